@@ -1,0 +1,1 @@
+"""Code generation: pure functions from a Kernel to text."""

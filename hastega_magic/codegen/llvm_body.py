@@ -1,0 +1,208 @@
+"""The loop body: each node of the scalar graph as one instruction per vector in flight."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from hastega_magic.codegen.llvm_text import Writer, element_type, mangled, splat, splat_literal
+from hastega_magic.ir.expr import Expr, postorder
+from hastega_magic.ir.kernel import Kernel
+from hastega_magic.ops import OPS
+from hastega_magic.types import BOOL, FLOAT32, INT, Storage
+
+
+@dataclass(frozen=True)
+class Address:
+    """Names of a memory operand's base pointer, stride in bytes (None where dense) and, for tables, length."""
+
+    base: str
+    stride: str | None = None
+    length: str | None = None
+
+
+@dataclass
+class Body:
+    """Emits nodes for `vectors` vectors at element `position`; `mask` names the live lanes of a tail."""
+
+    writer: Writer
+    kernel: Kernel
+    sources: list[Address]
+    tables: list[Address]
+    iota: str
+    origin: str
+    position: str
+    vectors: int
+    mask: str | None = None
+    values: dict[Expr, list[str]] = field(default_factory=dict[Expr, list[str]])
+
+    @property
+    def lanes(self) -> int:
+        """Elements of a vector."""
+        return self.kernel.schedule.lanes
+
+    def vector(self, element: str) -> str:
+        """The vector type over an element type."""
+        return f"<{self.lanes} x {element}>"
+
+    def emit(self, roots: list[Expr]) -> None:
+        """Everything below the roots, operands first, vector beside vector."""
+        for node in postorder(roots):
+            if node not in self.values:
+                self.values[node] = self._node(node)
+
+    def __getitem__(self, node: Expr) -> list[str]:
+        """The names of the node's vectors."""
+        return self.values[node]
+
+    def _each(self, make: Callable[[int], str]) -> list[str]:
+        return [self.writer.let(make(number)) for number in range(self.vectors)]
+
+    def splatted(self, element: str, name: str) -> str:
+        """A vector with the named scalar in every lane."""
+        vector = self.vector(element)
+        first = self.writer.let(f"insertelement {vector} poison, {element} {name}, i32 0")
+        return self.writer.let(
+            f"shufflevector {vector} {first}, {vector} poison, <{self.lanes} x i32> zeroinitializer"
+        )
+
+    def element_numbers(self, number: int) -> str:
+        """Positions of the elements in a vector."""
+        start = self.writer.let(f"add i64 {self.position}, {number * self.lanes}")
+        return self.writer.let(f"add {self.vector('i64')} {self.splatted('i64', start)}, {self.iota}")
+
+    def _node(self, node: Expr) -> list[str]:
+        match node.op:
+            case "const":
+                return [splat_literal(node)] * self.vectors
+            case "load":
+                return [self._load(node, number) for number in range(self.vectors)]
+            case "index":
+                return [self._index(number) for number in range(self.vectors)]
+            case "length":
+                assert isinstance(node.value, int)
+                length = self.tables[node.value].length
+                assert length is not None
+                return [self.splatted("i64", length)] * self.vectors
+            case "table":
+                return [""] * self.vectors
+            case "gather":
+                return [self._gather(node, number) for number in range(self.vectors)]
+            case _:
+                return self._operator(node)
+
+    def _operator(self, node: Expr) -> list[str]:
+        row = OPS[node.op]
+        subject = node.args[1] if node.op == "select" else node.args[0]
+        template = row.llvm["float" if subject.type.is_float else subject.type.value]
+        operand, result = element_type(node.args[0].type), element_type(node.type)
+        names = [self.values[arg] for arg in node.args]
+        return self._each(
+            lambda number: template.format(
+                *(name[number] for name in names),
+                r=self.vector(result),
+                t=self.vector(operand),
+                t0=self.vector(operand),
+                m=mangled(operand, self.lanes),
+                bits=64 * self.lanes,
+                ones=splat(result, "true" if result == "i1" else -1),
+            )
+        )
+
+    # Memory
+
+    def _load(self, node: Expr, number: int) -> str:
+        slot = node.value
+        assert isinstance(slot, int)
+        source, address = self.kernel.sources[slot], self.sources[slot]
+        if source.storage is None:
+            return self._range(address, number)
+        storage = source.storage
+        if source.layout != "dense":
+            assert address.stride is not None
+            numbers = self.element_numbers(number)
+            stride = self.splatted("i64", address.stride)
+            offsets = self.writer.let(f"mul {self.vector('i64')} {numbers}, {stride}")
+            raw = self._gathered(address.base, "i8", offsets, storage, self.mask, 1)
+            if source.layout == "swapped":
+                raw = self._swapped(raw, storage)
+            return self._widened(raw, storage)
+        element = memory_type(storage)
+        start = self.writer.let(f"add i64 {self.position}, {number * self.lanes}")
+        place = self.writer.let(f"getelementptr {element}, ptr {address.base}, i64 {start}")
+        vector = self.vector(element)
+        if self.mask is None:
+            raw = self.writer.let(f"load {vector}, ptr {place}, align {storage.size}")
+        else:
+            raw = self.writer.let(
+                f"call {vector} @llvm.masked.load.{mangled(element, self.lanes)}.p0(ptr {place}, i32 {storage.size}, "
+                f"{self.vector('i1')} {self.mask}, {vector} zeroinitializer)"
+            )
+        return self._widened(raw, storage)
+
+    def _range(self, address: Address, number: int) -> str:
+        assert address.stride is not None
+        place = self.writer.let(f"add i64 {self.position}, {number * self.lanes}")
+        scaled = self.writer.let(f"mul i64 {place}, {address.stride}")
+        first = self.writer.let(f"add i64 {address.base}, {scaled}")
+        steps = self.writer.let(f"mul {self.vector('i64')} {self.iota}, {self.splatted('i64', address.stride)}")
+        return self.writer.let(f"add {self.vector('i64')} {self.splatted('i64', first)}, {steps}")
+
+    def _index(self, number: int) -> str:
+        numbers, i64 = self.element_numbers(number), self.vector("i64")
+        return self.writer.let(f"add {i64} {numbers}, {self.splatted('i64', self.origin)}")
+
+    def _gather(self, node: Expr, number: int) -> str:
+        """An element of a captured array; lanes whose index is out of bounds read nothing."""
+        table, index = node.args
+        slot = table.value
+        assert isinstance(slot, int)
+        address, storage = self.tables[slot], self.kernel.tables[slot].storage
+        assert address.length is not None
+        name = self.values[index][number]
+        i64, i1 = self.vector("i64"), self.vector("i1")
+        inside = self.writer.let(f"icmp ult {i64} {name}, {self.splatted('i64', address.length)}")
+        if self.mask is not None:
+            inside = self.writer.let(f"and {i1} {inside}, {self.mask}")
+        raw = self._gathered(address.base, memory_type(storage), name, storage, inside, storage.size)
+        return self._widened(raw, storage)
+
+    def _gathered(
+        self, base: str, unit: str, offsets: str, storage: Storage, mask: str | None, align: int
+    ) -> str:
+        element = memory_type(storage)
+        pointers, vector = self.vector("ptr"), self.vector(element)
+        places = self.writer.let(f"getelementptr {unit}, ptr {base}, {self.vector('i64')} {offsets}")
+        return self.writer.let(
+            f"call {vector} @llvm.masked.gather.{mangled(element, self.lanes)}.v{self.lanes}p0({pointers} {places}, "
+            f"i32 {align}, {self.vector('i1')} {mask or splat('i1', 'true')}, {vector} zeroinitializer)"
+        )
+
+    def _swapped(self, raw: str, storage: Storage) -> str:
+        """The other byte order."""
+        if storage.size == 1:
+            return raw
+        element, bits = memory_type(storage), f"i{8 * storage.size}"
+        as_int = raw if element == bits else self._cast("bitcast", element, raw, bits)
+        turned = self.writer.let(
+            f"call {self.vector(bits)} @llvm.bswap.{mangled(bits, self.lanes)}({self.vector(bits)} {as_int})"
+        )
+        return turned if element == bits else self._cast("bitcast", bits, turned, element)
+
+    def _widened(self, raw: str, storage: Storage) -> str:
+        """What lay in memory as the value that functions see."""
+        if storage.scalar is BOOL:
+            return self.writer.let(f"icmp ne {self.vector('i8')} {raw}, zeroinitializer")
+        if storage.scalar is INT and storage.size < 8:
+            return self._cast("sext" if storage.signed else "zext", memory_type(storage), raw, "i64")
+        return raw
+
+    def _cast(self, how: str, source: str, name: str, target: str) -> str:
+        return self.writer.let(f"{how} {self.vector(source)} {name} to {self.vector(target)}")
+
+
+def memory_type(storage: Storage) -> str:
+    """LLVM's type of an element in memory."""
+    if storage.scalar.is_float:
+        return "float" if storage.scalar is FLOAT32 else "double"
+    return f"i{8 * storage.size}"

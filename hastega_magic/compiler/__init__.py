@@ -1,0 +1,1 @@
+"""The driver: the only folder that introduces syntax, passes, codegen and runtime to each other."""

@@ -1,0 +1,185 @@
+"""Pure Python and NumPy on the same statements: checked for equality, then timed, within a budget."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+import numpy as np
+
+from hastega_magic.compiler.execute import run_loops
+from hastega_magic.compiler.options import Options
+from hastega_magic.compiler.statement import Loop
+from hastega_magic.compiler.workspace import Workspace
+from hastega_magic.errors import HastegaError
+from hastega_magic.ir.fused import Fused
+from hastega_magic.runtime import python
+from hastega_magic.runtime.numpy import NoNumpyForm, run_fused_numpy
+from hastega_magic.runtime.sources import Column
+from hastega_magic.trace import Trace
+
+_SHORT = 2e-3
+"""Runs shorter than this (seconds) are repeated for the spread."""
+
+_PROBE = 512
+"""Elements of the first, small run that the rest is estimated from."""
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """How long a back end takes for the whole source (seconds), measured on `elements` of it."""
+
+    backend: str
+    seconds: float
+    spread: tuple[float, float]
+    elements: int
+    extrapolated: bool
+    equal: bool
+    note: str = ""
+
+
+@dataclass
+class Comparison:
+    """The loops of one outcome, and what they gave over the whole sources."""
+
+    loops: Sequence[Loop]
+    workspace: Workspace
+    fused: Fused
+    columns: Sequence[Column]
+    length: int
+    values: Sequence[object]
+    options: Options
+
+    def measure(self, backend: str, budget: float) -> Baseline | None:
+        """The baseline of a back end within about `budget` seconds; None where it has no form for the statements."""
+        run = self._runner(backend)
+        try:
+            size = min(self.length, _PROBE)
+            seconds, values = _timed(run, size)
+            if size < self.length:
+                possible = int(budget / 1.5 / max(seconds / size, 1e-9))
+                size = min(self.length, max(size, min(possible, 1 << 22)))
+                seconds, values = _timed(run, size)
+        except (NoNumpyForm, HastegaError):
+            return None
+        except Exception as error:  # a NumPy call may refuse what Python and the kernel accept
+            return Baseline(backend, 0.0, (0.0, 0.0), 0, False, False, f"{type(error).__name__}: {error}")
+        equal, note = self._equal(values, self.values if size == self.length else self._ours(size))
+        times = [seconds]
+        while len(times) < 3 and sum(times) < min(_SHORT, budget):
+            times.append(_timed(run, size)[0])
+        scale = self.length / size if size else 1.0
+        median = float(np.median(times)) * scale
+        return Baseline(
+            backend, median, (min(times) * scale, max(times) * scale), size, size < self.length, equal, note
+        )
+
+    def _runner(self, backend: str) -> Callable[[int], list[object]]:
+        if backend == "python":
+            return self._python
+        if backend == "numpy":
+            return self._numpy
+        return lambda size: self._ours(size, replace(self.options, on=backend))
+
+    def _python(self, size: int) -> list[object]:
+        """The user's functions, called by CPython element by element."""
+        values: dict[str, object] = {}
+        for loop in self.loops:
+            source = loop.pipeline.source
+            value: Any = values[source.name] if source.kind == "result" else self.workspace.column(source).data[:size]
+            others = iter([source for stage in loop.pipeline.stages for source in stage.sources])
+            for stage in loop.stages:
+                args: Sequence[Any] = stage.args
+                if stage.site.name == "zip":
+                    args = [self.workspace.column(next(others)).data[:size] for _ in stage.args]
+                if stage.site.name in ("take", "drop") and loop.built.skip + (loop.built.limit or 0):
+                    continue  # the columns are cut already
+                value = python.apply(stage.site.name, value, args, stage.kwargs, None)
+            values[loop.name] = list(value) if loop.pipeline.sink.kind == "array" else value
+        return list(values.values())
+
+    def _numpy(self, size: int) -> list[object]:
+        arrays = [column.array(0, size) for column in self.columns]
+        tables = [column.data for column in self.workspace.table_columns]
+        found = run_fused_numpy(self.fused, arrays, tables)
+        values = [found[output.name] for output in self.fused.outputs]
+        return [
+            _with_initial(loop, value) for loop, value in zip(self.loops, values, strict=True)
+        ]
+
+    def _ours(self, size: int, options: Options | None = None) -> list[object]:
+        part = replace(self.workspace, columns={})
+        loops: list[Loop] = []
+        for loop in self.loops:
+            pipeline = loop.pipeline
+            stages = tuple(
+                replace(stage, sources=tuple(self._part(part, each, size) for each in stage.sources))
+                for stage in pipeline.stages
+            )
+            source = pipeline.source
+            if source.kind != "result":
+                source = self._part(part, source, size)
+            loops.append(replace(loop, pipeline=replace(pipeline, source=source, stages=stages)))
+        return run_loops(loops, part, options or self.options, Trace()).values
+
+    def _part(self, part: Workspace, source: Any, size: int) -> Any:
+        column = self.workspace.column(source)
+        shorter = replace(column, source=replace(source, length=min(size, source.length)), data=column.data[:size])
+        part.columns[source.kind, source.key] = shorter
+        return shorter.source
+
+    def _equal(self, theirs: Sequence[object], ours: Sequence[object]) -> tuple[bool, str]:
+        worst = 0.0
+        for their, own in zip(theirs, ours, strict=True):
+            error = difference(own, their)
+            if error is None:
+                return False, "another result"
+            worst = max(worst, error)
+        return True, "" if worst == 0 else f"equal to {worst:.0e}"
+
+
+def _with_initial(loop: Loop, value: Any) -> object:
+    if not loop.built.initial:
+        return value
+    python_fold = python.apply("reduce", [loop.built.initial[0], value], loop.stages[-1].args[:1])
+    return cast(object, python_fold)
+
+
+def _timed(run: Callable[[int], list[object]], size: int) -> tuple[float, list[object]]:
+    start = time.perf_counter()
+    values = run(size)
+    return time.perf_counter() - start, values
+
+
+_TOLERANCE = 1e-9
+"""Relative difference up to which float reductions in another order count as equal."""
+
+
+def difference(own: Any, other: Any) -> float | None:
+    """0.0 if equal (NaN is NaN), the relative difference of float results within rounding, None if different."""
+    if isinstance(own, np.ndarray):
+        mine = cast("np.ndarray[Any, Any]", own)
+        if mine.dtype.names or mine.dtype == object:
+            return 0.0 if mine.tolist() == list(other) else None
+        if isinstance(other, np.ndarray):
+            theirs = cast("np.ndarray[Any, Any]", other)
+        else:
+            theirs = np.array(other, dtype=mine.dtype) if len(other) else np.empty(0, mine.dtype)
+        if mine.shape != theirs.shape:
+            return None
+        return 0.0 if np.array_equal(mine, theirs, equal_nan=mine.dtype.kind == "f") else None
+    if isinstance(own, list):
+        return 0.0 if own == list(other) else None
+    if isinstance(own, float) or isinstance(other, float):
+        a, b = float(own), float(other)
+        if a == b or (math.isnan(a) and math.isnan(b)):
+            return 0.0
+        error = abs(a - b) / max(abs(a), abs(b), 1e-300) if math.isfinite(a) and math.isfinite(b) else math.inf
+        return error if error <= _TOLERANCE else None
+    return 0.0 if own == other else None
+
+
+

@@ -1,0 +1,229 @@
+"""What a finished loop tells the trace: its texts, its graph, and a verdict read from the emitted code."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from hastega_magic.compiler.execute import Execution
+from hastega_magic.compiler.options import Options
+from hastega_magic.compiler.statement import Bound, Loop
+from hastega_magic.errors import Reason
+from hastega_magic.interval import Interval
+from hastega_magic.ir.expr import Expr, flatten
+from hastega_magic.ir.fused import Fused
+from hastega_magic.ir.pipeline import Source
+from hastega_magic.ir.printer import print_expr
+from hastega_magic.runtime import cpu
+from hastega_magic.trace import Trace
+
+_SCALAR_FLOAT = re.compile(r"^v?(add|sub|mul|div|sqrt|fmadd\d*|fnmadd\d*|max|min|round|cvtsi2|cvttsd2|ucomi|comi)\w*s[ds]\w*$")
+_BRANCH = re.compile(r"^(j\w+|b|bl|b\.\w+|cb\w+|tb\w+|ret|call\w*)$")
+_REGISTERS = (("zmm", "AVX-512", 512), ("ymm", "AVX2", 256), ("xmm", "SSE2", 128))
+
+
+def describe_loop(execution: Execution, loops: Sequence[Loop], options: Options, trace: Trace) -> None:
+    """Passes, code and verdicts of a loop that ran (not with `--quiet`, where nobody looks)."""
+    compiled = execution.compiled
+    body = compiled.bodies[0]
+    for each in compiled.passes:
+        trace.add("pass", name=each.name, doc=each.doc, text=each.text)
+    trace.add(
+        "code", pipeline=compiled.passes[0].text, fused=compiled.passes[-2].text, llvm=body.program.text, asm=body.assembly
+    )
+    found = mix(body.assembly)
+    lanes = body.kernel.schedule.lanes
+    narrow = execution.compiled.state.target.vector_bits // max(1, lanes)
+    bits = int(found.get("bits", 0)) or lanes * min(64, max(8, narrow))
+    trace.add(
+        "vector", lanes=lanes, bits=bits, in_flight=body.kernel.schedule.in_flight, scalar_ops=found["scalar_ops"],
+        instructions=found["instructions"], isa=found["isa"],
+    )  # fmt: skip
+    variants = compiled.variants
+    trace.add(
+        "int", mode=options.int_mode, proved=variants.proved, guarded=variants.guarded, fell_back=execution.fell_back
+    )
+    for text in execution.warnings:
+        trace.add("warning", text=text)
+    for sentence in _why(execution, options):
+        trace.add("why", text=sentence)
+
+
+def describe_run(execution: Execution, options: Options, loops: int, trace: Trace) -> None:
+    """Where and over how many elements the statement ran."""
+    backend = "simd" if options.on == "simd" else "parallel"
+    trace.add(
+        "run", backend=backend, device=cpu.host().cpu, threads=execution.threads, elements=execution.length, loops=loops,
+        cached=execution.cached,
+    )  # fmt: skip
+
+
+def describe_group(bounds: Sequence[Bound], trace: Trace) -> None:
+    """Names, spans and stages of the statements."""
+    spans = [bound.site.span for bound in bounds]
+    first, last = min(spans), max(spans, key=lambda span: (span.end_line, span.end_col))
+    stages = [
+        text for bound in bounds for text in (bound.site.source_text, *(stage.site.text for stage in bound.stages))
+    ]
+    span = [first.line, first.col, last.end_line, last.end_col]
+    trace.add("group", name=", ".join(bound.name for bound in bounds), span=span, stages=stages)
+
+
+def describe_barrier(stage: str, reason: Reason, trace: Trace) -> None:
+    """A stage that Python runs, and why."""
+    trace.add("barrier", stage=stage, reason=reason.text, span=reason.span.to_list())
+
+
+def mix(assembly: str) -> dict[str, object]:
+    """Kinds of instructions in the loop with the most vector instructions: counts, registers, what stayed scalar."""
+    best: list[str] = []
+    block: list[str] = []
+    for line in [*assembly.splitlines(), "end:"]:
+        text = line.split("#", 1)[0].strip()
+        if not text or (text.startswith(".") and not text.endswith(":")):
+            continue
+        if text.endswith(":"):
+            if _vectors(block) > _vectors(best):
+                best = block
+            block = []
+        else:
+            block.append(text)
+    counts = {"vector": _vectors(best), "memory": 0, "branch": 0, "scalar": 0}
+    stayed: dict[str, None] = {}
+    for text in best:
+        name = text.split(None, 1)[0]
+        if _BRANCH.match(name):
+            counts["branch"] += 1
+            if name.startswith("call"):
+                stayed[text.replace("\t", " ")] = None
+        elif not _is_vector(text):
+            counts["scalar"] += 1
+            if _SCALAR_FLOAT.match(name) or name.startswith(("idiv", "div")):
+                stayed[name] = None
+        if "(" in text or "[" in text:
+            counts["memory"] += 1
+    joined = "\n".join(best)
+    for register, isa, bits in _REGISTERS:
+        if register in joined:
+            return {"instructions": counts, "isa": isa, "bits": bits, "scalar_ops": list(stayed)}
+    isa = "NEON" if re.search(r"\bv\d+\.", joined) else ""
+    return {"instructions": counts, "isa": isa, "bits": 128 if isa else 0, "scalar_ops": list(stayed)}
+
+
+def _is_vector(text: str) -> bool:
+    name = text.split(None, 1)[0]
+    registers = any(register in text for register, _, _ in _REGISTERS) or re.search(r"\bv\d+\.", text) is not None
+    return registers and not _SCALAR_FLOAT.match(name)
+
+
+def _vectors(block: Sequence[str]) -> int:
+    return sum(map(_is_vector, block))
+
+
+def _why(execution: Execution, options: Options) -> list[str]:
+    variants = execution.compiled.variants
+    sentences: list[str] = []
+    if options.int_mode == "wrap":
+        sentences.append("Integers wrap around at 64 bits, as asked for with --int wrap.")
+    elif variants.proved:
+        sentences.append("Integers proved to fit: with these sources, no intermediate value leaves 64 bits.")
+    elif variants.bodies[0].assumes:
+        assumed = "; ".join(f"{_leaf(each.load, execution)} in {each.interval}" for each in variants.bodies[0].assumes)
+        sentences.append(
+            f"Integers guarded at the source: where {assumed}, nothing can overflow; other blocks check every operation."
+        )
+    else:
+        sentences.append("Integers guarded: every operation that could leave 64 bits is checked.")
+    checks = sorted({guard.reason for guard in variants.bodies[0].guards})
+    if checks:
+        sentences.append(f"Checked for each element: {', '.join(checks)}; Python evaluates a block where that holds.")
+    return sentences
+
+
+def _leaf(node: Expr, execution: Execution) -> str:
+    assert isinstance(node.value, int)
+    return execution.columns[node.value].source.name
+
+
+def graph_of(loops: Sequence[Loop], fused: Fused, execution: Execution, trace: Trace) -> None:
+    """The statements before fusion and the loop after it, as nodes and edges."""
+    before = _Graph()
+    results: dict[str, str] = {}
+    for loop in loops:
+        source = loop.pipeline.source
+        current = results.get(source.name) if source.kind == "result" else None
+        label = ""
+        if current is None:
+            current = before.node("source", source.name, **_source(source))
+            label = _edge(source.type.value, source.interval)
+        for stage in loop.pipeline.stages:
+            place = before.node("stage", stage.text)
+            before.edges.append([current, place, label])
+            for other in stage.sources:
+                before.edges.append([before.node("source", other.name, **_source(other)), place, _edge(other.type.value, other.interval)])
+            label = _types(stage.fn.result) if stage.kind == "map" and stage.fn is not None else label
+            current = place
+        if loop.pipeline.sink.kind not in ("array",):
+            place = before.node("sink", loop.pipeline.sink.text or loop.pipeline.sink.kind)
+            before.edges.append([current, place, label])
+            current, label = place, ""
+        results[loop.name] = before.node("result", loop.name, **_value(execution, loops.index(loop)))
+        before.edges.append([current, results[loop.name], label])
+    after = _Graph()
+    lines = [f"{output.sink.kind} {output.name}" for output in fused.outputs]
+    box = after.node("stage", "one loop\n" + "\n".join(lines))
+    for source in fused.sources:
+        after.edges.append([after.node("source", source.name, **_source(source)), box, _edge(source.type.value, source.interval)])
+    for number, output in enumerate(fused.outputs):
+        (first, *_) = flatten(output.value)
+        label = _edge(first.type.value, fused.ranges.get(first))
+        if output.mask is not None:
+            label += f" where {_short(print_expr(output.mask))}"
+        after.edges.append([box, after.node("result", output.name, **_value(execution, number)), label])
+    trace.add("graph", before=before.to_dict(), after=after.to_dict())
+
+
+class _Graph:
+    def __init__(self) -> None:
+        self.nodes: list[dict[str, object]] = []
+        self.edges: list[list[str]] = []
+
+    def node(self, kind: str, label: str, **facts: object) -> str:
+        name = f"n{len(self.nodes)}"
+        self.nodes.append({"id": name, "kind": kind, "label": label, **facts})
+        return name
+
+    def to_dict(self) -> dict[str, object]:
+        return {"nodes": self.nodes, "edges": self.edges}
+
+
+def _source(source: Source) -> dict[str, object]:
+    facts: dict[str, object] = {"type": source.type.value, "elements": source.length}
+    if source.interval is not None:
+        facts["range"] = str(source.interval)
+    facts["bytes"] = 0 if source.storage is None else source.storage.size * source.length
+    return facts
+
+
+def _value(execution: Execution, number: int) -> dict[str, object]:
+    value = execution.values[number] if number < len(execution.values) else None
+    size = getattr(value, "nbytes", None)
+    if size is None:
+        return {"type": type(value).__name__}
+    return {"type": str(getattr(value, "dtype", "")), "elements": len(value), "bytes": size}  # pyright: ignore[reportArgumentType]
+
+
+def _edge(type_: str, interval: Interval | None) -> str:
+    return type_ if interval is None or interval.lo is None else f"{type_} {interval}"
+
+
+def _types(value: object) -> str:
+    if isinstance(value, Expr):
+        return value.type.value
+    assert isinstance(value, tuple)
+    return f"({', '.join(_types(part) for part in value)})"  # pyright: ignore[reportUnknownVariableType]
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 40 else text[:37] + "..."
+

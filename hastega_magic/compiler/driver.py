@@ -1,0 +1,204 @@
+"""Statements in, values out: groups fused where they can be, stages that Python must run between loops."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import numpy as np
+
+from hastega_magic.compiler import describe
+from hastega_magic.compiler.execute import Execution, Separately, run_loops
+from hastega_magic.compiler.options import Options
+from hastega_magic.compiler.statement import Bound, Loop, build_loop
+from hastega_magic.compiler.workspace import Workspace
+from hastega_magic.errors import HastegaError, IntegerOverflowWarning, NotCompilable, Reason, UsageError
+from hastega_magic.passes.fuse import can_fuse
+from hastega_magic.runtime import python
+from hastega_magic.runtime.sources import BeyondInt64
+from hastega_magic.syntax.build import BoundStage
+from hastega_magic.trace import Trace
+
+
+class StrictError(HastegaError):
+    """`--strict` was asked for, and a stage cannot be compiled."""
+
+    def _render_traceback_(self) -> list[str]:
+        return [f"StrictError: {self}"]
+
+
+@dataclass
+class Group:
+    """Neighbouring statements that become one loop."""
+
+    workspace: Workspace
+    loops: list[Loop] = field(default_factory=list[Loop])
+
+    def names(self) -> set[str]:
+        """Variables that the group assigns."""
+        return {loop.bound.target for loop in self.loops if loop.bound.target is not None}
+
+
+@dataclass
+class Outcome:
+    """What running statements gave; `execution` is that of the last loop, None if all was left to Python."""
+
+    bounds: Sequence[Bound]
+    values: list[object]
+    loops: Sequence[Loop]
+    execution: Execution | None
+    group: int
+    workspace: Workspace | None = None
+
+
+@dataclass
+class Driver:
+    """Runs bound statements with the options, and tells the trace."""
+
+    options: Options
+    filename: str
+    trace: Trace
+
+    def extend(self, group: Group | None, bound: Bound, source: object, producer: str | None) -> Group | None:
+        """The group with the statement in it (a new group for None); None if it does not fit.
+
+        `producer` names the statement of the group whose result is the source.
+        """
+        options = self.options
+        if not options.fuse or options.on in ("python", "numpy"):
+            return None
+        workspace = group.workspace if group is not None else Workspace(self.filename)
+        earlier = None
+        if producer is not None:
+            assert group is not None
+            earlier = next(loop for loop in reversed(group.loops) if loop.bound.target == producer)
+        with self.trace.phase("parse"):
+            loop, _, _ = build_loop(bound, source, bound.stages, workspace, earlier)
+        if loop is None or len(loop.stages) < len(bound.stages):
+            return None
+        if group is None:
+            return Group(workspace, [loop])
+        if not can_fuse([each.pipeline for each in group.loops], loop.pipeline):
+            return None
+        return Group(workspace, [*group.loops, loop])
+
+    def run_group(self, group: Group) -> Iterator[Outcome]:
+        """Values of the group's statements: in one outcome, or one after the other where an element needs Python."""
+        number = self.trace.next_group()
+        bounds = [loop.bound for loop in group.loops]
+        describe.describe_group(bounds, self.trace)
+        try:
+            execution = run_loops(group.loops, group.workspace, self.options, self.trace)
+        except (Separately, BeyondInt64):
+            self.trace.events = [event for event in self.trace.events if event.group != number]
+            values: dict[str, object] = {}
+            for loop in group.loops:
+                bound = loop.bound
+                source = values[loop.pipeline.source.name] if loop.pipeline.source.kind == "result" else bound.source
+                outcome = self.run_alone(bound, source)
+                values[bound.name] = outcome.values[0]
+                yield outcome
+            return
+        except NotCompilable:
+            self.trace.events = [event for event in self.trace.events if event.group != number]
+            for loop in group.loops:
+                yield self.run_alone(loop.bound, loop.bound.source)
+            return
+        self._tell(execution, group.loops, 1)
+        self._warn(execution)
+        yield Outcome(bounds, execution.values, group.loops, execution, number, group.workspace)
+
+    def run_alone(self, bound: Bound, source: object) -> Outcome:
+        """One statement: loops as long as they can be, and Python for the stages between them."""
+        number = self.trace.next_group()
+        describe.describe_group([bound], self.trace)
+        value, rest, loops = source, list(bound.stages), list[Loop]()
+        execution: Execution | None = None
+        first: tuple[Execution, Loop] | None = None
+        used: Workspace | None = None
+        if self.options.on == "python":
+            with self.trace.phase("kernel"):
+                value = python.run(value, bound.calls())
+            self.trace.add("run", backend="python", device="CPython", threads=1, elements=_length(source), loops=0, cached=False)
+            return Outcome([bound], [value], [], None, number)
+        while rest:
+            if isinstance(value, Iterator):  # perhaps endless: Python takes one element after the other
+                reason = Reason("the source is an iterator, which gives its elements only once and one by one")
+                describe.describe_barrier(bound.site.source_text, reason, self.trace)
+                with self.trace.phase("kernel"):
+                    value, rest = python.run(value, bound.calls(rest)), []
+                break
+            value = _iterable(value)
+            workspace = Workspace(self.filename)
+            chosen = rest if self.options.fuse else rest[:1]
+            with self.trace.phase("parse"):
+                loop, reason, _ = build_loop(bound, value, chosen, workspace)
+            if loop is not None:
+                try:
+                    execution = run_loops([loop], workspace, self.options, self.trace)
+                except BeyondInt64 as error:
+                    value = self._beyond(loop, value, str(error))
+                    rest = rest[len(loop.stages) :]
+                    continue
+                except NotCompilable as error:
+                    reason = error.reason
+                else:
+                    first, used = first or (execution, loop), workspace
+                    loops.append(loop)
+                    value, rest = execution.values[0], rest[len(loop.stages) :]
+                    self._warn(execution)
+                    continue
+            value = self._barrier(bound, value, rest.pop(0), reason or Reason("it has no compiled form"))
+        if first is None:
+            self.trace.add("run", backend="python", device="CPython", threads=1, elements=_length(source), loops=0, cached=False)
+        else:
+            self._tell(first[0], [first[1]], len(loops))
+        return Outcome([bound], [value], loops, execution, number, used)
+
+    def _barrier(self, bound: Bound, value: object, stage: BoundStage, reason: Reason) -> object:
+        describe.describe_barrier(stage.site.text, reason, self.trace)
+        if self.options.strict:
+            raise StrictError(f"`{stage.site.text}` is not compiled: {reason.text}")
+        with self.trace.phase("kernel"):
+            return python.run(value, bound.calls([stage]))
+
+    def _beyond(self, loop: Loop, value: object, why: str) -> object:
+        """The stages of a loop over Python ints that int64 does not hold."""
+        if self.options.int_mode == "checked":
+            raise OverflowError(why)
+        if self.options.int_mode == "wrap":
+            raise UsageError(f"{why}, which --int wrap cannot wrap")
+        text = f"{why}; these stages were computed by Python, exactly"
+        self.trace.add("warning", text=text)
+        self.trace.add("int", mode=self.options.int_mode, proved=False, guarded=True, fell_back=True)
+        warnings.warn(IntegerOverflowWarning(text), stacklevel=2)
+        with self.trace.phase("kernel"):
+            return python.run(value, loop.bound.calls(loop.stages))
+
+    def _tell(self, execution: Execution, loops: Sequence[Loop], count: int) -> None:
+        describe.describe_run(execution, self.options, count, self.trace)
+        if not self.options.quiet:
+            describe.describe_loop(execution, loops, self.options, self.trace)
+            describe.graph_of(loops, execution.compiled.fused, execution, self.trace)
+
+    def _warn(self, execution: Execution) -> None:
+        for text in execution.warnings:
+            warnings.warn(IntegerOverflowWarning(text), stacklevel=2)
+
+
+def _iterable(value: object) -> object:
+    """The value itself if it can be looked at more than once, else a list of its elements."""
+    if isinstance(value, (range, list, tuple, np.ndarray, bytes, bytearray, memoryview)) or hasattr(value, "__array__"):
+        return cast(object, value)
+    if type(value).__module__ == "array":
+        return value
+    return list(cast(Any, value))
+
+
+def _length(source: object) -> int:
+    return len(cast(Any, source)) if hasattr(source, "__len__") else 0
+
+
+__all__ = ["Driver", "Group", "Outcome", "StrictError"]

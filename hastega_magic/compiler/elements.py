@@ -1,0 +1,163 @@
+"""One element at a time through the user's own functions: the oracle for the elements that kernels hand back."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from hastega_magic.compiler.statement import Loop
+from hastega_magic.compiler.workspace import Workspace
+from hastega_magic.errors import HastegaError
+from hastega_magic.interval import INT64
+from hastega_magic.ir.expr import Expr, Value, flatten
+from hastega_magic.ir.interpreter import evaluate
+from hastega_magic.ir.pipeline import Fn, Stage
+from hastega_magic.runtime.python import spreads
+from hastega_magic.runtime.sources import Column
+from hastega_magic.syntax.build import BoundStage
+from hastega_magic.types import INT
+
+
+@dataclass(frozen=True)
+class Element:
+    """What became of an element: whether the filters kept it, and its value after the last stage."""
+
+    kept: bool
+    value: Any
+
+
+@dataclass
+class Elements:
+    """Evaluates elements of a loop. `mode`: "checked" raises OverflowError where an integer leaves 64 bits."""
+
+    loop: Loop
+    workspace: Workspace
+    mode: str
+    overflowed: bool = False
+    warnings: list[str] = field(default_factory=list[str])
+
+    def __post_init__(self) -> None:
+        """Pair the stages as built with the functions as given."""
+        given = [stage for stage in self.loop.stages if stage.site.name in ("map", "filter", "zip", "enumerate")]
+        self._steps: list[tuple[Stage, BoundStage]] = list(zip(self.loop.pipeline.stages, given, strict=False))
+        self._source = self.workspace.column(self.loop.pipeline.source)
+        self._tables = [column.data for column in self.workspace.table_columns]
+
+    def at(self, index: int) -> Element:
+        """Element number `index` of the loop; what its functions raise propagates, with a note that names it."""
+        value: Any = item(self._source, index)
+        start = value
+        for stage, given in self._steps:
+            match stage.kind:
+                case "zip":
+                    value = (value, *(item(self.workspace.column(source), index) for source in stage.sources))
+                case "enumerate":
+                    value = (stage.number + index, value)
+                case _:
+                    found = self._call(stage, given, value, index, start)
+                    if stage.kind == "filter":
+                        if not found:
+                            return Element(False, None)
+                    else:
+                        value = found
+        return Element(True, value)
+
+    def _call(self, stage: Stage, given: BoundStage, value: Any, index: int, start: Any) -> Any:
+        function: Any = given.args[0] if given.args else next(iter(given.kwargs.values()))
+        function = operator.truth if function is None else function
+        try:
+            with np.errstate(all="ignore"):
+                spread = isinstance(value, tuple) and spreads(function, len(value))  # pyright: ignore[reportUnknownArgumentType]
+                found = function(*value) if spread else function(value)
+            exact = self._exact(stage, value)
+        except Exception as error:
+            error.add_note(self._where(stage, index, start))
+            raise
+        if exact is None:
+            return _python(found)
+        wrong, result = exact
+        sentence = (
+            f"an integer beyond 64 bits in `{stage.text}`: element {index} of {self.loop.pipeline.source.name} "
+            f"({start!r}) needs {_short(wrong)}"
+        )
+        if self.mode == "checked":
+            raise OverflowError(sentence)
+        if not self.overflowed:
+            self.warnings.append(f"{sentence}; such blocks were computed by Python, exactly")
+        self.overflowed = True
+        return result
+
+    def _exact(self, stage: Stage, value: Any) -> tuple[int, Any] | None:
+        """The first integer of the stage that no int64 holds, and the stage's exact result; None if all fit."""
+        assert stage.fn is not None
+        values = evaluate(_roots(stage.fn), self._leaves(stage.fn.params, value))
+        wrong = next(
+            (v for node, v in values.items() if node.type is INT and isinstance(v, int) and v not in INT64), None
+        )
+        return None if wrong is None else (wrong, _filled(stage.fn.result, values))
+
+    def _leaves(self, params: Value, value: Any) -> Any:
+        known = dict(zip(flatten(params), _scalars(value), strict=True))
+
+        def leaf(node: Expr) -> object:
+            if node in known:
+                return known[node]
+            assert isinstance(node.value, int)
+            if node.op == "length":
+                return len(self._tables[node.value])
+            if node.op == "table":
+                return _Table(self._tables[node.value])
+            raise HastegaError(f"unexpected leaf {node!r}")
+
+        return leaf
+
+    def _where(self, stage: Stage, index: int, start: Any) -> str:
+        place = f" (cell line {stage.span.line})" if stage.span.line else ""
+        return f"hastega: element {index} of {self.loop.pipeline.source.name}, {start!r}, in `{stage.text}`{place}"
+
+
+class _Table:
+    """A captured array whose elements are Python scalars."""
+
+    def __init__(self, data: Any) -> None:
+        self._data = data
+
+    def __getitem__(self, index: int) -> object:
+        return _python(self._data[index])
+
+    def __len__(self) -> int:
+        return len(self._data)
+
+
+def item(column: Column, index: int) -> object:
+    """An element as functions see it."""
+    return _python(column.data[index])
+
+
+def _python(value: Any) -> Any:
+    if isinstance(value, np.generic) and not isinstance(value, np.float32):
+        return value.item()
+    return value
+
+
+def _roots(fn: Fn) -> Sequence[Expr]:
+    return flatten(fn.result)
+
+
+def _scalars(value: Any) -> tuple[Any, ...]:
+    if not isinstance(value, tuple):
+        return (value,)
+    return tuple(part for each in value for part in _scalars(each))  # pyright: ignore[reportUnknownVariableType]
+
+
+def _filled(value: Value, values: dict[Expr, Any]) -> Any:
+    return values[value] if isinstance(value, Expr) else tuple(_filled(part, values) for part in value)
+
+
+def _short(value: int) -> str:
+    text = str(value) if value.bit_length() < 400 else ""
+    return text if text and len(text) <= 40 else f"a number of {value.bit_length()} bits"

@@ -1,0 +1,196 @@
+"""From pipelines to loaded machine code, by structure: the same shape is compiled once."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from hastega_magic.codegen.llvm import generate
+from hastega_magic.compiler.options import Options
+from hastega_magic.errors import Span
+from hastega_magic.interval import Interval
+from hastega_magic.ir.expr import Expr, flatten
+from hastega_magic.ir.fused import Fused
+from hastega_magic.ir.kernel import Kernel
+from hastega_magic.ir.pipeline import Pipeline
+from hastega_magic.ir.printer import print_fused, print_kernel, print_pipeline
+from hastega_magic.passes.guard import Variants
+from hastega_magic.passes.infer import Leaves
+from hastega_magic.passes.pipelines import ANALYSIS, CPU, FUSE, State
+from hastega_magic.runtime import cpu
+from hastega_magic.runtime.sources import TableColumn
+from hastega_magic.trace import Trace
+
+
+@dataclass(frozen=True)
+class PassText:
+    """The printed form after a pass."""
+
+    name: str
+    doc: str
+    text: str
+
+
+@dataclass
+class Body:
+    """One variant as machine code."""
+
+    kernel: Kernel
+    program: cpu.Program
+    _assembly: str | None = None
+
+    @property
+    def assembly(self) -> str:
+        """Its assembly, made when first asked for."""
+        if self._assembly is None:
+            self._assembly = cpu.assembly(self.program.text)
+        return self._assembly
+
+
+@dataclass
+class CompiledLoop:
+    """A fused loop; variants become machine code when they are first needed."""
+
+    state: State
+    fast_math: bool
+    passes: list[PassText] = field(default_factory=list[PassText])
+    bodies: dict[int, Body] = field(default_factory=dict[int, Body])
+
+    @property
+    def fused(self) -> Fused:
+        """The simplified loop."""
+        return self.state.loop
+
+    @property
+    def variants(self) -> Variants:
+        """Its bodies, before lowering."""
+        assert self.state.variants is not None
+        return self.state.variants
+
+    def body(self, number: int, trace: Trace) -> Body:
+        """Machine code of a variant."""
+        if number not in self.bodies:
+            with trace.phase("codegen"):
+                state = replace(self.state, variant=number)
+                for each in CPU:
+                    state = each.run(state)
+                    assert state.kernel is not None
+                    if number == 0:
+                        self.passes.append(PassText(each.name, each.doc, print_kernel(state.kernel)))
+                assert state.kernel is not None
+                text = generate(state.kernel, state.target)
+                if self.fast_math:
+                    for operation in ("fadd", "fsub", "fmul"):
+                        text = text.replace(f" = {operation} ", f" = {operation} contract ")
+            with trace.phase("compile"):
+                self.bodies[number] = Body(state.kernel, cpu.compile_text(text))
+        return self.bodies[number]
+
+
+_CACHE: OrderedDict[bytes, CompiledLoop] = OrderedDict()
+_CACHE_SIZE = 256
+_ENDS_MATTER: set[bytes] = set()
+"""Shapes that only the very ends of a range prove, so that these belong to the key."""
+
+
+def cached_loops() -> list[CompiledLoop]:
+    """What the cache holds, the most recently used last."""
+    return list(_CACHE.values())
+
+
+def clear_cache() -> None:
+    """Forget all compiled loops."""
+    _CACHE.clear()
+
+
+def compile_loop(
+    pipelines: Sequence[Pipeline],
+    tables: Sequence[TableColumn],
+    spans: Mapping[Expr, Sequence[Span]],
+    options: Options,
+    trace: Trace,
+) -> tuple[CompiledLoop, Fused, bool]:
+    """The loop of these pipelines, the same as fused now (its sources and names are today's), and whether the loop was known.
+
+    NotCompilable if it has no machine form.
+    """
+    target = cpu.host()
+    described = tuple(each.table for each in tables)
+    state = State(
+        tuple(pipelines), described, Leaves(()), options.int_mode, target, options.width or None, spans
+    )
+    with trace.phase("fuse"):
+        state = FUSE.run(state)
+    has_range = any(each.kind == "range" for each in state.loop.sources)
+    shape = _key(state.loop, options, exact=False)
+    limits = [None if each.storage.limits is None else Interval(*each.storage.limits) for each in described]
+    sources = [each.interval for each in state.loop.sources]
+    compiled: CompiledLoop | None = None
+    for exact in (False, True):
+        if not exact and shape in _ENDS_MATTER:
+            continue
+        key = _key(state.loop, options, exact)
+        if key in _CACHE:
+            _CACHE.move_to_end(key)
+            return _CACHE[key], state.loop, True
+        leaves = Leaves(tuple(sources) if exact else tuple(map(_rounded, sources)), tuple(limits))
+        compiled = _analyse(replace(state, leaves=leaves), options, trace)
+        if compiled.variants.proved or not has_range:
+            break
+        _ENDS_MATTER.add(shape)
+    assert compiled is not None
+    _CACHE[key] = compiled  # pyright: ignore[reportPossiblyUnboundVariable]
+    while len(_CACHE) > _CACHE_SIZE:
+        _CACHE.popitem(last=False)
+    return compiled, state.loop, False
+
+
+def _analyse(state: State, options: Options, trace: Trace) -> CompiledLoop:
+    with trace.phase("infer"):
+        texts = [PassText("pipeline", "The statements as they were written.", "\n".join(map(print_pipeline, state.pipelines)))]
+        texts.append(PassText(FUSE.name, FUSE.doc, print_fused(state.loop)))
+        for each in ANALYSIS:
+            if each is not FUSE:
+                state = each.run(state)
+                texts.append(PassText(each.name, each.doc, _with_guards(state)))
+    return CompiledLoop(state, options.fast_math, texts)
+
+
+def _with_guards(state: State) -> str:
+    text = print_fused(state.loop)
+    if state.variants is None:
+        return text
+    lines = [text]
+    for number, body in enumerate(state.variants.bodies):
+        checks = [f"  assume {each.load!r} in {each.interval}" for each in body.assumes]
+        checks += [f"  guard  {each.reason}" for each in body.guards]
+        lines += [f"variant {number}: {'no checks' if not checks else ''}".rstrip(), *checks]
+    return "\n".join(lines)
+
+
+def _rounded(interval: Interval | None) -> Interval | None:
+    """The enclosing power-of-two interval, so that loops over similar ranges share their code."""
+    if interval is None or interval.lo is None or interval.hi is None or not interval.fits_int64:
+        return interval
+    bits = max(interval.hi.bit_length(), (~interval.lo).bit_length(), 4) if interval.lo < 0 else max(interval.hi.bit_length(), 4)
+    return Interval(-(1 << bits) if interval.lo < 0 else 0, (1 << bits) - 1)
+
+
+def _key(loop: Fused, options: Options, exact: bool) -> bytes:
+    hasher = hashlib.blake2b(digest_size=16)
+    for source in loop.sources:
+        interval = source.interval if exact else _rounded(source.interval)
+        hasher.update(f"{source.kind} {source.type} {interval} {source.storage} {source.layout};".encode())
+    for table in loop.tables:
+        hasher.update(f"{table.storage};".encode())
+    for output in loop.outputs:
+        hasher.update(f"{output.sink.kind} {len(flatten(output.value))};".encode())
+        for node in flatten(output.value):
+            hasher.update(node.digest)
+        hasher.update(b"-" if output.mask is None else output.mask.digest)
+    for effect in loop.effects:
+        hasher.update(effect.node.digest + (b"-" if effect.mask is None else effect.mask.digest))
+    hasher.update(f"{options.int_mode} {options.fast_math} {options.width}".encode())
+    return hasher.digest()

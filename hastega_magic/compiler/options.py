@@ -1,0 +1,57 @@
+"""What a user can choose, with the names of the magic's options."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+
+from hastega_magic.errors import UsageError
+
+BACKENDS = ("auto", "python", "numpy", "simd", "parallel")
+"""Names that `--on` and `--compare` take."""
+
+INT_MODES = ("exact", "checked", "wrap")
+
+
+@dataclass(frozen=True)
+class Options:
+    """Choices for a cell or a decorated function.
+
+    on        back end; "auto" is "parallel" until a cost model chooses
+    compare   back ends measured beside it
+    baseline  whether pure Python and NumPy are timed
+    int_mode  "exact" (Python's integers), "checked" (OverflowError beyond 64 bits), "wrap" (two's complement)
+    fast_math lets multiplications and additions of floats contract
+    fuse      False: every stage runs as a loop of its own
+    threads   at most so many (0: all CPUs); width: lanes of a vector (0: what the CPU has)
+    repeat    how often the loop is run, to report the median
+    strict    a barrier is an error
+    """
+
+    on: str = "auto"
+    compare: tuple[str, ...] = ()
+    baseline: bool = True
+    int_mode: str = "exact"
+    fast_math: bool = False
+    fuse: bool = True
+    threads: int = 0
+    width: int = 0
+    repeat: int = 1
+    strict: bool = False
+    quiet: bool = False
+    show: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """One line for each value that cannot be."""
+        for name in (self.on, *self.compare):
+            if name not in BACKENDS:
+                raise UsageError(f"there is no back end {name!r}; there are {', '.join(BACKENDS)}")
+        if self.int_mode not in INT_MODES:
+            raise UsageError(f"--int takes {', '.join(INT_MODES)}, not {self.int_mode!r}")
+        if self.width not in (0, 1, 2, 4, 8, 16, 32, 64):
+            raise UsageError(f"--width takes a power of two from 1 to 64, not {self.width}")
+        if self.threads < 0 or self.repeat < 1:
+            raise UsageError("--threads takes zero or more, --repeat one or more")
+
+    def to_dict(self) -> dict[str, object]:
+        """The options as the report's JSON has them."""
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}

@@ -1,0 +1,204 @@
+"""Blocks that reported trouble: Python evaluates their elements, raises what it raises, or gives exact values."""
+
+from __future__ import annotations
+
+import functools
+import math
+import operator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import numpy as np
+
+from hastega_magic.compiler.elements import Element, Elements
+from hastega_magic.compiler.options import Options
+from hastega_magic.compiler.statement import Loop
+from hastega_magic.compiler.workspace import Workspace
+from hastega_magic.ir.expr import Expr, Value, flatten
+from hastega_magic.ir.fused import Output
+from hastega_magic.ir.reduction import PROD_NEUTRAL, SUM_NEUTRAL, block_prods, block_sums
+from hastega_magic.ir.schedule import BLOCK
+from hastega_magic.runtime import results
+from hastega_magic.runtime.launch import LoopResult
+from hastega_magic.runtime.python import as_result, structured
+from hastega_magic.runtime.sources import AnyArray, Column
+
+_COMBINE: Mapping[str, Callable[[Any, Any], Any]] = {
+    "sum": operator.add, "reduce_add": operator.add, "prod": operator.mul, "reduce_mul": operator.mul, "min": min,
+    "reduce_min": min, "max": max, "reduce_max": max, "reduce_and": operator.and_, "reduce_or": operator.or_,
+    "reduce_xor": operator.xor,
+}  # fmt: skip
+
+
+def assembled(output: Output, arrays: Sequence[AnyArray]) -> object:
+    """The value of an array or list output from the arrays of its scalars."""
+    value = _nested(output.value, iter(arrays))
+    return value.tolist() if output.sink.kind == "to_list" else value
+
+
+def _nested(value: Value, arrays: Iterator[AnyArray]) -> AnyArray:
+    return next(arrays) if isinstance(value, Expr) else structured([_nested(part, arrays) for part in value])
+
+
+@dataclass
+class Recovery:
+    """Finishes one output of a loop of which some blocks need Python."""
+
+    loop: Loop
+    workspace: Workspace
+    columns: Sequence[Column]
+    result: LoopResult
+    options: Options
+    overflowed: bool = False
+    warnings: list[str] = field(default_factory=list[str])
+
+    @functools.cached_property
+    def elements(self) -> Elements:
+        """The loop's elements as Python evaluates them."""
+        return Elements(self.loop, self.workspace, self.options.int_mode)
+
+    def block(self, number: int) -> Iterator[Element]:
+        """The elements of a block, evaluated one after the other."""
+        for index in range(number * BLOCK, min((number + 1) * BLOCK, self.result.length)):
+            yield self.elements.at(index)
+
+    def value(self, output: Output, folds: Sequence[int], troubled: AnyArray) -> object:
+        """The output with the troubled blocks evaluated by Python; whatever an element raises propagates."""
+        if output.sink.kind in ("any", "all"):
+            return self._decision(output, folds, troubled)
+        blocks = {int(number): list(self.block(int(number))) for number in troubled}
+        self.overflowed, self.warnings = self.elements.overflowed, self.elements.warnings
+        if output.sink.kind in ("array", "to_list"):
+            return self._array(output, blocks)
+        return self.reduction(output, folds, blocks)
+
+    # Arrays
+
+    def _array(self, output: Output, blocks: Mapping[int, list[Element]]) -> object:
+        """Stretches that the kernel stored, and Python's values between them."""
+        arrays = self.result.arrays
+        group = self.result.groups[0]
+        sizes = np.full(len(self.result.status), BLOCK) if group is None else self.result.kept[:, group]
+        ends = np.minimum(np.cumsum(sizes), self.result.length)
+        pieces: list[AnyArray] = []
+        values: list[object] = []
+        native: list[AnyArray] = []
+
+        def flush() -> None:
+            if values:
+                pieces.append(as_result(values))
+                values.clear()
+
+        start = 0
+        for number, elements in sorted(blocks.items()):
+            first = int(ends[number - 1]) if number else 0
+            if first > start:
+                flush()
+                pieces.append(_nested(output.value, iter([array[start:first] for array in arrays])))
+                native.append(pieces[-1])
+            values += [element.value for element in elements if element.kept]
+            start = int(ends[number])
+        flush()
+        if start < int(ends[-1]):
+            pieces.append(_nested(output.value, iter([array[start : int(ends[-1])] for array in arrays])))
+        joined = _joined(pieces)
+        return joined.tolist() if output.sink.kind == "to_list" else joined
+
+    # Reductions
+
+    def reduction(
+        self, output: Output, folds: Sequence[int], blocks: Mapping[int, list[Element]] | None = None
+    ) -> object:
+        """The result of a reduction; `blocks` are those that Python evaluated."""
+        kind, type_ = output.sink.kind, flatten(output.value)[0].type
+        partials, counts = self.result.partials[folds[0]], self.result.partials[folds[-1]][:, 0]
+        kept: list[Any] = []
+        for number, elements in (blocks or {}).items():
+            counts[number] = 0
+            if kind in ("sum", "reduce_add", "mean", "prod", "reduce_mul") and type_.is_float:
+                counts[number] = sum(element.kept for element in elements)
+                partials[number] = self._float_partial(kind, elements)
+            else:
+                partials[number] = 1 if "mul" in kind or kind == "prod" else 0
+                kept += [element.value for element in elements if element.kept]
+        initial = self.loop.built.initial
+        if kept:
+            return self._combined(kind, type_.is_float, partials, counts, [*initial, *kept], output)
+        if kind.startswith("reduce_") and not counts.sum():
+            return initial[0] if initial else functools.reduce(operator.add, [])
+        found: Any = results.fold(kind, type_, partials, counts)
+        if kind in ("min", "max") and type_.is_float:
+            found = self._first_extreme(found, partials[:, 0], counts)
+        return _COMBINE[kind](initial[0], found) if initial else found
+
+    def _combined(
+        self, kind: str, floats: bool, partials: AnyArray, counts: AnyArray, kept: list[Any], output: Output
+    ) -> object:
+        type_ = flatten(output.value)[0].type
+        if kind == "count":
+            return int(counts.sum()) + len(kept)
+        if kind == "mean":
+            total = cast(int, results.fold("sum", type_, partials, counts)) + sum(kept)
+            return total / (int(counts.sum()) + len(kept))
+        mine = functools.reduce(_COMBINE[kind], kept)
+        if not counts.sum():
+            return mine
+        return _COMBINE[kind](results.fold(kind, type_, partials, counts), mine)
+
+    def _float_partial(self, kind: str, elements: Sequence[Element]) -> float:
+        """A block's sum or product by the fixed tree, with elements that are left out counting as neutral."""
+        product = kind in ("prod", "reduce_mul")
+        neutral = PROD_NEUTRAL if product else SUM_NEUTRAL
+        first = next((element.value for element in elements if element.kept), 0.0)
+        dtype = np.float32 if isinstance(first, np.float32) else np.float64
+        column = np.array([element.value if element.kept else neutral for element in elements], dtype)
+        return float((block_prods if product else block_sums)(column)[0])
+
+    def _first_extreme(self, found: float, partials: AnyArray, counts: AnyArray) -> float:
+        """Python's min and max keep the first of equals, and a NaN if it comes first.
+
+        The kernel skips NaNs and does not tell zeros apart, so the first element, and the first zero, are looked at.
+        """
+        live = np.flatnonzero(counts > 0)
+        first = next(element.value for element in self.block(int(live[0])) if element.kept)
+        if math.isnan(first):
+            return float(first)
+        if found == 0:
+            zeros = next(int(number) for number in live if partials[number] == 0)
+            return float(next(e.value for e in self.block(zeros) if e.kept and e.value == 0))
+        return found
+
+    def _decision(self, output: Output, folds: Sequence[int], troubled: AnyArray) -> bool:
+        """any and all stop at the element that decides, so trouble after it is none."""
+        decisive = output.sink.kind == "any"
+        partials = self.result.partials[folds[0]][:, 0]
+        decided = np.flatnonzero((partials != 0) == decisive)
+        bad = set(map(int, troubled))
+        good = next((int(number) for number in decided if int(number) not in bad), len(partials))
+        for number in sorted(bad):
+            if number > good:
+                break
+            if any(element.kept and bool(element.value) == decisive for element in self.block(number)):
+                return decisive
+        return decisive if good < len(partials) else not decisive
+
+
+def _joined(pieces: Sequence[AnyArray]) -> AnyArray:
+    """One array of all pieces; object where their types differ in more than width."""
+    kinds = {piece.dtype for piece in pieces}
+    if len(kinds) <= 1:
+        return np.concatenate(pieces) if len(pieces) > 1 else pieces[0]
+    if all(piece.dtype.kind in "iu" for piece in pieces):
+        least = min(int(piece.min()) for piece in pieces if len(piece))
+        if least >= 0:
+            return np.concatenate([piece.astype(np.uint64) for piece in pieces])
+    joined = np.empty(sum(map(len, pieces)), object)
+    start = 0
+    for piece in pieces:
+        joined[start : start + len(piece)] = piece.tolist() if piece.dtype != object else piece
+        start += len(piece)
+    return joined
+
+
+

@@ -1,0 +1,74 @@
+"""Diagnostics: where in the user's text something is, and what to say about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+
+class Span(NamedTuple):
+    """A stretch of the cell's text: 1-based lines, 0-based columns in characters, end exclusive."""
+
+    line: int
+    col: int
+    end_line: int
+    end_col: int
+
+    def to_list(self) -> list[int]:
+        """The four numbers, as the report's JSON holds them."""
+        return [self.line, self.col, self.end_line, self.end_col]
+
+
+NOWHERE = Span(0, 0, 0, 0)
+
+
+class HastegaError(Exception):
+    """The base of what this package raises of its own accord."""
+
+
+class UsageError(HastegaError):
+    """An option or a command that does not exist or cannot hold the given value; one line."""
+
+    def _render_traceback_(self) -> list[str]:
+        return [f"UsageError: {self}"]
+
+
+class CellSyntaxError(HastegaError, SyntaxError):
+    """The cell's text cannot be read; shown as location, line, caret and one sentence."""
+
+    def __init__(self, message: str, source: str, span: Span, filename: str = "<cell>") -> None:
+        """Keep the message, and the line of `source` that `span` points into."""
+        lines = source.splitlines()
+        text = lines[span.line - 1] if 0 < span.line <= len(lines) else ""
+        end_col = span.end_col if span.end_line == span.line else len(text)
+        super().__init__(
+            message, (filename, span.line, span.col + 1, text, span.line, max(end_col, span.col + 1) + 1)
+        )
+        self.span = span
+
+    def _render_traceback_(self) -> list[str]:
+        text = self.text or ""
+        width = max(1, (self.end_offset or 0) - (self.offset or 1))
+        caret = " " * ((self.offset or 1) - 1) + "^" * width
+        return [f"  Cell line {self.lineno}", f"    {text}", f"    {caret}", f"SyntaxError: {self.msg}"]
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Why something is not compiled: one sentence, and where."""
+
+    text: str
+    span: Span = NOWHERE
+
+
+class NotCompilable(HastegaError):
+    """A function or stage has no compiled form; the caller makes it a barrier with this reason."""
+
+    def __init__(self, text: str, span: Span = NOWHERE) -> None:
+        """`text` is one sentence without a final stop."""
+        super().__init__(text)
+        self.reason = Reason(text, span)
+
+
+class IntegerOverflowWarning(RuntimeWarning):
+    """Integers left 64 bits; the result is exact all the same, computed by Python."""

@@ -1,0 +1,1 @@
+"""The three levels of the intermediate representation, and the scalar graph that they share."""

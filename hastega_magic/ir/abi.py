@@ -1,0 +1,99 @@
+"""The calling convention between generated CPU code and the runtime: one array of 8-byte words.
+
+`void hastega(ptr words, ptr scratch)` is called by every thread with the same words and a scratch area of its own. Threads claim
+blocks through a shared counter. All words are int64 or addresses.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hastega_magic.ir.kernel import Accumulate, Kernel, Store
+from hastega_magic.ir.schedule import BLOCK, VIRTUAL_LANES
+
+ENTRY = "hastega"
+
+LENGTH, BLOCKS, BLOCK_LIST, STATUS, SHARED, COUNTS, ORIGIN = range(7)
+"""Words: elements; blocks to run; their numbers (int64 each; 0: all in order); a status byte per block; the shared words; per
+block and packed group the number of elements kept; the number of the first element (not zero where a source comes in pieces)."""
+
+HEADER = 7
+
+NEXT, STOP, TURN, FLAGS, POSITIONS = 0, 8, 16, 24, 32
+"""Shared words, each on a cache line of its own (offsets in words): next block to claim, request to stop, blocks published in order,
+disjunction of all statuses, and the elements published per packed group (8 words apart)."""
+
+LINE = 8
+
+SLACK = VIRTUAL_LANES
+"""Elements that a packed store may write past the last kept one."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where a kernel's operands stand among the words.
+
+    A source takes two words: base address and stride in bytes, or start and step of a range. A table takes three: base, stride,
+    length. A store takes one: the result's address. An accumulation takes one: the address of its partial results, one or two words
+    per block. `groups` maps the stores with a mask to packed groups.
+    """
+
+    sources: int
+    tables: int
+    stores: tuple[Store, ...]
+    folds: tuple[Accumulate, ...]
+    groups: tuple[int | None, ...]
+
+    def source(self, slot: int) -> int:
+        """First word of a source."""
+        return HEADER + 2 * slot
+
+    def table(self, slot: int) -> int:
+        """First word of a table."""
+        return HEADER + 2 * self.sources + 3 * slot
+
+    def store(self, number: int) -> int:
+        """The word of store number `number`."""
+        return HEADER + 2 * self.sources + 3 * self.tables + number
+
+    def fold(self, number: int) -> int:
+        """The word of accumulation number `number`."""
+        return self.store(len(self.stores)) + number
+
+    @property
+    def words(self) -> int:
+        """How many words there are."""
+        return self.fold(len(self.folds))
+
+    @property
+    def group_count(self) -> int:
+        """How many different masks stores are packed under."""
+        return 1 + max((group for group in self.groups if group is not None), default=-1)
+
+    @property
+    def shared_words(self) -> int:
+        """Size of the shared area."""
+        return POSITIONS + LINE * max(1, self.group_count)
+
+    @property
+    def scratch_bytes(self) -> int:
+        """Scratch that a thread needs: a block of every packed store, with slack."""
+        packed = sum(group is not None for group in self.groups)
+        return packed * (BLOCK + SLACK) * 8
+
+
+def layout(kernel: Kernel) -> Layout:
+    """The layout of a kernel's words."""
+    stores = tuple(sorted(kernel.of(Store), key=lambda store: store.slot))
+    masks: list[object] = []
+    groups: list[int | None] = []
+    for store in stores:
+        if store.mask is None:
+            groups.append(None)
+            continue
+        if store.mask not in masks:
+            masks.append(store.mask)
+        groups.append(masks.index(store.mask))
+    return Layout(
+        len(kernel.sources), len(kernel.tables), stores, tuple(kernel.of(Accumulate)), tuple(groups)
+    )

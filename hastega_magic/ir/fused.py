@@ -1,0 +1,60 @@
+"""Level 2, Fused: one loop over its sources; Futhark's screma plus a mask (Henriksen et al., PLDI 2017).
+
+Filters have become conjuncts of masks, and results stand side by side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from hastega_magic.errors import Span
+from hastega_magic.interval import Interval
+from hastega_magic.ir.expr import Expr, Value, flatten
+from hastega_magic.ir.pipeline import Sink, Source, Table
+
+
+@dataclass(frozen=True)
+class Output:
+    """One result of the loop: the element's value, the mask under which it takes part, and its sink."""
+
+    name: str
+    sink: Sink
+    value: Value
+    mask: Expr | None = None
+
+
+@dataclass(frozen=True)
+class Effect:
+    """A node that must be evaluated, under a condition, for what it may raise."""
+
+    node: Expr
+    mask: Expr | None
+
+
+@dataclass(frozen=True)
+class Fused:
+    """A loop whose i-th step takes element i of every source.
+
+    `ranges` holds the proved interval of every integer node; `spans` the places in the cell that a node comes from.
+    """
+
+    sources: tuple[Source, ...]
+    tables: tuple[Table, ...]
+    outputs: tuple[Output, ...]
+    effects: tuple[Effect, ...] = ()
+    ranges: Mapping[Expr, Interval] = field(default_factory=dict[Expr, Interval], compare=False)
+    spans: Mapping[Expr, tuple[Span, ...]] = field(
+        default_factory=dict[Expr, tuple[Span, ...]], compare=False
+    )
+
+    def roots(self) -> Iterator[Expr]:
+        """Every node that the loop needs the value of."""
+        for output in self.outputs:
+            if output.mask is not None:
+                yield output.mask
+            yield from flatten(output.value)
+        for effect in self.effects:
+            if effect.mask is not None:
+                yield effect.mask
+            yield effect.node

@@ -1,0 +1,265 @@
+"""The oracle: what graphs and loops mean, computed by Python's own scalars, element by element.
+
+Evaluation is lazy and in Python's order: of a select only the condition and the branch taken are evaluated,
+so that exactly what raises in Python raises here.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import math
+import statistics
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from hastega_magic.interval import INT64
+from hastega_magic.ir.expr import Expr, Value
+from hastega_magic.ir.fused import Fused, Output
+from hastega_magic.ir.reduction import PROD_NEUTRAL, SUM_NEUTRAL, block_prods, block_sums, tree_prod, tree_sum
+from hastega_magic.ops import OPS
+from hastega_magic.types import BOOL, FLOAT32, INT, ScalarType
+
+_SCALAR: Mapping[ScalarType, Callable[[Any], object]] = {
+    type_: {BOOL: bool, INT: int, FLOAT32: np.float32}.get(type_, float) for type_ in ScalarType
+}
+
+
+def evaluate(roots: Iterable[Expr], leaves: Callable[[Expr], object]) -> dict[Expr, object]:
+    """The values of the roots and of every node needed for them, in the order of evaluation.
+
+    `leaves` gives the value of a leaf that is no constant: a number; for "table" a sequence of numbers.
+    BOOL is bool, INT int (of any size), FLOAT and FLOAT64 float, FLOAT32 np.float32. Exceptions propagate.
+    """
+    evaluation = _Evaluation(leaves)
+    with np.errstate(all="ignore"):
+        for root in roots:
+            evaluation.demand(root)
+    return evaluation.values
+
+
+def run_fused(
+    fused: Fused, columns: Sequence[Sequence[object]], tables: Sequence[Sequence[object]] = ()
+) -> dict[str, object]:
+    """Run the loop over the columns (one per source; the shortest ends it), by name of the output.
+
+    "array" and "to_list" give lists of Python scalars (nested tuples for tuple values); reductions give
+    what Python gives over the same elements, float sums and products by the fixed tree. For each element
+    the effects come first, then the outputs in order; `any` and `all` evaluate nothing beyond the element
+    that decides.
+    """
+    results = [_result(output) for output in fused.outputs]
+    length = min((len(column) for column in columns), default=0)
+    with np.errstate(all="ignore"):
+        for index in range(length):
+            if results and all(result.decided for result in results):
+                break
+            element = [column[index] for column in columns]
+            evaluation = _Evaluation(_element_leaves(element, tables, index))
+            _run_element(fused, evaluation, results)
+        return {output.name: result.value() for output, result in zip(fused.outputs, results, strict=True)}
+
+
+def first_overflow(
+    fused: Fused, element: Sequence[object], tables: Sequence[Sequence[object]] = (), index: int = 0
+) -> tuple[Expr, int] | None:
+    """The first evaluated INT node whose exact value is no int64, with that value; None if there is none.
+
+    `element` holds one value per source. Where Python raises, the nodes evaluated before count.
+    """
+    evaluation = _Evaluation(_element_leaves(element, tables, index))
+    results = [_Elements() for _ in fused.outputs]
+    # Whatever the user's operators raise ends the element.
+    with np.errstate(all="ignore"), contextlib.suppress(Exception):
+        _run_element(fused, evaluation, results)
+    for node, value in evaluation.values.items():
+        if node.type is INT and isinstance(value, int) and value not in INT64:
+            return node, value
+    return None
+
+
+class _Evaluation:
+    """The values known so far; `demand` adds what a node needs, with its own stack: graphs can be deep."""
+
+    def __init__(self, leaves: Callable[[Expr], object]) -> None:
+        self.values: dict[Expr, object] = {}
+        self._leaves = leaves
+
+    def demand(self, root: Expr) -> Any:
+        """The value of the node."""
+        stack = [root]
+        while stack:
+            node = stack[-1]
+            if node in self.values:
+                stack.pop()
+                continue
+            missing = self._step(node)
+            if missing:
+                stack.extend(reversed(missing))
+            else:
+                stack.pop()
+        return self.values[root]
+
+    def of(self, value: Value) -> Any:
+        """The element's value: a scalar, or a tuple of such."""
+        return self.demand(value) if isinstance(value, Expr) else tuple(self.of(part) for part in value)
+
+    def _step(self, node: Expr) -> list[Expr]:
+        """Evaluate the node, or say which operands that needs first."""
+        if not node.args:
+            found = node.value if node.op == "const" else self._leaves(node)
+            self.values[node] = found if node.op == "table" else _SCALAR[node.type](found)
+            return []
+        wanted = node.args
+        if node.op == "select":
+            condition, yes, no = node.args
+            if condition not in self.values:
+                return [condition]
+            wanted = (yes if self.values[condition] else no,)
+        missing = [arg for arg in wanted if arg not in self.values]
+        if not missing:
+            operands = [self.values[arg] for arg in wanted]
+            self.values[node] = _SCALAR[node.type](_apply(node.op, operands))
+        return missing
+
+
+def _apply(op: str, operands: list[Any]) -> object:
+    if op == "select":
+        return operands[0]
+    if op == "gather" and operands[1] < 0:  # counting from the end is spelled out before
+        raise IndexError("index out of range")
+    return OPS[op].python(*operands)
+
+
+def _element_leaves(
+    element: Sequence[object], tables: Sequence[Sequence[object]], index: int
+) -> Callable[[Expr], object]:
+    def value_of(node: Expr) -> object:
+        slot = node.value if isinstance(node.value, int) else 0
+        match node.op:
+            case "load":
+                return element[slot]
+            case "index":
+                return index
+            case "table":
+                return tables[slot]
+            case "length":
+                return len(tables[slot])
+            case _:
+                raise KeyError(f"a loop has no {node.op}")
+
+    return value_of
+
+
+class _Elements:
+    """An output in the making: the values that take part."""
+
+    decided = False
+
+    def __init__(self) -> None:
+        self.values: list[Any] = []
+
+    def add(self, value: Any, taken: bool) -> None:
+        """The next element; a value that is not taken is not there."""
+        if taken:
+            self.values.append(value)
+
+    def value(self) -> object:
+        """The result."""
+        return self.values
+
+
+class _Fold(_Elements):
+    """A reduction by a function of the list of values."""
+
+    def __init__(self, fold: Callable[[list[Any]], object]) -> None:
+        super().__init__()
+        self._fold = fold
+
+    def value(self) -> object:
+        return self._fold(self.values)
+
+
+class _Decision(_Elements):
+    """`any` (until True) or `all` (until False)."""
+
+    def __init__(self, until: bool) -> None:
+        super().__init__()
+        self._until = until
+
+    def add(self, value: Any, taken: bool) -> None:
+        self.decided = self.decided or (taken and bool(value) is self._until)
+
+    def value(self) -> object:
+        return self._until if self.decided else not self._until
+
+
+class _FloatTree(_Elements):
+    """A float sum, product or mean: elements keep their places in the tree, others are neutral there."""
+
+    def __init__(self, kind: str, type_: ScalarType) -> None:
+        super().__init__()
+        self._kind = kind
+        self._dtype = np.float32 if type_ is FLOAT32 else np.float64
+        self._count = 0
+
+    def add(self, value: Any, taken: bool) -> None:
+        self._count += taken
+        self.values.append(value if taken else PROD_NEUTRAL if self._kind == "prod" else SUM_NEUTRAL)
+
+    def value(self) -> object:
+        if not self._count:
+            return _FOLDS[self._kind]([])
+        array = np.array(self.values, self._dtype)
+        if self._kind == "prod":
+            return tree_prod(block_prods(array))
+        total = tree_sum(block_sums(array))
+        return total / self._count if self._kind == "mean" else total
+
+
+def mean(values: Sequence[Any]) -> Any:
+    """The sum divided by the number of elements, ints exactly; StatisticsError without elements."""
+    if not values:
+        raise statistics.StatisticsError("mean requires at least one data point")
+    return sum(values) / len(values)
+
+
+def _reduced(function: Callable[..., Any], values: list[Any]) -> object:
+    return functools.reduce(function, values)
+
+
+_FOLDS: Mapping[str, Callable[[list[Any]], object]] = {
+    "sum": sum,
+    "prod": math.prod,
+    "min": min,
+    "max": max,
+    "count": len,
+    "mean": mean,
+    **{
+        f"reduce_{name}": functools.partial(_reduced, OPS[name].python)
+        for name in ("add", "mul", "min", "max", "and", "or", "xor")
+    },
+}
+
+
+def _result(output: Output) -> _Elements:
+    kind = output.sink.kind
+    if kind in ("array", "to_list"):
+        return _Elements()
+    if kind in ("any", "all"):
+        return _Decision(until=kind == "any")
+    if kind in ("sum", "prod", "mean") and isinstance(output.value, Expr) and output.value.type.is_float:
+        return _FloatTree(kind, output.value.type)
+    return _Fold(_FOLDS[kind])
+
+
+def _run_element(fused: Fused, evaluation: _Evaluation, results: Sequence[_Elements]) -> None:
+    for effect in fused.effects:
+        if effect.mask is None or evaluation.demand(effect.mask):
+            evaluation.demand(effect.node)
+    for output, result in zip(fused.outputs, results, strict=True):
+        if not result.decided:
+            taken = output.mask is None or evaluation.demand(output.mask)
+            result.add(evaluation.of(output.value) if taken else None, taken)

@@ -1,0 +1,95 @@
+"""Level 3, Kernel: the loop as the machine runs it. Loads, guards, accumulations and stores under a Schedule."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from hastega_magic.errors import Span
+from hastega_magic.interval import Interval
+from hastega_magic.ir.expr import Expr
+from hastega_magic.ir.pipeline import Source, Table
+from hastega_magic.ir.schedule import Schedule
+from hastega_magic.types import INT
+
+OK, VIOLATED, TROUBLE = 0, 1, 2
+"""What a block reports: done; the source left the interval this variant assumes; Python must evaluate it."""
+
+
+@dataclass(frozen=True)
+class Assume:
+    """The variant is right only where the loaded value lies in the interval; other blocks report `status`."""
+
+    load: Expr
+    interval: Interval
+    status: int
+
+
+@dataclass(frozen=True)
+class Guard:
+    """Where the condition holds for an element, its block reports TROUBLE."""
+
+    condition: Expr
+    reason: str
+
+
+@dataclass(frozen=True)
+class Accumulate:
+    """Fold the value of each element under the mask into the block's partial result.
+
+    kind: "add", "mul", "min", "max", "and", "or", "xor" or "count". `wide`: an integer sum that a block of int64 might
+    not hold is accumulated in two halves: the sum of the high 32 bits (signed) and that of the low 32 bits.
+    """
+
+    kind: str
+    value: Expr
+    mask: Expr | None
+    wide: bool = field(default=False, compare=False)
+
+    @property
+    def words(self) -> int:
+        """How many 8-byte words a block's partial result takes: an integer sum is split at bit 32, wide or not."""
+        return 2 if self.kind == "add" and self.value.type is INT else 1
+
+
+@dataclass(frozen=True)
+class Store:
+    """Write the value to result number `slot`: at the element's own place, or, with a mask, densely packed."""
+
+    slot: int
+    value: Expr
+    mask: Expr | None
+
+
+Statement = Assume | Guard | Accumulate | Store
+T = TypeVar("T", Assume, Guard, Accumulate, Store)
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """One loop. `body` in the order it is emitted; `ranges` and `spans` as in Fused."""
+
+    sources: tuple[Source, ...]
+    tables: tuple[Table, ...]
+    body: tuple[Statement, ...]
+    schedule: Schedule
+    ranges: Mapping[Expr, Interval] = field(default_factory=dict[Expr, Interval], compare=False)
+    spans: Mapping[Expr, tuple[Span, ...]] = field(
+        default_factory=dict[Expr, tuple[Span, ...]], compare=False
+    )
+
+    def of(self, kind: type[T]) -> list[T]:
+        """The statements of one kind, in order."""
+        return [statement for statement in self.body if isinstance(statement, kind)]
+
+    def roots(self) -> list[Expr]:
+        """The nodes that statements use."""
+        found: list[Expr] = []
+        for statement in self.body:
+            match statement:
+                case Assume(load=node) | Guard(condition=node):
+                    found.append(node)
+                case Accumulate(value=node, mask=mask) | Store(value=node, mask=mask):
+                    found += [node] if mask is None else [mask, node]
+        return found

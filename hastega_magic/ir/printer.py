@@ -1,0 +1,233 @@
+"""The three levels as text: one line per node, numbered in the order of evaluation.
+
+fused
+  source x: range int [1, 33554432]
+  %0: int [1, 33554432] = load x
+  %1: int [22, 738197504] = mul 22, %0                      ; line 3
+  total = sum %1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from hastega_magic.errors import Span
+from hastega_magic.interval import Interval
+from hastega_magic.ir.expr import Expr, Value, flatten, postorder
+from hastega_magic.ir.fused import Effect, Fused, Output
+from hastega_magic.ir.kernel import VIOLATED, Accumulate, Assume, Guard, Kernel, Statement, Store
+from hastega_magic.ir.pipeline import Fn, Pipeline, Source, Stage, Table
+from hastega_magic.ir.schedule import BLOCK
+from hastega_magic.types import BOOL
+
+Line = tuple[str, Expr | None]
+"""A line, and the node that it defines."""
+
+_NOTE_COLUMN = 64
+_INLINE = frozenset({"const", "table", "length"})
+
+
+def print_pipeline(pipeline: Pipeline) -> str:
+    """The source, each stage with its function's graph, and the sink."""
+    lines = [f"pipeline {pipeline.name}".rstrip(), f"  {_source(pipeline.source)}"]
+    names = _Names((), pipeline.tables)
+    lines += [f"  {_table(table)}" for table in pipeline.tables]
+    for stage in pipeline.stages:
+        lines.append(_noted(f"  {_stage(stage)}", (stage.span,)))
+        if stage.fn is not None:
+            lines += [f"    {line}" for line in _function(stage.fn, names)]
+    lines.append(_noted(f"  {pipeline.sink.kind}", (pipeline.sink.span,)))
+    return "\n".join(lines) + "\n"
+
+
+def print_fused(fused: Fused) -> str:
+    """Sources, nodes in postorder, effects and outputs."""
+    return _joined(fused_lines(fused))
+
+
+def print_kernel(kernel: Kernel) -> str:
+    """The schedule, then the body: each node where the first statement that uses it needs it."""
+    return _joined(kernel_lines(kernel))
+
+
+def print_lines(form: Fused | Kernel) -> list[Line]:
+    """The printed form's lines, in order, each with the node that it defines (None: none)."""
+    return kernel_lines(form) if isinstance(form, Kernel) else fused_lines(form)
+
+
+def print_expr(root: Expr) -> str:
+    """A graph on its own; the last line is the root."""
+    names = _Names((), ())
+    lines = [text for text, _ in names.definitions([root], {}, {})]
+    return "\n".join(lines) if lines else names.use(root)
+
+
+def fused_lines(fused: Fused) -> list[Line]:
+    """`print_fused` by lines."""
+    names = _Names(fused.sources, fused.tables)
+    lines: list[Line] = [("fused", None), *_heads(fused.sources, fused.tables)]
+    lines += _indented(names.definitions(fused.roots(), fused.ranges, fused.spans))
+    lines += [(f"  {_effect(effect, names)}", None) for effect in fused.effects]
+    lines += [(f"  {_output(output, names)}", None) for output in fused.outputs]
+    return lines
+
+
+def kernel_lines(kernel: Kernel) -> list[Line]:
+    """`print_kernel` by lines."""
+    names = _Names(kernel.sources, kernel.tables)
+    schedule = kernel.schedule
+    head = f"kernel: {schedule.lanes} lanes × {schedule.in_flight} in flight"
+    head += f", blocks of {BLOCK}, {schedule.grain} claimed at a time"
+    head += ", streaming stores" if schedule.stream else ""
+    head += f", prefetch {schedule.prefetch}" if schedule.prefetch else ""
+    lines: list[Line] = [(head, None), *_heads(kernel.sources, kernel.tables), ("  loop", None)]
+    for statement in kernel.body:
+        needed = names.definitions(_needs(statement), kernel.ranges, kernel.spans)
+        lines += _indented(needed, "    ")
+        lines.append((f"    {_statement(statement, names)}", None))
+    return lines
+
+
+class _Names:
+    """Numbers nodes as they are defined."""
+
+    def __init__(self, sources: Sequence[Source], tables: Sequence[Table]) -> None:
+        self._sources = sources
+        self.tables = tables
+        self._numbers: dict[Expr, int] = {}
+
+    def definitions(
+        self,
+        roots: Iterable[Expr],
+        ranges: Mapping[Expr, Interval],
+        spans: Mapping[Expr, tuple[Span, ...]],
+    ) -> Iterator[Line]:
+        """A line for every node below the roots that has none yet."""
+        for node in postorder(roots):
+            if node.op in _INLINE or node in self._numbers:
+                continue
+            body = self._body(node)
+            self._numbers[node] = number = len(self._numbers)
+            known = f" {ranges[node]}" if node in ranges and node.type is not BOOL else ""
+            yield _noted(f"%{number}: {node.type.value}{known} = {body}", spans.get(node, ())), node
+
+    def _body(self, node: Expr) -> str:
+        if node.args:
+            return f"{node.op} {', '.join(map(self.use, node.args))}"
+        if node.op == "load":
+            return f"load {_named(self._sources, node.value, 'source')}"
+        return node.op if node.value is None else f"{node.op} {node.value}"
+
+    def use(self, value: Value) -> str:
+        """How other lines mention the value."""
+        if not isinstance(value, Expr):
+            return f"({', '.join(map(self.use, value))}{',' if len(value) == 1 else ''})"
+        match value.op:
+            case "const":
+                return repr(value.value)
+            case "table":
+                return f"@{_named(self.tables, value.value, 'table')}"
+            case "length":
+                return f"len @{_named(self.tables, value.value, 'table')}"
+            case _:
+                return f"%{self._numbers[value]}"
+
+
+def _named(things: Sequence[Source] | Sequence[Table], slot: object, kind: str) -> str:
+    """The user's name where it says which one is meant, or the number."""
+    if not isinstance(slot, int) or not 0 <= slot < len(things):
+        return f"{kind}{slot}"
+    name = things[slot].name
+    shared = sum(thing.name == name for thing in things) > 1
+    return f"{kind}{slot}" if shared or not name else name
+
+
+def _joined(lines: Iterable[Line]) -> str:
+    return "\n".join(text for text, _ in lines) + "\n"
+
+
+def _indented(lines: Iterable[Line], by: str = "  ") -> Iterator[Line]:
+    return ((by + text, node) for text, node in lines)
+
+
+def _noted(text: str, spans: Iterable[Span]) -> str:
+    """The text with the cell's line numbers behind it."""
+    numbers = sorted({span.line for span in spans if span.line > 0})
+    if not numbers:
+        return text
+    return f"{text:<{_NOTE_COLUMN}}; line{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))}"
+
+
+def _heads(sources: Sequence[Source], tables: Sequence[Table]) -> Iterator[Line]:
+    for number, source in enumerate(sources):
+        yield f"  {_source(source, _named(sources, number, 'source'))}", None
+    for number, table in enumerate(tables):
+        yield f"  {_table(table, _named(tables, number, 'table'))}", None
+
+
+def _source(source: Source, name: str | None = None) -> str:
+    memory = "" if source.storage is None else f" {source.storage.name}"
+    layout = "" if source.layout == "dense" else f" {source.layout}"
+    known = "" if source.interval is None else f" {source.interval}"
+    shown = source.name if name is None else name
+    return f"source {shown}: {source.kind}{memory}{layout} {source.type.value}{known}"
+
+
+def _table(table: Table, name: str | None = None) -> str:
+    return f"table {table.name if name is None else name}: {table.storage.name} {table.storage.scalar.value}"
+
+
+def _stage(stage: Stage) -> str:
+    match stage.kind:
+        case "zip":
+            return f"zip {', '.join(_source(source).removeprefix('source ') for source in stage.sources)}"
+        case "enumerate":
+            return f"enumerate from {stage.number}"
+        case _:
+            return f"{stage.kind} {stage.fn.text if stage.fn is not None else ''}".rstrip()
+
+
+def _function(fn: Fn, names: _Names) -> list[str]:
+    own = _Names((), names.tables)  # numbers start anew in each function
+    effects = [node for pair in fn.effects for node in pair if node is not None]
+    lines = [
+        text for text, _ in own.definitions([*flatten(fn.params), *effects, *flatten(fn.result)], {}, {})
+    ]
+    for condition, node in fn.effects:
+        lines.append(f"evaluate {own.use(node)} {_where(condition, own)}".rstrip())
+    return [*lines, f"return {own.use(fn.result)}"]
+
+
+def _where(mask: Expr | None, names: _Names) -> str:
+    return "" if mask is None else f"where {names.use(mask)}"
+
+
+def _effect(effect: Effect, names: _Names) -> str:
+    return f"evaluate {names.use(effect.node)} {_where(effect.mask, names)}".rstrip()
+
+
+def _output(output: Output, names: _Names) -> str:
+    text = f"{output.name or '_'} = {output.sink.kind} {names.use(output.value)} {_where(output.mask, names)}"
+    return _noted(text.rstrip(), (output.sink.span,))
+
+
+def _needs(statement: Statement) -> list[Expr]:
+    match statement:
+        case Assume(load=node) | Guard(condition=node):
+            return [node]
+        case Accumulate(value=node, mask=mask) | Store(value=node, mask=mask):
+            return [node] if mask is None else [mask, node]
+
+
+def _statement(statement: Statement, names: _Names) -> str:
+    match statement:
+        case Assume(load, interval, status):
+            otherwise = "the next variant" if status == VIOLATED else "Python"
+            return f"assume {names.use(load)} in {interval}, otherwise {otherwise}"
+        case Guard(condition, reason):
+            return f"guard {names.use(condition)}: {reason}"
+        case Accumulate(kind, value, mask, wide):
+            text = f"accumulate {kind} {names.use(value)}{' in two words' if wide else ''}"
+        case Store(slot, value, mask):
+            text = f"store {slot}, {names.use(value)}"
+    return f"{text} {_where(mask, names)}".rstrip()

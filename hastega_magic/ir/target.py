@@ -1,0 +1,33 @@
+"""What a code generator may rely on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Target:
+    """A CPU as LLVM names it: triple, CPU, feature names without sign; `vector_bits` of its widest registers."""
+
+    triple: str
+    cpu: str
+    features: frozenset[str]
+    vector_bits: int
+    isa: str
+
+    def has(self, *names: str) -> bool:
+        """Whether the CPU has all these features."""
+        return self.features.issuperset(names)
+
+
+def describe(triple: str, cpu: str, features: frozenset[str]) -> Target:
+    """The target with its vector registers named: AVX-512, AVX2, SSE2, NEON, or scalar."""
+    if features.issuperset({"avx512f", "avx512dq", "avx512vl", "avx512bw"}):
+        return Target(triple, cpu, features, 512, "AVX-512")
+    if features.issuperset({"avx2", "fma"}):
+        return Target(triple, cpu, features, 256, "AVX2")
+    if "sse2" in features or triple.startswith("x86_64"):
+        return Target(triple, cpu, features, 128, "SSE2")
+    if "neon" in features or triple.startswith(("aarch64", "arm64")):
+        return Target(triple, cpu, features, 128, "NEON")
+    return Target(triple, cpu, features, 64, "scalar")

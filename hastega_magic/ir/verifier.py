@@ -1,0 +1,257 @@
+"""What holds after every pass and the compiler relies on; errors name the node that breaks it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from hastega_magic.errors import HastegaError, NotCompilable
+from hastega_magic.interval import Interval
+from hastega_magic.ir.expr import Expr, Value, flatten, structure
+from hastega_magic.ir.fused import Fused
+from hastega_magic.ir.kernel import TROUBLE, VIOLATED, Accumulate, Assume, Guard, Kernel, Statement, Store
+from hastega_magic.ir.pipeline import Fn, Pipeline, Sink, Source, Stage, Table
+from hastega_magic.ir.schedule import VIRTUAL_LANES
+from hastega_magic.ops import OPS
+from hastega_magic.types import BOOL, INT, ScalarType
+
+ELEMENT_SINKS = frozenset({"array", "to_list"})
+REDUCTIONS = frozenset({"sum", "prod", "min", "max", "count", "mean", "any", "all"}) | {
+    f"reduce_{name}" for name in ("add", "mul", "min", "max", "and", "or", "xor")
+}
+ACCUMULATIONS = frozenset({"add", "mul", "min", "max", "and", "or", "xor", "count"})
+_PYTHON: Mapping[ScalarType, type] = dict.fromkeys(ScalarType, float) | {BOOL: bool, INT: int}
+
+
+class VerificationError(HastegaError):
+    """A form of the program breaks a rule of its level; the message names the node or statement."""
+
+
+def verify_pipeline(pipeline: Pipeline) -> None:
+    """Functions fit the elements that reach them, and use only their own parameters and known tables."""
+    _check_source(pipeline.source)
+    element: object = pipeline.source.type
+    for stage in pipeline.stages:
+        element = _after_stage(stage, element, pipeline)
+    _check_sink(pipeline.sink, scalar=isinstance(element, ScalarType))
+
+
+def verify_fused(fused: Fused) -> None:
+    """Graphs are well formed, masks are BOOL, and, once inferred, ranges are there for every INT node."""
+    for source in fused.sources:
+        _check_source(source)
+    allowed = _Leaves(fused.sources, fused.tables)
+    _check_graph(fused.roots(), allowed)
+    for output in fused.outputs:
+        _check_mask(output.mask, f"output {output.name or '_'}")
+        _check_sink(output.sink, scalar=isinstance(output.value, Expr))
+    for effect in fused.effects:
+        _check_mask(effect.mask, "an effect")
+    names = [output.name for output in fused.outputs]
+    _require(len(set(names)) == len(names), f"outputs share a name: {names}")
+    if fused.ranges:
+        _check_ranges(fused.roots(), fused.ranges)
+
+
+def verify_kernel(kernel: Kernel) -> None:
+    """As for Fused, and statements and schedule are ones that code can be generated for."""
+    schedule = kernel.schedule
+    step = schedule.lanes * schedule.in_flight
+    _require(schedule.lanes > 0 and schedule.in_flight > 0, f"{schedule} computes no elements")
+    _require(VIRTUAL_LANES % max(step, 1) == 0, f"{step} elements in a turn do not divide {VIRTUAL_LANES}")
+    _require(schedule.grain > 0 and schedule.prefetch >= 0, f"{schedule} has a negative or empty part")
+    for source in kernel.sources:
+        _require(source.kind != "result", f"source {source.name} is a result, which fusion replaces")
+    _check_graph(kernel.roots(), _Leaves(kernel.sources, kernel.tables))
+    for statement in kernel.body:
+        _check_statement(statement)
+    slots = sorted(store.slot for store in kernel.of(Store))
+    _require(slots == list(range(len(slots))), f"stores fill the slots {slots}")
+    if kernel.ranges:
+        _check_ranges(kernel.roots(), kernel.ranges)
+
+
+@dataclass(frozen=True)
+class _Leaves:
+    """What leaves may refer to; `params` of a function's own."""
+
+    sources: Sequence[Source] = ()
+    tables: Sequence[Table] = ()
+    params: frozenset[Expr] = frozenset()
+
+
+def _require(condition: bool, text: str) -> None:
+    if not condition:
+        raise VerificationError(text)
+
+
+def _same(a: ScalarType, b: ScalarType) -> bool:
+    """FLOAT and FLOAT64 are one machine type, between which there is no conversion node."""
+    both_wide = a.is_float and b.is_float and ScalarType.FLOAT32 not in (a, b)
+    return a is b or both_wide
+
+
+def _check_source(source: Source) -> None:
+    text = f"source {source.name}"
+    if source.storage is not None:
+        fits = _same(source.storage.scalar, source.type)
+        _require(fits, f"{text}: {source.storage.name} is no {source.type}")
+    elif source.kind == "range":
+        _require(source.type is INT, f"{text}: a range of {source.type}")
+    _check_interval(source.interval, text)
+
+
+def _check_sink(sink: Sink, scalar: bool) -> None:
+    _require(sink.kind in ELEMENT_SINKS | REDUCTIONS, f"there is no sink {sink.kind}")
+    anything = scalar or sink.kind in ELEMENT_SINKS or sink.kind == "count"
+    _require(anything, f"{sink.kind} reduces numbers, not tuples")
+
+
+def _after_stage(stage: Stage, element: object, pipeline: Pipeline) -> object:
+    """The structure of the elements behind the stage."""
+    match stage.kind:
+        case "map" | "filter":
+            if stage.fn is None:
+                raise VerificationError(f"{stage.kind} has no function")
+            _check_function(stage.fn, element, pipeline.tables, f"{stage.kind} {stage.text}".rstrip())
+            result = structure(stage.fn.result)
+            if stage.kind == "map":
+                return result
+            _require(result is BOOL, f"filter {stage.text}: the predicate is {result}, not BOOL")
+            return element
+        case "zip":
+            for source in stage.sources:
+                _check_source(source)
+            return (element, *(source.type for source in stage.sources))
+        case "enumerate":
+            return INT, element
+        case _:
+            raise VerificationError(f"there is no stage {stage.kind}")
+
+
+def _check_function(fn: Fn, element: object, tables: Sequence[Table], text: str) -> None:
+    params = flatten(fn.params)
+    for param in params:
+        _require(param.op == "param", f"{text}: {param} is no parameter")
+    _require(len(set(params)) == len(params), f"{text}: a parameter appears twice")
+    _require(_fits(fn.params, element), f"{text}: takes {structure(fn.params)}, gets {element}")
+    roots = list(flatten(fn.result))
+    for condition, node in fn.effects:
+        _check_mask(condition, text)
+        roots += [node] if condition is None else [condition, node]
+    _check_graph(roots, _Leaves((), tables, frozenset(params)))
+
+
+def _fits(value: Value, element: object) -> bool:
+    if isinstance(value, Expr):
+        return isinstance(element, ScalarType) and _same(value.type, element)
+    if not isinstance(element, tuple):
+        return False
+    parts = cast("tuple[object, ...]", element)
+    return len(value) == len(parts) and all(_fits(*pair) for pair in zip(value, parts, strict=True))
+
+
+def _check_mask(mask: Expr | None, text: str) -> None:
+    _require(mask is None or mask.type is BOOL, f"{text}: the condition {mask} is not BOOL")
+
+
+def _check_statement(statement: Statement) -> None:
+    match statement:
+        case Assume(load, interval, status):
+            _require(load.op == "load" and load.type is INT, f"{load} is assumed, but no integer source")
+            _require(status in (VIOLATED, TROUBLE), f"assume {load} reports {status}")
+            _check_interval(interval, f"assume {load}")
+        case Guard(condition, reason):
+            _check_mask(condition, f"guard {reason!r}")
+        case Accumulate(kind, value, mask, wide):
+            _check_mask(mask, f"accumulate {kind}")
+            _require(kind in ACCUMULATIONS, f"there is no accumulation {kind}")
+            halves = kind == "add" and value.type is INT
+            _require(halves or not wide, f"{kind} of {value} is no sum of integers")
+            bits = kind not in ("and", "or", "xor") or value.type.is_integral
+            _require(bits, f"accumulate {kind}: {value} is {value.type}")
+        case Store(slot, _, mask):
+            _check_mask(mask, f"store {slot}")
+
+
+def _check_graph(roots: Iterable[Expr], leaves: _Leaves) -> None:
+    for node in _acyclic(roots):
+        if node.args:
+            _check_operator(node)
+        else:
+            _check_leaf(node, leaves)
+
+
+def _acyclic(roots: Iterable[Expr]) -> list[Expr]:
+    """Every node below the roots, operands first; an error if a node is below itself."""
+    order: list[Expr] = []
+    finished: set[Expr] = set()
+    open_: set[Expr] = set()
+    stack = [(root, False) for root in roots]
+    while stack:
+        node, ready = stack.pop()
+        if ready:
+            open_.discard(node)
+            finished.add(node)
+            order.append(node)
+        elif node not in finished:
+            _require(node not in open_, f"{node.op} is an operand of itself")
+            open_.add(node)
+            stack.append((node, True))
+            stack += [(arg, False) for arg in node.args]
+    return order
+
+
+def _check_operator(node: Expr) -> None:
+    row = OPS.get(node.op)
+    if row is None:
+        raise VerificationError(f"{node}: there is no operator {node.op}")
+    _require(len(node.args) == row.arity, f"{node}: {node.op} takes {row.arity} operands")
+    of_table = [arg.op == "table" for arg in node.args]
+    expected = [node.op == "gather", *[False] * (len(node.args) - 1)]
+    _require(of_table == expected, f"{node}: tables are the first operand of gather, and of nothing else")
+    types = tuple(arg.type for arg in node.args)
+    try:
+        signature = row.signature(types)
+    except NotCompilable as error:
+        raise VerificationError(f"{node}: {error}") from error
+    for number, (given, taken) in enumerate(zip(types, signature.operands, strict=True)):
+        _require(_same(given, taken), f"{node}: operand {number} is {given}, not {taken}")
+    _require(_same(node.type, signature.result), f"{node}: is {node.type}, not {signature.result}")
+
+
+def _check_leaf(node: Expr, leaves: _Leaves) -> None:
+    slot = node.value if isinstance(node.value, int) else -1
+    match node.op:
+        case "const":
+            _require(type(node.value) is _PYTHON[node.type], f"{node}: {node.value!r} is no {node.type}")
+        case "param":
+            _require(node in leaves.params, f"{node} is a parameter of no function here")
+        case "load":
+            _require(0 <= slot < len(leaves.sources), f"{node} loads from no source")
+            _require(_same(node.type, leaves.sources[slot].type), f"{node} is {node.type}, its source is not")
+        case "index":
+            _require(node.type is INT, f"{node} is {node.type}")
+        case "table":
+            _require(0 <= slot < len(leaves.tables), f"{node} is no table")
+            fits = _same(node.type, leaves.tables[slot].storage.scalar)
+            _require(fits, f"{node} is {node.type}, its table is not")
+        case "length":
+            _require(node.type is INT and 0 <= slot < len(leaves.tables), f"{node} is the length of no table")
+        case _:
+            raise VerificationError(f"there is no leaf {node.op}")
+
+
+def _check_ranges(roots: Iterable[Expr], ranges: Mapping[Expr, Interval]) -> None:
+    for node in _acyclic(roots):
+        if node.type is INT and node.op != "table":
+            _require(node in ranges, f"{node} has no range")
+            _check_interval(ranges[node], str(node))
+            if node.op == "const" and isinstance(node.value, int):
+                _require(node.value in ranges[node], f"{node} is not in its range {ranges[node]}")
+
+
+def _check_interval(interval: Interval | None, text: str) -> None:
+    if interval is not None and interval.lo is not None and interval.hi is not None:
+        _require(interval.lo <= interval.hi, f"{text}: the range {interval} is empty")

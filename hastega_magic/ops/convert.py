@@ -1,0 +1,94 @@
+"""Rows: conversions between number types, and rounding."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from hastega_magic.interval import BIT, INT64
+from hastega_magic.ops.row import Builder, Op, Signature, fixed, float_predicate, ufunc_float
+from hastega_magic.types import FLOAT, FLOAT32, FLOAT64, INT, ScalarType
+
+EXACT_FLOAT = 1 << 53
+"""Integers up to this magnitude are float64 values."""
+
+_INT64_SPAN = 2.0**63
+
+
+def _not_in_int64(b: Builder, args: Sequence[Any]) -> Any:
+    return b.op("not", b.op("lt", b.op("fabs", args[0]), b.const(_INT64_SPAN, args[0].type)))
+
+
+def _not_exact(b: Builder, args: Sequence[Any]) -> Any:
+    below = b.op("lt", args[0], b.const(-EXACT_FLOAT))
+    return b.op("or", below, b.op("gt", args[0], b.const(EXACT_FLOAT)))
+
+
+def _float_to_int(types: tuple[ScalarType, ...]) -> Signature:
+    """A float in (float32 stays), an int out."""
+    signature = ufunc_float(types)
+    return Signature(signature.operands, INT)
+
+
+def _rounded(name: str, python: Any, rounding: str, numpy: Any, spelling: object) -> Op:
+    """A float made an int: int(), math.floor(), math.ceil(), round()."""
+
+    def expand(b: Builder, args: Sequence[Any]) -> Any:
+        inside = b.op("lt", b.op("fabs", args[0]), b.const(_INT64_SPAN, args[0].type))
+        safe = b.op("select", inside, args[0], b.const(0.0, args[0].type))
+        return b.op("float_to_int", b.op(rounding, safe) if rounding else safe)
+
+    return Op(
+        name, 1, python, _float_to_int, "", lambda a: numpy(a).astype(np.int64), lambda a: INT64,
+        expand=expand, trouble=_not_in_int64, spellings=(spelling,),
+    )  # fmt: skip
+
+
+def _round_ufunc(name: str, numpy: Any, opencl: str) -> Op:
+    return Op(
+        name, 1, lambda a: float(numpy(a)), ufunc_float, "", numpy,
+        llvm={"float": f"call {{r}} @llvm.{name}.{{m}}({{t}} {{0}})"},
+        opencl={"float": f"{opencl}({{0}})"}, spellings=(numpy,),
+    )  # fmt: skip
+
+
+ROWS = (
+    Op("int_to_float", 1, float, fixed((INT,), FLOAT), "float", lambda a: np.asarray(a).astype(np.float64),
+       llvm={"int": "sitofp {t} {0} to {r}"}, opencl={"int": "convert_double_rte({0})"}),
+    Op("exact_float", 1, float, fixed((INT,), FLOAT), "float", lambda a: np.asarray(a).astype(np.float64),
+       llvm={"int": "sitofp {t} {0} to {r}"}, opencl={"int": "convert_double_rte({0})"}, trouble=_not_exact),
+    Op("to_float32", 1, lambda a: float(np.float32(a)), fixed((FLOAT,), FLOAT32), "float32",
+       lambda a: np.asarray(a).astype(np.float32), llvm={"float": "fptrunc {t} {0} to {r}"},
+       opencl={"float": "convert_float_rte({0})"}),
+    Op("to_float64", 1, float, fixed((FLOAT32,), FLOAT64), "float64",
+       lambda a: np.asarray(a).astype(np.float64),
+       llvm={"float": "fpext {t} {0} to {r}"}, opencl={"float": "convert_double({0})"}),
+    Op("float_to_int", 1, int, _float_to_int, "int", lambda a: np.trunc(a).astype(np.int64), lambda a: INT64,
+       llvm={"float": "fptosi {t} {0} to {r}"}, opencl={"float": "convert_long_rtz({0})"}),
+    _rounded("int", int, "", np.trunc, math.trunc),
+    _rounded("floor_int", math.floor, "floor", np.floor, math.floor),
+    _rounded("ceil_int", math.ceil, "ceil", np.ceil, math.ceil),
+    _rounded("round_int", round, "rint", np.rint, round),
+    _round_ufunc("floor", np.floor, "floor"),
+    _round_ufunc("ceil", np.ceil, "ceil"),
+    _round_ufunc("trunc", np.trunc, "trunc"),
+    _round_ufunc("rint", np.rint, "rint"),
+    Op("fabs", 1, math.fabs, ufunc_float, "", np.fabs, llvm={"float": "call {r} @llvm.fabs.{m}({t} {0})"},
+       opencl={"float": "fabs({0})"}, spellings=(np.fabs,)),
+    Op("isnan", 1, math.isnan, float_predicate, "", np.isnan, lambda a: BIT,
+       expand=lambda b, args: b.op("ne", args[0], args[0]), spellings=(math.isnan, np.isnan)),
+    Op("isinf", 1, math.isinf, float_predicate, "", np.isinf, lambda a: BIT,
+       expand=lambda b, args: b.op("eq", b.op("fabs", args[0]), b.const(math.inf, args[0].type)),
+       spellings=(math.isinf, np.isinf)),
+    Op("isfinite", 1, math.isfinite, float_predicate, "", np.isfinite, lambda a: BIT,
+       expand=lambda b, args: b.op("lt", b.op("fabs", args[0]), b.const(math.inf, args[0].type)),
+       spellings=(math.isfinite, np.isfinite)),
+    Op("truth", 1, operator.truth, float_predicate, "bool", lambda a: np.asarray(a) != 0, lambda a: BIT,
+       expand=lambda b, args: b.op("ne", args[0], b.const(0.0, args[0].type))),
+)  # fmt: skip
+
+__all__ = ["EXACT_FLOAT", "FLOAT64", "ROWS"]

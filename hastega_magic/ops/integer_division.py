@@ -1,0 +1,118 @@
+"""Rows: Python's floor division and modulo, and their lowering to vectors without a scalar division.
+
+Ranges decide. Where both operands are below 2^53, float64 division and a fused remainder are exact up to one
+correction; a constant divisor needs only its reciprocal. The full int64 range takes the quotient twice.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from hastega_magic import interval
+from hastega_magic.interval import INT64_MIN, Interval
+from hastega_magic.ops.elementary import expand_float_floordiv, expand_float_mod, float_quotient_trouble
+from hastega_magic.ops.row import Builder, Op, arithmetic, untyped
+
+_EXACT = (1 << 53) - 1
+_UNDER = 1 - 2.0**-50
+"""Makes a float64 quotient an underestimate: two conversions and a division err by less than 2^-51."""
+
+
+def _trouble(b: Builder, args: Sequence[Any]) -> Any:
+    if args[1].type.is_float:
+        return float_quotient_trouble(b, args)
+    return b.op("eq", args[1], b.const(0))
+
+
+def _floordiv_overflow(b: Builder, args: Sequence[Any]) -> Any:
+    return b.op("and", b.op("eq", args[0], b.const(INT64_MIN)), b.op("eq", args[1], b.const(-1)))
+
+
+def expand_floordiv(b: Builder, args: Sequence[Any]) -> Any:
+    """Lower x // y."""
+    return expand_float_floordiv(b, args) if args[0].type.is_float else divide(b, args[0], args[1])[0]
+
+
+def expand_mod(b: Builder, args: Sequence[Any]) -> Any:
+    """Lower x % y."""
+    return expand_float_mod(b, args) if args[0].type.is_float else divide(b, args[0], args[1])[1]
+
+
+def divide(b: Builder, x: Any, y: Any) -> tuple[Any, Any]:
+    """Floor quotient and remainder of int64 nodes; lanes where y is zero give some value and never trap."""
+    divisor = b.range_of(y)
+    constant = divisor.lo if divisor.lo == divisor.hi else None
+    small = b.range_of(x).at_most(_EXACT) and divisor.at_most(_EXACT)
+    if constant is not None and constant < 0:
+        quotient, remainder = divide(b, b.op("neg", x), b.const(-constant)) if small else _wide(b, x, y)
+        return (quotient, b.op("neg", remainder)) if small else (quotient, remainder)
+    if constant and small and constant > 2:
+        return _by_constant(b, x, constant)
+    safe = y if 0 not in divisor else b.op("select", b.op("eq", y, b.const(0)), b.const(1), y)
+    return _small(b, x, safe, divisor) if small else _wide(b, x, safe)
+
+
+def _by_constant(b: Builder, x: Any, divisor: int) -> tuple[Any, Any]:
+    """Reciprocal, rounded to nearest: the remainder is about ±divisor/2, so one correction suffices."""
+    value, size = b.op("int_to_float", x), b.const(float(divisor))
+    quotient = b.op("rint", b.op("mul", value, b.const(1.0 / divisor)))
+    remainder = b.op("fma", b.op("neg", quotient), size, value)
+    negative = b.op("lt", remainder, b.const(0.0))
+    quotient = b.op("select", negative, b.op("sub", quotient, b.const(1.0)), quotient)
+    remainder = b.op("select", negative, b.op("add", remainder, size), remainder)
+    return b.op("float_to_int", quotient), b.op("float_to_int", remainder)
+
+
+def _small(b: Builder, x: Any, y: Any, divisor: Interval) -> tuple[Any, Any]:
+    """IEEE division never rounds below an integer quotient, so its floor is right or one too large."""
+    value, size, zero = b.op("int_to_float", x), b.op("int_to_float", y), b.const(0.0)
+    quotient = b.op("floor", b.op("fdiv", value, size))
+    remainder = b.op("fma", b.op("neg", quotient), size, value)
+    if divisor.lo is not None and divisor.lo >= 0:
+        wrong = b.op("lt", remainder, zero)
+    else:
+        crossed = b.op("ne", b.op("lt", remainder, zero), b.op("lt", size, zero))
+        wrong = b.op("and", b.op("ne", remainder, zero), crossed)
+    quotient = b.op("select", wrong, b.op("sub", quotient, b.const(1.0)), quotient)
+    remainder = b.op("select", wrong, b.op("add", remainder, size), remainder)
+    return b.op("float_to_int", quotient), b.op("float_to_int", remainder)
+
+
+def _wide(b: Builder, x: Any, y: Any) -> tuple[Any, Any]:
+    """Magnitudes up to 2^63: an underestimated quotient, its remainder divided again, one correction, signs.
+
+    Every step keeps remainder ≥ 0 and below 2^64, so wrapping arithmetic is exact.
+    """
+    zero, one = b.const(0), b.const(1)
+    negative_x, negative_y = b.op("lt", x, zero), b.op("lt", y, zero)
+    size_x = b.op("select", negative_x, b.op("wrapping_sub", zero, x), x)
+    size_y = b.op("select", negative_y, b.op("wrapping_sub", zero, y), y)
+    divisor = b.op("uint_to_float", size_y)
+    quotient, remainder = zero, size_x
+    for _ in range(2):
+        estimate = b.op("mul", b.op("fdiv", b.op("uint_to_float", remainder), divisor), b.const(_UNDER))
+        part = b.op("float_to_uint", b.op("trunc", estimate))
+        quotient = b.op("wrapping_add", quotient, part)
+        remainder = b.op("wrapping_sub", remainder, b.op("wrapping_mul", part, size_y))
+    fits = b.op("ult", remainder, size_y)
+    quotient = b.op("select", fits, quotient, b.op("wrapping_add", quotient, one))
+    remainder = b.op("select", fits, remainder, b.op("wrapping_sub", remainder, size_y))
+    opposite = b.op("ne", negative_x, negative_y)
+    quotient = b.op("select", opposite, b.op("wrapping_sub", zero, quotient), quotient)
+    remainder = b.op("select", negative_x, b.op("wrapping_sub", zero, remainder), remainder)
+    borrow = b.op("and", opposite, b.op("ne", remainder, zero))
+    quotient = b.op("select", borrow, b.op("wrapping_sub", quotient, one), quotient)
+    remainder = b.op("select", borrow, b.op("wrapping_add", remainder, y), remainder)
+    return quotient, remainder
+
+
+ROWS = (
+    Op("floordiv", 2, untyped.floordiv, arithmetic, "//", np.floor_divide, interval.floordiv,
+       expand=expand_floordiv, trouble=_trouble, overflow=_floordiv_overflow, spellings=(untyped.floordiv,)),
+    Op("mod", 2, operator.mod, arithmetic, "%", np.remainder, interval.mod,
+       expand=expand_mod, trouble=_trouble, spellings=(operator.mod,)),
+)  # fmt: skip

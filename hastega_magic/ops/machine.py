@@ -1,0 +1,114 @@
+"""Rows that users never write: the machine's own operations, which lowering makes of the others."""
+
+from __future__ import annotations
+
+import math
+import operator
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from hastega_magic import interval
+from hastega_magic.interval import BIT, INT64, INT64_MIN, Interval
+from hastega_magic.ops.row import Function, Op, fixed, ufunc_float
+from hastega_magic.types import BOOL, FLOAT, INT
+
+_MASK52 = (1 << 52) - 1
+_MASK64 = (1 << 64) - 1
+
+
+def wrap64(value: int) -> int:
+    """The int64 with the same low 64 bits."""
+    return ((value - INT64_MIN) & _MASK64) + INT64_MIN
+
+
+def _fma(a: Any, b: Any, c: Any) -> Any:
+    """Compute a · b + c rounded once, to float32 where all are NumPy's float32."""
+    single = all(type(x) is np.float32 for x in (a, b, c))
+    x, y, z = float(a), float(b), float(c)
+    if not (math.isfinite(x) and math.isfinite(y) and math.isfinite(z)):
+        rounded = float(np.float64(x) * np.float64(y) + np.float64(z))
+    else:
+        exact = Fraction(x) * Fraction(y) + Fraction(z)
+        if exact == 0:
+            rounded = x * y + z
+        elif single:
+            return _nearest_float32(exact)
+        else:
+            try:
+                rounded = float(exact)
+            except OverflowError:
+                rounded = math.copysign(math.inf, exact)
+    return np.float32(rounded) if single else rounded
+
+
+def _nearest_float32(exact: Fraction) -> np.float32:
+    """Rounded once: the detour over float64 can be off by one place, so its neighbours compete."""
+    guess = np.float32(float(exact))
+    around = (np.nextafter(guess, np.float32(-math.inf)), guess, np.nextafter(guess, np.float32(math.inf)))
+    finite = [number for number in around if np.isfinite(number)]
+    if len(finite) < 3:  # at the edge of the format the detour cannot matter: overflow rounds the same way
+        return guess
+    return min(
+        finite, key=lambda number: (abs(Fraction(float(number)) - exact), int(number.view(np.uint32)) & 1)
+    )
+
+
+def _madd52lo(a: int, b: int, c: int) -> int:
+    return wrap64(a + ((b & _MASK52) * (c & _MASK52) & _MASK52))
+
+
+def _madd52hi(a: int, b: int, c: int) -> int:
+    return wrap64(a + ((b & _MASK52) * (c & _MASK52) >> 52))
+
+
+def _anywhere(*operands: Interval) -> Interval:
+    return INT64
+
+
+def _shifted(a: Interval, b: Interval) -> Interval:
+    counts = Interval(0, 63)
+    return interval.shift_right(a, b if b.within(counts) else counts)
+
+
+def _int_op(name: str, arity: int, python: Function, llvm: str, opencl: str) -> Op:
+    return Op(
+        name,
+        arity,
+        python,
+        fixed((INT,) * arity, INT),
+        "",
+        None,
+        _anywhere,
+        llvm={"int": llvm},
+        opencl={"int": opencl},
+    )
+
+
+ROWS = (
+    _int_op("wrapping_add", 2, lambda a, b: wrap64(a + b), "add {r} {0}, {1}", "{0} + {1}"),
+    _int_op("wrapping_sub", 2, lambda a, b: wrap64(a - b), "sub {r} {0}, {1}", "{0} - {1}"),
+    _int_op("wrapping_mul", 2, lambda a, b: wrap64(a * b), "mul {r} {0}, {1}", "{0} * {1}"),
+    # Counts from 0 to 63 only: beyond, machines differ and LLVM gives poison.
+    _int_op("wrapping_shl", 2, lambda a, b: wrap64(a << (b & 63)), "shl {r} {0}, {1}", "{0} << {1}"),
+    Op("ashr", 2, lambda a, b: a >> (b & 63), fixed((INT, INT), INT), "", None, _shifted,
+       llvm={"int": "ashr {r} {0}, {1}"}, opencl={"int": "{0} >> {1}"}),
+    _int_op("madd52lo", 3, _madd52lo,
+            "call {r} @llvm.x86.avx512.vpmadd52l.uq.{bits}({t} {0}, {t} {1}, {t} {2})", ""),
+    _int_op("madd52hi", 3, _madd52hi,
+            "call {r} @llvm.x86.avx512.vpmadd52h.uq.{bits}({t} {0}, {t} {1}, {t} {2})", ""),
+    _int_op("umin", 2, lambda a, b: min(a, b, key=lambda v: v & _MASK64),
+            "call {r} @llvm.umin.{m}({t} {0}, {t} {1})", "min((ulong){0}, (ulong){1})"),
+    Op("ult", 2, lambda a, b: (a & _MASK64) < (b & _MASK64), fixed((INT, INT), BOOL), "", None,
+       lambda a, b: BIT,
+       llvm={"int": "icmp ult {t} {0}, {1}"}, opencl={"int": "(ulong){0} < (ulong){1}"}),
+    Op("uint_to_float", 1, lambda a: float(a & _MASK64), fixed((INT,), FLOAT), "", None,
+       llvm={"int": "uitofp {t} {0} to {r}"}, opencl={"int": "convert_double_rte((ulong){0})"}),
+    Op("float_to_uint", 1, lambda a: wrap64(int(a)), fixed((FLOAT,), INT), "", None, _anywhere,
+       llvm={"float": "fptoui {t} {0} to {r}"}, opencl={"float": "(long)convert_ulong_rtz({0})"}),
+    Op("fma", 3, _fma, ufunc_float, "", None,
+       llvm={"float": "call {r} @llvm.fma.{m}({t} {0}, {t} {1}, {t} {2})"},
+       opencl={"float": "fma({0}, {1}, {2})"}),
+    Op("gather", 2, operator.getitem, lambda types: fixed((types[0], INT), types[0])(types), ""),
+)  # fmt: skip

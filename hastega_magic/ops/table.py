@@ -1,0 +1,22 @@
+"""All rows, by name and by the Python object that users write."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from hastega_magic.ops import arithmetic, compare, convert, elementary, integer_division, machine
+from hastega_magic.ops.row import Op
+
+OPS: dict[str, Op] = {
+    row.name: row
+    for module in (arithmetic, integer_division, compare, convert, elementary, machine)
+    for row in module.ROWS
+}
+
+_BY_CALLABLE: dict[int, Op] = {id(spelling): row for row in OPS.values() for spelling in row.spellings}
+
+
+def op_of_callable(function: Callable[..., Any] | object) -> Op | None:
+    """The row that this very Python object (operator.add, np.sqrt, abs, ...) spells, or None."""
+    return _BY_CALLABLE.get(id(function))

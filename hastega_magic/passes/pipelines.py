@@ -1,0 +1,97 @@
+"""All passes and the order they run in. Adding a pass is a file, an entry here, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from hastega_magic.errors import Span
+from hastega_magic.ir.expr import Expr, map_value
+from hastega_magic.ir.fused import Effect, Fused, Output
+from hastega_magic.ir.kernel import Kernel
+from hastega_magic.ir.pipeline import Pipeline, Table
+from hastega_magic.ir.target import Target
+from hastega_magic.passes import fuse, guard, schedule
+from hastega_magic.passes.infer import Leaves, infer
+from hastega_magic.passes.simplify import simplify
+
+
+@dataclass(frozen=True)
+class State:
+    """What the passes hand on: the statements, then the loop, its variants, and the kernel of one variant."""
+
+    pipelines: tuple[Pipeline, ...]
+    tables: tuple[Table, ...]
+    leaves: Leaves
+    mode: str
+    target: Target
+    width: int | None = None
+    spans: Mapping[Expr, Sequence[Span]] = field(default_factory=dict[Expr, Sequence[Span]])
+    fused: Fused | None = None
+    variants: guard.Variants | None = None
+    variant: int = 0
+    kernel: Kernel | None = None
+
+    @property
+    def loop(self) -> Fused:
+        """The fused loop; only after `fuse`."""
+        assert self.fused is not None
+        return self.fused
+
+
+@dataclass(frozen=True)
+class Pass:
+    """A named step. `doc` is one sentence for the learner."""
+
+    name: str
+    doc: str
+    run: Callable[[State], State]
+
+
+def _fuse(state: State) -> State:
+    return replace(state, fused=fuse.fuse(state.pipelines, state.tables, state.spans))
+
+
+def _infer(state: State) -> State:
+    ranges, _ = infer(state.loop.roots(), state.leaves)
+    return replace(state, fused=replace(state.loop, ranges=ranges))
+
+
+def _simplify(state: State) -> State:
+    loop = state.loop
+    new = simplify(list(loop.roots()), lambda node: loop.ranges[node] if node in loop.ranges else _TOP)
+    outputs = tuple(
+        Output(each.name, each.sink, map_value(new.__getitem__, each.value), None if each.mask is None else new[each.mask])
+        for each in loop.outputs
+    )
+    effects = tuple(
+        Effect(new[each.node], None if each.mask is None else new[each.mask]) for each in loop.effects
+    )
+    spans = {new[node]: places for node, places in loop.spans.items() if node in new}
+    changed = replace(loop, outputs=outputs, effects=effects, spans=spans)
+    return _infer(replace(state, fused=changed))
+
+
+def _guard(state: State) -> State:
+    return replace(state, variants=guard.variants(state.loop, state.leaves, state.mode))
+
+
+def _schedule(state: State) -> State:
+    assert state.variants is not None
+    body = state.variants.bodies[state.variant]
+    return replace(state, kernel=schedule.make_kernel(body, state.leaves, state.target, state.width))
+
+
+_TOP = guard.Interval(None, None)
+
+FUSE = Pass("fuse", "Stages, and neighbouring statements over the same elements, become the body of one loop.", _fuse)
+INFER = Pass("infer", "Every integer gets the range of values it can have, from the sources on.", _infer)
+SIMPLIFY = Pass("simplify", "Constants are folded, and rules that hold for every value make expressions cheaper.", _simplify)
+GUARD = Pass("guard", "What may overflow or raise gets a check, unless the ranges prove that it cannot.", _guard)
+SCHEDULE = Pass("schedule", "The loop is laid onto lanes, and operators the machine lacks become ones it has.", _schedule)
+
+ANALYSIS: tuple[Pass, ...] = (FUSE, INFER, SIMPLIFY, GUARD)
+"""Once per loop."""
+
+CPU: tuple[Pass, ...] = (SCHEDULE,)
+"""For each variant that is run."""

@@ -1,0 +1,128 @@
+"""Scheduling: the loop's statements in order, and how many lanes and vectors in flight the machine gets.
+
+    float64 sum on AVX-512        8 lanes × 8 vectors in flight: the 64 accumulators of the fixed reduction tree
+    a long body                   fewer vectors in flight, so that registers suffice and code stays short
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from hastega_magic.interval import Interval
+from hastega_magic.ir.expr import Expr, const, flatten, make, postorder, truth
+from hastega_magic.ir.fused import Fused, Output
+from hastega_magic.ir.kernel import Accumulate, Assume, Guard, Kernel, Statement, Store
+from hastega_magic.ir.schedule import BLOCK, VIRTUAL_LANES, Schedule
+from hastega_magic.ir.target import Target
+from hastega_magic.passes.guard import Variant
+from hastega_magic.passes.infer import Leaves
+from hastega_magic.passes.lower import lower
+from hastega_magic.types import BOOL, FLOAT32, INT
+
+_FOLDS = {
+    "sum": "add", "mean": "add", "prod": "mul", "min": "min", "max": "max", "any": "or", "all": "and",
+    "reduce_add": "add", "reduce_mul": "mul", "reduce_min": "min", "reduce_max": "max", "reduce_and": "and",
+    "reduce_or": "or", "reduce_xor": "xor",
+}  # fmt: skip
+_HEAVY = 24
+"""Operations of a body beyond which fewer vectors are kept in flight."""
+
+
+def slots_of(output: Output) -> int:
+    """How many result arrays an output stores; zero for reductions."""
+    return len(flatten(output.value)) if output.sink.kind in ("array", "to_list") else 0
+
+
+def make_kernel(variant: Variant, leaves: Leaves, target: Target, width: int | None = None) -> Kernel:
+    """The variant's loop form for the target; `width` forces the number of lanes."""
+    fused = variant.fused
+    statements: list[Statement] = [*variant.assumes, *variant.guards]
+    slot = 0
+    for output in fused.outputs:
+        made = _statements(output, slot, variant.ranges)
+        slot += slots_of(output)
+        statements += [each for each in made if each not in statements]  # equal but for `wide`, which ranges decide
+    lowered = lower([node for each in statements for node in _nodes(each)], leaves, variant.ranges, target)
+    body = tuple(_over(each, lowered.nodes) for each in statements)
+    body = tuple(
+        each for number, each in enumerate(body) if not isinstance(each, Guard) or each not in body[:number]
+    )
+    return Kernel(
+        fused.sources, fused.tables, body, _schedule(body, target, width), lowered.ranges, fused.spans
+    )
+
+
+def folds_of(fused: Fused) -> list[list[int]]:
+    """For each output the numbers of its accumulations: the value's, if it has one, then the count's, if it has one.
+
+    They are the same in every variant, because only equal statements over unlowered nodes are merged.
+    """
+    folds: list[Statement] = []
+    found: list[list[int]] = []
+    for output in fused.outputs:
+        made = [each for each in _statements(output, 0, {}) if isinstance(each, Accumulate)]
+        folds += [each for each in made if each not in folds]
+        found.append([folds.index(each) for each in made])
+    return found
+
+
+def _statements(output: Output, slot: int, ranges: Mapping[Expr, Interval]) -> list[Statement]:
+    if slots_of(output):
+        stores: list[Statement] = [
+            Store(slot + number, node, output.mask) for number, node in enumerate(flatten(output.value))
+        ]
+        return stores
+    count = Accumulate("count", const(1), output.mask)
+    if output.sink.kind == "count":
+        return [count]
+    (value,) = flatten(output.value)
+    kind = _FOLDS[output.sink.kind]
+    if output.sink.kind in ("any", "all"):
+        return [Accumulate(kind, truth(value), output.mask)]
+    if value.type is BOOL and kind in ("add", "mul", "min", "max"):
+        value = make("bool_to_int", value)
+    wide = kind == "add" and value.type is INT and not _block_fits(ranges.get(value))
+    return [Accumulate(kind, value, output.mask, wide), count]
+
+
+def _block_fits(found: Interval | None) -> bool:
+    return found is not None and found.at_most(((1 << 63) - 1) // BLOCK)
+
+
+def _nodes(statement: Statement) -> list[Expr]:
+    match statement:
+        case Assume(load=node) | Guard(condition=node):
+            return [node]
+        case Accumulate(value=node, mask=mask) | Store(value=node, mask=mask):
+            return [node] if mask is None else [mask, node]
+
+
+def _over(statement: Statement, new: Mapping[Expr, Expr]) -> Statement:
+    match statement:
+        case Assume():
+            return statement
+        case Guard(condition, reason):
+            return Guard(new[condition], reason)
+        case Accumulate(kind, value, mask, wide):
+            return Accumulate(kind, new[value], None if mask is None else new[mask], wide)
+        case Store(slot, value, mask):
+            return Store(slot, new[value], None if mask is None else new[mask])
+
+
+def _schedule(body: tuple[Statement, ...], target: Target, width: int | None) -> Schedule:
+    nodes = [node for node in postorder(node for each in body for node in _nodes(each)) if node.args]
+    elements = [node.type for each in body for node in postorder(_nodes(each)) if node.op != "const"]
+    narrow = FLOAT32 in elements and all(type_ in (FLOAT32, BOOL) for type_ in elements)
+    lanes = width or max(1, target.vector_bits // (32 if narrow else 64))
+    lanes = min(lanes, VIRTUAL_LANES)
+    in_flight = VIRTUAL_LANES // lanes
+    most = 8 if target.vector_bits >= 512 else 4
+    for limit in (_HEAVY, 2 * _HEAVY, 4 * _HEAVY, 8 * _HEAVY):
+        if len(nodes) > limit and not _chains_only(nodes):
+            most = max(1, most // 2)
+    return Schedule(lanes, min(in_flight, most))
+
+
+def _chains_only(nodes: list[Expr]) -> bool:
+    """Multiply-add chains keep one value alive at a time, however long they are."""
+    return all(node.op.startswith(("madd52", "wrapping", "and", "umin", "add", "sub", "mul")) for node in nodes)

@@ -1,0 +1,112 @@
+"""Simplification: constants folded, comparisons decided by ranges, and the rules of rules.py, until nothing changes.
+
+    (x + 0) * 8 % 4 == 9         x: int [0, 10]
+    False                        because x · 8 & 3 lies in [0, 3]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from hastega_magic.errors import NotCompilable
+from hastega_magic.interval import TOP, Interval
+from hastega_magic.ir.expr import Expr, const, postorder, rebuild
+from hastega_magic.ops import OPS
+from hastega_magic.passes.rules import RULES, Rule, instantiate, match
+from hastega_magic.types import BOOL, INT
+
+_BY_HEAD: dict[str, list[Rule]] = {}
+for _rule in RULES:
+    _BY_HEAD.setdefault(_rule.head, []).append(_rule)
+
+
+def simplify(roots: Sequence[Expr], range_of: Callable[[Expr], Interval]) -> dict[Expr, Expr]:
+    """Maps every node below the roots to its simplified form."""
+    new: dict[Expr, Expr] = {}
+    raising: dict[Expr, bool] = {}
+    for node in postorder(roots):
+        new[node] = simplify_node(rebuild(node, tuple(new[arg] for arg in node.args)), range_of, raising)
+    return new
+
+
+def simplify_node(node: Expr, range_of: Callable[[Expr], Interval], raising: dict[Expr, bool]) -> Expr:
+    """One node over operands that are simplified already."""
+    for _ in range(64):
+        better = _fold(node) or _decide(node, range_of) or _apply_rules(node, raising)
+        if better is None or better is node:
+            return node
+        node = better
+    return node
+
+
+def may_raise(node: Expr, memo: dict[Expr, bool]) -> bool:
+    """Whether evaluating the node can raise in Python."""
+    for each in postorder([node]):
+        if each not in memo:
+            own = each.op == "gather" or (each.op in OPS and OPS[each.op].trouble is not None)
+            memo[each] = own or any(memo[arg] for arg in each.args)
+    return memo[node]
+
+
+def _fold(node: Expr) -> Expr | None:
+    if not node.args or any(arg.op != "const" for arg in node.args):
+        return None
+    try:
+        value = OPS[node.op].python(*(arg.value for arg in node.args))
+    except (ArithmeticError, ValueError):
+        return None  # it raises when, and only when, the element is evaluated
+    if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() > 4096:
+        return None
+    try:
+        return const(value, node.type)
+    except (NotCompilable, OverflowError):
+        return None
+
+
+def _decide(node: Expr, range_of: Callable[[Expr], Interval]) -> Expr | None:
+    """A comparison of integers whose ranges leave only one answer."""
+    if node.op not in ("eq", "ne", "lt", "le", "gt", "ge") or any(arg.type is not INT for arg in node.args):
+        return None
+    left, right = (range_of(arg) for arg in node.args)
+    if left is TOP or right is TOP or not (left.bounded and right.bounded):
+        return None
+    assert left.lo is not None and left.hi is not None and right.lo is not None and right.hi is not None
+    always_less, always_greater = left.hi < right.lo, left.lo > right.hi
+    never_less, never_greater = left.lo >= right.hi, left.hi <= right.lo
+    answer: bool | None = None
+    match node.op:
+        case "eq" | "ne":
+            if always_less or always_greater:
+                answer = node.op == "ne"
+        case "lt":
+            answer = True if always_less else False if never_less else None
+        case "ge":
+            answer = False if always_less else True if never_less else None
+        case "gt":
+            answer = True if always_greater else False if never_greater else None
+        case _:
+            answer = False if always_greater else True if never_greater else None
+    return None if answer is None else const(answer, BOOL)
+
+
+def _apply_rules(node: Expr, raising: dict[Expr, bool]) -> Expr | None:
+    traits = OPS[node.op].traits if node.op in OPS else frozenset[str]()
+    orders = [node.args]
+    if "commutative" in traits and len(node.args) == 2 and node.args[0] is not node.args[1]:
+        orders.append((node.args[1], node.args[0]))
+    for rule in _BY_HEAD.get(node.op, ()):
+        if node.type not in rule.kinds:
+            continue
+        for args in orders:
+            found: dict[str, Expr] = {}
+            if not match(rule.tree, rebuild(node, args), found):
+                continue
+            constants = [value.value for name, value in found.items() if name.startswith("c")]
+            if rule.when is not None and not rule.when(*constants):
+                continue
+            if rule.drops and any(may_raise(kept, raising) for kept in found.values()):
+                continue
+            return instantiate(rule.result, found, node)
+    return None
+
+

@@ -1,0 +1,82 @@
+"""The report of a cell, from its trace alone.
+
+A trace may break off anywhere: a cell that failed half-way still has a report, with empty fields for what
+did not happen. Before: `[Event("group", 0, {"name": "total", ...}), Event("phase", 0, {"name": "kernel",
+"seconds": 0.01})]`; after: `Report(pipelines=(PipelineReport(name="total", phases=(Phase("kernel", 0.01,
+0),)),))`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from hastega_magic.report import codec
+from hastega_magic.report.model import PHASES, Report
+from hastega_magic.trace import CELL, Event, Trace
+
+_CODE = ("pipeline", "fused", "llvm", "asm", "opencl")
+_RUN = ("backend", "device", "threads", "elements", "loops", "cached", "elements_out")
+
+
+def build_report(trace: Trace) -> Report:
+    """The report of the trace. Never raises for missing or unknown events."""
+    groups = sorted({event.group for event in trace.events} - {CELL})
+    cell = _merge(event for event in trace.events if event.group == CELL)
+    pipelines = [_merge(e for e in trace.events if e.group == group) for group in groups]
+    return Report.from_dict({"cell": cell, "pipelines": pipelines})
+
+
+def _merge(events: Iterable[Event]) -> dict[str, Any]:
+    """One group's events as an entry of the report's JSON."""
+    out: dict[str, Any] = {"code": {"passes": []}, "phases": {}}
+    for event in events:
+        data = event.data
+        match event.kind:
+            case "cell" | "group":
+                out.update(data)
+            case "run":
+                out.update({key: data[key] for key in _RUN if key in data})
+            case "code":
+                out["code"].update({key: data[key] for key in _CODE if data.get(key)})
+            case "pass":
+                out["code"]["passes"].append(data)
+            case "phase":
+                _add_phase(out["phases"], data)
+            case "vector":
+                out["vector"] = data
+                out["instructions"] = data.get("instructions")
+            case "int" | "graph":
+                out[event.kind] = data
+            case "barrier" | "baseline":
+                out.setdefault(event.kind + "s", []).append(data)
+            case "why":
+                out.setdefault("why", []).append(data.get("text"))
+            case "warning":
+                out.setdefault("warnings", []).append(data.get("text"))
+            case _:
+                pass
+    order = {name: i for i, name in enumerate(PHASES)}
+    out["phases"] = sorted(out["phases"].values(), key=lambda p: order.get(p["name"], len(order)))
+    _add_results(out)
+    return out
+
+
+def _add_phase(phases: dict[str, dict[str, Any]], data: Mapping[str, object]) -> None:
+    """Add a phase's time and bytes to what is there under the same name."""
+    name = codec.text(data.get("name"))
+    phase = phases.setdefault(name, {"name": name, "seconds": 0.0, "bytes": 0})
+    phase["seconds"] += codec.number(data.get("seconds"))
+    phase["bytes"] += codec.integer(data.get("bytes"))
+
+
+def _add_results(out: dict[str, Any]) -> None:
+    """The names that the group leaves behind, and the size of their arrays, from the fused graph."""
+    after = codec.record(codec.record(out.get("graph")).get("after"))
+    nodes = codec.many(after.get("nodes"), codec.record)
+    kept = [node for node in nodes if node.get("kind") == "result"]
+    names = codec.text(out.get("name")).split(", ")
+    out.setdefault("results", [codec.text(n.get("label")) for n in kept] or [n for n in names if n])
+    sizes = [n for n in (codec.integer(node.get("elements"), -1) for node in kept) if n >= 0]
+    if sizes:
+        out.setdefault("elements_out", sum(sizes))

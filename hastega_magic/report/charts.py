@@ -1,0 +1,238 @@
+"""The three pictures of a report: the pipeline's graph, the time bar, and the baselines."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from hastega_magic.report import svg, units
+from hastega_magic.report.escape import one_line, shorten, visible
+from hastega_magic.report.graph import layered
+from hastega_magic.report.model import Graph, GraphNode
+from hastega_magic.report.verdict import Step
+
+WIDTH = 760.0
+_PAD = 14.0
+_LEADING = 16.0
+_FILLS = {  # distinct in lightness as well as in hue; red is kept for what costs or breaks
+    "compile": "#77776f",
+    "convert in": "#b8860b",
+    "to device": "#6d4aa0",
+    "kernel": "#1565a8",
+    "from device": "#0f7d66",
+    "convert out": "#8a5a1c",
+}
+_KINDS = {  # fill, rim, corner radius
+    "source": ("#e3eefb", "#4a78ad", 14.0),
+    "stage": ("#ffffff", "#77776f", 3.0),
+    "sink": ("#e6f3ea", "#3d7f59", 3.0),
+    "result": ("#e6f3ea", "#3d7f59", 14.0),
+    "barrier": (svg.ALARM_FILL, svg.ALARM, 0.0),
+}
+
+
+@dataclass(frozen=True)
+class Row:
+    """A bar of the baselines' chart. `seconds` 0: no bar, only the remark."""
+
+    name: str
+    seconds: float
+    remark: str
+    ours: bool = False
+    extrapolated: bool = False
+
+
+# ------------------------------------------------------------------------------------------ the graph
+
+
+@lru_cache(maxsize=64)
+def graph_image(graph: Graph, caption: str) -> str:
+    """The graph as an `<img>`; its alt text names the stages in order."""
+    names = " → ".join(shorten(node.label or node.id, 60) for node in graph.nodes)
+    return svg.image(graph_svg(graph, caption), f"{caption}: {names}")
+
+
+def graph_svg(graph: Graph, caption: str) -> str:
+    """Boxes for the stages, sources at the top; arrows carry type, range and elements."""
+    labelled = {edge.source for edge in graph.edges if edge.label}
+    texts = {node.id: _node_lines(node, node.id in labelled) for node in graph.nodes}
+    sizes = {
+        node: (
+            max(120.0, *(svg.text_width(t, s, mono=m) + 24 for t, s, m in lines)),
+            len(lines) * _LEADING + 14,
+        )
+        for node, lines in texts.items()
+    }
+    labels = {(e.source, e.target): svg.wrapped(one_line(e.label), 26, 2) for e in graph.edges if e.label}
+    drop = 30.0 + 14 * max((len(lines) for lines in labels.values()), default=0)
+    plan = layered(sizes, [(e.source, e.target) for e in graph.edges], drop=drop)
+    words: list[tuple[float, float, str, str]] = []
+    for edge, lines in labels.items():
+        if edge not in plan.paths:
+            continue
+        (ax, ay), (bx, by) = plan.paths[edge][:2]
+        # Beside the arrow's middle, on the outer side of a fork or a join, so that the labels stay apart.
+        joins = sum(target == edge[1] for _, target in plan.paths) > 1
+        leans = ax < bx - 1 if joins else bx < ax - 1
+        x, y = (ax + bx) / 2 + (-8 if leans else 8), (ay + by) / 2 - 7 * len(lines) + 9
+        anchor = "end" if leans else "start"
+        for i, line in enumerate(lines):
+            words.append((x, y + 14 * i, line, anchor))
+    # Labels at the rims may need more room than the boxes.
+    outer = [x - svg.text_width(t, 11) for x, _, t, side in words if side == "end"]
+    left, top = _PAD - min(0.0, *outer, 0.0), _PAD + 22
+    outer = [x + svg.text_width(t, 11) for x, _, t, side in words if side == "start"]
+    right = max(left + max(plan.width, *outer, 0.0), svg.text_width(caption, 12)) + _PAD
+    body: list[str] = []
+    for points in plan.paths.values():
+        shifted = [(x + left, y + top) for x, y in points]
+        body.append(svg.path([*shifted[:-1], (shifted[-1][0], shifted[-1][1] - 5)], curved=True))
+        body.append(svg.arrow_head(*shifted[-1]))
+    for x, y, line, side in words:
+        body.append(svg.text(x + left, y + top, line, size=11, fill=svg.MUTED, anchor=side, halo=True))
+    for node in graph.nodes:
+        at = plan.places[node.id]
+        body += _node(node, texts[node.id], at.x + left, at.y + top, at.width, at.height)
+    title = svg.text(_PAD, 22, caption, bold=True)
+    return svg.document(right, plan.height + top + _PAD, [title, *body])
+
+
+def _node_lines(node: GraphNode, told_by_edge: bool) -> list[tuple[str, float, bool]]:
+    """The lines in a box, each with its size and whether it is code.
+
+    What the arrow below tells is not said twice.
+    """
+    kind = {"barrier": "✗ barrier: runs in Python", "stage": ""}.get(node.kind, node.kind)
+    lines = [(kind, 11.0, False)] if kind else []
+    lines += [(line, 12.0, True) for line in svg.wrapped(visible(node.label or node.id), 36, 14)]
+    if not told_by_edge:
+        kind_of = " ".join(one_line(part) for part in (node.type, node.range) if part)
+        amount = [units.plural(node.elements, "element")] if node.elements >= 0 else []
+        amount += [units.size(node.bytes)] if node.bytes > 0 else []
+        facts = ([kind_of] if kind_of else []) + ([" · ".join(amount)] if amount else [])
+        lines += [(part, 11.0, False) for fact in facts for part in svg.wrapped(fact, 40, 2)]
+    if node.reason:
+        lines += [(line, 11.0, False) for line in svg.wrapped(one_line(node.reason), 40, 4)]
+    return lines
+
+
+def _node(
+    node: GraphNode, lines: list[tuple[str, float, bool]], x: float, y: float, width: float, height: float
+) -> list[str]:
+    fill, rim, radius = _KINDS.get(node.kind, _KINDS["stage"])
+    barrier = node.kind == "barrier"
+    out = [
+        svg.rect(x - width / 2, y, width, height, fill=fill, stroke=rim, rx=radius, pen=2 if barrier else 1.2)
+    ]
+    for i, (line, size, code) in enumerate(lines):
+        base = y + 7 + _LEADING * i + 12
+        ink = svg.INK if code else (svg.ALARM if barrier else svg.MUTED)
+        out.append(svg.text(x - width / 2 + 12, base, line, size=size, mono=code, fill=ink))
+    return out
+
+
+# --------------------------------------------------------------------------------------- the time bar
+
+
+@lru_cache(maxsize=64)
+def time_image(rows: tuple[tuple[str, tuple[Step, ...]], ...]) -> str:
+    """Bars of phases, one row per back end, as an `<img>` whose alt text holds every figure."""
+    alt = "; ".join(f"{name}: " + ", ".join(f"{s.name} {s.facts}" for s in steps) for name, steps in rows)
+    return svg.image(time_svg(rows), f"Time, to scale. {alt}")
+
+
+def time_svg(rows: Sequence[tuple[str, tuple[Step, ...]]]) -> str:
+    """One bar per row, all to the same scale; below each bar its parts in order, joined to them by lines."""
+    longest = max((sum(s.seconds for s in steps) for _, steps in rows), default=0.0) or 1.0
+    scale = (WIDTH - 2 * _PAD) / longest
+    body: list[str] = []
+    y = 8.0
+    for name, steps in rows:
+        total = sum(step.seconds for step in steps)
+        body.append(
+            svg.text(_PAD, y + 14, f"{one_line(name)}: {units.seconds(total)} in all, to scale", bold=True)
+        )
+        body += _bar(steps, total, scale, y + 22)
+        y += 22 + 22 + 20 + 3 * 15 + 12
+    return svg.document(WIDTH, y, body)
+
+
+def _bar(steps: Sequence[Step], total: float, scale: float, y: float) -> list[str]:
+    out: list[str] = []
+    x, column = _PAD, (WIDTH - 2 * _PAD) / max(len(steps), 4)
+    for i, step in enumerate(steps):
+        width = step.seconds * scale
+        fill = _FILLS.get(step.name, "#44443f")
+        out.append(svg.rect(x, y, max(width - 1, 1.0), 22, fill=fill))
+        at = _PAD + column * i
+        middle = x + max(width - 1, 1.0) / 2
+        out.append(
+            svg.path([(middle, y + 22), (middle, y + 26), (at + 5, y + 36), (at + 5, y + 42)], stroke=fill)
+        )
+        out.append(svg.rect(at, y + 42, 10, 10, fill=fill))
+        time, _, moved = step.facts.partition(", ")
+        share = step.seconds / total if total else 0.0
+        percent = f"{100 * share:.0f} %" if share >= 0.005 else "under 1 %"
+        out.append(svg.text(at + 15, y + 51.5, step.name, bold=True))
+        out.append(svg.text(at + 15, y + 66.5, f"{time}, {percent}", size=11.5))
+        out.append(svg.text(at + 15, y + 81, moved, size=11, fill=svg.MUTED) if moved else "")
+        x += width
+    return out
+
+
+# -------------------------------------------------------------------------------------- the baselines
+
+
+@lru_cache(maxsize=64)
+def baseline_image(rows: tuple[Row, ...]) -> str:
+    """The baselines as an `<img>` whose alt text holds every figure."""
+    alt = "; ".join(f"{row.name} {row.remark}" for row in rows)
+    return svg.image(baseline_svg(rows), f"Times on a logarithmic scale. {alt}")
+
+
+def baseline_svg(rows: Sequence[Row]) -> str:
+    """A bar per row on a logarithmic scale. Hatched: extrapolated."""
+    times = [row.seconds for row in rows if row.seconds > 0] or [1.0]
+    low = math.floor(math.log10(min(times)) - 0.3)
+    high = max(math.ceil(math.log10(max(times))), low + 1)
+    left = _PAD + max(svg.text_width(row.name, 12) for row in rows) + 10 if rows else _PAD
+    # The longest remark stands behind the longest bar: leave it room.
+    room = max((svg.text_width(row.remark, 11.5) for row in rows), default=0.0)
+    span = max(160.0, WIDTH - left - room - 2 * _PAD - 8)
+    bottom = 12 + 28 * len(rows)
+    hatch = (
+        "<defs><pattern id='h' width='6' height='6' patternUnits='userSpaceOnUse' "
+        "patternTransform='rotate(45)'><rect width='6' height='6' fill='#c9c9c2'/>"
+        "<rect width='3' height='6' fill='#77776f'/></pattern></defs>"
+    )
+    body = [hatch]
+    for power in range(low, high + 1):
+        x = left + span * (power - low) / (high - low)
+        body.append(svg.path([(x, 8), (x, bottom)], stroke="#d9d9d3"))
+        body.append(svg.text(x, bottom + 14, _decade(power), size=10.5, fill=svg.MUTED, anchor="middle"))
+    end = WIDTH
+    for i, row in enumerate(rows):
+        y = 12 + 28 * i
+        body.append(svg.text(left - 8, y + 15, row.name, anchor="end", bold=row.ours))
+        length = span * (math.log10(row.seconds) - low) / (high - low) if row.seconds > 0 else 0.0
+        if length:
+            fill = _FILLS["kernel"] if row.ours else "url(#h)" if row.extrapolated else "#77776f"
+            body.append(svg.rect(left, y + 2, max(length, 1.0), 18, fill=fill))
+        ink = svg.INK if row.seconds > 0 else svg.ALARM
+        body.append(svg.text(left + length + 8, y + 15.5, row.remark, size=11.5, fill=ink, halo=True))
+        end = max(end, left + length + 8 + svg.text_width(row.remark, 11.5) + _PAD)
+    note = "logarithmic: each line is ten times the one before"
+    if any(row.extrapolated for row in rows):
+        note += "; hatched: extrapolated"
+    body.append(svg.text(left, bottom + 31, note, size=10.5, fill=svg.MUTED))
+    return svg.document(end, bottom + 42, body)
+
+
+def _decade(power: int) -> str:
+    """A power of ten of seconds: 100 µs."""
+    unit = ("s", "ms", "µs", "ns")[min(3, max(0, math.ceil(-power / 3)))]
+    shift = {"s": 0, "ms": 3, "µs": 6, "ns": 9}[unit]
+    value = 10.0 ** (power + shift)
+    return f"{value:,.0f}".replace(",", units.THIN) + f" {unit}" if value >= 1 else f"{value:g} {unit}"

@@ -1,0 +1,224 @@
+"""Between the report's classes and JSON.
+
+Encoding follows the dataclasses field by field. Decoding takes whatever it is given (a file of a newer
+schema, a trace that broke off half-way, NumPy scalars) and never raises: what it does not know it drops,
+what is missing it defaults.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from typing import Any, SupportsFloat, SupportsIndex, TypeVar, cast
+
+from hastega_magic.report import model
+from hastega_magic.report.model import Json
+
+T = TypeVar("T")
+Record = Mapping[str, object]
+
+
+def encode(value: object) -> Json:
+    """A value as plain JSON data.
+
+    Floats that JSON cannot say become 0.0; objects of other types their `str`.
+    """
+    if isinstance(value, model.GraphEdge):
+        return [value.source, value.target, value.label]
+    if is_dataclass(value) and not isinstance(value, type):
+        return {
+            str(f.metadata.get("key", f.name)): encode(getattr(value, f.name))
+            for f in fields(value)
+            if getattr(value, f.name) is not None
+        }
+    if isinstance(value, Mapping):
+        return {str(k): encode(v) for k, v in cast("Mapping[Any, object]", value).items()}
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [encode(v) for v in cast("Sequence[object]", value)]
+    return _scalar(value)
+
+
+def _scalar(value: object) -> Json:
+    if value is None or isinstance(value, (str, bool)):
+        return value
+    if isinstance(value, SupportsIndex):
+        return value.__index__()
+    if isinstance(value, SupportsFloat):
+        number = float(value)
+        return number if math.isfinite(number) else 0.0
+    return str(value)
+
+
+def record(value: object) -> Record:
+    """The value where it is a mapping, else an empty one."""
+    return cast("Record", value) if isinstance(value, Mapping) else {}
+
+
+def text(value: object) -> str:
+    """The value where it is a str; the `str` of a number; else ""."""
+    if isinstance(value, str):
+        return value
+    return "" if value is None or isinstance(value, (Mapping, list, tuple)) else str(value)
+
+
+def integer(value: object, default: int = 0) -> int:
+    """The value as an int where it is one, or a float with an integral value; else the default."""
+    if isinstance(value, SupportsIndex):
+        return value.__index__()
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return default
+
+
+def number(value: object) -> float:
+    """The value as a finite float; else 0.0."""
+    if isinstance(value, SupportsIndex):
+        value = value.__index__()
+    if not isinstance(value, (int, float)):
+        return 0.0
+    try:
+        result = float(value)
+    except OverflowError:
+        return 0.0
+    return result if math.isfinite(result) else 0.0
+
+
+def many(value: object, one: Callable[[object], T]) -> tuple[T, ...]:
+    """Each item of a list or tuple through `one`; anything else gives ()."""
+    if not isinstance(value, (list, tuple)):
+        return ()
+    return tuple(one(item) for item in cast("Sequence[object]", value))
+
+
+def decode(data: Record) -> model.Report:
+    """A report from its JSON."""
+    return model.Report(
+        cell=_cell(record(data.get("cell"))),
+        pipelines=many(data.get("pipelines"), lambda p: _pipeline(record(p))),
+        schema=integer(data.get("schema"), model.SCHEMA),
+    )
+
+
+def _cell(data: Record) -> model.CellInfo:
+    return model.CellInfo(
+        source=text(data.get("source")),
+        options={str(k): encode(v) for k, v in record(data.get("options")).items()},
+        phases=many(data.get("phases"), _phase),
+        warnings=many(data.get("warnings"), text),
+        why=many(data.get("why"), text),
+    )
+
+
+def _pipeline(data: Record) -> model.PipelineReport:
+    out = data.get("elements_out")
+    graph = record(data.get("graph"))
+    return model.PipelineReport(
+        name=text(data.get("name")),
+        span=many(data.get("span"), integer),
+        stages=many(data.get("stages"), text),
+        loops=integer(data.get("loops")),
+        barriers=many(data.get("barriers"), _barrier),
+        backend=text(data.get("backend")),
+        device=text(data.get("device")),
+        threads=integer(data.get("threads")),
+        elements=integer(data.get("elements")),
+        vector=_vector(record(data.get("vector"))),
+        integers=_integers(record(data.get("int"))),
+        code=_code(record(data.get("code"))),
+        links=many(data.get("links"), encode),
+        phases=many(data.get("phases"), _phase),
+        cached=data.get("cached") is True,
+        baselines=many(data.get("baselines"), _baseline),
+        graph=model.GraphPair(_graph(graph.get("before")), _graph(graph.get("after"))),
+        why=many(data.get("why"), text),
+        warnings=many(data.get("warnings"), text),
+        results=many(data.get("results"), text),
+        elements_out=None if out is None else integer(out),
+        instructions={str(k): integer(v) for k, v in record(data.get("instructions")).items()},
+    )
+
+
+def _barrier(value: object) -> model.Barrier:
+    data = record(value)
+    return model.Barrier(text(data.get("stage")), text(data.get("reason")), many(data.get("span"), integer))
+
+
+def _vector(data: Record) -> model.Vector:
+    return model.Vector(
+        lanes=integer(data.get("lanes")),
+        bits=integer(data.get("bits")),
+        in_flight=integer(data.get("in_flight")),
+        scalar_ops=many(data.get("scalar_ops"), text),
+        isa=text(data.get("isa")),
+    )
+
+
+def _integers(data: Record) -> model.IntInfo:
+    return model.IntInfo(
+        mode=text(data.get("mode")),
+        proved=bool(data.get("proved")),
+        guarded=bool(data.get("guarded")),
+        fell_back=bool(data.get("fell_back")),
+    )
+
+
+def _code(data: Record) -> model.Code:
+    def one(value: object) -> model.PassText:
+        step = record(value)
+        return model.PassText(text(step.get("name")), text(step.get("doc")), text(step.get("text")))
+
+    return model.Code(
+        pipeline=text(data.get("pipeline")),
+        fused=text(data.get("fused")),
+        passes=many(data.get("passes"), one),
+        llvm=text(data.get("llvm")),
+        asm=text(data.get("asm")),
+        opencl=text(data.get("opencl")),
+    )
+
+
+def _phase(value: object) -> model.Phase:
+    data = record(value)
+    return model.Phase(text(data.get("name")), number(data.get("seconds")), integer(data.get("bytes")))
+
+
+def _baseline(value: object) -> model.Baseline:
+    data = record(value)
+    return model.Baseline(
+        backend=text(data.get("backend")),
+        seconds=number(data.get("seconds")),
+        spread=many(data.get("spread"), number),
+        elements=integer(data.get("elements")),
+        extrapolated=bool(data.get("extrapolated")),
+        equal=bool(data.get("equal")),
+        phases=many(data.get("phases"), _phase),
+        note=text(data.get("note")),
+    )
+
+
+def _graph(value: object) -> model.Graph:
+    data = record(value)
+    nodes = many(data.get("nodes"), _node)
+    known = {node.id for node in nodes}
+    edges = (edge for edge in many(data.get("edges"), _edge) if edge.source in known and edge.target in known)
+    return model.Graph(nodes, tuple(edges))
+
+
+def _node(value: object) -> model.GraphNode:
+    data = record(value)
+    return model.GraphNode(
+        id=text(data.get("id")),
+        kind=text(data.get("kind")) or "stage",
+        label=text(data.get("label")),
+        type=text(data.get("type")),
+        range=text(data.get("range")),
+        elements=integer(data.get("elements"), -1),
+        bytes=integer(data.get("bytes"), -1),
+        reason=text(data.get("reason")),
+    )
+
+
+def _edge(value: object) -> model.GraphEdge:
+    parts = (*many(value, text), "", "", "")
+    return model.GraphEdge(parts[0], parts[1], parts[2])

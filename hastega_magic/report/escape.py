@@ -1,0 +1,46 @@
+"""Text of unknown origin made safe to show: it cannot become markup, nor hide or reorder its surroundings."""
+
+from __future__ import annotations
+
+import html
+import re
+
+# C0 and C1 controls, bidirectional controls, invisible marks, lone surrogates. Newline and tab are text.
+# The zero-width joiners stay: emoji and some scripts are built with them.
+_HIDDEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\uffff"
+    "\ud800-\udfff\U000e0000-\U000e007f]"
+)
+_WIDE = re.compile(
+    "[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\U0001f000-\U0001faff]"
+)
+
+
+def visible(text: str) -> str:
+    r"""The text with each control or direction-changing character written out, as ⟨U+202E⟩."""
+    return _HIDDEN.sub(lambda match: f"⟨U+{ord(match[0]):04X}⟩", text.replace("\r\n", "\n"))
+
+
+def markup(text: str) -> str:
+    """The text for an HTML or SVG text node or a quoted attribute."""
+    return html.escape(visible(text), quote=True)
+
+
+def one_line(text: str) -> str:
+    """The text with all white space, newlines too, as single spaces."""
+    return " ".join(visible(text).split())
+
+
+def columns(text: str) -> int:
+    """How many terminal columns the text takes; East Asian characters and emoji take two."""
+    return len(text) + len(_WIDE.findall(text))
+
+
+def shorten(text: str, limit: int) -> str:
+    """One line of at most `limit` columns, cut with an ellipsis where longer."""
+    line = one_line(text)
+    if columns(line) <= limit:
+        return line
+    while line and columns(line) > limit - 1:
+        line = line[:-1]
+    return line + "…"

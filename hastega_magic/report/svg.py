@@ -1,0 +1,134 @@
+"""Pictures as SVG text.
+
+They stand in an `<img>`, so they inherit nothing: each brings a light card and dark ink.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterable, Sequence
+
+from hastega_magic.report.escape import columns, markup
+
+CARD, RIM, INK, MUTED = "#f6f6f3", "#c4c4bd", "#1a1a1a", "#55554f"
+LINE = "#6a6a64"
+ALARM, ALARM_FILL = "#b3261e", "#fdecea"
+SANS = "font-family='system-ui,Segoe UI,Helvetica,Arial,DejaVu Sans,sans-serif'"
+MONO = "font-family='ui-monospace,Menlo,Consolas,DejaVu Sans Mono,monospace'"
+
+
+def document(width: float, height: float, body: Iterable[str]) -> str:
+    """A whole SVG of the given size in pixels, drawn on a card."""
+    w, h = num(width), num(height)
+    return (
+        f"<svg xmlns='http://www.w3.org/2000/svg' width='{w}' height='{h}' viewBox='0 0 {w} {h}' {SANS}>"
+        f"<rect x='.5' y='.5' width='{num(width - 1)}' height='{num(height - 1)}' rx='6' fill='{CARD}' "
+        f"stroke='{RIM}'/>{''.join(body)}</svg>"
+    )
+
+
+def image(svg: str, alt: str) -> str:
+    """An HTML `<img>` that carries the SVG in itself. `alt` says in words what the picture says."""
+    data = base64.b64encode(svg.encode("utf-8")).decode("ascii")
+    return (
+        f'<img alt="{markup(alt)}" src="data:image/svg+xml;base64,{data}" '
+        'style="max-width:100%;height:auto;vertical-align:top">'
+    )
+
+
+def num(value: float) -> str:
+    """A coordinate with at most one decimal."""
+    return f"{value:.1f}".removesuffix(".0")
+
+
+def text(
+    x: float,
+    y: float,
+    content: str,
+    *,
+    size: float = 12,
+    fill: str = INK,
+    anchor: str = "start",
+    bold: bool = False,
+    mono: bool = False,
+    halo: bool = False,
+) -> str:
+    """A line of text with its baseline at `y`.
+
+    `halo`: the card's colour around it, over lines that it crosses.
+    """
+    extra = " font-weight='600'" if bold else ""
+    extra += f" {MONO}" if mono else ""
+    extra += f" text-anchor='{anchor}'" if anchor != "start" else ""
+    extra += f" stroke='{CARD}' stroke-width='4' paint-order='stroke'" if halo else ""
+    return (
+        f"<text x='{num(x)}' y='{num(y)}' font-size='{num(size)}' fill='{fill}' xml:space='preserve'{extra}>"
+        f"{markup(content)}</text>"
+    )
+
+
+def rect(
+    x: float,
+    y: float,
+    width: float,
+    height: float,
+    *,
+    fill: str,
+    stroke: str = "none",
+    rx: float = 0,
+    pen: float = 1,
+) -> str:
+    """A rectangle."""
+    edge = "" if stroke == "none" else f" stroke='{stroke}' stroke-width='{num(pen)}'"
+    return (
+        f"<rect x='{num(x)}' y='{num(y)}' width='{num(width)}' height='{num(height)}' rx='{num(rx)}' "
+        f"fill='{fill}'{edge}/>"
+    )
+
+
+def path(points: Sequence[tuple[float, float]], *, stroke: str = LINE, curved: bool = False) -> str:
+    """A line through the points; `curved`: leaving and arriving vertically."""
+    (x, y), *rest = points
+    steps = [f"M{num(x)} {num(y)}"]
+    for px, py in rest:
+        if curved and abs(px - x) > 0.5:
+            middle = num((y + py) / 2)
+            steps.append(f"C{num(x)} {middle} {num(px)} {middle} {num(px)} {num(py)}")
+        else:
+            steps.append(f"L{num(px)} {num(py)}")
+        x, y = px, py
+    return f"<path d='{''.join(steps)}' fill='none' stroke='{stroke}'/>"
+
+
+def arrow_head(x: float, y: float) -> str:
+    """A small triangle that points down to `(x, y)`."""
+    return f"<path d='M{num(x)} {num(y)}l-4 -7h8z' fill='{LINE}'/>"
+
+
+def text_width(content: str, size: float = 12, *, mono: bool = False) -> float:
+    """About how wide a line of text is, in pixels; fonts differ, so boxes leave some room."""
+    return columns(content) * size * (0.61 if mono else 0.56)
+
+
+def wrapped(content: str, limit: int, lines: int) -> list[str]:
+    """The text in at most `lines` lines of `limit` columns, broken at blanks if possible; cut with `…`."""
+    out: list[str] = []
+    for paragraph in content.split("\n"):
+        line = ""
+        for word in paragraph.split(" "):
+            rest = word
+            while columns(rest) > limit:  # a word longer than a line is broken hard
+                if line:
+                    out.append(line)
+                    line = ""
+                out.append(rest[:limit])
+                rest = rest[limit:]
+            if line and columns(line) + 1 + columns(rest) > limit:
+                out.append(line)
+                line = rest
+            else:
+                line = f"{line} {rest}" if line else rest
+        out.append(line)
+    if len(out) > lines:
+        out = [*out[: lines - 1], out[lines - 1][: limit - 1] + "…"]
+    return out

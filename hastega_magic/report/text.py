@@ -1,0 +1,92 @@
+"""The report as text/plain: a line of verdict, what got in the way, the phases, the baselines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from hastega_magic.report import units
+from hastega_magic.report.escape import columns, one_line, shorten
+from hastega_magic.report.model import SCHEMA, PipelineReport, Report
+from hastega_magic.report.verdict import (
+    LEGEND,
+    backend_name,
+    phase_name,
+    remarks,
+    title,
+    verdict,
+)
+
+
+def render_text(report: Report, width: int = 100) -> str:
+    """The report for a terminal of `width` columns (80 and more read best). Ends without a newline."""
+    blocks: list[list[str]] = []
+    notes = [f"! {one_line(text)}" for text in report.cell.warnings]
+    if report.schema > SCHEMA:
+        notes.append(f"! This report has schema {report.schema}; what is newer than {SCHEMA} is not shown.")
+    if not report.pipelines:
+        notes.append("Hastega: no pipeline ran in this cell.")
+    if notes:
+        blocks.append([line for note in notes for line in _folded(note.split(" "), " ", width, "  ")])
+    blocks += [_pipeline(p, width) for p in report.pipelines]
+    if any(p.baselines for p in report.pipelines):
+        blocks.append([f"  {LEGEND}"])
+    return "\n\n".join("\n".join(block) for block in blocks)
+
+
+def _pipeline(pipeline: PipelineReport, width: int) -> list[str]:
+    head = shorten(title(pipeline), 40) + "   "
+    parts = [part.text for part in verdict(pipeline)]
+    lines = _folded([head + parts[0], *parts[1:]], " · ", width, " " * min(columns(head), 16))
+    for barrier in pipeline.barriers:
+        sentence = f"✗ barrier {shorten(barrier.stage, 40)}: {one_line(barrier.reason)}"
+        lines += _folded(("  " + sentence).split(" "), " ", width, "    ")
+    for warning in pipeline.warnings:
+        lines += _folded(f"  ! {one_line(warning)}".split(" "), " ", width, "    ")
+    lines += _table(("phase", "time", "bytes", "rate"), _phases(pipeline), "<>>>")
+    lines += _table(("baseline", "time", "÷ ours", ""), _baselines(pipeline), "<>><")
+    return lines
+
+
+def _phases(pipeline: PipelineReport) -> Iterable[Sequence[str]]:
+    for phase in pipeline.phases:
+        moved = units.size(phase.bytes) if phase.bytes > 0 else ""
+        rate = units.rate(phase.bytes, phase.seconds)
+        yield phase_name(phase.name), units.seconds(phase.seconds), moved, rate
+
+
+def _baselines(pipeline: PipelineReport) -> Iterable[Sequence[str]]:
+    running = pipeline.seconds()
+    for baseline in pipeline.baselines:
+        timed = baseline.equal and baseline.seconds > 0
+        ratio = f"{units.times(baseline.seconds / running)} ×" if timed and running > 0 else ""
+        yield (
+            shorten(backend_name(baseline.backend), 24),
+            units.seconds(baseline.seconds) if timed else "–",
+            ratio,
+            remarks(baseline),
+        )
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]], align: str) -> list[str]:
+    """Rows in columns, indented by two; nothing where there is no row."""
+    body = [head, *rows]
+    if len(body) == 1:
+        return []
+    widths = [max(columns(row[i]) for row in body) for i in range(len(head))]
+
+    def cell(text: str, index: int) -> str:
+        space = " " * (widths[index] - columns(text))
+        return space + text if align[index] == ">" else text + space
+
+    return [("  " + "   ".join(cell(t, i) for i, t in enumerate(row))).rstrip() for row in body]
+
+
+def _folded(parts: Sequence[str], glue: str, width: int, indent: str) -> list[str]:
+    """The parts joined by `glue`, broken between parts where a line would grow beyond `width`."""
+    lines = [parts[0]]
+    for part in parts[1:]:
+        if columns(lines[-1]) + columns(glue) + columns(part) <= width:
+            lines[-1] += glue + part
+        else:
+            lines.append(indent + part)
+    return lines

@@ -1,0 +1,184 @@
+"""What a report says first, in words that text and HTML share: the line of verdict, the times, the baselines.
+
+Marks: `✓` the result was compared with ours and is equal, `≈` the time is extrapolated from a part of the
+input, `✗` something cost time or went wrong. Every mark stands beside words that say the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from hastega_magic.report import units
+from hastega_magic.report.escape import one_line
+from hastega_magic.report.model import COMPILING, Baseline, Phase, PipelineReport, Vector
+
+LEGEND = "✓ checked equal to our result · ≈ extrapolated from a part of the input"
+
+_NAMES = {
+    "python": "pure Python",
+    "numpy": "NumPy",
+    "simd": "SIMD, one thread",
+    "opencl": "OpenCL",
+}
+_STEPS = {
+    "convert_in": "convert in",
+    "to_device": "to device",
+    "from_device": "from device",
+    "convert_out": "convert out",
+}
+
+
+@dataclass(frozen=True)
+class Part:
+    """A piece of a line; `bad` where it names what costs or breaks."""
+
+    text: str
+    bad: bool = False
+
+
+@dataclass(frozen=True)
+class Step:
+    """A part of the time bar: phases that a reader takes for one, with their summed seconds and bytes."""
+
+    name: str
+    seconds: float
+    bytes: int
+
+    @property
+    def facts(self) -> str:
+        """`14.8 ms, 268 MB, 18.1 GB/s`, without what is not known."""
+        rate = units.rate(self.bytes, self.seconds)
+        moved = [units.size(self.bytes)] if self.bytes > 0 else []
+        return ", ".join([units.seconds(self.seconds), *moved, *([rate] if rate else [])])
+
+
+def backend_name(name: str) -> str:
+    """A back end's name in a sentence."""
+    return _NAMES.get(name, one_line(name))
+
+
+def phase_name(name: str) -> str:
+    """A phase's name in a sentence."""
+    return _STEPS.get(name, one_line(name))
+
+
+def steps(phases: Iterable[Phase]) -> tuple[Step, ...]:
+    """The parts of a time bar: everything before the run as "compile", then each phase that took any time."""
+    merged: dict[str, Step] = {}
+    for phase in phases:
+        name = "compile" if phase.name in COMPILING else phase_name(phase.name)
+        old = merged.get(name, Step(name, 0.0, 0))
+        merged[name] = Step(name, old.seconds + phase.seconds, old.bytes + phase.bytes)
+    return tuple(step for step in merged.values() if step.seconds > 0)
+
+
+def title(pipeline: PipelineReport) -> str:
+    """The names that the group assigns."""
+    return one_line(pipeline.name) or ", ".join(one_line(n) for n in pipeline.results) or "pipeline"
+
+
+def verdict(pipeline: PipelineReport) -> tuple[Part, ...]:
+    """The line of verdict after the name, as parts to be joined by " · "."""
+    parts = [Part(_loops(pipeline)), *_place(pipeline)]
+    if pipeline.barriers:
+        parts.append(Part(f"✗ {units.plural(len(pipeline.barriers), 'barrier')}", bad=True))
+    if pipeline.integers.fell_back:
+        parts.append(Part("✗ integers recomputed exactly in Python", bad=True))
+    running, compiling = pipeline.seconds(), pipeline.seconds(compiling=True)
+    if running > 0:
+        parts.append(Part(units.seconds(running)))
+    if compiling > 0 and not pipeline.cached:
+        parts.append(Part(f"{units.seconds(compiling)} to compile, once"))
+    parts += [Part(compared(b, running), bad=not b.equal) for b in pipeline.baselines]
+    return tuple(parts)
+
+
+def _loops(pipeline: PipelineReport) -> str:
+    if pipeline.loops == 1:
+        return "1 fused loop"
+    if pipeline.loops > 1:
+        return f"{pipeline.loops} fused loops"
+    return "no compiled loop" if pipeline.backend else "did not run"
+
+
+def _place(pipeline: PipelineReport) -> Iterable[Part]:
+    """Where it ran: instruction set, device, threads."""
+    code = registers(pipeline.vector)
+    if code and pipeline.loops:
+        yield Part(code)
+    if pipeline.backend == "python":
+        yield Part("ran in Python", bad=True)
+    elif pipeline.backend in {"opencl", "numpy"} or pipeline.backend.startswith("opencl:"):
+        device = one_line(pipeline.device)
+        name = backend_name(pipeline.backend.partition(":")[0])
+        yield Part(f"{name} on {device}" if device else name)
+    if pipeline.threads > 0 and pipeline.loops:
+        yield Part(units.plural(pipeline.threads, "thread"))
+
+
+def registers(vector: Vector) -> str:
+    """`AVX-512, 8 lanes × 8`: instruction set, elements in a register, registers in flight; "": not known."""
+    if vector.lanes <= 0:
+        return ""
+    if vector.lanes == 1:
+        return "scalar code"
+    name = one_line(vector.isa) or (f"{vector.bits}-bit vectors" if vector.bits else "vectors")
+    flight = f" × {vector.in_flight}" if vector.in_flight > 1 else ""
+    return f"{name}, {vector.lanes} lanes{flight}"
+
+
+def compared(baseline: Baseline, running: float) -> str:
+    """A baseline in the verdict: `21 × NumPy ✓`. One with another result shows no time."""
+    name = backend_name(baseline.backend)
+    if not baseline.equal:
+        return f"✗ {name} gave another result"
+    mark = "≈" if baseline.extrapolated else "✓"
+    if running <= 0 or baseline.seconds <= 0:
+        return f"{name} {mark}"
+    ratio = baseline.seconds / running
+    if ratio < 0.95:
+        return f"{units.times(1 / ratio)} × slower than {name} {mark}"
+    return f"{units.times(ratio)} × {name} {mark}"
+
+
+def remarks(baseline: Baseline) -> str:
+    """How a baseline was measured: `≈ from 41 000 elements · ✓ equal on these · 23.9 to 24.4 s`."""
+    if not baseline.equal:
+        return one_line(baseline.note) or "✗ another result than ours, so its time says nothing"
+    parts: list[str] = []
+    if baseline.extrapolated:
+        parts.append(f"≈ from {units.plural(baseline.elements, 'element')}")
+    equal = "✓ equal on these" if baseline.extrapolated else "✓ equal"
+    parts.append(one_line(baseline.note) or equal)
+    if len(baseline.spread) == 2 and baseline.spread[1] > baseline.spread[0]:
+        parts.append(f"{units.seconds(baseline.spread[0])} to {units.seconds(baseline.spread[1])}")
+    return " · ".join(parts)
+
+
+def reasons(pipeline: PipelineReport) -> tuple[str, ...]:
+    """The sentences of "Why": those of the trace, then what the figures themselves say."""
+    out = [one_line(sentence) for sentence in pipeline.why]
+    ints, vector = pipeline.integers, pipeline.vector
+    if ints.fell_back:
+        out.append("Integers: some did not fit 64 bits, and were recomputed exactly with Python's own.")
+    elif ints.proved:
+        out.append(
+            "Integers: every intermediate is proved to fit 64 bits, so nothing is checked at run time."
+        )
+    elif ints.guarded:
+        out.append("Integers: a guard on the source watched for overflow, and did not fire.")
+    elif ints.mode == "wrap":
+        out.append("Integers: they wrap at 64 bits, as was asked for with --int wrap.")
+    if vector.lanes > 1:
+        stayed = ", ".join(one_line(op) for op in vector.scalar_ops)
+        flight = f" of {vector.bits} bits" if vector.bits else ""
+        flight += " in flight" if vector.in_flight > 1 else ""
+        rest = f"what stayed scalar: {stayed}" if stayed else "no operation of the loop body stayed scalar"
+        out.append(f"Vectorised: {registers(vector)} registers{flight}; {rest}.")
+    elif vector.lanes == 1:
+        out.append("Not vectorised: the loop body is scalar code.")
+    mix = [f"{units.grouped(count)} {kind}" for kind, count in pipeline.instructions.items() if count]
+    if mix:
+        out.append(f"Instructions of the hot loop: {', '.join(mix)}.")
+    return tuple(out)

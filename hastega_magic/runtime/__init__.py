@@ -1,0 +1,1 @@
+"""The only code that touches machines: memory, threads, and the JIT."""

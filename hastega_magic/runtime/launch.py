@@ -1,0 +1,158 @@
+"""One loop on the CPU: words filled in, pieces run, results and partial results gathered."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from hastega_magic.ir import abi
+from hastega_magic.ir.kernel import VIOLATED, Kernel
+from hastega_magic.ir.schedule import BLOCK
+from hastega_magic.runtime import threads
+from hastega_magic.runtime.buffers import allocate
+from hastega_magic.runtime.cpu import Program
+from hastega_magic.runtime.sources import PIECE, AnyArray, Column, TableColumn
+from hastega_magic.types import RESULT_STORAGE
+
+
+@dataclass
+class LoopResult:
+    """What a loop left: result arrays by store slot (packed ones with spare room), partial results, and per block its status.
+
+    `partials[k]` belongs to accumulation k: shape (blocks, words), int64 or float. `kept[b, g]` counts the elements that
+    block b packed in group g.
+    """
+
+    length: int
+    arrays: list[AnyArray]
+    partials: list[AnyArray]
+    status: AnyArray
+    kept: AnyArray
+    groups: tuple[int | None, ...]
+    moved_in: int = 0
+    convert_seconds: float = 0.0
+    kernel_seconds: float = 0.0
+    blocks_run: int = 0
+
+    def packed_length(self, slot: int) -> int:
+        """How many elements store `slot` holds."""
+        group = self.groups[slot]
+        return self.length if group is None else int(self.kept[:, group].sum())
+
+
+@dataclass
+class Launch:
+    """A loop over columns, ready to be run by one variant after the other."""
+
+    columns: Sequence[Column]
+    tables: Sequence[TableColumn]
+    length: int
+    thread_count: int
+    clock: Callable[[], float]
+    result: LoopResult | None = field(default=None)
+
+    def run(self, kernel: Kernel, program: Program, blocks: AnyArray | None = None) -> LoopResult:
+        """Run the kernel over all blocks, or over the given ones, into the same result."""
+        plan = abi.layout(kernel)
+        if self.result is None or blocks is None:
+            self.result = self._room(plan)
+        result = self.result
+        piece = PIECE if any(column.source.kind == "list" for column in self.columns) else max(self.length, 1)
+        positions = np.zeros(plan.shared_words, np.int64)
+        for start in range(0, self.length, piece):
+            stop = min(start + piece, self.length)
+            listed = None
+            if blocks is not None:
+                first, last = start // BLOCK, -(-stop // BLOCK)
+                listed = blocks[(blocks >= first) & (blocks < last)] - first
+                if not len(listed):
+                    continue
+            self._run_piece(plan, program, start, stop, listed, positions)
+        return result
+
+    def _room(self, plan: abi.Layout) -> LoopResult:
+        blocks = -(-self.length // BLOCK)
+        arrays = [allocate(self.length, RESULT_STORAGE[store.value.type].name) for store in plan.stores]
+        partials = [
+            np.zeros((blocks, fold.words), _partial_type(fold.kind, fold.value.type.value)) for fold in plan.folds
+        ]
+        kept = np.zeros((blocks, max(1, plan.group_count)), np.int64)
+        return LoopResult(self.length, arrays, partials, np.zeros(blocks, np.uint8), kept, plan.groups)
+
+    def _run_piece(
+        self,
+        plan: abi.Layout,
+        program: Program,
+        start: int,
+        stop: int,
+        listed: AnyArray | None,
+        shared: AnyArray,
+    ) -> None:
+        assert self.result is not None
+        result, first = self.result, start // BLOCK
+        began = self.clock()
+        words = np.zeros(plan.words, np.int64)
+        alive: list[AnyArray] = []
+        for slot, column in enumerate(self.columns):
+            words[plan.source(slot) : plan.source(slot) + 2] = self._source_words(column, start, stop, alive)
+        converted = self.clock()
+        for slot, table in enumerate(self.tables):
+            place = plan.table(slot)
+            words[place : place + 3] = (table.data.ctypes.data, table.data.itemsize, len(table.data))
+        blocks = -(-(stop - start) // BLOCK) if listed is None else len(listed)
+        words[abi.LENGTH], words[abi.BLOCKS], words[abi.ORIGIN] = stop - start, blocks, start
+        words[abi.BLOCK_LIST] = 0 if listed is None else listed.ctypes.data
+        words[abi.STATUS] = result.status[first:].ctypes.data
+        words[abi.SHARED] = shared.ctypes.data
+        words[abi.COUNTS] = result.kept[first:].ctypes.data
+        for number, array in enumerate(result.arrays):
+            packed = plan.groups[number] is not None
+            words[plan.store(number)] = array.ctypes.data + (0 if packed else start * array.itemsize)
+        for number, partial in enumerate(result.partials):
+            words[plan.fold(number)] = partial[first:].ctypes.data
+        shared[abi.NEXT] = shared[abi.TURN] = shared[abi.FLAGS] = 0
+        self._call(plan, program, words, shared, blocks)
+        result.convert_seconds += converted - began
+        result.kernel_seconds += self.clock() - converted
+        result.blocks_run += blocks
+
+    def _source_words(
+        self, column: Column, start: int, stop: int, alive: list[AnyArray]
+    ) -> tuple[int, int]:
+        assert self.result is not None
+        if isinstance(column.data, range):
+            return column.data.start + start * column.data.step, column.data.step
+        array = column.array(start, stop)
+        alive.append(array)
+        if column.source.kind == "list":
+            self.result.moved_in += array.nbytes
+        return array.ctypes.data, array.strides[0]
+
+    def _call(
+        self, plan: abi.Layout, program: Program, words: AnyArray, shared: AnyArray, blocks: int
+    ) -> None:
+        count = max(1, min(self.thread_count, blocks))
+        scratch = [np.empty(plan.scratch_bytes, np.uint8) for _ in range(count)]
+        address = ctypes.c_void_p(words.ctypes.data)
+
+        def task(number: int) -> None:
+            program.function(address, ctypes.c_void_p(scratch[number].ctypes.data))
+
+        def ask_to_stop() -> None:
+            shared[abi.STOP] = 1
+
+        threads.run(task, count, blocks, ask_to_stop)
+
+    def violated(self) -> AnyArray:
+        """Numbers of the blocks whose elements left what the last variant assumed."""
+        assert self.result is not None
+        return np.flatnonzero(self.result.status == VIOLATED).astype(np.int64)
+
+
+def _partial_type(kind: str, type_: str) -> str:
+    if kind == "count" or not type_.startswith("float"):
+        return "int64"
+    return "float64"

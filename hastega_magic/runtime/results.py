@@ -1,0 +1,85 @@
+"""From partial results of blocks to the values that Python has."""
+
+from __future__ import annotations
+
+import statistics
+
+import numpy as np
+
+from hastega_magic.ir.reduction import tree_prod, tree_sum
+from hastega_magic.runtime.sources import AnyArray
+from hastega_magic.types import BOOL, FLOAT32, ScalarType
+
+_LOW = (1 << 32) - 1
+
+
+def exact_sum(partials: AnyArray) -> int:
+    """The sum of int64 partial results, or of (high, low) halves, as a Python int."""
+    if partials.shape[1] == 2:
+        return (exact_sum(partials[:, :1]) << 32) + exact_sum(partials[:, 1:])
+    column = partials[:, 0]
+    return (int((column >> 32).sum()) << 32) + int((column & _LOW).sum())
+
+
+def _exact_product(partials: AnyArray) -> int:
+    values = [int(value) for value in partials[:, 0]]
+    while len(values) > 1:  # balanced, so that large factors meet late
+        pairs = zip(values[::2], values[1::2], strict=False)
+        values = [a * b for a, b in pairs] + ([values[-1]] if len(values) % 2 else [])
+    return values[0] if values else 1
+
+
+def fold(kind: str, type_: ScalarType, partials: AnyArray, counts: AnyArray) -> object:
+    """The result of a reduction.
+
+    kind      the sink's name
+    partials  shape (blocks, words)
+    counts    elements that took part, per block; blocks without any are left out of min and max
+    """
+    count = int(counts.sum())
+    floats = type_.is_float
+    match kind:
+        case "count":
+            return count
+        case "any":
+            return bool(partials.any())
+        case "all":
+            return bool(partials.all())
+        case "sum" | "reduce_add":
+            return _sum(type_, partials, count)
+        case "mean":
+            if not count:
+                raise statistics.StatisticsError("mean requires at least one data point")
+            total = _sum(type_, partials, count)
+            assert isinstance(total, (int, float))
+            return total / count
+        case "prod" | "reduce_mul":
+            if not floats:
+                return _exact_product(partials)
+            return float(tree_prod(_typed(type_, partials))) if count else 1
+        case "min" | "reduce_min" | "max" | "reduce_max":
+            least = kind.endswith("min")
+            if not count:
+                return min([]) if least else max([])
+            live = partials[:, 0][counts > 0]
+            best = live.min() if least else live.max()
+            return float(best) if floats else bool(best) if type_ is BOOL else int(best)
+        case "reduce_and":
+            return int(np.bitwise_and.reduce(partials[:, 0]))
+        case "reduce_or":
+            return int(np.bitwise_or.reduce(partials[:, 0]))
+        case "reduce_xor":
+            return int(np.bitwise_xor.reduce(partials[:, 0]))
+        case _:
+            raise AssertionError(kind)
+
+
+def _typed(type_: ScalarType, partials: AnyArray) -> AnyArray:
+    return partials[:, 0].astype(np.float32) if type_ is FLOAT32 else partials[:, 0]
+
+
+def _sum(type_: ScalarType, partials: AnyArray, count: int) -> int | float:
+    if not type_.is_float:
+        return exact_sum(partials)
+    return 0 + float(tree_sum(_typed(type_, partials))) if count else 0
+

@@ -1,0 +1,150 @@
+"""Where elements come from: Python objects described for the compiler, and their memory for kernels."""
+
+from __future__ import annotations
+
+import array
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from hastega_magic.errors import HastegaError, NotCompilable
+from hastega_magic.interval import Interval
+from hastega_magic.ir.pipeline import Source, Table
+from hastega_magic.types import BOOL, FLOAT, INT, STORAGES, ScalarType, Storage
+
+AnyArray = npt.NDArray[Any]
+
+PIECE = 1 << 20
+"""Elements of a list that are converted at a time (8 MiB)."""
+
+_LIST_STORAGE: dict[type, tuple[Storage, ScalarType]] = {
+    int: (STORAGES["int64"], INT),
+    bool: (STORAGES["bool"], BOOL),
+    float: (STORAGES["float64"], FLOAT),
+    np.float32: (STORAGES["float32"], STORAGES["float32"].scalar),
+}
+
+
+class BeyondInt64(HastegaError):
+    """A list holds a Python int that no int64 is equal to."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A source's elements: a range, an array, or a sequence of Python numbers of one type."""
+
+    source: Source
+    data: range | AnyArray | Sequence[object]
+
+    def slice(self, start: int, stop: int | None) -> Column:
+        """The elements from `start` to `stop`."""
+        part = self.data[start:stop]
+        return Column(described(part, self.source.name).source, part) if part is not self.data else self
+
+    def array(self, start: int, stop: int) -> AnyArray:
+        """Elements `start` to `stop` as a NumPy array: a view of an array, new memory for the others.
+
+        BeyondInt64 for a Python int that int64 does not hold.
+        """
+        part = self.data[start:stop]
+        if isinstance(part, np.ndarray):
+            return part
+        if isinstance(part, range):
+            return np.arange(part.start, part.stop, part.step, dtype=np.int64)
+        assert self.source.storage is not None
+        try:
+            return np.array(part, dtype=self.source.storage.name)
+        except OverflowError:
+            raise BeyondInt64(f"`{self.source.name}` holds integers beyond 64 bits") from None
+
+
+def described(data: object, name: str) -> Column:
+    """The object as a column; NotCompilable with the reason where elements are not numbers of one type.
+
+    Raises what iterating over the object raises (TypeError for something that is not iterable).
+    """
+    if isinstance(data, range):
+        return _range(data, name)
+    if isinstance(data, (array.array, bytes, bytearray, memoryview)):
+        return _array(np.asarray(memoryview(data)), name, id(cast(object, data)))
+    if isinstance(data, np.ndarray):
+        return _array(cast(AnyArray, data), name, id(cast(object, data)))
+    if isinstance(data, (list, tuple)):
+        return _list(cast("Sequence[object]", data), name)
+    if hasattr(data, "__array__") and hasattr(data, "dtype") and hasattr(data, "__len__"):
+        return _array(np.asarray(data), name, id(data))
+    iter(cast(Any, data))
+    raise NotCompilable(f"the source is a {type(data).__name__}, whose elements only Python can give")
+
+
+def _range(data: range, name: str) -> Column:
+    if not data:
+        return Column(Source(name, "range", INT, Interval(0, 0), key=id(data)), data)
+    interval = Interval(min(data[0], data[-1]), max(data[0], data[-1]))
+    if not interval.fits_int64 or not -(1 << 62) < data.step < 1 << 62:
+        raise NotCompilable("the range leaves 64 bits")
+    key = hash((data.start, data.stop, data.step))
+    return Column(Source(name, "range", INT, interval, key=key, length=len(data)), data)
+
+
+def _array(data: AnyArray, name: str, key: int) -> Column:
+    if data.ndim == 0:
+        iter(data)  # raises Python's own TypeError
+    if type(data) is not np.ndarray:
+        raise NotCompilable(f"the source is a {type(data).__name__}, a subclass with rules of its own")
+    if data.ndim != 1:
+        raise NotCompilable(f"the source has {data.ndim} dimensions, and its elements are arrays")
+    storage = STORAGES.get(data.dtype.name)
+    if storage is None:
+        raise NotCompilable(f"elements of type {data.dtype} are not compiled")
+    native = data.dtype.isnative
+    dense = data.flags.c_contiguous and data.flags.aligned
+    layout = "swapped" if not native else "dense" if dense else "strided"
+    limits = storage.limits
+    interval = None if limits is None else Interval(*limits)
+    source = Source(name, "array", storage.scalar, interval, storage, layout, key, len(data))
+    return Column(source, data)
+
+
+def _list(data: Sequence[object], name: str) -> Column:
+    kinds = set(map(type, data))
+    if not kinds:
+        kinds = {int}
+    if len(kinds) > 1 or not kinds <= _LIST_STORAGE.keys():
+        names = ", ".join(sorted(kind.__name__ for kind in kinds))
+        raise NotCompilable(f"the elements are of these types: {names}; numbers of one type are compiled")
+    storage, scalar = _LIST_STORAGE[kinds.pop()]
+    limits = storage.limits
+    interval = None if limits is None else Interval(*limits)
+    return Column(Source(name, "list", scalar, interval, storage, "dense", id(data), len(data)), data)
+
+
+@dataclass(frozen=True)
+class TableColumn:
+    """A captured array in contiguous memory."""
+
+    table: Table
+    scalar: ScalarType
+    data: AnyArray
+
+
+def described_table(data: object, name: str) -> TableColumn:
+    """A captured array or list of numbers; NotCompilable if it is neither."""
+    if isinstance(data, (list, tuple)):
+        column = _list(cast("Sequence[object]", data), name)
+        try:
+            values = column.array(0, len(column.data))
+        except BeyondInt64 as error:
+            raise NotCompilable(str(error)) from None
+    elif isinstance(data, (np.ndarray, array.array, bytes, bytearray, memoryview)):
+        column = described(cast(object, data), name)
+        values = column.array(0, len(column.data))
+    else:
+        raise NotCompilable(f"`{name}` is a {type(data).__name__}, not an array of numbers")
+    storage = column.source.storage
+    assert storage is not None
+    dense = np.ascontiguousarray(values, dtype=values.dtype.newbyteorder("="))
+    return TableColumn(Table(name, storage, id(cast(object, data))), column.source.type, dense)

@@ -1,0 +1,46 @@
+"""Running a kernel on several threads, with the GIL released and Ctrl-C answered."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from functools import cache
+
+SMALL_BLOCKS = 16
+"""Up to so many blocks, waking other threads costs more than it gains."""
+
+
+def default_threads() -> int:
+    """The CPUs this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@cache
+def _pool(threads: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(threads, thread_name_prefix="hastega")
+
+
+def run(task: Callable[[int], object], threads: int, blocks: int, ask_to_stop: Callable[[], None]) -> None:
+    """Call `task(thread number)` on every thread and wait.
+
+    On KeyboardInterrupt the tasks are asked to stop, waited for (each finishes the block in hand), and the interrupt goes on.
+    """
+    if blocks <= SMALL_BLOCKS:
+        task(0)
+        return
+    futures: list[Future[object]] = [_pool(threads).submit(task, number) for number in range(threads)]
+    try:
+        pending = set(futures)
+        while pending:
+            # A wait without limit would not let a signal through on every platform.
+            pending = wait(pending, timeout=0.05, return_when=FIRST_EXCEPTION).not_done
+    except BaseException:
+        ask_to_stop()
+        wait(futures)
+        raise
+    for future in futures:
+        future.result()
+
+
+__all__ = ["SMALL_BLOCKS", "default_threads", "run"]

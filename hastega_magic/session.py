@@ -1,0 +1,243 @@
+"""A cell from text to values: statements in Python's order, pipelines compiled, the trace of it all."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import linecache
+import time
+from collections.abc import Callable, MutableMapping
+from dataclasses import dataclass, field, replace
+from types import CodeType
+from typing import Any
+
+from hastega_magic.compiler.baselines import Comparison
+from hastega_magic.compiler.driver import Driver, Group, Outcome, StrictError
+from hastega_magic.compiler.options import Options
+from hastega_magic.compiler.statement import Bound
+from hastega_magic.report import Report, build_report
+from hastega_magic.syntax.build import BoundStage
+from hastega_magic.syntax.cell import BIND, RUN, CellPlan, PipelineStatement, Plain, Site, plan
+from hastega_magic.syntax.functions import globals_read
+from hastega_magic.syntax.names import is_pure_source, reads
+from hastega_magic.trace import Trace
+
+Namespace = MutableMapping[str, Any]
+
+
+@dataclass
+class CellResult:
+    """What a cell gave: the value of its last expression (None if it has none), and its report."""
+
+    value: object
+    report: Report
+
+
+_NUMBERS = itertools.count(1)
+
+
+class _Nothing:
+    """There is no value to display."""
+
+
+@dataclass
+class Session:
+    """Runs cells in a namespace. `last_report` is that of the last cell, also of one that failed."""
+
+    namespace: Namespace
+    options: Options = field(default_factory=Options)
+    last_report: Report | None = None
+
+    def run_cell(self, text: str, filename: str | None = None, options: Options | None = None) -> CellResult:
+        """Run a cell. Raises what its Python raises; CellSyntaxError for text that cannot be read.
+
+        `filename` is how tracebacks and `linecache` call the text; every text needs one of its own.
+        """
+        cell = _Cell(self, text, filename or f"<hastega {next(_NUMBERS)}>", options or self.options)
+        try:
+            value = cell.run()
+        finally:
+            self.last_report = build_report(cell.trace)
+        return CellResult(None if isinstance(value, _Nothing) else value, self.last_report)
+
+
+class _Cell:
+    """One run of one cell."""
+
+    def __init__(self, session: Session, text: str, filename: str, options: Options) -> None:
+        self.namespace = session.namespace
+        self.options = options
+        self.trace = Trace()
+        self.text = text
+        self.filename = filename
+        self.driver = Driver(options, filename, self.trace)
+        self.outcomes: list[Outcome] = []
+        self.group: Group | None = None
+        self.value: object = _Nothing()
+        self.trace.add("cell", source=text, options=options.to_dict())
+
+    def run(self) -> object:
+        with self.trace.phase("parse"):
+            cell = plan(self.text, self.filename)
+        linecache.cache.setdefault(self.filename, (len(self.text), None, self.text.splitlines(True), self.filename))
+        started = time.perf_counter()
+        hooks: dict[str, Callable[..., Any]] = {BIND: _binder(cell), RUN: self._runner(cell)}
+        saved = {name: self.namespace[name] for name in hooks if name in self.namespace}
+        self.namespace.update(hooks)
+        try:
+            for item in cell.items:
+                if isinstance(item, PipelineStatement):
+                    self._pipeline(item)
+                else:
+                    self._flush()
+                    self._plain(item)
+            self._flush()
+        finally:
+            self._restore(cell, saved)
+        if self.options.baseline and self.options.on not in ("python", "numpy"):
+            self._measure(time.perf_counter() - started)
+        return self.value
+
+    def _restore(self, cell: CellPlan, saved: dict[str, Any]) -> None:
+        # Functions that the cell defines may hold pipelines and be called later, so the hooks then stay.
+        nested = any(site.bind_expression is None for site in cell.sites.values())
+        self.namespace.pop(BIND, None)
+        if not nested:
+            self.namespace.pop(RUN, None)
+        self.namespace.update(saved if not nested else {})
+
+    # Statements
+
+    def _plain(self, item: Plain) -> None:
+        if item.is_last_expression:
+            assert isinstance(item.node, ast.Expr)
+            code = self._compiled(ast.Expression(item.node.value), "eval")
+            self.value = eval(code, self.namespace)  # noqa: S307  the user's own cell
+        else:
+            exec(self._compiled(ast.Module([item.node], []), "exec"), self.namespace)  # noqa: S102
+
+    def _compiled(self, node: ast.Module | ast.Expression, mode: str) -> CodeType:
+        return compile(ast.fix_missing_locations(node), self.filename, mode, dont_inherit=True)
+
+    def _pipeline(self, item: PipelineStatement) -> None:
+        producer = self._producer(item)
+        if self.group is not None and (producer is None or not self._independent(item)):
+            source = item.site.source
+            if not is_pure_source(source) or not self._independent(item) or reads(source) & self.group.names():
+                self._flush()
+                producer = None
+        try:
+            bound = self._bind(item, producer)
+        except BaseException:
+            self._flush()  # the statements before have taken effect
+            raise
+        if self.group is not None and self._reads_pending(bound):
+            self._flush()
+            producer = None
+            bound = self._bind(item, None)
+        extended = self.driver.extend(self.group, bound, bound.source, producer)
+        if extended is None and self.group is not None:
+            self._flush()
+            bound = self._bind(item, None) if producer is not None else bound
+            extended = self.driver.extend(None, bound, bound.source, None)
+        self.last = item
+        if extended is None:
+            self._take(self.driver.run_alone(bound, bound.source))
+        else:
+            self.group = extended
+
+    def _producer(self, item: PipelineStatement) -> str | None:
+        name = item.site.source_name
+        return name if self.group is not None and name is not None and name in self.group.names() else None
+
+    def _independent(self, item: PipelineStatement) -> bool:
+        """Whether the arguments of the stages read no variable that the group is yet to assign."""
+        assert self.group is not None and item.site.bind_expression is not None
+        call = item.site.bind_expression.body
+        assert isinstance(call, ast.Call)
+        names: frozenset[str] = frozenset().union(*(reads(stage) for stage in call.args[2:]))
+        return not names & self.group.names()
+
+    def _reads_pending(self, bound: Bound) -> bool:
+        """The same, for functions defined elsewhere."""
+        assert self.group is not None
+        pending = self.group.names()
+        functions = [value for stage in bound.stages for value in (stage.callee, *stage.args, *stage.kwargs.values())]
+        return any(globals_read(function) & pending for function in functions)
+
+    def _bind(self, item: PipelineStatement, producer: str | None) -> Bound:
+        """Evaluate the source and the arguments, where they stand."""
+        assert item.site.bind_expression is not None
+        expression = item.site.bind_expression
+        if producer is not None:
+            call = expression.body
+            assert isinstance(call, ast.Call)
+            nothing = ast.copy_location(ast.Constant(None), call.args[1])
+            changed = ast.Call(call.func, [call.args[0], nothing, *call.args[2:]], call.keywords)
+            expression = ast.Expression(ast.copy_location(changed, call))
+        bound: Bound = eval(self._compiled(expression, "eval"), self.namespace)  # noqa: S307
+        return replace(bound, target=item.target)
+
+    def _flush(self) -> None:
+        """Run the open group, and assign its results in order."""
+        group, self.group = self.group, None
+        if group is not None:
+            for outcome in self.driver.run_group(group):
+                self._take(outcome)
+
+    def _take(self, outcome: Outcome) -> None:
+        self.outcomes.append(outcome)
+        for bound, value in zip(outcome.bounds, outcome.values, strict=True):
+            if bound.target is not None:
+                self.namespace[bound.target] = value
+            if self.last.is_last_expression and bound.site is self.last.site:
+                self.value = value
+
+    def _runner(self, cell: CellPlan) -> Callable[..., object]:
+        """What a pipeline inside a larger expression or a function calls."""
+
+        def run(number: int, source: object, *stages: tuple[Any, tuple[Any, ...], dict[str, Any]]) -> object:
+            bound = _bound(cell.sites[number], source, stages)
+            return self.driver.run_alone(bound, source).values[0]
+
+        return run
+
+    # Baselines
+
+    def _measure(self, spent: float) -> None:
+        """Baselines of every loop, within a second or the cell's own time, whichever is longer."""
+        measured = [outcome for outcome in self.outcomes if outcome.execution is not None and len(outcome.loops)]
+        backends = ["python", "numpy", *self.options.compare]
+        budget = max(1.0, spent) / max(1, len(measured) * len(backends))
+        for outcome in measured:
+            execution = outcome.execution
+            assert execution is not None
+            if len(outcome.loops) != len(outcome.values) or execution.fell_back:
+                continue
+            self.trace.group = outcome.group
+            comparison = Comparison(
+                outcome.loops, outcome.workspace, execution.fused, execution.columns, execution.length, outcome.values, self.options
+            )
+            for backend in dict.fromkeys(backends):
+                found = comparison.measure(backend, budget)
+                if found is not None:
+                    self.trace.add(
+                        "baseline", backend=found.backend, seconds=found.seconds, spread=list(found.spread),
+                        elements=found.elements, extrapolated=found.extrapolated, equal=found.equal, phases=[], note=found.note,
+                    )  # fmt: skip
+
+
+def _bound(site: Site, source: object, stages: tuple[tuple[Any, tuple[Any, ...], dict[str, Any]], ...]) -> Bound:
+    pairs = zip(site.stages, stages, strict=True)
+    return Bound(site, source, tuple(BoundStage(each, callee, args, kwargs) for each, (callee, args, kwargs) in pairs))
+
+
+def _binder(cell: CellPlan) -> Callable[..., Bound]:
+    def bind(number: int, source: object, *stages: tuple[Any, tuple[Any, ...], dict[str, Any]]) -> Bound:
+        return _bound(cell.sites[number], source, stages)
+
+    return bind
+
+
+
+__all__ = ["CellResult", "Options", "Session", "StrictError"]

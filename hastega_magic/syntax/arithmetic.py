@@ -1,0 +1,126 @@
+"""Python's operators and number functions, where one of them is not simply one row of the table."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from typing import Any, cast
+
+from hastega_magic.errors import NotCompilable
+from hastega_magic.ir.expr import Expr, const, convert, is_const
+from hastega_magic.syntax.graph import Graph
+from hastega_magic.types import BOOL, FLOAT, INT
+
+BINARY: dict[type[ast.operator], str] = {
+    ast.Add: "add",
+    ast.Sub: "sub",
+    ast.Mult: "mul",
+    ast.Div: "truediv",
+    ast.FloorDiv: "floordiv",
+    ast.Mod: "mod",
+    ast.LShift: "shl",
+    ast.RShift: "shr",
+    ast.BitAnd: "and",
+    ast.BitOr: "or",
+    ast.BitXor: "xor",
+}
+UNARY: dict[type[ast.unaryop], str] = {ast.USub: "neg", ast.UAdd: "pos", ast.Invert: "invert"}
+COMPARE: dict[type[ast.cmpop], str] = {
+    ast.Eq: "eq",
+    ast.NotEq: "ne",
+    ast.Lt: "lt",
+    ast.LtE: "le",
+    ast.Gt: "gt",
+    ast.GtE: "ge",
+}
+_LARGEST_POWER = 1024
+
+
+def power(graph: Graph, base: Expr, exponent: Expr) -> Expr:
+    """The power base ** exponent, for the exponents that have a compiled form."""
+    if base.op == "const" and exponent.op == "const":
+        return _constant_power(base, exponent)
+    if base.type.is_integral and exponent.type.is_integral:
+        if exponent.op == "const":
+            return _integer_power(graph, base, cast(int, exponent.value))
+        if is_const(base, 2):
+            return graph.make("shl", const(1), exponent)
+        raise NotCompilable("powers of ints with a variable exponent are not compiled yet, except of 2")
+    if exponent.op != "const":
+        raise NotCompilable("powers of floats other than 2 are not compiled yet")
+    if exponent.type.is_float and exponent.type is not FLOAT:
+        raise NotCompilable("powers with a NumPy scalar as exponent are not compiled yet")
+    value = cast(float, exponent.value)
+    if value == 2:
+        return graph.make("sqr", base)
+    if value == 1:
+        return convert(base, FLOAT) if base.type.is_integral else base
+    if value == 0:
+        graph.keep(base)
+        return const(1.0, FLOAT if base.type.is_integral else base.type)
+    raise NotCompilable("powers of floats other than 2 are not compiled yet")
+
+
+def _constant_power(base: Expr, exponent: Expr) -> Expr:
+    left, right = cast(Any, base.value), cast(Any, exponent.value)
+    plain = all(node.type.is_integral or node.type is FLOAT for node in (base, exponent))
+    if plain and abs(right) <= _LARGEST_POWER:
+        try:
+            result: object = left**right
+        except ArithmeticError:
+            result = None
+        if isinstance(result, (int, float)):
+            return const(result)
+    raise NotCompilable("this power of constants is not compiled")
+
+
+def _integer_power(graph: Graph, base: Expr, exponent: int) -> Expr:
+    """Multiplications by squaring: no intermediate is larger than the result."""
+    if exponent < 0:
+        raise NotCompilable("negative powers of ints are not compiled yet")
+    if exponent > _LARGEST_POWER:
+        raise NotCompilable(f"powers above {_LARGEST_POWER} are not compiled")
+    square = as_int(graph, base)
+    result: Expr | None = None
+    while exponent:
+        if exponent & 1:
+            result = square if result is None else graph.make("mul", result, square)
+        exponent >>= 1
+        if exponent:
+            square = graph.make("mul", square, square)
+    if result is None:
+        graph.keep(base)
+        return const(1)
+    return result
+
+
+def as_int(graph: Graph, value: Expr) -> Expr:
+    """int(value), truncated towards zero."""
+    return rounded(graph, "int", value)
+
+
+def rounded(graph: Graph, op: str, value: Expr) -> Expr:
+    """A float made an int by this row; ints are themselves."""
+    if value.type is INT:
+        return value
+    return graph.make("bool_to_int" if value.type is BOOL else op, value)
+
+
+def as_float(value: Expr) -> Expr:
+    """float(value)."""
+    try:
+        return convert(value, FLOAT)
+    except OverflowError:
+        raise NotCompilable("an integer constant is too large for a float") from None
+
+
+def extremum(graph: Graph, op: str, values: Sequence[Expr]) -> Expr:
+    """The smallest or largest of several values, compared from left to right as Python does."""
+    if not values:
+        raise NotCompilable(f"`{op}` is called without values")
+    if len({value.type is BOOL for value in values}) > 1:
+        raise NotCompilable("the result would be a bool for some elements and a number for others")
+    result = values[0]
+    for value in values[1:]:
+        result = graph.make(op, result, value)
+    return result

@@ -1,0 +1,154 @@
+"""Calls inside functions: rows of the operator table, Python's number functions, other Python functions."""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import math
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from types import FunctionType, ModuleType
+from typing import cast
+
+import numpy as np
+
+from hastega_magic.errors import NotCompilable
+from hastega_magic.ir.expr import Expr, const
+from hastega_magic.ops import Op, op_of_callable
+from hastega_magic.syntax import arithmetic
+from hastega_magic.syntax.graph import Graph, Known, Symbolic, known, number
+
+Handler = Callable[[Graph, Sequence[Symbolic]], Symbolic]
+
+_OBSERVERS = frozenset(
+    {"print", "input", "open", "display", "breakpoint", "exec", "eval", "setattr", "next", "iter"}
+)
+_OBSERVING_MODULES = frozenset({"random", "time", "secrets", "os", "sys", "io", "datetime", "builtins"})
+
+
+def call(
+    graph: Graph, callee: Symbolic, args: Sequence[Symbolic], kwargs: Mapping[str, Symbolic]
+) -> Symbolic:
+    """What calling a known object gives; NotCompilable, with a sentence, where it has no compiled form."""
+    if not isinstance(callee, Known):
+        raise NotCompilable("a number or a tuple is called")
+    function = callee.value
+    if isinstance(function, functools.partial):
+        bound = [known(value, callee.name) for value in function.args]
+        named = {name: known(value, name) for name, value in function.keywords.items()}
+        return call(graph, Known(function.func, callee.name), [*bound, *args], {**named, **kwargs})
+    if isinstance(function, FunctionType):
+        return graph.inline(graph, function, args, kwargs)
+    row = op_of_callable(function)
+    handler = next((found for spelled, found in _HANDLERS.get(id(function), ()) if spelled is function), None)
+    if kwargs and (handler or row):
+        raise NotCompilable(f"`{callee.name}` is called with keyword arguments")
+    if handler is not None:
+        return handler(graph, args)
+    if row is not None:
+        return _apply(graph, row, callee.name, args)
+    raise NotCompilable(_no_form(callee))
+
+
+def _no_form(callee: Known) -> str:
+    function = callee.value
+    if isinstance(function, ModuleType) or not callable(function):
+        return f"`{callee.name}` is called, and it is no function"
+    module = str(getattr(function, "__module__", None) or getattr(function, "__self__", None) or "")
+    name = str(getattr(function, "__name__", callee.name))
+    observes = name in _OBSERVERS if module == "builtins" else module.partition(".")[0] in _OBSERVING_MODULES
+    owner = getattr(function, "__self__", None)
+    is_method = owner is not None and not isinstance(owner, ModuleType)
+    if observes or is_method or "random" in module:
+        return f"`{callee.name}` is called: observation prevents optimisation"
+    return f"`{callee.name}` has no compiled form yet"
+
+
+def _apply(graph: Graph, row: Op, name: str, args: Sequence[Symbolic]) -> Expr:
+    if len(args) != row.arity:
+        raise NotCompilable(f"`{name}` takes {row.arity} arguments, {len(args)} given")
+    values = [number(arg) for arg in args]
+    if row.name in ("int", "floor_int", "ceil_int", "round_int"):
+        return arithmetic.rounded(graph, row.name, values[0])
+    return graph.make(row.name, *values)
+
+
+def _one(name: str, rule: Callable[[Graph, Expr], Expr]) -> Handler:
+    def handler(graph: Graph, args: Sequence[Symbolic]) -> Symbolic:
+        if len(args) != 1:
+            raise NotCompilable(f"`{name}` with {len(args)} arguments has no compiled form")
+        return rule(graph, number(args[0]))
+
+    return handler
+
+
+def _truth(graph: Graph, args: Sequence[Symbolic]) -> Symbolic:
+    if len(args) != 1:
+        raise NotCompilable(f"`bool` with {len(args)} arguments has no compiled form")
+    graph.keep(args[0])
+    return graph.truth(args[0])
+
+
+def _negation(graph: Graph, args: Sequence[Symbolic]) -> Symbolic:
+    return graph.negation(number(_truth(graph, args)))
+
+
+def _power(graph: Graph, args: Sequence[Symbolic]) -> Symbolic:
+    if len(args) != 2:
+        raise NotCompilable("`pow` with a modulus has no compiled form yet")
+    return arithmetic.power(graph, number(args[0]), number(args[1]))
+
+
+def _divmod(graph: Graph, args: Sequence[Symbolic]) -> Symbolic:
+    if len(args) != 2:
+        raise NotCompilable(f"`divmod` takes 2 arguments, {len(args)} given")
+    return graph.make("floordiv", *args), graph.make("mod", *args)
+
+
+def _extremum(op: str) -> Handler:
+    def handler(graph: Graph, args: Sequence[Symbolic]) -> Symbolic:
+        values = args[0] if len(args) == 1 and isinstance(args[0], tuple) else args
+        if len(args) == 1 and values is args:
+            raise NotCompilable(f"`{op}` of one argument has no compiled form, unless it is a tuple")
+        return arithmetic.extremum(graph, op, [number(value) for value in values])
+
+    return handler
+
+
+def _len(graph: Graph, args: Sequence[Symbolic]) -> Symbolic:
+    if len(args) != 1 or isinstance(args[0], Expr):
+        raise NotCompilable("`len` of a number")
+    value = args[0]
+    if isinstance(value, tuple):
+        graph.keep(value)
+        return const(len(value))
+    return graph.length(value)
+
+
+def _handlers(*pairs: tuple[object, Handler]) -> dict[int, list[tuple[object, Handler]]]:
+    table: dict[int, list[tuple[object, Handler]]] = {}
+    for spelled, handler in pairs:
+        table.setdefault(id(spelled), []).append((spelled, handler))
+    return table
+
+
+_HANDLERS = _handlers(
+    (builtins.int, _one("int", arithmetic.as_int)),
+    (builtins.float, _one("float", lambda graph, value: arithmetic.as_float(value))),
+    (builtins.round, _one("round", lambda graph, value: arithmetic.rounded(graph, "round_int", value))),
+    (math.floor, _one("math.floor", lambda graph, value: arithmetic.rounded(graph, "floor_int", value))),
+    (math.ceil, _one("math.ceil", lambda graph, value: arithmetic.rounded(graph, "ceil_int", value))),
+    (math.trunc, _one("math.trunc", arithmetic.as_int)),
+    (np.square, _one("np.square", lambda graph, value: graph.make("mul", value, value))),
+    (builtins.bool, _truth),
+    (operator.truth, _truth),
+    (operator.not_, _negation),
+    (np.logical_not, _negation),
+    (builtins.pow, _power),
+    (cast(object, operator.pow), _power),  # pyright: ignore[reportUnknownMemberType]
+    (builtins.divmod, _divmod),
+    (builtins.min, _extremum("min")),
+    (builtins.max, _extremum("max")),
+    (builtins.len, _len),
+)
+"""What is not just one row: by identity of the Python object."""

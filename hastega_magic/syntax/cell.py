@@ -1,0 +1,250 @@
+"""The plan of a cell: its statements in order, with pipelines made into calls that bind or run them.
+
+Arguments of stages stay ordinary Python, evaluated by Python where they stand: a lambda is a real closure.
+
+    total = xs |> map(lambda x: a * x) |> sum
+    __hastega_bind__(7, xs, (None, (lambda x: a * x,), {}), (None, (), {}))
+"""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import warnings
+from collections.abc import Collection
+from dataclasses import dataclass, field
+
+from hastega_magic.errors import CellSyntaxError, Span
+from hastega_magic.syntax.names import binds, is_pure_source, parameters_of, reads
+from hastega_magic.syntax.pipe import ends_with_semicolon, is_pipe, normalise, parse
+from hastega_magic.syntax.placeholder import expand
+from hastega_magic.syntax.stages import STAGES, suggest
+from hastega_magic.syntax.text import Text
+
+BIND, RUN = "__hastega_bind__", "__hastega_run__"
+"""The names that the rewritten code calls: f(site id, source, (callee or None, args, kwargs), ...)."""
+
+_ids = itertools.count(1)
+
+
+@dataclass(frozen=True)
+class StageSite:
+    """A stage as written. `known`: it is of the table, and its callee is None when it is bound.
+
+    `name` is the stage's name, or the text of the callee; `span` counts in lines and columns of the cell.
+    """
+
+    name: str
+    text: str
+    span: Span
+    known: bool
+
+
+@dataclass(frozen=True)
+class Site:
+    """A pipeline as written; `id` is the first argument of its call, different for every site of a process.
+
+    `source` is its rewritten expression, `bind_expression` the call that evaluates source and arguments (of
+    statements; None elsewhere).
+    """
+
+    id: int
+    text: str
+    span: Span
+    source_text: str
+    stages: tuple[StageSite, ...]
+    source_name: str | None
+    source: ast.expr = field(compare=False, repr=False)
+    bind_expression: ast.Expression | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True)
+class Plain:
+    """A statement for Python. `is_last_expression`: its value is the cell's, to be displayed."""
+
+    node: ast.stmt
+    is_last_expression: bool = False
+
+
+@dataclass(frozen=True)
+class PipelineStatement:
+    """`target = pipeline`, or a pipeline alone (target None). `node` is the same for Python to run alone."""
+
+    target: str | None
+    site: Site
+    node: ast.stmt
+    is_last_expression: bool = False
+
+
+@dataclass(frozen=True)
+class CellPlan:
+    """A cell: its items in order, and every site in it by id (those inside functions too)."""
+
+    items: tuple[Plain | PipelineStatement, ...]
+    sites: dict[int, Site]
+    text: str
+    filename: str
+
+
+def plan(text: str, filename: str = "<cell>", shadowed: Collection[str] = ()) -> CellPlan:
+    """The plan of a cell's text. `shadowed`: stage names that mean something else in the user's namespace.
+
+    CellSyntaxError, with the user's own line and a caret, for all that can be seen to be wrong in the text.
+    """
+    text = normalise(text)
+    places = Text(text)
+    tree = expand(parse(text, filename), places, filename)
+    rewriter = _Rewriter(places, filename, frozenset(shadowed))
+    items: list[Plain | PipelineStatement] = []
+    for statement in tree.body:
+        items += rewriter.statement(statement)
+        rewriter.shadowed |= _callables_bound(statement)
+    if items and isinstance(tree.body[-1], ast.Expr) and not ends_with_semicolon(text):
+        last = items[-1]
+        shown = Plain(last.node, is_last_expression=True)
+        if isinstance(last, PipelineStatement):
+            shown = PipelineStatement(last.target, last.site, last.node, is_last_expression=True)
+        items[-1] = shown
+    _check_compiles(items, text, filename)
+    return CellPlan(tuple(items), rewriter.sites, text, filename)
+
+
+def _check_compiles(items: list[Plain | PipelineStatement], text: str, filename: str) -> None:
+    """What only the compiler refuses: `return` outside a function, `nonlocal x` at the top level, ..."""
+    module = ast.Module([item.node for item in items], [])
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # Python gives them when the statements are run
+            compile(module, filename, "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
+    except SyntaxError as error:
+        line, col = error.lineno or 1, max((error.offset or 1) - 1, 0)
+        width = max((error.end_offset or 0) - 1 - col, 1) if error.end_lineno == line else 1
+        span = Span(line, col, line, col + width)
+        raise CellSyntaxError(error.msg, text, span, filename) from None
+    except (ValueError, RecursionError) as error:
+        message = f"the cell cannot be compiled: {error}"
+        raise CellSyntaxError(message, text, Span(1, 0, 1, 1), filename) from None
+
+
+def _callables_bound(statement: ast.stmt) -> frozenset[str]:
+    """Stage names that the statement makes functions of the user's own."""
+    match statement:
+        case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef() | ast.Import() | ast.ImportFrom():
+            names = binds(statement)
+        case ast.Assign(value=ast.Lambda()):
+            names = binds(statement)
+        case _:
+            return frozenset()
+    return names & STAGES.keys()
+
+
+class _Rewriter(ast.NodeTransformer):
+    """Replaces every pipeline by a call; collects the sites."""
+
+    def __init__(self, text: Text, filename: str, shadowed: frozenset[str]) -> None:
+        self.text = text
+        self.filename = filename
+        self.shadowed = shadowed
+        self.sites: dict[int, Site] = {}
+
+    def statement(self, node: ast.stmt) -> list[Plain | PipelineStatement]:
+        """The items of a top-level statement."""
+        match node:
+            case ast.Assign(targets=[ast.Name(id=target)], value=value) if is_pipe(value):
+                site, node.value = self._site(value, bind=True)
+            case ast.AnnAssign(target=ast.Name(id=target), value=value, simple=1) if is_pipe(value):
+                site, call = self._site(value, bind=True)
+                assign = ast.copy_location(ast.Assign([node.target], call), node)
+                node.value = None  # Python evaluates the annotation after the value
+                return [PipelineStatement(target, site, assign), Plain(self.visit(node))]
+            case ast.Expr(value=value) if is_pipe(value):
+                target = None
+                site, node.value = self._site(value, bind=True)
+            case _:
+                return [Plain(self.visit(node))]
+        return [PipelineStatement(target, site, node)]
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+        return self._site(node, bind=False)[1] if is_pipe(node) else self.generic_visit(node)
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        return self._function(node)
+
+    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.AST:
+        return self._function(node)
+
+    def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
+        return self._function(node)
+
+    def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> ast.AST:
+        """Parameters and inner functions hide the stages of their names."""
+        outer = self.shadowed
+        body = [] if isinstance(node, ast.Lambda) else node.body
+        inner = [_callables_bound(statement) for statement in body]
+        self.shadowed = outer.union(STAGES.keys() & set(parameters_of(node)), *inner)
+        try:
+            return self.generic_visit(node)
+        finally:
+            self.shadowed = outer
+
+    def _site(self, node: ast.BinOp, bind: bool) -> tuple[Site, ast.Call]:
+        """The site of a chain of pipes, and the call that runs it."""
+        steps: list[ast.expr] = []
+        source: ast.expr = node
+        while is_pipe(source):
+            steps.append(source.right)
+            source = source.left
+        span, source_text = self.text.span(node), self.text.segment(source)
+        name = source.id if isinstance(source, ast.Name) else None
+        source = self.visit(source)
+        stages = [self._stage(step) for step in reversed(steps)]
+        number = next(_ids)
+        arguments: list[ast.expr] = [ast.Constant(number), source, *(display for _, display in stages)]
+        run = self._call(RUN, arguments, node)
+        expression = ast.Expression(self._call(BIND, arguments, node)) if bind else None
+        sites = tuple(stage for stage, _ in stages)
+        site = Site(number, self.text.cut(span), span, source_text, sites, name, source, expression)
+        self.sites[number] = site
+        return site, run
+
+    def _call(self, name: str, arguments: list[ast.expr], node: ast.expr) -> ast.Call:
+        call = ast.Call(ast.Name(name, ast.Load()), arguments, [])
+        return ast.fix_missing_locations(ast.copy_location(call, node))
+
+    def _stage(self, step: ast.expr) -> tuple[StageSite, ast.expr]:
+        """The stage, and the tuple (callee or None, args, kwargs) as code."""
+        span, text = self.text.span(step), self.text.segment(step)
+        call = step if isinstance(step, ast.Call) else None
+        callee = step if call is None else call.func
+        known = isinstance(callee, ast.Name) and callee.id in STAGES and callee.id not in self.shadowed
+        name = callee.id if isinstance(callee, ast.Name) else self.text.segment(callee)
+        if known:
+            self._check_arguments(name, call, span)
+        elif isinstance(callee, (ast.Constant, ast.JoinedStr, ast.Tuple, ast.List, ast.Dict, ast.Set)):
+            message = "a stage is a name or a call, as in `|> map(f)`"
+            raise CellSyntaxError(message, self.text.text, span, self.filename)
+        args = call.args if call else []
+        keywords = call.keywords if call else []
+        keys: list[ast.expr | None] = [
+            ast.Constant(keyword.arg) if keyword.arg else None for keyword in keywords
+        ]
+        function: ast.expr = ast.Constant(None) if known else self.visit(callee)
+        positional = ast.Tuple([self.visit(arg) for arg in args], ast.Load())
+        named = ast.Dict(keys, [self.visit(keyword.value) for keyword in keywords])
+        display = ast.copy_location(ast.Tuple([function, positional, named], ast.Load()), step)
+        return StageSite(name, text, span, known), ast.fix_missing_locations(display)
+
+    def _check_arguments(self, name: str, call: ast.Call | None, span: Span) -> None:
+        args, keywords = (call.args, call.keywords) if call else ([], [])
+        starred = any(isinstance(arg, ast.Starred) for arg in args)
+        if starred or any(keyword.arg is None for keyword in keywords):
+            return  # only running it will tell
+        complaint = STAGES[name].complaint(len(args), [keyword.arg or "" for keyword in keywords])
+        if complaint:
+            raise CellSyntaxError(complaint, self.text.text, span, self.filename)
+
+
+__all__ = [
+    "BIND", "RUN", "CellPlan", "PipelineStatement", "Plain", "Site", "StageSite", "binds", "is_pure_source",
+    "plan", "reads", "suggest",
+]  # fmt: skip

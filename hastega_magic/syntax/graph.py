@@ -1,0 +1,232 @@
+"""What the symbolic evaluation of a function works on: values, its path condition, what must not be lost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping, MutableMapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from types import CodeType
+from typing import Any, Protocol, cast
+
+import numpy as np
+
+from hastega_magic.errors import NotCompilable, Span
+from hastega_magic.ir.expr import Expr, conjunction, const, is_const, leaf, make, postorder, truth
+from hastega_magic.ir.pipeline import Source, Table
+from hastega_magic.ops import OPS
+from hastega_magic.syntax.functions import described
+from hastega_magic.types import BOOL, FLOAT, INT, ScalarType
+
+
+class Environment(Protocol):
+    """What the compiler supplies: the cell's name, where spans go, and descriptions of captured objects."""
+
+    filename: str
+    spans: MutableMapping[Expr, list[Span]]
+    tables: Sequence[Table]
+
+    def table(self, name: str, value: object) -> tuple[int, ScalarType]:
+        """Slot and element type of a captured array; NotCompilable if it is no array of numbers."""
+        ...
+
+    def source(self, value: object) -> Source:
+        """The description of an object to iterate over; NotCompilable if its elements are no numbers."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """A Python object that is no number, known while compiling: a function, a module, an array."""
+
+    value: object
+    name: str
+
+
+Symbolic = Expr | Known | tuple["Symbolic", ...]
+"""What an expression gives: a number's node, a known object, or a tuple of such."""
+
+Inline = Callable[["Graph", Any, Sequence[Symbolic], Mapping[str, Symbolic]], Symbolic]
+
+_PLAIN = (bool, int, float, np.bool_, np.float64, np.float32)
+_FOLDED = frozenset({BOOL, INT, FLOAT})
+_LARGEST_SHIFT = 4096
+
+
+def known(value: object, name: str) -> Symbolic:
+    """A captured object: numbers are constants; subclasses of numbers may do as they like, and are not."""
+    if type(value) in _PLAIN:
+        return const(value)
+    return Known(value, name)
+
+
+def captured_tuple(value: Symbolic) -> tuple[Symbolic, ...] | None:
+    """The items of a captured tuple; None for everything else."""
+    content = value.value if isinstance(value, Known) else None
+    if not isinstance(content, tuple):
+        return None
+    return tuple(known(item, cast(Known, value).name) for item in cast("tuple[object, ...]", content))
+
+
+def number(value: Symbolic) -> Expr:
+    """The node of a number; NotCompilable for everything else."""
+    if isinstance(value, Expr):
+        return value
+    if isinstance(value, tuple):
+        raise NotCompilable("a tuple stands where a number is needed")
+    raise NotCompilable(f"`{value.name}` is {described(value.value)}, not a number")
+
+
+@dataclass
+class Graph:
+    """The state of one lowering. `path`: under which condition the code being read runs (None: always).
+
+    `effects` collects nodes that Python evaluates and that may raise, each with its path.
+    """
+
+    env: Environment
+    inline: Inline
+    path: Expr | None = None
+    effects: list[tuple[Expr | None, Expr]] = field(default_factory=list[tuple[Expr | None, Expr]])
+    active: list[CodeType] = field(default_factory=list[CodeType])
+    _fallible: dict[Expr, bool] = field(default_factory=dict[Expr, bool])
+
+    def make(self, op: str, *args: Symbolic) -> Expr:
+        """The operator over numbers; of constants a constant, unless Python would raise."""
+        try:
+            node = make(op, *map(number, args))
+        except OverflowError:
+            raise NotCompilable("an integer constant is too large for a float") from None
+        return self._fold(node)
+
+    def _fold(self, node: Expr) -> Expr:
+        types = {node.type, *(arg.type for arg in node.args)}
+        if not all(arg.op == "const" for arg in node.args) or not types <= _FOLDED:
+            return node
+        values: list[Any] = [arg.value for arg in node.args]
+        if node.op in ("shl", "wrapping_shl") and values[1] > _LARGEST_SHIFT:
+            return node
+        try:
+            return const(OPS[node.op].python(*values), node.type)
+        except (ArithmeticError, ValueError):
+            return node
+
+    def truth(self, value: Symbolic) -> Expr:
+        """bool(value)."""
+        if isinstance(value, tuple):
+            return const(bool(value))
+        node = number(value)
+        return const(bool(node.value)) if node.op == "const" else truth(node)
+
+    def negation(self, condition: Expr) -> Expr:
+        """The opposite of a condition."""
+        return self.make("not", condition)
+
+    def fallible(self, node: Expr) -> bool:
+        """Whether evaluating the node may raise."""
+        stack = [node]
+        while stack:
+            top = stack[-1]
+            missing = [arg for arg in top.args if arg not in self._fallible]
+            if missing:
+                stack += missing
+                continue
+            stack.pop()
+            self._fallible[top] = _may_raise(top) or any(self._fallible[arg] for arg in top.args)
+        return self._fallible[node]
+
+    def keep(self, value: Symbolic) -> None:
+        """Python evaluates this value here, used or not: what it may raise is an effect."""
+        if isinstance(value, tuple):
+            for part in value:
+                self.keep(part)
+        elif isinstance(value, Expr) and self.fallible(value) and (self.path, value) not in self.effects:
+            self.effects.append((self.path, value))
+
+    @contextmanager
+    def under(self, condition: Expr) -> Generator[None]:
+        """What is evaluated meanwhile is evaluated only where the condition holds."""
+        outer = self.path
+        self.path = outer if is_const(condition) else conjunction([outer, condition])
+        try:
+            yield
+        finally:
+            self.path = outer
+
+    def both(self, first: Expr, then: Callable[[], Expr]) -> Expr:
+        """Python's `and` of conditions: the second is evaluated only where the first holds."""
+        if first.op == "const":
+            return then() if first.value else first
+        self.keep(first)
+        with self.under(first):
+            second = then()
+            self.keep(second)
+        if eager(second):
+            return self.make("and", first, second)
+        return self.make("select", first, second, const(False))
+
+    def either(self, first: Expr, then: Callable[[], Expr]) -> Expr:
+        """Python's `or` of conditions."""
+        if first.op == "const":
+            return first if first.value else then()
+        self.keep(first)
+        with self.under(self.negation(first)):
+            second = then()
+            self.keep(second)
+        if eager(second):
+            return self.make("or", first, second)
+        return self.make("select", first, const(True), second)
+
+    def choose(self, condition: Expr, yes: Symbolic, no: Symbolic) -> Symbolic:
+        """One of two values of the same shape."""
+        if isinstance(yes, tuple) and isinstance(no, tuple) and len(yes) == len(no):
+            return tuple(self.choose(condition, left, right) for left, right in zip(yes, no, strict=True))
+        if isinstance(yes, tuple) or isinstance(no, tuple):
+            raise NotCompilable("the result would be a tuple for some elements and something else for others")
+        if isinstance(yes, Known) and isinstance(no, Known) and yes.value is no.value:
+            return yes
+        return self.make("select", condition, yes, no)
+
+    def item(self, table: Known, index: Expr) -> Expr:
+        """An element of a captured array; a negative index counts from its end, as in Python."""
+        if index.type.is_float:
+            raise NotCompilable(f"`{table.name}` is subscripted with a float")
+        if index.type is BOOL and isinstance(table.value, np.ndarray):
+            raise NotCompilable(f"`{table.name}` is subscripted with a bool, which NumPy takes for a mask")
+        slot, type_ = self.env.table(table.name, table.value)
+        place = self.make("add", index, const(0)) if index.type is BOOL else index
+        from_end = self.make("add", place, leaf("length", INT, slot))
+        negative = self.make("lt", place, const(0))
+        if negative.op == "const":
+            place = from_end if negative.value else place
+        else:
+            place = self.make("select", negative, from_end, place)
+        return make("gather", leaf("table", type_, slot), place)
+
+    def length(self, table: Known) -> Expr:
+        """len() of a captured array."""
+        slot, _ = self.env.table(table.name, table.value)
+        return leaf("length", INT, slot)
+
+
+def eager(node: Expr) -> bool:
+    """Whether evaluating the node where Python would not changes nothing: it neither raises nor overflows."""
+    rows = [OPS.get(part.op) for part in postorder([node])]
+    free = all(row is None or (row.trouble is None and row.overflow is None) for row in rows)
+    return free and not any(row is not None and row.name == "gather" for row in rows)
+
+
+def _may_raise(node: Expr) -> bool:
+    if node.op == "gather":
+        return True
+    row = OPS.get(node.op)
+    if row is None or row.trouble is None:
+        return False
+    right = node.args[-1]
+    if right.op == "const":
+        value: Any = right.value
+        if node.op in ("shl", "shr"):
+            return value < 0
+        if node.op == "truediv" or (node.op in ("floordiv", "mod") and not right.type.is_float):
+            # True division of ints beyond 2^53 is another matter: its operands are nodes of their own.
+            return value == 0
+    return True

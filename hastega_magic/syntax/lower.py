@@ -1,0 +1,223 @@
+"""From a Python function to a graph: its body is evaluated once, over nodes instead of numbers.
+
+With k = 5, `lambda x: x * x if x > 3 else k` becomes `select(x > 3, x * x, 5)`.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from types import FunctionType
+from typing import cast
+
+from hastega_magic.errors import NOWHERE, NotCompilable, Span
+from hastega_magic.ir.expr import Expr, Value, leaf
+from hastega_magic.ir.pipeline import Fn
+from hastega_magic.syntax.calls import call
+from hastega_magic.syntax.expressions import Frame, binary
+from hastega_magic.syntax.functions import FunctionSyntax, ast_of, described, name_of, spreads
+from hastega_magic.syntax.graph import Environment, Graph, Known, Symbolic, captured_tuple, known
+from hastega_magic.types import ScalarType
+
+_DEEPEST_CALL = 100
+
+_SENTENCES: dict[type[ast.stmt], str] = {
+    ast.If: "`if` statements are not compiled yet (`a if c else b` is)",
+    ast.For: "`for` loops are not compiled yet",
+    ast.While: "`while` loops are not compiled yet",
+    ast.Match: "`match` is not compiled yet",
+    ast.With: "`with` runs code that cannot be compiled",
+    ast.Try: "`try` is not compiled",
+    ast.Raise: "`raise` is not compiled",
+    ast.Assert: "`assert` is not compiled",
+    ast.Global: "a global variable is assigned: observation prevents optimisation",
+    ast.Nonlocal: "a variable of an outer function is assigned: observation prevents optimisation",
+    ast.Import: "`import` inside a function is not compiled",
+    ast.ImportFrom: "`import` inside a function is not compiled",
+    ast.FunctionDef: "a function is defined inside the function",
+    ast.Delete: "`del` is not compiled",
+}
+
+
+def parameters(structure: object, first: int = 0) -> Value:
+    """An element made of parameters, numbered from left to right, of a ScalarType or a tuple of such."""
+    return _number_parameters(structure, [first])
+
+
+def _number_parameters(structure: object, counter: list[int]) -> Value:
+    if isinstance(structure, ScalarType):
+        counter[0] += 1
+        return leaf("param", structure, counter[0] - 1)
+    parts = cast("tuple[object, ...]", structure)
+    return tuple(_number_parameters(part, counter) for part in parts)
+
+
+def lower(
+    function: object,
+    element: Value,
+    env: Environment,
+    arguments: tuple[Value, ...] | None = None,
+    *,
+    predicate: bool = False,
+) -> Fn:
+    """The graph of calling `function` with an element (or with these arguments instead).
+
+    A tuple element is spread over the function's parameters as `spreads` says. `predicate`: the result is
+    bool(result). Effects hold all that may raise, the result included. NotCompilable, with a sentence and its
+    place in the cell, where Python must do it.
+    """
+    if arguments is None:
+        wide = isinstance(element, tuple) and spreads(function, len(element))
+        arguments = element if wide and isinstance(element, tuple) else (element,)
+    graph = Graph(env, _inline)
+    try:
+        if isinstance(function, FunctionType):
+            result = _inline(graph, function, arguments, {}, predicate=predicate)
+        else:
+            result = call(graph, Known(function, name_of(function)), arguments, {})
+            result = graph.truth(result) if predicate else result
+        graph.keep(result)
+        value = _numbers(result)
+    except RecursionError:
+        raise NotCompilable(f"`{name_of(function)}` is nested too deeply") from None
+    text, span = _place(function, env)
+    return Fn(element, value, tuple(graph.effects), text, span)
+
+
+def _place(function: object, env: Environment) -> tuple[str, Span]:
+    if not isinstance(function, FunctionType):
+        return name_of(function), NOWHERE
+    syntax = ast_of(function)
+    return syntax.text, syntax.span if syntax.filename == env.filename else NOWHERE
+
+
+def _numbers(result: Symbolic) -> Value:
+    if isinstance(result, Expr):
+        return result
+    if isinstance(result, tuple):
+        if not result:
+            raise NotCompilable("the result is an empty tuple")
+        return tuple(_numbers(part) for part in result)
+    raise NotCompilable(
+        f"the result is `{result.name}`, {described(result.value)}, and only numbers are compiled"
+    )
+
+
+def _inline(
+    graph: Graph,
+    function: FunctionType,
+    args: Sequence[Symbolic],
+    kwargs: Mapping[str, Symbolic],
+    *,
+    predicate: bool = False,
+) -> Symbolic:
+    """The value of a call, by evaluating the function's own body."""
+    name, code = name_of(function), function.__code__
+    if code in graph.active:
+        raise NotCompilable(f"`{name}` calls itself")
+    if len(graph.active) >= _DEEPEST_CALL:
+        raise NotCompilable("functions call each other too deeply")
+    syntax = ast_of(function)
+    frame = Frame(graph, function, syntax, _bind(function, syntax, args, kwargs), graph.path)
+    graph.active.append(code)
+    try:
+        if isinstance(syntax.node, ast.Lambda):
+            return frame.condition(syntax.node.body) if predicate else frame.evaluate(syntax.node.body)
+        return _run(frame, syntax.node.body, name, predicate)
+    finally:
+        graph.active.pop()
+
+
+def _bind(
+    function: FunctionType, syntax: FunctionSyntax, args: Sequence[Symbolic], kwargs: Mapping[str, Symbolic]
+) -> dict[str, Symbolic]:
+    """Parameters by name, as Python's call binds them."""
+    name, signature = name_of(function), syntax.node.args
+    positional = [arg.arg for arg in (*signature.posonlyargs, *signature.args)]
+    if len(args) > len(positional):
+        raise NotCompilable(f"`{name}` takes {len(positional)} arguments, {len(args)} given")
+    bound = dict(zip(positional, args, strict=False))
+    by_name = {arg.arg for arg in (*signature.args, *signature.kwonlyargs)}
+    for keyword, value in kwargs.items():
+        if keyword in bound or keyword not in by_name:
+            raise NotCompilable(f"`{name}` cannot take the argument `{keyword}`")
+        bound[keyword] = value
+    defaults = function.__defaults__ or ()
+    given = dict(zip(positional[len(positional) - len(defaults) :], defaults, strict=True))
+    for parameter, value in {**given, **(function.__kwdefaults__ or {})}.items():
+        if parameter not in bound:
+            bound[parameter] = known(value, parameter)
+    missing = [arg for arg in (*positional, *(arg.arg for arg in signature.kwonlyargs)) if arg not in bound]
+    if missing:
+        raise NotCompilable(f"`{name}` is called without its argument `{missing[0]}`")
+    return bound
+
+
+def _run(frame: Frame, body: Sequence[ast.stmt], name: str, predicate: bool) -> Symbolic:
+    """The value of the first `return`."""
+    for statement in body:
+        try:
+            if isinstance(statement, ast.Return):
+                if statement.value is None:
+                    break
+                return frame.condition(statement.value) if predicate else frame.evaluate(statement.value)
+            _execute(frame, statement)
+        except NotCompilable as error:
+            if error.reason.span == NOWHERE and frame.in_cell:
+                raise NotCompilable(error.reason.text, frame.syntax.places.span(statement)) from None
+            raise
+    raise NotCompilable(f"`{name}` returns None")
+
+
+def _execute(frame: Frame, statement: ast.stmt) -> None:
+    match statement:
+        case ast.Assign(targets=targets, value=value):
+            result = frame.evaluate(value)
+            frame.graph.keep(result)
+            for target in targets:
+                _assign(frame, target, result)
+        case ast.AnnAssign(target=target, value=value):
+            if value is not None:
+                result = frame.evaluate(value)
+                frame.graph.keep(result)
+                _assign(frame, target, result)
+        case ast.AugAssign(target=ast.Name(id=name), op=op, value=value):
+            left = frame.lookup(name)
+            result = frame.names[name] = binary(frame.graph, op, left, frame.evaluate(value))
+            frame.graph.keep(result)
+        case ast.Expr(value=ast.Constant()) | ast.Pass():
+            return
+        case ast.Expr(value=value):
+            frame.graph.keep(frame.evaluate(value))
+        case ast.AugAssign():
+            _assign(frame, statement.target, ())
+        case _:
+            raise NotCompilable(_SENTENCES.get(type(statement), "this statement is not compiled"))
+
+
+def _assign(frame: Frame, target: ast.expr, value: Symbolic) -> None:
+    match target:
+        case ast.Name(id=name):
+            frame.names[name] = value
+        case ast.Tuple(elts=targets) | ast.List(elts=targets):
+            parts = _unpack(value)
+            if any(isinstance(part, ast.Starred) for part in targets):
+                raise NotCompilable("unpacking with `*` is not compiled yet")
+            if len(parts) != len(targets):
+                raise NotCompilable(f"{len(parts)} values are unpacked into {len(targets)} names")
+            for part, item in zip(targets, parts, strict=True):
+                _assign(frame, part, item)
+        case ast.Subscript():
+            raise NotCompilable("an element is assigned: observation prevents optimisation")
+        case _:
+            raise NotCompilable("an attribute is assigned: observation prevents optimisation")
+
+
+def _unpack(value: Symbolic) -> tuple[Symbolic, ...]:
+    items = value if isinstance(value, tuple) else captured_tuple(value)
+    if items is None:
+        raise NotCompilable("something that is no tuple is unpacked")
+    return items
+
+
+__all__ = ["Environment", "lower", "parameters"]

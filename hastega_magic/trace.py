@@ -1,0 +1,49 @@
+"""What happened, in order: every arrow of the compiler appends to a Trace, and the report is made from it alone."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+CELL = -1
+
+
+@dataclass(frozen=True)
+class Event:
+    """One thing that happened. `group` counts the fused groups of statements of the cell; -1 is the cell itself."""
+
+    kind: str
+    group: int
+    data: Mapping[str, object]
+
+
+@dataclass
+class Trace:
+    """The events of one cell. `group` is the group that events belong to by default."""
+
+    events: list[Event] = field(default_factory=list[Event])
+    group: int = CELL
+
+    def add(self, kind: str, **data: object) -> None:
+        """Append an event of the current group."""
+        self.events.append(Event(kind, self.group, data))
+
+    def next_group(self) -> int:
+        """Start the next fused group and return its number."""
+        self.group = 1 + max((event.group for event in self.events), default=CELL)
+        return self.group
+
+    @contextmanager
+    def phase(self, name: str, size: int = 0) -> Iterator[None]:
+        """Time a phase (seconds on the monotonic clock) that moves `size` bytes."""
+        start = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.add("phase", name=name, seconds=time.perf_counter() - start, bytes=size)
+
+    def of(self, kind: str) -> list[Event]:
+        """All events of a kind, in order."""
+        return [event for event in self.events if event.kind == kind]

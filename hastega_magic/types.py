@@ -1,0 +1,99 @@
+"""Types of values inside functions (ScalarType) and of memory (Storage)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from hastega_magic.errors import NotCompilable
+
+
+class ScalarType(Enum):
+    """What a value is to the user's functions.
+
+    INT is a Python int of any size; FLOAT a Python float, which is weak beside NumPy's types
+    (NEP 50); FLOAT64 an element of a float64 array; FLOAT32 an element of a float32 array.
+    """
+
+    BOOL = "bool"
+    INT = "int"
+    FLOAT = "float"
+    FLOAT64 = "float64"
+    FLOAT32 = "float32"
+
+    @property
+    def is_float(self) -> bool:
+        """Whether the machine holds it as IEEE floating point."""
+        return self in (ScalarType.FLOAT, ScalarType.FLOAT64, ScalarType.FLOAT32)
+
+    @property
+    def is_integral(self) -> bool:
+        """Whether Python counts with it as an int (bool included)."""
+        return self in (ScalarType.BOOL, ScalarType.INT)
+
+
+BOOL, INT, FLOAT = ScalarType.BOOL, ScalarType.INT, ScalarType.FLOAT
+FLOAT64, FLOAT32 = ScalarType.FLOAT64, ScalarType.FLOAT32
+
+_RANK = {BOOL: 0, INT: 1, FLOAT: 2, FLOAT32: 3, FLOAT64: 4}
+
+
+def promote(*types: ScalarType) -> ScalarType:
+    """The type of an arithmetic result over these operands (Python's tower, NEP 50's weak scalars)."""
+    return max(types, key=_RANK.__getitem__)
+
+
+def type_of_constant(value: object) -> ScalarType:
+    """The type of a captured scalar; NotCompilable for anything that is not a number."""
+    name = type(value).__name__
+    if isinstance(value, bool) or name in ("bool_", "bool"):
+        return BOOL
+    if isinstance(value, int):
+        return INT
+    if name == "float64":  # np.float64 is a float too, but strong
+        return FLOAT64
+    if isinstance(value, float):
+        return FLOAT
+    if name == "float32":
+        return FLOAT32
+    raise NotCompilable(f"a value of type {name} is not a number that can be compiled")
+
+
+@dataclass(frozen=True)
+class Storage:
+    """How elements lie in memory: NumPy's name, size in bytes, the type they are to functions."""
+
+    name: str
+    size: int
+    scalar: ScalarType
+    signed: bool = True
+
+    @property
+    def limits(self) -> tuple[int, int] | None:
+        """Smallest and largest integer it holds; None for floats."""
+        if self.scalar is BOOL:
+            return 0, 1
+        if self.scalar is not INT:
+            return None
+        bits = 8 * self.size
+        return (-(1 << bits - 1), (1 << bits - 1) - 1) if self.signed else (0, (1 << bits) - 1)
+
+
+STORAGES: dict[str, Storage] = {
+    storage.name: storage
+    for storage in (
+        Storage("bool", 1, BOOL),
+        *(Storage(f"int{8 * size}", size, INT) for size in (1, 2, 4, 8)),
+        *(Storage(f"uint{8 * size}", size, INT, signed=False) for size in (1, 2, 4, 8)),
+        Storage("float32", 4, FLOAT32),
+        Storage("float64", 8, FLOAT64),
+    )
+}
+
+RESULT_STORAGE: dict[ScalarType, Storage] = {
+    BOOL: STORAGES["bool"],
+    INT: STORAGES["int64"],
+    FLOAT: STORAGES["float64"],
+    FLOAT64: STORAGES["float64"],
+    FLOAT32: STORAGES["float32"],
+}

@@ -1,0 +1,85 @@
+"""The workloads `latency` and `memory`: figures from processes of their own."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+
+import numpy as np
+import pytest
+
+from hastega_magic.benchmarks import latency, memory
+
+needs_session = pytest.mark.skipif(
+    importlib.util.find_spec("hastega_magic.session") is None, reason="there is no session yet"
+)
+needs_magics = pytest.mark.skipif(
+    not hasattr(importlib.import_module("hastega_magic"), "load_ipython_extension"),
+    reason="there are no magics yet",
+)
+
+
+def sample(first: float = 0.5, second: float = 0.004, *, equal: bool = True) -> latency.Sample:
+    return latency.Sample(first, second, 0.02, 0.003, 0.1, 0.001, equal)
+
+
+def test_latency_rows_compare_like_with_like():
+    rows = {row.peer: row for row in latency.table([sample(0.4), sample(0.5), sample(0.6)], 1000, 2)}
+    assert rows["hastega"].median_s == 0.5
+    assert rows["hastega"].ratio == 1
+    assert rows["python"].ratio == 0.2
+    assert rows["python:second"].ratio == 0.25
+    assert "+0.400 s over python (limit 0.6 s: met)" in rows["hastega"].note
+    assert "4.0 ms (limit 5 ms: met)" in rows["hastega:second"].note
+
+
+def test_latency_says_what_was_missed_and_hides_unequal_times():
+    rows = latency.table([sample(first=0.9, second=0.2)], 1000, 2)
+    assert sum("MISSED" in row.note for row in rows) == 2
+    rows = latency.table([sample(), sample(equal=False)], 1000, 2)
+    assert {(row.equal, row.median_s) for row in rows} == {(False, None)}
+
+
+def test_a_kernel_tells_its_own_time_and_its_errors():
+    with latency._kernel() as kernel:
+        assert 0.2 <= kernel.run("import time; time.sleep(0.2); x = 7") < 2
+        assert kernel.value("x * 6") == "42"
+        with pytest.raises(latency.KernelError, match="ZeroDivisionError: division by zero"):
+            kernel.run("1 / 0")
+
+
+def test_memory_finds_a_known_surplus():
+    # NumPy's filter holds the mapped range (twice the result here) and at least a mask beside the result.
+    used = memory.measure("memory-filter", "numpy", 4_000_000, "parallel", 1)
+    assert used.result == 16_000_000
+    assert 2.0 < used.beyond / used.result < 5.0
+    xs = np.arange(4_000_000) * 3 + 1
+    assert used.checksum == int(xs[xs % 2 == 0].sum())
+
+
+def test_memory_finds_no_surplus_where_there_is_none():
+    # NumPy reuses the one temporary for the result: 32 MB and a little.
+    used = memory.measure("memory-map", "numpy", 4_000_000, "parallel", 1)
+    assert used.result == 32_000_000
+    assert abs(used.beyond) < 0.2 * used.result
+
+
+def test_a_failing_measurement_says_why():
+    with pytest.raises(RuntimeError, match="KeyError: 'memory-nosuch'"):
+        memory.measure("memory-nosuch", "numpy", 10, "parallel", 1)
+
+
+@needs_session
+def test_a_pipeline_needs_little_beyond_its_result():
+    rows = {(row.workload, row.peer): row for row in memory.rows(8_000_000, "parallel", 2, 1)}
+    for case in memory.CASES:
+        ours = rows[case, "hastega"]
+        assert ours.equal, ours.note
+        assert "met" in ours.note, ours.note
+
+
+@needs_magics
+def test_the_first_cell_of_a_fresh_kernel_is_measured():
+    rows = {row.peer: row for row in latency.rows(1000, "parallel", 2, 1)}
+    assert rows["hastega"].equal, rows["hastega"].note
+    assert rows["hastega"].median_s is not None

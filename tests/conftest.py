@@ -1,0 +1,67 @@
+"""What several folders of tests share."""
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+import pytest
+from hypothesis import settings
+
+from hastega_magic.interval import BIT, INT64, TOP, Interval, point
+from hastega_magic.ir.expr import Expr, const, make
+from hastega_magic.ops import OPS
+from hastega_magic.types import BOOL, INT
+
+settings.register_profile("short", deadline=None, max_examples=60)
+settings.load_profile("short")
+
+
+class RowBuilder:
+    """A Builder for rows' rules; ranges of leaves are given, those of nodes follow, clamped to int64."""
+
+    def __init__(self, ranges: Mapping[Expr, Interval] | None = None) -> None:
+        self.ranges = dict(ranges or {})
+
+    def op(self, name: str, *args: Expr) -> Expr:
+        return make(name, *args)
+
+    def const(self, value, type_=None) -> Expr:
+        return const(value, type_)
+
+    def range_of(self, term: Expr) -> Interval:
+        if term not in self.ranges:
+            self.ranges[term] = self._infer(term)
+        return self.ranges[term]
+
+    def _infer(self, term: Expr) -> Interval:
+        if term.op == "const" and isinstance(term.value, int):
+            return point(int(term.value))
+        if term.type is BOOL:
+            return BIT
+        rule = OPS[term.op].range if term.args else None
+        if term.type is not INT or rule is None:
+            return TOP
+        return rule(*(self.range_of(arg) for arg in term.args)).meet(INT64)
+
+
+@pytest.fixture(scope="session")
+def builder_class() -> type[RowBuilder]:
+    return RowBuilder
+
+
+def identical(a, b) -> bool:
+    """Equal, of one type, and for floats also of one sign; NaN is NaN."""
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, tuple | list):
+        return len(a) == len(b) and all(identical(*pair) for pair in zip(a, b, strict=True))
+    if a != a and b != b:
+        return True
+    return bool(a == b) and (
+        not isinstance(a, float | np.floating) or math.copysign(1, a) == math.copysign(1, b)
+    )
+
+
+@pytest.fixture(scope="session")
+def same():
+    return identical

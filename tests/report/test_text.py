@@ -1,0 +1,131 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from hastega_magic.report import Report, units
+from hastega_magic.report.escape import columns, shorten, visible
+from hastega_magic.report.text import render_text
+from hastega_magic.report.verdict import reasons, verdict
+
+GOLDEN = """\
+ys, total   1 fused loop · AVX-512, 8 lanes × 4 · 2 threads · 14.8 ms · 19.7 ms to compile, once
+            1 630 × pure Python ≈ · 21 × NumPy ✓
+  phase            time    bytes        rate
+  parse         1.10 ms
+  infer          900 µs
+  fuse           400 µs
+  codegen       1.60 ms
+  compile       15.7 ms
+  kernel        14.8 ms   268 MB   18.1 GB/s
+  convert out   12.0 µs      8 B
+  baseline        time    ÷ ours
+  pure Python   24.1 s   1 630 ×   ≈ from 41 000 elements · ✓ equal on these · 23.9 s to 24.4 s
+  NumPy         312 ms      21 ×   ✓ equal · 309 ms to 320 ms
+
+  ✓ checked equal to our result · ≈ extrapolated from a part of the input"""
+
+
+def test_the_whole_text(sample):
+    assert render_text(sample.logistic()).replace(units.THIN, " ") == GOLDEN
+
+
+@pytest.mark.parametrize("width", [80, 100, 120])
+def test_no_line_is_too_long(sample, width):
+    for report in (sample.logistic(), sample.troubled()):
+        for line in render_text(report, width).splitlines():
+            assert columns(line) <= max(width, 96), line
+        first = render_text(report, width).splitlines()[0]
+        assert columns(first) <= width
+
+
+def test_a_cached_run_does_not_speak_of_compiling(sample):
+    (pipeline,) = sample.logistic().pipelines
+    assert "compile" not in " ".join(p.text for p in verdict(replace(pipeline, cached=True)))
+
+
+def test_vectorised_is_said_only_of_vector_code(sample):
+    (pipeline,) = sample.logistic().pipelines
+    for lanes in (0, 1):
+        other = replace(pipeline, vector=replace(pipeline.vector, lanes=lanes))
+        said = render_text(Report(pipelines=(other,))) + " ".join(reasons(other))
+        assert "AVX" not in said
+        assert "lanes" not in said
+        assert "Vectorised" not in said
+    assert any(line.startswith("Vectorised: AVX-512, 8 lanes × 4") for line in reasons(pipeline))
+
+
+def test_the_gpu_is_never_named_by_the_report_itself(sample):
+    (pipeline,) = sample.logistic().pipelines
+    other = replace(pipeline, backend="opencl", device="pocl, x86-64 CPU")
+    assert "OpenCL on pocl, x86-64 CPU" in render_text(Report(pipelines=(other,)))
+    assert "GPU" not in Report(pipelines=(other,)).to_page()
+
+
+def test_a_baseline_with_another_result_shows_no_time(sample):
+    report = sample.troubled()
+    for shown in (report.to_text(), report.to_html()):
+        assert "NumPy gave another result" in shown
+        assert "100 µs ✓" not in shown
+        assert "100 µs · " not in shown
+    assert "1.9 × slower than pure Python ✓" in report.to_text()
+
+
+def test_barriers_fallbacks_and_warnings_are_in_the_text(sample):
+    said = sample.troubled().to_text()
+    assert "✗ 1 barrier" in said
+    assert "✗ barrier tap(print): it looks at every value" in said
+    assert "✗ integers recomputed exactly in Python" in said
+    assert "needs more than 64 bits" in said
+
+
+def test_the_running_time_holds_the_transfers_and_not_the_compiler(sample):
+    (pipeline,) = sample.logistic().pipelines
+    assert pipeline.seconds() == pytest.approx(0.014812)
+    assert pipeline.seconds(compiling=True) == pytest.approx(0.0197)
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (0.0, "0 s"), (1.2e-9, "1.20 ns"), (9.996e-7, "1.00 µs"), (0.0148, "14.8 ms"), (0.99951, "1.00 s"),
+        (0.9994, "999 ms"), (24.1, "24.1 s"), (119.0, "119 s"), (192.0, "3.20 min"), (7200.0, "2.00 h"),
+        (-1.0, "0 s"),
+    ],
+)  # fmt: skip
+def test_seconds(value, said):
+    assert units.seconds(value) == said
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (0, "0 B"),
+        (999, "999 B"),
+        (1000, "1.00 kB"),
+        (268_435_456, "268 MB"),
+        (999_600_000, "1.00 GB"),
+        (10**19, "10 000 PB"),
+    ],
+)
+def test_size(value, said):
+    assert units.size(value).replace(units.THIN, " ") == said
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [(1634.2, "1 630"), (21.06, "21"), (4.24, "4.2"), (0.52, "0.52"), (99.7, "99.7"), (123456, "123 000")],
+)
+def test_times(value, said):
+    assert units.times(value).replace(units.THIN, " ") == said
+
+
+def test_hidden_characters_are_shown():
+    assert visible("a\u202eb\x00\ud800\u200b") == "a⟨U+202E⟩b⟨U+0000⟩⟨U+D800⟩⟨U+200B⟩"
+    assert visible("👩\u200d🚀 é\n\t") == "👩\u200d🚀 é\n\t"
+
+
+def test_shorten_counts_terminal_columns():
+    assert shorten("ab\ncd", 10) == "ab cd"
+    assert columns(shorten("漢字" * 20, 11)) <= 11

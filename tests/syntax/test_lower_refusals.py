@@ -1,0 +1,96 @@
+import math
+import random
+
+import numpy as np
+import pytest
+
+from hastega_magic.errors import NotCompilable
+from hastega_magic.types import INT
+
+
+class Count(int):
+    """A number that may do as it likes."""
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("lambda x: print(x)", "`print` is called: observation"),
+        ("lambda x: random.random()", "random.random` is called"),
+        ("lambda x: log.append(x)", "method `log.append`"),
+        ("lambda x: x.bit_count()", "method `x.bit_count`"),
+        ("lambda x: np.random.rand()", "observation"),
+        ("lambda x: math.gamma(x)", "`math.gamma` has no compiled form"),
+        ("lambda x: 'a'", "a string takes part"),
+        ("lambda x: None", "None takes part"),
+        ("lambda x: 1j", "complex"),
+        ("lambda x: d[x]", "`d` is a dict"),
+        ("lambda x: s + x", "`s` is a str, not a number"),
+        ("lambda x: x + missing", "`missing` is not defined"),
+        ("lambda x: x.real", "attribute `x.real`"),
+        ("lambda x: [x]", "a list is built"),
+        ("lambda x: (lambda: x)()", "function is made inside"),
+        ("lambda x: x if x > 1 else 0.5", "an int for some"),
+        ("lambda x: x > 1 and x", "a bool for some"),
+        ("lambda x: (x, 1) if x > 1 else x", "a tuple for some"),
+        ("lambda x: x ** x", "variable exponent"),
+        ("lambda x: (x / 2) ** 3", "powers of floats"),
+        ("lambda x: x ** -1", "negative powers"),
+        ("lambda x: x ** 0.5", "powers of floats"),
+        ("lambda x: x & 1.5", "integers, not floats"),
+        ("lambda x: x in (1, 2)", "`in` is not"),
+        ("lambda x: x is x", "`is` is not"),
+        ("lambda x: t", "the result is `t`, a list"),
+        ("lambda x: ()", "empty tuple"),
+        ("lambda x: (x, 1)[x]", "no constant"),
+        ("lambda x: (x, 1)[2]", "beyond its end"),
+        ("lambda x: x[0]", "a number is subscripted"),
+        ("lambda x: x(1)", "is called"),
+        ("lambda x: t[0.5]", "with a float"),
+        ("lambda x: t[1:]", "a slice"),
+        ("lambda x: round(x, 2)", "2 arguments"),
+        ("lambda x: (x,) < (1,)", "tuples are compared"),
+        ("lambda x: max(x, 2, key=abs)", "keyword"),
+        ("lambda x, y: x", "without its argument `y`"),
+        ("lambda: 1", "takes 0"),
+        ("lambda x: x |> g", "a pipeline inside"),
+        ("lambda x: i + x", "`i` is a Count, not"),
+        ("lambda x: undefined(x)", "`undefined` is not defined"),
+        ("lambda x: x if x else (x := 3)", "assignment inside a condition"),
+        ("lambda x: min(x > 1, x)", "a bool for some"),
+        ("lambda x: sum(v for v in t)", "no compiled form|generator"),
+        ("lambda x: arr[x > 1]", "mask"),
+        ("def f(x):\n  global g\n  g = x\n  return x", "global variable"),
+        ("def f(x):\n  t[0] = x\n  return x", "an element is assigned"),
+        ("def f(x):\n  o.a = x\n  return x", "an attribute is assigned"),
+        ("def f(x):\n  o.a += x\n  return x", "an attribute"),
+        ("def f(x):\n  if x: return 1\n  return 2", "`if`"),
+        ("def f(x):\n  for i in t: pass\n  return x", "`for`"),
+        ("def f(x):\n  x + 1", "returns None"),
+        ("def f(x):\n  return", "returns None"),
+        ("def f(x):\n  a, b = x\n  return a", "no tuple"),
+        ("def f(x):\n  a, b = 1, 2, x\n  return a", "3 values"),
+        ("def f(x):\n  y = y + x\n  return y", "before it is assigned"),
+        ("def f(x): return f(x - 1)", "calls itself"),
+        ("def f(x):\n  assert x\n  return x", "`assert`"),
+        ("def g(x): return h(x)\ndef h(x): return g(x)\ndef f(x): return g(x)", "calls itself"),
+        ("def f(x):\n  try: y = 1\n  except E: pass\n  return x", "`try`"),
+        ("def g(a): return a\ndef f(x): return g(x, b=1)", "`b`"),
+    ],
+)
+def test_what_is_left_to_python(graph, text, words):
+    names = {
+        "random": random,
+        "math": math,
+        "np": np,
+        "log": [],
+        "d": {},
+        "s": "",
+        "t": [1, 2],
+        "i": Count(3),
+        "o": Count,
+        "arr": np.arange(3),
+    }
+    with pytest.raises(NotCompilable, match=words) as caught:
+        graph(text, INT, **names)
+    assert not str(caught.value).endswith(".")

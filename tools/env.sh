@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# Makes .venv where there is none and installs this package into it, editable, with one of its extras.
+# Usage: tools/env.sh EXTRA        (demo, lab, dev, ...; see pyproject.toml)
+# PYTHON names the interpreter to make .venv with; without it, the first Python 3.11 or newer that is found.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+extra=${1:?usage: tools/env.sh EXTRA}
+venv=.venv
+stamp=$venv/.hastega-$extra
+
+fail() {
+    printf 'error: %s\n' "$1" >&2
+    exit 1
+}
+
+usable() {
+    "$1" -c 'import sys, ensurepip, venv; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1
+}
+
+find_python() {
+    local candidate
+    if [ -n "${PYTHON:-}" ]; then
+        usable "$PYTHON" || fail "PYTHON=$PYTHON is not a Python 3.11 or newer with the venv module"
+        printf '%s\n' "$PYTHON"
+        return
+    fi
+    for candidate in python3 python python3.14 python3.13 python3.12 python3.11; do
+        if usable "$candidate"; then
+            printf '%s\n' "$candidate"
+            return
+        fi
+    done
+    fail "no Python 3.11 or newer with the venv module was found (Debian: apt install python3-venv); or set PYTHON"
+}
+
+if ! [ -x $venv/bin/python ]; then
+    python=$(find_python)
+    printf 'making %s with %s\n' "$venv" "$("$python" --version)"
+    "$python" -m venv $venv
+fi
+
+# The stamp is a copy of pyproject.toml as it was installed: comparing contents survives checkouts and clones.
+if ! cmp -s pyproject.toml "$stamp"; then
+    printf 'installing hastega-magic[%s] into %s\n' "$extra" "$venv"
+    $venv/bin/python -m pip install -qq --disable-pip-version-check --editable ".[$extra]"
+    cp pyproject.toml "$stamp"
+fi
