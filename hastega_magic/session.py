@@ -6,8 +6,8 @@ import ast
 import itertools
 import linecache
 import time
-from collections.abc import Callable, MutableMapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field, replace
 from types import CodeType
 from typing import Any
 
@@ -15,6 +15,7 @@ from hastega_magic.compiler.baselines import Comparison
 from hastega_magic.compiler.driver import Driver, Group, Outcome, StrictError
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.statement import Bound
+from hastega_magic.errors import Span
 from hastega_magic.report import Report, build_report
 from hastega_magic.syntax.build import BoundStage
 from hastega_magic.syntax.cell import BIND, RUN, CellPlan, PipelineStatement, Plain, Site, plan
@@ -22,7 +23,7 @@ from hastega_magic.syntax.functions import globals_read
 from hastega_magic.syntax.names import is_pure_source, reads
 from hastega_magic.trace import Trace
 
-Namespace = MutableMapping[str, Any]
+Namespace = dict[str, Any]
 
 
 @dataclass
@@ -47,6 +48,10 @@ class Session:
     namespace: Namespace
     options: Options = field(default_factory=Options)
     last_report: Report | None = None
+    failed_at: Span | None = None
+    """Where the pipeline stands in its cell that was running when the last cell failed."""
+    nested: dict[int, _Nested] = field(default_factory=dict[int, "_Nested"])
+    """Pipelines inside functions and larger expressions, which may be run when their cell is long over."""
 
     def run_cell(self, text: str, filename: str | None = None, options: Options | None = None) -> CellResult:
         """Run a cell. Raises what its Python raises; CellSyntaxError for text that cannot be read.
@@ -54,11 +59,24 @@ class Session:
         `filename` is how tracebacks and `linecache` call the text; every text needs one of its own.
         """
         cell = _Cell(self, text, filename or f"<hastega {next(_NUMBERS)}>", options or self.options)
+        self.failed_at = None
         try:
             value = cell.run()
+        except BaseException:
+            self.failed_at = cell.driver.current.site.span if cell.driver.current is not None else None
+            raise
         finally:
             self.last_report = build_report(cell.trace)
         return CellResult(None if isinstance(value, _Nothing) else value, self.last_report)
+
+
+@dataclass(frozen=True)
+class _Nested:
+    """A pipeline inside a function, with the options and the name of its cell."""
+
+    site: Site
+    options: Options
+    filename: str
 
 
 class _Cell:
@@ -66,6 +84,7 @@ class _Cell:
 
     def __init__(self, session: Session, text: str, filename: str, options: Options) -> None:
         self.namespace = session.namespace
+        self.nested = session.nested
         self.options = options
         self.trace = Trace()
         self.text = text
@@ -74,12 +93,18 @@ class _Cell:
         self.outcomes: list[Outcome] = []
         self.group: Group | None = None
         self.value: object = _Nothing()
+        self.running = True
         self.trace.add("cell", source=text, options=options.to_dict())
 
     def run(self) -> object:
         with self.trace.phase("parse"):
             cell = plan(self.text, self.filename)
-        linecache.cache.setdefault(self.filename, (len(self.text), None, self.text.splitlines(True), self.filename))
+        linecache.cache.setdefault(
+            self.filename, (len(self.text), None, self.text.splitlines(True), self.filename)
+        )
+        for number, site in cell.sites.items():
+            if site.bind_expression is None:
+                self.nested[number] = _Nested(site, self.options, self.filename)
         started = time.perf_counter()
         hooks: dict[str, Callable[..., Any]] = {BIND: _binder(cell), RUN: self._runner(cell)}
         saved = {name: self.namespace[name] for name in hooks if name in self.namespace}
@@ -93,18 +118,18 @@ class _Cell:
                     self._plain(item)
             self._flush()
         finally:
-            self._restore(cell, saved)
+            self._restore(saved)
         if self.options.baseline and self.options.on not in ("python", "numpy"):
             self._measure(time.perf_counter() - started)
         return self.value
 
-    def _restore(self, cell: CellPlan, saved: dict[str, Any]) -> None:
-        # Functions that the cell defines may hold pipelines and be called later, so the hooks then stay.
-        nested = any(site.bind_expression is None for site in cell.sites.values())
-        self.namespace.pop(BIND, None)
-        if not nested:
-            self.namespace.pop(RUN, None)
-        self.namespace.update(saved if not nested else {})
+    def _restore(self, saved: dict[str, Any]) -> None:
+        self.running = False
+        # Functions of this cell or an earlier one may hold pipelines and be called later: their hook then stays.
+        for name in (BIND,) if self.nested else (BIND, RUN):
+            self.namespace.pop(name, None)
+            if name in saved:
+                self.namespace[name] = saved[name]
 
     # Statements
 
@@ -112,9 +137,9 @@ class _Cell:
         if item.is_last_expression:
             assert isinstance(item.node, ast.Expr)
             code = self._compiled(ast.Expression(item.node.value), "eval")
-            self.value = eval(code, self.namespace)  # noqa: S307  the user's own cell
+            self.value = eval(code, self.namespace)
         else:
-            exec(self._compiled(ast.Module([item.node], []), "exec"), self.namespace)  # noqa: S102
+            exec(self._compiled(ast.Module([item.node], []), "exec"), self.namespace)
 
     def _compiled(self, node: ast.Module | ast.Expression, mode: str) -> CodeType:
         return compile(ast.fix_missing_locations(node), self.filename, mode, dont_inherit=True)
@@ -123,7 +148,11 @@ class _Cell:
         producer = self._producer(item)
         if self.group is not None and (producer is None or not self._independent(item)):
             source = item.site.source
-            if not is_pure_source(source) or not self._independent(item) or reads(source) & self.group.names():
+            if (
+                not is_pure_source(source)
+                or not self._independent(item)
+                or reads(source) & self.group.names()
+            ):
                 self._flush()
                 producer = None
         try:
@@ -152,17 +181,20 @@ class _Cell:
 
     def _independent(self, item: PipelineStatement) -> bool:
         """Whether the arguments of the stages read no variable that the group is yet to assign."""
-        assert self.group is not None and item.site.bind_expression is not None
+        assert self.group is not None
+        assert item.site.bind_expression is not None
         call = item.site.bind_expression.body
         assert isinstance(call, ast.Call)
-        names: frozenset[str] = frozenset().union(*(reads(stage) for stage in call.args[2:]))
+        names = {name for stage in call.args[2:] for name in reads(stage)}
         return not names & self.group.names()
 
     def _reads_pending(self, bound: Bound) -> bool:
         """The same, for functions defined elsewhere."""
         assert self.group is not None
         pending = self.group.names()
-        functions = [value for stage in bound.stages for value in (stage.callee, *stage.args, *stage.kwargs.values())]
+        functions = [
+            value for stage in bound.stages for value in (stage.callee, *stage.args, *stage.kwargs.values())
+        ]
         return any(globals_read(function) & pending for function in functions)
 
     def _bind(self, item: PipelineStatement, producer: str | None) -> Bound:
@@ -175,7 +207,7 @@ class _Cell:
             nothing = ast.copy_location(ast.Constant(None), call.args[1])
             changed = ast.Call(call.func, [call.args[0], nothing, *call.args[2:]], call.keywords)
             expression = ast.Expression(ast.copy_location(changed, call))
-        bound: Bound = eval(self._compiled(expression, "eval"), self.namespace)  # noqa: S307
+        bound: Bound = eval(self._compiled(expression, "eval"), self.namespace)
         return replace(bound, target=item.target)
 
     def _flush(self) -> None:
@@ -197,8 +229,12 @@ class _Cell:
         """What a pipeline inside a larger expression or a function calls."""
 
         def run(number: int, source: object, *stages: tuple[Any, tuple[Any, ...], dict[str, Any]]) -> object:
-            bound = _bound(cell.sites[number], source, stages)
-            return self.driver.run_alone(bound, source).values[0]
+            if self.running and number in cell.sites:
+                driver, site = self.driver, cell.sites[number]
+            else:  # of another cell, or called when this one is over: nobody reads that trace
+                found = self.nested[number]
+                driver, site = Driver(replace(found.options, quiet=True), found.filename, Trace()), found.site
+            return driver.run_alone(_bound(site, source, stages), source).values[0]
 
         return run
 
@@ -206,30 +242,40 @@ class _Cell:
 
     def _measure(self, spent: float) -> None:
         """Baselines of every loop, within a second or the cell's own time, whichever is longer."""
-        measured = [outcome for outcome in self.outcomes if outcome.execution is not None and len(outcome.loops)]
+        measured = [
+            outcome for outcome in self.outcomes if outcome.execution is not None and len(outcome.loops)
+        ]
         backends = ["python", "numpy", *self.options.compare]
         budget = max(1.0, spent) / max(1, len(measured) * len(backends))
         for outcome in measured:
             execution = outcome.execution
             assert execution is not None
+            assert outcome.workspace is not None
             if len(outcome.loops) != len(outcome.values) or execution.fell_back:
                 continue
             self.trace.group = outcome.group
             comparison = Comparison(
-                outcome.loops, outcome.workspace, execution.fused, execution.columns, execution.length, outcome.values, self.options
+                outcome.loops,
+                outcome.workspace,
+                execution.fused,
+                execution.columns,
+                execution.length,
+                outcome.values,
+                self.options,
             )
             for backend in dict.fromkeys(backends):
                 found = comparison.measure(backend, budget)
                 if found is not None:
-                    self.trace.add(
-                        "baseline", backend=found.backend, seconds=found.seconds, spread=list(found.spread),
-                        elements=found.elements, extrapolated=found.extrapolated, equal=found.equal, phases=[], note=found.note,
-                    )  # fmt: skip
+                    self.trace.add("baseline", **asdict(found), phases=[])
 
 
-def _bound(site: Site, source: object, stages: tuple[tuple[Any, tuple[Any, ...], dict[str, Any]], ...]) -> Bound:
+def _bound(
+    site: Site, source: object, stages: tuple[tuple[Any, tuple[Any, ...], dict[str, Any]], ...]
+) -> Bound:
     pairs = zip(site.stages, stages, strict=True)
-    return Bound(site, source, tuple(BoundStage(each, callee, args, kwargs) for each, (callee, args, kwargs) in pairs))
+    return Bound(
+        site, source, tuple(BoundStage(each, callee, args, kwargs) for each, (callee, args, kwargs) in pairs)
+    )
 
 
 def _binder(cell: CellPlan) -> Callable[..., Bound]:
@@ -237,7 +283,6 @@ def _binder(cell: CellPlan) -> Callable[..., Bound]:
         return _bound(cell.sites[number], source, stages)
 
     return bind
-
 
 
 __all__ = ["CellResult", "Options", "Session", "StrictError"]

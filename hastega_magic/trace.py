@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -36,7 +36,7 @@ class Trace:
         return self.group
 
     @contextmanager
-    def phase(self, name: str, size: int = 0) -> Iterator[None]:
+    def phase(self, name: str, size: int = 0) -> Generator[None]:
         """Time a phase (seconds on the monotonic clock) that moves `size` bytes."""
         start = time.perf_counter()
         try:

@@ -145,7 +145,9 @@ class Body:
         place = self.writer.let(f"add i64 {self.position}, {number * self.lanes}")
         scaled = self.writer.let(f"mul i64 {place}, {address.stride}")
         first = self.writer.let(f"add i64 {address.base}, {scaled}")
-        steps = self.writer.let(f"mul {self.vector('i64')} {self.iota}, {self.splatted('i64', address.stride)}")
+        steps = self.writer.let(
+            f"mul {self.vector('i64')} {self.iota}, {self.splatted('i64', address.stride)}"
+        )
         return self.writer.let(f"add {self.vector('i64')} {self.splatted('i64', first)}, {steps}")
 
     def _index(self, number: int) -> str:

@@ -1,6 +1,7 @@
 """Accumulators: how each fold starts, takes a vector in, and becomes one value at the end of a block.
 
-Floating-point sums and products follow the fixed tree: 64 virtual lanes held in memory at `lane = position mod 64`
+Floating-point sums and products follow the fixed tree: 64 virtual lanes held in memory at `lane = position
+mod 64`
 between loops and in registers within them, then lanes h apart for h = 32, 16, ..., 1.
 """
 
@@ -13,9 +14,18 @@ from hastega_magic.codegen.llvm_text import Writer, element_type, mangled, splat
 from hastega_magic.ir.kernel import Accumulate
 from hastega_magic.ir.schedule import VIRTUAL_LANES
 
-_INT_IDENTITY = {"add": "0", "mul": "1", "min": str((1 << 63) - 1), "max": str(-(1 << 63)), "and": "-1", "or": "0", "xor": "0"}
+_INT_IDENTITY = {
+    "add": "0",
+    "mul": "1",
+    "min": str((1 << 63) - 1),
+    "max": str(-(1 << 63)),
+    "and": "-1",
+    "or": "0",
+    "xor": "0",
+}
 _FLOAT_IDENTITY = {
-    "add": "0x8000000000000000", "mul": "0x3FF0000000000000", "min": "0x7FF0000000000000", "max": "0xFFF0000000000000",
+    "add": "0x8000000000000000", "mul": "0x3FF0000000000000",
+    "min": "0x7FF0000000000000", "max": "0xFFF0000000000000",
 }  # fmt: skip
 _INT_FOLD = {"add": "add", "mul": "mul", "and": "and", "or": "or", "xor": "xor"}
 _NEAR_2_63 = "0x43DFFFFFFFFFF000"
@@ -77,21 +87,25 @@ class Fold:
         if self.statement.wide:
             low = writer.let(f"and {vector} {value}, {splat('i64', (1 << 32) - 1)}")
             high = writer.let(f"ashr {vector} {value}, {splat('i64', 32)}")
-            return [writer.let(f"add {vector} {old}, {new}") for old, new in zip(state, (high, low), strict=True)], None
+            return [
+                writer.let(f"add {vector} {old}, {new}") for old, new in zip(state, (high, low), strict=True)
+            ], None
         overflow = None
         if self.kind == "mul" and self.element == "i64":
             overflow = _product_overflow(writer, self.lanes, state[0], value)
         return [self.combine(writer, state[0], value, self.lanes)], overflow
 
     def combine(self, writer: Writer, left: str, right: str, lanes: int) -> str:
-        """left ∘ right on vectors; `left` holds the earlier elements."""
+        """Left ∘ right on vectors; `left` holds the earlier elements."""
         vector = f"<{lanes} x {self.element}>"
         if self.kind == "count":
             return writer.let(f"add {vector} {left}, {right}")
         if self.kind in ("min", "max"):
             if not self.is_float:
                 suffix = mangled(self.element, lanes)
-                return writer.let(f"call {vector} @llvm.s{self.kind}.{suffix}({vector} {left}, {vector} {right})")
+                return writer.let(
+                    f"call {vector} @llvm.s{self.kind}.{suffix}({vector} {left}, {vector} {right})"
+                )
             better = writer.let(f"fcmp {'olt' if self.kind == 'min' else 'ogt'} {vector} {right}, {left}")
             return writer.let(f"select <{lanes} x i1> {better}, {vector} {right}, {vector} {left}")
         operator = ("f" if self.is_float else "") + _INT_FOLD[self.kind]

@@ -9,10 +9,12 @@ from hastega_magic.ir.expr import Expr
 from hastega_magic.types import BOOL, FLOAT32, INT, ScalarType
 
 INTRINSICS = (
-    "llvm.abs.", "llvm.smin.", "llvm.smax.", "llvm.umin.", "llvm.umax.", "llvm.fabs.", "llvm.sqrt.", "llvm.floor.", "llvm.ceil.",
-    "llvm.trunc.", "llvm.rint.", "llvm.copysign.", "llvm.fma.", "llvm.bswap.", "llvm.ctpop.", "llvm.masked.load.",
-    "llvm.masked.store.", "llvm.masked.gather.", "llvm.experimental.vector.compress.", "llvm.memcpy.", "llvm.prefetch.",
-    "llvm.x86.avx512.vpmadd52l.uq.", "llvm.x86.avx512.vpmadd52h.uq.", "llvm.smul.with.overflow.", "llvm.x86.sse2.pause",
+    "llvm.abs.", "llvm.smin.", "llvm.smax.", "llvm.umin.", "llvm.umax.", "llvm.fabs.", "llvm.sqrt.",
+    "llvm.floor.", "llvm.ceil.", "llvm.trunc.", "llvm.rint.", "llvm.copysign.", "llvm.fma.", "llvm.bswap.",
+    "llvm.ctpop.", "llvm.masked.load.", "llvm.masked.store.", "llvm.masked.gather.",
+    "llvm.experimental.vector.compress.", "llvm.memcpy.", "llvm.prefetch.",
+    "llvm.x86.avx512.vpmadd52l.uq.", "llvm.x86.avx512.vpmadd52h.uq.", "llvm.smul.with.overflow.",
+    "llvm.x86.sse2.pause",
 )  # fmt: skip
 """The functions that generated code may call. LLVM's verifier lets a misspelled intrinsic pass, as a call to null."""
 
@@ -94,7 +96,8 @@ class Writer:
 
 
 def _split(arguments: str) -> list[str]:
-    parts, depth, start = [], 0, 0
+    parts: list[str] = []
+    depth = start = 0
     for position, char in enumerate(arguments):
         depth += (char in "<({") - (char in ">)}")
         if char == "," and depth == 0:

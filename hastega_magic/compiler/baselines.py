@@ -15,7 +15,9 @@ from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import HastegaError
+from hastega_magic.ir.expr import postorder
 from hastega_magic.ir.fused import Fused
+from hastega_magic.ops import OPS
 from hastega_magic.runtime import python
 from hastega_magic.runtime.numpy import NoNumpyForm, run_fused_numpy
 from hastega_magic.runtime.sources import Column
@@ -89,7 +91,9 @@ class Comparison:
         values: dict[str, object] = {}
         for loop in self.loops:
             source = loop.pipeline.source
-            value: Any = values[source.name] if source.kind == "result" else self.workspace.column(source).data[:size]
+            value: Any = (
+                values[source.name] if source.kind == "result" else self.workspace.column(source).data[:size]
+            )
             others = iter([source for stage in loop.pipeline.stages for source in stage.sources])
             for stage in loop.stages:
                 args: Sequence[Any] = stage.args
@@ -106,9 +110,7 @@ class Comparison:
         tables = [column.data for column in self.workspace.table_columns]
         found = run_fused_numpy(self.fused, arrays, tables)
         values = [found[output.name] for output in self.fused.outputs]
-        return [
-            _with_initial(loop, value) for loop, value in zip(self.loops, values, strict=True)
-        ]
+        return [_with_initial(loop, value) for loop, value in zip(self.loops, values, strict=True)]
 
     def _ours(self, size: int, options: Options | None = None) -> list[object]:
         part = replace(self.workspace, columns={})
@@ -127,14 +129,19 @@ class Comparison:
 
     def _part(self, part: Workspace, source: Any, size: int) -> Any:
         column = self.workspace.column(source)
-        shorter = replace(column, source=replace(source, length=min(size, source.length)), data=column.data[:size])
+        shorter = replace(
+            column, source=replace(source, length=min(size, source.length)), data=column.data[:size]
+        )
         part.columns[source.kind, source.key] = shorter
         return shorter.source
 
     def _equal(self, theirs: Sequence[object], ours: Sequence[object]) -> tuple[bool, str]:
         worst = 0.0
+        approximate = any(
+            "approximate" in OPS[node.op].traits for node in postorder(self.fused.roots()) if node.op in OPS
+        )
         for their, own in zip(theirs, ours, strict=True):
-            error = difference(own, their)
+            error = difference(own, their, approximate)
             if error is None:
                 return False, "another result"
             worst = max(worst, error)
@@ -158,8 +165,11 @@ _TOLERANCE = 1e-9
 """Relative difference up to which float reductions in another order count as equal."""
 
 
-def difference(own: Any, other: Any) -> float | None:
-    """0.0 if equal (NaN is NaN), the relative difference of float results within rounding, None if different."""
+def difference(own: Any, other: Any, approximate: bool = False) -> float | None:
+    """0.0 if equal (NaN is NaN), the relative difference of float results within rounding, None if different.
+
+    Elements of arrays have to be equal, unless an `approximate` operator (off by at most 1 ulp) took part.
+    """
     if isinstance(own, np.ndarray):
         mine = cast("np.ndarray[Any, Any]", own)
         if mine.dtype.names or mine.dtype == object:
@@ -170,16 +180,18 @@ def difference(own: Any, other: Any) -> float | None:
             theirs = np.array(other, dtype=mine.dtype) if len(other) else np.empty(0, mine.dtype)
         if mine.shape != theirs.shape:
             return None
-        return 0.0 if np.array_equal(mine, theirs, equal_nan=mine.dtype.kind == "f") else None
+        if np.array_equal(mine, theirs, equal_nan=mine.dtype.kind == "f"):
+            return 0.0
+        close = approximate and np.allclose(mine, theirs, rtol=_TOLERANCE, atol=0, equal_nan=True)
+        return float(np.nanmax(np.abs(mine - theirs) / np.maximum(np.abs(mine), 1e-300))) if close else None
     if isinstance(own, list):
         return 0.0 if own == list(other) else None
     if isinstance(own, float) or isinstance(other, float):
         a, b = float(own), float(other)
         if a == b or (math.isnan(a) and math.isnan(b)):
             return 0.0
-        error = abs(a - b) / max(abs(a), abs(b), 1e-300) if math.isfinite(a) and math.isfinite(b) else math.inf
+        error = (
+            abs(a - b) / max(abs(a), abs(b), 1e-300) if math.isfinite(a) and math.isfinite(b) else math.inf
+        )
         return error if error <= _TOLERANCE else None
     return 0.0 if own == other else None
-
-
-

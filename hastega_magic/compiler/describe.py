@@ -4,22 +4,38 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
 
 from hastega_magic.compiler.execute import Execution
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.statement import Bound, Loop
 from hastega_magic.errors import Reason
 from hastega_magic.interval import Interval
-from hastega_magic.ir.expr import Expr, flatten
+from hastega_magic.ir.expr import Expr, Value, flatten
 from hastega_magic.ir.fused import Fused
 from hastega_magic.ir.pipeline import Source
 from hastega_magic.ir.printer import print_expr
 from hastega_magic.runtime import cpu
 from hastega_magic.trace import Trace
 
-_SCALAR_FLOAT = re.compile(r"^v?(add|sub|mul|div|sqrt|fmadd\d*|fnmadd\d*|max|min|round|cvtsi2|cvttsd2|ucomi|comi)\w*s[ds]\w*$")
+_SCALAR_FLOAT = re.compile(
+    r"^v?(add|sub|mul|div|sqrt|fmadd\d*|fnmadd\d*|max|min|round|cvtsi2|cvttsd2|ucomi|comi)\w*s[ds]\w*$"
+)
 _BRANCH = re.compile(r"^(j\w+|b|bl|b\.\w+|cb\w+|tb\w+|ret|call\w*)$")
 _REGISTERS = (("zmm", "AVX-512", 512), ("ymm", "AVX2", 256), ("xmm", "SSE2", 128))
+
+
+@dataclass(frozen=True)
+class Mix:
+    """Kinds of instructions in a loop, its instruction set and register width in bits, and what stayed scalar."""
+
+    instructions: dict[str, int]
+    isa: str
+    bits: int
+    scalar_ops: list[str]
 
 
 def describe_loop(execution: Execution, loops: Sequence[Loop], options: Options, trace: Trace) -> None:
@@ -29,19 +45,26 @@ def describe_loop(execution: Execution, loops: Sequence[Loop], options: Options,
     for each in compiled.passes:
         trace.add("pass", name=each.name, doc=each.doc, text=each.text)
     trace.add(
-        "code", pipeline=compiled.passes[0].text, fused=compiled.passes[-2].text, llvm=body.program.text, asm=body.assembly
+        "code",
+        pipeline=compiled.passes[0].text,
+        fused=compiled.passes[-2].text,
+        llvm=body.program.text,
+        asm=body.assembly,
     )
     found = mix(body.assembly)
     lanes = body.kernel.schedule.lanes
-    narrow = execution.compiled.state.target.vector_bits // max(1, lanes)
-    bits = int(found.get("bits", 0)) or lanes * min(64, max(8, narrow))
+    bits = found.bits or 64
     trace.add(
-        "vector", lanes=lanes, bits=bits, in_flight=body.kernel.schedule.in_flight, scalar_ops=found["scalar_ops"],
-        instructions=found["instructions"], isa=found["isa"],
+        "vector", lanes=lanes, bits=bits, in_flight=body.kernel.schedule.in_flight, scalar_ops=found.scalar_ops,
+        instructions=found.instructions, isa=found.isa,
     )  # fmt: skip
     variants = compiled.variants
     trace.add(
-        "int", mode=options.int_mode, proved=variants.proved, guarded=variants.guarded, fell_back=execution.fell_back
+        "int",
+        mode=options.int_mode,
+        proved=variants.proved,
+        guarded=variants.guarded,
+        fell_back=execution.fell_back,
     )
     for text in execution.warnings:
         trace.add("warning", text=text)
@@ -53,8 +76,8 @@ def describe_run(execution: Execution, options: Options, loops: int, trace: Trac
     """Where and over how many elements the statement ran."""
     backend = "simd" if options.on == "simd" else "parallel"
     trace.add(
-        "run", backend=backend, device=cpu.host().cpu, threads=execution.threads, elements=execution.length, loops=loops,
-        cached=execution.cached,
+        "run", backend=backend, device=cpu.host().cpu, threads=execution.threads, elements=execution.length,
+        loops=loops, cached=execution.cached,
     )  # fmt: skip
 
 
@@ -63,7 +86,9 @@ def describe_group(bounds: Sequence[Bound], trace: Trace) -> None:
     spans = [bound.site.span for bound in bounds]
     first, last = min(spans), max(spans, key=lambda span: (span.end_line, span.end_col))
     stages = [
-        text for bound in bounds for text in (bound.site.source_text, *(stage.site.text for stage in bound.stages))
+        text
+        for bound in bounds
+        for text in (bound.site.source_text, *(stage.site.text for stage in bound.stages))
     ]
     span = [first.line, first.col, last.end_line, last.end_col]
     trace.add("group", name=", ".join(bound.name for bound in bounds), span=span, stages=stages)
@@ -74,7 +99,7 @@ def describe_barrier(stage: str, reason: Reason, trace: Trace) -> None:
     trace.add("barrier", stage=stage, reason=reason.text, span=reason.span.to_list())
 
 
-def mix(assembly: str) -> dict[str, object]:
+def mix(assembly: str) -> Mix:
     """Kinds of instructions in the loop with the most vector instructions: counts, registers, what stayed scalar."""
     best: list[str] = []
     block: list[str] = []
@@ -105,14 +130,16 @@ def mix(assembly: str) -> dict[str, object]:
     joined = "\n".join(best)
     for register, isa, bits in _REGISTERS:
         if register in joined:
-            return {"instructions": counts, "isa": isa, "bits": bits, "scalar_ops": list(stayed)}
+            return Mix(counts, isa, bits, list(stayed))
     isa = "NEON" if re.search(r"\bv\d+\.", joined) else ""
-    return {"instructions": counts, "isa": isa, "bits": 128 if isa else 0, "scalar_ops": list(stayed)}
+    return Mix(counts, isa, 128 if isa else 0, list(stayed))
 
 
 def _is_vector(text: str) -> bool:
     name = text.split(None, 1)[0]
-    registers = any(register in text for register, _, _ in _REGISTERS) or re.search(r"\bv\d+\.", text) is not None
+    registers = (
+        any(register in text for register, _, _ in _REGISTERS) or re.search(r"\bv\d+\.", text) is not None
+    )
     return registers and not _SCALAR_FLOAT.match(name)
 
 
@@ -128,15 +155,20 @@ def _why(execution: Execution, options: Options) -> list[str]:
     elif variants.proved:
         sentences.append("Integers proved to fit: with these sources, no intermediate value leaves 64 bits.")
     elif variants.bodies[0].assumes:
-        assumed = "; ".join(f"{_leaf(each.load, execution)} in {each.interval}" for each in variants.bodies[0].assumes)
+        assumed = "; ".join(
+            f"{_leaf(each.load, execution)} in {each.interval}" for each in variants.bodies[0].assumes
+        )
         sentences.append(
-            f"Integers guarded at the source: where {assumed}, nothing can overflow; other blocks check every operation."
+            f"Integers guarded at the source: where {assumed}, nothing can overflow; "
+            "other blocks check every operation."
         )
     else:
         sentences.append("Integers guarded: every operation that could leave 64 bits is checked.")
     checks = sorted({guard.reason for guard in variants.bodies[0].guards})
     if checks:
-        sentences.append(f"Checked for each element: {', '.join(checks)}; Python evaluates a block where that holds.")
+        sentences.append(
+            f"Checked for each element: {', '.join(checks)}; Python evaluates a block where that holds."
+        )
     return sentences
 
 
@@ -160,10 +192,16 @@ def graph_of(loops: Sequence[Loop], fused: Fused, execution: Execution, trace: T
             place = before.node("stage", stage.text)
             before.edges.append([current, place, label])
             for other in stage.sources:
-                before.edges.append([before.node("source", other.name, **_source(other)), place, _edge(other.type.value, other.interval)])
+                before.edges.append(
+                    [
+                        before.node("source", other.name, **_source(other)),
+                        place,
+                        _edge(other.type.value, other.interval),
+                    ]
+                )
             label = _types(stage.fn.result) if stage.kind == "map" and stage.fn is not None else label
             current = place
-        if loop.pipeline.sink.kind not in ("array",):
+        if loop.pipeline.sink.kind != "array":
             place = before.node("sink", loop.pipeline.sink.text or loop.pipeline.sink.kind)
             before.edges.append([current, place, label])
             current, label = place, ""
@@ -173,7 +211,13 @@ def graph_of(loops: Sequence[Loop], fused: Fused, execution: Execution, trace: T
     lines = [f"{output.sink.kind} {output.name}" for output in fused.outputs]
     box = after.node("stage", "one loop\n" + "\n".join(lines))
     for source in fused.sources:
-        after.edges.append([after.node("source", source.name, **_source(source)), box, _edge(source.type.value, source.interval)])
+        after.edges.append(
+            [
+                after.node("source", source.name, **_source(source)),
+                box,
+                _edge(source.type.value, source.interval),
+            ]
+        )
     for number, output in enumerate(fused.outputs):
         (first, *_) = flatten(output.value)
         label = _edge(first.type.value, fused.ranges.get(first))
@@ -207,23 +251,21 @@ def _source(source: Source) -> dict[str, object]:
 
 def _value(execution: Execution, number: int) -> dict[str, object]:
     value = execution.values[number] if number < len(execution.values) else None
-    size = getattr(value, "nbytes", None)
-    if size is None:
+    if not isinstance(value, np.ndarray):
         return {"type": type(value).__name__}
-    return {"type": str(getattr(value, "dtype", "")), "elements": len(value), "bytes": size}  # pyright: ignore[reportArgumentType]
+    array = cast("np.ndarray[Any, Any]", value)
+    return {"type": str(array.dtype), "elements": len(array), "bytes": array.nbytes}
 
 
 def _edge(type_: str, interval: Interval | None) -> str:
     return type_ if interval is None or interval.lo is None else f"{type_} {interval}"
 
 
-def _types(value: object) -> str:
+def _types(value: Value) -> str:
     if isinstance(value, Expr):
         return value.type.value
-    assert isinstance(value, tuple)
-    return f"({', '.join(_types(part) for part in value)})"  # pyright: ignore[reportUnknownVariableType]
+    return f"({', '.join(_types(part) for part in value)})"
 
 
 def _short(text: str) -> str:
     return text if len(text) <= 40 else text[:37] + "..."
-

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import array
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -96,7 +97,11 @@ class Driver:
             values: dict[str, object] = {}
             for loop in group.loops:
                 bound = loop.bound
-                source = values[loop.pipeline.source.name] if loop.pipeline.source.kind == "result" else bound.source
+                source = (
+                    values[loop.pipeline.source.name]
+                    if loop.pipeline.source.kind == "result"
+                    else bound.source
+                )
                 outcome = self.run_alone(bound, source)
                 values[bound.name] = outcome.values[0]
                 yield outcome
@@ -121,41 +126,65 @@ class Driver:
         if self.options.on == "python":
             with self.trace.phase("kernel"):
                 value = python.run(value, bound.calls())
-            self.trace.add("run", backend="python", device="CPython", threads=1, elements=_length(source), loops=0, cached=False)
+            self.trace.add(
+                "run",
+                backend="python",
+                device="CPython",
+                threads=1,
+                elements=_length(source),
+                loops=0,
+                cached=False,
+            )
             return Outcome([bound], [value], [], None, number)
         while rest:
             if isinstance(value, Iterator):  # perhaps endless: Python takes one element after the other
-                reason = Reason("the source is an iterator, which gives its elements only once and one by one")
-                describe.describe_barrier(bound.site.source_text, reason, self.trace)
-                with self.trace.phase("kernel"):
-                    value, rest = python.run(value, bound.calls(rest)), []
-                break
+                value, rest = self._lazily(bound, cast(object, value), rest), []
+                continue
             value = _iterable(value)
             workspace = Workspace(self.filename)
-            chosen = rest if self.options.fuse else rest[:1]
             with self.trace.phase("parse"):
+                chosen = rest if self.options.fuse else rest[:1]
                 loop, reason, _ = build_loop(bound, value, chosen, workspace)
-            if loop is not None:
-                try:
-                    execution = run_loops([loop], workspace, self.options, self.trace)
-                except BeyondInt64 as error:
-                    value = self._beyond(loop, value, str(error))
-                    rest = rest[len(loop.stages) :]
-                    continue
-                except NotCompilable as error:
-                    reason = error.reason
-                else:
-                    first, used = first or (execution, loop), workspace
-                    loops.append(loop)
-                    value, rest = execution.values[0], rest[len(loop.stages) :]
-                    self._warn(execution)
-                    continue
-            value = self._barrier(bound, value, rest.pop(0), reason or Reason("it has no compiled form"))
+            if loop is None:
+                value = self._barrier(bound, value, rest.pop(0), reason or Reason("it has no compiled form"))
+                continue
+            left = rest[len(loop.stages) :]
+            try:
+                execution = run_loops([loop], workspace, self.options, self.trace)
+            except BeyondInt64 as error:
+                value, rest = self._beyond(loop, value, str(error)), left
+            except NotCompilable as error:
+                value = self._barrier(bound, value, rest.pop(0), error.reason)
+            except Exception:
+                if not left or left[0].site.name != "take":
+                    raise
+                value, rest = python.run(value, bound.calls(rest)), []  # perhaps beyond what is taken
+            else:
+                first, used = first or (execution, loop), workspace
+                loops.append(loop)
+                value, rest = execution.values[0], left
+                self._warn(execution)
         if first is None:
-            self.trace.add("run", backend="python", device="CPython", threads=1, elements=_length(source), loops=0, cached=False)
+            self.trace.add(
+                "run",
+                backend="python",
+                device="CPython",
+                threads=1,
+                elements=_length(source),
+                loops=0,
+                cached=False,
+            )
         else:
             self._tell(first[0], [first[1]], len(loops))
         return Outcome([bound], [value], loops, execution, number, used)
+
+    def _lazily(self, bound: Bound, value: object, stages: Sequence[BoundStage]) -> object:
+        reason = Reason("the source is an iterator, which gives its elements only once and one by one")
+        describe.describe_barrier(bound.site.source_text, reason, self.trace)
+        if self.options.strict:
+            raise StrictError(f"`{bound.site.source_text}` is not compiled: {reason.text}")
+        with self.trace.phase("kernel"):
+            return python.run(value, bound.calls(stages))
 
     def _barrier(self, bound: Bound, value: object, stage: BoundStage, reason: Reason) -> object:
         describe.describe_barrier(stage.site.text, reason, self.trace)
@@ -190,11 +219,10 @@ class Driver:
 
 def _iterable(value: object) -> object:
     """The value itself if it can be looked at more than once, else a list of its elements."""
-    if isinstance(value, (range, list, tuple, np.ndarray, bytes, bytearray, memoryview)) or hasattr(value, "__array__"):
+    again = (range, list, tuple, np.ndarray, bytes, bytearray, memoryview, array.array)
+    if isinstance(value, again) or hasattr(value, "__array__"):
         return cast(object, value)
-    if type(value).__module__ == "array":
-        return value
-    return list(cast(Any, value))
+    return list(cast("Iterable[object]", value))
 
 
 def _length(source: object) -> int:

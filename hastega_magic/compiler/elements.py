@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -42,8 +42,12 @@ class Elements:
 
     def __post_init__(self) -> None:
         """Pair the stages as built with the functions as given."""
-        given = [stage for stage in self.loop.stages if stage.site.name in ("map", "filter", "zip", "enumerate")]
-        self._steps: list[tuple[Stage, BoundStage]] = list(zip(self.loop.pipeline.stages, given, strict=False))
+        given = [
+            stage for stage in self.loop.stages if stage.site.name in ("map", "filter", "zip", "enumerate")
+        ]
+        self._steps: list[tuple[Stage, BoundStage]] = list(
+            zip(self.loop.pipeline.stages, given, strict=False)
+        )
         self._source = self.workspace.column(self.loop.pipeline.source)
         self._tables = [column.data for column in self.workspace.table_columns]
 
@@ -71,8 +75,8 @@ class Elements:
         function = operator.truth if function is None else function
         try:
             with np.errstate(all="ignore"):
-                spread = isinstance(value, tuple) and spreads(function, len(value))  # pyright: ignore[reportUnknownArgumentType]
-                found = function(*value) if spread else function(value)
+                parts = cast("tuple[Any, ...]", value) if isinstance(value, tuple) else ()
+                found = function(*parts) if spreads(function, len(parts)) else function(value)
             exact = self._exact(stage, value)
         except Exception as error:
             error.add_note(self._where(stage, index, start))
@@ -96,7 +100,8 @@ class Elements:
         assert stage.fn is not None
         values = evaluate(_roots(stage.fn), self._leaves(stage.fn.params, value))
         wrong = next(
-            (v for node, v in values.items() if node.type is INT and isinstance(v, int) and v not in INT64), None
+            (v for node, v in values.items() if node.type is INT and isinstance(v, int) and v not in INT64),
+            None,
         )
         return None if wrong is None else (wrong, _filled(stage.fn.result, values))
 
@@ -139,8 +144,8 @@ def item(column: Column, index: int) -> object:
 
 
 def _python(value: Any) -> Any:
-    if isinstance(value, np.generic) and not isinstance(value, np.float32):
-        return value.item()
+    if isinstance(value, np.generic) and type(value) is not np.float32:
+        return cast("np.generic[Any]", value).item()
     return value
 
 
@@ -151,7 +156,7 @@ def _roots(fn: Fn) -> Sequence[Expr]:
 def _scalars(value: Any) -> tuple[Any, ...]:
     if not isinstance(value, tuple):
         return (value,)
-    return tuple(part for each in value for part in _scalars(each))  # pyright: ignore[reportUnknownVariableType]
+    return tuple(part for each in cast("tuple[Any, ...]", value) for part in _scalars(each))
 
 
 def _filled(value: Value, values: dict[Expr, Any]) -> Any:

@@ -49,14 +49,18 @@ def run_loops(loops: Sequence[Loop], workspace: Workspace, options: Options, tra
     Separately if several loops are fused and some element needs Python; else what Python raises for it.
     """
     pipelines = [loop.pipeline for loop in loops]
-    compiled, fused, cached = compile_loop(pipelines, workspace.table_columns, workspace.spans, options, trace)
+    compiled, fused, cached = compile_loop(
+        pipelines, workspace.table_columns, workspace.spans, options, trace
+    )
     columns = [workspace.column(source) for source in fused.sources]
     length = min(len(column.data) for column in columns)
     threads = 1 if options.on == "simd" else options.threads or default_threads()
     launch = Launch(columns, workspace.table_columns, length, threads, time.perf_counter)
     result = _run_variants(compiled, launch, options, trace)
     _account(result, columns, length, trace)
-    execution = Execution(compiled, fused, [], columns, length, min(threads, max(1, result.blocks_run)), cached)
+    execution = Execution(
+        compiled, fused, [], columns, length, min(threads, max(1, result.blocks_run)), cached
+    )
     troubled = np.flatnonzero(result.status == TROUBLE)
     if len(troubled) and len(loops) > 1:
         raise Separately
@@ -101,7 +105,9 @@ def _run_variants(compiled: CompiledLoop, launch: Launch, options: Options, trac
         if not len(violated):
             break
         body = compiled.body(number, trace)
-        if abi.layout(body.kernel).group_count:  # where packed results go is known only when all blocks are run
+        if abi.layout(
+            body.kernel
+        ).group_count:  # where packed results go is known only when all blocks are run
             spent = result.kernel_seconds
             launch.result = None
             result = launch.run(body.kernel, body.program)

@@ -112,7 +112,7 @@ def compile_loop(
     options: Options,
     trace: Trace,
 ) -> tuple[CompiledLoop, Fused, bool]:
-    """The loop of these pipelines, the same as fused now (its sources and names are today's), and whether the loop was known.
+    """The compiled loop, the pipelines as fused now (with this cell's sources and names), and whether it was known.
 
     NotCompilable if it has no machine form.
     """
@@ -149,7 +149,13 @@ def compile_loop(
 
 def _analyse(state: State, options: Options, trace: Trace) -> CompiledLoop:
     with trace.phase("infer"):
-        texts = [PassText("pipeline", "The statements as they were written.", "\n".join(map(print_pipeline, state.pipelines)))]
+        texts = [
+            PassText(
+                "pipeline",
+                "The statements as they were written.",
+                "\n".join(map(print_pipeline, state.pipelines)),
+            )
+        ]
         texts.append(PassText(FUSE.name, FUSE.doc, print_fused(state.loop)))
         for each in ANALYSIS:
             if each is not FUSE:
@@ -174,7 +180,11 @@ def _rounded(interval: Interval | None) -> Interval | None:
     """The enclosing power-of-two interval, so that loops over similar ranges share their code."""
     if interval is None or interval.lo is None or interval.hi is None or not interval.fits_int64:
         return interval
-    bits = max(interval.hi.bit_length(), (~interval.lo).bit_length(), 4) if interval.lo < 0 else max(interval.hi.bit_length(), 4)
+    bits = (
+        max(interval.hi.bit_length(), (~interval.lo).bit_length(), 4)
+        if interval.lo < 0
+        else max(interval.hi.bit_length(), 4)
+    )
     return Interval(-(1 << bits) if interval.lo < 0 else 0, (1 << bits) - 1)
 
 

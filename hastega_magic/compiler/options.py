@@ -54,4 +54,5 @@ class Options:
 
     def to_dict(self) -> dict[str, object]:
         """The options as the report's JSON has them."""
-        return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
+        found: dict[str, object] = asdict(self)
+        return found | {"compare": list(self.compare), "show": list(self.show)}

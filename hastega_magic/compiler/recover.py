@@ -24,10 +24,11 @@ from hastega_magic.runtime.launch import LoopResult
 from hastega_magic.runtime.python import as_result, structured
 from hastega_magic.runtime.sources import AnyArray, Column
 
+_untyped: Any = operator
 _COMBINE: Mapping[str, Callable[[Any, Any], Any]] = {
     "sum": operator.add, "reduce_add": operator.add, "prod": operator.mul, "reduce_mul": operator.mul, "min": min,
-    "reduce_min": min, "max": max, "reduce_max": max, "reduce_and": operator.and_, "reduce_or": operator.or_,
-    "reduce_xor": operator.xor,
+    "reduce_min": min, "max": max, "reduce_max": max, "reduce_and": _untyped.and_, "reduce_or": _untyped.or_,
+    "reduce_xor": _untyped.xor,
 }  # fmt: skip
 
 
@@ -126,7 +127,7 @@ class Recovery:
         if kept:
             return self._combined(kind, type_.is_float, partials, counts, [*initial, *kept], output)
         if kind.startswith("reduce_") and not counts.sum():
-            return initial[0] if initial else functools.reduce(operator.add, [])
+            return initial[0] if initial else functools.reduce(_COMBINE[kind], ())
         found: Any = results.fold(kind, type_, partials, counts)
         if kind in ("min", "max") and type_.is_float:
             found = self._first_extreme(found, partials[:, 0], counts)
@@ -158,7 +159,8 @@ class Recovery:
     def _first_extreme(self, found: float, partials: AnyArray, counts: AnyArray) -> float:
         """Python's min and max keep the first of equals, and a NaN if it comes first.
 
-        The kernel skips NaNs and does not tell zeros apart, so the first element, and the first zero, are looked at.
+        The kernel skips NaNs and does not tell zeros apart, so the first element, and the first zero, are
+        looked at.
         """
         live = np.flatnonzero(counts > 0)
         first = next(element.value for element in self.block(int(live[0])) if element.kept)
@@ -170,7 +172,7 @@ class Recovery:
         return found
 
     def _decision(self, output: Output, folds: Sequence[int], troubled: AnyArray) -> bool:
-        """any and all stop at the element that decides, so trouble after it is none."""
+        """Any and all stop at the element that decides, so trouble after it is none."""
         decisive = output.sink.kind == "any"
         partials = self.result.partials[folds[0]][:, 0]
         decided = np.flatnonzero((partials != 0) == decisive)
@@ -199,6 +201,3 @@ def _joined(pieces: Sequence[AnyArray]) -> AnyArray:
         joined[start : start + len(piece)] = piece.tolist() if piece.dtype != object else piece
         start += len(piece)
     return joined
-
-
-

@@ -60,7 +60,11 @@ class Loop:
 
 
 def build_loop(
-    bound: Bound, value: object, stages: Sequence[BoundStage], workspace: Workspace, producer: Loop | None = None
+    bound: Bound,
+    value: object,
+    stages: Sequence[BoundStage],
+    workspace: Workspace,
+    producer: Loop | None = None,
 ) -> tuple[Loop | None, Reason | None, bool]:
     """The longest prefix of the stages over `value` as a loop; else the reason and whether it is only a cut.
 
@@ -118,4 +122,3 @@ def _windowed(pipeline: Pipeline, built: Built, workspace: Workspace) -> Pipelin
 
     stages = tuple(replace(stage, sources=tuple(map(part, stage.sources))) for stage in pipeline.stages)
     return replace(pipeline, source=part(pipeline.source), stages=stages)
-

@@ -1,6 +1,7 @@
 """The calling convention between generated CPU code and the runtime: one array of 8-byte words.
 
-`void hastega(ptr words, ptr scratch)` is called by every thread with the same words and a scratch area of its own. Threads claim
+`void hastega(ptr words, ptr scratch)` is called by every thread with the same words and a scratch area of
+its own. Threads claim
 blocks through a shared counter. All words are int64 or addresses.
 """
 
@@ -14,13 +15,16 @@ from hastega_magic.ir.schedule import BLOCK, VIRTUAL_LANES
 ENTRY = "hastega"
 
 LENGTH, BLOCKS, BLOCK_LIST, STATUS, SHARED, COUNTS, ORIGIN = range(7)
-"""Words: elements; blocks to run; their numbers (int64 each; 0: all in order); a status byte per block; the shared words; per
-block and packed group the number of elements kept; the number of the first element (not zero where a source comes in pieces)."""
+"""Words: elements; blocks to run; their numbers (int64 each; 0: all in order); a status byte per block; the
+shared words; per
+block and packed group the number of elements kept; the number of the first element (not zero where a
+source comes in pieces)."""
 
 HEADER = 7
 
 NEXT, STOP, TURN, FLAGS, POSITIONS = 0, 8, 16, 24, 32
-"""Shared words, each on a cache line of its own (offsets in words): next block to claim, request to stop, blocks published in order,
+"""Shared words, each on a cache line of its own (offsets in words): next block to claim, request to stop, blocks
+published in order,
 disjunction of all statuses, and the elements published per packed group (8 words apart)."""
 
 LINE = 8
@@ -33,8 +37,10 @@ SLACK = VIRTUAL_LANES
 class Layout:
     """Where a kernel's operands stand among the words.
 
-    A source takes two words: base address and stride in bytes, or start and step of a range. A table takes three: base, stride,
-    length. A store takes one: the result's address. An accumulation takes one: the address of its partial results, one or two words
+    A source takes two words: base address and stride in bytes, or start and step of a range. A table takes
+    three: base, stride,
+    length. A store takes one: the result's address. An accumulation takes one: the address of its partial
+    results, one or two words
     per block. `groups` maps the stores with a mask to packed groups.
     """
 

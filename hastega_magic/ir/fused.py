@@ -36,7 +36,8 @@ class Effect:
 class Fused:
     """A loop whose i-th step takes element i of every source.
 
-    `ranges` holds the proved interval of every integer node; `spans` the places in the cell that a node comes from.
+    `ranges` holds the proved interval of every integer node; `spans` the places in the cell that a node
+    comes from.
     """
 
     sources: tuple[Source, ...]

@@ -38,7 +38,8 @@ class Guard:
 class Accumulate:
     """Fold the value of each element under the mask into the block's partial result.
 
-    kind: "add", "mul", "min", "max", "and", "or", "xor" or "count". `wide`: an integer sum that a block of int64 might
+    kind: "add", "mul", "min", "max", "and", "or", "xor" or "count". `wide`: an integer sum that a block of
+    int64 might
     not hold is accumulated in two halves: the sum of the high 32 bits (signed) and that of the low 32 bits.
     """
 

@@ -15,7 +15,8 @@ class Source:
     """Where elements come from.
 
     name      as in the user's text
-    kind      "range", "array" (any buffer with a stride), "list" (converted in pieces), "result" (the elements of the
+    kind      "range", "array" (any buffer with a stride), "list" (converted in pieces), "result" (the
+    elements of the
               statement `name` of the same group)
     type      what an element is to functions
     interval  proved values: of a range its own; of an array its storage's limits
@@ -47,7 +48,8 @@ class Table:
 class Fn:
     """A user's function as a graph: parameters (leaves), result, and what it computes without using it.
 
-    `effects` holds pairs (condition, node): nodes that Python evaluates though the result does not need them; they
+    `effects` holds pairs (condition, node): nodes that Python evaluates though the result does not need
+    them; they
     matter because they may raise.
     """
 
@@ -72,8 +74,11 @@ class Stage:
 
 @dataclass(frozen=True)
 class Sink:
-    """What becomes of the elements: "array", "to_list", or a reduction (sum, prod, min, max, count, mean, any, all, and the
-    associative operators of `reduce`: "reduce_add" and so on, with the starting value kept outside)."""
+    """What becomes of the elements: "array", "to_list", or a reduction.
+
+    Reductions are sum, prod, min, max, count, mean, any, all, and the
+    associative operators of `reduce`: "reduce_add" and so on, with the starting value kept outside).
+    """
 
     kind: str
     text: str = ""

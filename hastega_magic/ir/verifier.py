@@ -38,7 +38,7 @@ def verify_pipeline(pipeline: Pipeline) -> None:
 
 
 def verify_fused(fused: Fused) -> None:
-    """Graphs are well formed, masks are BOOL, and, once inferred, ranges are there for every INT node."""
+    """Graphs are well formed, masks are BOOL; once inferred, every INT node but constants has a range."""
     for source in fused.sources:
         _check_source(source)
     allowed = _Leaves(fused.sources, fused.tables)
@@ -51,7 +51,7 @@ def verify_fused(fused: Fused) -> None:
     names = [output.name for output in fused.outputs]
     _require(len(set(names)) == len(names), f"outputs share a name: {names}")
     if fused.ranges:
-        _check_ranges(fused.roots(), fused.ranges)
+        _check_ranges(fused.roots(), fused.ranges, complete=True)
 
 
 def verify_kernel(kernel: Kernel) -> None:
@@ -68,8 +68,8 @@ def verify_kernel(kernel: Kernel) -> None:
         _check_statement(statement)
     slots = sorted(store.slot for store in kernel.of(Store))
     _require(slots == list(range(len(slots))), f"stores fill the slots {slots}")
-    if kernel.ranges:
-        _check_ranges(kernel.roots(), kernel.ranges)
+    # Ranges have served their purpose in lowering, whose own nodes need none.
+    _check_ranges(kernel.roots(), kernel.ranges, complete=False)
 
 
 @dataclass(frozen=True)
@@ -243,13 +243,15 @@ def _check_leaf(node: Expr, leaves: _Leaves) -> None:
             raise VerificationError(f"there is no leaf {node.op}")
 
 
-def _check_ranges(roots: Iterable[Expr], ranges: Mapping[Expr, Interval]) -> None:
+def _check_ranges(roots: Iterable[Expr], ranges: Mapping[Expr, Interval], complete: bool) -> None:
     for node in _acyclic(roots):
-        if node.type is INT and node.op != "table":
+        if node.type is not INT or node.op == "table":
+            continue
+        if node.op != "const" and complete:
             _require(node in ranges, f"{node} has no range")
-            _check_interval(ranges[node], str(node))
-            if node.op == "const" and isinstance(node.value, int):
-                _require(node.value in ranges[node], f"{node} is not in its range {ranges[node]}")
+        elif node.op == "const" and node in ranges and isinstance(node.value, int):
+            _require(node.value in ranges[node], f"{node} is not in its range {ranges[node]}")
+        _check_interval(ranges.get(node), str(node))
 
 
 def _check_interval(interval: Interval | None, text: str) -> None:

@@ -4,7 +4,8 @@
     total = ys |> filter(p) |> sum                    ys     = store g(f(x))
                                                       total  = sum   g(f(x)) where p(g(f(x)))
 
-A filter becomes a conjunct of the mask. A second predicate counts only where the first holds, so the conjunction is
+A filter becomes a conjunct of the mask. A second predicate counts only where the first holds, so the
+conjunction is
 a select, whose branch is not evaluated for the other elements.
 """
 
@@ -42,8 +43,6 @@ def both(first: Expr | None, second: Expr) -> Expr:
     return second if first is None else make("select", first, second, const(False, BOOL))
 
 
-
-
 def _mapped(value: Value, new: Mapping[Expr, Expr]) -> Value:
     return new[value] if isinstance(value, Expr) else tuple(_mapped(part, new) for part in value)
 
@@ -62,7 +61,7 @@ def fuse(
 
 
 def can_fuse(group: Sequence[Pipeline], candidate: Pipeline) -> bool:
-    """Whether the candidate's loop is the group's: over the result of one of them, or over sources of the same length."""
+    """Whether the candidate's loop is the group's: over a result of it, or over sources of the same length."""
     if candidate.source.kind == "result":
         producer = next((p for p in reversed(group) if p.name == candidate.source.name), None)
         if producer is None or producer.sink.kind != "array":
@@ -89,6 +88,7 @@ def _extent(pipeline: Pipeline) -> int | None:
 def _add(
     loop: _Loop, pipeline: Pipeline, spans: Mapping[Expr, Sequence[Span]], moved: dict[Expr, tuple[Span, ...]]
 ) -> None:
+    value: Value
     mask: Expr | None = None
     if pipeline.source.kind == "result":
         producer = next(output for output in reversed(loop.outputs) if output.name == pipeline.source.name)

@@ -3,19 +3,22 @@
     %2 = floordiv 100, %1        guard %1 == 0              (unless %1's range excludes zero)
     %3 = mul %0, %0              guard overflow of %3       (unless its range is within int64)
 
-A node counts only where Python would evaluate it: the demand of a node is the disjunction, over its uses, of the user's demand
-and the select's condition. A loop over an array whose values are unknown gets variants: the first assumes the widest source
-interval in which nothing can overflow, and has no overflow guard; blocks outside it are run by the next variant.
+A node counts only where Python would evaluate it: the demand of a node is the disjunction, over its uses,
+of the user's demand
+and the select's condition. A loop over an array whose values are unknown gets variants: the first assumes
+the widest source
+interval in which nothing can overflow, and has no overflow guard; blocks outside it are run by the next
+variant.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from hastega_magic.errors import NotCompilable
 from hastega_magic.interval import Interval
-from hastega_magic.ir.expr import Expr, is_const, leaf, make, postorder
+from hastega_magic.ir.expr import Expr, flatten, is_const, leaf, make, postorder
 from hastega_magic.ir.fused import Fused
 from hastega_magic.ir.kernel import TROUBLE, VIOLATED, Assume, Guard
 from hastega_magic.ops import OPS
@@ -28,7 +31,7 @@ from hastega_magic.types import FLOAT32, INT
 
 @dataclass(frozen=True)
 class Variant:
-    """One body of the loop: what it assumes of the sources, and what it checks. `ranges` hold under the assumption."""
+    """One body of the loop: what it assumes of the sources, what it checks, and the ranges that then hold."""
 
     fused: Fused
     assumes: tuple[Assume, ...]
@@ -117,7 +120,13 @@ def _essential(division: Expr) -> Expr:
     dividend, divisor = division.args
     factor, rest = split_constant(dividend)
     modulus = divisor.value
-    if division.op == "mod" and rest is not None and is_const(divisor) and isinstance(modulus, int) and modulus > 0:
+    if (
+        division.op == "mod"
+        and rest is not None
+        and is_const(divisor)
+        and isinstance(modulus, int)
+        and modulus > 0
+    ):
         return rest if (factor % modulus) * modulus < SMALL else dividend
     return dividend
 
@@ -126,12 +135,14 @@ def _widest(
     leaves: Leaves, good: Callable[[Mapping[int, Interval]], bool], least: int = 1
 ) -> dict[int, Interval] | None:
     """The widest power-of-two interval for all unbounded integer sources at once for which `good` holds."""
-    slots = [slot for slot, each in enumerate(leaves.sources) if each is not None and not each.at_most(1 << 16)]
+    slots = [
+        slot for slot, each in enumerate(leaves.sources) if each is not None and not each.at_most(1 << 16)
+    ]
     if not slots:
         return None
 
     def assumed(bits: int, signed: bool) -> dict[int, Interval]:
-        found = {}
+        found: dict[int, Interval] = {}
         for slot in slots:
             own = leaves.sources[slot]
             assert own is not None
@@ -170,7 +181,9 @@ def _body(
     }
     for node, demand in demands(fused, interesting).items():
         for condition, reason in _conditions(builder, node, node in overflowing):
-            simple = _simplified(builder, condition if demand is None else make("and", demand, condition), raising)
+            simple = _simplified(
+                builder, condition if demand is None else make("and", demand, condition), raising
+            )
             if not is_const(simple, False):
                 guards.setdefault(simple, reason)
     return Variant(
@@ -224,17 +237,16 @@ def demands(fused: Fused, interesting: frozenset[Expr] | set[Expr]) -> dict[Expr
             elif found[node] is not None:
                 known = found[node]
                 assert known is not None
-                found[node] = None if condition is None else known if known is condition else make("or", known, condition)
+                found[node] = (
+                    None
+                    if condition is None
+                    else known
+                    if known is condition
+                    else make("or", known, condition)
+                )
 
-    for output in fused.outputs:
-        if output.mask is not None:
-            need(output.mask, None)
-        for node in _scalars(output.value):
-            need(node, output.mask)
-    for effect in fused.effects:
-        need(effect.node, effect.mask)
-        if effect.mask is not None:
-            need(effect.mask, None)
+    for node, condition in _needed(fused):
+        need(node, condition)
     for node in reversed(order):
         if node not in found:
             continue
@@ -250,14 +262,18 @@ def demands(fused: Fused, interesting: frozenset[Expr] | set[Expr]) -> dict[Expr
     return {node: demand for node, demand in found.items() if node in interesting}
 
 
+def _needed(fused: Fused) -> Iterator[tuple[Expr, Expr | None]]:
+    """The loop's roots, each with the mask under which it is evaluated."""
+    for output in fused.outputs:
+        if output.mask is not None:
+            yield output.mask, None
+        for node in flatten(output.value):
+            yield node, output.mask
+    for effect in fused.effects:
+        yield effect.node, effect.mask
+        if effect.mask is not None:
+            yield effect.mask, None
+
+
 def _and(demand: Expr | None, condition: Expr) -> Expr:
     return condition if demand is None else make("and", demand, condition)
-
-
-def _scalars(value: object) -> list[Expr]:
-    if isinstance(value, Expr):
-        return [value]
-    assert isinstance(value, tuple)
-    return [node for part in value for node in _scalars(part)]
-
-

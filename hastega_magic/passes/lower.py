@@ -1,7 +1,8 @@
 """Lowering: operators that the target cannot spell become smaller ones, chosen by value ranges.
 
-    %3 = mod %2, 7        %2 in [0, 10^6]         %3 = float_to_int fma(-rint(%2 · (1/7)), 7, %2), made non-negative
-    select(a, b, False)                           and a, b              (after guards, evaluating b harms nobody)
+%3 = mod %2, 7        %2 in [0, 10^6]         %3 = float_to_int fma(-rint(%2 · (1/7)), 7, %2), made
+non-negative
+select(a, b, False)                           and a, b              (after guards, evaluating b harms nobody)
 """
 
 from __future__ import annotations
@@ -79,7 +80,7 @@ class _Lowering:
         return found is not None
 
     def _reduced_twice(self, node: Expr) -> Expr | None:
-        """k · x % p as k · (x % p) % p, where x and k · p are below 2^52 and k · x is not."""
+        """K · x % p as k · (x % p) % p, where x and k · p are below 2^52 and k · x is not."""
         dividend, divisor = node.args
         modulus = divisor.value
         if not is_const(divisor) or not isinstance(modulus, int) or modulus <= 0 or node.type is not INT:
@@ -100,8 +101,6 @@ class _Lowering:
         row = OPS[current.op]
         if current.op == "mul" and current.type is INT:
             current = _shift_for_power(current)
-        elif current.op == "shr":
-            current = self._capped_shift(current)
         elif current.op == "select" and current.type is BOOL:
             current = _logic(current)
         elif current.op != "gather" and operand_class(current) not in row.llvm:
@@ -120,14 +119,6 @@ class _Lowering:
             rebuilt = rebuild(node, tuple(simple[arg] for arg in node.args))
             simple[node] = simplify_node(rebuilt, self.builder.range_of, {})
         return self.lowered(simple[expansion])
-
-    def _capped_shift(self, node: Expr) -> Expr:
-        """Shifts by 64 and more leave only the sign; LLVM leaves them undefined."""
-        count = self.builder.range_of(node.args[1])
-        if count.within(Interval(0, 63)):
-            return node
-        capped = make("select", make("ult", node.args[1], const(63)), node.args[1], const(63))
-        return make("shr", node.args[0], capped)
 
     def _note(self, node: Expr, found: Expr) -> None:
         self.new[node] = found
@@ -151,5 +142,3 @@ def _logic(node: Expr) -> Expr:
     if is_const(yes, True):
         return make("or", condition, no)
     return node
-
-

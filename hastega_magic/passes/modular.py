@@ -1,11 +1,14 @@
 """Modulo by a constant through 52-bit multiply-add (AVX-512 IFMA), kept as a lazy residue between reductions.
 
     x * (x + 1) * 22 % p        s = madd52lo(x, x, x)                 x² + x
-                                q = madd52hi(0, s, 22·2^52 // p)      Barrett's quotient, at most one too small
+                                q = madd52hi(0, s, 22·2^52 // p)      Barrett's quotient, at most one too
+                                small
                                 v = madd52lo(0, s, 22)
-                                r = madd52lo(v, q, 2^52 - p)          22·s - q·p in the low 52 bits, in [0, 2p)
+                                r = madd52lo(v, q, 2^52 - p)          22·s - q·p in the low 52 bits, in [0,
+                                2p)
 
-A residue that only +, · and another % p look at stays in [0, 2p), with unspecified bits above the 52nd, which the
+A residue that only +, · and another % p look at stays in [0, 2p), with unspecified bits above the 52nd,
+which the
 instructions ignore. Anything else sees the canonical value: mask, then umin(r, r - p). Barrett, CRYPTO '86.
 """
 
@@ -49,7 +52,7 @@ class ModularLowering:
         return make("umin", low, make("wrapping_sub", low, const(modulus)))
 
     def _reduce(self, node: Expr) -> Residue | None:
-        """node = dividend % p as a residue in [0, 2p)."""
+        """Node = dividend % p as a residue in [0, 2p)."""
         if node.op != "mod" or not is_const(node.args[1]):
             return None
         modulus = node.args[1].value
@@ -110,7 +113,7 @@ class ModularLowering:
         return Residue(make("wrapping_add", first.node, second.node), first.most + second.most)
 
     def _product(self, addend: Residue | None, node: Expr, modulus: int, lazy: bool) -> Residue | None:
-        """addend + left · right in one multiply-add; x · (x + 1) is x + x · x."""
+        """Addend + left · right in one multiply-add; x · (x + 1) is x + x · x."""
         left, right = node.args
         for x, other in ((left, right), (right, left)):
             if addend is None and other.op == "add" and other.args[0] is x and is_const(other.args[1], 1):
@@ -129,7 +132,7 @@ class ModularLowering:
 
 
 def split_constant(node: Expr) -> tuple[int, Expr | None]:
-    """node = constant · rest, looking through products."""
+    """Node = constant · rest, looking through products."""
     if node.op == "const" and isinstance(node.value, int):
         return node.value, None
     if node.op != "mul":

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from hastega_magic.errors import Span
+from hastega_magic.interval import TOP
 from hastega_magic.ir.expr import Expr, map_value
 from hastega_magic.ir.fused import Effect, Fused, Output
 from hastega_magic.ir.kernel import Kernel
@@ -59,9 +60,14 @@ def _infer(state: State) -> State:
 
 def _simplify(state: State) -> State:
     loop = state.loop
-    new = simplify(list(loop.roots()), lambda node: loop.ranges[node] if node in loop.ranges else _TOP)
+    new = simplify(list(loop.roots()), lambda node: loop.ranges.get(node, TOP))
     outputs = tuple(
-        Output(each.name, each.sink, map_value(new.__getitem__, each.value), None if each.mask is None else new[each.mask])
+        Output(
+            each.name,
+            each.sink,
+            map_value(new.__getitem__, each.value),
+            None if each.mask is None else new[each.mask],
+        )
         for each in loop.outputs
     )
     effects = tuple(
@@ -82,13 +88,21 @@ def _schedule(state: State) -> State:
     return replace(state, kernel=schedule.make_kernel(body, state.leaves, state.target, state.width))
 
 
-_TOP = guard.Interval(None, None)
-
-FUSE = Pass("fuse", "Stages, and neighbouring statements over the same elements, become the body of one loop.", _fuse)
+FUSE = Pass(
+    "fuse", "Stages, and neighbouring statements over the same elements, become the body of one loop.", _fuse
+)
 INFER = Pass("infer", "Every integer gets the range of values it can have, from the sources on.", _infer)
-SIMPLIFY = Pass("simplify", "Constants are folded, and rules that hold for every value make expressions cheaper.", _simplify)
-GUARD = Pass("guard", "What may overflow or raise gets a check, unless the ranges prove that it cannot.", _guard)
-SCHEDULE = Pass("schedule", "The loop is laid onto lanes, and operators the machine lacks become ones it has.", _schedule)
+SIMPLIFY = Pass(
+    "simplify",
+    "Constants are folded, and rules that hold for every value make expressions cheaper.",
+    _simplify,
+)
+GUARD = Pass(
+    "guard", "What may overflow or raise gets a check, unless the ranges prove that it cannot.", _guard
+)
+SCHEDULE = Pass(
+    "schedule", "The loop is laid onto lanes, and operators the machine lacks become ones it has.", _schedule
+)
 
 ANALYSIS: tuple[Pass, ...] = (FUSE, INFER, SIMPLIFY, GUARD)
 """Once per loop."""

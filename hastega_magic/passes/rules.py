@@ -1,7 +1,9 @@
 """Rewrite rules as data: a name, the kinds of values it holds for, a pattern and a replacement.
 
-Patterns are Python expressions: names that begin with c stand for constants, other names for any node. A rule never makes code
-slower, and holds for every value of its kinds, NaN and signed zeros included. `x + 0 → x` is absent for floats (-0.0 + 0 is 0.0).
+Patterns are Python expressions: names that begin with c stand for constants, other names for any node. A
+rule never makes code
+slower, and holds for every value of its kinds, NaN and signed zeros included. `x + 0 → x` is absent for
+floats (-0.0 + 0 is 0.0).
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ BOOLS = frozenset({BOOL})
 
 @dataclass(frozen=True)
 class Rule:
-    """`when` is asked with the constants' values. `drops`: an operand vanishes, so it must not be one that can raise."""
+    """`when` is asked with the constants' values. `drops`: an operand vanishes, so it must not raise."""
 
     name: str
     kinds: frozenset[ScalarType]

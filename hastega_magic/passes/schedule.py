@@ -1,7 +1,7 @@
 """Scheduling: the loop's statements in order, and how many lanes and vectors in flight the machine gets.
 
-    float64 sum on AVX-512        8 lanes × 8 vectors in flight: the 64 accumulators of the fixed reduction tree
-    a long body                   fewer vectors in flight, so that registers suffice and code stays short
+float64 sum on AVX-512        8 lanes × 8 vectors in flight: the 64 accumulators of the fixed reduction tree
+a long body                   fewer vectors in flight, so that registers suffice and code stays short
 """
 
 from __future__ import annotations
@@ -41,7 +41,9 @@ def make_kernel(variant: Variant, leaves: Leaves, target: Target, width: int | N
     for output in fused.outputs:
         made = _statements(output, slot, variant.ranges)
         slot += slots_of(output)
-        statements += [each for each in made if each not in statements]  # equal but for `wide`, which ranges decide
+        statements += [
+            each for each in made if each not in statements
+        ]  # equal but for `wide`, which ranges decide
     lowered = lower([node for each in statements for node in _nodes(each)], leaves, variant.ranges, target)
     body = tuple(_over(each, lowered.nodes) for each in statements)
     body = tuple(
@@ -125,4 +127,6 @@ def _schedule(body: tuple[Statement, ...], target: Target, width: int | None) ->
 
 def _chains_only(nodes: list[Expr]) -> bool:
     """Multiply-add chains keep one value alive at a time, however long they are."""
-    return all(node.op.startswith(("madd52", "wrapping", "and", "umin", "add", "sub", "mul")) for node in nodes)
+    return all(
+        node.op.startswith(("madd52", "wrapping", "and", "umin", "add", "sub", "mul")) for node in nodes
+    )

@@ -1,7 +1,7 @@
 """Simplification: constants folded, comparisons decided by ranges, and the rules of rules.py, until nothing changes.
 
-    (x + 0) * 8 % 4 == 9         x: int [0, 10]
-    False                        because x · 8 & 3 lies in [0, 3]
+(x + 0) * 8 % 4 == 9         x: int [0, 10]
+False                        because x · 8 & 3 lies in [0, 3]
 """
 
 from __future__ import annotations
@@ -70,7 +70,10 @@ def _decide(node: Expr, range_of: Callable[[Expr], Interval]) -> Expr | None:
     left, right = (range_of(arg) for arg in node.args)
     if left is TOP or right is TOP or not (left.bounded and right.bounded):
         return None
-    assert left.lo is not None and left.hi is not None and right.lo is not None and right.hi is not None
+    assert left.lo is not None
+    assert left.hi is not None
+    assert right.lo is not None
+    assert right.hi is not None
     always_less, always_greater = left.hi < right.lo, left.lo > right.hi
     never_less, never_greater = left.lo >= right.hi, left.hi <= right.lo
     answer: bool | None = None
@@ -108,5 +111,3 @@ def _apply_rules(node: Expr, raising: dict[Expr, bool]) -> Expr | None:
                 continue
             return instantiate(rule.result, found, node)
     return None
-
-

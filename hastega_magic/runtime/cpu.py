@@ -39,7 +39,9 @@ def host() -> Target:
 def _machine(target: Target) -> llvm.TargetMachine:
     features = ",".join(f"+{name}" for name in sorted(target.features))
     found = llvm.Target.from_triple(target.triple)
-    return found.create_target_machine(cpu=target.cpu, features=features, opt=2, reloc="pic", codemodel="small", jit=True)
+    return found.create_target_machine(
+        cpu=target.cpu, features=features, opt=2, reloc="pic", codemodel="small", jit=True
+    )
 
 
 @cache

@@ -20,9 +20,10 @@ from hastega_magic.types import RESULT_STORAGE
 
 @dataclass
 class LoopResult:
-    """What a loop left: result arrays by store slot (packed ones with spare room), partial results, and per block its status.
+    """What a loop left: result arrays by store slot (packed ones with spare room), partial results, and statuses.
 
-    `partials[k]` belongs to accumulation k: shape (blocks, words), int64 or float. `kept[b, g]` counts the elements that
+    `partials[k]` belongs to accumulation k: shape (blocks, words), int64 or float. `kept[b, g]` counts the
+    elements that
     block b packed in group g.
     """
 
@@ -77,7 +78,8 @@ class Launch:
         blocks = -(-self.length // BLOCK)
         arrays = [allocate(self.length, RESULT_STORAGE[store.value.type].name) for store in plan.stores]
         partials = [
-            np.zeros((blocks, fold.words), _partial_type(fold.kind, fold.value.type.value)) for fold in plan.folds
+            np.zeros((blocks, fold.words), _partial_type(fold.kind, fold.value.type.value))
+            for fold in plan.folds
         ]
         kept = np.zeros((blocks, max(1, plan.group_count)), np.int64)
         return LoopResult(self.length, arrays, partials, np.zeros(blocks, np.uint8), kept, plan.groups)
@@ -119,9 +121,7 @@ class Launch:
         result.kernel_seconds += self.clock() - converted
         result.blocks_run += blocks
 
-    def _source_words(
-        self, column: Column, start: int, stop: int, alive: list[AnyArray]
-    ) -> tuple[int, int]:
+    def _source_words(self, column: Column, start: int, stop: int, alive: list[AnyArray]) -> tuple[int, int]:
         assert self.result is not None
         if isinstance(column.data, range):
             return column.data.start + start * column.data.step, column.data.step

@@ -10,6 +10,7 @@ from hastega_magic.ir.reduction import tree_prod, tree_sum
 from hastega_magic.runtime.sources import AnyArray
 from hastega_magic.types import BOOL, FLOAT32, ScalarType
 
+_EMPTY: list[int] = []
 _LOW = (1 << 32) - 1
 
 
@@ -60,7 +61,7 @@ def fold(kind: str, type_: ScalarType, partials: AnyArray, counts: AnyArray) -> 
         case "min" | "reduce_min" | "max" | "reduce_max":
             least = kind.endswith("min")
             if not count:
-                return min([]) if least else max([])
+                return min(_EMPTY) if least else max(_EMPTY)
             live = partials[:, 0][counts > 0]
             best = live.min() if least else live.max()
             return float(best) if floats else bool(best) if type_ is BOOL else int(best)
@@ -82,4 +83,3 @@ def _sum(type_: ScalarType, partials: AnyArray, count: int) -> int | float:
     if not type_.is_float:
         return exact_sum(partials)
     return 0 + float(tree_sum(_typed(type_, partials))) if count else 0
-

@@ -68,8 +68,13 @@ def described(data: object, name: str) -> Column:
     """
     if isinstance(data, range):
         return _range(data, name)
-    if isinstance(data, (array.array, bytes, bytearray, memoryview)):
-        return _array(np.asarray(memoryview(data)), name, id(cast(object, data)))
+    if isinstance(data, array.array):
+        key = id(cast(object, data))
+        values = np.asarray(memoryview(cast("array.array[int]", data)))
+        # Python's own float arrays give floats, whatever their size in memory.
+        return _array(values.astype(np.float64) if values.dtype == np.float32 else values, name, key)
+    if isinstance(data, (bytes, bytearray, memoryview)):
+        return _array(np.asarray(memoryview(cast(bytes, data))), name, id(cast(object, data)))
     if isinstance(data, np.ndarray):
         return _array(cast(AnyArray, data), name, id(cast(object, data)))
     if isinstance(data, (list, tuple)):

@@ -24,7 +24,8 @@ def _pool(threads: int) -> ThreadPoolExecutor:
 def run(task: Callable[[int], object], threads: int, blocks: int, ask_to_stop: Callable[[], None]) -> None:
     """Call `task(thread number)` on every thread and wait.
 
-    On KeyboardInterrupt the tasks are asked to stop, waited for (each finishes the block in hand), and the interrupt goes on.
+    On KeyboardInterrupt the tasks are asked to stop, waited for (each finishes the block in hand), and the
+    interrupt goes on.
     """
     if blocks <= SMALL_BLOCKS:
         task(0)

@@ -22,8 +22,16 @@ class Environment(Protocol):
     """What the compiler supplies: the cell's name, where spans go, and descriptions of captured objects."""
 
     filename: str
-    spans: MutableMapping[Expr, list[Span]]
-    tables: Sequence[Table]
+
+    @property
+    def spans(self) -> MutableMapping[Expr, list[Span]]:
+        """Where in the cell a node comes from; lowering adds to it."""
+        ...
+
+    @property
+    def tables(self) -> Sequence[Table]:
+        """The captured arrays so far, by slot."""
+        ...
 
     def table(self, name: str, value: object) -> tuple[int, ScalarType]:
         """Slot and element type of a captured array; NotCompilable if it is no array of numbers."""
@@ -56,6 +64,8 @@ def known(value: object, name: str) -> Symbolic:
     """A captured object: numbers are constants; subclasses of numbers may do as they like, and are not."""
     if type(value) in _PLAIN:
         return const(value)
+    if isinstance(value, np.integer):  # `arr.max()`: integers are Python integers here
+        return const(int(cast("np.integer[Any]", value)))
     return Known(value, name)
 
 

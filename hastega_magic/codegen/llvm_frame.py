@@ -1,0 +1,158 @@
+"""The frame of a kernel's function: its operands read from the words, and the loop that claims blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hastega_magic.codegen.llvm_body import Address
+from hastega_magic.codegen.llvm_fold import Fold, memory_lanes
+from hastega_magic.codegen.llvm_text import Writer
+from hastega_magic.ir import abi
+from hastega_magic.ir.kernel import Assume, Guard, Kernel
+from hastega_magic.ir.schedule import BLOCK
+from hastega_magic.ir.target import Target
+
+
+class Frame:
+    """What all parts of the function share: the kernel, its layout, and the names of its operands."""
+
+    def __init__(self, kernel: Kernel, target: Target) -> None:
+        """Lay out the words; nothing is written yet."""
+        self.kernel = kernel
+        self.target = target
+        self.layout = abi.layout(kernel)
+        self.writer = Writer()
+        self.lanes = kernel.schedule.lanes
+        self.folds = [Fold(statement, self.lanes) for statement in self.layout.folds]
+        self.assumes = kernel.of(Assume)
+        self.bounds = list(dict.fromkeys((each.interval, each.status) for each in self.assumes))
+        self.guards = kernel.of(Guard)
+        products = any(fold.kind == "mul" and fold.element == "i64" for fold in self.folds)
+        self.troubled = bool(self.guards) or products
+        self.sources: list[Address] = []
+        self.tables: list[Address] = []
+        self.scratch: dict[int, str] = {}
+        self.memory: dict[int, str] = {}
+        self.results: list[str] = []
+        self.partials: list[str] = []
+        self.positions: list[str] = []
+
+    def entry(self) -> None:
+        """Read the words."""
+        w = self.writer
+        w.label("entry")
+        self.length = self._word(abi.LENGTH, "i64", "length")
+        self.blocks = self._word(abi.BLOCKS, "i64", "blocks")
+        self.block_list = self._word(abi.BLOCK_LIST, "ptr", "list")
+        self.status = self._word(abi.STATUS, "ptr", "status")
+        self.shared = self._word(abi.SHARED, "ptr", "shared")
+        self.kept = self._word(abi.COUNTS, "ptr", "kept")
+        self.origin = self._word(abi.ORIGIN, "i64", "origin")
+        for slot, source in enumerate(self.kernel.sources):
+            first = self.layout.source(slot)
+            base = self._word(first, "i64" if source.storage is None else "ptr", "source")
+            self.sources.append(Address(base, self._word(first + 1, "i64", "stride")))
+        for slot in range(len(self.kernel.tables)):
+            first = self.layout.table(slot)
+            base, stride = self._word(first, "ptr", "table"), self._word(first + 1, "i64", "stride")
+            self.tables.append(Address(base, stride, self._word(first + 2, "i64", "length")))
+        self.results += [
+            self._word(self.layout.store(number), "ptr", "result")
+            for number in range(len(self.layout.stores))
+        ]
+        self.partials += [
+            self._word(self.layout.fold(number), "ptr", "partial") for number in range(len(self.folds))
+        ]
+        self.memory |= {
+            number: w.let(f"alloca {memory_lanes(fold)}, align 64", "lanes")
+            for number, fold in enumerate(self.folds)
+            if fold.tree
+        }
+        packed = [number for number, group in enumerate(self.layout.groups) if group is not None]
+        self.scratch |= {
+            number: w.let(f"getelementptr i8, ptr %scratch, i64 {place * (BLOCK + abi.SLACK) * 8}", "packed")
+            for place, number in enumerate(packed)
+        }
+        self.next = self._shared(abi.NEXT)
+        self.stop = self._shared(abi.STOP)
+        self.turn = self._shared(abi.TURN)
+        self.flags = self._shared(abi.FLAGS)
+        self.positions += [
+            self._shared(abi.POSITIONS + abi.LINE * group) for group in range(self.layout.group_count)
+        ]
+        lane_numbers = ", ".join(f"i64 {lane}" for lane in range(self.lanes))
+        self.iota = w.let(f"or <{self.lanes} x i64> <{lane_numbers}>, zeroinitializer", "iota")
+        w.line("br label %claim")
+
+    def _word(self, number: int, type_: str, hint: str) -> str:
+        place = self.writer.let(f"getelementptr i64, ptr %words, i64 {number}")
+        return self.writer.let(f"load {type_}, ptr {place}, align 8", hint)
+
+    def _shared(self, offset: int) -> str:
+        return self.writer.let(f"getelementptr i64, ptr {self.shared}, i64 {offset}", "shared")
+
+    def claim(self) -> None:
+        """Take the next run of blocks, unless there is none or the runtime asked to stop."""
+        w = self.writer
+        grain = 1 if self.layout.group_count else self.kernel.schedule.grain
+        w.label("claim")
+        w.line(f"%first = atomicrmw add ptr {self.next}, i64 {grain} seq_cst, align 8")
+        w.line(f"%none = icmp uge i64 %first, {self.blocks}")
+        w.line("br i1 %none, label %leave, label %ask")
+        w.label("ask")
+        w.line(f"%asked = load atomic i64, ptr {self.stop} monotonic, align 8")
+        w.line("%halt = icmp ne i64 %asked, 0")
+        w.line("br i1 %halt, label %leave, label %run")
+        w.label("leave")
+        w.line("ret void")
+        w.label("run")
+        w.line(f"%bound0 = add i64 %first, {grain}")
+        w.line(f"%bound1 = icmp ult i64 %bound0, {self.blocks}")
+        w.line(f"%bound = select i1 %bound1, i64 %bound0, i64 {self.blocks}")
+        w.line("br label %block")
+
+    def begin_block(self) -> None:
+        """Which elements the block has."""
+        w = self.writer
+        w.label("block")
+        w.line("%turn = phi i64 [ %first, %run ], [ %turn.next, %done ]")
+        w.line(f"%listed = icmp ne ptr {self.block_list}, null")
+        w.line("br i1 %listed, label %lookup, label %start")
+        w.label("lookup")
+        w.line(f"%entry.at = getelementptr i64, ptr {self.block_list}, i64 %turn")
+        w.line("%entry.number = load i64, ptr %entry.at, align 8")
+        w.line("br label %start")
+        w.label("start")
+        w.line("%number = phi i64 [ %turn, %block ], [ %entry.number, %lookup ]")
+        w.line(f"%begin = mul i64 %number, {BLOCK}")
+        w.line(f"%end0 = add i64 %begin, {BLOCK}")
+        w.line(f"%end1 = icmp ult i64 %end0, {self.length}")
+        w.line(f"%end = select i1 %end1, i64 %end0, i64 {self.length}")
+        w.line("%size = sub i64 %end, %begin")
+        w.line(f"%whole = and i64 %size, {-self.kernel.schedule.step}")
+        w.line("%main.end = add i64 %begin, %whole")
+
+    def lane_places(self, number: int, place: str, count: int) -> list[str]:
+        """Addresses of `count` neighbouring vectors among a tree fold's virtual lanes, from lane `place` on."""
+        fold = self.folds[number]
+        base = self.writer.let(f"getelementptr {fold.element}, ptr {self.memory[number]}, i64 {place}")
+        return [base] + [
+            self.writer.let(f"getelementptr {fold.element}, ptr {base}, i64 {vector * self.lanes}")
+            for vector in range(1, count)
+        ]
+
+    def store_lanes(self, number: int, vectors: Sequence[str], place: str) -> None:
+        """Write neighbouring vectors of virtual lanes."""
+        fold = self.folds[number]
+        for name, where in zip(vectors, self.lane_places(number, place, len(vectors)), strict=True):
+            self.writer.line(f"store <{self.lanes} x {fold.element}> {name}, ptr {where}, align 8")
+
+    def load_lanes(self, number: int, places: Sequence[str]) -> list[str]:
+        """Read the vectors at the given virtual lanes."""
+        fold = self.folds[number]
+        return [
+            self.writer.let(
+                f"load <{self.lanes} x {fold.element}>, ptr {self.lane_places(number, place, 1)[0]}, align 8"
+            )
+            for place in places
+        ]

@@ -1,0 +1,225 @@
+"""The loops over a block: whole turns of vectors in flight, then a tail of masked vectors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hastega_magic.codegen.llvm_body import Body
+from hastega_magic.codegen.llvm_fold import Register
+from hastega_magic.codegen.llvm_frame import Frame
+from hastega_magic.codegen.llvm_store import Stores
+from hastega_magic.codegen.llvm_text import splat
+
+
+@dataclass(frozen=True)
+class Carried:
+    """What a loop carries: names of the vectors of folds, of range checks and trouble, and packed positions."""
+
+    folds: list[list[list[str]]]  # fold -> vector in flight -> registers
+    ranges: list[str]
+    trouble: str
+    positions: list[str]
+
+
+class Loops:
+    """Emits both loops; values are carried from turn to turn in phis."""
+
+    def __init__(self, frame: Frame) -> None:
+        """Write into the frame's function."""
+        self.frame = frame
+        self.stores = Stores(frame)
+
+    def emit(self) -> Carried:
+        """From the label `start` to the label `finish`; what is carried out of the loops."""
+        w = self.frame.writer
+        for number, fold in enumerate(self.frame.folds):
+            if fold.tree:
+                neutral = [splat(fold.element, fold.identity)] * (64 // self.frame.lanes)
+                self.frame.store_lanes(number, neutral, "0")
+        w.line("%any = icmp ult i64 %begin, %main.end")
+        w.line("br i1 %any, label %main, label %joined")
+        return self._tail_loop(self._join(self._main_loop()))
+
+    def _registers(self, number: int, in_registers: bool) -> list[Register]:
+        fold = self.frame.folds[number]
+        return [] if fold.tree and not in_registers else fold.registers
+
+    @property
+    def _tree_in_registers(self) -> bool:
+        return self.frame.kernel.schedule.step == 64
+
+    def _phis(self, vectors: int, tree: bool, hint: str) -> tuple[Carried, list[int]]:
+        """Placeholder phi lines, completed by `_close`; returns the carried names and the lines' numbers."""
+        w, places = self.frame.writer, list[int]()
+
+        def phi(type_: str) -> str:
+            name = w.name(hint)
+            places.append(len(w.lines))
+            w.lines.append(f"  {name} = phi {type_} ")
+            return name
+
+        folds = [
+            [
+                [
+                    phi(f"<{self.frame.lanes} x {register.element}>")
+                    for register in self._registers(number, tree)
+                ]
+                for _ in range(vectors)
+            ]
+            for number in range(len(self.frame.folds))
+        ]
+        ranges = [phi(f"<{self.frame.lanes} x i64>") for _ in self.frame.bounds]
+        trouble = phi(f"<{self.frame.lanes} x i1>") if self.frame.troubled else ""
+        positions = [phi("i64") for _ in range(self.frame.layout.group_count)]
+        return Carried(folds, ranges, trouble, positions), places
+
+    def _names(self, carried: Carried) -> list[str]:
+        folds = [name for fold in carried.folds for vector in fold for name in vector]
+        return [
+            *folds,
+            *carried.ranges,
+            *([carried.trouble] if self.frame.troubled else []),
+            *carried.positions,
+        ]
+
+    def _starts(self, vectors: int, tree: bool) -> list[str]:
+        folds = [
+            register.start
+            for number in range(len(self.frame.folds))
+            for _ in range(vectors)
+            for register in self._registers(number, tree)
+        ]
+        none = [splat("i1", "false")] if self.frame.troubled else []
+        return [
+            *folds,
+            *[splat("i64", 0)] * len(self.frame.bounds),
+            *none,
+            *["0"] * self.frame.layout.group_count,
+        ]
+
+    def _close(self, places: list[int], incoming: list[tuple[list[str], str]]) -> None:
+        for order, place in enumerate(places):
+            pairs = ", ".join(f"[ {names[order]}, %{label} ]" for names, label in incoming)
+            self.frame.writer.lines[place] += pairs
+
+    def _main_loop(self) -> Carried:
+        w, vectors = self.frame.writer, self.frame.kernel.schedule.in_flight
+        w.label("main")
+        w.line("%i = phi i64 [ %begin, %start ], [ %i.next, %main ]")
+        carried, places = self._phis(vectors, self._tree_in_registers, "a")
+        body = self._body("%i", vectors, None)
+        after = self._turn(body, carried, self._tree_in_registers)
+        w.line(f"%i.next = add i64 %i, {self.frame.kernel.schedule.step}")
+        w.line("%i.more = icmp ult i64 %i.next, %main.end")
+        w.line("br i1 %i.more, label %main, label %main.done")
+        self._close(
+            places,
+            [(self._starts(vectors, self._tree_in_registers), "start"), (self._names(after), "main")],
+        )
+        return after
+
+    def _join(self, after: Carried) -> Carried:
+        """Vectors in flight become one per fold, whether or not the main loop ran."""
+        w = self.frame.writer
+        w.label("main.done")
+        folds: list[list[list[str]]] = []
+        for number, fold in enumerate(self.frame.folds):
+            if fold.tree:
+                if self._tree_in_registers:
+                    self.frame.store_lanes(number, [vector[0] for vector in after.folds[number]], "0")
+                folds.append([[]])
+                continue
+            state = after.folds[number][0]
+            for other in after.folds[number][1:]:
+                state = [fold.combine(w, a, b, self.frame.lanes) for a, b in zip(state, other, strict=True)]
+            folds.append([state])
+        summed = Carried(folds, after.ranges, after.trouble, after.positions)
+        w.line("br label %joined")
+        w.label("joined")
+        carried, places = self._phis(1, False, "j")
+        self._close(places, [(self._starts(1, False), "start"), (self._names(summed), "main.done")])
+        return carried
+
+    def _tail_loop(self, joined: Carried) -> Carried:
+        w = self.frame.writer
+        w.line("%rest = icmp ult i64 %main.end, %end")
+        w.line("br i1 %rest, label %tail, label %finish")
+        w.label("tail")
+        w.line("%t = phi i64 [ %main.end, %joined ], [ %t.next, %tail ]")
+        carried, places = self._phis(1, False, "b")
+        live = w.let("sub i64 %end, %t")
+        body = self._body("%t", 1, None)
+        lanes = f"<{self.frame.lanes} x i64>"
+        body.mask = w.let(f"icmp ult {lanes} {self.frame.iota}, {body.splatted('i64', live)}", "live")
+        after = self._turn(body, carried, False)
+        w.line(f"%t.next = add i64 %t, {self.frame.lanes}")
+        w.line("%t.more = icmp ult i64 %t.next, %end")
+        w.line("br i1 %t.more, label %tail, label %finish")
+        self._close(places, [(self._names(joined), "joined"), (self._names(after), "tail")])
+        w.label("finish")
+        final, places = self._phis(1, False, "f")
+        self._close(places, [(self._names(joined), "joined"), (self._names(after), "tail")])
+        return final
+
+    def _body(self, position: str, vectors: int, mask: str | None) -> Body:
+        return Body(
+            self.frame.writer,
+            self.frame.kernel,
+            self.frame.sources,
+            self.frame.tables,
+            self.frame.iota,
+            self.frame.origin,
+            position,
+            vectors,
+            mask,
+        )
+
+    def _turn(self, body: Body, carried: Carried, tree: bool) -> Carried:
+        """One turn of a loop: all values, then folds, checks and stores."""
+        w = self.frame.writer
+        body.emit(self.frame.kernel.roots())
+        i1 = body.vector("i1")
+        trouble = carried.trouble
+        for guard in self.frame.guards:
+            for number in range(body.vectors):
+                condition = body[guard.condition][number]
+                if body.mask is not None:
+                    condition = w.let(f"and {i1} {condition}, {body.mask}")
+                trouble = w.let(f"or {i1} {trouble}, {condition}")
+        folds: list[list[list[str]]] = []
+        for number, fold in enumerate(self.frame.folds):
+            states: list[list[str]] = []
+            for vector in range(body.vectors):
+                if fold.tree and not tree:
+                    place = w.let(f"and i64 {body.position}, 63")
+                    place = w.let(f"add i64 {place}, {vector * self.frame.lanes}")
+                    (old,) = self.frame.load_lanes(number, [place])
+                    (new,), _ = fold.take(body, vector, [old])
+                    self.frame.store_lanes(number, [new], place)
+                    states.append([])
+                    continue
+                state, overflow = fold.take(body, vector, carried.folds[number][vector])
+                if overflow is not None:
+                    trouble = w.let(f"or {i1} {trouble}, {overflow}")
+                states.append(state)
+            folds.append(states)
+        ranges = [
+            self._range_check(body, number, carried.ranges[number])
+            for number in range(len(self.frame.bounds))
+        ]
+        return Carried(folds, ranges, trouble, self.stores.emit(body, carried.positions))
+
+    def _range_check(self, body: Body, number: int, sticky: str) -> str:
+        """OR of all values under the bound (of v ^ (v >> 63) for a signed one): its high bits tell of a violation."""
+        w, i64 = self.frame.writer, body.vector("i64")
+        interval, status = self.frame.bounds[number]
+        for each in self.frame.assumes:
+            if (each.interval, each.status) != (interval, status):
+                continue
+            for value in body[each.load]:
+                folded = value
+                if interval.lo != 0:
+                    sign = w.let(f"ashr {i64} {value}, {splat('i64', 63)}")
+                    folded = w.let(f"xor {i64} {value}, {sign}")
+                sticky = w.let(f"or {i64} {sticky}, {folded}")
+        return sticky

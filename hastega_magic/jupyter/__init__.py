@@ -1,0 +1,54 @@
+"""The notebook's side: the magics, what they display, and how errors look. Thin: the work is the session's."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+from IPython.core.getipython import get_ipython
+
+from hastega_magic.errors import UsageError
+
+if TYPE_CHECKING:
+    from IPython.core.interactiveshell import InteractiveShell
+
+    from hastega_magic.jupyter.magics import HastegaMagics
+    from hastega_magic.report import Report
+
+
+def load(shell: InteractiveShell) -> None:
+    """Register the magics in the shell; once, however often it is called."""
+    from hastega_magic.jupyter.magics import HastegaMagics
+
+    if _magics(shell) is None:
+        cast("Any", shell).register_magics(HastegaMagics)
+
+
+def unload(shell: InteractiveShell) -> None:
+    """Remove the magics from the shell, and from what `%config` and `c.HastegaMagics` reach."""
+    magics = _magics(shell)
+    if magics is None:
+        return
+    manager = cast("Any", shell.magics_manager)
+    for kind, names in magics.magics.items():
+        for name in names:
+            manager.magics[kind].pop(name, None)
+    manager.registry.pop("HastegaMagics", None)
+    shell.configurables[:] = [each for each in shell.configurables if each is not magics]
+
+
+def last_report() -> Report:
+    """The report of the last cell of the running shell; UsageError where there is none."""
+    shell = get_ipython()
+    if shell is None:
+        raise UsageError("last_report() works in IPython and Jupyter alone")
+    magics = _magics(shell)
+    if magics is None:
+        raise UsageError("the extension is not loaded: %load_ext hastega_magic")
+    return magics.report()
+
+
+def _magics(shell: InteractiveShell) -> HastegaMagics | None:
+    return cast("Any", shell.magics_manager).registry.get("HastegaMagics")
+
+
+__all__ = ["last_report", "load", "unload"]

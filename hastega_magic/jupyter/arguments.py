@@ -1,0 +1,109 @@
+"""Options of the magics: what they are called, what they mean, and one line for those that cannot be.
+
+    %%hastega --on simd --int checked    →    Options(on="simd", int_mode="checked")
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+from collections.abc import Collection, Mapping
+from dataclasses import fields
+from typing import Any, NoReturn
+
+from IPython.core.error import UsageError
+from IPython.utils.process import arg_split
+
+from hastega_magic.compiler.options import BACKENDS, INT_MODES, Options
+from hastega_magic.errors import UsageError as OptionError
+
+SECTIONS = ("pipeline", "fused", "passes", "llvm", "asm", "phases", "baselines")
+"""What `--show` takes."""
+
+NAMES = tuple(field.name for field in fields(Options))
+"""The options, as the traits of the magics are called too."""
+
+_LATER = {
+    "--device-memory": "there is no OpenCL back end yet",
+    "--tune": "there is no cost model to calibrate yet",
+    "--widgets": "there are no widgets yet",
+}
+"""Options of the design that this version refuses, and why."""
+
+
+class Arguments(argparse.ArgumentParser):
+    """A parser that says what is wrong in one line, and names the nearest option."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raise IPython's UsageError, which is shown as one line."""
+        raise UsageError(f"{self.prog}: {message}")
+
+    def read(self, line: str) -> argparse.Namespace:
+        """The options in the line after the magic's name; UsageError for what is none of them."""
+        try:
+            words: list[str] = arg_split(line)
+        except ValueError as error:  # a quote that is not closed
+            self.error(str(error).lower())
+        found, rest = self.parse_known_args(words)
+        if rest:
+            self._refuse(rest[0])
+        return found
+
+    def _refuse(self, word: str) -> NoReturn:
+        name = word.partition("=")[0]
+        if name in _LATER:
+            self.error(f"{name} is not in this version: {_LATER[name]}")
+        if not name.startswith("-"):
+            self.error(f"unexpected {name!r}: the cell's code begins on the next line")
+        known = [each for action in self._actions for each in action.option_strings]
+        self.error(f"there is no option {name}{did_you_mean(name, [*known, *_LATER])}")
+
+
+def did_you_mean(name: str, names: Collection[str]) -> str:
+    """`: did you mean 'sum'?` where one of the names is near, else the names there are."""
+    near = difflib.get_close_matches(name, names, 1, 0.5)
+    return f": did you mean {near[0]}?" if near else f"; there are {', '.join(names)}"
+
+
+def cell_parser() -> Arguments:
+    """The options of `%%hastega`; what is not given is None."""
+    parser = Arguments("%%hastega", add_help=False, allow_abbrev=False, argument_default=None)
+    add = parser.add_argument
+    add("--on", metavar="BACKEND", help=f"what computes: {', '.join(BACKENDS)}")
+    add("--compare", metavar="BACKEND,...", type=_names, help="measure these as well, beside the baselines")
+    add("--no-baseline", dest="baseline", action="store_false", help="time neither pure Python nor NumPy")
+    add("--int", dest="int_mode", metavar="MODE", help=f"beyond 64 bits: {', '.join(INT_MODES)}")
+    add("--fast-math", action="store_true", help="let floating-point operations be contracted")
+    add("--no-fuse", dest="fuse", action="store_false", help="one loop per stage")
+    add("--threads", metavar="N", type=int, help="at most so many threads (0: all CPUs)")
+    add("--width", metavar="LANES", type=int, help="lanes of a vector (0: what the CPU has)")
+    add("--repeat", metavar="N", type=int, help="run so many times, report the median")
+    add("--strict", action="store_true", help="a stage that cannot be compiled is an error")
+    add("--quiet", action="store_true", help="show no report")
+    add("--show", metavar="SECTION,...", type=_names, help=f"print these alone: {', '.join(SECTIONS)}")
+    # A switch that is not given has no value either: the configured default then holds.
+    parser.set_defaults(**{action.dest: None for action in parser._actions})  # noqa: SLF001
+    return parser
+
+
+def options_from(line: str, defaults: Mapping[str, Any]) -> Options:
+    """The options of a cell: those in its first line over the defaults. UsageError, in one line."""
+    found = vars(cell_parser().read(line))
+    chosen = dict(defaults) | {name: value for name, value in found.items() if value is not None}
+    for name in (chosen["on"], *chosen["compare"]):
+        if name.partition(":")[0] == "opencl":
+            raise UsageError("%%hastega: opencl is not in this version: there is no OpenCL back end yet")
+    for name in chosen["show"]:
+        if name not in SECTIONS:
+            raise UsageError(f"%%hastega: there is no section {name!r}{did_you_mean(name, SECTIONS)}")
+    if chosen["show"]:
+        chosen["quiet"] = False  # the compiler gathers what is to be shown
+    try:
+        return Options(**{name: tuple(v) if isinstance(v, list) else v for name, v in chosen.items()})
+    except OptionError as error:
+        raise UsageError(f"%%hastega: {error}") from None
+
+
+def _names(text: str) -> tuple[str, ...]:
+    """The words between commas."""
+    return tuple(word.strip() for word in text.split(",") if word.strip())

@@ -1,0 +1,80 @@
+"""What stands under a cell: the value as the shell shows values, then the report in one bundle."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+from IPython.core.display_functions import publish_display_data
+
+from hastega_magic.report import MIME, Report
+from hastega_magic.report.units import rate, seconds, size
+
+if TYPE_CHECKING:
+    from IPython.core.interactiveshell import InteractiveShell
+
+    from hastega_magic.report.model import PipelineReport
+
+
+def show_value(value: object) -> None:
+    """Show the value as the shell shows a last expression: Out[n], `_`; nothing for None."""
+    sys.displayhook(value)
+
+
+def show_report(report: Report, shell: InteractiveShell) -> None:
+    """Display the report: a front end takes JSON or HTML, a terminal the text."""
+    publish_display_data(
+        {MIME: report.to_dict(), "text/html": report.to_html(), "text/plain": report.to_text(_columns(shell))}
+    )
+
+
+def show_sections(report: Report, names: Sequence[str]) -> None:
+    """Print sections of the report as text, for each of its pipelines."""
+    for pipeline in report.pipelines:
+        for name in names:
+            print(f"── {pipeline.name or 'pipeline'}: {name}")  # noqa: T201  what was asked for
+            print("\n".join(_SECTIONS[name](pipeline)) or "(nothing)", end="\n\n")  # noqa: T201
+
+
+def ran(report: Report) -> bool:
+    """Whether a pipeline of the report came so far as to run."""
+    return any(pipeline.backend for pipeline in report.pipelines)
+
+
+def _columns(shell: InteractiveShell) -> int:
+    """The width for text: the terminal's where the shell has one, 100 at most."""
+    if getattr(cast("Any", shell), "kernel", None) is not None:
+        return 100
+    return min(100, shutil.get_terminal_size((100, 24)).columns)
+
+
+def _passes(pipeline: PipelineReport) -> Iterable[str]:
+    for step in pipeline.code.passes:
+        yield f"{step.name}: {step.doc}"
+        yield from (f"    {line}" for line in step.text.splitlines())
+
+
+def _phases(pipeline: PipelineReport) -> Iterable[str]:
+    for phase in pipeline.phases:
+        moved = f"{size(phase.bytes):>10} {rate(phase.bytes, phase.seconds):>12}" if phase.bytes else ""
+        yield f"{phase.name:12} {seconds(phase.seconds):>10} {moved}".rstrip()
+
+
+def _baselines(pipeline: PipelineReport) -> Iterable[str]:
+    for each in pipeline.baselines:
+        how = f"extrapolated from {each.elements} elements" if each.extrapolated else ""
+        equal = each.note or ("equal" if each.equal else "another result")
+        yield f"{each.backend:12} {seconds(each.seconds):>10}  {', '.join(filter(None, (equal, how)))}"
+
+
+_SECTIONS: Mapping[str, Callable[[PipelineReport], Iterable[str]]] = {
+    "pipeline": lambda pipeline: pipeline.code.pipeline.splitlines(),
+    "fused": lambda pipeline: pipeline.code.fused.splitlines(),
+    "passes": _passes,
+    "llvm": lambda pipeline: pipeline.code.llvm.splitlines(),
+    "asm": lambda pipeline: pipeline.code.asm.splitlines(),
+    "phases": _phases,
+    "baselines": _baselines,
+}

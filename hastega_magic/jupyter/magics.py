@@ -1,0 +1,110 @@
+"""The magics: `%%hastega` runs its cell, `%hastega` answers questions about it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+from IPython.core.error import UsageError
+from IPython.core.magic import Magics, cell_magic, line_magic, magics_class, no_var_expand
+from traitlets import Bool, Enum, Int, List, Unicode
+
+from hastega_magic.compiler.options import BACKENDS, INT_MODES, Options
+from hastega_magic.errors import CellSyntaxError, HastegaError
+from hastega_magic.errors import UsageError as OptionError
+from hastega_magic.jupyter import arguments, commands
+from hastega_magic.jupyter.tracebacks import CellError, show_without_ours
+
+if TYPE_CHECKING:
+    from IPython.core.interactiveshell import InteractiveShell
+
+    from hastega_magic.report import Report
+    from hastega_magic.session import Session
+
+
+@magics_class
+class HastegaMagics(Magics):
+    """Defaults of `%%hastega`; an option in the first line of a cell goes before them."""
+
+    on = Enum(BACKENDS, "auto", help="What computes.").tag(config=True)
+    compare = List(Unicode(), help="Back ends to measure beside the baselines.").tag(config=True)
+    baseline = Bool(True, help="Whether pure Python and NumPy are timed for comparison.").tag(config=True)
+    int_mode = Enum(INT_MODES, "exact", help="What happens beyond 64 bits.").tag(config=True)
+    fast_math = Bool(False, help="Whether floating-point operations may be contracted.").tag(config=True)
+    fuse = Bool(True, help="Whether stages and statements share loops.").tag(config=True)
+    threads = Int(0, min=0, help="At most so many threads (0: all CPUs).").tag(config=True)
+    width = Int(0, min=0, help="Lanes of a vector (0: what the CPU has).").tag(config=True)
+    repeat = Int(1, min=1, help="How often a loop is run, to report the median.").tag(config=True)
+    strict = Bool(False, help="Whether a stage that cannot be compiled is an error.").tag(config=True)
+    quiet = Bool(False, help="Whether no report is shown.").tag(config=True)
+    show = List(Unicode(), help="Sections to print instead of the report.").tag(config=True)
+
+    _session: Session | None = None
+
+    @no_var_expand
+    @cell_magic("hastega")
+    def run_cell(self, line: str, cell: str) -> None:
+        """Compile the pipelines of a cell, run it in order, show its value and its report."""
+        shell = cast("InteractiveShell", self.shell)
+        options = arguments.options_from(line, self._defaults())
+        # With its first line, as the editor shows it: line numbers then agree.
+        text = f"%%hastega {line}".rstrip() + "\n" + cell
+        number = max(shell.execution_count - 1, 0)
+        filename = cast("Any", shell).compile.cache(text, number, raw_code=text)
+        session = self._started()
+        error: BaseException | None = None
+        value: object = None
+        try:
+            value = session.run_cell(text, filename, options).value
+        except BaseException as raised:  # noqa: BLE001  raised again, after the report
+            error = raised
+        self._display(value, error, options)
+        if error is not None:
+            raise self._shown(error)
+
+    @no_var_expand
+    @line_magic("hastega")
+    def run_command(self, line: str) -> None:
+        """Answer a question about the last cell, the cache or this machine: `%hastega help` lists them."""
+        commands.run(line, self)
+
+    def report(self) -> Report:
+        """The report of the last cell; UsageError before the first."""
+        found = self._session.last_report if self._session is not None else None
+        if found is None:
+            raise OptionError("no %%hastega cell has run yet")
+        return found
+
+    def _defaults(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in arguments.NAMES}
+
+    def _started(self) -> Session:
+        """The session, made with the first cell: with it come NumPy and the compiler."""
+        if self._session is None:
+            from hastega_magic.session import Session
+
+            self._session = Session(cast("InteractiveShell", self.shell).user_ns)
+        return self._session
+
+    def _display(self, value: object, error: BaseException | None, options: Options) -> None:
+        from hastega_magic.jupyter import display
+
+        if error is None:
+            display.show_value(value)
+        report = self.report()
+        if options.quiet or (error is not None and not display.ran(report)):
+            return
+        if options.show:
+            display.show_sections(report, options.show)
+        else:
+            display.show_report(report, cast("InteractiveShell", self.shell))
+
+    def _shown(self, error: BaseException) -> BaseException:
+        """The exception that the shell is to show."""
+        shell = cast("InteractiveShell", self.shell)
+        if isinstance(error, CellSyntaxError):
+            return CellError(error, shell)
+        if isinstance(error, OptionError):
+            return UsageError(str(error))
+        if not isinstance(error, HastegaError):
+            show_without_ours(error, shell)
+        return error
