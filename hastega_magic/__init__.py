@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from IPython.core.interactiveshell import InteractiveShell
-
+    from hastega_magic.jupyter.shell import Shell
     from hastega_magic.report import Report
 
 __version__ = "0.1.0"
@@ -16,14 +15,14 @@ __all__ = ["__version__", "last_report", "load_ipython_extension", "unload_ipyth
 # Imports stand in the functions: `import hastega_magic` alone loads neither NumPy nor the compiler.
 
 
-def load_ipython_extension(shell: InteractiveShell) -> None:
+def load_ipython_extension(shell: Shell) -> None:
     """Make `%%hastega` and `%hastega` known: what `%load_ext hastega_magic` calls."""
     from hastega_magic.jupyter import load
 
     load(shell)
 
 
-def unload_ipython_extension(shell: InteractiveShell) -> None:
+def unload_ipython_extension(shell: Shell) -> None:
     """Take back what `load_ipython_extension` did: what `%unload_ext hastega_magic` calls."""
     from hastega_magic.jupyter import unload
 

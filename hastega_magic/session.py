@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
-import itertools
 import linecache
 import time
+import zlib
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property, lru_cache
 from types import CodeType
 from typing import Any
 
@@ -31,10 +32,12 @@ class CellResult:
     """What a cell gave: the value of its last expression (None if it has none), and its report."""
 
     value: object
-    report: Report
+    trace: Trace
 
-
-_NUMBERS = itertools.count(1)
+    @cached_property
+    def report(self) -> Report:
+        """Made from the trace when it is first asked for."""
+        return build_report(self.trace)
 
 
 class _Nothing:
@@ -43,11 +46,11 @@ class _Nothing:
 
 @dataclass
 class Session:
-    """Runs cells in a namespace. `last_report` is that of the last cell, also of one that failed."""
+    """Runs cells in a namespace. `last` is the last cell, also if it failed."""
 
     namespace: Namespace
     options: Options = field(default_factory=Options)
-    last_report: Report | None = None
+    last: CellResult | None = None
     failed_at: Span | None = None
     """Where the pipeline stands in its cell that was running when the last cell failed."""
     nested: dict[int, _Nested] = field(default_factory=dict[int, "_Nested"])
@@ -58,7 +61,8 @@ class Session:
 
         `filename` is how tracebacks and `linecache` call the text; every text needs one of its own.
         """
-        cell = _Cell(self, text, filename or f"<hastega {next(_NUMBERS)}>", options or self.options)
+        name = filename or f"<hastega {zlib.crc32(text.encode()):08x}>"
+        cell = _Cell(self, text, name, options or self.options)
         self.failed_at = None
         try:
             value = cell.run()
@@ -66,8 +70,15 @@ class Session:
             self.failed_at = cell.driver.current.site.span if cell.driver.current is not None else None
             raise
         finally:
-            self.last_report = build_report(cell.trace)
-        return CellResult(None if isinstance(value, _Nothing) else value, self.last_report)
+            self.last = CellResult(None, cell.trace)
+            cell.forget()
+        self.last.value = None if isinstance(value, _Nothing) else value
+        return self.last
+
+    @property
+    def last_report(self) -> Report | None:
+        """The report of the last cell; None before the first."""
+        return None if self.last is None else self.last.report
 
 
 @dataclass(frozen=True)
@@ -77,6 +88,15 @@ class _Nested:
     site: Site
     options: Options
     filename: str
+
+
+_Codes = dict[object, CodeType]
+
+
+@lru_cache(64)
+def _planned(text: str, filename: str) -> tuple[CellPlan, _Codes]:
+    """The plan of a cell, and the code made of it so far; running the same cell again starts from them."""
+    return plan(text, filename), {}
 
 
 class _Cell:
@@ -93,12 +113,13 @@ class _Cell:
         self.outcomes: list[Outcome] = []
         self.group: Group | None = None
         self.value: object = _Nothing()
+        self.codes: _Codes = {}
         self.running = True
         self.trace.add("cell", source=text, options=options.to_dict())
 
     def run(self) -> object:
         with self.trace.phase("parse"):
-            cell = plan(self.text, self.filename)
+            cell, self.codes = _planned(self.text, self.filename)
         linecache.cache.setdefault(
             self.filename, (len(self.text), None, self.text.splitlines(True), self.filename)
         )
@@ -123,6 +144,11 @@ class _Cell:
             self._measure(time.perf_counter() - started)
         return self.value
 
+    def forget(self) -> None:
+        """Let go of all values: functions that the cell defined may keep it alive for long."""
+        self.outcomes.clear()
+        self.group, self.value, self.driver.current = None, None, None
+
     def _restore(self, saved: dict[str, Any]) -> None:
         self.running = False
         # Functions of this cell or an earlier one may hold pipelines and be called later: their hook then stays.
@@ -136,13 +162,16 @@ class _Cell:
     def _plain(self, item: Plain) -> None:
         if item.is_last_expression:
             assert isinstance(item.node, ast.Expr)
-            code = self._compiled(ast.Expression(item.node.value), "eval")
+            code = self._compiled(ast.Expression(item.node.value), "eval", item.node)
             self.value = eval(code, self.namespace)
         else:
-            exec(self._compiled(ast.Module([item.node], []), "exec"), self.namespace)
+            exec(self._compiled(ast.Module([item.node], []), "exec", item.node), self.namespace)
 
-    def _compiled(self, node: ast.Module | ast.Expression, mode: str) -> CodeType:
-        return compile(ast.fix_missing_locations(node), self.filename, mode, dont_inherit=True)
+    def _compiled(self, node: ast.Module | ast.Expression, mode: str, key: object) -> CodeType:
+        """Code of a part of the cell, kept with the cell's plan under a key."""
+        if key not in self.codes:
+            self.codes[key] = compile(ast.fix_missing_locations(node), self.filename, mode, dont_inherit=True)
+        return self.codes[key]
 
     def _pipeline(self, item: PipelineStatement) -> None:
         producer = self._producer(item)
@@ -162,12 +191,11 @@ class _Cell:
             raise
         if self.group is not None and self._reads_pending(bound):
             self._flush()
-            producer = None
-            bound = self._bind(item, None)
+            bound, producer = self._with_value(bound, producer), None
         extended = self.driver.extend(self.group, bound, bound.source, producer)
         if extended is None and self.group is not None:
             self._flush()
-            bound = self._bind(item, None) if producer is not None else bound
+            bound = self._with_value(bound, producer)
             extended = self.driver.extend(None, bound, bound.source, None)
         self.last = item
         if extended is None:
@@ -197,6 +225,10 @@ class _Cell:
         ]
         return any(globals_read(function) & pending for function in functions)
 
+    def _with_value(self, bound: Bound, producer: str | None) -> Bound:
+        """The statement with its source, which was pending when it was bound, in hand."""
+        return bound if producer is None else replace(bound, source=self.namespace[producer])
+
     def _bind(self, item: PipelineStatement, producer: str | None) -> Bound:
         """Evaluate the source and the arguments, where they stand."""
         assert item.site.bind_expression is not None
@@ -207,7 +239,7 @@ class _Cell:
             nothing = ast.copy_location(ast.Constant(None), call.args[1])
             changed = ast.Call(call.func, [call.args[0], nothing, *call.args[2:]], call.keywords)
             expression = ast.Expression(ast.copy_location(changed, call))
-        bound: Bound = eval(self._compiled(expression, "eval"), self.namespace)
+        bound: Bound = eval(self._compiled(expression, "eval", (item.node, producer is None)), self.namespace)
         return replace(bound, target=item.target)
 
     def _flush(self) -> None:
@@ -285,4 +317,4 @@ def _binder(cell: CellPlan) -> Callable[..., Bound]:
     return bind
 
 
-__all__ = ["CellResult", "Options", "Session", "StrictError"]
+__all__ = ["RUN", "CellResult", "Options", "Session", "StrictError"]

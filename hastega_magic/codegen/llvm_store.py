@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hastega_magic.codegen.llvm_body import Body, memory_type
 from hastega_magic.codegen.llvm_frame import Frame
-from hastega_magic.codegen.llvm_text import mangled
+from hastega_magic.codegen.llvm_text import element_type, mangled
 from hastega_magic.ir.kernel import Store
 from hastega_magic.types import BOOL, RESULT_STORAGE
 
@@ -73,11 +73,20 @@ class Stores:
         self, body: Body, number: int, store: Store, vector: int, mask: str, position: str
     ) -> None:
         w = self.frame.writer
-        element, name, size = self._memory_value(body, store, vector)
-        type_ = body.vector(element)
-        packed = w.let(
-            f"call {type_} @llvm.experimental.vector.compress.{mangled(element, self.frame.lanes)}({type_} {name}, "
-            f"{body.vector('i1')} {mask}, {type_} poison)"
-        )
+        # LLVM cannot compress short vectors of bytes, so bools are packed as wide as the mask's other users are.
+        wide = "i64" if store.value.type is BOOL else element_type(store.value.type)
+        type_, name = body.vector(wide), body[store.value][vector]
+        if store.value.type is BOOL:
+            name = w.let(f"zext {body.vector('i1')} {name} to {type_}")
+        packed = name  # one lane is packed as it stands: what is not kept is overwritten
+        if self.frame.lanes > 1:
+            packed = w.let(
+                f"call {type_} @llvm.experimental.vector.compress.{mangled(wide, self.frame.lanes)}({type_} {name}, "
+                f"{body.vector('i1')} {mask}, {type_} poison)"
+            )
+        storage = RESULT_STORAGE[store.value.type]
+        element = memory_type(storage)
+        if element != wide:
+            packed = w.let(f"trunc {type_} {packed} to {body.vector(element)}")
         where = w.let(f"getelementptr {element}, ptr {self.frame.scratch[number]}, i64 {position}")
-        w.line(f"store {type_} {packed}, ptr {where}, align {size}")
+        w.line(f"store {body.vector(element)} {packed}, ptr {where}, align {storage.size}")

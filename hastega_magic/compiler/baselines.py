@@ -23,7 +23,7 @@ from hastega_magic.runtime.numpy import NoNumpyForm, run_fused_numpy
 from hastega_magic.runtime.sources import Column
 from hastega_magic.trace import Trace
 
-_SHORT = 2e-3
+_SHORT = 5e-4
 """Runs shorter than this (seconds) are repeated for the spread."""
 
 _PROBE = 512

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, cast
 
 import numpy as np
@@ -99,6 +100,7 @@ def describe_barrier(stage: str, reason: Reason, trace: Trace) -> None:
     trace.add("barrier", stage=stage, reason=reason.text, span=reason.span.to_list())
 
 
+@lru_cache(64)
 def mix(assembly: str) -> Mix:
     """Kinds of instructions in the loop with the most vector instructions: counts, registers, what stayed scalar."""
     best: list[str] = []

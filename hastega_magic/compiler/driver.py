@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import array
+import contextlib
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -61,12 +62,15 @@ class Driver:
     options: Options
     filename: str
     trace: Trace
+    current: Bound | None = None
+    """The statement that runs, or ran last: where an error comes from."""
 
     def extend(self, group: Group | None, bound: Bound, source: object, producer: str | None) -> Group | None:
         """The group with the statement in it (a new group for None); None if it does not fit.
 
         `producer` names the statement of the group whose result is the source.
         """
+        self.current = bound
         options = self.options
         if not options.fuse or options.on in ("python", "numpy"):
             return None
@@ -90,35 +94,31 @@ class Driver:
         number = self.trace.next_group()
         bounds = [loop.bound for loop in group.loops]
         describe.describe_group(bounds, self.trace)
-        try:
+        self.current = bounds[0]
+        execution: Execution | None = None
+        with contextlib.suppress(Separately, BeyondInt64, NotCompilable):
             execution = run_loops(group.loops, group.workspace, self.options, self.trace)
-        except (Separately, BeyondInt64):
+        if execution is None:
             self.trace.events = [event for event in self.trace.events if event.group != number]
-            values: dict[str, object] = {}
-            for loop in group.loops:
-                bound = loop.bound
-                source = (
-                    values[loop.pipeline.source.name]
-                    if loop.pipeline.source.kind == "result"
-                    else bound.source
-                )
-                outcome = self.run_alone(bound, source)
-                values[bound.name] = outcome.values[0]
-                yield outcome
-            return
-        except NotCompilable:
-            self.trace.events = [event for event in self.trace.events if event.group != number]
-            for loop in group.loops:
-                yield self.run_alone(loop.bound, loop.bound.source)
+            yield from self._one_by_one(group)
             return
         self._tell(execution, group.loops, 1)
-        self._warn(execution)
+        self._warn(execution, bounds[0])
         yield Outcome(bounds, execution.values, group.loops, execution, number, group.workspace)
+
+    def _one_by_one(self, group: Group) -> Iterator[Outcome]:
+        values: dict[str, object] = {}
+        for loop in group.loops:
+            bound, source = loop.bound, loop.pipeline.source
+            outcome = self.run_alone(bound, values[source.name] if source.kind == "result" else bound.source)
+            values[bound.name] = outcome.values[0]
+            yield outcome
 
     def run_alone(self, bound: Bound, source: object) -> Outcome:
         """One statement: loops as long as they can be, and Python for the stages between them."""
         number = self.trace.next_group()
         describe.describe_group([bound], self.trace)
+        self.current = bound
         value, rest, loops = source, list(bound.stages), list[Loop]()
         execution: Execution | None = None
         first: tuple[Execution, Loop] | None = None
@@ -163,7 +163,7 @@ class Driver:
                 first, used = first or (execution, loop), workspace
                 loops.append(loop)
                 value, rest = execution.values[0], left
-                self._warn(execution)
+                self._warn(execution, bound)
         if first is None:
             self.trace.add(
                 "run",
@@ -202,7 +202,7 @@ class Driver:
         text = f"{why}; these stages were computed by Python, exactly"
         self.trace.add("warning", text=text)
         self.trace.add("int", mode=self.options.int_mode, proved=False, guarded=True, fell_back=True)
-        warnings.warn(IntegerOverflowWarning(text), stacklevel=2)
+        self._warn_at(text, loop.bound)
         with self.trace.phase("kernel"):
             return python.run(value, loop.bound.calls(loop.stages))
 
@@ -212,9 +212,13 @@ class Driver:
             describe.describe_loop(execution, loops, self.options, self.trace)
             describe.graph_of(loops, execution.compiled.fused, execution, self.trace)
 
-    def _warn(self, execution: Execution) -> None:
+    def _warn(self, execution: Execution, bound: Bound) -> None:
         for text in execution.warnings:
-            warnings.warn(IntegerOverflowWarning(text), stacklevel=2)
+            self._warn_at(text, bound)
+
+    def _warn_at(self, text: str, bound: Bound) -> None:
+        # At the user's own line, and without a registry: every run warns, not only the first from a place.
+        warnings.warn_explicit(text, IntegerOverflowWarning, self.filename, bound.site.span.line)
 
 
 def _iterable(value: object) -> object:

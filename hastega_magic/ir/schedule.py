@@ -15,7 +15,8 @@ VIRTUAL_LANES = 64
 class Schedule:
     """lanes: elements of a vector; in_flight: vectors computed side by side; lanes · in_flight divides 64.
 
-    `grain` blocks are claimed at a time by a thread; `stream` asks for stores that bypass the cache.
+    `grain` blocks are claimed at a time by a thread; `stream` asks for stores that bypass the cache; `prefetch` is how
+    many bytes ahead dense sources are asked for.
     """
 
     lanes: int

@@ -2,34 +2,33 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from IPython.core.getipython import get_ipython
 
 from hastega_magic.errors import UsageError
 
 if TYPE_CHECKING:
-    from IPython.core.interactiveshell import InteractiveShell
-
     from hastega_magic.jupyter.magics import HastegaMagics
+    from hastega_magic.jupyter.shell import Shell
     from hastega_magic.report import Report
 
 
-def load(shell: InteractiveShell) -> None:
+def load(shell: Shell) -> None:
     """Register the magics in the shell; once, however often it is called."""
     from hastega_magic.jupyter.magics import HastegaMagics
 
     if _magics(shell) is None:
-        cast("Any", shell).register_magics(HastegaMagics)
+        shell.register_magics(HastegaMagics)
 
 
-def unload(shell: InteractiveShell) -> None:
+def unload(shell: Shell) -> None:
     """Remove the magics from the shell, and from what `%config` and `c.HastegaMagics` reach."""
     magics = _magics(shell)
     if magics is None:
         return
-    manager = cast("Any", shell.magics_manager)
-    for kind, names in magics.magics.items():
+    manager = shell.magics_manager
+    for kind, names in magics.known().items():
         for name in names:
             manager.magics[kind].pop(name, None)
     manager.registry.pop("HastegaMagics", None)
@@ -38,7 +37,7 @@ def unload(shell: InteractiveShell) -> None:
 
 def last_report() -> Report:
     """The report of the last cell of the running shell; UsageError where there is none."""
-    shell = get_ipython()
+    shell = cast("Shell | None", get_ipython())
     if shell is None:
         raise UsageError("last_report() works in IPython and Jupyter alone")
     magics = _magics(shell)
@@ -47,8 +46,8 @@ def last_report() -> Report:
     return magics.report()
 
 
-def _magics(shell: InteractiveShell) -> HastegaMagics | None:
-    return cast("Any", shell.magics_manager).registry.get("HastegaMagics")
+def _magics(shell: Shell) -> HastegaMagics | None:
+    return shell.magics_manager.registry.get("HastegaMagics")
 
 
 __all__ = ["last_report", "load", "unload"]

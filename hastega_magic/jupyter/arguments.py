@@ -1,6 +1,6 @@
 """Options of the magics: what they are called, what they mean, and one line for those that cannot be.
 
-    %%hastega --on simd --int checked    →    Options(on="simd", int_mode="checked")
+%%hastega --on simd --int checked    →    Options(on="simd", int_mode="checked")
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import fields
 from typing import Any, NoReturn
 
 from IPython.core.error import UsageError
-from IPython.utils.process import arg_split
+from IPython.utils.process import arg_split  # pyright: ignore[reportPrivateImportUsage]
 
 from hastega_magic.compiler.options import BACKENDS, INT_MODES, Options
 from hastega_magic.errors import UsageError as OptionError
@@ -89,7 +89,9 @@ def cell_parser() -> Arguments:
 def options_from(line: str, defaults: Mapping[str, Any]) -> Options:
     """The options of a cell: those in its first line over the defaults. UsageError, in one line."""
     found = vars(cell_parser().read(line))
-    chosen = dict(defaults) | {name: value for name, value in found.items() if value is not None}
+    chosen: dict[str, Any] = dict(defaults) | {
+        name: value for name, value in found.items() if value is not None
+    }
     for name in (chosen["on"], *chosen["compare"]):
         if name.partition(":")[0] == "opencl":
             raise UsageError("%%hastega: opencl is not in this version: there is no OpenCL back end yet")
@@ -99,7 +101,7 @@ def options_from(line: str, defaults: Mapping[str, Any]) -> Options:
     if chosen["show"]:
         chosen["quiet"] = False  # the compiler gathers what is to be shown
     try:
-        return Options(**{name: tuple(v) if isinstance(v, list) else v for name, v in chosen.items()})
+        return Options(**chosen)
     except OptionError as error:
         raise UsageError(f"%%hastega: {error}") from None
 

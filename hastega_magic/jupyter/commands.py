@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from IPython.core.error import UsageError
 
@@ -12,8 +12,6 @@ from hastega_magic.errors import UsageError as OptionError
 from hastega_magic.jupyter.arguments import Arguments, cell_parser, did_you_mean
 
 if TYPE_CHECKING:
-    from IPython.core.interactiveshell import InteractiveShell
-
     from hastega_magic.jupyter.magics import HastegaMagics
 
 _LATER = ("doctor", "calibrate", "on", "off", "edit")
@@ -54,7 +52,7 @@ def _report(rest: str, magics: HastegaMagics) -> None:
     if target is None:
         from hastega_magic.jupyter.display import show_report
 
-        show_report(report, cast("InteractiveShell", magics.shell))
+        show_report(report, magics.its_shell)
         return
     file = Path(target).expanduser()
     try:
@@ -86,7 +84,9 @@ def _devices(rest: str, magics: HastegaMagics) -> None:
     from hastega_magic.runtime.threads import default_threads
 
     target, threads = host(), default_threads()
-    _say(f"parallel   {target.cpu}, {target.isa}, {threads} thread{'' if threads == 1 else 's'} (the default)")
+    _say(
+        f"parallel   {target.cpu}, {target.isa}, {threads} thread{'' if threads == 1 else 's'} (the default)"
+    )
     _say(f"simd       {target.cpu}, {target.isa}, one thread")
 
 

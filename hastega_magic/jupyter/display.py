@@ -5,16 +5,17 @@ from __future__ import annotations
 import shutil
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 
-from IPython.core.display_functions import publish_display_data
+from IPython.core.display_functions import (
+    publish_display_data,  # pyright: ignore[reportUnknownVariableType]
+)
 
 from hastega_magic.report import MIME, Report
 from hastega_magic.report.units import rate, seconds, size
 
 if TYPE_CHECKING:
-    from IPython.core.interactiveshell import InteractiveShell
-
+    from hastega_magic.jupyter.shell import Shell
     from hastega_magic.report.model import PipelineReport
 
 
@@ -23,7 +24,7 @@ def show_value(value: object) -> None:
     sys.displayhook(value)
 
 
-def show_report(report: Report, shell: InteractiveShell) -> None:
+def show_report(report: Report, shell: Shell) -> None:
     """Display the report: a front end takes JSON or HTML, a terminal the text."""
     publish_display_data(
         {MIME: report.to_dict(), "text/html": report.to_html(), "text/plain": report.to_text(_columns(shell))}
@@ -43,9 +44,9 @@ def ran(report: Report) -> bool:
     return any(pipeline.backend for pipeline in report.pipelines)
 
 
-def _columns(shell: InteractiveShell) -> int:
+def _columns(shell: Shell) -> int:
     """The width for text: the terminal's where the shell has one, 100 at most."""
-    if getattr(cast("Any", shell), "kernel", None) is not None:
+    if getattr(shell, "kernel", None) is not None:
         return 100
     return min(100, shutil.get_terminal_size((100, 24)).columns)
 

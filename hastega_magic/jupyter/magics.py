@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 from IPython.core.error import UsageError
@@ -9,14 +10,13 @@ from IPython.core.magic import Magics, cell_magic, line_magic, magics_class, no_
 from traitlets import Bool, Enum, Int, List, Unicode
 
 from hastega_magic.compiler.options import BACKENDS, INT_MODES, Options
-from hastega_magic.errors import CellSyntaxError, HastegaError
+from hastega_magic.errors import HastegaError
 from hastega_magic.errors import UsageError as OptionError
 from hastega_magic.jupyter import arguments, commands
-from hastega_magic.jupyter.tracebacks import CellError, show_without_ours
+from hastega_magic.jupyter.tracebacks import CellError, hiding_ours, show_without_ours
 
 if TYPE_CHECKING:
-    from IPython.core.interactiveshell import InteractiveShell
-
+    from hastega_magic.jupyter.shell import Shell
     from hastega_magic.report import Report
     from hastega_magic.session import Session
 
@@ -39,33 +39,45 @@ class HastegaMagics(Magics):
     show = List(Unicode(), help="Sections to print instead of the report.").tag(config=True)
 
     _session: Session | None = None
+    _hook: Callable[..., object] | None = None
 
     @no_var_expand
-    @cell_magic("hastega")
+    @cell_magic("hastega")  # pyright: ignore[reportUntypedFunctionDecorator]
     def run_cell(self, line: str, cell: str) -> None:
         """Compile the pipelines of a cell, run it in order, show its value and its report."""
-        shell = cast("InteractiveShell", self.shell)
+        shell = self.its_shell
         options = arguments.options_from(line, self._defaults())
         # With its first line, as the editor shows it: line numbers then agree.
         text = f"%%hastega {line}".rstrip() + "\n" + cell
         number = max(shell.execution_count - 1, 0)
-        filename = cast("Any", shell).compile.cache(text, number, raw_code=text)
+        filename = shell.compile.cache(text, number, raw_code=text)
         session = self._started()
         error: BaseException | None = None
         value: object = None
         try:
-            value = session.run_cell(text, filename, options).value
-        except BaseException as raised:  # noqa: BLE001  raised again, after the report
+            result = session.run_cell(text, filename, options)
+            value, result.value = result.value, None  # the session must not keep it alive
+        except BaseException as raised:
             error = raised
+        self._keep_hook(shell)
         self._display(value, error, options)
         if error is not None:
-            raise self._shown(error)
+            raise self._shown(error, filename)
 
     @no_var_expand
-    @line_magic("hastega")
+    @line_magic("hastega")  # pyright: ignore[reportUntypedFunctionDecorator]
     def run_command(self, line: str) -> None:
         """Answer a question about the last cell, the cache or this machine: `%hastega help` lists them."""
         commands.run(line, self)
+
+    @property
+    def its_shell(self) -> Shell:
+        """The shell that the magics are registered in."""
+        return cast("Shell", self.shell)
+
+    def known(self) -> Mapping[str, Mapping[str, object]]:
+        """The magics by kind and name."""
+        return cast("Mapping[str, Mapping[str, object]]", self.magics)
 
     def report(self) -> Report:
         """The report of the last cell; UsageError before the first."""
@@ -75,15 +87,24 @@ class HastegaMagics(Magics):
         return found
 
     def _defaults(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in arguments.NAMES}
+        values = {name: getattr(self, name) for name in arguments.NAMES}
+        return values | {name: tuple(values[name]) for name in ("compare", "show")}
 
     def _started(self) -> Session:
         """The session, made with the first cell: with it come NumPy and the compiler."""
         if self._session is None:
             from hastega_magic.session import Session
 
-            self._session = Session(cast("InteractiveShell", self.shell).user_ns)
+            self._session = Session(self.its_shell.user_ns)
         return self._session
+
+    def _keep_hook(self, shell: Shell) -> None:
+        """Where functions with pipelines in them were defined, ordinary cells will call them."""
+        from hastega_magic.session import RUN
+
+        hook = shell.user_ns.get(RUN)
+        if hook is not None and hook is not self._hook:
+            self._hook = shell.user_ns[RUN] = hiding_ours(hook, shell)
 
     def _display(self, value: object, error: BaseException | None, options: Options) -> None:
         from hastega_magic.jupyter import display
@@ -96,15 +117,16 @@ class HastegaMagics(Magics):
         if options.show:
             display.show_sections(report, options.show)
         else:
-            display.show_report(report, cast("InteractiveShell", self.shell))
+            display.show_report(report, self.its_shell)
 
-    def _shown(self, error: BaseException) -> BaseException:
+    def _shown(self, error: BaseException, filename: str) -> BaseException:
         """The exception that the shell is to show."""
-        shell = cast("InteractiveShell", self.shell)
-        if isinstance(error, CellSyntaxError):
+        shell = self.its_shell
+        if isinstance(error, SyntaxError):
             return CellError(error, shell)
         if isinstance(error, OptionError):
             return UsageError(str(error))
         if not isinstance(error, HastegaError):
-            show_without_ours(error, shell)
+            span = self._started().failed_at
+            show_without_ours(error, shell, filename, None if span is None else span.line)
         return error

@@ -1,83 +1,142 @@
 """Errors of a cell as the user should see them: frames of the user's own lines alone.
 
-    magic's machinery → package → the user's lambda        is shown as        the user's lambda
+    the shell, the magic, the session → compiler → the user's lambda
+    the cell's statement → the user's lambda
 
 IPython asks an exception's `_render_traceback_`, where it has one, for the lines to show.
 """
 
 from __future__ import annotations
 
+import ast
+import traceback
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
-    from IPython.core.interactiveshell import InteractiveShell
+    from collections.abc import Callable, Iterator
 
-    from hastega_magic.errors import CellSyntaxError
+    from hastega_magic.jupyter.shell import Shell
 
-_PACKAGE = str(Path(__file__).resolve().parent.parent)
+_PACKAGE = Path(__file__).resolve().parent.parent.as_posix() + "/"
 
 
 class CellError(Exception):
-    """The cell's text cannot be read. Front ends name it SyntaxError.
+    """A SyntaxError that came out of a cell; front ends call it SyntaxError.
 
-    It is no SyntaxError: IPython shows the whole stack with each of these that comes out of running code.
+    It is none: IPython shows the whole stack with each of these that running code raises.
     """
 
-    def __init__(self, error: CellSyntaxError, shell: InteractiveShell) -> None:
+    def __init__(self, error: SyntaxError, shell: Shell) -> None:
         super().__init__(str(error))
         self.error = error
         self._shell = shell
 
     def _render_traceback_(self) -> list[str]:
-        return cast("Any", self._shell).SyntaxTB.structured_traceback(SyntaxError, self.error, [])
+        frames = traceback.extract_tb(without_ours(self.error.__traceback__))
+        return self._shell.SyntaxTB.structured_traceback(SyntaxError, self.error, frames)
 
 
 CellError.__name__ = CellError.__qualname__ = "SyntaxError"
 
 
-def show_without_ours(error: BaseException, shell: InteractiveShell) -> None:
-    """Make the shell show the exception, its notes, and those it came from, without frames of this package."""
+def show_without_ours(
+    error: BaseException, shell: Shell, filename: str = "", line: int | None = None
+) -> None:
+    """Make the shell show the exception, with its notes and what it came from, without frames of this package.
+
+    `line` of `filename` is where the failing statement stands, if that is known. An exception that renders
+    itself is left as it is.
+    """
 
     def render() -> list[str]:
-        # Bound to the instance: the class's own traceback is what others see.
-        for each in _chain(error):
+        for each in _chain(error)[1:]:
             each.__traceback__ = without_ours(each.__traceback__)
-        tb = cast("Any", shell).InteractiveTB
-        return tb.structured_traceback(type(error), error, error.__traceback__, tb_offset=0)
+        shown = trimmed = without_ours(error.__traceback__)
+        if line is not None and not any(_is_statement(each, filename) for each in _links(shown)):
+            shown = _below(filename, line, shell.user_ns, shown)
+        # Where the shell ran the magic, its own frame is gone; else it is still there, and it knows how to skip it.
+        offset = 0 if _after_the_magic(list(_links(error.__traceback__))) or shown is not trimmed else None
+        return shell.InteractiveTB.structured_traceback(type(error), error, shown, tb_offset=offset)
 
     if not hasattr(error, "_render_traceback_"):
         cast("Any", error)._render_traceback_ = render
 
 
-def without_ours(traceback: TracebackType | None) -> TracebackType | None:
-    """The traceback from the cell's first own frame on, without the frames of this package."""
-    frames: list[TracebackType] = []
-    while traceback is not None:
-        frames.append(traceback)
-        traceback = traceback.tb_next
-    ours = [_is_ours(each) for each in frames]
-    # What stands before the first of ours is the shell, calling the magic.
-    first = ours.index(True) if True in ours else 0
+def hiding_ours(function: Callable[..., object], shell: Shell) -> Callable[..., object]:
+    """The function, its exceptions shown without frames of this package wherever they come to the surface."""
+
+    def call(*args: object) -> object:
+        try:
+            return function(*args)
+        except BaseException as error:
+            show_without_ours(error, shell)
+            raise
+
+    return call
+
+
+def without_ours(trace: TracebackType | None) -> TracebackType | None:
+    """The traceback without the frames of this package, and without the shell's that called the magic."""
+    links = list(_links(trace))
+    ours = [_is_ours(each) for each in links]
+    first = _after_the_magic(links)
     result: TracebackType | None = None
-    for each, hidden in reversed(list(zip(frames[first:], ours[first:], strict=True))):
+    for each, hidden in reversed(list(zip(links[first:], ours[first:], strict=True))):
         if not hidden:
             result = TracebackType(result, each.tb_frame, each.tb_lasti, each.tb_lineno)
     return result
 
 
-def _is_ours(traceback: TracebackType) -> bool:
-    return traceback.tb_frame.f_code.co_filename.startswith(_PACKAGE)
+def _after_the_magic(links: list[TracebackType]) -> int:
+    """The first link that is not there because the shell runs a magic; 0 if it does not."""
+    magic = Path(__file__).with_name("magics.py").as_posix()
+    return max((at + 1 for at, each in enumerate(links) if _file(each) == magic), default=0)
+
+
+def _below(
+    filename: str, line: int, names: dict[str, Any], rest: TracebackType | None
+) -> TracebackType | None:
+    """The traceback under a frame for a line of the cell, as Python would show the statement there."""
+    tree = ast.increment_lineno(ast.parse("0 / 0"), line - 1)
+    try:
+        exec(compile(tree, filename, "exec"), names)
+    except ZeroDivisionError as raised:
+        *_, here = _links(raised.__traceback__)
+        return TracebackType(rest, here.tb_frame, here.tb_lasti, line)
+    return rest
+
+
+def _links(trace: TracebackType | None) -> Iterator[TracebackType]:
+    while trace is not None:
+        yield trace
+        trace = trace.tb_next
+
+
+def _file(link: TracebackType) -> str:
+    return Path(link.tb_frame.f_code.co_filename).as_posix()
+
+
+def _is_ours(link: TracebackType) -> bool:
+    return _file(link).startswith(_PACKAGE)
+
+
+def _is_statement(link: TracebackType, filename: str) -> bool:
+    code = link.tb_frame.f_code
+    return code.co_filename == filename and code.co_name == "<module>"
 
 
 def _chain(error: BaseException) -> list[BaseException]:
-    """The exception, and what it came from."""
+    """The exception and what it came from, less what only this package raises and catches."""
     found: list[BaseException] = []
     waiting: list[BaseException | None] = [error]
     while waiting:
         each = waiting.pop()
-        if each is not None and each not in found:
-            found.append(each)
-            waiting += [each.__cause__, each.__context__]
+        if each is None or each in found:
+            continue
+        found.append(each)
+        while type(each.__context__).__module__.startswith("hastega_magic."):
+            each.__context__ = cast("BaseException", each.__context__).__context__
+        waiting += [each.__cause__, each.__context__]
     return found

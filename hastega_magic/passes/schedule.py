@@ -24,6 +24,9 @@ _FOLDS = {
     "reduce_add": "add", "reduce_mul": "mul", "reduce_min": "min", "reduce_max": "max", "reduce_and": "and",
     "reduce_or": "or", "reduce_xor": "xor",
 }  # fmt: skip
+PREFETCH = 4096
+"""Bytes ahead: far enough to cover memory latency, and beyond the page at which hardware prefetchers stop."""
+
 _HEAVY = 24
 """Operations of a body beyond which fewer vectors are kept in flight."""
 
@@ -122,7 +125,7 @@ def _schedule(body: tuple[Statement, ...], target: Target, width: int | None) ->
     for limit in (_HEAVY, 2 * _HEAVY, 4 * _HEAVY, 8 * _HEAVY):
         if len(nodes) > limit and not _chains_only(nodes):
             most = max(1, most // 2)
-    return Schedule(lanes, min(in_flight, most))
+    return Schedule(lanes, min(in_flight, most), prefetch=PREFETCH)
 
 
 def _chains_only(nodes: list[Expr]) -> bool:

@@ -19,11 +19,16 @@ T = TypeVar("T")
 Record = Mapping[str, object]
 
 
+_PLAIN = frozenset({str, int, bool, type(None)})
+
+
 def encode(value: object) -> Json:
     """A value as plain JSON data.
 
     Floats that JSON cannot say become 0.0; objects of other types their `str`.
     """
+    if type(value) in _PLAIN:  # most values by far, and checks against protocols are slow
+        return cast("Json", value)
     if isinstance(value, model.GraphEdge):
         return [value.source, value.target, value.label]
     if is_dataclass(value) and not isinstance(value, type):
@@ -40,6 +45,8 @@ def encode(value: object) -> Json:
 
 
 def _scalar(value: object) -> Json:
+    if type(value) is float:
+        return value if math.isfinite(value) else 0.0
     if value is None or isinstance(value, (str, bool)):
         return value
     if isinstance(value, SupportsIndex):
@@ -64,16 +71,16 @@ def text(value: object) -> str:
 
 def integer(value: object, default: int = 0) -> int:
     """The value as an int where it is one, or a float with an integral value; else the default."""
-    if isinstance(value, SupportsIndex):
-        return value.__index__()
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
-    return default
+    if type(value) is int:
+        return value
+    if isinstance(value, float):
+        return int(value) if value.is_integer() else default
+    return value.__index__() if isinstance(value, SupportsIndex) else default
 
 
 def number(value: object) -> float:
     """The value as a finite float; else 0.0."""
-    if isinstance(value, SupportsIndex):
+    if not isinstance(value, (int, float)) and isinstance(value, SupportsIndex):
         value = value.__index__()
     if not isinstance(value, (int, float)):
         return 0.0

@@ -1,0 +1,21 @@
+"""What this package uses of IPython's shell, with types, which IPython does not give."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+
+class Shell(Protocol):
+    """The part of `InteractiveShell` that the magics need."""
+
+    user_ns: dict[str, Any]
+    execution_count: int
+    configurables: list[Any]
+    compile: Any
+    magics_manager: Any
+    InteractiveTB: Any
+    SyntaxTB: Any
+
+    def register_magics(self, *classes: type) -> None:
+        """Make instances of these classes, and their magics known."""
+        ...
