@@ -6,7 +6,7 @@ from hastega_magic.codegen.llvm_body import Body, memory_type
 from hastega_magic.codegen.llvm_frame import Frame
 from hastega_magic.codegen.llvm_text import element_type, mangled
 from hastega_magic.ir.kernel import Store
-from hastega_magic.types import BOOL, RESULT_STORAGE
+from hastega_magic.types import BOOL, FLOAT32, RESULT_STORAGE
 
 
 class Stores:
@@ -24,17 +24,7 @@ class Stores:
                 if self.frame.layout.groups[number] is None:
                     self._dense_store(body, number, store, vector)
             for group in range(self.frame.layout.group_count):
-                mask = self._packed_mask(body, group, vector)
-                for number, store in enumerate(self.frame.layout.stores):
-                    if self.frame.layout.groups[number] == group:
-                        self._packed_store(body, number, store, vector, mask, positions[group])
-                bits = w.let(f"bitcast {body.vector('i1')} {mask} to i{self.frame.lanes}")
-                count = w.let(
-                    f"call i{self.frame.lanes} @llvm.ctpop.i{self.frame.lanes}(i{self.frame.lanes} {bits})"
-                )
-                if self.frame.lanes < 64:
-                    count = w.let(f"zext i{self.frame.lanes} {count} to i64")
-                positions[group] = w.let(f"add i64 {positions[group]}, {count}")
+                positions[group] = self._pack(body, group, vector, positions[group])
         return positions
 
     def _packed_mask(self, body: Body, group: int, vector: int) -> str:
@@ -69,24 +59,58 @@ class Stores:
                 f"i32 {size}, {body.vector('i1')} {body.mask})"
             )
 
+    def _pack(self, body: Body, group: int, vector: int, position: str) -> str:
+        """Append what the mask keeps of a vector to the group's scratch, one register at a time; the new position."""
+        w, lanes = self.frame.writer, self.frame.lanes
+        members = [number for number, each in enumerate(self.frame.layout.groups) if each == group]
+        types = [self.frame.layout.stores[number].value.type for number in members]
+        # LLVM compresses neither short vectors of bytes nor (correctly) vectors wider than a register.
+        bits = 32 if FLOAT32 in types and all(type_ in (FLOAT32, BOOL) for type_ in types) else 64
+        size = min(lanes, max(1, self.frame.target.vector_bits // bits))
+        mask = self._packed_mask(body, group, vector)
+        values = [self._packable(body, number, vector, bits) for number in members]
+        for start in range(0, lanes, size):
+            kept = self._part(mask, "i1", start, size)
+            for number, (element, name) in zip(members, values, strict=True):
+                self._packed_store(number, element, self._part(name, element, start, size), kept, size, position)
+            whole = w.let(f"bitcast <{size} x i1> {kept} to i{size}")
+            count = w.let(f"call i{size} @llvm.ctpop.i{size}(i{size} {whole})")
+            if size < 64:
+                count = w.let(f"zext i{size} {count} to i64")
+            position = w.let(f"add i64 {position}, {count}")
+        return position
+
+    def _packable(self, body: Body, number: int, vector: int, bits: int) -> tuple[str, str]:
+        """Element type and name of the vector to compress; bools become ints of so many bits."""
+        value = self.frame.layout.stores[number].value
+        name = body[value][vector]
+        if value.type is not BOOL:
+            return element_type(value.type), name
+        wide = body.vector(f"i{bits}")
+        return f"i{bits}", self.frame.writer.let(f"zext {body.vector('i1')} {name} to {wide}")
+
+    def _part(self, name: str, element: str, start: int, size: int) -> str:
+        lanes = self.frame.lanes
+        if size == lanes:
+            return name
+        numbers = ", ".join(f"i32 {lane}" for lane in range(start, start + size))
+        type_ = f"<{lanes} x {element}>"
+        return self.frame.writer.let(
+            f"shufflevector {type_} {name}, {type_} poison, <{size} x i32> <{numbers}>"
+        )
+
     def _packed_store(
-        self, body: Body, number: int, store: Store, vector: int, mask: str, position: str
+        self, number: int, element: str, name: str, mask: str, size: int, position: str
     ) -> None:
-        w = self.frame.writer
-        # LLVM cannot compress short vectors of bytes, so bools are packed as wide as the mask's other users are.
-        wide = "i64" if store.value.type is BOOL else element_type(store.value.type)
-        type_, name = body.vector(wide), body[store.value][vector]
-        if store.value.type is BOOL:
-            name = w.let(f"zext {body.vector('i1')} {name} to {type_}")
-        packed = name  # one lane is packed as it stands: what is not kept is overwritten
-        if self.frame.lanes > 1:
-            packed = w.let(
-                f"call {type_} @llvm.experimental.vector.compress.{mangled(wide, self.frame.lanes)}({type_} {name}, "
-                f"{body.vector('i1')} {mask}, {type_} poison)"
+        w, type_ = self.frame.writer, f"<{size} x {element}>"
+        if size > 1:  # a single lane is stored as it is: what is not kept will be overwritten
+            name = w.let(
+                f"call {type_} @llvm.experimental.vector.compress.{mangled(element, size)}({type_} {name}, "
+                f"<{size} x i1> {mask}, {type_} poison)"
             )
-        storage = RESULT_STORAGE[store.value.type]
-        element = memory_type(storage)
-        if element != wide:
-            packed = w.let(f"trunc {type_} {packed} to {body.vector(element)}")
-        where = w.let(f"getelementptr {element}, ptr {self.frame.scratch[number]}, i64 {position}")
-        w.line(f"store {body.vector(element)} {packed}, ptr {where}, align {storage.size}")
+        storage = RESULT_STORAGE[self.frame.layout.stores[number].value.type]
+        memory = memory_type(storage)
+        if memory != element:
+            name = w.let(f"trunc {type_} {name} to <{size} x {memory}>")
+        where = w.let(f"getelementptr {memory}, ptr {self.frame.scratch[number]}, i64 {position}")
+        w.line(f"store <{size} x {memory}> {name}, ptr {where}, align {storage.size}")

@@ -37,19 +37,22 @@ def operand_class(node: Expr) -> str:
     return "float" if kind.is_float else kind.value
 
 
-def lower(roots: Sequence[Expr], leaves: Leaves, ranges: Mapping[Expr, Interval], target: Target) -> Lowered:
-    """Every node below the roots in terms of operators that the LLVM emitter spells."""
-    lowering = _Lowering(GraphBuilder(leaves, ranges), target)
+def lower(
+    roots: Sequence[Expr], leaves: Leaves, ranges: Mapping[Expr, Interval], target: Target, width: int | None = None
+) -> Lowered:
+    """Every node below the roots in terms of operators that the LLVM emitter spells; `width`: lanes, if forced."""
+    lowering = _Lowering(GraphBuilder(leaves, ranges), target, width)
     for root in roots:
         lowering.lowered(root)
     return Lowered(lowering.new, lowering.builder.ranges)
 
 
 class _Lowering:
-    def __init__(self, builder: GraphBuilder, target: Target) -> None:
+    def __init__(self, builder: GraphBuilder, target: Target, width: int | None) -> None:
         self.builder = builder
         self.new: dict[Expr, Expr] = {}
-        self._ifma = target.has("avx512ifma", "avx512vl") and target.vector_bits == 512
+        registers = (width or 8) in (2, 4, 8)  # the instruction has these sizes alone
+        self._ifma = registers and target.has("avx512ifma", "avx512vl") and target.vector_bits == 512
         self._modular = ModularLowering(builder, self.lowered)
 
     def lowered(self, root: Expr) -> Expr:

@@ -47,7 +47,7 @@ def make_kernel(variant: Variant, leaves: Leaves, target: Target, width: int | N
         statements += [
             each for each in made if each not in statements
         ]  # equal but for `wide`, which ranges decide
-    lowered = lower([node for each in statements for node in _nodes(each)], leaves, variant.ranges, target)
+    lowered = lower([node for each in statements for node in _nodes(each)], leaves, variant.ranges, target, width)
     body = tuple(_over(each, lowered.nodes) for each in statements)
     body = tuple(
         each for number, each in enumerate(body) if not isinstance(each, Guard) or each not in body[:number]

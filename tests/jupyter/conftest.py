@@ -1,0 +1,95 @@
+"""A real shell, and what a user of it would see."""
+
+import io
+import re
+import sys
+import warnings
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.utils.capture import capture_output
+from traitlets.config import Config
+
+from hastega_magic.report import MIME
+
+
+@dataclass
+class Seen:
+    """What one cell showed: the text of both streams, the bundles displayed, the exception that came out."""
+
+    out: str
+    err: str
+    bundles: list[dict[str, Any]] = field(default_factory=list)
+    error: BaseException | None = None
+
+    @property
+    def text(self) -> str:
+        return self.out + self.err
+
+    @property
+    def reports(self) -> list[dict[str, Any]]:
+        return [bundle[MIME] for bundle in self.bundles if MIME in bundle]
+
+
+class Notebook:
+    """Cells in a shell with the extension loaded."""
+
+    def __init__(self, shell: InteractiveShell) -> None:
+        self.shell = shell
+        self.ns = shell.user_ns
+
+    def run(self, cell: str, front_end: bool = True) -> Seen:
+        """Run a cell. Without a front end, displays are printed, as in a terminal."""
+        if front_end:
+            with _warnings_as_usual(), capture_output() as captured:
+                error = self._error_of(cell)
+            bundles = [dict(each.data) for each in captured.outputs]
+            return Seen(_plain(captured.stdout), _plain(captured.stderr), bundles, error)
+        out, err = io.StringIO(), io.StringIO()
+        with _warnings_as_usual(), redirect_stdout(out), redirect_stderr(err):
+            error = self._error_of(cell)
+        return Seen(_plain(out.getvalue()), _plain(err.getvalue()), [], error)
+
+    def __call__(self, body: str, options: str = "--no-baseline") -> Seen:
+        """Run a %%hastega cell."""
+        return self.run(f"%%hastega {options}\n{body}")
+
+    def _error_of(self, cell: str) -> BaseException | None:
+        result = self.shell.run_cell(cell, store_history=True)
+        return result.error_before_exec or result.error_in_exec
+
+
+class _warnings_as_usual(warnings.catch_warnings):  # noqa: N801
+    """Python's own filters and way of showing, which pytest replaces."""
+
+    def __enter__(self):
+        super().__enter__()
+        warnings.resetwarnings()
+        warnings.simplefilter("default")
+        warnings.showwarning = lambda *args, **_: sys.stderr.write(warnings.formatwarning(*args[:4]))
+
+
+def _plain(text: str) -> str:
+    """The text without colours."""
+    return re.sub(r"\x1b\[[0-9;]*m", "", text)
+
+
+@pytest.fixture
+def shell(tmp_path):
+    """A fresh shell that knows nothing of the user's profile."""
+    config = Config()
+    config.HistoryManager.enabled = False
+    InteractiveShell.clear_instance()
+    instance = InteractiveShell.instance(config=config, ipython_dir=str(tmp_path / "ipython"))
+    yield instance
+    instance.run_line_magic("reset", "-f")
+    InteractiveShell.clear_instance()
+
+
+@pytest.fixture
+def notebook(shell) -> Notebook:
+    shell.run_line_magic("load_ext", "hastega_magic")
+    return Notebook(shell)

@@ -1,0 +1,183 @@
+"""Cells as a user runs them: values, names, and what is displayed."""
+
+import re
+
+import numpy as np
+import pytest
+
+
+def test_the_value_is_shown_as_the_shell_shows_values(notebook):
+    seen = notebook("xs = range(10) |> map(_ + 1)\nxs |> sum")
+    assert re.match(r"Out\[1\]: 55\n", seen.out)
+    assert notebook.ns["_"] == 55
+    assert notebook.ns["Out"] == {1: 55}
+    assert notebook.run("_ + 1").out == "Out[2]: 56\n"
+    assert isinstance(notebook.ns["xs"], np.ndarray)
+
+
+def test_a_semicolon_keeps_the_value_back(notebook):
+    assert "Out" not in notebook("range(10) |> sum;").out
+    assert "Out" not in notebook("range(10) |> sum ;  # the sum").out
+    assert notebook("x = range(10) |> sum").out == ""
+
+
+def test_a_value_without_a_pipeline(notebook):
+    seen = notebook("a = 2\na + 1")
+    assert seen.out == "Out[1]: 3\n"
+    assert seen.reports[0]["pipelines"] == []
+
+
+def test_the_result_stands_before_the_report(notebook):
+    out = notebook.run("%%hastega --no-baseline\ny = range(10) |> sum\ny", front_end=False).out
+    assert out.index("Out[1]: 45") < out.index("y   1 fused loop")
+
+
+def test_one_bundle_with_three_forms(notebook):
+    seen = notebook("total = range(10) |> map(lambda x: x * x) |> sum")
+    [bundle] = seen.bundles
+    assert set(bundle) == {"application/vnd.hastega.report+json", "text/html", "text/plain"}
+    [report] = seen.reports
+    assert report["schema"] == 1
+    assert report["cell"]["source"] == "%%hastega --no-baseline\ntotal = range(10) |> map(lambda x: x * x) |> sum\n"
+    [pipeline] = report["pipelines"]
+    assert (pipeline["name"], pipeline["loops"], pipeline["elements"]) == ("total", 1, 10)
+    assert pipeline["span"][0] == 2, "lines are those of the editor, the magic's own being the first"
+    assert bundle["text/plain"].startswith("total   1 fused loop")
+    assert "total" in bundle["text/html"]
+
+
+def test_a_terminal_prints_the_text(notebook):
+    out = notebook.run("%%hastega --no-baseline\ny = range(10) |> sum", front_end=False).out
+    assert out.startswith("y   1 fused loop")
+    assert "<div" not in out
+
+
+def test_quiet_shows_no_report(notebook):
+    seen = notebook("y = range(10) |> sum\ny", "--quiet")
+    assert (seen.out, seen.err, seen.bundles) == ("Out[1]: 45\n", "", [])
+
+
+def test_baselines_are_measured_and_equal(notebook):
+    [report] = notebook("y = range(1000) |> map(_ * 3) |> sum", "").reports
+    baselines = report["pipelines"][0]["baselines"]
+    assert {each["backend"] for each in baselines} >= {"python", "numpy"}
+    assert all(each["equal"] for each in baselines)
+
+
+@pytest.mark.parametrize(
+    ("section", "expected"),
+    [
+        ("pipeline", "map"),
+        ("fused", "mul"),
+        ("passes", "simplify"),
+        ("llvm", "define"),
+        ("asm", "ret"),
+        ("phases", "kernel"),
+        ("baselines", "numpy"),
+    ],
+)
+def test_show_prints_a_section_alone(notebook, section, expected):
+    seen = notebook("y = range(100) |> map(_ * 3) |> sum", f"--show {section}")
+    assert seen.bundles == []
+    assert seen.out.startswith(f"── y: {section}\n")
+    assert expected in seen.out
+
+
+def test_show_takes_several_sections_in_their_order(notebook):
+    seen = notebook("y = range(100) |> sum", "--no-baseline --show phases,fused")
+    assert re.findall(r"^── y: (\w+)", seen.out, re.MULTILINE) == ["phases", "fused"]
+
+
+def test_names_of_the_notebook_are_seen_and_set(notebook):
+    notebook.run("import math\nlimit = 5\ndef twice(x):\n    return 2 * x\ntable = [10, 20, 30, 40, 50]")
+    notebook("limit += 1\nys = range(limit) |> map(twice) |> to_list\nimport operator")
+    assert notebook.ns["ys"] == [0, 2, 4, 6, 8, 10]
+    assert notebook.ns["limit"] == 6
+    assert "operator" in notebook.ns
+    assert not [name for name in notebook.ns if "hastega" in name]
+
+
+def test_functions_of_ordinary_cells_are_compiled_and_may_change(notebook):
+    notebook.run("def f(x):\n    return x + a\na = 1")
+    [report] = notebook("y = range(10) |> map(f) |> sum").reports
+    assert (notebook.ns["y"], report["pipelines"][0]["loops"]) == (55, 1)
+    assert report["pipelines"][0]["barriers"] == []
+    notebook.run("def f(x):\n    return x * a\na = 2")
+    notebook("y = range(10) |> map(f) |> sum")
+    assert notebook.ns["y"] == 90
+
+
+def test_functions_with_pipelines_work_in_every_later_cell(notebook):
+    notebook("def f(n):\n    return range(n) |> map(_ * 2) |> sum\na = f(4)")
+    assert notebook.ns["a"] == 12
+    assert notebook.run("f(5)").out == "Out[2]: 20\n"
+    notebook("def g(n):\n    return range(n) |> map(_ * 3) |> sum\nb = g(5), f(5)")
+    assert notebook.ns["b"] == (30, 20)
+    assert notebook.run("f(5), g(5)").out == "Out[4]: (20, 30)\n"
+    notebook("c = f(6)\nd = range(3) |> map(f)")
+    assert (notebook.ns["c"], notebook.ns["d"].tolist()) == (30, [0, 0, 2])
+    assert notebook("x = 3 +").error is not None
+    assert notebook.run("f(5)").out == "Out[7]: 20\n"
+
+
+def test_values_are_not_kept_alive(notebook):
+    import weakref
+
+    notebook("def f(n):\n    return range(n) |> sum\nys = range(100_000) |> map(_ * 3)\nt = ys |> sum", "")
+    kept = weakref.ref(notebook.ns["ys"])
+    notebook.run("del ys")
+    assert kept() is None
+
+
+def test_the_second_cell_of_a_shape_needs_no_compiling(notebook):
+    notebook.run("%hastega cache clear")
+    first = notebook("y = range(100) |> map(lambda x: x * 5 + 2) |> sum").reports[0]["pipelines"][0]
+    second = notebook("z = range(90) |> map(lambda t: t * 5 + 2) |> sum").reports[0]["pipelines"][0]
+    assert (first["cached"], second["cached"]) == (False, True)
+    assert "compile" in {phase["name"] for phase in first["phases"]}
+    assert "compile" not in {phase["name"] for phase in second["phases"]}
+    assert notebook.ns["z"] == sum(t * 5 + 2 for t in range(90))
+
+
+def test_a_barrier_is_named(notebook):
+    seen = notebook("log = []\ny = range(5) |> map(lambda x: log.append(x) or x) |> sum")
+    assert (notebook.ns["log"], notebook.ns["y"]) == ([0, 1, 2, 3, 4], 10)
+    [barrier] = seen.reports[0]["pipelines"][0]["barriers"]
+    assert "log.append" in barrier["stage"]
+    assert barrier["reason"]
+    assert "✗ barrier" in seen.bundles[0]["text/plain"]
+
+
+def test_output_of_the_cell_itself_comes_first(notebook):
+    out = notebook.run("%%hastega --no-baseline\nprint('hello')\nrange(3) |> tap(print) |> sum", front_end=False).out
+    assert out.startswith("hello\nrange(0, 3)\nOut[1]: 3\n")
+
+
+def test_each_run_of_a_cell_warns(notebook):
+    for number in (1, 2):
+        seen = notebook("y = range(3) |> map(lambda x: x * 2**62) |> sum")
+        assert seen.err.count("IntegerOverflowWarning") == 1, f"run {number}"
+        assert "element 2 of range(3)" in seen.err
+        assert "y = range(3)" in seen.err, "the user's own line is shown"
+        assert "hastega_magic" not in seen.err
+    assert notebook.ns["y"] == 3 * 2**62
+
+
+def test_a_filter_on_the_warning_is_respected(notebook):
+    notebook.run(
+        "import warnings\nfrom hastega_magic.errors import IntegerOverflowWarning\n"
+        "warnings.simplefilter('ignore', IntegerOverflowWarning)"
+    )
+    cell = "y = range(3) |> map(lambda x: x * 2**62) |> sum"
+    with pytest.MonkeyPatch.context():
+        seen = notebook("import warnings\nwarnings.simplefilter('ignore')\n" + cell)
+    assert seen.err == ""
+
+
+def test_last_report_is_that_of_the_last_cell(notebook):
+    notebook("a = range(10) |> sum", "--quiet")
+    notebook.run("from hastega_magic import last_report\nname = last_report().to_dict()['pipelines'][0]['name']")
+    assert notebook.ns["name"] == "a"
+    notebook("b = range(10) |> map(lambda x: 1 // x) |> sum")
+    notebook.run("text = last_report().to_text()")
+    assert notebook.ns["text"].startswith("b   did not run")

@@ -1,0 +1,70 @@
+"""Loading, unloading, and what the bare import costs."""
+
+import subprocess
+import sys
+
+import pytest
+
+import hastega_magic
+from hastega_magic.errors import UsageError
+
+
+def test_load_and_unload_leave_the_shell_as_it_was(shell):
+    before = list(shell.configurables)
+    kinds = {kind: set(names) for kind, names in shell.magics_manager.magics.items()}
+    for _ in range(2):
+        shell.run_line_magic("load_ext", "hastega_magic")
+        assert "hastega" in shell.magics_manager.magics["cell"]
+        assert "hastega" in shell.magics_manager.magics["line"]
+        assert len(shell.configurables) == len(before) + 1
+        shell.run_line_magic("unload_ext", "hastega_magic")
+        assert {kind: set(names) for kind, names in shell.magics_manager.magics.items()} == kinds
+        assert shell.configurables == before
+        assert "HastegaMagics" not in shell.magics_manager.registry
+
+
+def test_loading_twice_keeps_the_configuration(notebook):
+    notebook.run("%config HastegaMagics.quiet = True")
+    hastega_magic.load_ipython_extension(notebook.shell)
+    assert notebook("y = range(3) |> sum").bundles == []
+
+
+def test_reloading_works(notebook):
+    notebook.run("%reload_ext hastega_magic")
+    notebook("y = range(3) |> sum")
+    assert notebook.ns["y"] == 3
+
+
+def test_unloading_what_is_not_loaded(shell):
+    hastega_magic.unload_ipython_extension(shell)
+
+
+def test_last_report_before_any_cell(notebook):
+    with pytest.raises(UsageError, match="no %%hastega cell has run yet"):
+        hastega_magic.last_report()
+    seen = notebook.run("from hastega_magic import last_report\nlast_report()")
+    assert seen.out.strip() == "UsageError: no %%hastega cell has run yet"
+
+
+def test_last_report_without_the_extension(shell):
+    with pytest.raises(UsageError, match="%load_ext hastega_magic"):
+        hastega_magic.last_report()
+
+
+@pytest.mark.parametrize(
+    ("code", "absent"),
+    [
+        ("import hastega_magic", "numpy llvmlite IPython hastega_magic.session"),
+        ("import hastega_magic.jupyter.magics", "numpy llvmlite hastega_magic.session hastega_magic.report"),
+    ],
+)
+def test_imports_wait_until_they_are_needed(code, absent):
+    check = f"import sys; {code}; print([name for name in {absent.split()} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
+def test_last_report_outside_ipython():
+    code = "import hastega_magic\ntry: hastega_magic.last_report()\nexcept Exception as e: print(type(e).__name__, e)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("UsageError ")

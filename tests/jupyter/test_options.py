@@ -1,0 +1,162 @@
+"""Options and commands: their effect, and one line for what cannot be."""
+
+import pytest
+from IPython.core.error import UsageError
+
+CELL = "y = range(100) |> map(lambda x: x * 3 + 1) |> sum\ny"
+
+
+def one_line(seen):
+    """The line after `UsageError: `, when nothing else was shown."""
+    assert isinstance(seen.error, UsageError)
+    assert seen.out == ""
+    assert seen.bundles == []
+    [line] = seen.err.splitlines()
+    head, _, rest = line.partition(": ")
+    assert head == "UsageError"
+    return rest
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ("--nofuse", ["--nofuse", "--no-fuse"]),
+        ("--foo", ["--foo"]),
+        ("-x", ["-x"]),
+        ("--bar=3", ["--bar"]),
+        ("--on", ["--on", "argument"]),
+        ("--on gpu", ["gpu", "parallel"]),
+        ("--on opencl", ["opencl", "not in this version"]),
+        ("--on opencl:0", ["opencl", "not in this version"]),
+        ("--compare numpy,opencl", ["opencl", "not in this version"]),
+        ("--compare foo", ["foo"]),
+        ("--device-memory 100", ["--device-memory", "not in this version"]),
+        ("--tune", ["--tune", "not in this version"]),
+        ("--widgets", ["--widgets", "not in this version"]),
+        ("--int sloppy", ["sloppy", "exact, checked, wrap"]),
+        ("--width 3", ["--width", "3"]),
+        ("--width wide", ["--width", "wide"]),
+        ("--threads -1", ["--threads"]),
+        ("--repeat 0", ["--repeat"]),
+        ("--repeat x", ["--repeat", "x"]),
+        ("--show ir", ["ir", "fused"]),
+        ("--show fusd", ["fusd", "fused"]),
+        ("--quie", ["--quie", "--quiet"]),
+        ("range(3) |> sum", ["range(3)", "next line"]),
+        ("--on 'simd", ["quotation"]),
+    ],
+)
+def test_what_cannot_be_is_one_line_and_runs_nothing(notebook, options, words):
+    line = one_line(notebook(CELL, options))
+    assert all(word in line for word in words), line
+    assert "y" not in notebook.ns
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        "", "--on auto", "--on python", "--on numpy", "--on simd", "--on parallel", "--compare simd", "--fast-math",
+        "--no-fuse", "--threads 1", "--width 4", "--width 1", "--repeat 3", "--strict", "--int checked",
+        "--int wrap --no-baseline", "--on=simd --threads=2",
+    ],
+)  # fmt: skip
+def test_options_do_not_change_the_value(notebook, options):
+    seen = notebook(CELL, options)
+    assert seen.error is None
+    assert notebook.ns["y"] == sum(x * 3 + 1 for x in range(100))
+    assert len(seen.reports) == 1
+
+
+def test_options_reach_the_compiler(notebook):
+    pipeline = notebook(CELL, "--on simd --width 2 --no-baseline").reports[0]["pipelines"][0]
+    assert (pipeline["backend"], pipeline["threads"], pipeline["vector"]["lanes"]) == ("simd", 1, 2)
+    report = notebook(CELL, "--on python").reports[0]
+    assert report["pipelines"][0]["backend"] == "python"
+    assert report["cell"]["options"]["on"] == "python"
+
+
+def test_int_modes(notebook):
+    cell = "y = [2**62, 2**62] |> map(lambda x: x * 4)\ny"
+    seen = notebook(cell, "--int checked")
+    assert isinstance(seen.error, OverflowError)
+    assert "y" not in notebook.ns
+    notebook(cell, "--int wrap")
+    assert notebook.ns["y"].tolist() == [0, 0]
+    assert "IntegerOverflowWarning" in notebook(cell, "--int exact").err
+    assert notebook.ns["y"].tolist() == [2**64, 2**64]
+
+
+def test_strict_makes_a_barrier_an_error_of_one_line(notebook):
+    seen = notebook("y = range(3) |> map(str)", "--strict")
+    assert seen.out.strip().splitlines() == [str(seen.out.strip())]
+    assert seen.out.startswith("StrictError: `map(str)` is not compiled")
+
+
+def test_defaults_come_from_the_configuration(shell):
+    shell.config.HastegaMagics.on = "python"
+    shell.run_line_magic("load_ext", "hastega_magic")
+    shell.run_cell("%%hastega --quiet\ny = range(3) |> sum")
+    magics = shell.magics_manager.registry["HastegaMagics"]
+    assert magics.report().pipelines[0].backend == "python"
+    shell.run_cell("%%hastega --quiet --on simd\ny = range(3) |> sum")
+    assert magics.report().pipelines[0].backend == "simd"
+
+
+def test_config_magic_shows_and_sets(notebook):
+    assert "HastegaMagics.int_mode" in notebook.run("%config HastegaMagics").out
+    notebook.run("%config HastegaMagics.quiet = True")
+    assert notebook(CELL).bundles == []
+    notebook.run("%config HastegaMagics.quiet = False")
+    notebook.run("%config HastegaMagics.show = ['fused']")
+    assert notebook(CELL).out.count("──") == 1
+
+
+def test_help_lists_every_option(notebook):
+    text = notebook.run("%hastega").out
+    for option in ("--on", "--int", "--no-fuse", "--show", "--strict", "report", "cache", "devices"):
+        assert option in text
+    assert notebook.run("%hastega help").out == text
+
+
+def test_report_again_and_saved(notebook, tmp_path):
+    assert "no %%hastega cell" in one_line(notebook.run("%hastega report"))
+    notebook("total = range(10) |> sum", "--quiet --no-baseline")
+    assert notebook.run("%hastega report").reports[0]["pipelines"][0]["name"] == "total"
+    file = tmp_path / "a page.html"
+    assert str(file) in notebook.run(f"%hastega report --save '{file}'").out
+    page = file.read_text(encoding="utf-8")
+    assert page.startswith("<!DOCTYPE html>")
+    assert "total" in page
+    assert "cannot be written" in one_line(notebook.run(f"%hastega report --save {tmp_path}/no/x.html"))
+
+
+def test_cache_says_what_it_holds_and_forgets_it(notebook):
+    notebook.run("%hastega cache clear")
+    assert notebook.run("%hastega cache").out.startswith("0 compiled loops")
+    notebook("total = range(10) |> sum")
+    assert notebook.run("%hastega cache").out.startswith("1 compiled loop, ")
+    assert notebook.run("%hastega cache clear").out.startswith("forgot 1 compiled loop")
+    pipeline = notebook("total = range(10) |> sum").reports[0]["pipelines"][0]
+    assert pipeline["cached"] is False
+
+
+def test_devices(notebook):
+    assert {line.split()[0] for line in notebook.run("%hastega devices").out.splitlines()} == {"parallel", "simd"}
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("reprt", ["reprt", "report"]),
+        ("zzz", ["zzz", "report", "cache"]),
+        ("doctor", ["doctor", "not in this version"]),
+        ("calibrate", ["calibrate", "not in this version"]),
+        ("edit llvm", ["edit", "not in this version"]),
+        ("report --sav x", ["--sav", "--save"]),
+        ("cache empty", ["empty", "clear"]),
+        ("devices all", ["all"]),
+    ],
+)
+def test_commands_that_do_not_exist(notebook, line, words):
+    said = one_line(notebook.run(f"%hastega {line}"))
+    assert all(word in said for word in words), said
