@@ -11,6 +11,7 @@ from typing import Any, cast
 import numpy as np
 
 from hastega_magic.compiler.execute import run_loops
+from hastega_magic.compiler.loops import compile_loop
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
@@ -27,7 +28,10 @@ _SHORT = 5e-4
 """Runs shorter than this (seconds) are repeated for the spread."""
 
 _PROBE = 512
-"""Elements of the first, small run that the rest is estimated from."""
+"""Elements of the first run."""
+
+_LARGEST = 1 << 24
+"""Elements of the largest run: temporaries of NumPy and lists of Python cost memory."""
 
 
 @dataclass(frozen=True)
@@ -59,12 +63,7 @@ class Comparison:
         """The baseline of a back end within about `budget` seconds; None where it has no form for the statements."""
         run = self._runner(backend)
         try:
-            size = min(self.length, _PROBE)
-            seconds, values = _timed(run, size)
-            if size < self.length:
-                possible = int(budget / 1.5 / max(seconds / size, 1e-9))
-                size = min(self.length, max(size, min(possible, 1 << 22)))
-                seconds, values = _timed(run, size)
+            size, seconds, values = self._within(run, budget)
         except (NoNumpyForm, HastegaError):
             return None
         except Exception as error:  # a NumPy call may refuse what Python and the kernel accept
@@ -78,6 +77,23 @@ class Comparison:
         return Baseline(
             backend, median, (min(times) * scale, max(times) * scale), size, size < self.length, equal, note
         )
+
+    def _within(self, run: Callable[[int], list[object]], budget: float) -> tuple[int, float, list[object]]:
+        """Larger and larger parts of the source, until the whole one or the budget is reached: size, seconds, values.
+
+        Short runs say little about long ones (calls cost more than elements), so the estimate grows with the size.
+        """
+        size, left = min(self.length, _PROBE), budget
+        while True:
+            seconds, values = _timed(run, size)
+            left -= seconds
+            possible = int(left / 1.3 / max(seconds / max(size, 1), 1e-10))
+            larger = min(self.length, possible, size * 64, _LARGEST)
+            if larger < 2 * size and larger < self.length:
+                return size, seconds, values
+            if size == self.length:
+                return size, seconds, values
+            size = larger
 
     def _runner(self, backend: str) -> Callable[[int], list[object]]:
         if backend == "python":
@@ -146,6 +162,17 @@ class Comparison:
                 return False, "another result"
             worst = max(worst, error)
         return True, "" if worst == 0 else f"equal to {worst:.0e}"
+
+
+def numpy_value(loop: Loop, workspace: Workspace, options: Options, trace: Trace) -> object:
+    """One loop as NumPy calls; NoNumpyForm where an operator has none."""
+    _, fused, _ = compile_loop([loop.pipeline], workspace.table_columns, workspace.spans, options, trace)
+    columns = [workspace.column(source) for source in fused.sources]
+    length = min(len(column.data) for column in columns)
+    tables = [column.data for column in workspace.table_columns]
+    arrays = [column.array(0, length) for column in columns]
+    (output,) = fused.outputs
+    return _with_initial(loop, run_fused_numpy(fused, arrays, tables)[output.name])
 
 
 def _with_initial(loop: Loop, value: Any) -> object:

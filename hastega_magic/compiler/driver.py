@@ -12,6 +12,7 @@ from typing import Any, cast
 import numpy as np
 
 from hastega_magic.compiler import describe
+from hastega_magic.compiler.baselines import numpy_value
 from hastega_magic.compiler.execute import Execution, Separately, run_loops
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.statement import Bound, Loop, build_loop
@@ -19,8 +20,10 @@ from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import HastegaError, IntegerOverflowWarning, NotCompilable, Reason, UsageError
 from hastega_magic.passes.fuse import can_fuse
 from hastega_magic.runtime import python
+from hastega_magic.runtime.numpy import NoNumpyForm
 from hastega_magic.runtime.sources import BeyondInt64
 from hastega_magic.syntax.build import BoundStage
+from hastega_magic.syntax.stages import suggest
 from hastega_magic.trace import Trace
 
 
@@ -72,7 +75,7 @@ class Driver:
         """
         self.current = bound
         options = self.options
-        if not options.fuse or options.on in ("python", "numpy"):
+        if not options.fuse or options.on in ("python", "numpy") or not bound.stages[0].site.known:
             return None
         workspace = group.workspace if group is not None else Workspace(self.filename)
         earlier = None
@@ -126,19 +129,15 @@ class Driver:
         if self.options.on == "python":
             with self.trace.phase("kernel"):
                 value = python.run(value, bound.calls())
-            self.trace.add(
-                "run",
-                backend="python",
-                device="CPython",
-                threads=1,
-                elements=_length(source),
-                loops=0,
-                cached=False,
-            )
+            self._tell_python("python", source)
             return Outcome([bound], [value], [], None, number)
         while rest:
+            if not rest[0].site.known:
+                value = self._barrier(bound, value, rest[0], _not_a_stage(rest.pop(0).site.name))
+                continue
             if isinstance(value, Iterator):  # perhaps endless: Python takes one element after the other
-                value, rest = self._lazily(bound, cast(object, value), rest), []
+                once = "the source is an iterator, which gives its elements only once and one by one"
+                value, rest = self._lazily(bound, cast(object, value), rest, once), []
                 continue
             value = _iterable(value)
             workspace = Workspace(self.filename)
@@ -149,6 +148,9 @@ class Driver:
                 value = self._barrier(bound, value, rest.pop(0), reason or Reason("it has no compiled form"))
                 continue
             left = rest[len(loop.stages) :]
+            if self.options.on == "numpy":
+                value, rest = self._by_numpy(bound, loop, workspace, value), left
+                continue
             try:
                 execution = run_loops([loop], workspace, self.options, self.trace)
             except BeyondInt64 as error:
@@ -158,28 +160,37 @@ class Driver:
             except Exception:
                 if not left or left[0].site.name != "take":
                     raise
-                value, rest = python.run(value, bound.calls(rest)), []  # perhaps beyond what is taken
+                beyond = "an element raised, which `take` may never reach: Python takes one after the other"
+                value, rest = self._lazily(bound, value, rest, beyond), []
             else:
                 first, used = first or (execution, loop), workspace
                 loops.append(loop)
                 value, rest = execution.values[0], left
                 self._warn(execution, bound)
         if first is None:
-            self.trace.add(
-                "run",
-                backend="python",
-                device="CPython",
-                threads=1,
-                elements=_length(source),
-                loops=0,
-                cached=False,
-            )
+            self._tell_python("numpy" if self.options.on == "numpy" else "python", source)
         else:
             self._tell(first[0], [first[1]], len(loops))
         return Outcome([bound], [value], loops, execution, number, used)
 
-    def _lazily(self, bound: Bound, value: object, stages: Sequence[BoundStage]) -> object:
-        reason = Reason("the source is an iterator, which gives its elements only once and one by one")
+    def _tell_python(self, backend: str, source: object) -> None:
+        device = {"numpy": "NumPy", "python": "CPython"}[backend]
+        self.trace.add(
+            "run", backend=backend, device=device, threads=1, elements=_length(source), loops=0, cached=False
+        )
+
+    def _by_numpy(self, bound: Bound, loop: Loop, workspace: Workspace, value: object) -> object:
+        """The loop as NumPy calls on whole arrays; by CPython where an operator has no such form."""
+        try:
+            with self.trace.phase("kernel"):
+                return numpy_value(loop, workspace, self.options, self.trace)
+        except (NoNumpyForm, NotCompilable, BeyondInt64) as error:
+            describe.describe_barrier(loop.pipeline.source.name, Reason(str(error)), self.trace)
+            with self.trace.phase("kernel"):
+                return python.run(value, bound.calls(loop.stages))
+
+    def _lazily(self, bound: Bound, value: object, stages: Sequence[BoundStage], why: str) -> object:
+        reason = Reason(why, bound.site.span)
         describe.describe_barrier(bound.site.source_text, reason, self.trace)
         if self.options.strict:
             raise StrictError(f"`{bound.site.source_text}` is not compiled: {reason.text}")
@@ -219,6 +230,12 @@ class Driver:
     def _warn_at(self, text: str, bound: Bound) -> None:
         # At the user's own line, and without a registry: every run warns, not only the first from a place.
         warnings.warn_explicit(text, IntegerOverflowWarning, self.filename, bound.site.span.line)
+
+
+def _not_a_stage(name: str) -> Reason:
+    hint = suggest(name)
+    near = f" (did you mean {hint}?)" if hint else ""
+    return Reason(f"`{name}` is no stage: Python calls it on the value so far{near}")
 
 
 def _iterable(value: object) -> object:

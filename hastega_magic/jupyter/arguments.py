@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import shlex
 from collections.abc import Collection, Mapping
 from dataclasses import fields
 from typing import Any, NoReturn
 
 from IPython.core.error import UsageError
-from IPython.utils.process import arg_split  # pyright: ignore[reportPrivateImportUsage]
 
 from hastega_magic.compiler.options import BACKENDS, INT_MODES, Options
 from hastega_magic.errors import UsageError as OptionError
@@ -41,7 +41,7 @@ class Arguments(argparse.ArgumentParser):
     def read(self, line: str) -> argparse.Namespace:
         """The options in the line after the magic's name; UsageError for what is none of them."""
         try:
-            words: list[str] = arg_split(line)
+            words = shlex.split(line)
         except ValueError as error:  # a quote that is not closed
             self.error(str(error).lower())
         found, rest = self.parse_known_args(words)

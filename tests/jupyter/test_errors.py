@@ -1,0 +1,227 @@
+"""Bad input, as the user sees it: the right exception, the user's own line, nothing of ours, a shell that lives on."""
+
+import re
+
+import numpy as np
+import pytest
+
+OURS = re.compile(r"hastega_magic|run_cell_magic|site-packages|get_ipython|__hastega|During handling")
+
+
+def fails(seen, kind, *words):
+    """The text shown for an error of that kind, checked to hold the words and nothing of ours."""
+    assert type(seen.error).__name__ == kind
+    assert seen.error is not None
+    shown = seen.out
+    assert not OURS.search(shown), shown
+    for word in words:
+        assert word in shown, shown
+    return shown
+
+
+def alive(notebook):
+    """The shell computes as before."""
+    assert notebook("range(11) |> sum", "--quiet").out.startswith("Out[")
+
+
+# Text that cannot be read
+
+
+@pytest.mark.parametrize(
+    ("body", "line", "text", "caret", "message"),
+    [
+        ("x = 3 +", 2, "x = 3 +", 7, "invalid syntax"),
+        ("a = 1\nb = range(3) |>", 3, "b = range(3) |>", 13, "nothing stands after `|>`"),
+        ("a = (range(3)\n     |> map(_ + 1) |> )", 3, "|> map(_ + 1) |> )", 14, "nothing stands after `|>`"),
+        ("if 1:\nx = 2", 3, "x = 2", 0, "expected an indented block"),
+        ("x = 'abc", 2, "x = 'abc", 4, "unterminated string"),
+        ("y = range(3) |> map()", 2, "y = range(3) |> map()", 16, "map"),
+        ("return 3", 2, "return 3", 0, "'return' outside function"),
+        ("a = 1\nawait a", 3, "await a", 0, "'await' outside function"),
+        ("%time 3", 2, "%time 3", 0, "do not work in a %%hastega cell"),
+    ],
+)
+def test_syntax_error_has_its_caret_under_the_users_line(notebook, body, line, text, caret, message):
+    shown = fails(notebook(body), "SyntaxError", message)
+    lines = shown.rstrip().splitlines()
+    assert len(lines) == 4
+    assert re.fullmatch(rf" +Cell In\[1\], line {line}", lines[0])
+    assert lines[1].strip() == text
+    assert lines[2].index("^") - 4 == caret
+    assert lines[3].startswith("SyntaxError: ")
+    alive(notebook)
+
+
+def test_nothing_runs_before_a_syntax_error_and_no_report_is_shown(notebook):
+    seen = notebook("before = 1\nx = range(3) |> sum\ny = 3 +")
+    fails(seen, "SyntaxError")
+    assert "before" not in notebook.ns
+    assert seen.bundles == []
+
+
+def test_syntax_error_from_running_code(notebook):
+    shown = fails(notebook("a = 1\neval('1 +')"), "SyntaxError", "line 3", "eval('1 +')", "invalid syntax")
+    assert shown.rstrip().endswith("SyntaxError: invalid syntax")
+
+
+# What the cell's Python raises
+
+
+@pytest.mark.parametrize(
+    ("body", "kind", "words"),
+    [
+        ("y = nope |> sum", "NameError", ["name 'nope' is not defined", "----> 2 y = nope |> sum"]),
+        ("y = range(3) |> map(lambda x: x + nope) |> sum", "NameError", ["name 'nope' is not defined"]),
+        ("y = range(3) |> mop(lambda x: x)", "NameError", ["name 'mop' is not defined"]),
+        ("y = 3 |> map(lambda x: x)", "TypeError", ["'int' object is not iterable", "----> 2"]),
+        ("y = None |> sum", "TypeError", ["'NoneType' object is not iterable", "----> 2"]),
+        ("y = range(3) |> zip(5)", "TypeError", ["'int' object is not iterable", "----> 2"]),
+        ("y = [1, 2, 'a'] |> map(lambda x: x + 1) |> sum", "TypeError", ["can only concatenate str", "lambda"]),
+        ("y = [1, 2, None] |> map(lambda x: x + 1)", "TypeError", ["unsupported operand type(s) for +", "lambda"]),
+        ("y = [1, 2, None] |> sum", "TypeError", ["unsupported operand type(s) for +", "----> 2"]),
+        ("y = [1, None] |> max", "TypeError", ["'>' not supported", "----> 2"]),
+        ("y = [] |> min", "ValueError", ["arg is an empty sequence", "----> 2"]),
+        ("y = range(0) |> map(lambda x: x + 1) |> max", "ValueError", ["arg is an empty sequence"]),
+        ("y = [] |> mean", "StatisticsError", ["at least one data point"]),
+        ("y = [] |> reduce(lambda a, b: a + b)", "TypeError", ["empty iterable with no initial value"]),
+        ("y = range(-3, 3) |> map(lambda x: 5 % x)", "ZeroDivisionError", ["element 3 of range(-3, 3), 0", "lambda"]),
+        ("y = range(-3, 3) |> map(lambda x: 5 // x)", "ZeroDivisionError", ["element 3 of range(-3, 3), 0"]),
+        ("y = [1.0, 0.0] |> map(lambda x: 1 / x) |> sum", "ZeroDivisionError", ["element 1 of [1.0, 0.0], 0.0"]),
+        ("import math\ny = [4, -1] |> map(math.sqrt)", "ValueError", ["element 1 of [4, -1], -1", "----> 3"]),
+        ("y = [float('nan'), 1.0] |> map(int) |> sum", "ValueError", ["cannot convert float NaN", "element 0"]),
+        ("y = [1.0, float('inf')] |> map(int) |> sum", "OverflowError", ["cannot convert float infinity", "element 1"]),
+        ("t = [1, 2]\ny = [0, 1, 2] |> map(lambda i: t[i])", "IndexError", ["element 2 of [0, 1, 2], 2"]),
+        ("import numpy as np\ny = np.array(5) |> map(lambda x: x)", "TypeError", ["iteration over a 0-d array", "----> 3"]),
+        ("a, b = 1, 2\n1 / 0", "ZeroDivisionError", ["division by zero", "----> 3 1 / 0"]),
+    ],
+)  # fmt: skip
+def test_bad_input_raises_what_python_raises(notebook, body, kind, words):
+    fails(notebook(body), kind, *words)
+    assert "y" not in notebook.ns
+    alive(notebook)
+
+
+def test_the_statement_and_the_function_are_both_shown(notebook):
+    notebook.run("def inverse(x):\n    return 1 // (x - 2)")
+    shown = fails(
+        notebook("a = 1\ny = (range(10)\n     |> map(inverse)\n     |> sum)"),
+        "ZeroDivisionError",
+        "Cell In[2], line 3\n",
+        "----> 3 y = (range(10)",
+        "Cell In[1], line 2, in inverse(x)",
+        "----> 2     return 1 // (x - 2)",
+    )
+    assert shown.rstrip().endswith("hastega: element 2 of range(10), 2, in `map(inverse)` (cell line 4)")
+    assert len(re.findall(r"^Cell In", shown, re.MULTILINE)) == 2
+
+
+def test_an_error_in_a_function_with_a_pipeline_called_by_an_ordinary_cell(notebook):
+    notebook("def f(n):\n    return range(n) |> map(lambda x: 1 // (x - 2)) |> sum\na = f(2)")
+    assert notebook.ns["a"] == -2
+    shown = fails(notebook.run("f(5)"), "ZeroDivisionError", "Cell In[2], line 1", "Cell In[1], line 3, in f(n)")
+    assert notebook.run("%tb").out == shown
+    alive(notebook)
+
+
+def test_what_an_exception_came_from_is_shown(notebook):
+    body = "try:\n    x = (range(3) |> map(lambda v: 1 // v) |> sum) + 1\nexcept ZeroDivisionError as e:\n    raise KeyError('k') from e"
+    fails(notebook(body), "KeyError", "direct cause", "ZeroDivisionError", "line 3", "line 5")
+
+
+def test_a_caught_error_leaves_nothing(notebook):
+    body = "try:\n    x = (range(3) |> map(lambda v: 1 // v) |> sum) + 1\nexcept ZeroDivisionError:\n    x = -1\nx"
+    assert notebook(body).out == "Out[1]: -1\n"
+
+
+# Statements before the failing one
+
+
+def test_statements_before_the_failing_one_have_taken_effect(notebook):
+    seen = notebook(
+        "xs = range(100)\na = xs |> map(lambda x: x + 1) |> sum\n"
+        "b = xs |> map(lambda x: 1 // (x - 50)) |> sum\nc = xs |> max\nd = 1"
+    )
+    fails(seen, "ZeroDivisionError", "----> 4 b = ")
+    assert notebook.ns["a"] == 5050
+    assert not {"b", "c", "d"} & set(notebook.ns)
+    assert [each["name"] for each in seen.reports[0]["pipelines"]] == ["a", "b"]
+    assert "did not run" in seen.bundles[0]["text/plain"]
+
+
+def test_the_failing_statement_does_not_change_an_old_value(notebook):
+    notebook.run("b = 'old'")
+    seen = notebook("a = range(5) |> map(_ + 1)\nb = a |> map(lambda x: 1 // (x - 3)) |> sum")
+    fails(seen, "ZeroDivisionError", "of a, 3")
+    assert notebook.ns["a"].tolist() == [1, 2, 3, 4, 5]
+    assert notebook.ns["b"] == "old"
+
+
+def test_no_report_when_nothing_ran(notebook):
+    assert notebook("y = nope |> sum").bundles == []
+    assert notebook("y = [1, None] |> sum").bundles == []
+
+
+def test_a_plain_statement_that_fails_leaves_the_report_of_what_ran(notebook):
+    seen = notebook("a = range(5) |> sum\nraise RuntimeError('stop')")
+    fails(seen, "RuntimeError", "----> 3 raise RuntimeError('stop')")
+    assert (notebook.ns["a"], len(seen.reports)) == (10, 1)
+
+
+# Input that is unusual, and good
+
+
+@pytest.mark.parametrize(
+    ("source", "python"),
+    [
+        ("[]", []),
+        ("[1, 2.5, 3]", [1, 2.5, 3]),
+        ("[1, 2**70, -2**65]", [1, 2**70, -(2**65)]),
+        ("[True, 2, False]", [True, 2, False]),
+        ("[float('inf'), -0.0, 1e308]", [float("inf"), -0.0, 1e308]),
+        ("np.arange(10)[::-1]", list(range(9, -1, -1))),
+        ("np.arange(20)[::-3]", list(range(19, -1, -3))),
+        ("np.arange(6).astype('>i4')", list(range(6))),
+        ("np.linspace(0, 1, 5).astype('>f8')", [0.0, 0.25, 0.5, 0.75, 1.0]),
+        ("np.array([True, False, True])", [True, False, True]),
+        ("np.array([2**64 - 1, 3], np.uint64)", [2**64 - 1, 3]),
+        ("np.array([2**62, 3], np.uint64)", [2**62, 3]),
+        ("np.array([-128, 127], np.int8)", [-128, 127]),
+        ("np.broadcast_to(np.int64(7), 5)", [7] * 5),
+        ("readonly", [1, 2, 3]),
+        ("(x for x in range(5))", list(range(5))),
+        ("range(10**20, 10**20 + 3)", [10**20, 10**20 + 1, 10**20 + 2]),
+    ],
+)
+def test_unusual_sources_give_what_python_gives(notebook, source, python):
+    notebook.run("import numpy as np\nreadonly = np.array([1, 2, 3])\nreadonly.flags.writeable = False")
+    assert notebook(f"y = {source} |> map(lambda v: v * 2 + 1) |> to_list").error is None
+    expected = [v * 2 + 1 for v in python]
+    assert notebook.ns["y"] == expected
+    assert [type(v) for v in notebook.ns["y"]] == [type(v) for v in expected]
+
+
+@pytest.mark.parametrize(
+    ("body", "value"),
+    [
+        ("y = [] |> sum", 0),
+        ("y = [] |> prod", 1),
+        ("y = [] |> count", 0),
+        ("y = [-2**63] |> map(lambda x: x // -1) |> sum", 2**63),
+        ("d = -1\ny = [-2**63, 5] |> map(lambda x: x // d) |> to_list", [2**63, -5]),
+        ("d = -1\ny = [-2**63, 5] |> map(lambda x: x % d) |> to_list", [0, 0]),
+        ("y = [-7, 7] |> map(lambda x: (x // 2, x % -3)) |> to_list", [(-4, -1), (3, -2)]),
+        ("y = range(5) |> zip(range(3)) |> to_list", [(0, 0), (1, 1), (2, 2)]),
+        ("y = [1, 2, 3] |> zip([1.5, 2.5]) |> map(lambda a, b: a * b) |> to_list", [1.5, 5.0]),
+        ("y = [float('inf'), 1.0] |> max", float("inf")),
+    ],
+)
+def test_unusual_results(notebook, body, value):
+    assert notebook(body).error is None
+    assert notebook.ns["y"] == value
+    assert type(notebook.ns["y"]) is type(value)
+
+
+def test_nan_passes_through(notebook):
+    notebook("y = [float('nan'), 1.0] |> map(lambda x: x * 2)\nz = y |> sum")
+    assert np.isnan(notebook.ns["y"][0])
+    assert np.isnan(notebook.ns["z"])
