@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property, lru_cache
-from types import CodeType
+from types import CodeType, FunctionType
 from typing import Any
 
 from hastega_magic.compiler.baselines import Comparison
@@ -22,6 +22,7 @@ from hastega_magic.syntax.build import BoundStage
 from hastega_magic.syntax.cell import BIND, RUN, CellPlan, PipelineStatement, Plain, Site, plan
 from hastega_magic.syntax.functions import globals_read
 from hastega_magic.syntax.names import is_pure_source, reads
+from hastega_magic.syntax.stages import STAGES
 from hastega_magic.trace import Trace
 
 Namespace = dict[str, Any]
@@ -94,9 +95,21 @@ _Codes = dict[object, CodeType]
 
 
 @lru_cache(64)
-def _planned(text: str, filename: str) -> tuple[CellPlan, _Codes]:
+def _planned(text: str, filename: str, shadowed: frozenset[str]) -> tuple[CellPlan, _Codes]:
     """The plan of a cell, and the code made of it so far; running the same cell again starts from them."""
-    return plan(text, filename), {}
+    return plan(text, filename, shadowed), {}
+
+
+def _shadowing(namespace: Namespace) -> frozenset[str]:
+    """Stage names that the user has defined functions of; `sum = 0` and imported ones leave a stage what it is."""
+    return frozenset(
+        name
+        for name in STAGES.keys() & namespace.keys()
+        if isinstance(namespace[name], FunctionType) and namespace[name].__globals__ is namespace
+    )
+
+
+_reads = lru_cache(1024)(reads)
 
 
 class _Cell:
@@ -119,7 +132,7 @@ class _Cell:
 
     def run(self) -> object:
         with self.trace.phase("parse"):
-            cell, self.codes = _planned(self.text, self.filename)
+            cell, self.codes = _planned(self.text, self.filename, _shadowing(self.namespace))
         linecache.cache.setdefault(
             self.filename, (len(self.text), None, self.text.splitlines(True), self.filename)
         )
@@ -213,7 +226,7 @@ class _Cell:
         assert item.site.bind_expression is not None
         call = item.site.bind_expression.body
         assert isinstance(call, ast.Call)
-        names = {name for stage in call.args[2:] for name in reads(stage)}
+        names = {name for stage in call.args[2:] for name in _reads(stage)}
         return not names & self.group.names()
 
     def _reads_pending(self, bound: Bound) -> bool:

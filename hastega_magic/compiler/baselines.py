@@ -28,7 +28,10 @@ _SHORT = 5e-4
 """Runs shorter than this (seconds) are repeated for the spread."""
 
 _PROBE = 512
-"""Elements of the first run."""
+"""Elements of the first run over a long source."""
+
+_FEW = 4096
+"""Up to so many elements are all run at once."""
 
 _LARGEST = 1 << 24
 """Elements of the largest run: temporaries of NumPy and lists of Python cost memory."""
@@ -83,7 +86,7 @@ class Comparison:
 
         Short runs say little about long ones (calls cost more than elements), so the estimate grows with the size.
         """
-        size, left = min(self.length, _PROBE), budget
+        size, left = self.length if self.length <= _FEW else _PROBE, budget
         while True:
             seconds, values = _timed(run, size)
             left -= seconds

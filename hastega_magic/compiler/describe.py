@@ -18,7 +18,7 @@ from hastega_magic.interval import Interval
 from hastega_magic.ir.expr import Expr, Value, flatten
 from hastega_magic.ir.fused import Fused
 from hastega_magic.ir.pipeline import Source
-from hastega_magic.ir.printer import print_expr
+from hastega_magic.ops import OPS
 from hastega_magic.runtime import cpu
 from hastega_magic.trace import Trace
 
@@ -224,7 +224,7 @@ def graph_of(loops: Sequence[Loop], fused: Fused, execution: Execution, trace: T
         (first, *_) = flatten(output.value)
         label = _edge(first.type.value, fused.ranges.get(first))
         if output.mask is not None:
-            label += f" where {_short(print_expr(output.mask))}"
+            label += f" where {_short(_inline(output.mask))}"
         after.edges.append([box, after.node("result", output.name, **_value(execution, number)), label])
     trace.add("graph", before=before.to_dict(), after=after.to_dict())
 
@@ -267,6 +267,22 @@ def _types(value: Value) -> str:
     if isinstance(value, Expr):
         return value.type.value
     return f"({', '.join(_types(part) for part in value)})"
+
+
+def _inline(node: Expr, depth: int = 0) -> str:
+    """A node as one expression for a label, cut where it gets deep."""
+    if node.op == "const":
+        return str(node.value)
+    if not node.args:
+        return "x" if node.op == "load" else "i" if node.op == "index" else node.op
+    if depth == 3:
+        return "…"
+    parts = [_inline(arg, depth + 1) for arg in node.args]
+    symbol = OPS[node.op].symbol if node.op in OPS else ""
+    if symbol and len(parts) == 2:
+        text = f"{parts[0]} {symbol} {parts[1]}"
+        return f"({text})" if depth else text
+    return f"{symbol.strip()}{parts[0]}" if symbol and len(parts) == 1 else f"{node.op}({', '.join(parts)})"
 
 
 def _short(text: str) -> str:

@@ -17,7 +17,7 @@ from hastega_magic.compiler.execute import Execution, Separately, run_loops
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.statement import Bound, Loop, build_loop
 from hastega_magic.compiler.workspace import Workspace
-from hastega_magic.errors import HastegaError, IntegerOverflowWarning, NotCompilable, Reason, UsageError
+from hastega_magic.errors import NOWHERE, HastegaError, IntegerOverflowWarning, NotCompilable, Reason, UsageError
 from hastega_magic.passes.fuse import can_fuse
 from hastega_magic.runtime import python
 from hastega_magic.runtime.numpy import NoNumpyForm
@@ -133,7 +133,7 @@ class Driver:
             return Outcome([bound], [value], [], None, number)
         while rest:
             if not rest[0].site.known:
-                value = self._barrier(bound, value, rest[0], _not_a_stage(rest.pop(0).site.name))
+                value = self._barrier(bound, value, rest[:1], _not_a_stage(rest.pop(0).site.name))
                 continue
             if isinstance(value, Iterator):  # perhaps endless: Python takes one element after the other
                 once = "the source is an iterator, which gives its elements only once and one by one"
@@ -145,7 +145,9 @@ class Driver:
                 chosen = rest if self.options.fuse else rest[:1]
                 loop, reason, _ = build_loop(bound, value, chosen, workspace)
             if loop is None:
-                value = self._barrier(bound, value, rest.pop(0), reason or Reason("it has no compiled form"))
+                together = _together(rest)
+                value = self._barrier(bound, value, together, reason or Reason("it has no compiled form"))
+                rest = rest[len(together) :]
                 continue
             left = rest[len(loop.stages) :]
             if self.options.on == "numpy":
@@ -156,12 +158,12 @@ class Driver:
             except BeyondInt64 as error:
                 value, rest = self._beyond(loop, value, str(error)), left
             except NotCompilable as error:
-                value = self._barrier(bound, value, rest.pop(0), error.reason)
-            except Exception:
-                if not left or left[0].site.name != "take":
+                together = _together(rest)
+                value, rest = self._barrier(bound, value, together, error.reason), rest[len(together) :]
+            except Exception as error:
+                if not left or self.options.strict:
                     raise
-                beyond = "an element raised, which `take` may never reach: Python takes one after the other"
-                value, rest = self._lazily(bound, value, rest, beyond), []
+                value, rest = self._perhaps_unreached(bound, value, rest, error), []
             else:
                 first, used = first or (execution, loop), workspace
                 loops.append(loop)
@@ -189,6 +191,18 @@ class Driver:
             with self.trace.phase("kernel"):
                 return python.run(value, bound.calls(loop.stages))
 
+    def _perhaps_unreached(
+        self, bound: Bound, value: object, stages: Sequence[BoundStage], error: Exception
+    ) -> object:
+        """The stages one element after the other: those behind the loop may never ask for the one that raised."""
+        beyond = "an element raised, which the stages behind may never reach: Python takes one after the other"
+        try:
+            return self._lazily(bound, value, stages, beyond)
+        except Exception as again:
+            if type(again) is type(error) and again.args == error.args:
+                raise error from None  # it has the notes
+            raise
+
     def _lazily(self, bound: Bound, value: object, stages: Sequence[BoundStage], why: str) -> object:
         reason = Reason(why, bound.site.span)
         describe.describe_barrier(bound.site.source_text, reason, self.trace)
@@ -197,12 +211,17 @@ class Driver:
         with self.trace.phase("kernel"):
             return python.run(value, bound.calls(stages))
 
-    def _barrier(self, bound: Bound, value: object, stage: BoundStage, reason: Reason) -> object:
+    def _barrier(
+        self, bound: Bound, value: object, stages: Sequence[BoundStage], reason: Reason
+    ) -> object:
+        stage = stages[0]
+        if reason.span == NOWHERE:
+            reason = Reason(reason.text, stage.site.span)
         describe.describe_barrier(stage.site.text, reason, self.trace)
         if self.options.strict:
             raise StrictError(f"`{stage.site.text}` is not compiled: {reason.text}")
         with self.trace.phase("kernel"):
-            return python.run(value, bound.calls([stage]))
+            return python.run(value, bound.calls(stages))
 
     def _beyond(self, loop: Loop, value: object, why: str) -> object:
         """The stages of a loop over Python ints that int64 does not hold."""
@@ -236,6 +255,15 @@ def _not_a_stage(name: str) -> Reason:
     hint = suggest(name)
     near = f" (did you mean {hint}?)" if hint else ""
     return Reason(f"`{name}` is no stage: Python calls it on the value so far{near}")
+
+
+def _together(stages: Sequence[BoundStage]) -> Sequence[BoundStage]:
+    """The first stage, and with it those up to one that may not ask for all of its elements."""
+    names = [stage.site.name if stage.callee is None else "" for stage in stages]
+    if names[0] not in ("map", "filter", "zip", "enumerate"):
+        return stages[:1]
+    limits = [place for place, name in enumerate(names) if name in ("take", "any", "all", "zip")]
+    return stages[: max(limits, default=0) + 1]
 
 
 def _iterable(value: object) -> object:

@@ -16,10 +16,15 @@ from hastega_magic.interval import INT64
 from hastega_magic.ir.expr import Expr, Value, flatten
 from hastega_magic.ir.interpreter import evaluate
 from hastega_magic.ir.pipeline import Fn, Stage
+from hastega_magic.passes.infer import Leaves
+from hastega_magic.passes.wrap import wrapped
 from hastega_magic.runtime.python import spreads
 from hastega_magic.runtime.sources import Column
 from hastega_magic.syntax.build import BoundStage
 from hastega_magic.types import INT
+
+
+_NUMPY_SCALAR: Any = np.generic
 
 
 @dataclass(frozen=True)
@@ -84,6 +89,8 @@ class Elements:
         if exact is None:
             return _python(found)
         wrong, result = exact
+        if self.mode == "wrap":
+            return self._wrapped(stage, value)
         sentence = (
             f"an integer that no int64 holds in `{stage.text}`: element {index} of {self.loop.pipeline.source.name} "
             f"({start!r}) needs {_short(wrong)}"
@@ -107,6 +114,13 @@ class Elements:
             None,
         )
         return None if wrong is None else (wrong, _filled(stage.fn.result, values))
+
+    def _wrapped(self, stage: Stage, value: Any) -> Any:
+        """The stage's result in two's complement."""
+        assert stage.fn is not None
+        new = wrapped(_roots(stage.fn), Leaves((), (None,) * len(self._tables)))
+        values = evaluate([new[node] for node in _roots(stage.fn)], self._leaves(stage.fn.params, value))
+        return _filled(stage.fn.result, {old: values[node] for old, node in new.items() if node in values})
 
     def _leaves(self, params: Value, value: Any) -> Any:
         known = dict(zip(flatten(params), _scalars(value), strict=True))
@@ -147,9 +161,8 @@ def item(column: Column, index: int) -> object:
 
 
 def _python(value: Any) -> Any:
-    if isinstance(value, np.generic) and type(value) is not np.float32:
-        return cast("np.generic[Any]", value).item()
-    return value
+    # float32 has no Python type of its own; every other NumPy scalar has.
+    return value.item() if isinstance(value, _NUMPY_SCALAR) and type(value) is not np.float32 else value
 
 
 def _roots(fn: Fn) -> Sequence[Expr]:

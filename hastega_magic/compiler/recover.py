@@ -19,6 +19,7 @@ from hastega_magic.ir.expr import Expr, Value, flatten
 from hastega_magic.ir.fused import Output
 from hastega_magic.ir.reduction import PROD_NEUTRAL, SUM_NEUTRAL, block_prods, block_sums
 from hastega_magic.ir.schedule import BLOCK
+from hastega_magic.ops.machine import wrap64
 from hastega_magic.runtime import results
 from hastega_magic.runtime.launch import LoopResult
 from hastega_magic.runtime.python import as_result, structured
@@ -101,7 +102,7 @@ class Recovery:
             values += [element.value for element in elements if element.kept]
             start = int(ends[number])
         flush()
-        if start < int(ends[-1]):
+        if start < int(ends[-1]) or not pieces:
             pieces.append(_nested(output.value, iter([array[start : int(ends[-1])] for array in arrays])))
         joined = _joined(pieces)
         return joined.tolist() if output.sink.kind == "to_list" else joined
@@ -112,10 +113,18 @@ class Recovery:
         self, output: Output, folds: Sequence[int], blocks: Mapping[int, list[Element]] | None = None
     ) -> object:
         """The result of a reduction; `blocks` are those that Python evaluated."""
+        found = self._reduction(output, folds, blocks or {})
+        if self.options.int_mode == "wrap" and type(found) is int:
+            return wrap64(found)
+        return found
+
+    def _reduction(
+        self, output: Output, folds: Sequence[int], blocks: Mapping[int, list[Element]]
+    ) -> object:
         kind, type_ = output.sink.kind, flatten(output.value)[0].type
         partials, counts = self.result.partials[folds[0]], self.result.partials[folds[-1]][:, 0]
         kept: list[Any] = []
-        for number, elements in (blocks or {}).items():
+        for number, elements in blocks.items():
             counts[number] = 0
             if kind in ("sum", "reduce_add", "mean", "prod", "reduce_mul") and type_.is_float:
                 counts[number] = sum(element.kept for element in elements)
@@ -152,7 +161,7 @@ class Recovery:
         product = kind in ("prod", "reduce_mul")
         neutral = PROD_NEUTRAL if product else SUM_NEUTRAL
         first = next((element.value for element in elements if element.kept), 0.0)
-        dtype = np.float32 if isinstance(first, np.float32) else np.float64
+        dtype = np.float32 if type(first) is np.float32 else np.float64
         column = np.array([element.value if element.kept else neutral for element in elements], dtype)
         return float((block_prods if product else block_sums)(column)[0])
 

@@ -117,8 +117,7 @@ def _windowed(pipeline: Pipeline, built: Built, workspace: Workspace) -> Pipelin
     stop = None if built.limit is None else built.skip + built.limit
 
     def part(source: Source) -> Source:
-        column = workspace.column(source)
-        return workspace.source(column.data[built.skip : stop], source.name)
+        return workspace.part(source, built.skip, stop)
 
     stages = tuple(replace(stage, sources=tuple(map(part, stage.sources))) for stage in pipeline.stages)
     return replace(pipeline, source=part(pipeline.source), stages=stages)

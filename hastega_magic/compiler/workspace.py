@@ -39,7 +39,13 @@ class Workspace:
 
     def source(self, value: object, name: str = "") -> Source:
         """The description of an object to iterate over."""
-        column = described(value, name or type(value).__name__)
+        return self._known(described(value, name or type(value).__name__))
+
+    def part(self, source: Source, start: int, stop: int | None) -> Source:
+        """The description of a stretch of a source."""
+        return self._known(self.column(source).slice(start, stop))
+
+    def _known(self, column: Column) -> Source:
         return self.columns.setdefault((column.source.kind, column.source.key), column).source
 
     def column(self, source: Source) -> Column:

@@ -7,13 +7,20 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Target:
-    """A CPU as LLVM names it: triple, CPU, feature names without sign; `vector_bits` of its widest registers."""
+    """A CPU as LLVM names it: triple, CPU, feature names without sign; `vector_bits` of its widest registers.
+
+    `spelling`: whose texts rows are spelled in, "llvm" or "opencl". An OpenCL device has its name as `cpu`, and
+    these features: "groups" (a work-group of 64 per block, else a work-item with vectors), "float64",
+    "exact_float32" (float32 division and square root are correctly rounded), "builtin_fma" (`fma` is a slow
+    call), "narrow" (results go over a bus, in as few bytes as their ranges need).
+    """
 
     triple: str
     cpu: str
     features: frozenset[str]
     vector_bits: int
     isa: str
+    spelling: str = "llvm"
 
     def has(self, *names: str) -> bool:
         """Whether the CPU has all these features."""

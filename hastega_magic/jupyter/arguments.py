@@ -10,6 +10,7 @@ import difflib
 import shlex
 from collections.abc import Collection, Mapping
 from dataclasses import fields
+from functools import cache
 from typing import Any, NoReturn
 
 from IPython.core.error import UsageError
@@ -60,11 +61,13 @@ class Arguments(argparse.ArgumentParser):
 
 
 def did_you_mean(name: str, names: Collection[str]) -> str:
-    """`: did you mean 'sum'?` where one of the names is near, else the names there are."""
-    near = difflib.get_close_matches(name, names, 1, 0.5)
-    return f": did you mean {near[0]}?" if near else f"; there are {', '.join(names)}"
+    """`: did you mean --fuse?` where one of the names is near, else the names there are."""
+    bare = {each.lstrip("-"): each for each in names}  # the dashes alone would make options near
+    near = difflib.get_close_matches(name.lstrip("-"), bare, 1)
+    return f": did you mean {bare[near[0]]}?" if near else f"; there are {', '.join(names)}"
 
 
+@cache
 def cell_parser() -> Arguments:
     """The options of `%%hastega`; what is not given is None."""
     parser = Arguments("%%hastega", add_help=False, allow_abbrev=False, argument_default=None)

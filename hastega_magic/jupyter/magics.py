@@ -49,7 +49,8 @@ class HastegaMagics(Magics):
         options = arguments.options_from(line, self._defaults())
         # With its first line, as the editor shows it: line numbers then agree.
         text = f"%%hastega {line}".rstrip() + "\n" + cell
-        number = max(shell.execution_count - 1, 0)
+        # The number of this cell: IPython 8 counts on after the cell, 9 before it, and the hook knows which.
+        number = shell.displayhook.prompt_count
         filename = shell.compile.cache(text, number, raw_code=text)
         session = self._started()
         error: BaseException | None = None

@@ -9,9 +9,9 @@ class Shell(Protocol):
     """The part of `InteractiveShell` that the magics need."""
 
     user_ns: dict[str, Any]
-    execution_count: int
     configurables: list[Any]
     compile: Any
+    displayhook: Any
     magics_manager: Any
     InteractiveTB: Any
     SyntaxTB: Any

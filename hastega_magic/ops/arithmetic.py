@@ -93,7 +93,7 @@ ROWS = (
        spellings=(operator.pos, np.positive)),
     Op("abs", 1, abs, arithmetic, "", np.abs, interval.absolute,
        llvm={"int": "call {r} @llvm.abs.{m}({t} {0}, i1 false)", "float": "call {r} @llvm.fabs.{m}({t} {0})"},
-       opencl={"int": "abs({0})", "float": "fabs({0})"}, overflow=_is_minimum,
+       opencl={"int": "as_long(abs({0}))", "float": "fabs({0})"}, overflow=_is_minimum,
        spellings=(abs, operator.abs, np.absolute)),
     Op("truediv", 2, untyped.truediv, division, "/", np.true_divide,
        llvm={"float": "fdiv {r} {0}, {1}"}, opencl={"float": "{0} / {1}"}, trouble=_zero_divisor,

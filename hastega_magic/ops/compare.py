@@ -102,5 +102,5 @@ ROWS = (
        opencl=dict.fromkeys(("bool", "int", "float"), "{0} ? {1} : {2}")),
     Op("bool_to_int", 1, int, fixed((BOOL,), INT), "int", lambda a: np.asarray(a).astype(np.int64),
        lambda a: BIT,
-       llvm={"bool": "zext {t} {0} to {r}"}, opencl={"bool": "(long){0}"}),
+       llvm={"bool": "zext {t} {0} to {r}"}, opencl={"bool": "{0} & 1L"}),
 )  # fmt: skip

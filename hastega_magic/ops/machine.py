@@ -55,6 +55,14 @@ def _nearest_float32(exact: Fraction) -> np.float32:
     )
 
 
+def _bits(value: float) -> int:
+    return int(np.float64(value).view(np.int64))
+
+
+def _float_of_bits(bits: int) -> float:
+    return float(np.int64(bits).view(np.float64))
+
+
 def _madd52lo(a: int, b: int, c: int) -> int:
     return wrap64(a + ((b & _MASK52) * (c & _MASK52) & _MASK52))
 
@@ -87,11 +95,15 @@ def _int_op(name: str, arity: int, python: Function, llvm: str, opencl: str) -> 
 
 
 ROWS = (
-    _int_op("wrapping_add", 2, lambda a, b: wrap64(a + b), "add {r} {0}, {1}", "{0} + {1}"),
-    _int_op("wrapping_sub", 2, lambda a, b: wrap64(a - b), "sub {r} {0}, {1}", "{0} - {1}"),
-    _int_op("wrapping_mul", 2, lambda a, b: wrap64(a * b), "mul {r} {0}, {1}", "{0} * {1}"),
+    _int_op("wrapping_add", 2, lambda a, b: wrap64(a + b), "add {r} {0}, {1}",
+            "as_long(as_ulong({0}) + as_ulong({1}))"),
+    _int_op("wrapping_sub", 2, lambda a, b: wrap64(a - b), "sub {r} {0}, {1}",
+            "as_long(as_ulong({0}) - as_ulong({1}))"),
+    _int_op("wrapping_mul", 2, lambda a, b: wrap64(a * b), "mul {r} {0}, {1}",
+            "as_long(as_ulong({0}) * as_ulong({1}))"),
     # Counts from 0 to 63 only: beyond, machines differ and LLVM gives poison.
-    _int_op("wrapping_shl", 2, lambda a, b: wrap64(a << (b & 63)), "shl {r} {0}, {1}", "{0} << {1}"),
+    _int_op("wrapping_shl", 2, lambda a, b: wrap64(a << (b & 63)), "shl {r} {0}, {1}",
+            "as_long(as_ulong({0}) << as_ulong({1}))"),
     Op("ashr", 2, lambda a, b: a >> (b & 63), fixed((INT, INT), INT), "", None, _shifted,
        llvm={"int": "ashr {r} {0}, {1}"}, opencl={"int": "{0} >> {1}"}),
     _int_op("madd52lo", 3, _madd52lo,
@@ -99,16 +111,23 @@ ROWS = (
     _int_op("madd52hi", 3, _madd52hi,
             "call {r} @llvm.x86.avx512.vpmadd52h.uq.{bits}({t} {0}, {t} {1}, {t} {2})", ""),
     _int_op("umin", 2, lambda a, b: min(a, b, key=lambda v: v & _MASK64),
-            "call {r} @llvm.umin.{m}({t} {0}, {t} {1})", "min((ulong){0}, (ulong){1})"),
+            "call {r} @llvm.umin.{m}({t} {0}, {t} {1})", "as_long(min(as_ulong({0}), as_ulong({1})))"),
     Op("ult", 2, lambda a, b: (a & _MASK64) < (b & _MASK64), fixed((INT, INT), BOOL), "", None,
        lambda a, b: BIT,
-       llvm={"int": "icmp ult {t} {0}, {1}"}, opencl={"int": "(ulong){0} < (ulong){1}"}),
+       llvm={"int": "icmp ult {t} {0}, {1}"}, opencl={"int": "as_ulong({0}) < as_ulong({1})"}),
     Op("uint_to_float", 1, lambda a: float(a & _MASK64), fixed((INT,), FLOAT), "", None,
-       llvm={"int": "uitofp {t} {0} to {r}"}, opencl={"int": "convert_double_rte((ulong){0})"}),
+       llvm={"int": "uitofp {t} {0} to {r}"}, opencl={"int": "convert_double(as_ulong({0}))"}),
     Op("float_to_uint", 1, lambda a: wrap64(int(a)), fixed((FLOAT,), INT), "", None, _anywhere,
-       llvm={"float": "fptoui {t} {0} to {r}"}, opencl={"float": "(long)convert_ulong_rtz({0})"}),
+       llvm={"float": "fptoui {t} {0} to {r}"}, opencl={"float": "as_long(convert_ulong({0}))"}),
     Op("fma", 3, _fma, ufunc_float, "", None,
        llvm={"float": "call {r} @llvm.fma.{m}({t} {0}, {t} {1}, {t} {2})"},
        opencl={"float": "fma({0}, {1}, {2})"}),
+    # Counts from 0 to 63 only, as for the other shifts.
+    _int_op("lshr", 2, lambda a, b: wrap64((a & _MASK64) >> (b & 63)),
+            "lshr {r} {0}, {1}", "as_long(as_ulong({0}) >> as_ulong({1}))"),
+    Op("float_bits", 1, _bits, fixed((FLOAT,), INT), "", None, _anywhere,
+       llvm={"float": "bitcast {t} {0} to {r}"}, opencl={"float": "as_long({0})"}),
+    Op("bits_float", 1, _float_of_bits, fixed((INT,), FLOAT), "", None,
+       llvm={"int": "bitcast {t} {0} to {r}"}, opencl={"int": "as_double({0})"}),
     Op("gather", 2, operator.getitem, lambda types: fixed((types[0], INT), types[0])(types), ""),
 )  # fmt: skip

@@ -5,12 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from hastega_magic.ops import arithmetic, compare, convert, elementary, integer_division, machine
+from hastega_magic.ops import (
+    arithmetic,
+    compare,
+    convert,
+    elementary,
+    functions_exp,
+    functions_log,
+    functions_pow,
+    functions_trig,
+    integer_division,
+    machine,
+)
 from hastega_magic.ops.row import Op
 
 OPS: dict[str, Op] = {
     row.name: row
-    for module in (arithmetic, integer_division, compare, convert, elementary, machine)
+    for module in (
+        arithmetic, integer_division, compare, convert, elementary, machine,
+        functions_exp, functions_log, functions_trig, functions_pow,
+    )
     for row in module.ROWS
 }
 

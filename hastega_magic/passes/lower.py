@@ -14,6 +14,7 @@ from hastega_magic.interval import Interval
 from hastega_magic.ir.expr import Expr, const, is_const, make, postorder, rebuild
 from hastega_magic.ir.target import Target
 from hastega_magic.ops import OPS
+from hastega_magic.ops.row import Op
 from hastega_magic.passes.builder import GraphBuilder
 from hastega_magic.passes.infer import Leaves
 from hastega_magic.passes.modular import SMALL, ModularLowering, split_constant
@@ -40,7 +41,7 @@ def operand_class(node: Expr) -> str:
 def lower(
     roots: Sequence[Expr], leaves: Leaves, ranges: Mapping[Expr, Interval], target: Target, width: int | None = None
 ) -> Lowered:
-    """Every node below the roots in terms of operators that the LLVM emitter spells; `width`: lanes, if forced."""
+    """Every node below the roots in terms of operators that the target spells; `width`: lanes, if forced."""
     lowering = _Lowering(GraphBuilder(leaves, ranges), target, width)
     for root in roots:
         lowering.lowered(root)
@@ -51,6 +52,7 @@ class _Lowering:
     def __init__(self, builder: GraphBuilder, target: Target, width: int | None) -> None:
         self.builder = builder
         self.new: dict[Expr, Expr] = {}
+        self._target = target
         registers = (width or 8) in (2, 4, 8)  # the instruction has these sizes alone
         self._ifma = registers and target.has("avx512ifma", "avx512vl") and target.vector_bits == 512
         self._modular = ModularLowering(builder, self.lowered)
@@ -106,11 +108,14 @@ class _Lowering:
             current = _shift_for_power(current)
         elif current.op == "select" and current.type is BOOL:
             current = _logic(current)
-        elif current.op != "gather" and operand_class(current) not in row.llvm:
+        elif current.op != "gather" and operand_class(current) not in self._spellings(row):
             assert row.expand is not None, f"{row.name} has neither a spelling nor an expansion"
             self._note(node, self._again(row.expand(self.builder, current.args)))
             return
         self._note(node, current)
+
+    def _spellings(self, row: Op) -> Mapping[str, str]:
+        return row.opencl if self._target.spelling == "opencl" else row.llvm
 
     def _again(self, expansion: Expr) -> Expr:
         """Simplify what a row expanded to, and lower it in turn."""

@@ -12,7 +12,7 @@ from hastega_magic.ir.fused import Effect, Fused, Output
 from hastega_magic.ir.kernel import Kernel
 from hastega_magic.ir.pipeline import Pipeline, Table
 from hastega_magic.ir.target import Target
-from hastega_magic.passes import fuse, guard, schedule
+from hastega_magic.passes import fuse, guard, schedule, wrap
 from hastega_magic.passes.infer import Leaves, infer
 from hastega_magic.passes.simplify import simplify
 
@@ -54,6 +54,10 @@ def _fuse(state: State) -> State:
 
 
 def _infer(state: State) -> State:
+    if state.mode == "wrap":
+        leaves = wrap.signed(state.leaves)
+        new = wrap.wrapped(list(state.loop.roots()), leaves)
+        state = replace(state, leaves=leaves, fused=_replaced(state.loop, new))
     ranges, _ = infer(state.loop.roots(), state.leaves)
     return replace(state, fused=replace(state.loop, ranges=ranges))
 
@@ -61,6 +65,11 @@ def _infer(state: State) -> State:
 def _simplify(state: State) -> State:
     loop = state.loop
     new = simplify(list(loop.roots()), lambda node: loop.ranges.get(node, TOP))
+    return _infer(replace(state, fused=_replaced(loop, new)))
+
+
+def _replaced(loop: Fused, new: Mapping[Expr, Expr]) -> Fused:
+    """The loop over other nodes."""
     outputs = tuple(
         Output(
             each.name,
@@ -74,8 +83,7 @@ def _simplify(state: State) -> State:
         Effect(new[each.node], None if each.mask is None else new[each.mask]) for each in loop.effects
     )
     spans = {new[node]: places for node, places in loop.spans.items() if node in new}
-    changed = replace(loop, outputs=outputs, effects=effects, spans=spans)
-    return _infer(replace(state, fused=changed))
+    return replace(loop, outputs=outputs, effects=effects, spans=spans)
 
 
 def _guard(state: State) -> State:

@@ -30,6 +30,9 @@ PREFETCH = 4096
 _HEAVY = 24
 """Operations of a body beyond which fewer vectors are kept in flight."""
 
+_LONG = 200
+"""The same for OpenCL, whose compiler takes its time over long texts."""
+
 
 def slots_of(output: Output) -> int:
     """How many result arrays an output stores; zero for reductions."""
@@ -120,6 +123,9 @@ def _schedule(body: tuple[Statement, ...], target: Target, width: int | None) ->
     narrow = FLOAT32 in elements and all(type_ in (FLOAT32, BOOL) for type_ in elements)
     lanes = width or max(1, target.vector_bits // (32 if narrow else 64))
     lanes = min(lanes, VIRTUAL_LANES)
+    if target.spelling == "opencl":
+        lanes = 1 if target.has("groups") else min(lanes, 16)
+        return Schedule(lanes, min(VIRTUAL_LANES // lanes, 2 if len(nodes) > _LONG else 4))
     in_flight = VIRTUAL_LANES // lanes
     most = 8 if target.vector_bits >= 512 else 4
     for limit in (_HEAVY, 2 * _HEAVY, 4 * _HEAVY, 8 * _HEAVY):

@@ -57,7 +57,10 @@ class _Pool:
                 return best, True
             self._free.clear()
         rounded = -(-size // _HUGE_PAGE) * _HUGE_PAGE
-        pages = mmap.mmap(-1, rounded, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        try:
+            pages = mmap.mmap(-1, rounded, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        except OSError as error:
+            raise MemoryError(f"a result of {size} bytes does not fit into memory") from error
         if hasattr(mmap, "MADV_HUGEPAGE"):
             pages.madvise(mmap.MADV_HUGEPAGE)
         return pages, False

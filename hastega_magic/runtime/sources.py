@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import array
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
@@ -40,9 +40,11 @@ class Column:
     data: range | AnyArray | Sequence[object]
 
     def slice(self, start: int, stop: int | None) -> Column:
-        """The elements from `start` to `stop`."""
+        """The elements from `start` to `stop`; they are of the same type, even if there are none."""
         part = self.data[start:stop]
-        return Column(described(part, self.source.name).source, part) if part is not self.data else self
+        if isinstance(part, range):
+            return described(part, self.source.name)
+        return Column(replace(self.source, key=id(part), length=len(part)), part)
 
     def array(self, start: int, stop: int) -> AnyArray:
         """Elements `start` to `stop` as a NumPy array: a view of an array, new memory for the others.

@@ -163,7 +163,7 @@ def _take(loop: _Loop, site: StageSite, given: Mapping[str, Any]) -> None:
 def _drop(loop: _Loop, site: StageSite, given: Mapping[str, Any]) -> None:
     count = _count("drop", given["n"])
     loop.needs_position()
-    if loop.fallible:
+    if loop.fallible and count:
         raise _Cut  # Python evaluates the dropped elements too, and may raise there
     loop.skip += count
     loop.limit = None if loop.limit is None else max(0, loop.limit - count)

@@ -38,7 +38,10 @@ def test_one_bundle_with_three_forms(notebook):
     assert set(bundle) == {"application/vnd.hastega.report+json", "text/html", "text/plain"}
     [report] = seen.reports
     assert report["schema"] == 1
-    assert report["cell"]["source"] == "%%hastega --no-baseline\ntotal = range(10) |> map(lambda x: x * x) |> sum\n"
+    assert (
+        report["cell"]["source"]
+        == "%%hastega --no-baseline\ntotal = range(10) |> map(lambda x: x * x) |> sum\n"
+    )
     [pipeline] = report["pipelines"]
     assert (pipeline["name"], pipeline["loops"], pipeline["elements"]) == ("total", 1, 10)
     assert pipeline["span"][0] == 2, "lines are those of the editor, the magic's own being the first"
@@ -149,7 +152,9 @@ def test_a_barrier_is_named(notebook):
 
 
 def test_output_of_the_cell_itself_comes_first(notebook):
-    out = notebook.run("%%hastega --no-baseline\nprint('hello')\nrange(3) |> tap(print) |> sum", front_end=False).out
+    out = notebook.run(
+        "%%hastega --no-baseline\nprint('hello')\nrange(3) |> tap(print) |> sum", front_end=False
+    ).out
     assert out.startswith("hello\nrange(0, 3)\nOut[1]: 3\n")
 
 
@@ -171,7 +176,9 @@ def test_a_filter_on_the_warning_is_respected(notebook):
 
 def test_last_report_is_that_of_the_last_cell(notebook):
     notebook("a = range(10) |> sum", "--quiet")
-    notebook.run("from hastega_magic import last_report\nname = last_report().to_dict()['pipelines'][0]['name']")
+    notebook.run(
+        "from hastega_magic import last_report\nname = last_report().to_dict()['pipelines'][0]['name']"
+    )
     assert notebook.ns["name"] == "a"
     notebook("b = range(10) |> map(lambda x: 1 // x) |> sum")
     notebook.run("text = last_report().to_text()")

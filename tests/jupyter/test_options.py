@@ -141,7 +141,10 @@ def test_cache_says_what_it_holds_and_forgets_it(notebook):
 
 
 def test_devices(notebook):
-    assert {line.split()[0] for line in notebook.run("%hastega devices").out.splitlines()} == {"parallel", "simd"}
+    assert {line.split()[0] for line in notebook.run("%hastega devices").out.splitlines()} == {
+        "parallel",
+        "simd",
+    }
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,53 @@
+"""OpenCL C from a Kernel.
+
+    CPU device: a work-item per block of 4096, explicit vectors     GPU: a work-group of 64 per block, scalars
+
+The arguments are described in ir/device.py. Neither form leaves the driver a choice that could change a bit:
+no contraction, one operation per statement, the reduction tree spelled out.
+"""
+
+from __future__ import annotations
+
+from hastega_magic.codegen import opencl_groups, opencl_items, opencl_pack
+from hastega_magic.codegen.opencl_frame import Frame
+from hastega_magic.codegen.opencl_text import suffix
+from hastega_magic.ir.kernel import Kernel
+from hastega_magic.ir.target import Target
+
+
+def generate(kernel: Kernel, target: Target, contract: bool = False) -> str:
+    """The program's text: the kernel `hastega`, and `pack1`, `pack4`, `pack8` where filters need them.
+
+    `contract` lets the compiler fuse multiplications and additions (`--fast-math`).
+    """
+    frame = Frame(kernel, target)
+    groups = target.has("groups")
+    lines = (opencl_groups if groups else opencl_items).emit(frame).lines
+    text = "\n".join(lines) + "\n"
+    head = [] if contract else ["#pragma OPENCL FP_CONTRACT OFF"]
+    if "double" in text:
+        head.append("#pragma OPENCL EXTENSION cl_khr_fp64 : enable")
+    sizes = {
+        frame.bus[slot].size for slot, group in enumerate(frame.layout.groups) if group is not None
+    }
+    parts = ["\n".join(head) + "\n", *_helpers(text, frame.lanes), text]
+    if sizes:
+        parts.append(opencl_pack.emit(sizes, groups))
+    return "\n".join(parts)
+
+
+def _helpers(text: str, lanes: int) -> list[str]:
+    """Fused multiply-add through the compiler's own function, one component after the other."""
+    found: list[str] = []
+    for element in ("double", "float"):
+        name, vector = f"fused_{element}{suffix(lanes)}", f"{element}{suffix(lanes)}"
+        if f"{name}(" not in text:
+            continue
+        builtin = "__builtin_fma" if element == "double" else "__builtin_fmaf"
+        parts = [""] if lanes == 1 else [f".s{lane:x}" for lane in range(lanes)]
+        calls = ", ".join(f"{builtin}(a{part}, b{part}, c{part})" for part in parts)
+        found.append(
+            f"inline {vector} {name}(const {vector} a, const {vector} b, const {vector} c) {{\n"
+            f"    return ({vector})({calls});\n}}\n"
+        )
+    return found

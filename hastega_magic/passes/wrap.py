@@ -1,0 +1,55 @@
+"""Two's complement: with `--int wrap`, what may leave 64 bits becomes the machine's own operation.
+
+    %2 = mul %0, %1         %0, %1: int [-2^63, 2^63 - 1]
+    %2 = wrapping_mul %0, %1
+
+Their ranges are all of int64, and no rule that holds for Python's integers alone applies to them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from hastega_magic.interval import INT64, TOP, Interval
+from hastega_magic.ir.expr import Expr, const, make, postorder, rebuild
+from hastega_magic.passes.infer import Leaves, exact_range
+from hastega_magic.types import BOOL, INT
+
+_SAME_OPERANDS = {"add": "wrapping_add", "sub": "wrapping_sub", "mul": "wrapping_mul"}
+
+
+def signed(leaves: Leaves) -> Leaves:
+    """The leaves as int64 holds them: unsigned ones beyond 2^63 - 1 are negative."""
+    return Leaves(_signed(leaves.sources), _signed(leaves.tables), leaves.index)
+
+
+def _signed(intervals: tuple[Interval | None, ...]) -> tuple[Interval | None, ...]:
+    return tuple(INT64 if each is not None and not each.fits_int64 else each for each in intervals)
+
+
+def wrapped(roots: Sequence[Expr], leaves: Leaves) -> Mapping[Expr, Expr]:
+    """Maps every node below the roots to the one that wraps where it would leave int64."""
+    new: dict[Expr, Expr] = {}
+    ranges: dict[Expr, Interval] = {}
+
+    def range_of(node: Expr) -> Interval:
+        for each in postorder([node]):
+            if each not in ranges:
+                exact = exact_range(each, [ranges.get(arg, TOP) for arg in each.args], leaves)
+                ranges[each] = exact.meet(INT64)
+        return ranges[node]
+
+    for node in postorder(roots):
+        same = rebuild(node, tuple(new[arg] for arg in node.args))
+        if node.args and node.type in (INT, BOOL):
+            operands = [range_of(arg) for arg in same.args]
+            if not exact_range(same, operands, leaves).fits_int64:
+                same = _wrapping(same)
+        new[node] = same
+    return new
+
+
+def _wrapping(node: Expr) -> Expr:
+    if node.op in _SAME_OPERANDS:
+        return make(_SAME_OPERANDS[node.op], *node.args)
+    return make("wrapping_add", node, const(0))  # keeps what the operator may raise

@@ -1,0 +1,250 @@
+"""OpenCL devices: listed, chosen by name, and kept with their context, programs and lanes.
+
+`opencl` is the first GPU, else the first device; `opencl:1` the device of that number; `opencl:gpu` the first
+of that kind; `opencl:geforce` the first whose name or platform has this in it.
+"""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from hastega_magic.errors import HastegaError, NotCompilable, UsageError
+from hastega_magic.ir.kernel import Kernel
+from hastega_magic.ir.target import Target
+from hastega_magic.types import FLOAT, FLOAT64, Storage
+
+_KINDS = ("gpu", "cpu", "accelerator")
+_LOG_LINES = 12
+_INSTALL = "`pip install hastega-magic[pocl]` installs one that runs on the CPU"
+
+
+class DeviceError(HastegaError):
+    """A device failed, or has too little memory; one sentence, and the device's own words below it."""
+
+    def __init__(self, text: str, log: str = "") -> None:
+        """`log`: what the device or its compiler said."""
+        super().__init__(text)
+        self.log = log
+
+    def _render_traceback_(self) -> list[str]:
+        lines = [line for line in self.log.splitlines() if line.strip()]
+        shown = [f"    {line}" for line in lines[:_LOG_LINES]]
+        if len(lines) > _LOG_LINES:
+            shown.append(f"    ... and {len(lines) - _LOG_LINES} more lines in the exception's `log`")
+        return [f"{type(self).__name__}: {self}", *shown]
+
+
+class BuildError(DeviceError):
+    """The device's compiler refused a program."""
+
+
+@dataclass(frozen=True)
+class DeviceInfo:
+    """What there is to know of a device. `memory` and `allocation` (of one buffer) in bytes.
+
+    `unified`: it computes in the host's memory, so that nothing has to be copied.
+    """
+
+    number: int
+    platform: str
+    name: str
+    kind: str
+    version: str
+    units: int
+    memory: int
+    allocation: int
+    float64: bool
+    denormals: bool
+    exact_float32: bool
+    unified: bool
+
+    @property
+    def pocl(self) -> bool:
+        """Whether its platform is PoCL, whose `fma` is a slow call."""
+        return "portable computing language" in self.platform.lower()
+
+    def target(self, narrow: bool) -> Target:
+        """What a code generator may rely on; `narrow`: results cross a bus."""
+        facts = {
+            "groups": self.kind != "cpu", "float64": self.float64, "exact_float32": self.exact_float32,
+            "builtin_fma": self.pocl, "narrow": narrow,
+        }  # fmt: skip
+        features = frozenset(name for name, holds in facts.items() if holds)
+        return Target("opencl", self.name, features, 512, "OpenCL", "opencl")
+
+
+def _opencl() -> Any:
+    try:
+        import pyopencl
+    except ImportError as error:
+        raise UsageError(
+            f"--on opencl needs pyopencl, which cannot be imported ({error}); {_INSTALL}"
+        ) from None
+    return cast(Any, pyopencl)
+
+
+def _found() -> list[tuple[Any, Any]]:
+    """Platforms with their devices; an empty list where no driver is installed."""
+    cl = _opencl()
+    try:
+        platforms = cl.get_platforms()
+    except cl.LogicError:  # PLATFORM_NOT_FOUND_KHR
+        return []
+    pairs: list[tuple[Any, Any]] = []
+    for platform in platforms:
+        try:
+            pairs += [(platform, device) for device in platform.get_devices()]
+        except cl.Error:  # a platform without devices
+            continue
+    return pairs
+
+
+def devices() -> list[DeviceInfo]:
+    """All devices of all platforms in their order; UsageError without pyopencl."""
+    return [_described(number, *pair) for number, pair in enumerate(_found())]
+
+
+def _described(number: int, platform: Any, device: Any) -> DeviceInfo:
+    cl = _opencl()
+    kinds = {cl.device_type.GPU: "gpu", cl.device_type.CPU: "cpu"}
+    kind = next((name for flag, name in kinds.items() if device.type & flag), "accelerator")
+    single = device.single_fp_config
+    return DeviceInfo(
+        number=number, platform=platform.name.strip(), name=device.name.strip(), kind=kind,
+        version=device.opencl_c_version, units=device.max_compute_units, memory=device.global_mem_size,
+        allocation=device.max_mem_alloc_size, float64=bool(_fact(device, "double_fp_config")),
+        denormals=bool(single & cl.device_fp_config.DENORM),
+        exact_float32=bool(single & cl.device_fp_config.CORRECTLY_ROUNDED_DIVIDE_SQRT),
+        unified=kind == "cpu" and bool(_fact(device, "host_unified_memory")),
+    )  # fmt: skip
+
+
+def _fact(device: Any, name: str) -> Any:
+    """A property that a device need not have."""
+    try:
+        return getattr(device, name)
+    except Exception:  # drivers answer unknown questions each in its own way
+        return 0
+
+
+def select(spec: str, there: Sequence[DeviceInfo]) -> DeviceInfo:
+    """The device that `opencl` or `opencl:WHICH` names; UsageError, with the list of those there are."""
+    if not there:
+        raise UsageError(f"no OpenCL device was found; {_INSTALL}")
+    which = spec.partition(":")[2].strip().lower()
+    if not which:
+        return min(there, key=lambda each: (_KINDS.index(each.kind), each.number))
+    if which.isdigit():
+        matching = [each for each in there if each.number == int(which)]
+    elif which in _KINDS:
+        matching = [each for each in there if each.kind == which]
+    else:
+        matching = [each for each in there if which in f"{each.name} {each.platform}".lower()]
+    if not matching:
+        known = "; ".join(f"{each.number}: {each.name} ({each.kind}, {each.platform})" for each in there)
+        raise UsageError(f"there is no OpenCL device {which!r}; there are {known}")
+    return matching[0]
+
+
+class Device:
+    """A device with its context; what is built and allocated there is kept until it fails."""
+
+    def __init__(self, info: DeviceInfo, handle: Any) -> None:
+        """Nothing is created yet."""
+        self.info = info
+        self._handle = handle
+        self._lock = threading.RLock()
+        self._context: Any = None
+        self._programs: dict[tuple[str, bool], Any] = {}
+        self.kept: list[Any] = []
+        """Lanes that no launch uses (runtime/opencl_lane.py)."""
+        self.chunk_bytes = 0
+        """The size of a transfer, as measured; 0: not yet."""
+
+    @property
+    def context(self) -> Any:
+        """The OpenCL context."""
+        with self._lock:
+            if self._context is None:
+                try:
+                    self._context = _opencl().Context([self._handle])
+                except _opencl().Error as error:
+                    raise DeviceError(f"{self.info.name} cannot be used", str(error)) from None
+            return self._context
+
+    def queue(self) -> Any:
+        """A new in-order queue that measures its commands."""
+        cl = _opencl()
+        return cl.CommandQueue(self.context, properties=cl.command_queue_properties.PROFILING_ENABLE)
+
+    def options(self, contract: bool) -> list[str]:
+        """The compiler's options."""
+        version = self.info.version.split()[2] if len(self.info.version.split()) > 2 else "1.2"
+        found = [f"-cl-std=CL{version}"]
+        if self.info.exact_float32:
+            found.append("-cl-fp32-correctly-rounded-divide-sqrt")
+        return [*found, "-cl-mad-enable"] if contract else found
+
+    def built(self, text: str, contract: bool = False) -> Any:
+        """The program, built once per context; BuildError with the compiler's log."""
+        with self._lock:
+            key = (text, contract)
+            if key not in self._programs:
+                cl = _opencl()
+                try:
+                    with warnings.catch_warnings():
+                        warnings.simplefilter("ignore")  # a compiler that says something is not a fault
+                        program = cl.Program(self.context, text).build(options=self.options(contract))
+                except cl.Error as error:
+                    sentence = f"the OpenCL compiler of {self.info.name} refused the kernel"
+                    raise BuildError(sentence, str(error)) from None
+                self._programs[key] = program
+            return self._programs[key]
+
+    def release(self) -> None:
+        """Let go of all lanes, with their memory on the device and their staging."""
+        with self._lock:
+            self.kept.clear()
+
+    def reset(self) -> None:
+        """After a failure: forget the context, so that the next launch starts afresh."""
+        with self._lock:
+            self.release()
+            self._programs.clear()
+            self._context, self.chunk_bytes = None, 0
+
+
+_DEVICES: dict[int, Device] = {}
+_DEVICES_LOCK = threading.Lock()
+
+
+def device(spec: str) -> Device:
+    """The device that `opencl` or `opencl:WHICH` names, kept from call to call; UsageError if there is none."""
+    pairs = _found()
+    info = select(spec, [_described(number, *pair) for number, pair in enumerate(pairs)])
+    with _DEVICES_LOCK:
+        if info.number not in _DEVICES:
+            _DEVICES[info.number] = Device(info, pairs[info.number][1])
+        return _DEVICES[info.number]
+
+
+def check(kernel: Kernel, storages: Sequence[Storage | None], target: Target) -> None:
+    """UsageError where the device lacks float64 and the data is float64; NotCompilable where only code needs it."""
+    if target.has("float64"):
+        return
+    if any(each is not None and each.scalar in (FLOAT, FLOAT64) for each in storages):
+        raise UsageError(
+            f"{target.cpu} has no float64, and the data is float64: convert it with `.astype(np.float32)`, "
+            "or choose `--on parallel`"
+        )
+    if any(node.type in (FLOAT, FLOAT64) for root in kernel.roots() for node in [root, *root.args]):
+        raise NotCompilable(f"{target.cpu} has no float64, which these operations need")
+
+
+__all__ = [
+    "BuildError", "Device", "DeviceError", "DeviceInfo", "check", "device", "devices", "select",
+]  # fmt: skip

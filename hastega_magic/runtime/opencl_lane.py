@@ -1,0 +1,103 @@
+"""A lane: one host thread's queue, its buffers on the device, and its pinned staging memory.
+
+Lanes are kept from launch to launch. Several of them overlap host copies, both transfers and the kernel.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any, cast
+
+import numpy as np
+import pyopencl
+
+from hastega_magic.runtime.opencl import Device
+from hastega_magic.runtime.sources import AnyArray
+
+cl: Any = cast(Any, pyopencl)
+
+_LEAST, _MOST = 1 << 20, 16 << 20
+_AMORTISED = 20
+
+
+class Lane:
+    """Buffers by name; one that is too small is replaced."""
+
+    def __init__(self, device: Device) -> None:
+        """Open a queue."""
+        self.device = device
+        self.context = device.context
+        self.queue = device.queue()
+        self._buffers: dict[str, Any] = {}
+        self._staging: dict[str, tuple[Any, AnyArray]] = {}
+        self._kernels: dict[tuple[str, bool, str], Any] = {}
+
+    def buffer(self, name: str, size: int) -> Any:
+        """At least `size` bytes on the device."""
+        found = self._buffers.get(name)
+        if found is None or found.size < size:
+            self._buffers.pop(name, None)
+            found = self._buffers[name] = cl.Buffer(self.context, cl.mem_flags.READ_WRITE, max(size, 64))
+        return found
+
+    def staging(self, name: str, length: int, dtype: str) -> AnyArray:
+        """Pinned host memory for `length` elements."""
+        size = max(length * np.dtype(dtype).itemsize, 64)
+        pair = self._staging.get(name)
+        if pair is None or len(pair[1]) < size:
+            self._staging.pop(name, None)
+            flags = cl.mem_flags.READ_WRITE | cl.mem_flags.ALLOC_HOST_PTR
+            pinned = cl.Buffer(self.context, flags, size)
+            access = cl.map_flags.READ | cl.map_flags.WRITE
+            view, _ = cl.enqueue_map_buffer(self.queue, pinned, access, 0, (size,), np.uint8)
+            pair = self._staging[name] = (pinned, view)
+        return pair[1][: length * np.dtype(dtype).itemsize].view(dtype)
+
+    def kernel(self, text: str, contract: bool, name: str) -> Any:
+        """A kernel of its own: arguments of a kernel object must not be set by two threads."""
+        key = (text, contract, name)
+        if key not in self._kernels:
+            self._kernels[key] = cl.Kernel(self.device.built(text, contract), name)
+        return self._kernels[key]
+
+    @property
+    def device_bytes(self) -> int:
+        """Bytes that the lane's buffers take on the device."""
+        return sum(buffer.size for buffer in self._buffers.values())
+
+    @property
+    def staging_bytes(self) -> int:
+        """Bytes of pinned host memory."""
+        return sum(len(view) for _, view in self._staging.values())
+
+
+def take(device: Device, count: int) -> list[Lane]:
+    """So many lanes, kept ones first."""
+    kept: list[Lane] = [device.kept.pop() for _ in range(min(count, len(device.kept)))]
+    return kept + [Lane(device) for _ in range(count - len(kept))]
+
+
+def give(device: Device, lanes: list[Lane]) -> None:
+    """Keep the lanes for the next launch."""
+    device.kept.extend(lanes)
+
+
+def transfer_size(device: Device) -> int:
+    """Bytes of a transfer for which its fixed cost is about a twentieth, measured once per device."""
+    if not device.chunk_bytes:
+        lane = Lane(device)
+        staged, buffer = lane.staging("probe", _MOST // 4, "uint8"), lane.buffer("probe", _MOST // 4)
+        cl.enqueue_copy(lane.queue, buffer, staged)
+
+        def seconds(size: int) -> float:
+            best = float("inf")
+            for _ in range(3):
+                start = time.perf_counter()
+                cl.enqueue_copy(lane.queue, buffer, staged[:size], is_blocking=True)
+                best = min(best, time.perf_counter() - start)
+            return best
+
+        fixed, whole = seconds(64), seconds(len(staged))
+        per_byte = max(whole - fixed, 1e-7) / len(staged)
+        device.chunk_bytes = int(min(max(_AMORTISED * fixed / per_byte, _LEAST), _MOST))
+    return device.chunk_bytes

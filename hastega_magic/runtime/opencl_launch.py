@@ -1,0 +1,232 @@
+"""One loop on an OpenCL device: chunks claimed by lanes, variants in turn, results gathered and widened."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import numpy as np
+import pyopencl
+
+from hastega_magic.ir import abi
+from hastega_magic.ir.kernel import Kernel
+from hastega_magic.ir.schedule import BLOCK
+from hastega_magic.runtime import opencl_lane
+from hastega_magic.runtime.buffers import allocate
+from hastega_magic.runtime.launch import LoopResult
+from hastega_magic.runtime.opencl import Device, DeviceError
+from hastega_magic.runtime.opencl_chunk import ChunkRun
+from hastega_magic.runtime.opencl_lane import Lane
+from hastega_magic.runtime.opencl_ledger import TO_DEVICE, Ledger
+from hastega_magic.runtime.opencl_plan import Plan, chunks, cut
+from hastega_magic.runtime.sources import AnyArray, Column, TableColumn
+from hastega_magic.runtime.threads import default_threads
+from hastega_magic.types import RESULT_STORAGE
+
+cl: Any = cast(Any, pyopencl)
+
+_FULL = ("MEM_OBJECT_ALLOCATION_FAILURE", "OUT_OF_HOST_MEMORY", "OUT_OF_RESOURCES")
+
+
+@dataclass(frozen=True)
+class Code:
+    """A variant: its kernel, and its text in OpenCL C."""
+
+    kernel: Kernel
+    text: str
+    contract: bool = False
+
+
+class Stopped(Exception):
+    """Another lane failed, or the user interrupted."""
+
+
+@dataclass
+class Launch:
+    """A loop over columns. `variant(k)` gives the code of variant k < `variants`, generated when first needed.
+
+    memory    bytes of the device that may be used (0: most of them); with a limit, memory is never shared
+    compute   False: everything is transferred, nothing computed (the floor of the transfers' cost)
+    """
+
+    device: Device
+    columns: Sequence[Column]
+    tables: Sequence[TableColumn]
+    length: int
+    variant: Callable[[int], Code]
+    variants: int
+    memory: int = 0
+    threads: int = 0
+    compute: bool = True
+    ledger: Ledger = field(default_factory=Ledger)
+    chunk_limit: int = 0
+    chunk: int = 0
+
+    def run(self) -> LoopResult:
+        """Run all chunks; DeviceError where the device fails or its memory does not suffice."""
+        while True:
+            plan = self._plan()
+            self.chunk = plan.chunk
+            try:
+                return self._attempt(plan)
+            except cl.Error as error:
+                full = isinstance(error, (cl.MemoryError, MemoryError)) or any(
+                    word in str(error) for word in _FULL
+                )
+                if not full:
+                    self.device.reset()
+                    sentence = f"{self.device.info.name} failed; the next cell starts it afresh"
+                    raise DeviceError(sentence, str(error)) from None
+                self.device.release()
+                if plan.chunk <= BLOCK:
+                    self.device.reset()
+                    sentence = f"{self.device.info.name} has no memory left, even for one block at a time"
+                    raise DeviceError(sentence, str(error)) from None
+                self.chunk_limit = max(BLOCK, plan.chunk // 2)
+
+    @property
+    def shared(self) -> bool:
+        """Whether the device computes in the host's arrays."""
+        return self.device.info.unified and not self.memory
+
+    def _plan(self) -> Plan:
+        transfer = 0 if self.shared else opencl_lane.transfer_size(self.device)
+        tables = 0 if self.shared else sum(table.data.nbytes for table in self.tables)
+        plan = cut(
+            self.device.info, self.variant(0).kernel, self.length, tables=tables, memory=self.memory,
+            transfer=transfer, threads=self.threads or default_threads(), shared=self.shared,
+        )  # fmt: skip
+        if self.chunk_limit and plan.chunk > self.chunk_limit:
+            return Plan(self.chunk_limit, 1, plan.shared)
+        return plan
+
+    def _attempt(self, plan: Plan) -> LoopResult:
+        began = time.perf_counter()
+        self.ledger = Ledger()
+        result = self._room(self.variant(0).kernel)
+        todo = chunks(plan, self.length)
+        self._trim_lanes(plan)
+        lanes = opencl_lane.take(self.device, min(plan.lanes, max(1, len(todo))))
+        turns = Turns(len(lanes))
+        run = ChunkRun(self, plan, result, turns, self._tables(lanes[0]))
+        try:
+            _side_by_side(lambda lane: _claimed(run, lane, todo, turns), lanes, turns)
+        except BaseException:
+            turns.stop()
+            raise
+        opencl_lane.give(self.device, lanes)
+        self.ledger.seconds = result.kernel_seconds = time.perf_counter() - began
+        return result
+
+    def _trim_lanes(self, plan: Plan) -> None:
+        """Kept lanes must not hold what a limit forbids."""
+        kept: list[Lane] = self.device.kept
+        if self.memory and sum(lane.device_bytes for lane in kept):
+            self.device.release()
+        elif sum(lane.staging_bytes for lane in kept) > (128 << 20):
+            self.device.release()
+
+    def _room(self, kernel: Kernel) -> LoopResult:
+        layout = abi.layout(kernel)
+        blocks = -(-self.length // BLOCK)
+        arrays = [allocate(self.length, RESULT_STORAGE[store.value.type].name) for store in layout.stores]
+        partials = [
+            np.zeros((blocks, fold.words), "float64" if _is_float(fold.kind, fold.value.type.value) else "int64")
+            for fold in layout.folds
+        ]
+        kept = np.zeros((blocks, max(1, layout.group_count)), np.int64)
+        return LoopResult(
+            self.length, arrays, partials, np.zeros(blocks, np.uint8), kept, layout.groups, blocks_run=blocks
+        )
+
+    def _tables(self, lane: Lane) -> list[Any]:
+        """Captured arrays on the device, for all lanes."""
+        flags, found = cl.mem_flags, list[Any]()
+        for table in self.tables:
+            data = table.data if len(table.data) else np.zeros(1, table.data.dtype)
+            if self.shared:
+                found.append(cl.Buffer(lane.context, flags.READ_ONLY | flags.USE_HOST_PTR, hostbuf=data))
+                continue
+            buffer = cl.Buffer(lane.context, flags.READ_ONLY, max(data.nbytes, 64))
+            event = cl.enqueue_copy(lane.queue, buffer, data, is_blocking=True)
+            self.ledger.device(TO_DEVICE, event, data.nbytes)
+            found.append(buffer)
+        return found
+
+
+def _is_float(kind: str, type_: str) -> bool:
+    return kind != "count" and type_.startswith("float")
+
+
+class Turns:
+    """Chunks are claimed in order; packed results are placed in that order, each after the one before."""
+
+    def __init__(self, lanes: int) -> None:
+        """No chunk is claimed yet."""
+        self.lanes = lanes
+        self._next = 0
+        self._placed = 0
+        self._offsets: list[int] = []
+        self._stopped = False
+        self._changed = threading.Condition()
+
+    def claim(self, count: int) -> int | None:
+        """The next chunk's number; None where there is none, or the launch is to stop."""
+        with self._changed:
+            if self._stopped or self._next >= count:
+                return None
+            self._next += 1
+            return self._next - 1
+
+    def place(self, chunk: int, sizes: Sequence[int]) -> list[int]:
+        """Where the chunk's packed elements begin, per group, once all earlier chunks said how many they have."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._stopped or self._placed == chunk)
+            if self._stopped:
+                raise Stopped
+            starts = self._offsets or [0] * len(sizes)
+            self._offsets = [start + size for start, size in zip(starts, sizes, strict=True)]
+            self._placed += 1
+            self._changed.notify_all()
+            return starts
+
+    def stop(self) -> None:
+        """No more chunks."""
+        with self._changed:
+            self._stopped = True
+            self._changed.notify_all()
+
+
+def _claimed(run: ChunkRun, lane: Lane, todo: Sequence[tuple[int, int]], turns: Turns) -> None:
+    while (number := turns.claim(len(todo))) is not None:
+        run.chunk(lane, number, *todo[number])
+
+
+_POOLS: dict[int, ThreadPoolExecutor] = {}
+
+
+def _side_by_side(task: Callable[[Lane], None], lanes: Sequence[Lane], turns: Turns) -> None:
+    """The task on every lane, each on a thread of its own; the first failure, or Ctrl-C, stops them all."""
+    if len(lanes) not in _POOLS:
+        _POOLS[len(lanes)] = ThreadPoolExecutor(len(lanes), thread_name_prefix="hastega-opencl")
+    futures: list[Future[None]] = [_POOLS[len(lanes)].submit(task, lane) for lane in lanes]
+    pending = set(futures)
+    try:
+        while pending:
+            done, pending = wait(pending, timeout=0.05, return_when=FIRST_EXCEPTION)
+            if any(future.exception() is not None for future in done):
+                break
+    finally:
+        if pending:
+            turns.stop()
+            wait(futures)
+    failures = [error for error in (future.exception() for future in futures) if error is not None]
+    for error in sorted(failures, key=lambda each: isinstance(each, Stopped)):
+        raise error
+
+
+__all__ = ["AnyArray", "Code", "Launch", "Stopped", "Turns"]
