@@ -311,7 +311,10 @@ class _Cell:
             for backend in dict.fromkeys(backends):
                 found = comparison.measure(backend, budget)
                 if found is not None:
-                    self.trace.add("baseline", **asdict(found), phases=[])
+                    self.trace.add("baseline", **asdict(found))
+            floor = comparison.floor(execution)
+            if floor is not None:
+                self.trace.add("baseline", **asdict(floor))
 
 
 def _bound(

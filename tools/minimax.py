@@ -2,21 +2,20 @@
 
     python tools/minimax.py [NAME ...]
 
-Remez' exchange in 80 digits. On [0, b] the lowest coefficient is the function's value at 0; all are rounded to float64 (they
-belong to correction terms, so that this costs little). The error printed is that of the rounded polynomial, as
-log2 of the largest weighted error.
+Remez' exchange in 80 digits. On [0, b] the lowest coefficient is the function's value at 0; all are rounded to
+float64 (they belong to correction terms, so that this costs little). The error printed is that of the rounded
+polynomial, as log2 of the largest weighted error.
 """
 
 from __future__ import annotations
 
+import importlib
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import mpmath
-
-mp: Any = mpmath.mp
+mp: Any = importlib.import_module("mpmath").mp  # which has no type stubs
 mp.dps = 80
 Real = Any
 Function = Callable[[Real], Real]
@@ -96,7 +95,9 @@ def minimax(problem: Problem) -> tuple[list[float], float]:
         found = mp.lu_solve(matrix, right)
         solution = [found[i] for i in range(unknown)]
         reverse = [*solution[::-1], *(mp.mpf(0) for _ in fixed)]
-        errors = [w * (rest - mp.polyval(reverse, x)) for w, rest, x in zip(weights, rests, grid, strict=True)]
+        errors = [
+            w * (rest - mp.polyval(reverse, x)) for w, rest, x in zip(weights, rests, grid, strict=True)
+        ]
         extrema = _extrema(errors)
         while len(extrema) > len(chosen):
             extrema.pop(0 if abs(errors[extrema[0]]) < abs(errors[extrema[-1]]) else -1)
@@ -106,7 +107,8 @@ def minimax(problem: Problem) -> tuple[list[float], float]:
     coefficients = [float(c) for c in (*fixed, *solution)]
     reverse = [mp.mpf(c) for c in reversed(coefficients)]
     worst = max(
-        abs(w * (first + rest - mp.polyval(reverse, x))) for w, rest, x in zip(weights, rests, grid, strict=True)
+        abs(w * (first + rest - mp.polyval(reverse, x)))
+        for w, rest, x in zip(weights, rests, grid, strict=True)
     )
     return coefficients, float(mp.log(worst, 2))
 

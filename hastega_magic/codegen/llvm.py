@@ -41,5 +41,6 @@ def generate(kernel: Kernel, target: Target) -> str:
         *w.declarations.values(),
         "",
         f"attributes #0 = {{ {attributes} }}",
+        *(["", "!0 = !{i32 1}"] if kernel.schedule.stream else []),
     ]
     return "\n".join(lines) + "\n"

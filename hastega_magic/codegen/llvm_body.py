@@ -131,7 +131,11 @@ class Body:
         start = self.writer.let(f"add i64 {self.position}, {number * self.lanes}")
         place = self.writer.let(f"getelementptr {element}, ptr {address.base}, i64 {start}")
         vector = self.vector(element)
-        if self.mask is None and self.kernel.schedule.prefetch and number * self.lanes * storage.size % 64 == 0:
+        if (
+            self.mask is None
+            and self.kernel.schedule.prefetch
+            and number * self.lanes * storage.size % 64 == 0
+        ):
             ahead = self.writer.let(f"getelementptr i8, ptr {place}, i64 {self.kernel.schedule.prefetch}")
             self.writer.line(f"call void @llvm.prefetch.p0(ptr {ahead}, i32 0, i32 3, i32 1)")
         if self.mask is None:

@@ -37,6 +37,10 @@ class Frame:
         self.partials: list[str] = []
         self.positions: list[str] = []
 
+    def streams(self, size: int) -> bool:
+        """Whether dense results of `size` bytes an element are stored past the caches: whole, aligned vectors only."""
+        return self.kernel.schedule.stream and self.lanes * size >= 16
+
     def entry(self) -> None:
         """Read the words."""
         w = self.writer
@@ -104,6 +108,8 @@ class Frame:
         w.line("%halt = icmp ne i64 %asked, 0")
         w.line("br i1 %halt, label %leave, label %run")
         w.label("leave")
+        if self.kernel.schedule.stream:
+            w.line("fence seq_cst")  # streaming stores are not ordered by what tells other threads of them
         w.line("ret void")
         w.label("run")
         w.line(f"%bound0 = add i64 %first, {grain}")

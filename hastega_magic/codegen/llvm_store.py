@@ -51,7 +51,9 @@ class Stores:
         place = w.let(f"add i64 {body.position}, {vector * self.frame.lanes}")
         where = w.let(f"getelementptr {element}, ptr {self.frame.results[number]}, i64 {place}")
         type_ = body.vector(element)
-        if body.mask is None:
+        if body.mask is None and self.frame.streams(size):
+            w.line(f"store {type_} {name}, ptr {where}, align {self.frame.lanes * size}, !nontemporal !0")
+        elif body.mask is None:
             w.line(f"store {type_} {name}, ptr {where}, align {size}")
         else:
             w.line(
@@ -72,7 +74,9 @@ class Stores:
         for start in range(0, lanes, size):
             kept = self._part(mask, "i1", start, size)
             for number, (element, name) in zip(members, values, strict=True):
-                self._packed_store(number, element, self._part(name, element, start, size), kept, size, position)
+                self._packed_store(
+                    number, element, self._part(name, element, start, size), kept, size, position
+                )
             whole = w.let(f"bitcast <{size} x i1> {kept} to i{size}")
             count = w.let(f"call i{size} @llvm.ctpop.i{size}(i{size} {whole})")
             if size < 64:

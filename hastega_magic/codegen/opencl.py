@@ -27,9 +27,7 @@ def generate(kernel: Kernel, target: Target, contract: bool = False) -> str:
     head = [] if contract else ["#pragma OPENCL FP_CONTRACT OFF"]
     if "double" in text:
         head.append("#pragma OPENCL EXTENSION cl_khr_fp64 : enable")
-    sizes = {
-        frame.bus[slot].size for slot, group in enumerate(frame.layout.groups) if group is not None
-    }
+    sizes = {frame.bus[slot].size for slot, group in enumerate(frame.layout.groups) if group is not None}
     parts = ["\n".join(head) + "\n", *_helpers(text, frame.lanes), text]
     if sizes:
         parts.append(opencl_pack.emit(sizes, groups))

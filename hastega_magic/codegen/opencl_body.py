@@ -8,7 +8,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from hastega_magic.codegen.opencl_text import (
-    Writer, is_narrow_float, literal, memory_type, scalar_type, suffix, vector_type, widened,
+    Writer,
+    is_narrow_float,
+    literal,
+    memory_type,
+    scalar_type,
+    suffix,
+    vector_type,
+    widened,
 )  # fmt: skip
 from hastega_magic.interval import TOP
 from hastega_magic.ir.expr import Expr, postorder

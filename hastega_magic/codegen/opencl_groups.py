@@ -97,10 +97,10 @@ class _Groups:
         w.line(f"__local {type_} {name}[{GROUP}];")
         w.line(f"{name}[lane] = {value};")
         w.line(_BARRIER)
-        with w.block(f"for (int half = {GROUP // 2}; half > 0; half /= 2)"):
-            with w.block("if (lane < half)"):
+        with w.block(f"for (int apart = {GROUP // 2}; apart > 0; apart /= 2)"):
+            with w.block("if (lane < apart)"):
                 left = w.let(type_, f"{name}[lane]", "left")
-                right = w.let(type_, f"{name}[lane + half]", "right")
+                right = w.let(type_, f"{name}[lane + apart]", "right")
                 if over:
                     w.line(f"trouble |= {over.format(left, right)};")
                 w.line(f"{name}[lane] = {combined.format(left, right)};")

@@ -1,7 +1,7 @@
 """A kernel whose work-item runs a block with vectors: for OpenCL devices that are CPUs.
 
-    for part of the 64 virtual lanes -> for row: in_flight vectors side by side; then the last, shorter row;
-    then partial results, status and the masks' columns.
+for part of the 64 virtual lanes -> for row: in_flight vectors side by side; then the last, shorter row;
+then partial results, status and the masks' columns.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ class _Items:
                 for k, mask in enumerate(body[self.frame.group_mask(group)]):
                     live = "" if body.live is None else f" & {body.live}"
                     bits = f"as_ulong{self.frame.n}({mask}{live})" if self.lanes > 1 else f"(ulong)-{mask}"
-                    w.line(f"{name(f'column{group}', k)} |= {bits} & bit;")
+                    w.line(f"{name(f'column{group}', k)} |= {bits} & {bit};")
 
     # The end of the block
 
@@ -129,7 +129,7 @@ class _Items:
                 else:
                     w.line(f"vstore{self.frame.n}(column{group}[i], 0, {where});")
                     w.line(f"const ulong{self.frame.n} counts = popcount(column{group}[i]);")
-                    total = " + ".join(f"counts.s{l:x}" for l in range(self.lanes))
+                    total = " + ".join(f"counts.s{lane:x}" for lane in range(self.lanes))
                     w.line(f"count{group} += {total};")
             w.line(f"kept{group}[number] = count{group};")
 

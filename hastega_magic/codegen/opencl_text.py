@@ -1,8 +1,8 @@
 """Writing OpenCL C: types, constants, and rows' spellings over vectors.
 
-    row "ult"      as_ulong({0}) < as_ulong({1})
-    8 lanes        long8 v3 = as_ulong8(v1) < as_ulong8(v2);      a mask: 0 or -1 in every lane
-    1 lane         int v3 = as_ulong(v1) < as_ulong(v2);          a mask: 0 or 1
+row "ult"      as_ulong({0}) < as_ulong({1})
+8 lanes        long8 v3 = as_ulong8(v1) < as_ulong8(v2);      a mask: 0 or -1 in every lane
+1 lane         int v3 = as_ulong(v1) < as_ulong(v2);          a mask: 0 or 1
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def memory_type(storage: Storage) -> str:
     """The element type in memory."""
     if storage.scalar is INT:
         return ("" if storage.signed else "u") + _SIZES[storage.size]
-    return _MEMORY[storage.scalar.value] if storage.scalar.value in _MEMORY else "double"
+    return _MEMORY.get(storage.scalar.value, "double")
 
 
 def literal(value: object, type_: ScalarType, lanes: int) -> str:
@@ -63,7 +63,9 @@ def _scalar_literal(value: object, type_: ScalarType) -> str:
     if type_ is BOOL:
         return "1" if value else "0"
     if type_ is INT:
-        return f"({INT64_MIN + 1}L - 1)" if value == INT64_MIN else f"{value}L" if value >= 0 else f"({value}L)"
+        return (
+            f"({INT64_MIN + 1}L - 1)" if value == INT64_MIN else f"{value}L" if value >= 0 else f"({value}L)"
+        )
     number = float(value)
     if type_ is FLOAT32:
         if not math.isfinite(number):
@@ -76,7 +78,7 @@ def _scalar_literal(value: object, type_: ScalarType) -> str:
 
 def widened(template: str, lanes: int) -> str:
     """A row's spelling for vectors: conversions get their width."""
-    return template if lanes == 1 else _WIDENED.sub(rf"\1_\2{lanes}\3(", template)
+    return template if lanes == 1 else _WIDENED.sub(rf"\g<1>_\g<2>{lanes}\g<3>(", template)
 
 
 class Writer:

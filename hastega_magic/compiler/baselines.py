@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
 
-from hastega_magic.compiler.execute import run_loops
+from hastega_magic.compiler.execute import Execution, run_loops
 from hastega_magic.compiler.loops import compile_loop
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.statement import Loop
@@ -48,6 +48,7 @@ class Baseline:
     extrapolated: bool
     equal: bool
     note: str = ""
+    phases: tuple[Mapping[str, object], ...] = ()
 
 
 @dataclass
@@ -61,6 +62,20 @@ class Comparison:
     length: int
     values: Sequence[object]
     options: Options
+    phases: tuple[Mapping[str, object], ...] = ()
+    """Of the last run of a compiled back end."""
+
+    def floor(self, execution: Execution) -> Baseline | None:
+        """The transfers of a device without computation; None where nothing is transferred."""
+        found = execution.backend.floor(execution.job, self.options)
+        if found is None:
+            return None
+        seconds, phases = found
+        median = float(np.median(seconds))
+        return Baseline(
+            "empty", median, (min(seconds), max(seconds)), self.length, False, True,
+            "the same transfers, and no computation", phases,
+        )  # fmt: skip
 
     def measure(self, backend: str, budget: float) -> Baseline | None:
         """The baseline of a back end within about `budget` seconds; None where it has no form for the statements."""
@@ -76,9 +91,17 @@ class Comparison:
         while len(times) < 3 and sum(times) < min(_SHORT, budget):
             times.append(_timed(run, size)[0])
         scale = self.length / size if size else 1.0
+        phases = self.phases if backend not in ("python", "numpy") and size == self.length else ()
         median = float(np.median(times)) * scale
         return Baseline(
-            backend, median, (min(times) * scale, max(times) * scale), size, size < self.length, equal, note
+            backend,
+            median,
+            (min(times) * scale, max(times) * scale),
+            size,
+            size < self.length,
+            equal,
+            note,
+            phases,
         )
 
     def _within(self, run: Callable[[int], list[object]], budget: float) -> tuple[int, float, list[object]]:
@@ -144,7 +167,10 @@ class Comparison:
             if source.kind != "result":
                 source = self._part(part, source, size)
             loops.append(replace(loop, pipeline=replace(pipeline, source=source, stages=stages)))
-        return run_loops(loops, part, options or self.options, Trace()).values
+        trace = Trace()
+        values = run_loops(loops, part, options or self.options, trace).values
+        self.phases = tuple(event.data for event in trace.of("phase"))
+        return values
 
     def _part(self, part: Workspace, source: Any, size: int) -> Any:
         column = self.workspace.column(source)

@@ -19,7 +19,6 @@ from hastega_magic.ir.expr import Expr, Value, flatten
 from hastega_magic.ir.fused import Fused
 from hastega_magic.ir.pipeline import Source
 from hastega_magic.ops import OPS
-from hastega_magic.runtime import cpu
 from hastega_magic.trace import Trace
 
 _SCALAR_FLOAT = re.compile(
@@ -49,12 +48,14 @@ def describe_loop(execution: Execution, loops: Sequence[Loop], options: Options,
         "code",
         pipeline=compiled.passes[0].text,
         fused=compiled.passes[-2].text,
-        llvm=body.program.text,
         asm=body.assembly,
+        **{execution.backend.language: body.program.text},
     )
     found = mix(body.assembly)
     lanes = body.kernel.schedule.lanes
-    bits = found.bits or 64
+    bits = found.bits or (64 if body.assembly else 0)
+    if execution.backend.target.has("groups"):
+        lanes = 0  # the device, not the code, decides how many work-items go together
     trace.add(
         "vector", lanes=lanes, bits=bits, in_flight=body.kernel.schedule.in_flight, scalar_ops=found.scalar_ops,
         instructions=found.instructions, isa=found.isa,
@@ -75,9 +76,9 @@ def describe_loop(execution: Execution, loops: Sequence[Loop], options: Options,
 
 def describe_run(execution: Execution, options: Options, loops: int, trace: Trace) -> None:
     """Where and over how many elements the statement ran."""
-    backend = "simd" if options.on == "simd" else "parallel"
+    backend = execution.backend
     trace.add(
-        "run", backend=backend, device=cpu.host().cpu, threads=execution.threads, elements=execution.length,
+        "run", backend=backend.name, device=backend.target.cpu, threads=execution.threads, elements=execution.length,
         loops=loops, cached=execution.cached,
     )  # fmt: skip
 

@@ -17,7 +17,14 @@ from hastega_magic.compiler.execute import Execution, Separately, run_loops
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.statement import Bound, Loop, build_loop
 from hastega_magic.compiler.workspace import Workspace
-from hastega_magic.errors import NOWHERE, HastegaError, IntegerOverflowWarning, NotCompilable, Reason, UsageError
+from hastega_magic.errors import (
+    NOWHERE,
+    HastegaError,
+    IntegerOverflowWarning,
+    NotCompilable,
+    Reason,
+    UsageError,
+)
 from hastega_magic.passes.fuse import can_fuse
 from hastega_magic.runtime import python
 from hastega_magic.runtime.numpy import NoNumpyForm
@@ -195,7 +202,9 @@ class Driver:
         self, bound: Bound, value: object, stages: Sequence[BoundStage], error: Exception
     ) -> object:
         """The stages one element after the other: those behind the loop may never ask for the one that raised."""
-        beyond = "an element raised, which the stages behind may never reach: Python takes one after the other"
+        beyond = (
+            "an element raised, which the stages behind may never reach: Python takes one after the other"
+        )
         try:
             return self._lazily(bound, value, stages, beyond)
         except Exception as again:
@@ -211,9 +220,7 @@ class Driver:
         with self.trace.phase("kernel"):
             return python.run(value, bound.calls(stages))
 
-    def _barrier(
-        self, bound: Bound, value: object, stages: Sequence[BoundStage], reason: Reason
-    ) -> object:
+    def _barrier(self, bound: Bound, value: object, stages: Sequence[BoundStage], reason: Reason) -> object:
         stage = stages[0]
         if reason.span == NOWHERE:
             reason = Reason(reason.text, stage.site.span)

@@ -23,7 +23,6 @@ from hastega_magic.runtime.sources import Column
 from hastega_magic.syntax.build import BoundStage
 from hastega_magic.types import INT
 
-
 _NUMPY_SCALAR: Any = np.generic
 
 

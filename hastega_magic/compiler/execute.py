@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from hastega_magic.compiler.backends import Backend, Job, backend_of
 from hastega_magic.compiler.loops import CompiledLoop, compile_loop
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.recover import Recovery, assembled
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
-from hastega_magic.ir import abi
 from hastega_magic.ir.fused import Fused
 from hastega_magic.ir.kernel import TROUBLE
 from hastega_magic.passes.schedule import folds_of, slots_of
 from hastega_magic.runtime.buffers import trim
-from hastega_magic.runtime.launch import Launch, LoopResult
 from hastega_magic.runtime.sources import Column
-from hastega_magic.runtime.threads import default_threads
 from hastega_magic.trace import Trace
 
 
@@ -39,6 +36,8 @@ class Execution:
     length: int
     threads: int
     cached: bool
+    backend: Backend
+    job: Job
     fell_back: bool = False
     warnings: list[str] = field(default_factory=list[str])
 
@@ -49,18 +48,19 @@ def run_loops(loops: Sequence[Loop], workspace: Workspace, options: Options, tra
     Separately if several loops are fused and some element needs Python; else what Python raises for it.
     """
     pipelines = [loop.pipeline for loop in loops]
+    backend = backend_of(options)
     compiled, fused, cached = compile_loop(
-        pipelines, workspace.table_columns, workspace.spans, options, trace
+        pipelines, workspace.table_columns, workspace.spans, options, trace, backend
     )
     columns = [workspace.column(source) for source in fused.sources]
     length = min(len(column.data) for column in columns)
-    threads = 1 if options.on == "simd" else options.threads or default_threads()
-    launch = Launch(columns, workspace.table_columns, length, threads, time.perf_counter)
-    result = _run_variants(compiled, launch, options, trace)
-    _account(result, columns, length, trace)
-    execution = Execution(
-        compiled, fused, [], columns, length, min(threads, max(1, result.blocks_run)), cached
-    )
+    job = Job(
+        lambda number: compiled.body(number, trace), len(compiled.variants.bodies), columns,
+        workspace.table_columns, length,
+    )  # fmt: skip
+    result = backend.run(job, options, trace)
+    threads = min(backend.threads, max(1, result.blocks_run))
+    execution = Execution(compiled, fused, [], columns, length, threads, cached, backend, job)
     troubled = np.flatnonzero(result.status == TROUBLE)
     if len(troubled) and len(loops) > 1:
         raise Separately
@@ -80,38 +80,3 @@ def run_loops(loops: Sequence[Loop], workspace: Workspace, options: Options, tra
                 execution.values.append(recovery.reduction(output, folds))
             slot += count
     return execution
-
-
-def _account(result: LoopResult, columns: list[Column], length: int, trace: Trace) -> None:
-    if result.moved_in:
-        trace.add("phase", name="convert_in", seconds=result.convert_seconds, bytes=result.moved_in)
-    written = sum(array.itemsize * result.packed_length(slot) for slot, array in enumerate(result.arrays))
-    read = sum(column.source.storage.size * length for column in columns if column.source.storage is not None)
-    trace.add("phase", name="kernel", seconds=result.kernel_seconds, bytes=read + written)
-
-
-def _run_variants(compiled: CompiledLoop, launch: Launch, options: Options, trace: Trace) -> LoopResult:
-    """Run the first variant, then what it left with the next ones; the kernel's time is the median of the repeats."""
-    body = compiled.body(0, trace)
-    seconds: list[float] = []
-    for _ in range(options.repeat):
-        launch.result = None
-        seconds.append(launch.run(body.kernel, body.program).kernel_seconds)
-    result = launch.result
-    assert result is not None
-    result.kernel_seconds = float(np.median(seconds))
-    for number in range(1, len(compiled.variants.bodies)):
-        violated = launch.violated()
-        if not len(violated):
-            break
-        body = compiled.body(number, trace)
-        if abi.layout(
-            body.kernel
-        ).group_count:  # where packed results go is known only when all blocks are run
-            spent = result.kernel_seconds
-            launch.result = None
-            result = launch.run(body.kernel, body.program)
-            result.kernel_seconds += spent
-        else:
-            result = launch.run(body.kernel, body.program, violated)
-    return result

@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from hastega_magic.codegen.llvm import generate
+from hastega_magic.compiler.backends import Backend, Program, backend_of
 from hastega_magic.compiler.options import Options
 from hastega_magic.errors import Span
 from hastega_magic.interval import Interval
@@ -19,7 +19,7 @@ from hastega_magic.ir.printer import print_fused, print_kernel, print_pipeline
 from hastega_magic.passes.guard import Variants
 from hastega_magic.passes.infer import Leaves
 from hastega_magic.passes.pipelines import ANALYSIS, CPU, FUSE, State
-from hastega_magic.runtime import cpu
+from hastega_magic.passes.schedule import STREAMED
 from hastega_magic.runtime.sources import TableColumn
 from hastega_magic.trace import Trace
 
@@ -35,17 +35,18 @@ class PassText:
 
 @dataclass
 class Body:
-    """One variant as machine code."""
+    """One variant as loaded code."""
 
     kernel: Kernel
-    program: cpu.Program
+    program: Program
+    backend: Backend
     _assembly: str | None = None
 
     @property
     def assembly(self) -> str:
-        """Its assembly, made when first asked for."""
+        """Its assembly, made when first asked for; empty where the back end shows none."""
         if self._assembly is None:
-            self._assembly = cpu.assembly(self.program.text)
+            self._assembly = self.backend.assembly(self.program)
         return self._assembly
 
 
@@ -55,6 +56,7 @@ class CompiledLoop:
 
     state: State
     fast_math: bool
+    backend: Backend
     passes: list[PassText] = field(default_factory=list[PassText])
     bodies: dict[int, Body] = field(default_factory=dict[int, Body])
 
@@ -70,7 +72,7 @@ class CompiledLoop:
         return self.state.variants
 
     def body(self, number: int, trace: Trace) -> Body:
-        """Machine code of a variant."""
+        """Loaded code of a variant."""
         if number not in self.bodies:
             with trace.phase("codegen"):
                 state = replace(self.state, variant=number)
@@ -80,12 +82,10 @@ class CompiledLoop:
                     if number == 0:
                         self.passes.append(PassText(each.name, each.doc, print_kernel(state.kernel)))
                 assert state.kernel is not None
-                text = generate(state.kernel, state.target)
-                if self.fast_math:
-                    for operation in ("fadd", "fsub", "fmul"):
-                        text = text.replace(f" = {operation} ", f" = {operation} contract ")
+                text = self.backend.generate(state.kernel, self.fast_math)
             with trace.phase("compile"):
-                self.bodies[number] = Body(state.kernel, cpu.compile_text(text))
+                program = self.backend.load(state.kernel, text, self.fast_math)
+                self.bodies[number] = Body(state.kernel, program, self.backend)
         return self.bodies[number]
 
 
@@ -111,32 +111,40 @@ def compile_loop(
     spans: Mapping[Expr, Sequence[Span]],
     options: Options,
     trace: Trace,
+    backend: Backend | None = None,
 ) -> tuple[CompiledLoop, Fused, bool]:
     """The compiled loop, the pipelines as fused now (with this cell's sources and names), and whether it was known.
 
-    NotCompilable if it has no machine form.
+    NotCompilable if it has no machine form. `backend`: the one that the options name, if it is known already.
     """
-    target = cpu.host()
+    backend = backend or backend_of(options)
     described = tuple(each.table for each in tables)
     state = State(
-        tuple(pipelines), described, Leaves(()), options.int_mode, target, options.width or None, spans
+        tuple(pipelines),
+        described,
+        Leaves(()),
+        options.int_mode,
+        backend.target,
+        options.width or None,
+        spans=spans,
     )
     with trace.phase("fuse"):
         state = FUSE.run(state)
+        state = replace(state, large=min(each.length for each in state.loop.sources) >= STREAMED)
     has_range = any(each.kind == "range" for each in state.loop.sources)
-    shape = _key(state.loop, options, exact=False)
+    shape = _key(state, options, backend, exact=False)
     limits = [None if each.storage.limits is None else Interval(*each.storage.limits) for each in described]
     sources = [each.interval for each in state.loop.sources]
     compiled: CompiledLoop | None = None
     for exact in (False, True):
         if not exact and shape in _ENDS_MATTER:
             continue
-        key = _key(state.loop, options, exact)
+        key = _key(state, options, backend, exact)
         if key in _CACHE:
             _CACHE.move_to_end(key)
             return _CACHE[key], state.loop, True
         leaves = Leaves(tuple(sources) if exact else tuple(map(_rounded, sources)), tuple(limits))
-        compiled = _analyse(replace(state, leaves=leaves), options, trace)
+        compiled = _analyse(replace(state, leaves=leaves), options, backend, trace)
         if compiled.variants.proved or not has_range:
             break
         _ENDS_MATTER.add(shape)
@@ -147,7 +155,7 @@ def compile_loop(
     return compiled, state.loop, False
 
 
-def _analyse(state: State, options: Options, trace: Trace) -> CompiledLoop:
+def _analyse(state: State, options: Options, backend: Backend, trace: Trace) -> CompiledLoop:
     with trace.phase("infer"):
         texts = [
             PassText(
@@ -161,7 +169,7 @@ def _analyse(state: State, options: Options, trace: Trace) -> CompiledLoop:
             if each is not FUSE:
                 state = each.run(state)
                 texts.append(PassText(each.name, each.doc, _with_guards(state)))
-    return CompiledLoop(state, options.fast_math, texts)
+    return CompiledLoop(state, options.fast_math, backend, texts)
 
 
 def _with_guards(state: State) -> str:
@@ -188,7 +196,8 @@ def _rounded(interval: Interval | None) -> Interval | None:
     return Interval(-(1 << bits) if interval.lo < 0 else 0, (1 << bits) - 1)
 
 
-def _key(loop: Fused, options: Options, exact: bool) -> bytes:
+def _key(state: State, options: Options, backend: Backend, exact: bool) -> bytes:
+    loop = state.loop
     hasher = hashlib.blake2b(digest_size=16)
     for source in loop.sources:
         interval = source.interval if exact else _rounded(source.interval)
@@ -202,5 +211,7 @@ def _key(loop: Fused, options: Options, exact: bool) -> bytes:
         hasher.update(b"-" if output.mask is None else output.mask.digest)
     for effect in loop.effects:
         hasher.update(effect.node.digest + (b"-" if effect.mask is None else effect.mask.digest))
-    hasher.update(f"{options.int_mode} {options.fast_math} {options.width}".encode())
+    hasher.update(
+        f"{options.int_mode} {options.fast_math} {options.width} {state.large} {backend.code}".encode()
+    )
     return hasher.digest()

@@ -6,8 +6,8 @@ from dataclasses import asdict, dataclass
 
 from hastega_magic.errors import UsageError
 
-BACKENDS = ("auto", "python", "numpy", "simd", "parallel")
-"""Names that `--on` and `--compare` take."""
+BACKENDS = ("auto", "python", "numpy", "simd", "parallel", "opencl")
+"""Names that `--on` and `--compare` take; `opencl` also as `opencl:DEVICE`."""
 
 INT_MODES = ("exact", "checked", "wrap")
 
@@ -23,6 +23,7 @@ class Options:
     fast_math lets multiplications and additions of floats contract
     fuse      False: every stage runs as a loop of its own
     threads   at most so many (0: all CPUs); width: lanes of a vector (0: what the CPU has)
+    device_memory  MiB of an OpenCL device that may be used (0: most of them)
     repeat    how often the loop is run, to report the median
     strict    a barrier is an error
     """
@@ -35,6 +36,7 @@ class Options:
     fuse: bool = True
     threads: int = 0
     width: int = 0
+    device_memory: int = 0
     repeat: int = 1
     strict: bool = False
     quiet: bool = False
@@ -43,14 +45,14 @@ class Options:
     def __post_init__(self) -> None:
         """One line for each value that cannot be."""
         for name in (self.on, *self.compare):
-            if name not in BACKENDS:
+            if name not in BACKENDS and not name.startswith("opencl:"):
                 raise UsageError(f"there is no back end {name!r}; there are {', '.join(BACKENDS)}")
         if self.int_mode not in INT_MODES:
             raise UsageError(f"--int takes {', '.join(INT_MODES)}, not {self.int_mode!r}")
         if self.width not in (0, 1, 2, 4, 8, 16, 32, 64):
             raise UsageError(f"--width takes a power of two from 1 to 64, not {self.width}")
-        if self.threads < 0 or self.repeat < 1:
-            raise UsageError("--threads takes zero or more, --repeat one or more")
+        if self.threads < 0 or self.repeat < 1 or self.device_memory < 0:
+            raise UsageError("--threads and --device-memory take zero or more, --repeat one or more")
 
     def to_dict(self) -> dict[str, object]:
         """The options as the report's JSON has them."""

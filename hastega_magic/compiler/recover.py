@@ -118,9 +118,7 @@ class Recovery:
             return wrap64(found)
         return found
 
-    def _reduction(
-        self, output: Output, folds: Sequence[int], blocks: Mapping[int, list[Element]]
-    ) -> object:
+    def _reduction(self, output: Output, folds: Sequence[int], blocks: Mapping[int, list[Element]]) -> object:
         kind, type_ = output.sink.kind, flatten(output.value)[0].type
         partials, counts = self.result.partials[folds[0]], self.result.partials[folds[-1]][:, 0]
         kept: list[Any] = []

@@ -18,14 +18,13 @@ from IPython.core.error import UsageError
 from hastega_magic.compiler.options import BACKENDS, INT_MODES, Options
 from hastega_magic.errors import UsageError as OptionError
 
-SECTIONS = ("pipeline", "fused", "passes", "llvm", "asm", "phases", "baselines")
+SECTIONS = ("pipeline", "fused", "passes", "llvm", "asm", "opencl", "phases", "baselines")
 """What `--show` takes."""
 
 NAMES = tuple(field.name for field in fields(Options))
 """The options, as the traits of the magics are called too."""
 
 _LATER = {
-    "--device-memory": "there is no OpenCL back end yet",
     "--tune": "there is no cost model to calibrate yet",
     "--widgets": "there are no widgets yet",
 }
@@ -72,7 +71,7 @@ def cell_parser() -> Arguments:
     """The options of `%%hastega`; what is not given is None."""
     parser = Arguments("%%hastega", add_help=False, allow_abbrev=False, argument_default=None)
     add = parser.add_argument
-    add("--on", metavar="BACKEND", help=f"what computes: {', '.join(BACKENDS)}")
+    add("--on", metavar="BACKEND", help=f"what computes: {', '.join(BACKENDS)}[:DEVICE]")
     add("--compare", metavar="BACKEND,...", type=_names, help="measure these as well, beside the baselines")
     add("--no-baseline", dest="baseline", action="store_false", help="time neither pure Python nor NumPy")
     add("--int", dest="int_mode", metavar="MODE", help=f"beyond 64 bits: {', '.join(INT_MODES)}")
@@ -80,6 +79,9 @@ def cell_parser() -> Arguments:
     add("--no-fuse", dest="fuse", action="store_false", help="one loop per stage")
     add("--threads", metavar="N", type=int, help="at most so many threads (0: all CPUs)")
     add("--width", metavar="LANES", type=int, help="lanes of a vector (0: what the CPU has)")
+    add(
+        "--device-memory", metavar="MIB", type=int, help="so much of an OpenCL device (0: most of its memory)"
+    )
     add("--repeat", metavar="N", type=int, help="run so many times, report the median")
     add("--strict", action="store_true", help="a stage that cannot be compiled is an error")
     add("--quiet", action="store_true", help="show no report")
@@ -95,9 +97,6 @@ def options_from(line: str, defaults: Mapping[str, Any]) -> Options:
     chosen: dict[str, Any] = dict(defaults) | {
         name: value for name, value in found.items() if value is not None
     }
-    for name in (chosen["on"], *chosen["compare"]):
-        if name.partition(":")[0] == "opencl":
-            raise UsageError("%%hastega: opencl is not in this version: there is no OpenCL back end yet")
     for name in chosen["show"]:
         if name not in SECTIONS:
             raise UsageError(f"%%hastega: there is no section {name!r}{did_you_mean(name, SECTIONS)}")

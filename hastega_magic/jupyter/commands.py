@@ -88,6 +88,23 @@ def _devices(rest: str, magics: HastegaMagics) -> None:
         f"parallel   {target.cpu}, {target.isa}, {threads} thread{'' if threads == 1 else 's'} (the default)"
     )
     _say(f"simd       {target.cpu}, {target.isa}, one thread")
+    from hastega_magic.runtime import opencl
+
+    try:
+        found = opencl.devices()
+    except OptionError as error:
+        _say(f"opencl     none: {error}")
+        return
+    if not found:
+        _say(
+            "opencl     none: no driver was found; `pip install hastega-magic[pocl]` installs one for the CPU"
+        )
+    for each in found:
+        memory, precision = each.memory / (1 << 30), "" if each.float64 else ", no float64"
+        _say(
+            f"opencl:{each.number}   {each.name} ({each.kind}, {each.platform}), {each.units} units, "
+            f"{memory:.1f} GiB{precision}"
+        )
 
 
 def _say(text: str = "") -> None:

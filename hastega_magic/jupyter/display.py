@@ -71,6 +71,7 @@ def _baselines(pipeline: PipelineReport) -> Iterable[str]:
 
 
 _SECTIONS: Mapping[str, Callable[[PipelineReport], Iterable[str]]] = {
+    "opencl": lambda pipeline: pipeline.code.opencl.splitlines(),
     "pipeline": lambda pipeline: pipeline.code.pipeline.splitlines(),
     "fused": lambda pipeline: pipeline.code.fused.splitlines(),
     "passes": _passes,

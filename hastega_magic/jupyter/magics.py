@@ -9,7 +9,7 @@ from IPython.core.error import UsageError
 from IPython.core.magic import Magics, cell_magic, line_magic, magics_class, no_var_expand
 from traitlets import Bool, Enum, Int, List, Unicode
 
-from hastega_magic.compiler.options import BACKENDS, INT_MODES, Options
+from hastega_magic.compiler.options import INT_MODES, Options
 from hastega_magic.errors import HastegaError
 from hastega_magic.errors import UsageError as OptionError
 from hastega_magic.jupyter import arguments, commands
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 class HastegaMagics(Magics):
     """Defaults of `%%hastega`; an option in the first line of a cell goes before them."""
 
-    on = Enum(BACKENDS, "auto", help="What computes.").tag(config=True)
+    on = Unicode("auto", help="What computes.").tag(config=True)
     compare = List(Unicode(), help="Back ends to measure beside the baselines.").tag(config=True)
     baseline = Bool(True, help="Whether pure Python and NumPy are timed for comparison.").tag(config=True)
     int_mode = Enum(INT_MODES, "exact", help="What happens beyond 64 bits.").tag(config=True)
@@ -33,6 +33,7 @@ class HastegaMagics(Magics):
     fuse = Bool(True, help="Whether stages and statements share loops.").tag(config=True)
     threads = Int(0, min=0, help="At most so many threads (0: all CPUs).").tag(config=True)
     width = Int(0, min=0, help="Lanes of a vector (0: what the CPU has).").tag(config=True)
+    device_memory = Int(0, min=0, help="MiB of an OpenCL device to use (0: most).").tag(config=True)
     repeat = Int(1, min=1, help="How often a loop is run, to report the median.").tag(config=True)
     strict = Bool(False, help="Whether a stage that cannot be compiled is an error.").tag(config=True)
     quiet = Bool(False, help="Whether no report is shown.").tag(config=True)

@@ -1,4 +1,4 @@
-"""Rows: exp, expm1, exp2, tanh, sinh, cosh."""
+"""Rows: exp, expm1, exp2."""
 
 from __future__ import annotations
 
@@ -6,7 +6,17 @@ import math
 
 import numpy as np
 
-from hastega_magic.ops.functions_kit import SHIFT, Flag, Real, fast_two_sum, polynomial, rows, two_product, two_sum, where
+from hastega_magic.ops.functions_kit import (
+    SHIFT,
+    Flag,
+    Real,
+    fast_two_sum,
+    polynomial,
+    rows,
+    two_product,
+    two_sum,
+    where,
+)
 
 LOG2_E = 1.4426950408889634
 LN2_HIGH, LN2_LOW = 0.6931471805599453, 2.3190468138462996e-17
@@ -29,7 +39,9 @@ class Reduced:
         near = self.n.fma(-LN2_HIGH, x)  # exact: it has no bits below 2^-54 and is less than 1/2
         self.r = self.n.fma(-LN2_LOW, near)
         rest = self.n.fma(-LN2_LOW, near - self.r)
-        self.low = rest if low is None else rest + low
+        self.low = rest
+        if low is not None:  # it may be many places of r
+            self.r, self.low = fast_two_sum(self.r, rest + low)
 
     def tail(self) -> Real:
         """exp(r + low) - 1 - r."""
@@ -49,13 +61,13 @@ def power_of_two(shifted: Real, bias: int) -> Real:
 
 
 def clamped(x: Real, low: float, high: float) -> Real:
-    """x within the bounds; NaN stays."""
+    """X within the bounds; NaN stays."""
     raised = where(x < low, low, x)
     return where(raised > high, high, raised)
 
 
 def exp(x: Real) -> Real:
-    """2^n · exp(r)."""
+    """The exponential of r, times 2^n."""
     parts = Reduced(clamped(x, -746.0, 710.0))
     return parts.times(polynomial(parts.r, (1.0, 1.0, *EXP)))
 
@@ -81,40 +93,21 @@ def exp2(x: Real) -> Real:
     return ((1.0 + (r + tail)) * power_of_two(half, 1023)) * power_of_two(rest, 1023)
 
 
-def half_expm1(x: Real) -> tuple[Real, Real]:
-    """(exp(x) - 1) / 2 as a number and a much smaller one; x within -60 and 710."""
+def small_expm1(x: Real, places: int) -> tuple[Real, Real]:
+    """(exp(x) - 1) / 2^places as a number and a much smaller one; x within -60 and 710."""
     parts = Reduced(x)
-    scale = power_of_two(parts.shifted, 1022)
+    scale = power_of_two(parts.shifted, 1023 - places)
     one_more = 1.0 + parts.r
     lost = parts.r - (one_more - 1.0)
-    high, error = two_sum(scale * one_more, -0.5)
+    high, error = two_sum(scale * one_more, -(2.0**-places))
     return high, scale.fma(lost + parts.tail(), error)
 
 
 def expm1(x: Real) -> Real:
     """exp(x) - 1; x itself where it is so small that the rest is nothing (and may be subnormal)."""
-    high, low = half_expm1(clamped(x, -60.0, 710.0))
+    high, low = small_expm1(clamped(x, -60.0, 710.0), 1)
     half = high + low
     return where(abs(x) < 2.0**-54, x, half + half)
-
-
-def tanh(x: Real) -> Real:
-    """E / (E + 1) for E = (exp(2·|x|) - 1) / 2, with the quotient corrected for the low parts."""
-    size = abs(x)
-    doubled = clamped(size + size, 0.0, 60.0)
-    high, low = half_expm1(doubled)
-    top, top_low = fast_two_sum(high, low)
-    bottom, bottom_low = two_sum(top, 1.0)
-    result = quotient(top, top_low, bottom, bottom_low + top_low)
-    return where(size < 2.0**-28, x, result.with_sign_of(x))
-
-
-def quotient(top: Real, top_low: Real, bottom: Real, bottom_low: Real) -> Real:
-    """(top + top_low) / (bottom + bottom_low), hardly worse than rounded once."""
-    inverse = 1.0 / bottom
-    first = top * inverse
-    rest = (-first).fma(bottom, top) + (-first).fma(bottom_low, top_low)
-    return rest.fma(inverse, first)
 
 
 _LARGEST = 709.782712893384
@@ -133,5 +126,4 @@ ROWS = (
     *rows("exp", exp, math.exp, np.exp, _exp_raises),
     *rows("expm1", expm1, math.expm1, np.expm1, _exp_raises),
     *rows("exp2", exp2, math.exp2, np.exp2, _exp2_raises),
-    *rows("tanh", tanh, math.tanh, np.tanh),
 )

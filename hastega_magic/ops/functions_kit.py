@@ -4,6 +4,16 @@ A function is written once, over Real and Whole; each operator is one row of the
 rounded operations, in the order written, so that every back end computes the same bits. Python's value of such
 a row (the oracle's) is the same function over scalars. float32 operands are computed in float64 and rounded
 once at the end.
+
+Largest errors in units in the last place, as tools/ulp.py saw them in 3 to 5 million float64 arguments each, rounded
+up, and numbers of operations:
+
+    exp   0.86  30    log   0.80  40    sin   0.73  52    asin  0.63  86    sinh  0.73  69
+    expm1 0.88  42    log1p 0.83  55    cos   0.73  50    acos  0.64  89    cosh  0.84  42
+    exp2  0.86  35    log2  0.70  50    tan   0.84  66    atan  0.63  62    tanh  0.73  60
+    pow   0.77 142    log10 0.65  52                      atan2 0.63  88
+
+For float32 all are 0.5000.
 """
 
 from __future__ import annotations
@@ -155,7 +165,7 @@ class Real:
         return Real(self.builder, self.builder.op(name, self.term))
 
     def fma(self, factor: Real | float, summand: Real | float) -> Real:
-        """self · factor + summand, rounded once."""
+        """Self · factor + summand, rounded once."""
         operands = self.term, self._term(factor), self._term(summand)
         return Real(self.builder, self.builder.op("fma", *operands))
 
@@ -200,6 +210,20 @@ def two_sum(x: Real, y: Real | float) -> tuple[Real, Real]:
     total = x + y
     other = total - x
     return total, (x - (total - other)) + (y - other)
+
+
+def divided(top: Real, top_low: Real, bottom: Real, bottom_low: Real) -> tuple[Real, Real]:
+    """(top + top_low) / (bottom + bottom_low) as a number and a much smaller one."""
+    inverse = 1.0 / bottom
+    first = top * inverse
+    rest = (-first).fma(bottom, top) + (-first).fma(bottom_low, top_low)
+    return first, rest * inverse
+
+
+def quotient(top: Real, top_low: Real, bottom: Real, bottom_low: Real) -> Real:
+    """The same, rounded."""
+    first, rest = divided(top, top_low, bottom, bottom_low)
+    return first + rest
 
 
 Function = Callable[..., Real]
@@ -261,11 +285,11 @@ class _ScalarBuilder:
 def over_scalars(function: Function) -> Callable[..., Any]:
     """The function over Python floats; over np.float32 its result is one."""
 
-    def python(*args: float) -> Any:
+    def python(*args: Any) -> Any:
         builder = _ScalarBuilder()
         with np.errstate(all="ignore"):
             value = function(*(Real(builder, _Scalar(FLOAT, float(arg))) for arg in args)).term.value
-            return np.float32(value) if isinstance(args[0], np.float32) else value
+            return np.float32(value) if type(args[0]) is np.float32 else value
 
     return python
 
@@ -284,7 +308,7 @@ def rows(
     name: str,
     function: Function,
     reference: Callable[..., Any],
-    numpy: object,
+    numpy: Callable[..., Any],
     trouble: Condition | None = None,
     beyond: Condition | None = None,
     arity: int = 1,
@@ -294,12 +318,13 @@ def rows(
     `trouble` holds wherever the math function raises; `beyond` where the function itself has no value, so that
     Python computes it, for both rows.
     """
-    def evaluated(*args: float) -> Any:
+
+    def evaluated(*args: Any) -> Any:
         if beyond is not None:
             builder = _ScalarBuilder()
             if beyond(*(Real(builder, _Scalar(FLOAT, float(arg))) for arg in args)).term.value:
                 value = reference(*map(float, args))
-                return np.float32(value) if isinstance(args[0], np.float32) else value
+                return np.float32(value) if type(args[0]) is np.float32 else value
         return scalar(*args)
 
     scalar = over_scalars(function)
@@ -307,9 +332,9 @@ def rows(
     if trouble is not None and beyond is not None:
         both = _either(trouble, beyond)
     return (
-        Op(name, arity, evaluated, ufunc_float, expand=expansion(function),
+        Op(name, arity, evaluated, ufunc_float, numpy=numpy, expand=expansion(function),
            trouble=None if beyond is None else condition(beyond), spellings=(numpy,), traits=_APPROXIMATE),
-        Op(f"math_{name}", arity, raising_as(reference, evaluated), math_float, expand=expansion(function),
+        Op(f"math_{name}", arity, raising_as(reference, evaluated), math_float, numpy=numpy, expand=expansion(function),
            trouble=None if both is None else condition(both), spellings=(reference,), traits=_APPROXIMATE),
     )  # fmt: skip
 
@@ -321,5 +346,3 @@ def _either(first: Condition, second: Condition) -> Condition:
 def finite(x: Real) -> Flag:
     """Neither infinite nor NaN."""
     return abs(x) < math.inf
-
-

@@ -7,7 +7,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hastega_magic.ops.functions_kit import Flag, Real, Whole, fast_two_sum, polynomial, rows, two_product, two_sum, where
+from hastega_magic.ops.functions_kit import (
+    Flag,
+    Real,
+    Whole,
+    fast_two_sum,
+    polynomial,
+    rows,
+    two_product,
+    two_sum,
+    where,
+)
 
 LN2_HIGH, LN2_LOW = 0.6931471805598903, 5.497923018708371e-14
 """log(2) to 95 bits; n · high is exact for |n| ≤ 2^11."""
@@ -77,7 +87,7 @@ def _special(x: Real, zero: float, result: Real) -> Real:
 
 
 def log(x: Real) -> Real:
-    """exponent · log(2) + log(1 + fraction), the large parts added exactly."""
+    """The exponent's part plus the fraction's, the large numbers added exactly."""
     parts = split(x)
     series = Logarithm(parts.fraction)
     high, low = fast_two_sum(parts.exponent * LN2_HIGH, series.f)
@@ -108,7 +118,7 @@ def _complement(biased: Whole) -> Whole:
 
 
 def log2(x: Real) -> Real:
-    """exponent + log(1 + fraction) / log(2)."""
+    """Exponent + log(1 + fraction) / log(2)."""
     parts = split(x)
     value, rest = Logarithm(parts.fraction).scaled(_LOG2_E)
     high, low = fast_two_sum(parts.exponent, value)
@@ -116,7 +126,7 @@ def log2(x: Real) -> Real:
 
 
 def log10(x: Real) -> Real:
-    """exponent · log10(2) + log(1 + fraction) / log(10)."""
+    """The exponent's part plus the fraction's, which is divided by the logarithm of ten."""
     parts = split(x)
     value, rest = Logarithm(parts.fraction).scaled(_LOG10_E)
     high, low = fast_two_sum(parts.exponent * _LOG10_2_HIGH, value)

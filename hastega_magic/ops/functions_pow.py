@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 
 from hastega_magic.ops.functions_exp import exp_of_sum
 from hastega_magic.ops.functions_kit import (
@@ -30,7 +31,6 @@ _POW = (
     0.1333509312052699, 0.11699113077438722, 0.11791578884567068,
 )  # fmt: skip
 """log(1 + f) = 2·s + s·z·(2/3 + z·p(z)) for s = f/(2 + f), z = s²: tools/minimax.py pow, z·p to 2^-65."""
-_SIGN = -(1 << 63)
 _EDGE = 800.0
 """Beyond ±800 the result of exp is infinite or zero."""
 
@@ -66,12 +66,13 @@ def power(x: Real, y: Real) -> Real:
     product, product_low = two_product(high, y)
     product_low = low.fma(y, product_low)
     inside = abs(product) < _EDGE
-    outside = where(product > 0.0, _EDGE, -_EDGE)
+    # 1 to an infinite power is NaN here, and 1 in IEEE's pow.
+    outside = where(product > 0.0, _EDGE, where(product < 0.0, -_EDGE, 0.0))
     magnitude = exp_of_sum(where(inside, product, outside), where(inside, product_low, 0.0))
     half = y * 0.5
     integral = y.unary("rint").equals(y)
     odd = integral & half.unary("rint").differs(half)
-    signed = (magnitude.bits() ^ where(odd, (x.bits() & _SIGN).real(), 0.0).bits()).real()
+    signed = where(odd, magnitude.with_sign_of(x), magnitude)
     negative = (x < 0.0) & finite(x)
     undefined = x.differs(x) | y.differs(y)
     value = where(negative & y.unary("rint").differs(y), math.nan, where(undefined, math.nan, signed))
@@ -108,9 +109,9 @@ def _math(a: float, b: float) -> Any:
 _APPROXIMATE = frozenset({"approximate"})
 
 ROWS = (
-    Op("power", 2, _scalar_power, ufunc_float, expand=expansion(power), traits=_APPROXIMATE),
-    Op("float_pow", 2, _operator, ufunc_float, "**", expand=expansion(power), trouble=_operator_trouble,
+    Op("power", 2, _scalar_power, ufunc_float, numpy=np.power, expand=expansion(power), traits=_APPROXIMATE),
+    Op("float_pow", 2, _operator, ufunc_float, "**", np.power, expand=expansion(power), trouble=_operator_trouble,
        traits=_APPROXIMATE),
-    Op("math_pow", 2, _math, math_float, expand=expansion(power), trouble=condition(_fails), spellings=(math.pow,),
-       traits=_APPROXIMATE),
+    Op("math_pow", 2, _math, math_float, numpy=np.power, expand=expansion(power), trouble=condition(_fails),
+       spellings=(math.pow,), traits=_APPROXIMATE),
 )  # fmt: skip

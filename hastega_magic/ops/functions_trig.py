@@ -10,8 +10,18 @@ import math
 
 import numpy as np
 
-from hastega_magic.ops.functions_exp import quotient
-from hastega_magic.ops.functions_kit import SHIFT, Flag, Real, Whole, fast_two_sum, finite, polynomial, rows, where
+from hastega_magic.ops.functions_kit import (
+    SHIFT,
+    Flag,
+    Real,
+    Whole,
+    fast_two_sum,
+    finite,
+    polynomial,
+    quotient,
+    rows,
+    where,
+)
 
 _TWO_OVER_PI = 0.6366197723675814
 _HALF_PI = 1.5707963267948966, 6.123233995736766e-17, -1.4973849048591698e-33

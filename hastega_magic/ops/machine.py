@@ -30,16 +30,19 @@ def _fma(a: Any, b: Any, c: Any) -> Any:
     if not (math.isfinite(x) and math.isfinite(y) and math.isfinite(z)):
         rounded = float(np.float64(x) * np.float64(y) + np.float64(z))
     else:
-        exact = Fraction(x) * Fraction(y) + Fraction(z)
-        if exact == 0:
+        (x_top, x_bottom), (y_top, y_bottom), (z_top, z_bottom) = (
+            each.as_integer_ratio() for each in (x, y, z)
+        )
+        top, bottom = x_top * y_top * z_bottom + z_top * x_bottom * y_bottom, x_bottom * y_bottom * z_bottom
+        if top == 0:
             rounded = x * y + z
         elif single:
-            return _nearest_float32(exact)
+            return _nearest_float32(Fraction(top, bottom))
         else:
             try:
-                rounded = float(exact)
+                rounded = top / bottom  # of ints: rounded once
             except OverflowError:
-                rounded = math.copysign(math.inf, exact)
+                rounded = math.inf if top > 0 else -math.inf
     return np.float32(rounded) if single else rounded
 
 

@@ -10,7 +10,9 @@ from hastega_magic.ops import (
     compare,
     convert,
     elementary,
+    functions_arc,
     functions_exp,
+    functions_hyperbolic,
     functions_log,
     functions_pow,
     functions_trig,
@@ -22,8 +24,18 @@ from hastega_magic.ops.row import Op
 OPS: dict[str, Op] = {
     row.name: row
     for module in (
-        arithmetic, integer_division, compare, convert, elementary, machine,
-        functions_exp, functions_log, functions_trig, functions_pow,
+        arithmetic,
+        integer_division,
+        compare,
+        convert,
+        elementary,
+        machine,
+        functions_exp,
+        functions_hyperbolic,
+        functions_log,
+        functions_trig,
+        functions_arc,
+        functions_pow,
     )
     for row in module.ROWS
 }

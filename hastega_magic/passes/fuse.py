@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from hastega_magic.errors import Span
 from hastega_magic.ir.expr import Expr, Value, const, flatten, leaf, make, rewrite
 from hastega_magic.ir.fused import Effect, Fused, Output
-from hastega_magic.ir.pipeline import Fn, Pipeline, Source, Table
+from hastega_magic.ir.pipeline import Fn, Pipeline, Source, Stage, Table
 from hastega_magic.types import BOOL, INT
 
 
@@ -88,31 +88,46 @@ def _extent(pipeline: Pipeline) -> int | None:
 def _add(
     loop: _Loop, pipeline: Pipeline, spans: Mapping[Expr, Sequence[Span]], moved: dict[Expr, tuple[Span, ...]]
 ) -> None:
-    value: Value
-    mask: Expr | None = None
-    if pipeline.source.kind == "result":
-        producer = next(output for output in reversed(loop.outputs) if output.name == pipeline.source.name)
-        value, mask = producer.value, producer.mask
-    else:
-        value = _load(loop, pipeline.source)
+    value, mask = _start(loop, pipeline.source)
     for stage in pipeline.stages:
-        match stage.kind:
-            case "map":
-                assert stage.fn is not None
-                value = _apply(loop, stage.fn, value, mask, spans, moved)
-            case "filter":
-                assert stage.fn is not None
-                kept = _apply(loop, stage.fn, value, mask, spans, moved)
-                assert isinstance(kept, Expr)
-                mask = both(mask, kept)
-            case "zip":
-                value = (value, *(_load(loop, source) for source in stage.sources))
-            case "enumerate":
-                index = leaf("index", INT)
-                value = (make("add", index, const(stage.number)) if stage.number else index, value)
-            case _:
-                raise AssertionError(stage.kind)
+        value, mask = _after(loop, stage, value, mask, spans, moved)
     loop.outputs.append(Output(pipeline.name, pipeline.sink, value, mask))
+
+
+def _start(loop: _Loop, source: Source) -> tuple[Value, Expr | None]:
+    """An element of the source, and the mask under which there is one."""
+    if source.kind != "result":
+        return _load(loop, source), None
+    producer = next(output for output in reversed(loop.outputs) if output.name == source.name)
+    return producer.value, producer.mask
+
+
+def _after(
+    loop: _Loop,
+    stage: Stage,
+    value: Value,
+    mask: Expr | None,
+    spans: Mapping[Expr, Sequence[Span]],
+    moved: dict[Expr, tuple[Span, ...]],
+) -> tuple[Value, Expr | None]:
+    """The element and its mask after a stage."""
+    match stage.kind:
+        case "map":
+            assert stage.fn is not None
+            return _apply(loop, stage.fn, value, mask, spans, moved), mask
+        case "filter":
+            assert stage.fn is not None
+            kept = _apply(loop, stage.fn, value, mask, spans, moved)
+            assert isinstance(kept, Expr)
+            return value, both(mask, kept)
+        case "zip":
+            return (value, *(_load(loop, source) for source in stage.sources)), mask
+        case "enumerate":
+            index = leaf("index", INT)
+            number = make("add", index, const(stage.number)) if stage.number else index
+            return (number, value), mask
+        case _:
+            raise AssertionError(stage.kind)
 
 
 def _load(loop: _Loop, source: Source) -> Expr:

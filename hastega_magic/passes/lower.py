@@ -18,6 +18,7 @@ from hastega_magic.ops.row import Op
 from hastega_magic.passes.builder import GraphBuilder
 from hastega_magic.passes.infer import Leaves
 from hastega_magic.passes.modular import SMALL, ModularLowering, split_constant
+from hastega_magic.passes.residue_float import FloatResidues
 from hastega_magic.passes.simplify import simplify_node
 from hastega_magic.types import BOOL, INT
 
@@ -39,7 +40,11 @@ def operand_class(node: Expr) -> str:
 
 
 def lower(
-    roots: Sequence[Expr], leaves: Leaves, ranges: Mapping[Expr, Interval], target: Target, width: int | None = None
+    roots: Sequence[Expr],
+    leaves: Leaves,
+    ranges: Mapping[Expr, Interval],
+    target: Target,
+    width: int | None = None,
 ) -> Lowered:
     """Every node below the roots in terms of operators that the target spells; `width`: lanes, if forced."""
     lowering = _Lowering(GraphBuilder(leaves, ranges), target, width)
@@ -55,7 +60,7 @@ class _Lowering:
         self._target = target
         registers = (width or 8) in (2, 4, 8)  # the instruction has these sizes alone
         self._ifma = registers and target.has("avx512ifma", "avx512vl") and target.vector_bits == 512
-        self._modular = ModularLowering(builder, self.lowered)
+        self._residues = (ModularLowering if self._ifma else FloatResidues)(builder, self.lowered)
 
     def lowered(self, root: Expr) -> Expr:
         """The lowered form; operands first, without recursion on deep graphs."""
@@ -77,9 +82,9 @@ class _Lowering:
 
     def _by_residues(self, node: Expr) -> bool:
         """Whether the modular lowering took the node, which then never needs its operands' canonical values."""
-        if not self._ifma or node.op != "mod" or node.type is not INT:
+        if node.op != "mod" or node.type is not INT:
             return False
-        found = self._modular.lower(node)
+        found = self._residues.lower(node)
         if found is not None:
             self._note(node, found)
         return found is not None

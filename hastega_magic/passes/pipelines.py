@@ -27,6 +27,7 @@ class State:
     mode: str
     target: Target
     width: int | None = None
+    large: bool = False
     spans: Mapping[Expr, Sequence[Span]] = field(default_factory=dict[Expr, Sequence[Span]])
     fused: Fused | None = None
     variants: guard.Variants | None = None
@@ -93,7 +94,9 @@ def _guard(state: State) -> State:
 def _schedule(state: State) -> State:
     assert state.variants is not None
     body = state.variants.bodies[state.variant]
-    return replace(state, kernel=schedule.make_kernel(body, state.leaves, state.target, state.width))
+    return replace(
+        state, kernel=schedule.make_kernel(body, state.leaves, state.target, state.width, state.large)
+    )
 
 
 FUSE = Pass(

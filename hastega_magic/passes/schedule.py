@@ -24,6 +24,9 @@ _FOLDS = {
     "reduce_add": "add", "reduce_mul": "mul", "reduce_min": "min", "reduce_max": "max", "reduce_and": "and",
     "reduce_or": "or", "reduce_xor": "xor",
 }  # fmt: skip
+STREAMED = 1 << 19
+"""From so many elements on, results are stored past the caches: they do not fit into them."""
+
 PREFETCH = 4096
 """Bytes ahead: far enough to cover memory latency, and beyond the page at which hardware prefetchers stop."""
 
@@ -39,8 +42,10 @@ def slots_of(output: Output) -> int:
     return len(flatten(output.value)) if output.sink.kind in ("array", "to_list") else 0
 
 
-def make_kernel(variant: Variant, leaves: Leaves, target: Target, width: int | None = None) -> Kernel:
-    """The variant's loop form for the target; `width` forces the number of lanes."""
+def make_kernel(
+    variant: Variant, leaves: Leaves, target: Target, width: int | None = None, large: bool = False
+) -> Kernel:
+    """The variant's loop form for the target; `width` forces the number of lanes; `large`: results exceed caches."""
     fused = variant.fused
     statements: list[Statement] = [*variant.assumes, *variant.guards]
     slot = 0
@@ -50,13 +55,15 @@ def make_kernel(variant: Variant, leaves: Leaves, target: Target, width: int | N
         statements += [
             each for each in made if each not in statements
         ]  # equal but for `wide`, which ranges decide
-    lowered = lower([node for each in statements for node in _nodes(each)], leaves, variant.ranges, target, width)
+    lowered = lower(
+        [node for each in statements for node in _nodes(each)], leaves, variant.ranges, target, width
+    )
     body = tuple(_over(each, lowered.nodes) for each in statements)
     body = tuple(
         each for number, each in enumerate(body) if not isinstance(each, Guard) or each not in body[:number]
     )
     return Kernel(
-        fused.sources, fused.tables, body, _schedule(body, target, width), lowered.ranges, fused.spans
+        fused.sources, fused.tables, body, _schedule(body, target, width, large), lowered.ranges, fused.spans
     )
 
 
@@ -117,7 +124,7 @@ def _over(statement: Statement, new: Mapping[Expr, Expr]) -> Statement:
             return Store(slot, new[value], None if mask is None else new[mask])
 
 
-def _schedule(body: tuple[Statement, ...], target: Target, width: int | None) -> Schedule:
+def _schedule(body: tuple[Statement, ...], target: Target, width: int | None, large: bool) -> Schedule:
     nodes = [node for node in postorder(node for each in body for node in _nodes(each)) if node.args]
     elements = [node.type for each in body for node in postorder(_nodes(each)) if node.op != "const"]
     narrow = FLOAT32 in elements and all(type_ in (FLOAT32, BOOL) for type_ in elements)
@@ -131,7 +138,7 @@ def _schedule(body: tuple[Statement, ...], target: Target, width: int | None) ->
     for limit in (_HEAVY, 2 * _HEAVY, 4 * _HEAVY, 8 * _HEAVY):
         if len(nodes) > limit and not _chains_only(nodes):
             most = max(1, most // 2)
-    return Schedule(lanes, min(in_flight, most), prefetch=PREFETCH)
+    return Schedule(lanes, min(in_flight, most), prefetch=PREFETCH, stream=large)
 
 
 def _chains_only(nodes: list[Expr]) -> bool:

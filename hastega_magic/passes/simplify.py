@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 from hastega_magic.errors import NotCompilable
 from hastega_magic.interval import TOP, Interval
-from hastega_magic.ir.expr import Expr, const, postorder, rebuild
+from hastega_magic.ir.expr import Expr, const, is_const, postorder, rebuild
 from hastega_magic.ops import OPS
 from hastega_magic.passes.rules import RULES, Rule, instantiate, match
 from hastega_magic.types import BOOL, INT
@@ -32,7 +32,7 @@ def simplify(roots: Sequence[Expr], range_of: Callable[[Expr], Interval]) -> dic
 def simplify_node(node: Expr, range_of: Callable[[Expr], Interval], raising: dict[Expr, bool]) -> Expr:
     """One node over operands that are simplified already."""
     for _ in range(64):
-        better = _fold(node) or _decide(node, range_of) or _apply_rules(node, raising)
+        better = _fold(node) or _decide(node, range_of, raising) or _apply_rules(node, raising)
         if better is None or better is node:
             return node
         node = better
@@ -44,8 +44,19 @@ def may_raise(node: Expr, memo: dict[Expr, bool]) -> bool:
     for each in postorder([node]):
         if each not in memo:
             own = each.op == "gather" or (each.op in OPS and OPS[each.op].trouble is not None)
+            own = own and not _harmless(each)
             memo[each] = own or any(memo[arg] for arg in each.args)
     return memo[node]
+
+
+def _harmless(node: Expr) -> bool:
+    """Whether a constant right operand rules out what the operator may raise."""
+    right = node.args[-1]
+    if not is_const(right) or right.type is not INT or not isinstance(right.value, int):
+        return False
+    return (
+        right.value >= 0 if node.op in ("shl", "shr") else node.op in ("mod", "floordiv") and right.value != 0
+    )
 
 
 def _fold(node: Expr) -> Expr | None:
@@ -63,7 +74,7 @@ def _fold(node: Expr) -> Expr | None:
         return None
 
 
-def _decide(node: Expr, range_of: Callable[[Expr], Interval]) -> Expr | None:
+def _decide(node: Expr, range_of: Callable[[Expr], Interval], raising: dict[Expr, bool]) -> Expr | None:
     """A comparison of integers whose ranges leave only one answer."""
     if node.op not in ("eq", "ne", "lt", "le", "gt", "ge") or any(arg.type is not INT for arg in node.args):
         return None
@@ -89,7 +100,9 @@ def _decide(node: Expr, range_of: Callable[[Expr], Interval]) -> Expr | None:
             answer = True if always_greater else False if never_greater else None
         case _:
             answer = False if always_greater else True if never_greater else None
-    return None if answer is None else const(answer, BOOL)
+    if answer is None or any(may_raise(arg, raising) for arg in node.args):
+        return None
+    return const(answer, BOOL)
 
 
 def _apply_rules(node: Expr, raising: dict[Expr, bool]) -> Expr | None:

@@ -149,7 +149,9 @@ class _Chunk:
 
     # Kernels
 
-    def _kernel(self, code: Code, sources: list[list[Any]], buffers: dict[str, Any], listed: AnyArray | None) -> None:
+    def _kernel(
+        self, code: Code, sources: list[list[Any]], buffers: dict[str, Any], listed: AnyArray | None
+    ) -> None:
         if not self.launch.compute:
             cl.enqueue_fill_buffer(self.lane.queue, buffers["status"], np.uint8(0), 0, self.blocks)
             return
@@ -158,7 +160,13 @@ class _Chunk:
         if listed is not None:
             lists = self.lane.buffer("list", self.run_.plan.chunk // BLOCK * 8)
             cl.enqueue_copy(self.lane.queue, lists, listed, is_blocking=True)
-        arguments: list[Any] = [np.int64(self.length), np.int64(self.start), np.int64(0), lists, buffers["status"]]
+        arguments: list[Any] = [
+            np.int64(self.length),
+            np.int64(self.start),
+            np.int64(0),
+            lists,
+            buffers["status"],
+        ]
         for source in sources:
             arguments += source
         for table, buffer in zip(self.launch.tables, self.run_.tables, strict=True):
@@ -194,7 +202,9 @@ class _Chunk:
             group = layout.groups[slot]
             if group is None:
                 if not self.shared:
-                    staged.append(self._result(slot, storage.name, buffers[f"r{slot}"], self.start, self.length))
+                    staged.append(
+                        self._result(slot, storage.name, buffers[f"r{slot}"], self.start, self.length)
+                    )
                 continue
             begin, count = starts[group], counts[group]
             if not count:
@@ -215,7 +225,9 @@ class _Chunk:
         if not self.shared:
             self.events.append((FROM_DEVICE, event, into.nbytes))
 
-    def _result(self, slot: int, dtype: str, buffer: Any, begin: int, count: int) -> tuple[AnyArray, AnyArray]:
+    def _result(
+        self, slot: int, dtype: str, buffer: Any, begin: int, count: int
+    ) -> tuple[AnyArray, AnyArray]:
         staged = self.lane.staging(f"out{slot}", self.run_.plan.chunk, dtype)[:count]
         self._copy_back(buffer, staged)
         return self.result.arrays[slot][begin : begin + count], staged

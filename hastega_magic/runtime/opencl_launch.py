@@ -22,7 +22,7 @@ from hastega_magic.runtime.opencl import Device, DeviceError
 from hastega_magic.runtime.opencl_chunk import ChunkRun
 from hastega_magic.runtime.opencl_lane import Lane
 from hastega_magic.runtime.opencl_ledger import TO_DEVICE, Ledger
-from hastega_magic.runtime.opencl_plan import Plan, chunks, cut
+from hastega_magic.runtime.opencl_plan import STAGING, Plan, chunks, cut
 from hastega_magic.runtime.sources import AnyArray, Column, TableColumn
 from hastega_magic.runtime.threads import default_threads
 from hastega_magic.types import RESULT_STORAGE
@@ -109,7 +109,7 @@ class Launch:
         self.ledger = Ledger()
         result = self._room(self.variant(0).kernel)
         todo = chunks(plan, self.length)
-        self._trim_lanes(plan)
+        self._trim_lanes()
         lanes = opencl_lane.take(self.device, min(plan.lanes, max(1, len(todo))))
         turns = Turns(len(lanes))
         run = ChunkRun(self, plan, result, turns, self._tables(lanes[0]))
@@ -122,12 +122,11 @@ class Launch:
         self.ledger.seconds = result.kernel_seconds = time.perf_counter() - began
         return result
 
-    def _trim_lanes(self, plan: Plan) -> None:
+    def _trim_lanes(self) -> None:
         """Kept lanes must not hold what a limit forbids."""
         kept: list[Lane] = self.device.kept
-        if self.memory and sum(lane.device_bytes for lane in kept):
-            self.device.release()
-        elif sum(lane.staging_bytes for lane in kept) > (128 << 20):
+        limited = bool(self.memory) and any(lane.device_bytes for lane in kept)
+        if limited or sum(lane.staging_bytes for lane in kept) > STAGING // 2:
             self.device.release()
 
     def _room(self, kernel: Kernel) -> LoopResult:
@@ -135,7 +134,9 @@ class Launch:
         blocks = -(-self.length // BLOCK)
         arrays = [allocate(self.length, RESULT_STORAGE[store.value.type].name) for store in layout.stores]
         partials = [
-            np.zeros((blocks, fold.words), "float64" if _is_float(fold.kind, fold.value.type.value) else "int64")
+            np.zeros(
+                (blocks, fold.words), "float64" if _is_float(fold.kind, fold.value.type.value) else "int64"
+            )
             for fold in layout.folds
         ]
         kept = np.zeros((blocks, max(1, layout.group_count)), np.int64)

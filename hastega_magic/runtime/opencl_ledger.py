@@ -29,7 +29,9 @@ class Ledger:
     """Collects what lanes report; usable from several threads. `seconds` is the launch by the host's clock."""
 
     seconds: float = 0.0
-    _entries: dict[str, list[tuple[float, float]]] = field(default_factory=dict[str, list[tuple[float, float]]])
+    _entries: dict[str, list[tuple[float, float]]] = field(
+        default_factory=dict[str, list[tuple[float, float]]]
+    )
     _bytes: dict[str, int] = field(default_factory=dict[str, int])
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -46,4 +48,6 @@ class Ledger:
     def phases(self) -> list[tuple[str, float, int]]:
         """Name, seconds and bytes of every phase there was, in the order of the data's way."""
         names = (CONVERT_IN, TO_DEVICE, KERNEL, FROM_DEVICE, CONVERT_OUT)
-        return [(name, union(self._entries[name]), self._bytes[name]) for name in names if name in self._entries]
+        return [
+            (name, union(self._entries[name]), self._bytes[name]) for name in names if name in self._entries
+        ]

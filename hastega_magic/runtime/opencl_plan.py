@@ -60,7 +60,15 @@ def sizes(kernel: Kernel, narrow: bool) -> Sizes:
 
 
 def cut(
-    info: DeviceInfo, kernel: Kernel, length: int, *, tables: int, memory: int, transfer: int, threads: int, shared: bool
+    info: DeviceInfo,
+    kernel: Kernel,
+    length: int,
+    *,
+    tables: int,
+    memory: int,
+    transfer: int,
+    threads: int,
+    shared: bool,
 ) -> Plan:
     """The cut of `length` elements.
 

@@ -46,10 +46,16 @@ def power(graph: Graph, base: Expr, exponent: Expr) -> Expr:
         if is_const(base, 2):
             return graph.make("shl", const(1), exponent)
         raise NotCompilable("powers of ints with a variable exponent are not compiled yet, except of 2")
+    for node in (base, exponent):
+        if node.op == "const" and node.type.is_float and node.type is not FLOAT:
+            raise NotCompilable("powers with a NumPy scalar are not compiled yet")
+    return _float_power(graph, base, exponent)
+
+
+def _float_power(graph: Graph, base: Expr, exponent: Expr) -> Expr:
+    """A power of which one operand at least is a float."""
     if exponent.op != "const":
-        raise NotCompilable("powers of floats other than 2 are not compiled yet")
-    if exponent.type.is_float and exponent.type is not FLOAT:
-        raise NotCompilable("powers with a NumPy scalar as exponent are not compiled yet")
+        return graph.make("float_pow", base, exponent)
     value = cast(float, exponent.value)
     if value == 2:
         return graph.make("sqr", base)
@@ -58,7 +64,14 @@ def power(graph: Graph, base: Expr, exponent: Expr) -> Expr:
     if value == 0:
         graph.keep(base)
         return const(1.0, FLOAT if base.type.is_integral else base.type)
-    raise NotCompilable("powers of floats other than 2 are not compiled yet")
+    return graph.make("float_pow", base, exponent)
+
+
+def ufunc_power(graph: Graph, base: Expr, exponent: Expr) -> Expr:
+    """np.power, of floats: NumPy raises nothing."""
+    if base.type.is_integral and exponent.type.is_integral:
+        raise NotCompilable("`np.power` of two ints is not compiled yet: it wraps, and ints here do not")
+    return graph.make("power", base, exponent)
 
 
 def _constant_power(base: Expr, exponent: Expr) -> Expr:
@@ -75,9 +88,9 @@ def _constant_power(base: Expr, exponent: Expr) -> Expr:
 
 
 def _integer_power(graph: Graph, base: Expr, exponent: int) -> Expr:
-    """Multiplications by squaring: no intermediate is larger than the result."""
+    """Multiplications by squaring: no intermediate is larger than the result. Negative powers are floats."""
     if exponent < 0:
-        raise NotCompilable("negative powers of ints are not compiled yet")
+        return graph.make("float_pow", base, const(float(exponent)))
     if exponent > _LARGEST_POWER:
         raise NotCompilable(f"powers above {_LARGEST_POWER} are not compiled")
     square = as_int(graph, base)

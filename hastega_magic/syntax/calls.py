@@ -99,6 +99,12 @@ def _power(graph: Graph, args: Sequence[Symbolic]) -> Symbolic:
     return arithmetic.power(graph, number(args[0]), number(args[1]))
 
 
+def _ufunc_power(graph: Graph, args: Sequence[Symbolic]) -> Symbolic:
+    if len(args) != 2:
+        raise NotCompilable(f"`np.power` with {len(args)} arguments has no compiled form")
+    return arithmetic.ufunc_power(graph, number(args[0]), number(args[1]))
+
+
 def _divmod(graph: Graph, args: Sequence[Symbolic]) -> Symbolic:
     if len(args) != 2:
         raise NotCompilable(f"`divmod` takes 2 arguments, {len(args)} given")
@@ -146,6 +152,7 @@ _HANDLERS = _handlers(
     (np.logical_not, _negation),
     (builtins.pow, _power),
     (cast(object, operator.pow), _power),  # pyright: ignore[reportUnknownMemberType]
+    (np.power, _ufunc_power),
     (builtins.divmod, _divmod),
     (builtins.min, _extremum("min")),
     (builtins.max, _extremum("max")),

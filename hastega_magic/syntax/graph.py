@@ -156,7 +156,12 @@ class Graph:
     def under(self, condition: Expr) -> Generator[None]:
         """What is evaluated meanwhile is evaluated only where the condition holds."""
         outer = self.path
-        self.path = outer if is_const(condition) else conjunction([outer, condition])
+        if outer is None or is_const(condition):
+            self.path = outer if is_const(condition) else condition
+        elif eager(condition):
+            self.path = conjunction([outer, condition])
+        else:  # the condition itself is evaluated only on the outer path
+            self.path = make("select", outer, condition, const(False))
         try:
             yield
         finally:

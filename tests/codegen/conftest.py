@@ -8,7 +8,9 @@ from pathlib import Path
 
 for _name in ("battery", "grammar"):
     if _name not in sys.modules:
-        _spec = importlib.util.spec_from_file_location(_name, Path(__file__).parent.parent / "compiler" / f"{_name}.py")
+        _spec = importlib.util.spec_from_file_location(
+            _name, Path(__file__).parent.parent / "compiler" / f"{_name}.py"
+        )
         assert _spec is not None
         assert _spec.loader is not None
         sys.modules[_name] = importlib.util.module_from_spec(_spec)

@@ -97,7 +97,9 @@ def same(a: Any, b: Any) -> bool:
             return True  # which type no elements have is the compiler's to say
         if a.dtype != b.dtype or a.shape != b.shape:
             return False
-        return all(same(a[name], b[name]) for name in a.dtype.names) if a.dtype.names else same(list(a), list(b))
+        return (
+            all(same(a[name], b[name]) for name in a.dtype.names) if a.dtype.names else same(list(a), list(b))
+        )
     a, b = _plain(a), _plain(b)
     if type(a) is not type(b):
         return False
@@ -115,12 +117,16 @@ def _plain(value: Any) -> Any:
 def close(a: Any, b: Any, tolerance: float = 1e-12) -> bool:
     """For float reductions, whose order of rounding is not Python's."""
     a, b = _plain(a), _plain(b)
+    if isinstance(a, tuple) and isinstance(b, tuple):
+        return len(a) == len(b) and all(close(*pair, tolerance) for pair in zip(a, b, strict=True))
     if isinstance(a, float) and isinstance(b, float) and math.isfinite(a) and math.isfinite(b):
         return math.isclose(a, b, rel_tol=tolerance, abs_tol=tolerance)
     return same(a, b)
 
 
-def assert_like_python(text: str, names: dict[str, Any] | None = None, equal: Any = same, **options: Any) -> Ran:
+def assert_like_python(
+    text: str, names: dict[str, Any] | None = None, equal: Any = same, **options: Any
+) -> Ran:
     """The cell gives what CPython gives: the same value, or the same exception with the same message."""
     expected, found = python(text, names), run(text, names, **options)
     assert type(found.error) is type(expected.error), (found.error, expected.error, found.value)
@@ -225,9 +231,7 @@ int_sources = st.one_of(
 )
 float_sources = st.one_of(
     st.lists(floats, max_size=40),
-    st.builds(
-        _laid_out, st.lists(floats, min_size=1, max_size=40).map(np.array), st.sampled_from(LAYOUTS)
-    ),
+    st.builds(_laid_out, st.lists(floats, min_size=1, max_size=40).map(np.array), st.sampled_from(LAYOUTS)),
 )
 float32_sources = st.builds(
     _laid_out,

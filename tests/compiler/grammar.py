@@ -6,8 +6,35 @@ from collections.abc import Callable
 
 from hypothesis import strategies as st
 
-_INT_CONSTANTS = ("0", "1", "-1", "2", "3", "-3", "7", "10", "61", "6700417", "2**31", "2**62", "-2**63", "(2**63-1)")
-_FLOAT_CONSTANTS = ("0.0", "-0.0", "1.0", "0.5", "-2.5", "0.1", "3.0", "1e300", "5e-324", "math.inf", "-math.inf")
+_INT_CONSTANTS = (
+    "0",
+    "1",
+    "-1",
+    "2",
+    "3",
+    "-3",
+    "7",
+    "10",
+    "61",
+    "6700417",
+    "2**31",
+    "2**62",
+    "-2**63",
+    "(2**63-1)",
+)
+_FLOAT_CONSTANTS = (
+    "0.0",
+    "-0.0",
+    "1.0",
+    "0.5",
+    "-2.5",
+    "0.1",
+    "3.0",
+    "1e300",
+    "5e-324",
+    "math.inf",
+    "-math.inf",
+)
 
 Text = st.SearchStrategy[str]
 
@@ -61,7 +88,9 @@ def int_expressions(name: str = "x") -> Text:
             _form("table[{0}]", term),
         )
 
-    return st.recursive(st.one_of(st.just(name), st.just(name), st.sampled_from(_INT_CONSTANTS)), grow, max_leaves=7)
+    return st.recursive(
+        st.one_of(st.just(name), st.just(name), st.sampled_from(_INT_CONSTANTS)), grow, max_leaves=7
+    )
 
 
 def float_expressions(name: str = "x") -> Text:
@@ -90,13 +119,17 @@ def float_expressions(name: str = "x") -> Text:
             _form("({0} * {1})", term, st.sampled_from(("2", "3", "-1"))),
         )
 
-    return st.recursive(st.one_of(st.just(name), st.just(name), st.sampled_from(_FLOAT_CONSTANTS)), grow, max_leaves=7)
+    return st.recursive(
+        st.one_of(st.just(name), st.just(name), st.sampled_from(_FLOAT_CONSTANTS)), grow, max_leaves=7
+    )
 
 
 def predicates(expressions: Text) -> Text:
     """Conditions over such expressions."""
     compared = _operators("< <= > >= == !=", expressions, expressions)
-    return st.one_of(compared, compared, _operators("and or", compared, compared), _form("(not {0})", compared))
+    return st.one_of(
+        compared, compared, _operators("and or", compared, compared), _form("(not {0})", compared)
+    )
 
 
 def pipelines(expressions: Text, sinks: tuple[str, ...]) -> Text:

@@ -36,7 +36,9 @@ def test_the_last_element(source):
 
 
 def test_sum_and_xor():
-    ran = logistic(f"ys = range(1, 100001) |> {TEN}\nt = ys |> sum\nx = ys |> reduce(lambda a, b: a ^ b)\n(t, x)")
+    ran = logistic(
+        f"ys = range(1, 100001) |> {TEN}\nt = ys |> sum\nx = ys |> reduce(lambda a, b: a ^ b)\n(t, x)"
+    )
     assert ran.value == (335016001477, 4562325)
     assert len(ran.executions) == 1
 
@@ -124,7 +126,8 @@ def test_bytes_are_numbers():
 
 
 def test_the_cell_of_the_design():
-    text = f"ys = (range(1, n)\n      |> {STEP}\n      |> {STEP})\ntotal = ys |> filter(lambda y: y % 2 == 0) |> sum\ntotal"
+    ys = f"ys = (range(1, n)\n      |> {STEP}\n      |> {STEP})"
+    text = f"{ys}\ntotal = ys |> filter(lambda y: y % 2 == 0) |> sum\ntotal"
     ran = battery.run(text, {"n": 100_000, "mu": 22, "p": 6_700_417})
     expected = [22 * x * (x + 1) % 6_700_417 for x in range(1, 100_000)]
     expected = [22 * x * (x + 1) % 6_700_417 for x in expected]

@@ -56,10 +56,14 @@ def test_an_overflow_in_a_branch_not_taken_is_none():
     assert ran.value[MANY // 2] == 0
 
 
-@pytest.mark.parametrize("source", [[BIG] * 5000, [-BIG - 1] * 5000, [BIG, -BIG - 1] * 3000, [2**62] * 4096 + [1] * 5])
+@pytest.mark.parametrize(
+    "source", [[BIG] * 5000, [-BIG - 1] * 5000, [BIG, -BIG - 1] * 3000, [2**62] * 4096 + [1] * 5]
+)
 def test_sums_beyond_64_bits(source):
     assert battery.run("xs |> sum", {"xs": source}).value == sum(source)
-    assert battery.run("xs |> map(lambda x: x) |> reduce(lambda a, b: a + b)", {"xs": np.array(source)}).value == sum(source)
+    assert battery.run(
+        "xs |> map(lambda x: x) |> reduce(lambda a, b: a + b)", {"xs": np.array(source)}
+    ).value == sum(source)
 
 
 def test_products_beyond_64_bits():
@@ -70,7 +74,9 @@ def test_products_beyond_64_bits():
 
 
 def test_checked_names_stage_element_and_value():
-    ran = battery.run("xs |> map(lambda x: x + 1) |> map(lambda x: x * x)", {"xs": with_one(2**40)}, int_mode="checked")
+    ran = battery.run(
+        "xs |> map(lambda x: x + 1) |> map(lambda x: x * x)", {"xs": with_one(2**40)}, int_mode="checked"
+    )
     assert isinstance(ran.error, OverflowError)
     for part in ("`map(lambda x: x * x)`", f"element {MANY // 2} of xs", str(2**40), str((2**40 + 1) ** 2)):
         assert part in str(ran.error)
@@ -78,7 +84,9 @@ def test_checked_names_stage_element_and_value():
 
 def test_checked_lets_what_fits_through():
     xs = with_one(2**31)
-    assert np.array_equal(battery.run("xs |> map(lambda x: x * x)", {"xs": xs}, int_mode="checked").value, xs * xs)
+    assert np.array_equal(
+        battery.run("xs |> map(lambda x: x * x)", {"xs": xs}, int_mode="checked").value, xs * xs
+    )
 
 
 WRAPPING = {
@@ -106,7 +114,9 @@ def test_wrap_is_what_numpy_does(text, xs):
     assert ran.warnings == []
 
 
-@pytest.mark.parametrize(("sink", "numpy"), [("sum", np.sum), ("prod", np.prod), ("max", np.max), ("min", np.min)])
+@pytest.mark.parametrize(
+    ("sink", "numpy"), [("sum", np.sum), ("prod", np.prod), ("max", np.max), ("min", np.min)]
+)
 def test_wrapped_reductions(sink, numpy):
     xs = np.array([2**62, -3, 2**62 + 5, 7, -BIG] * 1000)
     ran = battery.run(f"xs |> map(lambda x: x * 5) |> {sink}", {"xs": xs}, int_mode="wrap")
@@ -114,7 +124,9 @@ def test_wrapped_reductions(sink, numpy):
         assert ran.value == int(numpy(xs * 5))
 
 
-@pytest.mark.parametrize("text", ["x // -1", "-x", "abs(x)", "x - 1", "x * -1", "x % -1", "divmod(x, -1)[0]", "~x"])
+@pytest.mark.parametrize(
+    "text", ["x // -1", "-x", "abs(x)", "x - 1", "x * -1", "x % -1", "divmod(x, -1)[0]", "~x"]
+)
 def test_the_smallest_integer(text):
     battery.assert_like_python(f"xs |> map(lambda x: {text})", {"xs": np.array([-BIG - 1, 5, -BIG, BIG])})
 
@@ -123,7 +135,9 @@ def test_lists_beyond_64_bits():
     xs = [1, 2**64, -(2**70)]
     ran = battery.assert_like_python("xs |> map(lambda x: x // 3) |> sum", {"xs": xs})
     assert ran.warnings
-    assert isinstance(battery.run("xs |> map(lambda x: x)", {"xs": xs}, int_mode="checked").error, OverflowError)
+    assert isinstance(
+        battery.run("xs |> map(lambda x: x)", {"xs": xs}, int_mode="checked").error, OverflowError
+    )
 
 
 @pytest.mark.parametrize("text", ["x + 1", "x * 2", "x // 7", "x % 10", "x - 2**63", "x >> 1", "-x", "x / 3"])

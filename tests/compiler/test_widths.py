@@ -41,7 +41,9 @@ def test_a_list_of_several_pieces(text):
 def test_trouble_in_the_second_piece_of_a_list():
     xs = list(range((1 << 20) + 5000))
     xs[(1 << 20) + 77] = 2**40
-    ran = battery.run("ys = xs |> enumerate |> map(lambda i, x: i + x * x)\nys |> filter(lambda y: y % 9 == 0)", {"xs": xs})
+    ran = battery.run(
+        "ys = xs |> enumerate |> map(lambda i, x: i + x * x)\nys |> filter(lambda y: y % 9 == 0)", {"xs": xs}
+    )
     expected = [i + x * x for i, x in enumerate(xs)]
     assert ran.namespace["ys"].tolist() == expected
     assert ran.value.tolist() == [y for y in expected if y % 9 == 0]
@@ -59,11 +61,21 @@ FLOATS = {
 
 
 @pytest.mark.parametrize("name", FLOATS)
-@pytest.mark.parametrize("text", ["sum", "prod", "mean", "filter(lambda x: x > 0) |> sum", "map(lambda x: x * x) |> sum"])
+@pytest.mark.parametrize(
+    "text", ["sum", "prod", "mean", "filter(lambda x: x > 0) |> sum", "map(lambda x: x * x) |> sum"]
+)
 def test_float_reductions_have_the_same_bits_everywhere(name, text):
     cell, names = f"xs |> {text}", {"xs": FLOATS[name]}
     expected = bits(battery.run(cell, names).value)
-    for options in ({"width": 1}, {"width": 2}, {"width": 4}, {"width": 16}, {"threads": 1}, {"threads": 5}, {"on": "simd"}):
+    for options in (
+        {"width": 1},
+        {"width": 2},
+        {"width": 4},
+        {"width": 16},
+        {"threads": 1},
+        {"threads": 5},
+        {"on": "simd"},
+    ):
         assert bits(battery.run(cell, names, **options).value) == expected, options
     for target in battery.FEATURE_SETS[1:]:
         with battery.on_target(target):
@@ -84,7 +96,8 @@ TYPES = {
     "swapped": GENERATOR.integers(-99, 99, 300).astype(">i2"), "strided": GENERATOR.normal(size=900)[::-3],
     "range": range(-70, 230),
 }  # fmt: skip
-SHAPES = ("filter(lambda x: x > 2)", "filter(lambda x: x != 1) |> map(lambda x: (x, x > 3))", "filter(lambda x: x) |> map(lambda x: x > 1)",
+SHAPES = ("filter(lambda x: x > 2)", "filter(lambda x: x != 1) |> map(lambda x: (x, x > 3))",
+          "filter(lambda x: x) |> map(lambda x: x > 1)",
           "map(lambda x: x // 7)", "map(lambda x: x % 7)", "map(lambda x: x / 3)", "min", "max", "any", "all",
           "map(lambda x: int(x) % 5)", "map(lambda x: x // (x + 3.25))")  # fmt: skip
 

@@ -26,11 +26,12 @@ def one_line(seen):
         ("--bar=3", ["--bar"]),
         ("--on", ["--on", "argument"]),
         ("--on gpu", ["gpu", "parallel"]),
-        ("--on opencl", ["opencl", "not in this version"]),
-        ("--on opencl:0", ["opencl", "not in this version"]),
-        ("--compare numpy,opencl", ["opencl", "not in this version"]),
+        ("--on opencl:99", ["99", "there are 0:"]),
+        ("--on opencl:nothing", ["nothing", "there are 0:"]),
+        ("--on openc", ["openc", "opencl"]),
         ("--compare foo", ["foo"]),
-        ("--device-memory 100", ["--device-memory", "not in this version"]),
+        ("--device-memory -1", ["--device-memory"]),
+        ("--device-memory lots", ["--device-memory", "lots"]),
         ("--tune", ["--tune", "not in this version"]),
         ("--widgets", ["--widgets", "not in this version"]),
         ("--int sloppy", ["sloppy", "exact, checked, wrap"]),
@@ -144,6 +145,7 @@ def test_devices(notebook):
     assert {line.split()[0] for line in notebook.run("%hastega devices").out.splitlines()} == {
         "parallel",
         "simd",
+        "opencl:0",
     }
 
 

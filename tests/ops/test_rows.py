@@ -160,7 +160,9 @@ def test_ranges_of_rounding_hold_without_trouble(name, value, builder_class):
 
 
 def _has_numpy(row, signature):
-    return row.numpy is not None and not (row.name == "pow" and signature.result is not INT)
+    # NumPy's own exp, sin, ... may differ in the last place; its square does not.
+    same_bits = "approximate" not in row.traits or row.name == "sqr"
+    return row.numpy is not None and same_bits and not (row.name == "pow" and signature.result is not INT)
 
 
 @pytest.mark.parametrize(("row", "signature"), cases(_has_numpy))

@@ -1,0 +1,278 @@
+"""Back ends that run compiled loops: how each spells a kernel, loads the text, and runs the loop's variants."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from hastega_magic.codegen.llvm import generate
+from hastega_magic.compiler.options import Options
+from hastega_magic.ir import abi
+from hastega_magic.ir.kernel import Kernel
+from hastega_magic.ir.target import Target
+from hastega_magic.runtime import cpu
+from hastega_magic.runtime.launch import Launch, LoopResult
+from hastega_magic.runtime.sources import Column, TableColumn
+from hastega_magic.runtime.threads import default_threads
+from hastega_magic.trace import Trace
+
+if TYPE_CHECKING:
+    from hastega_magic.runtime.opencl import Device
+
+
+class Program(Protocol):
+    """Loaded code."""
+
+    @property
+    def text(self) -> str:
+        """What it was made of."""
+        ...
+
+    @property
+    def code_bytes(self) -> int:
+        """Its size, as far as it is known."""
+        ...
+
+
+class Variant(Protocol):
+    """One body of a loop, loaded."""
+
+    @property
+    def kernel(self) -> Kernel:
+        """Its loop form."""
+        ...
+
+    @property
+    def program(self) -> Any:
+        """What the back end's `load` gave."""
+        ...
+
+
+@dataclass(frozen=True)
+class Job:
+    """What a loop runs over. `variant(k)` compiles body k < `variants` when it is first needed."""
+
+    variant: Callable[[int], Variant]
+    variants: int
+    columns: Sequence[Column]
+    tables: Sequence[TableColumn]
+    length: int
+
+
+class Backend(Protocol):
+    """One way of running loops."""
+
+    @property
+    def name(self) -> str:
+        """What the report calls it."""
+        ...
+
+    @property
+    def language(self) -> str:
+        """The field of its text among the report's code."""
+        ...
+
+    @property
+    def code(self) -> str:
+        """Loops with different words here share no code."""
+        ...
+
+    @property
+    def target(self) -> Target:
+        """What kernels are lowered for."""
+        ...
+
+    @property
+    def threads(self) -> int:
+        """Host threads, or a device's units, that run a large loop."""
+        ...
+
+    def generate(self, kernel: Kernel, fast_math: bool) -> str:
+        """The kernel's text."""
+        ...
+
+    def load(self, kernel: Kernel, text: str, fast_math: bool) -> Program:
+        """The text as something that can be run."""
+        ...
+
+    def assembly(self, program: Any) -> str:
+        """What the machine runs, where that can be shown."""
+        ...
+
+    def run(self, job: Job, options: Options, trace: Trace) -> LoopResult:
+        """Run the loop, the first variant first; adds the phases of the run to the trace."""
+        ...
+
+
+@dataclass(frozen=True)
+class Cpu:
+    """The host's CPU through LLVM: "simd" on one thread, "parallel" on all."""
+
+    name: str
+    threads: int
+    language: str = "llvm"
+    code: str = "llvm"
+
+    @property
+    def target(self) -> Target:
+        """The host."""
+        return cpu.host()
+
+    def generate(self, kernel: Kernel, fast_math: bool) -> str:
+        """LLVM IR."""
+        text = generate(kernel, self.target)
+        if fast_math:
+            for operation in ("fadd", "fsub", "fmul"):
+                text = text.replace(f" = {operation} ", f" = {operation} contract ")
+        return text
+
+    def load(self, kernel: Kernel, text: str, fast_math: bool) -> cpu.Program:
+        """Machine code."""
+        return cpu.compile_text(text)
+
+    def assembly(self, program: cpu.Program) -> str:
+        """Its assembly."""
+        return cpu.assembly(program.text)
+
+    def run(self, job: Job, options: Options, trace: Trace) -> LoopResult:
+        """Run the first variant over all blocks, then the next ones over what it left."""
+        launch = Launch(job.columns, job.tables, job.length, self.threads, time.perf_counter)
+        result = self._variants(job, launch, options)
+        if result.moved_in:
+            trace.add("phase", name="convert_in", seconds=result.convert_seconds, bytes=result.moved_in)
+        moved = _bytes_moved(result, job.columns)
+        trace.add("phase", name="kernel", seconds=result.kernel_seconds, bytes=moved)
+        return result
+
+    def _variants(self, job: Job, launch: Launch, options: Options) -> LoopResult:
+        body = job.variant(0)
+        seconds: list[float] = []
+        for _ in range(options.repeat):
+            launch.result = None
+            seconds.append(launch.run(body.kernel, body.program).kernel_seconds)
+        result = launch.result
+        assert result is not None
+        result.kernel_seconds = float(np.median(seconds))
+        for number in range(1, job.variants):
+            violated = launch.violated()
+            if not len(violated):
+                break
+            body = job.variant(number)
+            if abi.layout(body.kernel).group_count:
+                # Where packed results go is known only when all blocks are run.
+                spent = result.kernel_seconds
+                launch.result = None
+                result = launch.run(body.kernel, body.program)
+                result.kernel_seconds += spent
+            else:
+                result = launch.run(body.kernel, body.program, violated)
+        return result
+
+
+def _bytes_moved(result: LoopResult, columns: Sequence[Column]) -> int:
+    """Bytes of the loop's results and of its sources in memory."""
+    written = sum(array.itemsize * result.packed_length(slot) for slot, array in enumerate(result.arrays))
+    stored = [column.source.storage for column in columns]
+    return written + sum(each.size * result.length for each in stored if each is not None)
+
+
+@dataclass(frozen=True)
+class OpenClProgram:
+    """A program that the device's compiler accepted; the device keeps what it built."""
+
+    text: str
+    code_bytes: int
+    contract: bool = False
+
+
+@dataclass(frozen=True)
+class OpenCl:
+    """An OpenCL device. `memory`: bytes of it that may be used (0: most)."""
+
+    device: Device
+    memory: int = 0
+    language: str = "opencl"
+    name: str = field(init=False, default="opencl")
+
+    @property
+    def code(self) -> str:
+        """The device, and whether its results are narrowed."""
+        return f"opencl {self.device.info.number} {self._shared}"
+
+    @property
+    def _shared(self) -> bool:
+        return self.device.info.unified and not self.memory
+
+    @property
+    def target(self) -> Target:
+        """The device; results are narrowed where they cross a bus."""
+        return self.device.info.target(narrow=not self._shared)
+
+    @property
+    def threads(self) -> int:
+        """Its cores, if it is a CPU; a GPU has no threads in this sense."""
+        return self.device.info.units if self.device.info.kind == "cpu" else 0
+
+    def generate(self, kernel: Kernel, fast_math: bool) -> str:
+        """OpenCL C."""
+        from hastega_magic.codegen.opencl import generate as generate_opencl
+        from hastega_magic.runtime import opencl
+
+        storages = [source.storage for source in kernel.sources] + [table.storage for table in kernel.tables]
+        opencl.check(kernel, storages, self.target)
+        return generate_opencl(kernel, self.target, fast_math)
+
+    def load(self, kernel: Kernel, text: str, fast_math: bool) -> OpenClProgram:
+        """Built by the device's compiler."""
+        built = self.device.built(text, fast_math)
+        return OpenClProgram(text, sum(map(len, built.binaries)), fast_math)
+
+    def assembly(self, program: OpenClProgram) -> str:
+        """Drivers do not show it."""
+        return ""
+
+    def run(self, job: Job, options: Options, trace: Trace) -> LoopResult:
+        """Run chunk after chunk; the phases are those of the run whose time is the median."""
+        launches = [self._launch(job, options) for _ in range(options.repeat)]
+        done = sorted(
+            ((launch.run(), launch) for launch in launches), key=lambda pair: pair[0].kernel_seconds
+        )
+        result, launch = done[len(done) // 2]
+        moved = _bytes_moved(result, job.columns)
+        for name, seconds, size in launch.ledger.phases():
+            trace.add("phase", name=name, seconds=seconds, bytes=size if name != "kernel" else moved)
+        return result
+
+    def _launch(self, job: Job, options: Options) -> Any:
+        from hastega_magic.runtime.opencl_launch import Code
+        from hastega_magic.runtime.opencl_launch import Launch as DeviceLaunch
+
+        def variant(number: int) -> Code:
+            body = job.variant(number)
+            return Code(body.kernel, body.program.text, body.program.contract)
+
+        return DeviceLaunch(
+            self.device,
+            job.columns,
+            job.tables,
+            job.length,
+            variant,
+            job.variants,
+            self.memory,
+            options.threads,
+        )
+
+
+def backend_of(options: Options) -> Backend:
+    """The back end that `on` names; UsageError for a device that does not exist."""
+    if options.on.partition(":")[0] == "opencl":
+        from hastega_magic.runtime import opencl
+
+        return OpenCl(opencl.device(options.on), options.device_memory << 20)
+    if options.on == "simd":
+        return Cpu("simd", 1)
+    return Cpu("parallel", options.threads or default_threads())

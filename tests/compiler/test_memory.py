@@ -1,0 +1,53 @@
+"""Peak memory: the result plus at most 64 MiB, whatever the length of the source."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+PROGRAM = """
+import resource
+from hastega_magic.session import Options, Session
+def peak():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+space = {{}}
+session = Session(space, Options(baseline=False))
+session.run_cell("_w = range(100000) |> {stages}")
+del space["_w"]
+before = peak()
+result = session.run_cell("r = range({n}) |> {stages}\\nr").value
+print(peak() - before, getattr(result, "nbytes", 0))
+"""
+MIB = 1 << 20
+
+
+def measured(stages: str, n: int) -> tuple[int, int]:
+    program = PROGRAM.format(stages=stages, n=n)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=120
+    )
+    used, size = map(int, done.stdout.split())
+    return used, size
+
+
+@pytest.mark.parametrize("stages", ["map(lambda x: x * 3 + 1)", "map(lambda x: x > 5)"])
+def test_a_map_takes_its_result(stages):
+    used, size = measured(stages, 100_000_000 if ">" in stages else 12_500_000)
+    assert size == 100_000_000
+    assert used <= size + 64 * MIB
+
+
+@pytest.mark.parametrize("modulus", [2, 100])
+def test_a_filter_takes_at_most_twice_its_result(modulus):
+    used, size = measured(f"filter(lambda x: x % {modulus} == 0)", 12_500_000)
+    assert size == 8 * 12_500_000 // modulus
+    assert used <= 2 * size + 64 * MIB
+
+
+@pytest.mark.parametrize(
+    "stages", ["sum", "map(lambda x: x * x % 7) |> max", "filter(lambda x: x % 2) |> count"]
+)
+def test_a_reduction_takes_nothing(stages):
+    assert measured(stages, 200_000_000)[0] < 64 * MIB

@@ -1,0 +1,59 @@
+"""Memory of results: pooled, trimmed, and never shared between two living arrays."""
+
+from __future__ import annotations
+
+import gc
+
+import numpy as np
+import pytest
+
+from hastega_magic.runtime.buffers import POOLED, allocate, kept_bytes, trim
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int64", "float32", "float64"])
+@pytest.mark.parametrize("length", [0, 1, 4096, POOLED, 3 * POOLED // 2])
+def test_room(dtype, length):
+    array = allocate(length, dtype)
+    assert array.shape == (length,)
+    assert array.dtype == dtype
+    array[:] = 1
+    assert array.sum() == length
+    assert array.flags.writeable
+
+
+def test_living_results_do_not_share_memory():
+    arrays = [allocate(POOLED, "int64") for _ in range(3)]
+    for number, array in enumerate(arrays):
+        array[:] = number
+    assert [int(array.sum()) for array in arrays] == [0, POOLED, 2 * POOLED]
+
+
+def test_pages_of_the_dead_are_used_again_but_not_while_a_view_lives():
+    array = allocate(POOLED, "int64")
+    array[:] = 7
+    view = array[5:10]
+    del array
+    gc.collect()
+    other = allocate(POOLED, "int64")
+    other[:] = 1
+    assert view.tolist() == [7] * 5
+    del view, other
+    gc.collect()
+    assert kept_bytes() >= 8 * POOLED
+
+
+@pytest.mark.parametrize("kept", [0, 1, 1000, POOLED // 8, POOLED, 2 * POOLED - 1, 2 * POOLED])
+def test_trimming_keeps_the_elements(kept):
+    array = allocate(2 * POOLED, "int64")
+    array[:] = np.arange(2 * POOLED)
+    found = trim(array, kept)
+    del array
+    gc.collect()
+    assert np.array_equal(found, np.arange(kept))
+
+
+def test_pickling_and_copying():
+    array = allocate(POOLED, "float64")
+    array[:] = 0.5
+    assert np.array_equal(array.copy(), array)
+    assert array.tobytes() == np.full(POOLED, 0.5).tobytes()

@@ -1,0 +1,107 @@
+"""Objects described for the compiler."""
+
+from __future__ import annotations
+
+import array
+
+import numpy as np
+import pytest
+
+from hastega_magic.errors import NotCompilable
+from hastega_magic.interval import Interval
+from hastega_magic.runtime.sources import PIECE, BeyondInt64, described, described_table
+from hastega_magic.types import BOOL, FLOAT, FLOAT32, FLOAT64, INT
+
+DESCRIBED = {
+    "range": (range(3, 30, 5), ("range", INT, "dense", 6), Interval(3, 28)),
+    "falling range": (range(10, -10, -3), ("range", INT, "dense", 7), Interval(-8, 10)),
+    "list": ([1, 2, 3], ("list", INT, "dense", 3), Interval(-(2**63), 2**63 - 1)),
+    "bools": ([True, False], ("list", BOOL, "dense", 2), Interval(0, 1)),
+    "floats": ((1.0, 2.0), ("list", FLOAT, "dense", 2), None),
+    "float64": (np.zeros(4), ("array", FLOAT64, "dense", 4), None),
+    "float32": (np.zeros(4, np.float32)[::2], ("array", FLOAT32, "strided", 2), None),
+    "uint8": (np.zeros(4, np.uint8), ("array", INT, "dense", 4), Interval(0, 255)),
+    "swapped": (np.zeros(4, ">i2"), ("array", INT, "swapped", 4), Interval(-(2**15), 2**15 - 1)),
+    "bytes": (b"abc", ("array", INT, "dense", 3), Interval(0, 255)),
+    "array.array": (array.array("h", [1, 2]), ("array", INT, "dense", 2), Interval(-(2**15), 2**15 - 1)),
+    "bool array": (np.zeros(3, bool), ("array", BOOL, "dense", 3), Interval(0, 1)),
+}
+
+
+@pytest.mark.parametrize("name", DESCRIBED)
+def test_description(name):
+    data, (kind, type_, layout, length), interval = DESCRIBED[name]
+    source = described(data, "xs").source
+    assert (source.kind, source.type, source.layout, source.length) == (kind, type_, layout, length)
+    assert source.interval == interval
+    assert source.name == "xs"
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        ([1, 2.0], "float, int"), ([None], "NoneType"), (np.zeros((2, 2)), "2 dimensions"), ("abc", "str"),
+        ({1: 2}, "dict"),
+        (np.array([1], object), "object"), (np.array([1j]), "complex128"), (np.ma.array([1, 2]), "subclass"),
+        (range(0, 2**70, 2**69), "64 bits"), (np.zeros(2, np.float16), "float16"),
+    ],
+)  # fmt: skip
+def test_what_is_not_compiled_has_its_reason(data, words):
+    with pytest.raises(NotCompilable, match=words):
+        described(data, "xs")
+
+
+@pytest.mark.parametrize("data", [5, None, np.array(5)])
+def test_what_cannot_be_iterated(data):
+    with pytest.raises(TypeError) as ours:
+        described(data, "xs")
+    with pytest.raises(TypeError) as pythons:
+        iter(data)
+    assert str(ours.value) == str(pythons.value)
+
+
+def test_a_piece_of_a_list_is_converted_alone():
+    column = described([*range(10), 2**70], "xs")
+    assert column.array(0, 10).tolist() == list(range(10))
+    with pytest.raises(BeyondInt64):
+        column.array(0, 11)
+    assert PIECE % 4096 == 0
+
+
+def test_arrays_are_not_copied():
+    xs = np.arange(20)[::-2]
+    assert np.shares_memory(described(xs, "xs").array(0, 10), xs)
+
+
+@pytest.mark.parametrize("data", [[0.5, 1.5], np.arange(9)[::2], [1, 2, 3], np.zeros(3, ">f4")])
+def test_an_empty_slice_keeps_its_type(data):
+    column = described(data, "xs")
+    empty = column.slice(0, 0)
+    assert (empty.source.type, empty.source.storage, empty.source.layout) == (
+        column.source.type,
+        column.source.storage,
+        column.source.layout,
+    )
+    assert empty.source.length == len(empty.data) == 0
+
+
+def test_slices_of_ranges_know_their_ends():
+    part = described(range(0, 100, 3), "xs").slice(2, 5)
+    assert part.source.interval == Interval(6, 12)
+    assert part.source.length == 3
+
+
+@pytest.mark.parametrize(
+    "data", [[1, 2, 3], (1, 2, 3), np.array([1, 2, 3])[::-1][::-1], np.array([1, 2, 3], ">i8"), b"\1\2\3"]
+)
+def test_tables_are_contiguous_and_native(data):
+    column = described_table(data, "table")
+    assert column.data.tolist() == [1, 2, 3]
+    assert column.data.flags.c_contiguous
+    assert column.data.dtype.isnative
+
+
+@pytest.mark.parametrize("data", ["abc", {1: 2}, [2**70], None])
+def test_what_is_no_table(data):
+    with pytest.raises(NotCompilable):
+        described_table(data, "table")

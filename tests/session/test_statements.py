@@ -1,0 +1,94 @@
+"""Statements of a cell: their order, their names, and what stays behind."""
+
+from __future__ import annotations
+
+import battery
+import pytest
+
+from hastega_magic.errors import CellSyntaxError, UsageError
+from hastega_magic.session import Options, Session, StrictError
+
+
+def test_the_last_expression_is_the_value():
+    assert battery.run("xs = [1, 2]\nxs |> sum").value == 3
+    assert battery.run("xs = [1, 2]\nt = xs |> sum").value is None
+    assert battery.run("[1, 2] |> sum\n'text'").value == "text"
+
+
+def test_ordinary_statements_run_between_pipelines():
+    ran = battery.run("log = []\na = [1, 2] |> sum\nlog.append(a)\na = [3] |> sum\nlog.append(a)\nlog")
+    assert ran.value == [3, 3]
+
+
+def test_a_pipeline_in_a_larger_expression_and_in_a_loop():
+    text = "found = []\nfor k in range(3):\n    found.append(([1, 2, 3] |> map(lambda x: x * k) |> sum) + 1)\nfound"
+    assert battery.run(text).value == [1, 7, 13]
+
+
+def test_a_function_with_a_pipeline_can_be_called_in_later_cells():
+    space = {}
+    session = Session(space, Options(baseline=False))
+    session.run_cell("def total(xs, k):\n    return xs |> map(lambda x: x * k) |> sum")
+    assert session.run_cell("total([1, 2], 5)").value == 15
+    assert space["total"]([1, 2, 3], 2) == 12
+
+
+def test_nothing_of_ours_stays_in_the_namespace():
+    space = {}
+    Session(space, Options(baseline=False)).run_cell("ys = [1, 2] |> map(lambda x: x + 1)")
+    assert set(space) - {"__builtins__"} == {"ys"}
+
+
+def test_a_result_can_be_its_own_source():
+    ran = battery.run(
+        "xs = [1, 2, 3]\nxs = xs |> map(lambda x: x + 1)\nxs = xs |> map(lambda x: x * 2)\nxs.tolist()"
+    )
+    assert ran.value == [4, 6, 8]
+
+
+def test_changed_sources_are_read_again():
+    space = {"xs": [1, 2]}
+    session = Session(space, Options(baseline=False))
+    assert session.run_cell("xs |> sum").value == 3
+    space["xs"].append(10)
+    assert session.run_cell("xs |> sum").value == 13
+
+
+@pytest.mark.parametrize("text", ["xs |> map(", "xs |> |> sum", "1 +", "2 |> ", "def f(:\n  pass"])
+def test_a_syntax_error_has_its_line_and_runs_nothing(text):
+    space = {}
+    with pytest.raises(SyntaxError) as caught:
+        Session(space, Options()).run_cell("marker = 1\n" + text)
+    assert "marker" not in space
+    assert isinstance(caught.value, CellSyntaxError)
+    assert caught.value.lineno in (1, 2, 3)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"on": "gpu9"}, {"int_mode": "lax"}, {"width": 3}, {"threads": -1}, {"repeat": 0}]
+)
+def test_options_that_cannot_be_are_one_line(wrong):
+    with pytest.raises(UsageError) as caught:
+        Options(**wrong)
+    assert "\n" not in str(caught.value)
+
+
+def test_strict_makes_a_barrier_an_error():
+    ran = battery.run("[1, 2] |> map(str)", strict=True)
+    assert isinstance(ran.error, StrictError)
+    assert "str" in str(ran.error)
+
+
+@pytest.mark.parametrize("on", ["python", "numpy", "simd", "parallel"])
+def test_every_back_end_gives_the_same(on):
+    text = "ys = xs |> map(lambda x: x * x % 7) |> filter(lambda x: x > 1)\nt = ys |> sum\n(ys.tolist(), t)"
+    xs = list(range(-50, 50))
+    ys = [x * x % 7 for x in xs if x * x % 7 > 1]
+    assert battery.run(text, {"xs": xs}, on=on).value == (ys, sum(ys))
+
+
+def test_baselines_are_checked_before_they_are_shown():
+    ran = battery.run("range(100000) |> map(lambda x: x * x % 7) |> sum", baseline=True)
+    rows = {row["backend"]: row for row in ran.report["pipelines"][0]["baselines"]}
+    assert {"python", "numpy"} <= rows.keys()
+    assert all(row["equal"] for row in rows.values())
