@@ -70,5 +70,9 @@ class NotCompilable(HastegaError):
         self.reason = Reason(text, span)
 
 
+class BeyondInt64(NotCompilable):
+    """A source or a constant holds an integer that no int64 is equal to."""
+
+
 class IntegerOverflowWarning(RuntimeWarning):
     """Integers left 64 bits; the result is exact all the same, computed by Python."""

@@ -6,24 +6,26 @@ import ast
 import linecache
 import time
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property, lru_cache
 from types import CodeType, FunctionType
 from typing import Any
 
+from hastega_magic.compiler.backends import forget_inputs
 from hastega_magic.compiler.baselines import Comparison
 from hastega_magic.compiler.driver import Driver, Group, Outcome, StrictError
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.statement import Bound
-from hastega_magic.errors import Span
+from hastega_magic.errors import CellSyntaxError, Span
 from hastega_magic.report import Report, build_report
 from hastega_magic.syntax.build import BoundStage
 from hastega_magic.syntax.cell import BIND, RUN, CellPlan, PipelineStatement, Plain, Site, plan
 from hastega_magic.syntax.functions import globals_read
 from hastega_magic.syntax.names import is_pure_source, reads
 from hastega_magic.syntax.stages import STAGES
-from hastega_magic.trace import Trace
+from hastega_magic.trace import Event, Trace
 
 Namespace = dict[str, Any]
 
@@ -100,6 +102,18 @@ def _planned(text: str, filename: str, shadowed: frozenset[str]) -> tuple[CellPl
     return plan(text, filename, shadowed), {}
 
 
+@contextmanager
+def _shallow_enough(text: str, filename: str) -> Generator[None]:
+    """A sentence instead of a recursion error where a pipeline is too long for Python's own parser or ours."""
+    try:
+        yield
+    except RecursionError:
+        sentence = (
+            "an expression of this cell nests too deeply; assign a part of the pipeline to a name first"
+        )
+        raise CellSyntaxError(sentence, text, Span(1, 0, 1, 1), filename) from None
+
+
 def _shadowing(namespace: Namespace) -> frozenset[str]:
     """Stage names that the user has defined functions of; `sum = 0` and imported ones leave a stage what it is."""
     return frozenset(
@@ -127,11 +141,12 @@ class _Cell:
         self.group: Group | None = None
         self.value: object = _Nothing()
         self.codes: _Codes = {}
+        self.turns: dict[int, tuple[int, int]] = {}
         self.running = True
         self.trace.add("cell", source=text, options=options.to_dict())
 
     def run(self) -> object:
-        with self.trace.phase("parse"):
+        with self.trace.phase("parse"), _shallow_enough(self.text, self.filename):
             cell, self.codes = _planned(self.text, self.filename, _shadowing(self.namespace))
         linecache.cache.setdefault(
             self.filename, (len(self.text), None, self.text.splitlines(True), self.filename)
@@ -153,12 +168,14 @@ class _Cell:
             self._flush()
         finally:
             self._restore(saved)
-        if self.options.baseline and self.options.on not in ("python", "numpy"):
+            self._count_turns()
+        if self.options.on not in ("python", "numpy"):
             self._measure(time.perf_counter() - started)
         return self.value
 
     def forget(self) -> None:
         """Let go of all values: functions that the cell defined may keep it alive for long."""
+        forget_inputs()
         self.outcomes.clear()
         self.group, self.value, self.driver.current = None, None, None
 
@@ -173,6 +190,7 @@ class _Cell:
     # Statements
 
     def _plain(self, item: Plain) -> None:
+        forget_inputs()
         if item.is_last_expression:
             assert isinstance(item.node, ast.Expr)
             code = self._compiled(ast.Expression(item.node.value), "eval", item.node)
@@ -244,6 +262,8 @@ class _Cell:
 
     def _bind(self, item: PipelineStatement, producer: str | None) -> Bound:
         """Evaluate the source and the arguments, where they stand."""
+        if not is_pure_source(item.site.source) or _calls(item.site.bind_expression):
+            forget_inputs()
         assert item.site.bind_expression is not None
         expression = item.site.bind_expression
         if producer is not None:
@@ -274,14 +294,35 @@ class _Cell:
         """What a pipeline inside a larger expression or a function calls."""
 
         def run(number: int, source: object, *stages: tuple[Any, tuple[Any, ...], dict[str, Any]]) -> object:
+            forget_inputs()
             if self.running and number in cell.sites:
-                driver, site = self.driver, cell.sites[number]
-            else:  # of another cell, or called when this one is over: nobody reads that trace
-                found = self.nested[number]
-                driver, site = Driver(replace(found.options, quiet=True), found.filename, Trace()), found.site
-            return driver.run_alone(_bound(site, source, stages), source).values[0]
+                return self._turn(_bound(cell.sites[number], source, stages))
+            found = self.nested[
+                number
+            ]  # of another cell, or called when this one is over: nobody reads that trace
+            driver = Driver(replace(found.options, quiet=True), found.filename, Trace())
+            return driver.run_alone(_bound(found.site, source, stages), source).values[0]
 
         return run
+
+    def _turn(self, bound: Bound) -> object:
+        """A pipeline that may run many times in the cell: the report tells of the first, and counts the others."""
+        group, turns = self.turns.get(bound.site.id, (0, 0))
+        if turns:
+            driver = Driver(replace(self.options, quiet=True), self.filename, Trace())
+            self.driver.current = bound
+            outcome = driver.run_alone(bound, bound.source)
+        else:
+            outcome = self.driver.run_alone(bound, bound.source)
+            group = outcome.group
+        self.turns[bound.site.id] = (group, turns + 1)
+        return outcome.values[0]
+
+    def _count_turns(self) -> None:
+        for group, turns in self.turns.values():
+            if turns > 1:
+                text = f"This pipeline ran {turns} times in the cell; the figures are those of the first."
+                self.trace.events.append(Event("why", group, {"text": text}))
 
     # Baselines
 
@@ -290,7 +331,9 @@ class _Cell:
         measured = [
             outcome for outcome in self.outcomes if outcome.execution is not None and len(outcome.loops)
         ]
-        backends = ["python", "numpy", *self.options.compare]
+        backends = [*(("python", "numpy") if self.options.baseline else ()), *self.options.compare]
+        if not backends:
+            return
         budget = max(1.0, spent) / max(1, len(measured) * len(backends))
         for outcome in measured:
             execution = outcome.execution
@@ -324,6 +367,20 @@ def _bound(
     return Bound(
         site, source, tuple(BoundStage(each, callee, args, kwargs) for each, (callee, args, kwargs) in pairs)
     )
+
+
+def _calls(expression: ast.Expression | None) -> bool:
+    """Whether evaluating the arguments of a pipeline's stages calls something, which may change arrays."""
+    assert expression is not None
+    assert isinstance(expression.body, ast.Call)
+    pending: list[ast.AST] = [*expression.body.args[2:]]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, (ast.Call, ast.NamedExpr, ast.Await)):
+            return True
+        if not isinstance(node, ast.Lambda):
+            pending += ast.iter_child_nodes(node)
+    return False
 
 
 def _binder(cell: CellPlan) -> Callable[..., Bound]:

@@ -18,7 +18,7 @@ class Stores:
 
     def emit(self, body: Body, positions: list[str]) -> list[str]:
         """All stores of a turn; `positions`: how many elements each packed group holds, before and after."""
-        w, positions = self.frame.writer, list(positions)
+        positions = list(positions)
         for vector in range(body.vectors):
             for number, store in enumerate(self.frame.layout.stores):
                 if self.frame.layout.groups[number] is None:

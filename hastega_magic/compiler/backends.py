@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -107,6 +108,13 @@ class Backend(Protocol):
         """Run the loop, the first variant first; adds the phases of the run to the trace."""
         ...
 
+    def floor(self, job: Job, options: Options) -> Floor | None:
+        """What the job's transfers take alone: seconds of each run, and phases; None where there are none."""
+        ...
+
+
+Floor = tuple[list[float], tuple[Mapping[str, object], ...]]
+
 
 @dataclass(frozen=True)
 class Cpu:
@@ -147,6 +155,10 @@ class Cpu:
         moved = _bytes_moved(result, job.columns)
         trace.add("phase", name="kernel", seconds=result.kernel_seconds, bytes=moved)
         return result
+
+    def floor(self, job: Job, options: Options) -> Floor | None:
+        """Nothing is transferred."""
+        return None
 
     def _variants(self, job: Job, launch: Launch, options: Options) -> LoopResult:
         body = job.variant(0)
@@ -247,7 +259,20 @@ class OpenCl:
             trace.add("phase", name=name, seconds=seconds, bytes=size if name != "kernel" else moved)
         return result
 
-    def _launch(self, job: Job, options: Options) -> Any:
+    def floor(self, job: Job, options: Options) -> Floor | None:
+        """The same transfers of the same chunks, with nothing computed between them."""
+        if self._shared:
+            return None
+        self.device.forget()
+        launches = [self._launch(job, options, compute=False) for _ in range(3)]
+        seconds: list[float] = []
+        for launch in launches:
+            seconds.append(launch.run().kernel_seconds)
+            self.device.forget()
+        phases = launches[seconds.index(sorted(seconds)[1])].ledger.phases()
+        return seconds, tuple({"name": name, "seconds": spent, "bytes": size} for name, spent, size in phases)
+
+    def _launch(self, job: Job, options: Options, compute: bool = True) -> Any:
         from hastega_magic.runtime.opencl_launch import Code
         from hastega_magic.runtime.opencl_launch import Launch as DeviceLaunch
 
@@ -256,15 +281,16 @@ class OpenCl:
             return Code(body.kernel, body.program.text, body.program.contract)
 
         return DeviceLaunch(
-            self.device,
-            job.columns,
-            job.tables,
-            job.length,
-            variant,
-            job.variants,
-            self.memory,
-            options.threads,
-        )
+            device=self.device, columns=job.columns, tables=job.tables, length=job.length, variant=variant,
+            variants=job.variants, memory=self.memory, threads=options.threads, compute=compute,
+        )  # fmt: skip
+
+
+def forget_inputs() -> None:
+    """Python code may have changed arrays: what devices keep of them is no longer theirs."""
+    opencl = sys.modules.get("hastega_magic.runtime.opencl")
+    if opencl is not None:
+        opencl.forget_inputs()
 
 
 def backend_of(options: Options) -> Backend:

@@ -82,11 +82,11 @@ class Comparison:
         run = self._runner(backend)
         try:
             size, seconds, values = self._within(run, budget)
+            equal, note = self._equal(values, self.values if size == self.length else self._ours(size))
         except (NoNumpyForm, HastegaError):
             return None
         except Exception as error:  # a NumPy call may refuse what Python and the kernel accept
             return Baseline(backend, 0.0, (0.0, 0.0), 0, False, False, f"{type(error).__name__}: {error}")
-        equal, note = self._equal(values, self.values if size == self.length else self._ours(size))
         times = [seconds]
         while len(times) < 3 and sum(times) < min(_SHORT, budget):
             times.append(_timed(run, size)[0])
@@ -233,7 +233,10 @@ def difference(own: Any, other: Any, approximate: bool = False) -> float | None:
         if isinstance(other, np.ndarray):
             theirs = cast("np.ndarray[Any, Any]", other)
         else:
-            theirs = np.array(other, dtype=mine.dtype) if len(other) else np.empty(0, mine.dtype)
+            try:
+                theirs = np.array(other, dtype=mine.dtype) if len(other) else np.empty(0, mine.dtype)
+            except OverflowError:  # Python's ints beyond what wrapped around
+                return None
         if mine.shape != theirs.shape:
             return None
         if np.array_equal(mine, theirs, equal_nan=mine.dtype.kind == "f"):

@@ -12,6 +12,8 @@ from typing import Any, cast
 import numpy as np
 
 from hastega_magic.compiler import describe
+from hastega_magic.compiler.backends import forget_inputs
+from hastega_magic.compiler.barriers import compilable, noted
 from hastega_magic.compiler.baselines import numpy_value
 from hastega_magic.compiler.execute import Execution, Separately, run_loops
 from hastega_magic.compiler.options import Options
@@ -19,6 +21,7 @@ from hastega_magic.compiler.statement import Bound, Loop, build_loop
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import (
     NOWHERE,
+    BeyondInt64,
     HastegaError,
     IntegerOverflowWarning,
     NotCompilable,
@@ -28,7 +31,6 @@ from hastega_magic.errors import (
 from hastega_magic.passes.fuse import can_fuse
 from hastega_magic.runtime import python
 from hastega_magic.runtime.numpy import NoNumpyForm
-from hastega_magic.runtime.sources import BeyondInt64
 from hastega_magic.syntax.build import BoundStage
 from hastega_magic.syntax.stages import suggest
 from hastega_magic.trace import Trace
@@ -89,8 +91,11 @@ class Driver:
         if producer is not None:
             assert group is not None
             earlier = next(loop for loop in reversed(group.loops) if loop.bound.target == producer)
-        with self.trace.phase("parse"):
-            loop, _, _ = build_loop(bound, source, bound.stages, workspace, earlier)
+        try:
+            with self.trace.phase("parse"):
+                loop, _, _ = build_loop(bound, source, bound.stages, workspace, earlier)
+        except BeyondInt64:
+            return None
         if loop is None or len(loop.stages) < len(bound.stages):
             return None
         if group is None:
@@ -148,9 +153,13 @@ class Driver:
                 continue
             value = _iterable(value)
             workspace = Workspace(self.filename)
-            with self.trace.phase("parse"):
-                chosen = rest if self.options.fuse else rest[:1]
-                loop, reason, _ = build_loop(bound, value, chosen, workspace)
+            try:
+                with self.trace.phase("parse"):
+                    chosen = rest if self.options.fuse else rest[:1]
+                    loop, reason, _ = build_loop(bound, value, chosen, workspace)
+            except BeyondInt64 as error:
+                value, rest = self._beyond(bound, rest, value, str(error)), []
+                continue
             if loop is None:
                 together = _together(rest)
                 value = self._barrier(bound, value, together, reason or Reason("it has no compiled form"))
@@ -163,7 +172,7 @@ class Driver:
             try:
                 execution = run_loops([loop], workspace, self.options, self.trace)
             except BeyondInt64 as error:
-                value, rest = self._beyond(loop, value, str(error)), left
+                value, rest = self._beyond(bound, loop.stages, value, str(error)), left
             except NotCompilable as error:
                 together = _together(rest)
                 value, rest = self._barrier(bound, value, together, error.reason), rest[len(together) :]
@@ -228,10 +237,12 @@ class Driver:
         if self.options.strict:
             raise StrictError(f"`{stage.site.text}` is not compiled: {reason.text}")
         with self.trace.phase("kernel"):
-            return python.run(value, bound.calls(stages))
+            value = python.run(value, bound.calls(noted(stages)))
+        forget_inputs()
+        return value
 
-    def _beyond(self, loop: Loop, value: object, why: str) -> object:
-        """The stages of a loop over Python ints that int64 does not hold."""
+    def _beyond(self, bound: Bound, stages: Sequence[BoundStage], value: object, why: str) -> object:
+        """Stages over Python ints, or with constants, that int64 does not hold."""
         if self.options.int_mode == "checked":
             raise OverflowError(why)
         if self.options.int_mode == "wrap":
@@ -239,9 +250,9 @@ class Driver:
         text = f"{why}; these stages were computed by Python, exactly"
         self.trace.add("warning", text=text)
         self.trace.add("int", mode=self.options.int_mode, proved=False, guarded=True, fell_back=True)
-        self._warn_at(text, loop.bound)
+        self._warn_at(text, bound)
         with self.trace.phase("kernel"):
-            return python.run(value, loop.bound.calls(loop.stages))
+            return python.run(value, bound.calls(noted(stages)))
 
     def _tell(self, execution: Execution, loops: Sequence[Loop], count: int) -> None:
         describe.describe_run(execution, self.options, count, self.trace)
@@ -265,18 +276,28 @@ def _not_a_stage(name: str) -> Reason:
 
 
 def _together(stages: Sequence[BoundStage]) -> Sequence[BoundStage]:
-    """The first stage, and with it those up to one that may not ask for all of its elements."""
-    names = [stage.site.name if stage.callee is None else "" for stage in stages]
-    if names[0] not in ("map", "filter", "zip", "enumerate"):
-        return stages[:1]
-    limits = [place for place, name in enumerate(names) if name in ("take", "any", "all", "zip")]
-    return stages[: max(limits, default=0) + 1]
+    """The stages that Python runs in one pass: up to the last one that could tell whether they were.
+
+    That is a stage with side effects of its own, or one that may not ask for all of its elements.
+    """
+    last = 0
+    for place, stage in enumerate(stages):
+        name = stage.site.name if stage.callee is None else ""
+        if name not in _ELEMENTWISE and name not in _PERHAPS_SHORT:
+            break
+        if place and (name in _PERHAPS_SHORT or (name in ("map", "filter") and not compilable(stage.args))):
+            last = place
+    return stages[: last + 1]
+
+
+_ELEMENTWISE = frozenset({"map", "filter", "zip", "enumerate", "drop"})
+_PERHAPS_SHORT = frozenset({"take", "any", "all", "zip"})
 
 
 def _iterable(value: object) -> object:
     """The value itself if it can be looked at more than once, else a list of its elements."""
-    again = (range, list, tuple, np.ndarray, bytes, bytearray, memoryview, array.array)
-    if isinstance(value, again) or hasattr(value, "__array__"):
+    again = (range, list, tuple, bytes, bytearray, memoryview, array.array)
+    if type(value) in again or isinstance(value, np.ndarray) or hasattr(value, "__array__"):
         return cast(object, value)
     return list(cast("Iterable[object]", value))
 

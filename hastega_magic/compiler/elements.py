@@ -36,11 +36,15 @@ class Element:
 
 @dataclass
 class Elements:
-    """Evaluates elements of a loop. `mode`: "checked" raises OverflowError where an integer leaves 64 bits."""
+    """Evaluates elements of a loop. `mode`: "checked" raises OverflowError where an integer leaves 64 bits.
+
+    `group` holds the loops fused with it, one of which may produce its source.
+    """
 
     loop: Loop
     workspace: Workspace
     mode: str
+    group: Sequence[Loop] = ()
     overflowed: bool = False
     warnings: list[str] = field(default_factory=list[str])
 
@@ -52,13 +56,19 @@ class Elements:
         self._steps: list[tuple[Stage, BoundStage]] = list(
             zip(self.loop.pipeline.stages, given, strict=False)
         )
-        self._source = self.workspace.column(self.loop.pipeline.source)
+        source = self.loop.pipeline.source
+        self._producer = None
+        if source.kind == "result":
+            producer = next(loop for loop in self.group if loop.name == source.name)
+            self._producer = Elements(producer, self.workspace, self.mode, self.group)
         self._tables = [column.data for column in self.workspace.table_columns]
 
     def at(self, index: int) -> Element:
         """Element number `index` of the loop; what its functions raise propagates, with a note that names it."""
-        value: Any = item(self._source, index)
-        start = value
+        start, kept = self._start(index)
+        if not kept:
+            return Element(False, None)
+        value = start
         for stage, given in self._steps:
             match stage.kind:
                 case "zip":
@@ -73,6 +83,13 @@ class Elements:
                     else:
                         value = found
         return Element(True, value)
+
+    def _start(self, index: int) -> tuple[Any, bool]:
+        """The element as the first stage gets it, and whether there is one."""
+        if self._producer is None:
+            return item(self.workspace.column(self.loop.pipeline.source), index), True
+        found = self._producer.at(index)
+        return found.value, found.kept
 
     def _call(self, stage: Stage, given: BoundStage, value: Any, index: int, start: Any) -> Any:
         function: Any = given.args[0] if given.args else next(iter(given.kwargs.values()))
@@ -109,7 +126,11 @@ class Elements:
         except Exception:  # where Python gives a value and the graph does not (2 ** -1), Python is right
             return None
         wrong = next(
-            (v for node, v in values.items() if node.type is INT and isinstance(v, int) and v not in INT64),
+            (
+                v
+                for node, v in values.items()
+                if node.args and node.type is INT and isinstance(v, int) and v not in INT64
+            ),
             None,
         )
         return None if wrong is None else (wrong, _filled(stage.fn.result, values))

@@ -67,7 +67,7 @@ def run_loops(loops: Sequence[Loop], workspace: Workspace, options: Options, tra
     with trace.phase("convert_out"):
         slot = 0
         for loop, output, folds in zip(loops, fused.outputs, folds_of(compiled.fused), strict=True):
-            recovery = Recovery(loop, workspace, columns, result, options)
+            recovery = Recovery(loop, workspace, columns, result, options, loops)
             count = slots_of(output)
             if len(troubled):
                 execution.values.append(recovery.value(output, folds, troubled))

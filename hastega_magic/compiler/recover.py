@@ -52,13 +52,14 @@ class Recovery:
     columns: Sequence[Column]
     result: LoopResult
     options: Options
+    group: Sequence[Loop] = ()
     overflowed: bool = False
     warnings: list[str] = field(default_factory=list[str])
 
     @functools.cached_property
     def elements(self) -> Elements:
         """The loop's elements as Python evaluates them."""
-        return Elements(self.loop, self.workspace, self.options.int_mode)
+        return Elements(self.loop, self.workspace, self.options.int_mode, self.group)
 
     def block(self, number: int) -> Iterator[Element]:
         """The elements of a block, evaluated one after the other."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from hastega_magic.compiler.workspace import Workspace
-from hastega_magic.errors import NotCompilable, Reason
+from hastega_magic.errors import BeyondInt64, NotCompilable, Reason
 from hastega_magic.ir.expr import structure
 from hastega_magic.ir.pipeline import Pipeline, Source
 from hastega_magic.runtime.python import StageCall
@@ -75,6 +75,8 @@ def build_loop(
             source = _result_source(producer)
         else:
             source = workspace.source(value, bound.site.source_name or bound.site.source_text)
+    except BeyondInt64:
+        raise
     except NotCompilable as error:
         return None, error.reason, False
     built = build(bound.name, source, stages, workspace)

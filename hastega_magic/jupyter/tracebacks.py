@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from hastega_magic.jupyter.shell import Shell
 
 _PACKAGE = Path(__file__).resolve().parent.parent.as_posix() + "/"
+_MACHINERY = frozenset(
+    {"concurrent.futures._base", "concurrent.futures.thread", "threading", "functools", "contextlib"}
+)
 
 
 class CellError(Exception):
@@ -80,7 +83,9 @@ def hiding_ours(function: Callable[..., object], shell: Shell) -> Callable[..., 
 def without_ours(trace: TracebackType | None) -> TracebackType | None:
     """The traceback without the frames of this package, and without the shell's that called the magic."""
     links = list(_links(trace))
-    ours = [_is_ours(each) for each in links]
+    ours: list[bool] = []
+    for each in links:
+        ours.append(_is_ours(each) or (ours[-1:] == [True] and _is_waiting(each)))
     first = _after_the_magic(links)
     result: TracebackType | None = None
     for each, hidden in reversed(list(zip(links[first:], ours[first:], strict=True))):
@@ -116,6 +121,11 @@ def _links(trace: TracebackType | None) -> Iterator[TracebackType]:
 
 def _file(link: TracebackType) -> str:
     return Path(link.tb_frame.f_code.co_filename).as_posix()
+
+
+def _is_waiting(link: TracebackType) -> bool:
+    """Whether the frame is of the standard library's machinery, called by ours."""
+    return link.tb_frame.f_globals.get("__name__") in _MACHINERY
 
 
 def _is_ours(link: TracebackType) -> bool:

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from hastega_magic.errors import NotCompilable
+from hastega_magic.errors import BeyondInt64
 from hastega_magic.interval import Interval
 from hastega_magic.ir.expr import Expr, flatten, is_const, leaf, make, postorder
 from hastega_magic.ir.fused import Fused
@@ -59,7 +59,7 @@ def variants(fused: Fused, leaves: Leaves, mode: str) -> Variants:
     ranges, overflowing = infer(roots, leaves)
     for node in postorder(roots):
         if is_const(node) and isinstance(node.value, int) and not -(1 << 63) <= node.value < 1 << 63:
-            raise NotCompilable(f"the constant {node.value} does not fit in 64 bits")
+            raise BeyondInt64(f"the constant {node.value} does not fit in 64 bits")
     unsigned = [slot for slot, each in enumerate(leaves.sources) if each is not None and not each.fits_int64]
     overflowing = [node for node in overflowing if node.op != "load"]
     if mode == "wrap":

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import threading
 import warnings
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
 from hastega_magic.errors import HastegaError, NotCompilable, UsageError
+from hastega_magic.ir.expr import postorder
 from hastega_magic.ir.kernel import Kernel
 from hastega_magic.ir.target import Target
 from hastega_magic.types import FLOAT, FLOAT64, Storage
@@ -162,6 +163,8 @@ class Device:
         self._programs: dict[tuple[str, bool], Any] = {}
         self.kept: list[Any] = []
         """Lanes that no launch uses (runtime/opencl_lane.py)."""
+        self.resident: dict[Hashable, Any] = {}
+        """Inputs that are on the device already (runtime/opencl_resident.py)."""
         self.chunk_bytes = 0
         """The size of a transfer, as measured; 0: not yet."""
 
@@ -205,9 +208,14 @@ class Device:
                 self._programs[key] = program
             return self._programs[key]
 
+    def forget(self) -> None:
+        """Inputs may have changed: the next launch sends them again."""
+        self.resident.clear()
+
     def release(self) -> None:
         """Let go of all lanes, with their memory on the device and their staging."""
         with self._lock:
+            self.forget()
             self.kept.clear()
 
     def reset(self) -> None:
@@ -232,6 +240,12 @@ def device(spec: str) -> Device:
         return _DEVICES[info.number]
 
 
+def forget_inputs() -> None:
+    """Arrays of the host may have changed: nothing of them is kept on any device."""
+    for each in _DEVICES.values():
+        each.forget()
+
+
 def check(kernel: Kernel, storages: Sequence[Storage | None], target: Target) -> None:
     """UsageError where the device lacks float64 and the data is float64; NotCompilable where only code needs it."""
     if target.has("float64"):
@@ -241,10 +255,10 @@ def check(kernel: Kernel, storages: Sequence[Storage | None], target: Target) ->
             f"{target.cpu} has no float64, and the data is float64: convert it with `.astype(np.float32)`, "
             "or choose `--on parallel`"
         )
-    if any(node.type in (FLOAT, FLOAT64) for root in kernel.roots() for node in [root, *root.args]):
+    if any(node.type in (FLOAT, FLOAT64) for node in postorder(kernel.roots())):
         raise NotCompilable(f"{target.cpu} has no float64, which these operations need")
 
 
 __all__ = [
-    "BuildError", "Device", "DeviceError", "DeviceInfo", "check", "device", "devices", "select",
+    "BuildError", "Device", "DeviceError", "DeviceInfo", "check", "device", "devices", "forget_inputs", "select",
 ]  # fmt: skip

@@ -17,6 +17,7 @@ from hastega_magic.runtime.launch import LoopResult
 from hastega_magic.runtime.opencl_lane import Lane
 from hastega_magic.runtime.opencl_ledger import CONVERT_IN, CONVERT_OUT, FROM_DEVICE, KERNEL, TO_DEVICE
 from hastega_magic.runtime.opencl_plan import Plan
+from hastega_magic.runtime.opencl_resident import Resident
 from hastega_magic.runtime.sources import AnyArray, Column
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ class ChunkRun:
     result: LoopResult
     turns: Turns
     tables: list[Any]
+    residents: list[Resident | None]
 
     def chunk(self, lane: Lane, number: int, start: int, stop: int) -> None:
         """Elements `start` to `stop`, to their places in the result."""
@@ -98,12 +100,18 @@ class _Chunk:
         array = column.array(self.start, self.stop)
         if self.shared:
             return [self._wrapped(array, began)]
+        resident = self.run_.residents[slot]
+        if resident is not None and resident.complete:
+            return [resident.region(self.start, self.stop)]
         assert column.source.storage is not None
         name = column.source.storage.name
         staged = self.lane.staging(f"in{slot}", self.run_.plan.chunk, name)[: self.length]
         np.copyto(staged, array)
         self.ledger.host(CONVERT_IN, began, time.perf_counter(), staged.nbytes)
-        buffer = self.lane.buffer(f"in{slot}", self.run_.plan.chunk * staged.itemsize)
+        if resident is not None:
+            buffer = resident.region(self.start, self.stop)
+        else:
+            buffer = self.lane.buffer(f"in{slot}", self.run_.plan.chunk * staged.itemsize)
         event = cl.enqueue_copy(self.lane.queue, buffer, staged, is_blocking=False)
         self.events.append((TO_DEVICE, event, staged.nbytes))
         return [buffer]

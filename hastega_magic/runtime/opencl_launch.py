@@ -15,7 +15,7 @@ import pyopencl
 from hastega_magic.ir import abi
 from hastega_magic.ir.kernel import Kernel
 from hastega_magic.ir.schedule import BLOCK
-from hastega_magic.runtime import opencl_lane
+from hastega_magic.runtime import opencl_lane, opencl_resident
 from hastega_magic.runtime.buffers import allocate
 from hastega_magic.runtime.launch import LoopResult
 from hastega_magic.runtime.opencl import Device, DeviceError
@@ -23,11 +23,15 @@ from hastega_magic.runtime.opencl_chunk import ChunkRun
 from hastega_magic.runtime.opencl_lane import Lane
 from hastega_magic.runtime.opencl_ledger import TO_DEVICE, Ledger
 from hastega_magic.runtime.opencl_plan import STAGING, Plan, chunks, cut
+from hastega_magic.runtime.opencl_resident import Resident
 from hastega_magic.runtime.sources import AnyArray, Column, TableColumn
 from hastega_magic.runtime.threads import default_threads
 from hastega_magic.types import RESULT_STORAGE
 
 cl: Any = cast(Any, pyopencl)
+
+_AT_ONCE = 1 << 28
+"""Elements of a chunk where nothing is transferred but partial results: a kernel of a few milliseconds."""
 
 _FULL = ("MEM_OBJECT_ALLOCATION_FAILURE", "OUT_OF_HOST_MEMORY", "OUT_OF_RESOURCES")
 
@@ -100,6 +104,9 @@ class Launch:
             self.device.info, self.variant(0).kernel, self.length, tables=tables, memory=self.memory,
             transfer=transfer, threads=self.threads or default_threads(), shared=self.shared,
         )  # fmt: skip
+        if self._all_there() and not abi.layout(self.variant(0).kernel).stores:
+            blocks = min(-(-self.length // BLOCK), _AT_ONCE // BLOCK)
+            return Plan(max(blocks, 1) * BLOCK, 1, plan.shared)
         if self.chunk_limit and plan.chunk > self.chunk_limit:
             return Plan(self.chunk_limit, 1, plan.shared)
         return plan
@@ -110,17 +117,36 @@ class Launch:
         result = self._room(self.variant(0).kernel)
         todo = chunks(plan, self.length)
         self._trim_lanes()
+        residents = self._residents()
         lanes = opencl_lane.take(self.device, min(plan.lanes, max(1, len(todo))))
         turns = Turns(len(lanes))
-        run = ChunkRun(self, plan, result, turns, self._tables(lanes[0]))
+        run = ChunkRun(self, plan, result, turns, self._tables(lanes[0]), residents)
         try:
             _side_by_side(lambda lane: _claimed(run, lane, todo, turns), lanes, turns)
         except BaseException:
             turns.stop()
             raise
         opencl_lane.give(self.device, lanes)
+        for each in residents:
+            if each is not None:
+                each.complete = True
         self.ledger.seconds = result.kernel_seconds = time.perf_counter() - began
         return result
+
+    def _residents(self) -> list[Resident | None]:
+        """Whole inputs on the device, by column."""
+        if self.shared or self.memory:
+            return [None] * len(self.columns)
+        return opencl_resident.prepare(self.device, self.columns, self.length)
+
+    def _all_there(self) -> bool:
+        """Whether nothing has to be sent: all sources are ranges, or on the device already."""
+        if self.shared or self.memory or self.chunk_limit:
+            return False
+        pairs = zip(self.columns, self._residents(), strict=True)
+        return all(
+            column.source.kind == "range" or (each is not None and each.complete) for column, each in pairs
+        )
 
     def _trim_lanes(self) -> None:
         """Kept lanes must not hold what a limit forbids."""

@@ -10,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from hastega_magic.errors import HastegaError, NotCompilable
+from hastega_magic.errors import BeyondInt64, NotCompilable
 from hastega_magic.interval import Interval
 from hastega_magic.ir.pipeline import Source, Table
 from hastega_magic.types import BOOL, FLOAT, INT, STORAGES, ScalarType, Storage
@@ -26,10 +26,6 @@ _LIST_STORAGE: dict[type, tuple[Storage, ScalarType]] = {
     float: (STORAGES["float64"], FLOAT),
     np.float32: (STORAGES["float32"], STORAGES["float32"].scalar),
 }
-
-
-class BeyondInt64(HastegaError):
-    """A list holds a Python int that no int64 is equal to."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +75,7 @@ def described(data: object, name: str) -> Column:
         return _array(np.asarray(memoryview(cast(bytes, data))), name, id(cast(object, data)))
     if isinstance(data, np.ndarray):
         return _array(cast(AnyArray, data), name, id(cast(object, data)))
-    if isinstance(data, (list, tuple)):
+    if type(data) in (list, tuple):  # a subclass may iterate in a way of its own
         return _list(cast("Sequence[object]", data), name)
     if hasattr(data, "__array__") and hasattr(data, "dtype") and hasattr(data, "__len__"):
         return _array(np.asarray(data), name, id(data))
@@ -92,7 +88,7 @@ def _range(data: range, name: str) -> Column:
         return Column(Source(name, "range", INT, Interval(0, 0), key=id(data)), data)
     interval = Interval(min(data[0], data[-1]), max(data[0], data[-1]))
     if not interval.fits_int64 or not -(1 << 62) < data.step < 1 << 62:
-        raise NotCompilable("the range leaves 64 bits")
+        raise BeyondInt64(f"`{name}` leaves 64 bits")
     key = hash((data.start, data.stop, data.step))
     return Column(Source(name, "range", INT, interval, key=key, length=len(data)), data)
 
@@ -145,7 +141,7 @@ def described_table(data: object, name: str) -> TableColumn:
         try:
             values = column.array(0, len(column.data))
         except BeyondInt64 as error:
-            raise NotCompilable(str(error)) from None
+            raise NotCompilable(error.reason.text) from None
     elif isinstance(data, (np.ndarray, array.array, bytes, bytearray, memoryview)):
         column = described(cast(object, data), name)
         values = column.array(0, len(column.data))

@@ -81,7 +81,8 @@ def test_an_unknown_name():
     assert isinstance(battery.run("[1] |> nowhere").error, NameError)
 
 
-ODD = ("[1] |> map(lambda x: x.real)", "[1] |> map(lambda x, y: x)", "[1] |> map()", "[1] |> take('a')", "[1] |> map(5)",
+ODD = ("[1] |> map(lambda x: x.real)", "[1] |> map(lambda x, y: x)", "[1] |> map()", "[1] |> take('a')",
+       "[1] |> map(5)",
        "[1] |> take(-1)", "[1] |> reduce(lambda a: a)", "[2.5] |> map(lambda x: x << 1)")  # fmt: skip
 
 
@@ -94,7 +95,8 @@ def test_nan_and_infinity():
     xs = [math.nan, math.inf, -math.inf, 0.0, -0.0, 5e-324]
     for text in ("map(lambda x: x * 0)", "min", "max", "filter(None)", "map(bool)", "map(lambda x: x == x)",
                  "map(lambda x: -x)", "any", "all",
-                 "map(lambda x: max(x, 0.0))", "map(lambda x: min(0.0, x))", "map(lambda x: x - x)", "map(abs)"):  # fmt: skip
+                 "map(lambda x: max(x, 0.0))", "map(lambda x: min(0.0, x))", "map(lambda x: x - x)",
+                 "map(abs)"):  # fmt: skip
         for source in (xs, xs[::-1], xs[3:], xs[1:], np.array(xs)):
             battery.assert_like_python(f"xs |> {text}", {"xs": source})
 

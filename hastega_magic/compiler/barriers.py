@@ -1,0 +1,62 @@
+"""Stages that Python runs: their functions made to name the element at which they raise."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, cast
+
+import numpy as np
+
+from hastega_magic.compiler.workspace import Workspace
+from hastega_magic.errors import NotCompilable
+from hastega_magic.syntax.build import BoundStage
+from hastega_magic.syntax.cell import StageSite
+from hastega_magic.syntax.lower import lower, parameters
+from hastega_magic.types import FLOAT, INT
+
+
+def compilable(arguments: Sequence[object]) -> bool:
+    """Whether the function has a compiled form over numbers, and so no side effects."""
+    if not arguments or not callable(arguments[0]):
+        return True
+    for type_ in (INT, FLOAT):
+        try:
+            lower(arguments[0], parameters(type_), Workspace("<barrier>"))
+        except NotCompilable:
+            continue
+        return True
+    return False
+
+
+def noted(stages: Sequence[BoundStage]) -> list[BoundStage]:
+    """The stages, with a note (PEP 678) on what a function raises: which element, which value, which stage."""
+    return [
+        replace(stage, args=(_noting(stage.args[0], stage.site), *stage.args[1:]))
+        if stage.callee is None and stage.site.name in ("map", "filter") and stage.args
+        else stage
+        for stage in stages
+    ]
+
+
+def _noting(function: object, site: StageSite) -> object:
+    if not callable(function) or isinstance(function, (np.ufunc, type)):
+        return function  # their signatures decide how tuples are passed
+    numbers = itertools.count()
+    called = cast("Callable[..., Any]", function)
+
+    @functools.wraps(called)
+    def call(*args: Any) -> Any:
+        number = next(numbers)
+        try:
+            return called(*args)
+        except Exception as error:
+            value = args[0] if len(args) == 1 else args
+            error.add_note(
+                f"hastega: element {number}, {value!r}, in `{site.text}` (cell line {site.span.line})"
+            )
+            raise
+
+    return call
