@@ -10,17 +10,19 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from hastega_magic.benchmarks import harness, latency, memory, peers, table
+from hastega_magic.benchmarks import harness, latency, memory, opencl, peers, table
 from hastega_magic.benchmarks.model import Entrant, Row, Workload, untimed
 from hastega_magic.benchmarks.workloads import WORKLOADS, members
 
 # Measured in processes of their own, not by the interleaving harness.
 PROBES: dict[str, tuple[str, Callable[[int | None, str, int, int], list[Row]]]] = {
     "latency": ("the first and the second cell of a fresh kernel", latency.rows),
+    "opencl-bandwidth": ("a sum of squares over an input on the device, beside its copy", opencl.bandwidth),
     "memory": ("peak memory beyond the result", memory.rows),
 }
 # What the back ends are called; the session says which of them it can run.
 BACKENDS = ("python", "numpy", "simd", "parallel", "opencl")
+DEFAULT = ("parallel",)
 REPEAT = 7
 
 
@@ -92,7 +94,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--backend",
         type=_choices("back end", BACKENDS),
-        default=("parallel",),
+        default=DEFAULT,
         metavar="B,...",
         help="back ends of hastega; the first is what the ratios refer to (default: parallel)",
     )
@@ -118,6 +120,7 @@ def settings(arguments: Sequence[str] | None = None) -> Settings:
     for name in given.names or [*WORKLOADS, *PROBES]:
         alone = (given.alone or not given.names) and name in WORKLOADS
         found = [name] if alone or name in PROBES else members(name)
+        found += [probe for probe in PROBES if name == probe.partition("-")[0] != probe]
         if not found:
             known = sorted({*WORKLOADS, *PROBES, *(w.group for w in WORKLOADS.values() if w.group)})
             parser.error(f"unknown workload {name!r}; known: {', '.join(known)}")
@@ -140,7 +143,8 @@ def measure(workload: Workload, asked: Settings) -> list[Row]:
     from hastega_magic.benchmarks import ours
 
     n = workload.n if asked.n is None else asked.n
-    first = asked.backends[0]
+    backends = (workload.backend,) if workload.backend and asked.backends is DEFAULT else asked.backends
+    first = backends[0]
     entrants: list[Entrant] = []
     missing: list[Row] = []
 
@@ -152,8 +156,8 @@ def measure(workload: Workload, asked: Settings) -> list[Row]:
         except Exception as error:
             missing.append(untimed(workload.name, name, n, threads, harness.message(error)))
 
-    for backend in asked.backends:
-        name = ours.label(backend, asked.backends)
+    for backend in backends:
+        name = ours.label(backend, backends)
         threads = ours.used_threads(backend, asked.threads)
         enter(name, threads, partial(ours.enter, workload, n, backend, asked.threads, name))
         if not entrants:

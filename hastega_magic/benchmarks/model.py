@@ -29,6 +29,8 @@ class Workload:
     `void run(int64_t n, int threads, const void **in, void *out)`, `in` being the input arrays
     in the order of `inputs`.
 
+    `backend` is where hastega runs it unless the command line says otherwise ("": parallel).
+
     `out` is the dtype of the result array, "" where the result is no array; a scalar of a C
     program is written to `out` as `scalar`.  `tolerance` is the largest relative difference that
     still counts as equal (0: exactly equal).  `sample` is how many elements pure Python gets.
@@ -46,6 +48,7 @@ class Workload:
     scalar: str = "int64"
     tolerance: float = 0.0
     sample: int = 1_000_000
+    backend: str = ""
 
 
 @dataclass(frozen=True)

@@ -172,6 +172,38 @@ def _jax(text: str, case: Case) -> tuple[Run, str]:
     return (lambda: jax.block_until_ready(jitted(*arguments))), "jit, block_until_ready"
 
 
+def _opencl(text: str, case: Case) -> tuple[Run, str]:
+    """A kernel written by hand, on the device that hastega takes: copied in, run, copied out."""
+    cl = _module("pyopencl")
+    from hastega_magic.runtime import opencl
+
+    device = opencl.device("opencl")
+    context = device.context
+    queue = cl.CommandQueue(context)
+    kernel = cl.Kernel(cl.Program(context, text).build(), "run")
+    inputs = [np.ascontiguousarray(value) for value in case.workload.inputs(case.n).values()]
+    out = np.zeros(case.n, case.workload.out)
+    flags = cl.mem_flags
+    sources = [cl.Buffer(context, flags.READ_ONLY, each.nbytes) for each in inputs]
+    target = cl.Buffer(context, flags.WRITE_ONLY, out.nbytes)
+
+    def run() -> object:
+        for array, buffer in zip(inputs, sources, strict=True):
+            cl.enqueue_copy(queue, buffer, array, is_blocking=False)
+        kernel(queue, (case.n,), None, *sources, target)
+        cl.enqueue_copy(queue, out, target)
+        return out
+
+    return run, f"by hand, transfers included, on {device.info.name}"
+
+
+def _cupy(text: str, case: Case) -> tuple[Run, str]:
+    cupy = _module("cupy")
+    scope, names = _load(text, case, {"np": np, "cupy": cupy})
+    run, arguments = scope["run"], _arguments(scope["run"], names)
+    return (lambda: run(*arguments)), "ElementwiseKernel, NumPy in and out"
+
+
 PEERS: dict[str, Peer] = {
     peer.name: peer
     for peer in (
@@ -180,6 +212,8 @@ PEERS: dict[str, Peer] = {
         Peer("numba:vectorize", "numba, vectorize(target='parallel')", _numba_vectorize),
         Peer("numexpr", "numexpr", _numexpr),
         Peer("jax", "JAX on the CPU, 64 bits", _jax),
+        Peer("opencl", "an OpenCL kernel written by hand, with its transfers", _opencl),
+        Peer("cupy", "CuPy, with its transfers", _cupy),
         Peer("numpy", "NumPy", _numpy, parallel=False),
         Peer("python", "pure Python", _python, parallel=False, sampled=True),
     )

@@ -8,6 +8,7 @@ import numpy as np
 
 from hastega_magic.benchmarks.logistic import LOGISTIC
 from hastega_magic.benchmarks.model import Workload
+from hastega_magic.benchmarks.opencl import LOGISTIC_OPENCL
 
 N = 10_000_000
 SEED = 20_180_401
@@ -215,7 +216,7 @@ def _table(entries: Iterable[Workload]) -> dict[str, Workload]:
     return table
 
 
-WORKLOADS: dict[str, Workload] = _table((*LOGISTIC, *_BASIC))
+WORKLOADS: dict[str, Workload] = _table((*LOGISTIC, *_BASIC, *LOGISTIC_OPENCL))
 
 
 def members(name: str) -> list[str]:

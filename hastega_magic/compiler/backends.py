@@ -212,8 +212,8 @@ class OpenCl:
 
     @property
     def code(self) -> str:
-        """The device, and whether its results are narrowed."""
-        return f"opencl {self.device.info.number} {self._shared}"
+        """The device, and what code for it depends on."""
+        return f"opencl {self.device.info.number} {' '.join(sorted(self.target.features))}"
 
     @property
     def _shared(self) -> bool:

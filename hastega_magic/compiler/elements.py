@@ -66,23 +66,26 @@ class Elements:
     def at(self, index: int) -> Element:
         """Element number `index` of the loop; what its functions raise propagates, with a note that names it."""
         start, kept = self._start(index)
-        if not kept:
-            return Element(False, None)
-        value = start
+        element = Element(kept, start)
         for stage, given in self._steps:
-            match stage.kind:
-                case "zip":
-                    value = (value, *(item(self.workspace.column(source), index) for source in stage.sources))
-                case "enumerate":
-                    value = (stage.number + index, value)
-                case _:
-                    found = self._call(stage, given, value, index, start)
-                    if stage.kind == "filter":
-                        if not found:
-                            return Element(False, None)
-                    else:
-                        value = found
-        return Element(True, value)
+            if not element.kept:
+                break
+            element = self._after(stage, given, element.value, index, start)
+        return element
+
+    def _after(self, stage: Stage, given: BoundStage, value: Any, index: int, start: Any) -> Element:
+        """The element after one stage."""
+        match stage.kind:
+            case "zip":
+                others = [item(self.workspace.column(source), index) for source in stage.sources]
+                return Element(True, (value, *others))
+            case "enumerate":
+                return Element(True, (stage.number + index, value))
+            case _:
+                found = self._call(stage, given, value, index, start)
+                if stage.kind != "filter":
+                    return Element(True, found)
+                return Element(True, value) if found else Element(False, None)
 
     def _start(self, index: int) -> tuple[Any, bool]:
         """The element as the first stage gets it, and whether there is one."""

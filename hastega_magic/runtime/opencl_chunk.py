@@ -118,11 +118,10 @@ class _Chunk:
 
     def _wrapped(self, array: AnyArray, began: float) -> Any:
         """The array as a buffer; copied only if it is not dense and in this machine's byte order."""
-        dense = np.ascontiguousarray(array, array.dtype.newbyteorder("="))
-        if not dense.flags.aligned:
-            dense = dense.copy()
-        if dense is not array:
-            self.ledger.host(CONVERT_IN, began, time.perf_counter(), dense.nbytes)
+        if array.flags.c_contiguous and array.flags.aligned and array.dtype.isnative:
+            return self._host_buffer(array)
+        dense = array.astype(array.dtype.newbyteorder("="), order="C", copy=True)
+        self.ledger.host(CONVERT_IN, began, time.perf_counter(), dense.nbytes)
         return self._host_buffer(dense)
 
     def _host_buffer(self, array: AnyArray) -> Any:

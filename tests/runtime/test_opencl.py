@@ -149,7 +149,9 @@ def test_a_lost_device_is_started_afresh(device, monkeypatch):
     run(session)
     context = device.context
     with monkeypatch.context() as patch:
-        patch.setattr(cl, "enqueue_nd_range_kernel", Broken(None, cl.RuntimeError("failed: DEVICE_NOT_AVAILABLE"), 9))
+        patch.setattr(
+            cl, "enqueue_nd_range_kernel", Broken(None, cl.RuntimeError("failed: DEVICE_NOT_AVAILABLE"), 9)
+        )
         with pytest.raises(DeviceError, match="starts it afresh") as caught:
             run(session)
     assert "DEVICE_NOT_AVAILABLE" in caught.value.log

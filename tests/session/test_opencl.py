@@ -156,7 +156,9 @@ def test_what_crosses_the_bus_is_accounted_for():
 
 
 def test_a_range_is_made_on_the_device():
-    _, _, pipelines = run("y = range(100_000) |> map(lambda x: x + 1) |> sum", {}, on="opencl", device_memory=64)
+    _, _, pipelines = run(
+        "y = range(100_000) |> map(lambda x: x + 1) |> sum", {}, on="opencl", device_memory=64
+    )
     assert "to_device" not in phases(pipelines)
     assert phases(pipelines)["from_device"]["bytes"] < 2000
 
@@ -190,7 +192,12 @@ def test_inputs_stay_on_the_device_until_python_may_change_them(monkeypatch):
 def test_the_report_has_the_kernel_and_the_floor():
     names = {"xs": np.arange(50_000)}
     _, _, (pipeline,) = run(
-        "y = xs |> map(lambda x: x * 3)", names, on="opencl", device_memory=1, baseline=True, compare=("parallel",)
+        "y = xs |> map(lambda x: x * 3)",
+        names,
+        on="opencl",
+        device_memory=1,
+        baseline=True,
+        compare=("parallel",),
     )
     assert "__kernel" in pipeline["code"]["opencl"]
     assert pipeline["code"]["llvm"] == pipeline["code"]["asm"] == ""

@@ -1,4 +1,4 @@
-"""The part of llvmlite.binding that this project uses; the package itself has no type information."""
+# The part of llvmlite.binding that this project uses; the package itself has no type information.
 
 class ModuleRef:
     def verify(self) -> None: ...

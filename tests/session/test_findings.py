@@ -1,0 +1,93 @@
+"""Cells that once went wrong, each as small as it gets."""
+
+import numpy as np
+import pytest
+
+from hastega_magic.errors import CellSyntaxError
+from hastega_magic.session import Options, Session
+
+PLAIN = Options(baseline=False, quiet=True)
+
+
+def run(text, options=PLAIN, **names):
+    session = Session(dict(names), options)
+    return session.run_cell(text)
+
+
+def test_extremes_of_a_stored_float_result_are_fused_with_it():
+    result = run("v = xs |> map(lambda x: x + 1)\nm = v |> map(_ * 2) |> min\n(m, list(v))", xs=[1.5, -2.0])
+    assert result.value == (-2.0, [2.5, -1.0])
+    assert [each.loops for each in result.report.pipelines] == [1]
+
+
+def test_the_first_nan_and_the_first_zero_count_in_a_stored_result_too():
+    result = run("v = xs |> map(_ * 1.0)\nm = v |> min\nn = v |> max\n(m, n)", xs=[float("nan"), 1.0])
+    assert all(np.isnan(result.value))
+    zero = run("v = xs |> map(_ * 1.0)\nm = v |> min\nm", xs=[0.0, -0.0]).value
+    assert str(zero) == "0.0"
+
+
+def test_a_baseline_that_cannot_hold_wrapped_integers_does_not_fail_the_cell():
+    result = run("v = xs |> map(lambda x: x * 4)\nv.tolist()", Options(int_mode="wrap"), xs=[1, 2**62])
+    assert result.value == [4, 0]
+    equal = {each.backend: each.equal for each in result.report.pipelines[0].baselines}
+    assert equal == {"python": False, "numpy": True}
+
+
+def test_a_list_that_iterates_in_its_own_way_is_iterated():
+    class Odd(list):
+        def __iter__(self):
+            return iter([7, 8])
+
+    assert run("xs |> sum", xs=Odd([1, 2])).value == 15
+
+
+def test_neighbouring_barriers_take_turns_element_by_element():
+    log = []
+    run("range(3) |> map(lambda x: log.append(x) or x) |> map(lambda x: log.append(-x) or x)", log=log)
+    assert log == [0, 0, 1, -1, 2, -2]
+
+
+@pytest.mark.parametrize("text", ["range(10**19, 10**19 + 3) |> map(_ + 1)", "[3] |> map(lambda x: 1 << 64)"])
+def test_checked_mode_lets_no_wider_integer_through(text):
+    with pytest.raises(OverflowError, match="64 bits"):
+        run(text, Options(baseline=False, quiet=True, int_mode="checked"))
+
+
+def test_checked_mode_leaves_an_unsigned_element_that_nothing_is_done_with():
+    xs = np.array([2**64 - 1], np.uint64)
+    value = run(
+        "xs |> map(lambda x: x)", Options(baseline=False, quiet=True, int_mode="checked"), xs=xs
+    ).value
+    assert value.dtype == np.uint64
+    assert value.tolist() == [2**64 - 1]
+
+
+def test_a_barrier_names_the_element_that_raised():
+    with pytest.raises(TypeError) as raised:
+        run("[1, 'a', 3] |> map(lambda x: x + 1)")
+    assert raised.value.__notes__ == ["hastega: element 1, 'a', in `map(lambda x: x + 1)` (cell line 1)"]
+
+
+def test_a_pipeline_in_a_loop_is_reported_once_and_counted():
+    report = run("for k in range(50): w = range(100) |> sum\nw", Options(baseline=False)).report
+    assert len(report.pipelines) == 1
+    assert any("ran 50 times" in each for each in report.pipelines[0].why)
+
+
+def test_compared_back_ends_are_measured_without_baselines_too():
+    report = run("range(1000) |> sum", Options(baseline=False, compare=("simd",))).report
+    assert [each.backend for each in report.pipelines[0].baselines] == ["simd"]
+
+
+def test_a_pipeline_too_long_for_a_parser_is_refused_with_a_sentence():
+    with pytest.raises(CellSyntaxError, match="nests too deeply"):
+        run("range(3)" + " |> map(_ + 1)" * 3000)
+
+
+def test_a_function_of_the_notebook_shadows_a_stage_and_a_number_does_not():
+    names = {}
+    exec("def count(xs): return 'mine'", names)
+    session = Session(names, PLAIN)
+    assert session.run_cell("[1, 2] |> count").value == "mine"
+    assert run("[1, 2] |> sum", sum=0).value == 3
