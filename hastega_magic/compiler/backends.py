@@ -55,13 +55,18 @@ class Variant(Protocol):
 
 @dataclass(frozen=True)
 class Job:
-    """What a loop runs over. `variant(k)` compiles body k < `variants` when it is first needed."""
+    """What a loop runs over. `variant(k)` compiles body k < `variants` when it is first needed.
+
+    Running begins with body `first`; `learn` is told when most blocks needed a later one.
+    """
 
     variant: Callable[[int], Variant]
     variants: int
     columns: Sequence[Column]
     tables: Sequence[TableColumn]
     length: int
+    first: int = 0
+    learn: Callable[[int], None] = lambda number: None
 
 
 class Backend(Protocol):
@@ -161,7 +166,7 @@ class Cpu:
         return None
 
     def _variants(self, job: Job, launch: Launch, options: Options) -> LoopResult:
-        body = job.variant(0)
+        body = job.variant(job.first)
         seconds: list[float] = []
         for _ in range(options.repeat):
             launch.result = None
@@ -169,10 +174,12 @@ class Cpu:
         result = launch.result
         assert result is not None
         result.kernel_seconds = float(np.median(seconds))
-        for number in range(1, job.variants):
+        for number in range(job.first + 1, job.variants):
             violated = launch.violated()
             if not len(violated):
                 break
+            if 2 * len(violated) > len(result.status):
+                job.learn(number)
             body = job.variant(number)
             if abi.layout(body.kernel).group_count:
                 # Where packed results go is known only when all blocks are run.

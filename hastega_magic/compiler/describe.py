@@ -41,7 +41,7 @@ class Mix:
 def describe_loop(execution: Execution, loops: Sequence[Loop], options: Options, trace: Trace) -> None:
     """Passes, code and verdicts of a loop that ran (not with `--quiet`, where nobody looks)."""
     compiled = execution.compiled
-    body = compiled.bodies[0]
+    body = compiled.bodies[max(compiled.bodies)] if compiled.first else compiled.bodies[0]
     for each in compiled.passes:
         trace.add("pass", name=each.name, doc=each.doc, text=each.text)
     trace.add(
@@ -157,9 +157,10 @@ def _why(execution: Execution, options: Options) -> list[str]:
         sentences.append("Integers wrap around at 64 bits, as asked for with --int wrap.")
     elif variants.proved:
         sentences.append("Integers proved to fit: with these sources, no intermediate value leaves 64 bits.")
-    elif variants.bodies[0].assumes:
+    elif variants.bodies[execution.compiled.first].assumes:
         assumed = "; ".join(
-            f"{_leaf(each.load, execution)} in {each.interval}" for each in variants.bodies[0].assumes
+            f"{_leaf(each.load, execution)} in {each.interval}"
+            for each in variants.bodies[execution.compiled.first].assumes
         )
         sentences.append(
             f"Integers guarded at the source: where {assumed}, nothing can overflow; "
@@ -167,7 +168,7 @@ def _why(execution: Execution, options: Options) -> list[str]:
         )
     else:
         sentences.append("Integers guarded: every operation that could leave 64 bits is checked.")
-    checks = sorted({guard.reason for guard in variants.bodies[0].guards})
+    checks = sorted({guard.reason for guard in variants.bodies[execution.compiled.first].guards})
     if checks:
         sentences.append(
             f"Checked for each element: {', '.join(checks)}; Python evaluates a block where that holds."

@@ -56,7 +56,7 @@ def run_loops(loops: Sequence[Loop], workspace: Workspace, options: Options, tra
     length = min(len(column.data) for column in columns)
     job = Job(
         lambda number: compiled.body(number, trace), len(compiled.variants.bodies), columns,
-        workspace.table_columns, length,
+        workspace.table_columns, length, compiled.first, compiled.learn,
     )  # fmt: skip
     result = backend.run(job, options, trace)
     threads = min(backend.threads, max(1, result.blocks_run))

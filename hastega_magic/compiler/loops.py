@@ -59,6 +59,8 @@ class CompiledLoop:
     backend: Backend
     passes: list[PassText] = field(default_factory=list[PassText])
     bodies: dict[int, Body] = field(default_factory=dict[int, Body])
+    first: int = 0
+    """The variant to begin with: a later one where most blocks of the last run left what the first assumes."""
 
     @property
     def fused(self) -> Fused:
@@ -70,6 +72,10 @@ class CompiledLoop:
         """Its bodies, before lowering."""
         assert self.state.variants is not None
         return self.state.variants
+
+    def learn(self, number: int) -> None:
+        """Begin with this variant from now on."""
+        self.first = number
 
     def body(self, number: int, trace: Trace) -> Body:
         """Loaded code of a variant."""

@@ -121,7 +121,8 @@ class Recovery:
 
     def _reduction(self, output: Output, folds: Sequence[int], blocks: Mapping[int, list[Element]]) -> object:
         kind, type_ = output.sink.kind, flatten(output.value)[0].type
-        partials, counts = self.result.partials[folds[0]], self.result.partials[folds[-1]][:, 0]
+        partials = self.result.partials[folds[0]]
+        counts = self._counts(kind, folds)
         kept: list[Any] = []
         for number, elements in blocks.items():
             counts[number] = 0
@@ -140,6 +141,12 @@ class Recovery:
         if kind in ("min", "max") and type_.is_float:
             found = self._first_extreme(found, partials[:, 0], counts)
         return _COMBINE[kind](initial[0], found) if initial else found
+
+    def _counts(self, kind: str, folds: Sequence[int]) -> AnyArray:
+        """Elements that took part, per block; ones where the reduction needs no count."""
+        if len(folds) == 1 and kind != "count":
+            return np.ones(len(self.result.status), np.int64)
+        return self.result.partials[folds[-1]][:, 0]
 
     def _combined(
         self, kind: str, floats: bool, partials: AnyArray, counts: AnyArray, kept: list[Any], output: Output

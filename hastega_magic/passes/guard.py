@@ -17,10 +17,11 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from hastega_magic.errors import BeyondInt64
-from hastega_magic.interval import Interval
+from hastega_magic.interval import INT64_MAX, Interval
 from hastega_magic.ir.expr import Expr, flatten, is_const, leaf, make, postorder
 from hastega_magic.ir.fused import Fused
 from hastega_magic.ir.kernel import TROUBLE, VIOLATED, Assume, Guard
+from hastega_magic.ir.schedule import BLOCK
 from hastega_magic.ops import OPS
 from hastega_magic.passes.builder import GraphBuilder
 from hastega_magic.passes.infer import Leaves, infer
@@ -96,23 +97,39 @@ def _assumptions(assumed: Mapping[int, Interval]) -> tuple[Assume, ...]:
 def _narrow_body(
     fused: Fused, leaves: Leaves, roots: list[Expr], known: Mapping[int, Interval]
 ) -> Variant | None:
-    """A body for small sources, where that makes a division by a variable or constant cheap."""
-    dividends = [
-        _essential(node) for node in postorder(roots) if node.op in ("mod", "floordiv") and node.type is INT
-    ]
-    needed = [*roots, *dividends]
-    ranges = infer(needed, leaves, known)[0]
-    if all(ranges[each].at_most(SMALL - 1) for each in dividends):
+    """A body for small sources, where that makes divisions cheap, or lets a block's sum fit int64."""
+    limits = dict(_narrow_limits(fused, roots))
+    needed = [*roots, *limits]
+
+    def fits(ranges: Mapping[Expr, Interval]) -> bool:
+        return all(ranges[node].at_most(limit) for node, limit in limits.items())
+
+    if fits(infer(needed, leaves, known)[0]):
         return None
 
     def small(assumed: Mapping[int, Interval]) -> bool:
         inferred, overflowing = infer(needed, leaves, assumed)
-        return not _leaves_int64(overflowing) and all(inferred[each].at_most(SMALL - 1) for each in dividends)
+        return not _leaves_int64(overflowing) and fits(inferred)
 
     assumed = _widest(leaves, small, least=12)
     if assumed is None:
         return None
     return _body(fused, leaves, infer(roots, leaves, assumed)[0], _assumptions(assumed), frozenset())
+
+
+def _narrow_limits(fused: Fused, roots: list[Expr]) -> Iterator[tuple[Expr, int]]:
+    """Nodes that are cheaper to handle up to some magnitude."""
+    for node in postorder(roots):
+        if node.op in ("mod", "floordiv") and node.type is INT:
+            yield _essential(node), SMALL - 1
+    for output in fused.outputs:
+        value = output.value
+        if (
+            output.sink.kind in ("sum", "mean", "reduce_add")
+            and isinstance(value, Expr)
+            and value.op == "mul"
+        ):
+            yield value, INT64_MAX // BLOCK
 
 
 def _essential(division: Expr) -> Expr:

@@ -22,6 +22,7 @@ from hastega_magic.passes.residue_float import FloatResidues
 from hastega_magic.passes.simplify import simplify_node
 from hastega_magic.types import BOOL, INT
 
+_INT32 = Interval(-(1 << 31), (1 << 31) - 1)
 _LEAVES = frozenset({"const", "load", "index", "table", "length", "param"})
 
 
@@ -110,7 +111,7 @@ class _Lowering:
         current = rebuild(node, tuple(self.new[arg] for arg in node.args))
         row = OPS[current.op]
         if current.op == "mul" and current.type is INT:
-            current = _shift_for_power(current)
+            current = self._short_product(_shift_for_power(current))
         elif current.op == "select" and current.type is BOOL:
             current = _logic(current)
         elif current.op != "gather" and operand_class(current) not in self._spellings(row):
@@ -118,6 +119,14 @@ class _Lowering:
             self._note(node, self._again(row.expand(self.builder, current.args)))
             return
         self._note(node, current)
+
+    def _short_product(self, node: Expr) -> Expr:
+        """A product of 32-bit factors, marked as such by sign extension: one instruction where 64 bits take three."""
+        wide = [arg for arg in node.args if not self.builder.range_of(arg).within(_INT32)]
+        if node.op != "mul" or wide or self._target.spelling != "llvm" or any(map(is_const, node.args)):
+            return node
+        bits = const(32)
+        return make("mul", *(make("ashr", make("wrapping_shl", arg, bits), bits) for arg in node.args))
 
     def _spellings(self, row: Op) -> Mapping[str, str]:
         return row.opencl if self._target.spelling == "opencl" else row.llvm

@@ -33,7 +33,7 @@ PREFETCH = 4096
 _HEAVY = 24
 """Operations of a body beyond which fewer vectors are kept in flight."""
 
-_LONG = 200
+_SHORT, _LONG = 12, 200
 """The same for OpenCL, whose compiler takes its time over long texts."""
 
 
@@ -97,7 +97,9 @@ def _statements(output: Output, slot: int, ranges: Mapping[Expr, Interval]) -> l
     if value.type is BOOL and kind in ("add", "mul", "min", "max"):
         value = make("bool_to_int", value)
     wide = kind == "add" and value.type is INT and not _block_fits(ranges.get(value))
-    return [Accumulate(kind, value, output.mask, wide), count]
+    found = Accumulate(kind, value, output.mask, wide)
+    # Integer sums and products of nothing are 0 and 1 by themselves; only `reduce` raises then.
+    return [found] if value.type is INT and output.sink.kind in ("sum", "prod") else [found, count]
 
 
 def _block_fits(found: Interval | None) -> bool:
@@ -132,7 +134,8 @@ def _schedule(body: tuple[Statement, ...], target: Target, width: int | None, la
     lanes = min(lanes, VIRTUAL_LANES)
     if target.spelling == "opencl":
         lanes = 1 if target.has("groups") else min(lanes, 16)
-        return Schedule(lanes, min(VIRTUAL_LANES // lanes, 2 if len(nodes) > _LONG else 4))
+        in_flight = 8 if len(nodes) < _SHORT else 2 if len(nodes) > _LONG else 4
+        return Schedule(lanes, min(VIRTUAL_LANES // lanes, in_flight))
     in_flight = VIRTUAL_LANES // lanes
     most = 8 if target.vector_bits >= 512 else 4
     for limit in (_HEAVY, 2 * _HEAVY, 4 * _HEAVY, 8 * _HEAVY):

@@ -51,7 +51,7 @@ def test_names_groups_and_defaults():
     assert command.settings(["logistic"]).names == family
     assert command.settings(["logistic", "--alone"]).names == ("logistic",)
     assert command.settings(["sum", "sum-int64"]).names == ("sum-int64", "sum-float64")
-    assert command.settings([]).names == (*WORKLOADS, "latency", "memory")
+    assert command.settings([]).names == (*WORKLOADS, *command.PROBES)
     given = command.settings(["dot", "--n", "1_000", "--threads", "3", "--backend", "simd,opencl:0"])
     assert (given.n, given.threads, given.backends) == (1000, 3, ("simd", "opencl:0"))
     assert command.settings(["dot"]).n is None

@@ -18,7 +18,7 @@ N = 1003
 PAIRS = [(w, p) for w in WORKLOADS for p in WORKLOADS[w].programs if p != "python"]
 
 # The variants without a Python program of their own start from the same numbers.
-SAME_AS = {"logistic-calls": "logistic", "logistic-array": "logistic"}
+SAME_AS = {name: "logistic" for name in WORKLOADS if "logistic" in name and name != "logistic-list"}
 
 
 def result(name: str, workload: Workload, n: int = N) -> object:
