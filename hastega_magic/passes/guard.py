@@ -124,11 +124,8 @@ def _narrow_limits(fused: Fused, roots: list[Expr]) -> Iterator[tuple[Expr, int]
             yield _essential(node), SMALL - 1
     for output in fused.outputs:
         value = output.value
-        if (
-            output.sink.kind in ("sum", "mean", "reduce_add")
-            and isinstance(value, Expr)
-            and value.op == "mul"
-        ):
+        summed = output.sink.kind in ("sum", "mean", "reduce_add")
+        if summed and isinstance(value, Expr) and value.op == "mul" and value.type is INT:
             yield value, INT64_MAX // BLOCK
 
 
