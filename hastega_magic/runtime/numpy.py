@@ -13,6 +13,7 @@ import statistics
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -81,6 +82,7 @@ def _key(node: Expr, context: _Context | None) -> _Key:
     return node, None if node.op in _INVARIANT else context
 
 
+@lru_cache(1024)
 def _varying(mask: Expr) -> Expr:
     """The mask as a node that is an array, whatever it is made of."""
     if any(node.op in ("load", "index") for node in postorder([mask])):

@@ -15,8 +15,8 @@ from hastega_magic.types import RESULT_STORAGE
 STAGING = 256 << 20
 """Bytes of pinned host memory that a launch uses at most."""
 
-SHARED_CHUNK = 1 << 22
-"""Elements of a chunk where nothing is copied: a few milliseconds, so that Ctrl-C is answered soon."""
+SHARED_CHUNK = 1 << 20
+"""Elements of a chunk where nothing is copied: some milliseconds, so that Ctrl-C is answered soon."""
 
 LANES = 8
 _FILL = 0.75

@@ -81,7 +81,7 @@ def test_compared_back_ends_are_measured_without_baselines_too():
 
 
 def test_a_pipeline_too_long_for_a_parser_is_refused_with_a_sentence():
-    with pytest.raises(CellSyntaxError, match="nest(s|ed) too deeply"):
+    with pytest.raises(CellSyntaxError, match=r"nest(s|ed) too deeply"):
         run("range(3)" + " |> map(_ + 1)" * 3000)
 
 
