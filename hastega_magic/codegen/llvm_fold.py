@@ -52,6 +52,11 @@ class Fold:
         self.tree = self.is_float and self.kind in ("add", "mul")
 
     @property
+    def multiplies_ints(self) -> bool:
+        """Whether the fold can leave int64 on its way, so that every step is checked."""
+        return self.kind == "mul" and self.element == "i64"
+
+    @property
     def identity(self) -> str:
         """The scalar that changes nothing."""
         if self.kind == "count":
@@ -91,8 +96,8 @@ class Fold:
                 writer.let(f"add {vector} {old}, {new}") for old, new in zip(state, (high, low), strict=True)
             ], None
         overflow = None
-        if self.kind == "mul" and self.element == "i64":
-            overflow = _product_overflow(writer, self.lanes, state[0], value)
+        if self.multiplies_ints:
+            overflow = product_overflow(writer, self.lanes, state[0], value)
         return [self.combine(writer, state[0], value, self.lanes)], overflow
 
     def combine(self, writer: Writer, left: str, right: str, lanes: int) -> str:
@@ -154,7 +159,8 @@ def memory_lanes(fold: Fold) -> str:
     return f"[{VIRTUAL_LANES} x {fold.element}]"
 
 
-def _product_overflow(writer: Writer, lanes: int, left: str, right: str) -> str:
+def product_overflow(writer: Writer, lanes: int, left: str, right: str) -> str:
+    """The mask of lanes in which a product may leave int64."""
     i64, f64 = f"<{lanes} x i64>", f"<{lanes} x double>"
     a = writer.let(f"sitofp {i64} {left} to {f64}")
     b = writer.let(f"sitofp {i64} {right} to {f64}")

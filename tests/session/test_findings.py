@@ -91,3 +91,11 @@ def test_a_function_of_the_notebook_shadows_a_stage_and_a_number_does_not():
     session = Session(names, PLAIN)
     assert session.run_cell("[1, 2] |> count").value == "mine"
     assert run("[1, 2] |> sum", sum=0).value == 3
+
+
+@pytest.mark.parametrize("stride", [2, 8, 9, 64])
+def test_a_product_that_overflows_only_between_vectors_is_exact(stride):
+    xs = np.ones(8 * stride, np.int64)
+    xs[::stride] = 2**16
+    assert run("xs |> prod", xs=xs).value == 2**128
+    assert run("xs |> reduce(lambda a, b: a * b)", xs=xs).value == 2**128
