@@ -85,7 +85,9 @@ def test_one_ulp_of_two_operands(name, x, y):
     found = OPS[name].python(x, y)
     with np.errstate(all="ignore"):
         reference = by_numpy(name, x, y)
-    if not math.isfinite(reference) or not reference:
+    if name == "atan2" and x == 0:  # mpmath has no signed zero: the result is a zero or ±π
+        assert found == reference
+    elif not math.isfinite(reference) or not reference:
         assert found == reference or (math.isnan(found) and math.isnan(reference))
         assert math.isnan(found) or math.copysign(1, found) == math.copysign(1, reference)
     else:
