@@ -41,7 +41,7 @@ class Mix:
 def describe_loop(execution: Execution, loops: Sequence[Loop], options: Options, trace: Trace) -> None:
     """Passes, code and verdicts of a loop that ran (not with `--quiet`, where nobody looks)."""
     compiled = execution.compiled
-    body = compiled.bodies[max(compiled.bodies)] if compiled.first else compiled.bodies[0]
+    body = compiled.bodies[compiled.first]
     for each in compiled.passes:
         trace.add("pass", name=each.name, doc=each.doc, text=each.text)
     trace.add(

@@ -17,13 +17,6 @@ from hastega_magic.types import FLOAT, FLOAT64, INT, ScalarType
 
 
 @dataclass(frozen=True)
-class Result:
-    """Stands for the value of an earlier statement of the group, before it exists."""
-
-    name: str
-
-
-@dataclass(frozen=True)
 class Bound:
     """A pipeline with its source and arguments evaluated. `target`: the variable it is assigned to, or None."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 from pathlib import Path
 
@@ -12,10 +11,6 @@ from hastega_magic.benchmarks import __main__ as command
 from hastega_magic.benchmarks import table
 from hastega_magic.benchmarks.model import Row, untimed
 from hastega_magic.benchmarks.workloads import WORKLOADS
-
-needs_session = pytest.mark.skipif(
-    importlib.util.find_spec("hastega_magic.session") is None, reason="there is no session yet"
-)
 
 KEYS = ["workload", "peer", "n", "threads", "median_s", "min_s", "max_s", "ratio", "equal", "note"]
 
@@ -102,7 +97,6 @@ def test_what_counts_as_failure():
     assert command.failed(untimed("sum", "c", 1, 1, "not equal", equal=False))
 
 
-@needs_session
 @pytest.mark.parametrize("workload", WORKLOADS)
 def test_hastega_and_numpy_agree_from_end_to_end(
     workload: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -120,7 +114,6 @@ def test_hastega_and_numpy_agree_from_end_to_end(
     assert workload in capsys.readouterr().out
 
 
-@needs_session
 def test_two_back_ends_have_two_rows(tmp_path: Path):
     out = tmp_path / "rows.json"
     code = command.main(

@@ -2,21 +2,10 @@
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
-
 import numpy as np
 import pytest
 
 from hastega_magic.benchmarks import latency, memory
-
-needs_session = pytest.mark.skipif(
-    importlib.util.find_spec("hastega_magic.session") is None, reason="there is no session yet"
-)
-needs_magics = pytest.mark.skipif(
-    not hasattr(importlib.import_module("hastega_magic"), "load_ipython_extension"),
-    reason="there are no magics yet",
-)
 
 
 def sample(first: float = 0.5, second: float = 0.004, *, equal: bool = True) -> latency.Sample:
@@ -69,7 +58,6 @@ def test_a_failing_measurement_says_why():
         memory.measure("memory-nosuch", "numpy", 10, "parallel", 1)
 
 
-@needs_session
 def test_a_pipeline_needs_little_beyond_its_result():
     rows = {(row.workload, row.peer): row for row in memory.rows(8_000_000, "parallel", 2, 1)}
     for case in memory.CASES:
@@ -78,7 +66,6 @@ def test_a_pipeline_needs_little_beyond_its_result():
         assert "met" in ours.note, ours.note
 
 
-@needs_magics
 def test_the_first_cell_of_a_fresh_kernel_is_measured():
     rows = {row.peer: row for row in latency.rows(1000, "parallel", 2, 1)}
     assert rows["hastega"].equal, rows["hastega"].note
