@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+import statistics
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
-
-import numpy as np
 
 from hastega_magic.codegen.llvm import generate
 from hastega_magic.compiler.options import Options
@@ -173,7 +172,7 @@ class Cpu:
             seconds.append(launch.run(body.kernel, body.program).kernel_seconds)
         result = launch.result
         assert result is not None
-        result.kernel_seconds = float(np.median(seconds))
+        result.kernel_seconds = statistics.median(seconds)
         for number in range(job.first + 1, job.variants):
             violated = launch.violated()
             if not len(violated):

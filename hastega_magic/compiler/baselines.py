@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -24,7 +25,7 @@ from hastega_magic.runtime.numpy import NoNumpyForm, run_fused_numpy
 from hastega_magic.runtime.sources import Column
 from hastega_magic.trace import Trace
 
-_SHORT = 5e-4
+_SHORT = 2e-4
 """Runs shorter than this (seconds) are repeated for the spread."""
 
 _PROBE = 512
@@ -71,7 +72,7 @@ class Comparison:
         if found is None:
             return None
         seconds, phases = found
-        median = float(np.median(seconds))
+        median = statistics.median(seconds)
         return Baseline(
             "empty", median, (min(seconds), max(seconds)), self.length, False, True,
             "the same transfers, and no computation", phases,
@@ -92,7 +93,7 @@ class Comparison:
             times.append(_timed(run, size)[0])
         scale = self.length / size if size else 1.0
         phases = self.phases if backend not in ("python", "numpy") and size == self.length else ()
-        median = float(np.median(times)) * scale
+        median = statistics.median(times) * scale
         return Baseline(
             backend,
             median,

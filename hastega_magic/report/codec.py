@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
+from functools import cache
 from typing import Any, SupportsFloat, SupportsIndex, TypeVar, cast
 
 from hastega_magic.report import model
@@ -27,21 +28,29 @@ def encode(value: object) -> Json:
 
     Floats that JSON cannot say become 0.0; objects of other types their `str`.
     """
-    if type(value) in _PLAIN:  # most values by far, and checks against protocols are slow
+    kind = type(value)
+    if kind in _PLAIN:  # most values by far, and checks against protocols are slow
         return cast("Json", value)
+    if kind is tuple or kind is list:
+        return [encode(each) for each in cast("Sequence[object]", value)]
     if isinstance(value, model.GraphEdge):
         return [value.source, value.target, value.label]
-    if is_dataclass(value) and not isinstance(value, type):
-        return {
-            str(f.metadata.get("key", f.name)): encode(getattr(value, f.name))
-            for f in fields(value)
-            if getattr(value, f.name) is not None
-        }
+    if (names := _names(kind)) is not None:
+        found = ((key, getattr(value, name)) for name, key in names)
+        return {key: encode(each) for key, each in found if each is not None}
     if isinstance(value, Mapping):
         return {str(k): encode(v) for k, v in cast("Mapping[Any, object]", value).items()}
     if isinstance(value, (list, tuple, set, frozenset)):
         return [encode(v) for v in cast("Sequence[object]", value)]
     return _scalar(value)
+
+
+@cache
+def _names(kind: type) -> tuple[tuple[str, str], ...] | None:
+    """The fields of a dataclass with their keys in JSON; None for other classes."""
+    if not is_dataclass(kind):
+        return None
+    return tuple((each.name, str(each.metadata.get("key", each.name))) for each in fields(kind))
 
 
 def _scalar(value: object) -> Json:
@@ -59,7 +68,8 @@ def _scalar(value: object) -> Json:
 
 def record(value: object) -> Record:
     """The value where it is a mapping, else an empty one."""
-    return cast("Record", value) if isinstance(value, Mapping) else {}
+    # An exact dict first: asking an abstract class takes its time, and a report asks often.
+    return cast("Record", value) if type(value) is dict or isinstance(value, Mapping) else {}
 
 
 def text(value: object) -> str:
@@ -73,6 +83,8 @@ def integer(value: object, default: int = 0) -> int:
     """The value as an int where it is one, or a float with an integral value; else the default."""
     if type(value) is int:
         return value
+    if value is None:
+        return default
     if isinstance(value, float):
         return int(value) if value.is_integer() else default
     return value.__index__() if isinstance(value, SupportsIndex) else default
@@ -80,6 +92,8 @@ def integer(value: object, default: int = 0) -> int:
 
 def number(value: object) -> float:
     """The value as a finite float; else 0.0."""
+    if type(value) is float:
+        return value if math.isfinite(value) else 0.0
     if not isinstance(value, (int, float)) and isinstance(value, SupportsIndex):
         value = value.__index__()
     if not isinstance(value, (int, float)):

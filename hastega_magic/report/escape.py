@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+from functools import lru_cache
 
 # C0 and C1 controls, bidirectional controls, invisible marks, lone surrogates. Newline and tab are text.
 # The zero-width joiners stay: emoji and some scripts are built with them.
@@ -21,6 +22,7 @@ def visible(text: str) -> str:
     return _HIDDEN.sub(lambda match: f"⟨U+{ord(match[0]):04X}⟩", text.replace("\r\n", "\n"))
 
 
+@lru_cache(4096)
 def markup(text: str) -> str:
     """The text for an HTML or SVG text node or a quoted attribute."""
     return html.escape(visible(text), quote=True)

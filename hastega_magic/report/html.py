@@ -91,13 +91,23 @@ def _sections(pipeline: PipelineReport, limit: int) -> Iterable[str]:
     )
     yield _details("Baselines", "; ".join(_baseline_names(pipeline)), _baselines(pipeline))
     yield _details("Times and transfers", _moved(pipeline), _phases(pipeline))
-    yield _details("Fused IR", "the loop that all stages became", _listing(code.fused, limit))
-    changed = ", ".join(one_line(step.name) for step in code.passes)
-    yield _details("Passes", changed, _passes(code, limit))
-    yield _details("LLVM IR", _count(code.llvm) + ", as compiled", _hot(code.llvm, limit))
-    yield _details("Assembly", _count(code.asm) + ", as run", _hot(code.asm, limit))
-    yield _details("OpenCL C", _count(code.opencl), _listing(code.opencl, limit))
+    yield _listings(code, limit)
     yield _details("Why", "", _why(pipeline))
+
+
+@lru_cache(maxsize=64)
+def _listings(code: Code, limit: int) -> str:
+    """The sections that a cell of the same shape shows again as they are."""
+    changed = ", ".join(one_line(step.name) for step in code.passes)
+    return "".join(
+        (
+            _details("Fused IR", "the loop that all stages became", _listing(code.fused, limit)),
+            _details("Passes", changed, _passes(code, limit)),
+            _details("LLVM IR", _count(code.llvm) + ", as compiled", _hot(code.llvm, limit)),
+            _details("Assembly", _count(code.asm) + ", as run", _hot(code.asm, limit)),
+            _details("OpenCL C", _count(code.opencl), _listing(code.opencl, limit)),
+        )
+    )
 
 
 def _details(name: str, hint: str, body: str) -> str:

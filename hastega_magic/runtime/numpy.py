@@ -54,13 +54,20 @@ def run_fused_numpy(
     sums are NumPy's own, and nothing is raised for divisions by zero. NoNumpyForm where an operator has no
     NumPy call.
     """
-    plan = _Plan()
-    for output in fused.outputs:
-        plan.context_of(output.mask)
-    for output in sorted(fused.outputs, key=lambda each: each.mask is not None):
-        plan.add(output)
+    plan = _planned(fused.outputs)
     with np.errstate(all="ignore"):
         return plan.run([output.name for output in fused.outputs], _Data(columns, tables))
+
+
+@lru_cache(64)
+def _planned(outputs: tuple[Output, ...]) -> _Plan:
+    """The calls for the outputs; a NumPy user has them in the source, so their order costs no time there."""
+    plan = _Plan()
+    for output in outputs:
+        plan.context_of(output.mask)
+    for output in sorted(outputs, key=lambda each: each.mask is not None):
+        plan.add(output)
+    return plan
 
 
 @dataclass(frozen=True)

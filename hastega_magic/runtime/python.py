@@ -13,7 +13,7 @@ import itertools
 import math
 import statistics
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from types import BuiltinFunctionType
+from types import BuiltinFunctionType, FunctionType
 from typing import Any, cast
 
 import numpy as np
@@ -176,12 +176,21 @@ class _OverTuples:
         return self._function(*members) if spread else self._function(members)
 
 
+def _over_tuples(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function itself where it cannot take a tuple's members: a baseline is not to pay for a check."""
+    if isinstance(function, FunctionType):
+        code = function.__code__
+        if code.co_argcount <= 1 and not code.co_flags & inspect.CO_VARARGS:
+            return function
+    return _OverTuples(function)
+
+
 def _map(values: Iterator[Any], function: Callable[..., Any], /) -> Iterator[Any]:
-    return map(_OverTuples(function), values)
+    return map(_over_tuples(function), values)
 
 
 def _filter(values: Iterator[Any], predicate: Callable[..., Any] | None, /) -> Iterator[Any]:
-    return filter(None if predicate is None else _OverTuples(predicate), values)
+    return filter(None if predicate is None else _over_tuples(predicate), values)
 
 
 def _zip(values: Iterator[Any], /, *others: Any, strict: bool = False) -> Iterator[Any]:
