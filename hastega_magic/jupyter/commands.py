@@ -6,6 +6,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from IPython.core.display_functions import (
+    publish_display_data,  # pyright: ignore[reportUnknownVariableType]
+)
 from IPython.core.error import UsageError
 
 from hastega_magic.errors import UsageError as OptionError
@@ -14,7 +17,7 @@ from hastega_magic.jupyter.arguments import Arguments, cell_parser, did_you_mean
 if TYPE_CHECKING:
     from hastega_magic.jupyter.magics import HastegaMagics
 
-_LATER = ("doctor", "calibrate", "on", "off", "edit")
+_LATER = ("calibrate", "on", "off", "edit")
 """Commands of the design that this version has not."""
 
 
@@ -36,6 +39,7 @@ def _help(rest: str, magics: HastegaMagics) -> None:
     _say("%hastega report [--save FILE]   show the report of the last cell again, or write it as a web page")
     _say("%hastega cache [clear]          the loops that need no compiling again; forget them")
     _say("%hastega devices                what can compute here")
+    _say("%hastega doctor [--on BACKEND]  what works here, what does not, and what to type to mend it")
     _say()
     _say(cell_parser().format_help())
 
@@ -78,33 +82,35 @@ def _cache(rest: str, magics: HastegaMagics) -> None:
 
 
 def _devices(rest: str, magics: HastegaMagics) -> None:
-    """Say what can compute here."""
+    """Show what can compute here."""
     Arguments("%hastega devices", add_help=False).read(rest)
-    from hastega_magic.runtime.cpu import host
-    from hastega_magic.runtime.threads import default_threads
+    from hastega_magic.doctor.devices import devices
+    from hastega_magic.doctor.tables import html, lines
+    from hastega_magic.report.escape import markup
 
-    target, threads = host(), default_threads()
-    _say(
-        f"parallel   {target.cpu}, {target.isa}, {threads} thread{'' if threads == 1 else 's'} (the default)"
-    )
-    _say(f"simd       {target.cpu}, {target.isa}, one thread")
-    from hastega_magic.runtime import opencl
+    table, note = devices()
+    text = [*lines(table, indent=""), *([note] if note else [])]
+    _show("\n".join(text), html(table) + (f"<div>{markup(note)}</div>" if note else ""))
+
+
+def _doctor(rest: str, magics: HastegaMagics) -> None:
+    """Examine this machine."""
+    parser = Arguments("%hastega doctor", add_help=False, allow_abbrev=False)
+    parser.add_argument("--on", metavar="BACKEND,...", default="")
+    asked: str = parser.read(rest).on
+    from hastega_magic.doctor import examine
+    from hastega_magic.doctor.present import to_html, to_text
 
     try:
-        found = opencl.devices()
+        examination = examine(asked)
     except OptionError as error:
-        _say(f"opencl     none: {error}")
-        return
-    if not found:
-        _say(
-            "opencl     none: no driver was found; `pip install hastega-magic[pocl]` installs one for the CPU"
-        )
-    for each in found:
-        memory, precision = each.memory / (1 << 30), "" if each.float64 else ", no float64"
-        _say(
-            f"opencl:{each.number}   {each.name} ({each.kind}, {each.platform}), {each.units} units, "
-            f"{memory:.1f} GiB{precision}"
-        )
+        raise UsageError(f"%hastega doctor: {error}") from None
+    _show(to_text(examination).rstrip("\n"), to_html(examination))
+
+
+def _show(text: str, html: str) -> None:
+    """Display both forms: a front end takes the HTML, a terminal the text."""
+    publish_display_data({"text/html": html, "text/plain": text})
 
 
 def _say(text: str = "") -> None:
@@ -116,4 +122,5 @@ _COMMANDS: Mapping[str, Callable[[str, HastegaMagics], None]] = {
     "report": _report,
     "cache": _cache,
     "devices": _devices,
+    "doctor": _doctor,
 }

@@ -114,7 +114,7 @@ def test_config_magic_shows_and_sets(notebook):
 
 def test_help_lists_every_option(notebook):
     text = notebook.run("%hastega").out
-    for option in ("--on", "--int", "--no-fuse", "--show", "--strict", "report", "cache", "devices"):
+    for option in ("--on", "--int", "--no-fuse", "--show", "--strict", "report", "cache", "doctor"):
         assert option in text
     assert notebook.run("%hastega help").out == text
 
@@ -141,20 +141,11 @@ def test_cache_says_what_it_holds_and_forgets_it(notebook):
     assert pipeline["cached"] is False
 
 
-def test_devices(notebook):
-    assert {line.split()[0] for line in notebook.run("%hastega devices").out.splitlines()} == {
-        "parallel",
-        "simd",
-        "opencl:0",
-    }
-
-
 @pytest.mark.parametrize(
     ("line", "words"),
     [
         ("reprt", ["reprt", "report"]),
         ("zzz", ["zzz", "report", "cache"]),
-        ("doctor", ["doctor", "not in this version"]),
         ("calibrate", ["calibrate", "not in this version"]),
         ("edit llvm", ["edit", "not in this version"]),
         ("report --sav x", ["--sav", "--save"]),

@@ -1,0 +1,108 @@
+"""`%hastega doctor` and `%hastega devices`: two forms of one answer, and one line for what cannot be."""
+
+import importlib.util
+import sys
+
+import pytest
+from IPython.core.error import UsageError
+
+from hastega_magic.doctor import mend
+
+no_opencl = importlib.util.find_spec("pyopencl") is None
+
+
+def displayed(seen):
+    """The text and the HTML of the one bundle displayed."""
+    assert seen.error is None
+    [bundle] = seen.bundles
+    assert set(bundle) == {"text/plain", "text/html"}
+    return bundle["text/plain"], bundle["text/html"]
+
+
+def one_line(seen):
+    assert isinstance(seen.error, UsageError)
+    assert seen.bundles == []
+    [line] = seen.err.splitlines()
+    return line
+
+
+def test_devices_are_a_table(notebook):
+    text, html = displayed(notebook.run("%hastega devices"))
+    head, *rows = text.splitlines()
+    assert head.split() == ["--on", "kind", "device", "platform", "units", "memory", "float64", "driver"]
+    names = [row.split()[0] for row in rows]
+    assert names[:2] == ["parallel", "simd"]
+    at = head.index("kind")
+    assert {row[at - 1] for row in rows} == {" "}, "the columns are aligned"
+    assert all(row[at] != " " for row in rows)
+    assert html.count("<tr>") == len(rows) + 1
+    assert "<style" not in html
+    assert "<script" not in html
+
+
+@pytest.mark.skipif(no_opencl, reason="pyopencl is not installed")
+def test_devices_are_named_as_on_takes_them(notebook):
+    text, _ = displayed(notebook.run("%hastega devices"))
+    names = [line.split()[0] for line in text.splitlines() if line.startswith("opencl:")]
+    assert names == [f"opencl:{number}" for number in range(len(names))]
+    assert names
+    assert notebook("y = range(10) |> sum", f"--quiet --no-baseline --on {names[0]}").error is None
+
+
+def test_devices_without_pyopencl(notebook, monkeypatch):
+    monkeypatch.setattr("hastega_magic.doctor.devices.folder_of", lambda name: None)
+    text, html = displayed(notebook.run("%hastega devices"))
+    note = text.splitlines()[-1]
+    assert note.startswith("opencl: none, pyopencl is not installed")
+    assert mend.requirement("pyopencl") in note
+    assert sys.executable in note
+    assert "pyopencl is not installed" in html
+
+
+@pytest.mark.skipif(no_opencl, reason="pyopencl is not installed")
+def test_devices_of_a_driver_that_fails(notebook, monkeypatch):
+    def fail():
+        raise RuntimeError("the driver\nis odd")
+
+    monkeypatch.setattr("hastega_magic.runtime.inspect_opencl.inspect", fail)
+    text, _ = displayed(notebook.run("%hastega devices"))
+    assert "RuntimeError: the driver is odd" in text.splitlines()[-1]
+    assert "%hastega doctor" in text.splitlines()[-1]
+
+
+def test_the_doctor(notebook):
+    text, html = displayed(notebook.run("%hastega doctor"))
+    assert text.startswith("hastega doctor: everything that is needed works")
+    assert "✓ parallel" in text
+    assert "✓ parallel" in html
+    assert "<style" not in html
+    assert "<script" not in html
+
+
+def test_the_doctor_of_an_extension_in_a_terminal(notebook):
+    seen = notebook.run("%hastega doctor --on parallel", front_end=False)
+    assert seen.out.startswith("hastega doctor: everything that is needed works")
+    assert "<table" not in seen.out
+
+
+def test_the_doctor_says_what_a_variable_of_the_notebook_does(notebook, tmp_path, monkeypatch):
+    monkeypatch.setenv("OCL_ICD_VENDORS", str(tmp_path / "none"))
+    text, html = displayed(notebook.run("%hastega doctor --on opencl"))
+    assert text.startswith("hastega doctor: something that is needed does not work")
+    if not no_opencl:
+        assert "unset OCL_ICD_VENDORS" in text
+        assert "unset OCL_ICD_VENDORS" in html
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("doctor --on cuda", ["cuda", "parallel"]),
+        ("doctor --onn parallel", ["--onn", "--on"]),
+        ("doctor now", ["now"]),
+        ("devices all", ["all"]),
+    ],
+)
+def test_what_cannot_be_is_one_line(notebook, line, words):
+    said = one_line(notebook.run(f"%hastega {line}"))
+    assert all(word in said for word in words), said
