@@ -1,0 +1,90 @@
+/** The chart of the cost model: a curve for each back end on logarithmic axes, dots where it was measured. */
+
+import { cost, Crossing, extent } from './cost';
+import { cls, svg } from './dom';
+import { Model } from './report';
+import * as units from './units';
+import { backendName } from './verdict';
+
+const WIDTH = 680;
+const HEIGHT = 270;
+const BOX = { left: 62, right: 14, top: 12, bottom: 34 };
+/** Dashes tell the curves apart where colours do not. */
+const DASHES = ['', '7 3', '2 3', '9 3 2 3', '4 2', '1 2'];
+
+export interface Chart {
+  readonly element: SVGElement;
+  /** Move the vertical line to n elements. */
+  readonly mark: (n: number) => void;
+}
+
+/** The dash pattern and colour class of a back end's curve, for the chart and for its legend. */
+export function pen(at: number): { readonly dash: string; readonly name: string } {
+  return { dash: DASHES[at % DASHES.length] ?? '', name: cls('curve', `curve${at % 6}`) };
+}
+
+export function chart(model: Model, found: readonly Crossing[]): Chart {
+  const [low, high] = extent(model).map(Math.log10) as [number, number];
+  const sizes = Array.from({ length: 61 }, (_, i) => 10 ** (low + ((high - low) * i) / 60));
+  const times = model.rows.flatMap(row => [...sizes.map(n => cost(row, n)), ...row.points.map(([, s]) => s)]);
+  const bottom = Math.floor(Math.log10(Math.min(...times)));
+  const top = Math.max(bottom + 1, Math.ceil(Math.log10(Math.max(...times))));
+  const x = (n: number): number => BOX.left + ((Math.log10(n) - low) / (high - low)) * (WIDTH - BOX.left - BOX.right);
+  const y = (s: number): number => HEIGHT - BOX.bottom - ((Math.log10(s) - bottom) / (top - bottom)) * (HEIGHT - BOX.top - BOX.bottom);
+  const said = found.map(each => `${backendName(each.to)} is faster than ${backendName(each.from)} from ${units.amount(each.n)} elements`);
+  const label = `Time over the number of elements, both logarithmic. ${said.join('; ') || 'One back end is the fastest for all sizes.'}`;
+  const root = svg('svg', { class: cls('chart'), role: 'img', 'aria-label': label, viewBox: `0 0 ${WIDTH} ${HEIGHT}`, width: WIDTH, height: HEIGHT });
+
+  const every = Math.ceil((top - bottom) / 7);
+  for (let power = bottom; power <= top; power += every) {
+    const at = y(10 ** power);
+    root.append(svg('line', { x1: BOX.left, x2: WIDTH - BOX.right, y1: at, y2: at, class: cls('grid') }));
+    root.append(svg('text', { x: BOX.left - 6, y: at + 4, 'text-anchor': 'end', class: cls('label') }, decade(power)));
+  }
+  for (let power = Math.ceil(low); power <= high; power += 1) {
+    const at = x(10 ** power);
+    root.append(svg('line', { x1: at, x2: at, y1: BOX.top, y2: HEIGHT - BOX.bottom, class: cls('grid') }));
+    root.append(svg('text', { x: at, y: HEIGHT - BOX.bottom + 14, 'text-anchor': 'middle', class: cls('label') }, power < 4 ? String(10 ** power) : `10${raised(power)}`));
+  }
+  root.append(svg('text', { x: (BOX.left + WIDTH) / 2, y: HEIGHT - 4, 'text-anchor': 'middle', class: cls('label') }, 'elements'));
+
+  const cursor = svg('line', { y1: BOX.top, y2: HEIGHT - BOX.bottom, class: cls('cursor') });
+  const beads = svg('g', {});
+  model.rows.forEach((row, at) => {
+    const { dash, name } = pen(at);
+    const points = sizes.map(n => `${x(n).toFixed(1)},${y(cost(row, n)).toFixed(1)}`).join(' ');
+    root.append(svg('polyline', { points, class: name, 'stroke-dasharray': dash }));
+    for (const [n, s] of row.points) {
+      const dot = svg('circle', { cx: x(n), cy: y(s), r: 3.5, class: `${name} ${cls('dot')}` });
+      dot.append(svg('title', {}, `${backendName(row.backend)}: ${units.amount(n)} elements, ${units.seconds(s)}, measured`));
+      root.append(dot);
+    }
+  });
+  found.forEach((each, at) => {
+    const [cx, cy] = [x(each.n), y(each.seconds)];
+    const end = cx > WIDTH * 0.7;
+    root.append(svg('circle', { cx, cy, r: 7, class: cls('crossing') }));
+    const text = `${backendName(each.to)} from ${units.amount(each.n)}`;
+    const where = { x: cx + (end ? -10 : 10), y: cy + (at % 2 === 0 ? 20 : -13), 'text-anchor': end ? 'end' : 'start' };
+    root.append(svg('text', { ...where, class: cls('crossing-label') }, text));
+  });
+  root.append(cursor, beads);
+  const mark = (n: number): void => {
+    cursor.setAttribute('x1', String(x(n)));
+    cursor.setAttribute('x2', String(x(n)));
+    beads.replaceChildren(
+      ...model.rows.map((row, at) => svg('circle', { cx: x(n), cy: y(cost(row, n)), r: 4, class: `${pen(at).name} ${cls('bead')}` }))
+    );
+  };
+  return { element: root, mark };
+}
+
+function decade(power: number): string {
+  const [unit, shift] = power >= 0 ? ['s', 0] : power >= -3 ? ['ms', 3] : power >= -6 ? ['µs', 6] : ['ns', 9];
+  return `${units.grouped(10 ** (power + Number(shift)))} ${unit}`;
+}
+
+/** A power's digits as superscripts. */
+export function raised(power: number): string {
+  return Array.from(String(power), digit => '⁰¹²³⁴⁵⁶⁷⁸⁹'[Number(digit)] ?? digit).join('');
+}

@@ -1,0 +1,71 @@
+/** The cost model's arithmetic: times for any number of elements, and where one back end overtakes another. */
+
+import { Model, ModelRow } from './report';
+
+/** A time below which no curve is drawn, in seconds: a fit may go negative where nothing was measured. */
+const LEAST = 1e-9;
+
+export interface Crossing {
+  readonly n: number;
+  readonly seconds: number;
+  /** The back end that is faster below, and the one that is faster above. */
+  readonly from: string;
+  readonly to: string;
+}
+
+/** The time of a back end for n elements, in seconds; no phase takes less than nothing. */
+export function cost(row: ModelRow, n: number): number {
+  return Math.max(LEAST, row.phases.reduce((sum, phase) => sum + Math.max(0, phase.a * n + phase.b), 0));
+}
+
+/** The smallest and the largest size to draw: what was measured, and a decade or two beyond. */
+export function extent(model: Model): readonly [number, number] {
+  const sizes = [...model.n, ...model.rows.flatMap(row => row.points.map(([n]) => n))];
+  const low = Math.min(10, ...sizes);
+  const high = Math.max(1e9, ...sizes);
+  return [Math.max(1, low), high];
+}
+
+/** The fastest back end for n elements. */
+export function fastest(model: Model, n: number): ModelRow | undefined {
+  let best: ModelRow | undefined;
+  for (const row of model.rows) {
+    if (best === undefined || cost(row, n) < cost(best, n)) {
+      best = row;
+    }
+  }
+  return best;
+}
+
+/** Where the fastest back end changes, from small sizes to large ones. */
+export function crossings(model: Model): Crossing[] {
+  const [low, high] = extent(model).map(Math.log) as [number, number];
+  const samples = 400;
+  const out: Crossing[] = [];
+  let at = low;
+  let best = fastest(model, Math.exp(at));
+  for (let i = 1; i <= samples; i += 1) {
+    const next = low + ((high - low) * i) / samples;
+    const other = fastest(model, Math.exp(next));
+    if (best !== undefined && other !== undefined && other !== best) {
+      const n = Math.exp(meet(best, other, at, next));
+      out.push({ n, seconds: cost(other, n), from: best.backend, to: other.backend });
+    }
+    best = other;
+    at = next;
+  }
+  return out;
+}
+
+/** The logarithm of the size where two back ends take the same time, between two such logarithms. */
+function meet(a: ModelRow, b: ModelRow, low: number, high: number): number {
+  for (let i = 0; i < 50; i += 1) {
+    const middle = (low + high) / 2;
+    if (cost(a, Math.exp(middle)) <= cost(b, Math.exp(middle))) {
+      low = middle;
+    } else {
+      high = middle;
+    }
+  }
+  return (low + high) / 2;
+}

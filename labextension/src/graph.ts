@@ -1,0 +1,159 @@
+/** The pipeline as boxes and arrows, before and after fusion. */
+
+import { cls, h, oneLine, svg, unique, visible } from './dom';
+import { Graph, GraphNode, Pipeline } from './report';
+import * as units from './units';
+
+/** A picture of more boxes than this is no picture; the rest is told in words. */
+const MOST = 40;
+const CHAR = 6.7;
+const LINE = 15;
+
+interface Placed {
+  readonly node: GraphNode;
+  readonly lines: readonly { text: string; code: boolean }[];
+  readonly width: number;
+  readonly height: number;
+  x: number;
+  y: number;
+}
+
+/** Both graphs side by side; null where the report has none. */
+export function graphs(pipeline: Pipeline): HTMLElement | null {
+  const root = h('div', { class: cls('graphs') });
+  for (const [caption, graph] of [['Before fusion, as written', pipeline.before], ['After fusion, as run', pipeline.after]] as const) {
+    if (graph.nodes.length > 0) {
+      root.append(h('figure', {}, h('figcaption', {}, h('b', {}, caption)), drawn(graph, caption)));
+    }
+  }
+  return root.childElementCount > 0 ? root : null;
+}
+
+function drawn(graph: Graph, caption: string): HTMLElement {
+  const shown = graph.nodes.slice(0, MOST);
+  const known = new Set(shown.map(node => node.id));
+  const edges = graph.edges.filter(edge => known.has(edge.source) && known.has(edge.target));
+  const left = graph.nodes.length - shown.length;
+  const picture = draw({ nodes: shown, edges }, caption);
+  return h('div', {}, picture, left > 0 ? h('div', { class: cls('faint') }, `and ${units.plural(left, 'node')} more`) : null);
+}
+
+/** For each node, how many arrows the longest way to it has. */
+function ranks(graph: Graph): Map<string, number> {
+  const rank = new Map(graph.nodes.map(node => [node.id, 0]));
+  for (let turn = 0; turn < graph.nodes.length; turn += 1) {
+    let changed = false;
+    for (const edge of graph.edges) {
+      const least = (rank.get(edge.source) ?? 0) + 1;
+      if ((rank.get(edge.target) ?? 0) < least && least <= graph.nodes.length) {
+        rank.set(edge.target, least);
+        changed = true;
+      }
+    }
+    if (!changed) {
+      break;
+    }
+  }
+  return rank;
+}
+
+function texts(node: GraphNode): { text: string; code: boolean }[] {
+  const kind = node.kind === 'barrier' ? '✗ barrier: runs in Python' : node.kind === 'stage' ? '' : oneLine(node.kind, 20);
+  const out = kind ? [{ text: kind, code: false }] : [];
+  for (const line of visible(node.label || node.id).split('⟨U+000A⟩').join('\n').split('\n').slice(0, 12)) {
+    out.push({ text: oneLine(line, 44), code: true });
+  }
+  const facts = [node.type, node.range].filter(Boolean).join(' ');
+  const amount = node.elements >= 0 ? units.plural(node.elements, 'element') : '';
+  const bytes = node.bytes > 0 ? units.size(node.bytes) : '';
+  for (const text of [facts, [amount, bytes].filter(Boolean).join(' · '), node.reason]) {
+    if (text) {
+      out.push({ text: oneLine(text, 48), code: false });
+    }
+  }
+  return out;
+}
+
+function draw(graph: Graph, caption: string): SVGElement {
+  const rank = ranks(graph);
+  const rows: Placed[][] = [];
+  for (const node of graph.nodes) {
+    const lines = texts(node);
+    const width = Math.max(110, 22 + CHAR * Math.max(...lines.map(line => Array.from(line.text).length)));
+    const placed = { node, lines, width, height: lines.length * LINE + 12, x: 0, y: 0 };
+    (rows[rank.get(node.id) ?? 0] ??= []).push(placed);
+  }
+  const filled = rows.filter(row => row !== undefined && row.length > 0);
+  const places = place(filled, graph);
+  const room = graph.edges.some(edge => edge.label !== '') ? CHAR * 30 : 0;
+  const width = Math.max(...filled.map(row => span(row)), 0) + room + 12;
+  const height = Math.max(...Array.from(places.values(), each => each.y + each.height)) + 8;
+  const tip = unique('tip');
+  const marker = { id: tip, viewBox: '0 0 8 8', refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, orient: 'auto' };
+  const names = graph.nodes.map(node => oneLine(node.label || node.id, 60)).join(' → ');
+  const root = svg(
+    'svg',
+    { class: cls('graph'), role: 'img', 'aria-label': `${caption}: ${names}`, width, height, viewBox: `0 0 ${width} ${height}` },
+    svg('marker', marker, svg('path', { d: 'M0 0 L8 4 L0 8 z', class: cls('tip') }))
+  );
+  for (const edge of graph.edges) {
+    const [from, to] = [places.get(edge.source), places.get(edge.target)];
+    if (from === undefined || to === undefined) {
+      continue;
+    }
+    const [x1, y1, x2, y2] = [from.x + from.width / 2, from.y + from.height, to.x + to.width / 2, to.y - 1];
+    const half = (y1 + y2) / 2;
+    root.append(svg('path', { d: `M${x1} ${y1} C${x1} ${half} ${x2} ${half} ${x2} ${y2}`, class: cls('edge'), 'marker-end': `url(#${tip})` }));
+    if (edge.label) {
+      // Beside the arrow's middle, on the outer side of a fork or a join, so that labels stay apart.
+      const outer = x2 < x1 - 1 ? 'end' : 'start';
+      const x = (x1 + x2) / 2 + (outer === 'end' ? -8 : 8);
+      const label = svg('text', { x, y: half + 4, 'text-anchor': outer, class: cls('label', 'halo') }, oneLine(edge.label, 30));
+      label.append(svg('title', {}, oneLine(edge.label)));
+      root.append(label);
+    }
+  }
+  for (const each of places.values()) {
+    root.append(svg('rect', { x: each.x, y: each.y, width: each.width, height: each.height, rx: 4, class: cls('box', `box-${known(each.node.kind)}`) }));
+    each.lines.forEach((line, at) => {
+      root.append(svg('text', { x: each.x + 10, y: each.y + 17 + at * LINE, class: cls(line.code ? 'mono' : 'label') }, line.text));
+    });
+  }
+  return root;
+}
+
+function known(kind: string): string {
+  return ['source', 'stage', 'sink', 'result', 'barrier'].includes(kind) ? kind : 'stage';
+}
+
+function span(row: readonly Placed[]): number {
+  return row.reduce((sum, each) => sum + each.width + 24, -24);
+}
+
+function middle(placed: Placed | undefined): number {
+  return placed === undefined ? 0 : placed.x + placed.width / 2;
+}
+
+/** Give each box its place: rows from the top, boxes of a row in the order of the boxes above them. */
+function place(rows: readonly Placed[][], graph: Graph): Map<string, Placed> {
+  const places = new Map<string, Placed>();
+  const drop = graph.edges.some(edge => edge.label !== '') ? 34 : 24;
+  const widest = Math.max(...rows.map(row => span(row)));
+  let y = 4;
+  for (const row of rows) {
+    const above = (each: Placed): number => {
+      const parents = graph.edges.filter(edge => edge.target === each.node.id).map(edge => middle(places.get(edge.source)));
+      return parents.length > 0 ? parents.reduce((a, b) => a + b, 0) / parents.length : 0;
+    };
+    row.sort((a, b) => above(a) - above(b));
+    let x = 4 + (widest - span(row)) / 2;
+    for (const each of row) {
+      each.x = x;
+      each.y = y;
+      x = each.x + each.width + 24;
+      places.set(each.node.id, each);
+    }
+    y += Math.max(...row.map(each => each.height)) + drop;
+  }
+  return places;
+}

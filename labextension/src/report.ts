@@ -1,0 +1,353 @@
+/**
+ * The report as it stands in a notebook (`application/vnd.hastega.report+json`), read with a suspicious eye.
+ *
+ * A report may come from a newer version, from an older one, or from somebody's editor. `decode` takes any
+ * value and never throws: what it does not know it drops, what is missing it defaults.
+ * Times are seconds, sizes bytes; line numbers count from 1, columns from 0 in code points, as in Python.
+ */
+
+export const MIME = 'application/vnd.hastega.report+json';
+export const SCHEMA = 1;
+
+/** The listings that links lead to, in the order in which code comes into being. */
+export const TARGETS = ['fused', 'llvm', 'asm', 'opencl'] as const;
+export type Target = (typeof TARGETS)[number];
+export type PaneKey = 'source' | Target;
+
+/** A place in the cell's text; the end is exclusive. */
+export interface Span {
+  readonly line: number;
+  readonly col: number;
+  readonly endLine: number;
+  readonly endCol: number;
+}
+
+/** One computation: where it stands in the cell, and the lines of each listing that came from it. */
+export interface Link {
+  readonly span: Span;
+  readonly text: string;
+  readonly lines: Readonly<Record<Target, readonly number[]>>;
+}
+
+export interface Phase {
+  readonly name: string;
+  readonly seconds: number;
+  readonly bytes: number;
+}
+
+export interface Baseline {
+  readonly backend: string;
+  readonly seconds: number;
+  readonly spread: readonly number[];
+  readonly elements: number;
+  readonly extrapolated: boolean;
+  readonly equal: boolean;
+  readonly phases: readonly Phase[];
+  readonly note: string;
+}
+
+export interface Barrier {
+  readonly stage: string;
+  readonly reason: string;
+  readonly line: number;
+}
+
+export interface PassText {
+  readonly name: string;
+  readonly doc: string;
+  readonly text: string;
+}
+
+export interface GraphNode {
+  readonly id: string;
+  readonly kind: string;
+  readonly label: string;
+  readonly type: string;
+  readonly range: string;
+  readonly elements: number;
+  readonly bytes: number;
+  readonly reason: string;
+}
+
+export interface GraphEdge {
+  readonly source: string;
+  readonly target: string;
+  readonly label: string;
+}
+
+export interface Graph {
+  readonly nodes: readonly GraphNode[];
+  readonly edges: readonly GraphEdge[];
+}
+
+/** What a phase of a back end costs for n elements: `a` seconds per element and `b` seconds once. */
+export interface ModelPhase {
+  readonly name: string;
+  readonly a: number;
+  readonly b: number;
+}
+
+/** A back end in the cost model. `points` are measured: elements and seconds in all. */
+export interface ModelRow {
+  readonly backend: string;
+  readonly phases: readonly ModelPhase[];
+  readonly points: readonly (readonly [number, number])[];
+}
+
+/** Fitted times over sizes; `n` are the sizes that were measured, in rising order. */
+export interface Model {
+  readonly n: readonly number[];
+  readonly rows: readonly ModelRow[];
+}
+
+/** One step of the loop on one vector: a value for each lane, and which lanes still count. */
+export interface LaneStep {
+  readonly line: number;
+  readonly text: string;
+  readonly values: readonly string[];
+  readonly active: readonly boolean[];
+}
+
+export interface Lanes {
+  readonly lanes: number;
+  /** How many steps there are, shown or not. */
+  readonly total: number;
+  readonly steps: readonly LaneStep[];
+}
+
+export interface Pipeline {
+  readonly name: string;
+  readonly stages: readonly string[];
+  readonly results: readonly string[];
+  readonly loops: number;
+  readonly barriers: readonly Barrier[];
+  readonly backend: string;
+  readonly device: string;
+  readonly threads: number;
+  readonly elements: number;
+  readonly vector: {
+    readonly lanes: number;
+    readonly bits: number;
+    readonly inFlight: number;
+    readonly isa: string;
+    readonly scalarOps: readonly string[];
+  };
+  readonly int: {
+    readonly mode: string;
+    readonly proved: boolean;
+    readonly guarded: boolean;
+    readonly fellBack: boolean;
+  };
+  readonly code: Readonly<Record<Target | 'pipeline', string>> & { readonly passes: readonly PassText[] };
+  readonly links: readonly Link[];
+  readonly phases: readonly Phase[];
+  /** Seconds that the running phases share, because they ran at once. */
+  readonly overlapped: number;
+  readonly cached: boolean;
+  readonly baselines: readonly Baseline[];
+  readonly before: Graph;
+  readonly after: Graph;
+  readonly why: readonly string[];
+  readonly warnings: readonly string[];
+  readonly instructions: ReadonlyMap<string, number>;
+  readonly model: Model | null;
+  readonly lanes: Lanes | null;
+}
+
+export interface Report {
+  readonly schema: number;
+  readonly source: string;
+  readonly warnings: readonly string[];
+  readonly pipelines: readonly Pipeline[];
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function fields(value: unknown): Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {};
+}
+
+function list<T>(value: unknown, one: (item: unknown) => T): T[] {
+  return Array.isArray(value) ? value.map(item => one(item)) : [];
+}
+
+function text(value: unknown): string {
+  return typeof value === 'string' ? value : typeof value === 'number' ? String(value) : '';
+}
+
+function number(value: unknown, otherwise = 0): number {
+  return typeof value === 'number' && Number.isFinite(value) ? value : otherwise;
+}
+
+function whole(value: unknown, otherwise = 0): number {
+  return Math.trunc(number(value, otherwise));
+}
+
+/** The report in a value of any kind. */
+export function decode(value: unknown): Report {
+  const data = fields(value);
+  const cell = fields(data['cell']);
+  return {
+    schema: whole(data['schema'], SCHEMA),
+    source: text(cell['source']),
+    warnings: list(cell['warnings'], text),
+    pipelines: list(data['pipelines'], pipeline)
+  };
+}
+
+function pipeline(value: unknown): Pipeline {
+  const data = fields(value);
+  const vector = fields(data['vector']);
+  const int = fields(data['int']);
+  const code = fields(data['code']);
+  const pair = fields(data['graph']);
+  return {
+    name: text(data['name']),
+    stages: list(data['stages'], text),
+    results: list(data['results'], text),
+    loops: whole(data['loops']),
+    barriers: list(data['barriers'], barrier),
+    backend: text(data['backend']),
+    device: text(data['device']),
+    threads: whole(data['threads']),
+    elements: whole(data['elements']),
+    vector: {
+      lanes: whole(vector['lanes']),
+      bits: whole(vector['bits']),
+      inFlight: whole(vector['in_flight']),
+      isa: text(vector['isa']),
+      scalarOps: list(vector['scalar_ops'], text)
+    },
+    int: {
+      mode: text(int['mode']),
+      proved: int['proved'] === true,
+      guarded: int['guarded'] === true,
+      fellBack: int['fell_back'] === true
+    },
+    code: {
+      pipeline: text(code['pipeline']),
+      fused: text(code['fused']),
+      llvm: text(code['llvm']),
+      asm: text(code['asm']),
+      opencl: text(code['opencl']),
+      passes: list(code['passes'], step => {
+        const each = fields(step);
+        return { name: text(each['name']), doc: text(each['doc']), text: text(each['text']) };
+      })
+    },
+    links: list(data['links'], link).filter(each => each !== null),
+    phases: list(data['phases'], phase),
+    overlapped: Math.max(0, number(data['overlapped'])),
+    cached: data['cached'] === true,
+    baselines: list(data['baselines'], baseline),
+    before: graph(pair['before']),
+    after: graph(pair['after']),
+    why: list(data['why'], text),
+    warnings: list(data['warnings'], text),
+    instructions: new Map(Object.entries(fields(data['instructions'])).map(([key, n]) => [key, whole(n)])),
+    model: model(data['model']),
+    lanes: lanes(data['lanes'])
+  };
+}
+
+function barrier(value: unknown): Barrier {
+  const data = fields(value);
+  return { stage: text(data['stage']), reason: text(data['reason']), line: list(data['span'], whole)[0] ?? 0 };
+}
+
+function phase(value: unknown): Phase {
+  const data = fields(value);
+  return { name: text(data['name']), seconds: number(data['seconds']), bytes: number(data['bytes']) };
+}
+
+function baseline(value: unknown): Baseline {
+  const data = fields(value);
+  return {
+    backend: text(data['backend']),
+    seconds: number(data['seconds']),
+    spread: list(data['spread'], number),
+    elements: whole(data['elements']),
+    extrapolated: data['extrapolated'] === true,
+    equal: data['equal'] === true,
+    phases: list(data['phases'], phase),
+    note: text(data['note'])
+  };
+}
+
+function link(value: unknown): Link | null {
+  const data = fields(value);
+  const [line, col, endLine, endCol] = list(data['span'], item => whole(item, -1));
+  if (line === undefined || col === undefined || endLine === undefined || endCol === undefined) {
+    return null;
+  }
+  if (line < 1 || col < 0 || endLine < line || (endLine === line && endCol <= col)) {
+    return null;
+  }
+  const numbers = (key: Target): number[] => list(data[key], item => whole(item)).filter(n => n > 0);
+  return {
+    span: { line, col, endLine, endCol },
+    text: text(data['text']),
+    lines: { fused: numbers('fused'), llvm: numbers('llvm'), asm: numbers('asm'), opencl: numbers('opencl') }
+  };
+}
+
+function graph(value: unknown): Graph {
+  const data = fields(value);
+  const nodes = list(data['nodes'], item => {
+    const node = fields(item);
+    return {
+      id: text(node['id']),
+      kind: text(node['kind']) || 'stage',
+      label: text(node['label']),
+      type: text(node['type']),
+      range: text(node['range']),
+      elements: whole(node['elements'], -1),
+      bytes: number(node['bytes'], -1),
+      reason: text(node['reason'])
+    };
+  });
+  const known = new Set(nodes.map(node => node.id));
+  const edges = list(data['edges'], item => {
+    const [source = '', target = '', label = ''] = list(item, text);
+    return { source, target, label };
+  });
+  return { nodes, edges: edges.filter(edge => known.has(edge.source) && known.has(edge.target)) };
+}
+
+function model(value: unknown): Model | null {
+  const data = fields(value);
+  const rows = list(data['rows'], item => {
+    const row = fields(item);
+    return {
+      backend: text(row['backend']),
+      phases: list(row['phases'], each => {
+        const part = fields(each);
+        return { name: text(part['name']), a: number(part['a']), b: number(part['b']) };
+      }),
+      points: list(row['points'], each => {
+        const [n, seconds] = list(each, part => number(part));
+        return [n ?? 0, seconds ?? 0] as const;
+      }).filter(([n, seconds]) => n > 0 && seconds > 0)
+    };
+  }).filter(row => row.backend !== '' && row.phases.length > 0);
+  const sizes = list(data['n'], item => number(item)).filter(n => n > 0);
+  return rows.length > 0 ? { n: sizes.sort((a, b) => a - b), rows } : null;
+}
+
+function lanes(value: unknown): Lanes | null {
+  const data = fields(value);
+  const steps = list(data['steps'], item => {
+    const step = fields(item);
+    return {
+      line: whole(step['line']),
+      text: text(step['text']),
+      values: list(step['values'], text),
+      active: list(step['active'], each => each !== false)
+    };
+  });
+  if (steps.length === 0) {
+    return null;
+  }
+  const count = Math.max(1, Math.min(1024, whole(data['lanes'], steps[0]?.values.length ?? 0)));
+  return { lanes: count, total: Math.max(steps.length, whole(data['total'])), steps };
+}

@@ -1,0 +1,192 @@
+/**
+ * What a report says first: the line of verdict, the parts of the time bar, the baselines in words.
+ *
+ * The words are those of the text and HTML forms (`hastega_magic/report/verdict.py`). `✓` means compared and
+ * equal, `≈` extrapolated, `✗` something cost time or went wrong; words beside every mark say the same.
+ */
+
+import { oneLine } from './dom';
+import { Baseline, Phase, Pipeline } from './report';
+import * as units from './units';
+
+const COMPILING = new Set(['parse', 'infer', 'fuse', 'codegen', 'compile']);
+const BACKENDS: Readonly<Record<string, string>> = {
+  python: 'pure Python',
+  numpy: 'NumPy',
+  simd: 'SIMD, one thread',
+  opencl: 'OpenCL'
+};
+const PHASES: Readonly<Record<string, string>> = {
+  convert_in: 'convert in',
+  to_device: 'to device',
+  from_device: 'from device',
+  convert_out: 'convert out'
+};
+
+/** A piece of a line; `bad` where it names what costs or breaks. */
+export interface Part {
+  readonly text: string;
+  readonly bad: boolean;
+}
+
+/** A part of the time bar, in seconds and bytes. */
+export interface Step {
+  readonly name: string;
+  readonly seconds: number;
+  readonly bytes: number;
+}
+
+export function backendName(name: string): string {
+  const [stem = '', device] = name.split(':');
+  const known = Object.prototype.hasOwnProperty.call(BACKENDS, stem) ? BACKENDS[stem] : undefined;
+  return known === undefined ? oneLine(name, 40) : device === undefined ? known : `${known}:${oneLine(device, 30)}`;
+}
+
+export function phaseName(name: string): string {
+  return Object.prototype.hasOwnProperty.call(PHASES, name) ? (PHASES[name] ?? '') : oneLine(name, 40);
+}
+
+/** The names that the group assigns. */
+export function title(pipeline: Pipeline): string {
+  return oneLine(pipeline.name || pipeline.results.join(', ') || 'pipeline', 60);
+}
+
+function sum(phases: readonly Phase[], compiling: boolean): number {
+  return phases.filter(p => COMPILING.has(p.name) === compiling).reduce((so, p) => so + p.seconds, 0);
+}
+
+/** The running time in seconds, transfers and conversions included, what ran at once counted once. */
+export function runningTime(pipeline: Pipeline): number {
+  return Math.max(0, sum(pipeline.phases, false) - pipeline.overlapped);
+}
+
+/** Everything before the run as "compile", then each phase that took any time, in order. */
+export function steps(phases: readonly Phase[]): Step[] {
+  const merged = new Map<string, Step>();
+  for (const phase of phases) {
+    const name = COMPILING.has(phase.name) ? 'compile' : phaseName(phase.name);
+    const old = merged.get(name) ?? { name, seconds: 0, bytes: 0 };
+    merged.set(name, { name, seconds: old.seconds + phase.seconds, bytes: old.bytes + phase.bytes });
+  }
+  return Array.from(merged.values()).filter(step => step.seconds > 0);
+}
+
+/** `14.8 ms, 268 MB, 18.1 GB/s`, without what is not known. */
+export function facts(step: Step): string {
+  const moved = step.bytes > 0 ? [units.size(step.bytes), units.rate(step.bytes, step.seconds)] : [];
+  return [units.seconds(step.seconds), ...moved].filter(part => part !== '').join(', ');
+}
+
+/** `AVX-512, 8 lanes × 8`: instruction set, elements in a register, registers in flight. */
+export function registers(pipeline: Pipeline): string {
+  const { lanes, bits, inFlight, isa } = pipeline.vector;
+  if (lanes <= 0) {
+    return '';
+  }
+  if (lanes === 1) {
+    return 'scalar code';
+  }
+  const name = oneLine(isa, 40) || (bits ? `${bits}-bit vectors` : 'vectors');
+  return `${name}, ${lanes} lanes${inFlight > 1 ? ` × ${inFlight}` : ''}`;
+}
+
+/** A baseline in the verdict: `21 × NumPy ✓`. One with another result shows no time. */
+export function compared(baseline: Baseline, running: number): string {
+  const name = backendName(baseline.backend);
+  if (!baseline.equal) {
+    return baseline.elements ? `✗ ${name} gave another result` : `✗ ${name} did not run`;
+  }
+  const mark = baseline.extrapolated ? '≈' : '✓';
+  if (running <= 0 || baseline.seconds <= 0) {
+    return `${name} ${mark}`;
+  }
+  const ratio = baseline.seconds / running;
+  return ratio < 0.95 ? `${units.times(1 / ratio)} × slower than ${name} ${mark}` : `${units.times(ratio)} × ${name} ${mark}`;
+}
+
+/** The line of verdict after the name, as parts to be joined by " · ". */
+export function verdict(pipeline: Pipeline): Part[] {
+  const parts: Part[] = [];
+  const say = (text: string, bad = false): void => {
+    if (text !== '') {
+      parts.push({ text, bad });
+    }
+  };
+  const { loops, backend } = pipeline;
+  say(loops === 1 ? '1 fused loop' : loops > 1 ? `${loops} fused loops` : backend ? 'no compiled loop' : 'did not run');
+  if (loops) {
+    say(registers(pipeline));
+  }
+  const family = backend.split(':')[0] ?? '';
+  if (backend === 'python') {
+    say('ran in Python', true);
+  } else if (family === 'opencl' || family === 'numpy') {
+    const device = oneLine(pipeline.device, 60);
+    say(device ? `${backendName(family)} on ${device}` : backendName(family));
+  }
+  if (pipeline.threads > 0 && loops) {
+    say(units.plural(pipeline.threads, 'thread'));
+  }
+  if (pipeline.barriers.length > 0) {
+    say(`✗ ${units.plural(pipeline.barriers.length, 'barrier')}`, true);
+  }
+  if (pipeline.int.fellBack) {
+    say('✗ integers recomputed exactly in Python', true);
+  }
+  const running = runningTime(pipeline);
+  const compiling = sum(pipeline.phases, true);
+  say(running > 0 ? units.seconds(running) : '');
+  say(compiling > 0 && !pipeline.cached ? `${units.seconds(compiling)} to compile, once` : '');
+  for (const each of pipeline.baselines) {
+    say(compared(each, running), !each.equal);
+  }
+  return parts;
+}
+
+/** How a baseline was measured. */
+export function remarks(baseline: Baseline): string {
+  if (!baseline.equal) {
+    return oneLine(baseline.note) || '✗ another result than ours, so its time says nothing';
+  }
+  const parts = baseline.extrapolated ? [`≈ from ${units.plural(baseline.elements, 'element')}`] : [];
+  parts.push(oneLine(baseline.note) || (baseline.extrapolated ? '✓ equal on these' : '✓ equal'));
+  const [low, high] = baseline.spread;
+  if (low !== undefined && high !== undefined && high > low) {
+    parts.push(`${units.seconds(low)} to ${units.seconds(high)}`);
+  }
+  return parts.join(' · ');
+}
+
+/** The sentences of "Why": those of the report, then what its figures say. */
+export function reasons(pipeline: Pipeline): string[] {
+  const out = pipeline.why.map(sentence => oneLine(sentence));
+  const { int, vector } = pipeline;
+  if (int.fellBack) {
+    out.push("Integers: some did not fit 64 bits, and were recomputed exactly with Python's own.");
+  } else if (int.proved) {
+    out.push('Integers: every intermediate is proved to fit 64 bits, so nothing is checked at run time.');
+  } else if (int.guarded) {
+    out.push('Integers: a guard on the source watched for overflow, and did not fire.');
+  } else if (int.mode === 'wrap') {
+    out.push('Integers: they wrap at 64 bits, as was asked for with --int wrap.');
+  }
+  if (vector.lanes > 1) {
+    const stayed = vector.scalarOps.map(op => oneLine(op, 40)).join(', ');
+    const wide = vector.bits ? ` of ${vector.bits} bits` : '';
+    const rest = stayed ? `what stayed scalar: ${stayed}` : 'no operation of the loop body stayed scalar';
+    out.push(`Vectorised: ${registers(pipeline)} registers${wide}${vector.inFlight > 1 ? ' in flight' : ''}; ${rest}.`);
+  } else if (vector.lanes === 1) {
+    out.push('Not vectorised: the loop body is scalar code.');
+  }
+  if (pipeline.overlapped > 0) {
+    const running = runningTime(pipeline);
+    const together = units.seconds(running + pipeline.overlapped);
+    out.push(`Transfers, kernel and conversions ran at once: together ${together}, the run took ${units.seconds(running)}.`);
+  }
+  const mix = Array.from(pipeline.instructions).filter(([, count]) => count > 0);
+  if (mix.length > 0) {
+    const words = mix.map(([kind, count]) => `${units.grouped(count)} ${oneLine(kind, 30)}`);
+    out.push(`Instructions of the hot loop: ${words.join(', ')}.`);
+  }
+  return out;
+}

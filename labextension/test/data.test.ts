@@ -1,0 +1,195 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+
+import { cost, crossings, extent, fastest } from '../src/cost';
+import { diff, shortened } from '../src/diff';
+import { contains, LinkIndex } from '../src/links';
+import { decode, Link, Model } from '../src/report';
+import * as units from '../src/units';
+import { compared, reasons, steps, verdict } from '../src/verdict';
+import { sample } from './page';
+
+test('a real report is read whole', () => {
+  const report = decode(sample());
+  const pipeline = report.pipelines[0];
+  assert.ok(pipeline);
+  assert.equal(pipeline.name, 'ys, total');
+  assert.equal(pipeline.loops, 1);
+  assert.ok(pipeline.links.length > 5);
+  assert.ok(pipeline.links.every(link => link.text.length > 0));
+  assert.equal(pipeline.lanes?.lanes, 8);
+  assert.equal(pipeline.model?.rows.length, 4);
+});
+
+test('anything at all can be read', () => {
+  const junk: unknown[] = [
+    null, undefined, 7, 'text', [], {}, { pipelines: 3 }, { pipelines: [null, 4, 'x', []] }, { cell: [] },
+    { pipelines: [{ links: [{}, { span: [1] }, { span: [2, 5, 1, 0] }, { span: ['a', 0, 1, 2] }, null] }] },
+    { pipelines: [{ model: { rows: [{ backend: 'x' }] }, lanes: { steps: 'no' }, code: { passes: [1] } }] },
+    { pipelines: [{ graph: { before: { nodes: [{ id: 'a' }], edges: [['a', 'missing']] } } }] },
+    { pipelines: [{ phases: [{ name: 'kernel', seconds: 'NaN' }], vector: { lanes: '8' } }] }
+  ];
+  for (const each of junk) {
+    const report = decode(each);
+    for (const pipeline of report.pipelines) {
+      assert.deepEqual(pipeline.links, []);
+      assert.equal(pipeline.model, null);
+      assert.equal(pipeline.lanes, null);
+      assert.deepEqual(pipeline.before.edges, []);
+      assert.equal(verdict(pipeline)[0]?.text, 'did not run');
+    }
+  }
+});
+
+test('numbers have a unit and three digits', () => {
+  assert.equal(units.seconds(0.0148), '14.8 ms');
+  assert.equal(units.seconds(24.1), '24.1 s');
+  assert.equal(units.seconds(0.0009996), '1.00 ms');
+  assert.equal(units.seconds(9.996), '10.0 s');
+  assert.equal(units.seconds(192), '3.20 min');
+  assert.equal(units.seconds(-1), '0 s');
+  assert.equal(units.size(268435456), '268 MB');
+  assert.equal(units.size(999), '999 B');
+  assert.equal(units.rate(268e6, 0.0148), '18.1 GB/s');
+  assert.equal(units.rate(8, 0.1), '');
+  assert.equal(units.times(1630.4), '1\u202f630');
+  assert.equal(units.grouped(33554432), '33\u202f554\u202f432');
+  assert.equal(units.amount(950), '950');
+  assert.equal(units.amount(33554432), '33.6 million');
+  assert.equal(units.digits(0.00001234), '0.0000123');
+});
+
+test('the verdict says it in the order of the other forms', () => {
+  const [pipeline] = decode(sample()).pipelines;
+  assert.ok(pipeline);
+  const words = verdict(pipeline).map(part => part.text);
+  assert.equal(words[0], '1 fused loop');
+  assert.match(words[1] ?? '', /^AVX-512, 8 lanes × \d/);
+  assert.equal(words[2], '2 threads');
+  assert.ok(words.some(word => /× pure Python [≈✓]$/.test(word)), words.join(' · '));
+  assert.equal(steps(pipeline.phases)[0]?.name, 'compile');
+  assert.ok(reasons(pipeline).some(reason => reason.startsWith('Vectorised')));
+});
+
+test('what ran at once counts once', () => {
+  const data = sample();
+  const phases = [{ name: 'to_device', seconds: 2 }, { name: 'kernel', seconds: 3 }, { name: 'compile', seconds: 9 }];
+  data.pipelines[0] = { ...data.pipelines[0], phases, overlapped: 1.5, baselines: [] };
+  const [pipeline] = decode(data).pipelines;
+  assert.ok(pipeline);
+  assert.ok(verdict(pipeline).some(part => part.text === '3.50 s'));
+  assert.ok(reasons(pipeline).includes('Transfers, kernel and conversions ran at once: together 5.00 s, the run took 3.50 s.'));
+});
+
+test('a baseline with another result has no ratio', () => {
+  const base = { backend: 'numpy', seconds: 2, spread: [], elements: 5, extrapolated: false, equal: false, phases: [], note: '' };
+  assert.equal(compared(base, 1), '✗ NumPy gave another result');
+  assert.equal(compared({ ...base, elements: 0 }, 1), '✗ NumPy did not run');
+  assert.equal(compared({ ...base, equal: true }, 1), '2.0 × NumPy ✓');
+  assert.equal(compared({ ...base, equal: true, seconds: 0.5 }, 1), '2.0 × slower than NumPy ✓');
+  assert.equal(compared({ ...base, equal: true, backend: '__proto__' }, 1), '2.0 × __proto__ ✓');
+});
+
+test('a difference turns the one text into the other', () => {
+  // A small generator with a fixed seed: many pairs, the same each time.
+  let seed = 7;
+  const random = (below: number): number => {
+    seed = (seed * 1103515245 + 12345) % 2147483648;
+    return Math.floor((seed / 2147483648) * below);
+  };
+  for (let round = 0; round < 300; round += 1) {
+    const text = (): string[] => Array.from({ length: random(12) }, () => 'abcd'[random(4)] ?? '');
+    const [before, after] = [text(), text()];
+    const changes = diff(before, after);
+    assert.deepEqual(changes.filter(c => c.sign !== '+').map(c => c.text), before);
+    assert.deepEqual(changes.filter(c => c.sign !== '-').map(c => c.text), after);
+  }
+});
+
+test('a difference is the shortest one, and its context is cut', () => {
+  const before = Array.from({ length: 50 }, (_, i) => `line ${i}`);
+  const after = before.map((line, i) => (i === 20 ? 'other' : line));
+  const changes = diff(before, after);
+  assert.equal(changes.filter(c => c.sign === '+').length, 1);
+  assert.equal(changes.filter(c => c.sign === '-').length, 1);
+  const cut = shortened(changes);
+  assert.deepEqual(cut.map(c => c.sign), ['@', ' ', ' ', '-', '+', ' ', ' ', '@']);
+  assert.equal(cut[0]?.text, '18 unchanged lines');
+});
+
+test('long texts without a common line are compared in little time and memory', () => {
+  const before = Array.from({ length: 5000 }, (_, i) => `a${i}`);
+  const after = Array.from({ length: 5000 }, (_, i) => `b${i}`);
+  assert.equal(diff(before, after).length, 10000);
+});
+
+function linked(span: readonly [number, number, number, number], lines: Partial<Link['lines']>): Link {
+  const [line, col, endLine, endCol] = span;
+  return { span: { line, col, endLine, endCol }, text: '', lines: { fused: [], llvm: [], asm: [], opencl: [], ...lines } };
+}
+
+test('a token of the cell leads to the smallest span around it', () => {
+  const index = new LinkIndex([
+    linked([1, 0, 1, 11], { fused: [4] }),
+    linked([1, 4, 1, 11], { fused: [3], asm: [7, 8] }),
+    linked([1, 5, 1, 10], { fused: [2], asm: [6] })
+  ]);
+  assert.deepEqual(index.segments('x * (x + 1) % p', 1).map(s => [s.text, s.id]), [
+    ['x * ', 0], ['(', 1], ['x + 1', 2], [')', 1], [' % p', -1]
+  ]);
+  const lit = index.lit([1]);
+  assert.deepEqual(Array.from(lit.lines.fused), [3]);
+  assert.deepEqual(Array.from(lit.parts.fused), [2]);
+  assert.deepEqual(Array.from(lit.lines.asm), [7, 8]);
+  assert.deepEqual(index.at('asm', 6), [2]);
+  assert.deepEqual(index.at('source', 1), [0, 1, 2]);
+  assert.ok(index.covers(new Set([1]), 2));
+  assert.ok(!index.covers(new Set([2]), 1));
+});
+
+test('columns count code points, and spans may cover several lines', () => {
+  const index = new LinkIndex([linked([1, 4, 1, 6], { fused: [1] }), linked([2, 3, 4, 2], { fused: [2] })]);
+  assert.deepEqual(index.segments('s="😀"+x', 1).map(s => [s.text, s.id]), [['s="😀', -1], ['"+', 0], ['x', -1]]);
+  assert.deepEqual(index.segments('    middle', 3).map(s => [s.text, s.id]), [['    ', -1], ['middle', 1]]);
+  assert.deepEqual(index.segments('abcd', 4).map(s => [s.text, s.id]), [['ab', 1], ['cd', -1]]);
+  assert.deepEqual(index.segments('', 3), []);
+});
+
+test('every line that a real link names exists, and every span has its text', () => {
+  const report = decode(sample());
+  const source = report.source.split('\n');
+  const [pipeline] = report.pipelines;
+  assert.ok(pipeline);
+  for (const link of pipeline.links) {
+    for (const key of ['fused', 'llvm', 'asm', 'opencl'] as const) {
+      const count = pipeline.code[key].split('\n').length;
+      assert.ok(link.lines[key].every(line => line <= count), key);
+    }
+    if (link.span.line === link.span.endLine) {
+      const text = Array.from(source[link.span.line - 1] ?? '').slice(link.span.col, link.span.endCol).join('');
+      assert.equal(text, link.text);
+    }
+    assert.ok(contains(link.span, link.span));
+  }
+});
+
+const model: Model = {
+  n: [100, 1e6],
+  rows: [
+    { backend: 'python', phases: [{ name: 'kernel', a: 1e-6, b: 0 }], points: [[100, 1e-4]] },
+    { backend: 'parallel', phases: [{ name: 'kernel', a: 1e-9, b: 1e-3 }, { name: 'convert_out', a: 0, b: -1 }], points: [] }
+  ]
+};
+
+test('break-even is where the lines cross', () => {
+  const [python, parallel] = model.rows;
+  assert.ok(python && parallel);
+  assert.equal(cost(parallel, 1e6), 1e-3 + 1e-3); // a phase never takes less than nothing
+  const found = crossings(model);
+  assert.equal(found.length, 1);
+  assert.equal(found[0]?.from, 'python');
+  assert.equal(found[0]?.to, 'parallel');
+  assert.ok(Math.abs((found[0]?.n ?? 0) / (1e-3 / (1e-6 - 1e-9)) - 1) < 1e-6);
+  assert.equal(fastest(model, 10)?.backend, 'python');
+  assert.deepEqual(extent(model), [10, 1e9]);
+});

@@ -1,0 +1,195 @@
+"""The report in a real front end: run, read, saved, and opened again with neither kernel nor trust."""
+
+import json
+from typing import Any
+
+MIME = "application/vnd.hastega.report+json"
+CELL = """%%hastega --threads 2
+p, mu = 6_700_417, 22
+ys = (range(1, 0x8001)
+      |> map(lambda x: mu * x * (x + 1) % p)
+      |> map(lambda x: mu * x * (x + 1) % p))
+total = ys |> filter(lambda y: y % 2 == 0) |> sum"""
+EVIL = "<img src=x onerror='window.harmed=1'><script>window.harmed=1</script>\"'&😀 שלום \u202eevil"
+# The contrast of WCAG between an element's text and the first opaque background behind it.
+CONTRAST = """element => {
+  const channels = text => (text.match(/[\\d.]+/g) || []).map(Number);
+  const light = colour => channels(colour).slice(0, 3).map(c => c / 255)
+    .map(c => c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
+    .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
+  let behind = element, fill;
+  do { fill = getComputedStyle(behind).backgroundColor; behind = behind.parentElement; }
+  while (behind && channels(fill).length === 4 && channels(fill)[3] === 0);
+  const [a, b] = [light(getComputedStyle(element).color), light(fill)].sort((x, y) => y - x);
+  return (a + 0.05) / (b + 0.05);
+}"""
+
+
+def lit(page: Any, pane: str) -> list[int]:
+    rows = page.locator(f".hastega-pane-{pane} .hastega-line.hastega-lit")
+    return [int(row) for row in rows.evaluate_all("rows => rows.map(row => row.dataset.line)")]
+
+
+def poisoned(value: Any) -> Any:
+    if isinstance(value, str):
+        return EVIL
+    if isinstance(value, list):
+        return [poisoned(each) for each in value]
+    return {key: poisoned(each) for key, each in value.items()} if isinstance(value, dict) else value
+
+
+def test_a_cell_is_run_read_saved_and_read_again_with_neither_kernel_nor_trust(write, open_notebook, front):
+    name = write("run.ipynb", ("%load_ext hastega_magic", None), (CELL, None))
+    page = open_notebook(name, run=True)
+    page.wait_for_selector(".hastega-report .hastega-tab")
+    verdict = page.inner_text(".hastega-verdict")
+    assert verdict.startswith("ys, total")
+    assert "1 fused loop" in verdict
+    assert "2 threads" in verdict
+    tabs = page.locator(".hastega-report [role=tab]").all_inner_texts()
+    assert tabs[:4] == ["Code", "Pipeline", "Passes", "Baselines"]
+
+    # The report that this kernel sent has links, and they light.
+    row = page.locator(".hastega-pane-fused .hastega-line", has_text="= mod ").first
+    row.hover()
+    assert lit(page, "fused")
+    assert lit(page, "llvm")
+    assert lit(page, "asm")
+    assert "% p" in page.inner_text(".hastega-card")
+
+    page.evaluate("() => window.jupyterapp.commands.execute('docmanager:save')")
+    saved = json.loads((front.folder / name).read_text(encoding="utf-8"))
+    data = [output["data"] for output in saved["cells"][1]["outputs"] if MIME in output.get("data", {})]
+    assert {MIME, "text/html", "text/plain"} <= set(data[0])
+
+    # Another text is another signature: nobody has trusted this file, and its kernel is nowhere.
+    saved["cells"][0]["source"] = "# changed elsewhere"
+    saved["metadata"]["kernelspec"] = {"name": "gone", "display_name": "Gone"}
+    (front.folder / "again.ipynb").write_text(json.dumps(saved), encoding="utf-8")
+    page = open_notebook("again.ipynb")
+    page.wait_for_selector(".hastega-report .hastega-tab")
+    panel = "window.jupyterapp.shell.currentWidget"
+    assert page.evaluate(f"() => {panel}.content.model.cells.get(1).trusted") is False
+    assert page.evaluate(f"() => {panel}.sessionContext.session?.kernel ?? null") is None
+    assert page.inner_text(".hastega-verdict") == verdict
+    page.evaluate("() => document.querySelectorAll('.jp-Dialog').forEach(each => each.remove())")
+    page.locator(".hastega-pane-fused .hastega-line", has_text="= mod ").first.hover()
+    assert lit(page, "asm")
+
+
+def test_panes_stepper_slider_and_lanes_of_a_saved_report(write, open_notebook, sample):
+    page = open_notebook(write("saved.ipynb", (CELL, sample)))
+    page.wait_for_selector(".hastega-report .hastega-tab")
+    assert "the static form" not in page.inner_text(".jp-Cell-outputArea, .jp-OutputArea")
+
+    page.hover('.hastega-pane-fused [data-line="7"]')
+    assert lit(page, "fused") == [7]
+    assert len(lit(page, "asm")) > 3
+    assert "remainder" in page.inner_text(".hastega-card")
+
+    def tab(label: str) -> Any:
+        page.click(f'.hastega-tab:text-is("{label}")')
+        return page.locator(".hastega-report [role=tabpanel]:not([hidden])")
+
+    panel = tab("Passes")
+    for _ in range(3):
+        panel.locator('[aria-label="The next pass"]').click()
+    assert panel.locator("[role=status]").inner_text().startswith("4/")
+    assert panel.locator(".hastega-added").count() == panel.locator(".hastega-removed").count() == 1
+
+    panel = tab("Size")
+    slider = panel.locator("input[type=range]")
+    slider.focus()
+    page.keyboard.press("Home")
+    assert panel.locator("tr.hastega-best").inner_text().strip().startswith("pure Python")
+    page.keyboard.press("End")
+    assert panel.locator("tr.hastega-best").inner_text().strip().startswith("OpenCL")
+    assert "faster than NumPy from" in panel.inner_text()
+
+    panel = tab("Lanes")
+    panel.locator('[aria-label="The next step"]').click()
+    assert panel.locator("tr.hastega-now").count() == 1
+
+
+def test_all_of_it_is_reached_by_keys_that_the_notebook_does_not_take(write, open_notebook, sample):
+    page = open_notebook(write("keys.ipynb", (CELL, sample), ("1", None)))
+    page.wait_for_selector(".hastega-report .hastega-tab")
+    active = "() => window.jupyterapp.shell.currentWidget.content.activeCellIndex"
+    before = page.evaluate(active)
+    # In command mode the notebook means the arrow keys for itself, wherever the focus is.
+    page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.ready")
+    page.evaluate("() => window.jupyterapp.commands.execute('notebook:enter-command-mode')")
+    page.focus(".hastega-tab[aria-selected=true]")
+    page.keyboard.press("ArrowRight")
+    assert page.inner_text(".hastega-tab[aria-selected=true]") == "Pipeline"
+    page.keyboard.press("ArrowLeft")
+    page.focus(".hastega-pane-fused [role=listbox]")
+    for _ in range(6):
+        page.keyboard.press("ArrowDown")
+    assert lit(page, "fused") == [7]
+    page.keyboard.press("Enter")
+    page.hover('.hastega-pane-fused [data-line="4"]')
+    assert lit(page, "fused") == [7]
+    page.keyboard.press("Escape")
+    assert lit(page, "fused") == []
+    assert page.evaluate(active) == before
+
+
+def test_light_and_dark_are_readable(write, open_notebook, sample):
+    page = open_notebook(write("dark.ipynb", (CELL, sample)))
+    page.wait_for_selector(".hastega-report .hastega-tab")
+    found = {}
+    for theme in ("JupyterLab Dark", "JupyterLab Light"):
+        page.evaluate(
+            "theme => window.jupyterapp.commands.execute('apputils:change-theme', { theme })", theme
+        )
+        dark = str(theme != "JupyterLab Dark").lower()
+        page.wait_for_function(f"() => document.body.dataset.jpThemeLight === '{dark}'")
+        page.wait_for_timeout(300)
+        page.hover('.hastega-pane-fused [data-line="7"]')
+        for what in (
+            ".hastega-verdict",
+            ".hastega-card",
+            ".hastega-line.hastega-lit .hastega-code",
+            ".hastega-pane-asm .hastega-vector .hastega-op >> nth=-1",
+            ".hastega-fold",
+            ".hastega-tab >> nth=0",
+        ):
+            found[theme, what] = page.locator(what).first.evaluate(CONTRAST)
+    assert {where: ratio for where, ratio in found.items() if ratio < 4.5} == {}
+
+
+def test_hostile_text_runs_nothing(write, open_notebook, sample):
+    page = open_notebook(write("evil.ipynb", (CELL, {**poisoned(sample), "schema": 1})))
+    page.wait_for_selector(".hastega-report .hastega-tab")
+    for number in range(page.locator(".hastega-tab").count()):
+        page.locator(".hastega-tab").nth(number).click()
+    assert page.evaluate("() => window.harmed ?? 0") == 0
+    assert page.locator(".hastega-report img, .hastega-report script").count() == 0
+    assert "<img src=x" in page.inner_text(".hastega-report")
+
+
+def test_fifty_reports_are_built_when_they_are_looked_at(write, open_notebook, sample):
+    page = open_notebook(write("fifty.ipynb", *[(f"# {number}", sample) for number in range(50)]))
+    page.wait_for_selector(".hastega-report .hastega-tab")
+    assert page.locator(".hastega-tabs").count() < 15
+    page.evaluate(
+        "() => window.jupyterapp.shell.currentWidget.content.scrollToCell("
+        "window.jupyterapp.shell.currentWidget.content.widgets[49])"
+    )
+    last = page.locator(".jp-Cell").last
+    last.locator(".hastega-tabs").wait_for()
+    assert "1 fused loop" in last.inner_text()
+
+
+def test_cells_are_coloured_over_pythons_highlighting(write, open_notebook):
+    page = open_notebook(write("colours.ipynb", (CELL, None), ("x = 1 |> 2", None)))
+    page.wait_for_selector(".hastega-cm-pipe")
+    assert page.locator(".hastega-cm-magic").all_inner_texts() == ["%%hastega"]
+    assert page.locator(".hastega-cm-pipe").all_inner_texts() == ["|>"] * 4
+    assert page.locator(".hastega-cm-stage").all_inner_texts() == ["map", "map", "filter"]
+    assert page.locator(".hastega-cm-sink").all_inner_texts() == ["sum"]
+    # Python's own: a keyword has a class of the highlighter's.
+    classes = page.locator(".cm-content span", has_text="lambda").first.get_attribute("class")
+    assert classes
+    assert "hastega" not in classes
