@@ -9,41 +9,146 @@ import pytest
 from nbclient.exceptions import CellExecutionError
 from nbformat.v4 import new_code_cell, new_notebook
 
-from notebook_runner import REPORT_MIME, add_code, execute, load, reports
+from demo import no_opencl
+from notebook_runner import REPORT_MIME, add_code, drop_tagged, execute, load, reports
 
-NOTEBOOKS = sorted((Path(__file__).parents[2] / "notebooks").glob("*.md"))
+FOLDER = Path(__file__).parents[2] / "notebooks"
+NOTEBOOKS = sorted(path.stem for path in FOLDER.glob("*.md"))
+COURSE = ("tour", "simd", "gpu", "fusion", "exact", "prototype")
+"""Those with exercises; `logistic` is the demonstration."""
+
+MARKS = [pytest.param(name, marks=[pytest.mark.timeout(240)]) for name in NOTEBOOKS]
 
 
-def test_there_are_notebooks():
-    assert [path.stem for path in NOTEBOOKS] != []
+def tags(cell):
+    return cell.metadata.get("tags", [])
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_runs_and_shows_reports(path, tmp_path):
-    notebook = load(path)
-    page = tmp_path / "report.html"
+def tagged(notebook, tag):
+    """Cells with this tag, under the name that is their other tag."""
+    found = [cell for cell in notebook.cells if tag in tags(cell)]
+    named = {next(each for each in tags(cell) if each != tag): cell for cell in found}
+    assert len(named) == len(found), f"two cells are the same {tag}"
+    return named
+
+
+def printed(cell):
+    """What the cell wrote to its output; a progress bar goes to the error stream."""
+    return "".join(output.text for output in cell.outputs if output.get("name") == "stdout")
+
+
+@pytest.fixture(scope="module", params=MARKS)
+def executed(request, tmp_path_factory):
+    """A notebook as it is shipped, executed, and the page that its last report makes."""
+    name = request.param
+    if name == "gpu" and no_opencl():
+        pytest.skip(no_opencl())
+    page = tmp_path_factory.mktemp(name) / "report.html"
+    notebook = load(FOLDER / f"{name}.md")
+    if no_opencl():
+        drop_tagged(notebook, "opencl")
     add_code(
         notebook,
         "from pathlib import Path\n"
         "from hastega_magic import last_report\n"
-        f"Path({str(page)!r}).write_text(last_report().to_page(), encoding='utf-8')",
+        f"_ = Path({str(page)!r}).write_text(last_report().to_page(), encoding='utf-8')",
     )
-    execute(notebook, cwd=path.parent)
+    execute(notebook, cwd=FOLDER)
+    return name, notebook, page
 
-    cells = [cell for cell in notebook.cells if cell.source.startswith("%%hastega")]
-    shown = reports(notebook)
+
+def test_the_course_is_there():
+    assert set(NOTEBOOKS) == {"logistic", *COURSE}
+
+
+@pytest.mark.parametrize("name", COURSE)
+def test_sections_and_exercises(name):
+    notebook = load(FOLDER / f"{name}.md")
+    text = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+    assert len(re.findall(r"^# ", text, re.MULTILINE)) == 1
+    headings = re.findall(r"^## (.+)$", text, re.MULTILINE)
+    assert headings[-2:] == ["Exercises", "Solutions"]
+    assert len(headings) >= 5
+    exercises, checks, solutions = (tagged(notebook, tag) for tag in ("exercise", "check", "solution"))
+    assert 2 <= len(exercises) <= 4
+    assert list(exercises) == list(checks) == list(solutions)
+    for exercise in exercises.values():
+        assert "= ..." in exercise.source
+    for name_, solution in solutions.items():
+        assert solution.source.startswith("<details>"), f"{name_} would be seen before it is looked for"
+
+
+@pytest.mark.parametrize("name", NOTEBOOKS)
+def test_no_outputs_are_committed_and_saving_changes_nothing(name):
+    import jupytext
+
+    path = FOLDER / f"{name}.md"
+    source = path.read_text(encoding="utf-8")
+    notebook = load(path)
+    assert all(not cell.get("outputs") for cell in notebook.cells)
+    written = jupytext.writes(notebook, fmt="md:myst")
+    assert re.sub(r"    jupytext_version: .*\n", "", written) == source
+
+
+def test_cells_show_what_they_should(executed):
+    _, notebook, page = executed
+    cells = [cell for cell in notebook.cells if re.match(r"%%hastega\s", cell.source + "\n")]
     assert cells
-    assert len(shown) == len(cells)
-    for cell, bundle in zip(cells, shown, strict=True):
+    for cell in cells:
+        options = cell.source.partition("\n")[0].split()
+        shown = reports(new_notebook(cells=[cell]))
+        errors = [output for output in cell.outputs if output.output_type == "error"]
+        assert bool(errors) == ("raises-exception" in tags(cell)), cell.source
+        if "--show" in options:
+            assert printed(cell).startswith("── ")
+        if "--quiet" in options or "--show" in options or errors:
+            assert len(shown) <= bool(errors)
+            continue
+        (bundle,) = shown
         report = bundle[REPORT_MIME]
         assert report["schema"] == 1
         assert report["cell"]["source"].strip() in cell.source
-        assert report["pipelines"]
+        assert bool(report["pipelines"]) == ("|>" in cell.source)
         json.dumps(report, allow_nan=False)
         assert bundle["text/plain"].strip()
         # What GitHub, nbconvert and an untrusted notebook leave of an output: no script, no style element.
         assert not re.search(r"<\s*(script|style|html|body)\b", bundle["text/html"], re.IGNORECASE)
     assert page.read_text(encoding="utf-8").lower().startswith("<!doctype html>")
+
+
+def test_exercises_are_shipped_unsolved(executed):
+    name, notebook, _ = executed
+    checks = tagged(notebook, "check")
+    assert bool(checks) == (name in COURSE)
+    for exercise, cell in checks.items():
+        assert printed(cell) == f"{exercise}: not solved yet\n"
+
+
+@pytest.mark.parametrize("target", ["avx2", "sse2"])
+@pytest.mark.parametrize("name", ["simd", "prototype"])
+def test_what_is_said_of_lanes_holds_on_smaller_machines(name, target):
+    _on(name, f"battery.on_target({target!r})")
+
+
+def test_what_is_said_of_transfers_holds_where_the_device_has_its_own_memory():
+    if no_opencl():
+        pytest.skip(no_opencl())
+    _on("gpu", "battery.as_gpu()")
+
+
+def _on(name, machine):
+    """Execute a notebook in a kernel that takes its machine for another one."""
+    notebook = load(FOLDER / f"{name}.md")
+    battery = Path(__file__).parents[1] / "compiler"
+    prelude = f"""\
+import sys
+sys.path.insert(0, {str(battery)!r})
+import battery
+machine = {machine}
+machine.__enter__()"""
+    notebook.cells.insert(0, new_code_cell(prelude))
+    execute(notebook, cwd=FOLDER)
+    assert reports(notebook)
 
 
 def test_a_failing_cell_fails_the_run(tmp_path):

@@ -1,0 +1,161 @@
+"""The exercises' checks: a solution is right, and a typical mistake is wrong, with a sentence that helps."""
+
+import copy
+import re
+from pathlib import Path
+
+import pytest
+from nbformat.v4 import new_code_cell
+
+from demo import no_opencl
+from notebook_runner import execute, load
+
+FOLDER = Path(__file__).parents[2] / "notebooks"
+DEVICE = "%%hastega --on opencl --device-memory 64 --no-baseline\n"
+CELL = "%%hastega --no-baseline\n"
+
+CLAMPED_BY_PYTHON = """\
+def clamp(x):
+    print(end='')
+    return min(max(x, -100), 100)
+
+get_ipython().run_cell_magic('hastega', '--no-baseline', 'clamped = noise |> map(clamp)')"""
+SHIFTED_TOO_FAR = r"""
+TIMES_9 = r"(%v\d+) = mul (<\d+ x i64>) splat \(i64 9\), (%v\d+)"
+shifted = re.sub(TIMES_9, r"\1.by = shl \2 \3, splat (i64 9)\n  \1 = add \2 \1.by, \3", nines_kernel)"""
+
+WRONG = {
+    "tour": {
+        "multiples": [
+            (CELL + "sevens = range(0, 1_000_000, 7) |> sum", "their squares are asked for"),
+            (CELL + "sevens = range(0, 1_000_000, 7) |> map(_ * _)", "end with a sink"),
+            (CELL + "sevens = 0\nfor x in range(0, 10**6, 7):\n    sevens += x * x", "knows no pipeline"),
+        ],
+        "reading": [
+            ("loops, barriers, stage = 1, 1, 'tap(len)'", "a barrier stands between two"),
+            ("loops, barriers, stage = 2, 1, 'tap'", "Copy the stage with its argument"),
+        ],
+        "ends": [
+            ("low, high = 0, 287", "The value for x = 0 is -10"),
+            ("low, high = -10, 290", "it can be narrower"),
+        ],
+    },
+    "simd": {
+        "tails": [
+            ("tail_vectors = lambda n, lanes, in_flight: n % (lanes * in_flight) // lanes", "70 elements leave 6"),
+            ("tail_vectors = 3", "Write a function"),
+        ],
+        "clamping": [
+            (CELL + "clamped = noise |> map(lambda x: x if x > -100 else -100)", "There is still an element"),
+            (CELL + "clamped = noise |> filter(lambda x: -100 <= x <= 100)", "not dropped"),
+            (CLAMPED_BY_PYTHON, "Python computed a part"),
+        ],
+        "boxes": [
+            ("lanes_float64, lanes_float32 = vector['lanes'], vector['lanes']", "how often do they fit"),
+        ],
+    },
+    "gpu": {
+        "narrowing": [
+            (DEVICE + "digits = xs |> map(lambda x: (7 * x * x + 3) % 10 * 1.0)", "8 bytes came back"),
+            (DEVICE + "digits = xs |> map(lambda x: 7 * x * x + 3)", "not the last digits"),
+        ],
+        "making": [
+            (DEVICE + "nothing_sent = threes |> map(lambda x: x * x % 1009) |> sum", "bytes were sent"),
+        ],
+        "bus": [
+            ("seconds = lambda n, there, back: n * there / 50e9", "There and back"),
+            ("seconds = lambda n, there, back: n * (there + back) / 50", "8 · 10⁹ bytes"),
+        ],
+    },
+    "fusion": {
+        "counting": [
+            ("loops_with_taps, loops_without_taps = 7, 1", "only the taps cut"),
+            ("loops_with_taps, loops_without_taps = 2, 1", "two cuts leave three pieces"),
+        ],
+        "unbarred": [
+            (CELL + "fast = range(1000) |> map(price) |> map(lambda y: y * 2)", "there is a barrier"),
+            (CELL + "fast = range(1000) |> map(lambda x: 100 + x * 7 % 13)", "and then twice that"),
+        ],
+        "once": [
+            (
+                CELL + "smallest = wave |> min\nprint(smallest)\ngreatest = wave |> max\n"
+                "energy = wave |> map(_ * _) |> sum",
+                "each loop goes over the array again",
+            ),
+            (
+                CELL + "smallest = wave |> min\ngreatest = wave |> max\nenergy = wave |> sum",
+                "not the sum of the squares",
+            ),
+        ],
+    },
+    "exact": {
+        "roundup": [
+            (CELL + "crates = bottles |> map(lambda x: x // 12 + 1)", "No bottles need no crate"),
+            (CELL + "crates = bottles |> map(lambda x: x // 12)", "One bottle needs a crate"),
+            ("import math\ncrates = [math.ceil(x / 12) for x in bottles]", "only 53 binary digits"),
+        ],
+        "cube": [
+            ("first = 2**21 - 1", "still fits"),
+            ("first = 2**63", "neither does that of"),
+        ],
+        "proving": [
+            (CELL + "proved = wild |> map(lambda x: x * x % 10_007 * x % 10_007)", "Python had to compute them again"),
+            (CELL + "proved = wild |> map(lambda x: x % 10_007)", "differ from those of slow"),
+        ],
+    },
+    "prototype": {
+        "formula": [
+            ("retargeted = plus_kernel.replace('splat (i64 1)', 'splat (i64 7)', 1)", "and once in the tail"),
+            ("retargeted = plus_kernel", "The kernel computes what it did"),
+            ("retargeted = plus_kernel.replace('add <', 'plus <')", "KernelError: LLVM says"),
+        ],
+        "shifts": [
+            ("shifted = nines_kernel", "multiplications of vectors are left"),
+            (SHIFTED_TOO_FAR, "a shift by k multiplies by 2 to the power of k"),
+        ],
+        "mistake": [
+            ("first_wrong, how_many, part = 0, len(xs), 'main'", "only those that whole turns of the loop leave over"),
+            ("first_wrong, how_many, part = len(xs) - 1, int((wrong_values != broken).sum()), 'tail'", "not the first"),
+        ],
+    },
+}  # fmt: skip
+"""By notebook and exercise: wrong answers, and what the check says to them."""
+
+
+def source_of(solution):
+    """The code in a solution's cell."""
+    (code,) = re.findall(r"```python\n(.*?)```", solution.source, re.DOTALL)
+    return code.rstrip()
+
+
+@pytest.mark.timeout(240)
+@pytest.mark.parametrize("name", WRONG)
+def test_checks_tell_right_from_wrong(name):
+    if name == "gpu" and no_opencl():
+        pytest.skip(no_opencl())
+    notebook = load(FOLDER / f"{name}.md")
+    tagged = {
+        tag: {next(each for each in cell.metadata.tags if each != tag): index
+              for index, cell in enumerate(notebook.cells) if tag in cell.metadata.get("tags", [])}
+        for tag in ("exercise", "check", "solution")
+    }  # fmt: skip
+    assert list(WRONG[name]) == list(tagged["exercise"]), "every exercise has a typical mistake here"
+    cells, judged, done = [], [], 0
+    for exercise, begin in tagged["exercise"].items():
+        end = tagged["check"][exercise]
+        solution = source_of(notebook.cells[tagged["solution"][exercise]])
+        cells += notebook.cells[done:begin]
+        for answer, sentence in [*WRONG[name][exercise], (solution, None)]:
+            between = [copy.deepcopy(cell) for cell in notebook.cells[begin + 1 : end + 1]]
+            cells += [new_code_cell(answer), *between]
+            judged.append((exercise, answer, sentence, between[-1]))
+        done = end + 1
+    notebook.cells = cells + notebook.cells[done:]
+    execute(notebook, cwd=FOLDER)
+    for exercise, answer, sentence, check in judged:
+        said = "".join(output.text for output in check.outputs if output.get("name") == "stdout")
+        if sentence is None:
+            assert said == f"{exercise}: right\n", answer
+        else:
+            assert said.startswith(f"{exercise}: wrong. "), (answer, said)
+            assert sentence in said, (answer, said)
