@@ -5,12 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from hastega_magic.compiler.measure import Run
     from hastega_magic.jupyter.shell import Shell
     from hastega_magic.report import Report
 
 __version__ = "0.1.0"
 
-__all__ = ["__version__", "last_report", "load_ipython_extension", "unload_ipython_extension"]
+__all__ = ["__version__", "last_report", "load_ipython_extension", "measure", "unload_ipython_extension"]
 
 # Imports stand in the functions: `import hastega_magic` alone loads neither NumPy nor the compiler.
 
@@ -37,3 +40,37 @@ def last_report() -> Report:
     from hastega_magic.jupyter import last_report as of_this_shell
 
     return of_this_shell()
+
+
+def measure(
+    what: str | Report | None = None,
+    *,
+    on: str | None = None,
+    threads: int | None = None,
+    width: int | None = None,
+    fuse: bool | None = None,
+    int_mode: str | None = None,
+    n: int | None = None,
+    repeat: int = 5,
+    within: float = 2.0,
+    namespace: Mapping[str, object] | None = None,
+) -> Run:
+    """Run the compiled pipelines of a cell again with other choices, and say what that took.
+
+    what       nothing: the last `%%hastega` cell of this shell, on the sources it had. The text of a cell, or the
+               report of an earlier one: it is run first, in a copy of the variables
+    on, threads, width, fuse, int_mode   as the magic's options; what is not given is as in the cell
+    n          so many elements, from the first on (default: all)
+    repeat     so many runs, of which the median is told, after one that compiles
+    within     seconds for `python` and `numpy`, which may be timed on a part of the elements
+    namespace  the variables of a text (default: those of the shell, or none)
+
+    Nothing is assigned, and results are let go of, compared with those of the cell's own choices (`Run.equal`).
+    UsageError for choices that cannot be, and where no pipeline was compiled as a whole; whatever running raises.
+    """
+    from hastega_magic.jupyter.measure import measure as of_this_shell
+
+    return of_this_shell(
+        what, namespace=namespace, on=on, threads=threads, width=width, fuse=fuse, int_mode=int_mode, n=n,
+        repeat=repeat, within=within,
+    )  # fmt: skip

@@ -14,6 +14,10 @@ class Span(NamedTuple):
     end_line: int
     end_col: int
 
+    def within(self, other: Span) -> bool:
+        """Whether the other stretch holds all of this one."""
+        return other[:2] <= self[:2] and self[2:] <= other[2:]
+
     def to_list(self) -> list[int]:
         """The four numbers, as the report's JSON holds them."""
         return [self.line, self.col, self.end_line, self.end_col]

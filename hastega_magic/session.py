@@ -8,14 +8,15 @@ import time
 import zlib
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from types import CodeType, FunctionType
 from typing import Any
 
-from hastega_magic.compiler.backends import forget_inputs
-from hastega_magic.compiler.baselines import Comparison
+from hastega_magic.compiler.backends import forget_inputs, require
+from hastega_magic.compiler.compare import compare
 from hastega_magic.compiler.driver import Driver, Group, Outcome, StrictError
+from hastega_magic.compiler.kept import Kept, keep
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.statement import Bound
 from hastega_magic.errors import CellSyntaxError, Span
@@ -54,6 +55,8 @@ class Session:
     namespace: Namespace
     options: Options = field(default_factory=Options)
     last: CellResult | None = None
+    kept: tuple[Kept, ...] = ()
+    """The compiled loops of the last cell, to be run again; let go of when the next cell begins."""
     failed_at: Span | None = None
     """Where the pipeline stands in its cell that was running when the last cell failed."""
     nested: dict[int, _Nested] = field(default_factory=dict[int, "_Nested"])
@@ -67,6 +70,7 @@ class Session:
         name = filename or f"<hastega {zlib.crc32(text.encode()):08x}>"
         cell = _Cell(self, text, name, options or self.options)
         self.failed_at = None
+        self.kept = ()
         try:
             value = cell.run()
         except BaseException:
@@ -74,6 +78,7 @@ class Session:
             raise
         finally:
             self.last = CellResult(None, cell.trace)
+            self.kept = keep(cell.outcomes, cell.options, cell.filename)
             cell.forget()
         self.last.value = None if isinstance(value, _Nothing) else value
         return self.last
@@ -146,6 +151,7 @@ class _Cell:
         self.trace.add("cell", source=text, options=options.to_dict())
 
     def run(self) -> object:
+        require(self.options)
         with self.trace.phase("parse"), _shallow_enough(self.text, self.filename):
             cell, self.codes = _planned(self.text, self.filename, _shadowing(self.namespace))
         linecache.cache.setdefault(
@@ -159,18 +165,20 @@ class _Cell:
         saved = {name: self.namespace[name] for name in hooks if name in self.namespace}
         self.namespace.update(hooks)
         try:
-            for item in cell.items:
+            for place, item in enumerate(cell.items):
+                self.driver.wanted = cell.read_from(place)
                 if isinstance(item, PipelineStatement):
                     self._pipeline(item)
                 else:
                     self._flush()
                     self._plain(item)
+            self.driver.wanted = frozenset()
             self._flush()
         finally:
             self._restore(saved)
             self._count_turns()
         if self.options.on not in ("python", "numpy"):
-            self._measure(time.perf_counter() - started)
+            compare(self.outcomes, self.options, time.perf_counter() - started, self.trace)
         return self.value
 
     def forget(self) -> None:
@@ -323,41 +331,6 @@ class _Cell:
             if turns > 1:
                 text = f"This pipeline ran {turns} times in the cell; the figures are those of the first."
                 self.trace.events.append(Event("why", group, {"text": text}))
-
-    # Baselines
-
-    def _measure(self, spent: float) -> None:
-        """Baselines of every loop, within a second or the cell's own time, whichever is longer."""
-        measured = [
-            outcome for outcome in self.outcomes if outcome.execution is not None and len(outcome.loops)
-        ]
-        backends = [*(("python", "numpy") if self.options.baseline else ()), *self.options.compare]
-        if not backends:
-            return
-        budget = max(1.0, spent) / max(1, len(measured) * len(backends))
-        for outcome in measured:
-            execution = outcome.execution
-            assert execution is not None
-            assert outcome.workspace is not None
-            if len(outcome.loops) != len(outcome.values) or execution.fell_back:
-                continue
-            self.trace.group = outcome.group
-            comparison = Comparison(
-                outcome.loops,
-                outcome.workspace,
-                execution.fused,
-                execution.columns,
-                execution.length,
-                outcome.values,
-                self.options,
-            )
-            for backend in dict.fromkeys(backends):
-                found = comparison.measure(backend, budget)
-                if found is not None:
-                    self.trace.add("baseline", **asdict(found))
-            floor = comparison.floor(execution)
-            if floor is not None:
-                self.trace.add("baseline", **asdict(floor))
 
 
 def _bound(

@@ -6,6 +6,7 @@ dependency satisfies. On the oldest Python it takes the oldest versions that pyp
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import tempfile
@@ -16,6 +17,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 
+_ASSETS = "hastega_magic/labextension/"
+
 FIRST_CELL = r"""
 from IPython.core.interactiveshell import InteractiveShell
 
@@ -23,6 +26,12 @@ shell = InteractiveShell.instance()
 shell.run_line_magic("load_ext", "hastega_magic")
 shell.run_cell("%%hastega\nsquares = range(1000) |> map(_ * _) |> sum").raise_error()
 assert shell.user_ns["squares"] == sum(x * x for x in range(1000)), shell.user_ns["squares"]
+
+import json, pathlib, sys
+extension = pathlib.Path(sys.prefix, "share", "jupyter", "labextensions", "hastega-magic")
+entry = json.loads((extension / "package.json").read_text(encoding="utf-8"))["jupyterlab"]["_build"]["load"]
+assert (extension / entry).is_file(), entry
+assert (extension / "install.json").is_file()
 """
 
 
@@ -58,7 +67,13 @@ def _contents(wheel: Path) -> list[str]:
         capture_output=True,
         text=True,
     ).stdout.split()
-    packed = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
+    packed = {
+        # The front end's assets are packed where Jupyter looks for them, not where they lie in the tree.
+        re.sub(r"^.*\.data/data/share/jupyter/labextensions/hastega-magic/", _ASSETS, name)
+        for name in zipfile.ZipFile(wheel).namelist()
+        if ".dist-info/" not in name
+    }
+    packed.discard(_ASSETS + "install.json")
     wrong = [f"not in the wheel: {name}" for name in sorted(set(tracked) - packed)]
     wrong += [f"in the wheel, but not in the package: {name}" for name in sorted(packed - set(tracked))]
     return wrong

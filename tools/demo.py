@@ -9,7 +9,9 @@ from pathlib import Path
 import nbformat
 from nbclient.exceptions import CellExecutionError
 
-from notebook_runner import add_code, execute, load, reports
+from hastega_magic.errors import UsageError
+from hastega_magic.runtime import opencl
+from notebook_runner import add_code, drop_tagged, execute, load, reports
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -31,6 +33,10 @@ def main() -> int:
     out.mkdir(parents=True, exist_ok=True)
     page = out / f"{source.stem}.html"
     notebook = load(source)
+    lacking = no_opencl()
+    if lacking:
+        drop_tagged(notebook, "opencl")
+        print(f"without the cells on OpenCL: {lacking}")
     # The page is written by the kernel that holds the report, as a user would write it.
     add_code(
         notebook,
@@ -60,6 +66,15 @@ def main() -> int:
         print("", bundle["text/plain"].rstrip(), sep="\n")
     print(f"\nreport page       {_near(page)}\nexecuted notebook {_near(executed)}")
     return 0
+
+
+def no_opencl() -> str:
+    """Why cells on OpenCL cannot run here, in one line; empty where they can."""
+    try:
+        opencl.device("opencl")
+    except UsageError as error:
+        return str(error)
+    return ""
 
 
 def _near(path: Path) -> str:

@@ -67,3 +67,8 @@ def add_code(notebook: NotebookNode, source: str) -> None:
     from nbformat.v4 import new_code_cell  # pyright: ignore[reportUnknownVariableType]
 
     notebook.cells.append(new_code_cell(source))
+
+
+def drop_tagged(notebook: NotebookNode, tag: str) -> None:
+    """Remove the cells that have the tag."""
+    notebook.cells = [cell for cell in notebook.cells if tag not in cell.metadata.get("tags", [])]

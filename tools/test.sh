@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The checks of this project, cheap ones first; the first failure ends the run.
-# Usage: tools/test.sh [check|all]     check: format, lint, types, imports, tests; all (default): the wheel as well
+# Usage: tools/test.sh [check|all]     check: format, lint, types, imports, tests; all (default): the labextension and the wheel as well
 # It is one script so that `make test`, `make check` and .ci/run cannot differ. Extra words after the first go to pytest.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -31,6 +31,7 @@ step 'lint (ruff)' $bin/ruff check --quiet .
 step 'types (pyright, strict)' $bin/pyright
 step 'import direction (import-linter)' $bin/lint-imports --no-cache
 if [ "$what" = all ]; then
+    step 'labextension (types, unit tests, rebuilt and compared)' tools/build_labextension.sh check
     step 'wheel (built, installed alone, first cell run)' $bin/python tools/check_wheel.py
 fi
 step 'tests (pytest)' $bin/python -m pytest -q "$@"

@@ -9,6 +9,7 @@ What is written is what runs: no optimiser is asked to vectorise anything.
 
 from __future__ import annotations
 
+from hastega_magic.codegen.llvm_debug import located
 from hastega_magic.codegen.llvm_end import BlockEnd
 from hastega_magic.codegen.llvm_frame import Frame
 from hastega_magic.codegen.llvm_loops import Loops
@@ -31,16 +32,19 @@ def generate(kernel: Kernel, target: Target) -> str:
     w.line("br i1 %more, label %block, label %claim")
     bits = target.vector_bits
     attributes = f'nounwind "prefer-vector-width"="{bits}" "min-legal-vector-width"="{bits}"'
+    found = located(w, 0)
+    streamed = ["!0 = !{i32 1}"] if kernel.schedule.stream else []
+    metadata = [*streamed, *found.metadata]
     lines = [
         f'target triple = "{target.triple}"',
         "",
-        f"define void @{abi.ENTRY}(ptr noalias %words, ptr noalias %scratch) #0 {{",
-        *w.lines,
+        f"define void @{abi.ENTRY}(ptr noalias %words, ptr noalias %scratch) #0{found.attachment} {{",
+        *found.lines,
         "}",
         "",
         *w.declarations.values(),
         "",
         f"attributes #0 = {{ {attributes} }}",
-        *(["", "!0 = !{i32 1}"] if kernel.schedule.stream else []),
+        *(["", *metadata] if metadata else []),
     ]
     return "\n".join(lines) + "\n"

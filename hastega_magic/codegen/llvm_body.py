@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from hastega_magic.codegen.llvm_text import Writer, element_type, mangled, splat, splat_literal
 from hastega_magic.ir.expr import Expr, postorder
 from hastega_magic.ir.kernel import Kernel
+from hastega_magic.ir.origins import UNNAMED
 from hastega_magic.ops import OPS
 from hastega_magic.types import BOOL, FLOAT32, INT, Storage
 
@@ -34,6 +35,7 @@ class Body:
     position: str
     vectors: int
     mask: str | None = None
+    places: Mapping[Expr, int] = field(default_factory=dict[Expr, int])
     values: dict[Expr, list[str]] = field(default_factory=dict[Expr, list[str]])
 
     @property
@@ -47,9 +49,21 @@ class Body:
 
     def emit(self, roots: list[Expr]) -> None:
         """Everything below the roots, operands first, vector beside vector."""
+        leaves: list[Expr] = []
         for node in postorder(roots):
-            if node not in self.values:
-                self.values[node] = self._node(node)
+            if node in self.values:
+                continue
+            leaves.append(node)
+            if node.op not in UNNAMED:  # constants and the like belong to what uses them, which follows
+                self.writer.place = self.places.get(node, 0)
+                self._emit_each(leaves)
+                leaves.clear()
+        self._emit_each(leaves)
+        self.writer.place = 0
+
+    def _emit_each(self, nodes: list[Expr]) -> None:
+        for node in nodes:
+            self.values[node] = self._node(node)
 
     def __getitem__(self, node: Expr) -> list[str]:
         """The names of the node's vectors."""

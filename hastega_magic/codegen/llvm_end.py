@@ -22,7 +22,9 @@ class BlockEnd:
         w = self.frame.writer
         overflowed: list[str] = []
         for number, fold in enumerate(self.frame.folds):
+            self.frame.at(fold.statement)
             self._partial(number, fold, final, overflowed)
+        self.frame.at(None)
         status = self._status(final, overflowed)
         w.line(f"%status.at = getelementptr i8, ptr {self.frame.status}, i64 %number")
         w.line(f"store i8 {status}, ptr %status.at, align 1")
@@ -75,17 +77,21 @@ class BlockEnd:
         i64 = f"<{self.frame.lanes} x i64>"
         for number, (interval, code) in enumerate(self.frame.bounds):
             assert interval.hi is not None
+            self.frame.at(next(a for a in self.frame.assumes if (a.interval, a.status) == (interval, code)))
             bits = interval.hi.bit_length()
             high = w.let(f"lshr {i64} {final.ranges[number]}, {splat('i64', bits)}")
             outside = self._any_lane(w.let(f"icmp ne {i64} {high}, zeroinitializer"))
             status = w.let(f"select i1 {outside}, i8 {code}, i8 {status}")
         if self.frame.troubled:
+            products = (fold.statement for fold in self.frame.folds if fold.multiplies_ints)
+            self.frame.at(next(iter(self.frame.guards), None) or next(products))
             bad = self._any_lane(final.trouble)
             for bit in overflowed:
                 bad = w.let(f"or i1 {bad}, {bit}")
             violated = w.let(f"icmp ne i8 {status}, 0")
             trouble = w.let(f"select i1 {bad}, i8 {TROUBLE}, i8 0")
             status = w.let(f"select i1 {violated}, i8 {status}, i8 {trouble}")
+        self.frame.at(None)
         return status
 
     def _publish(self, final: Carried) -> None:
@@ -118,12 +124,14 @@ class BlockEnd:
             group = self.frame.layout.groups[number]
             if group is None:
                 continue
+            self.frame.at(store)
             size, packed = RESULT_STORAGE[store.value.type].size, self.frame.scratch[number]
             where = w.let(
                 f"getelementptr i8, ptr {self.frame.results[number]}, i64 {self._bytes(starts[group], size)}"
             )
             length = self._bytes(final.positions[group], size)
             w.line(f"call void @llvm.memcpy.p0.p0.i64(ptr {where}, ptr {packed}, i64 {length}, i1 false)")
+        self.frame.at(None)
         w.line("br label %done")
 
     def _bytes(self, count: str, size: int) -> str:

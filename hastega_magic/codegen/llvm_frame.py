@@ -8,7 +8,8 @@ from hastega_magic.codegen.llvm_body import Address
 from hastega_magic.codegen.llvm_fold import Fold, memory_lanes
 from hastega_magic.codegen.llvm_text import Writer
 from hastega_magic.ir import abi
-from hastega_magic.ir.kernel import Assume, Guard, Kernel
+from hastega_magic.ir.kernel import Assume, Guard, Kernel, Statement
+from hastega_magic.ir.printer import Places, kernel_places
 from hastega_magic.ir.schedule import BLOCK
 from hastega_magic.ir.target import Target
 
@@ -22,6 +23,7 @@ class Frame:
         self.target = target
         self.layout = abi.layout(kernel)
         self.writer = Writer()
+        self.places = kernel_places(kernel) if kernel.located else Places()
         self.lanes = kernel.schedule.lanes
         self.folds = [Fold(statement, self.lanes) for statement in self.layout.folds]
         self.assumes = kernel.of(Assume)
@@ -36,6 +38,14 @@ class Frame:
         self.results: list[str] = []
         self.partials: list[str] = []
         self.positions: list[str] = []
+
+    def at(self, statement: Statement | None) -> None:
+        """What is written next belongs to the statement."""
+        self.writer.place = 0 if statement is None else self.places.statements.get(statement, 0)
+
+    def at_source(self) -> None:
+        """What is written next says which elements there are."""
+        self.writer.place = self.places.elements
 
     def streams(self, size: int) -> bool:
         """Whether dense results of `size` bytes an element are stored past the caches: whole, aligned vectors only."""

@@ -34,8 +34,10 @@ class Loops:
         w = self.frame.writer
         for number, fold in enumerate(self.frame.folds):
             if fold.tree:
+                self.frame.at(fold.statement)
                 neutral = [splat(fold.element, fold.identity)] * (64 // self.frame.lanes)
                 self.frame.store_lanes(number, neutral, "0")
+        self.frame.at(None)
         w.line("%any = icmp ult i64 %begin, %main.end")
         w.line("br i1 %any, label %main, label %joined")
         return self._tail_loop(self._join(self._main_loop()))
@@ -125,6 +127,7 @@ class Loops:
         folds: list[list[list[str]]] = []
         trouble = after.trouble
         for number, fold in enumerate(self.frame.folds):
+            self.frame.at(fold.statement)
             if fold.tree:
                 if self._tree_in_registers:
                     self.frame.store_lanes(number, [vector[0] for vector in after.folds[number]], "0")
@@ -137,6 +140,7 @@ class Loops:
                     trouble = w.let(f"or <{self.frame.lanes} x i1> {trouble}, {overflow}")
                 state = [fold.combine(w, a, b, self.frame.lanes) for a, b in zip(state, other, strict=True)]
             folds.append([state])
+        self.frame.at(None)
         summed = Carried(folds, after.ranges, trouble, after.positions)
         w.line("br label %joined")
         w.label("joined")
@@ -151,6 +155,7 @@ class Loops:
         w.label("tail")
         w.line("%t = phi i64 [ %main.end, %joined ], [ %t.next, %tail ]")
         carried, places = self._phis(1, False, "b")
+        self.frame.at_source()
         live = w.let("sub i64 %end, %t")
         body = self._body("%t", 1, None)
         lanes = f"<{self.frame.lanes} x i64>"
@@ -176,6 +181,7 @@ class Loops:
             position,
             vectors,
             mask,
+            self.frame.places.nodes,
         )
 
     def _turn(self, body: Body, carried: Carried, tree: bool) -> Carried:
@@ -185,6 +191,7 @@ class Loops:
         i1 = body.vector("i1")
         trouble = carried.trouble
         for guard in self.frame.guards:
+            self.frame.at(guard)
             for number in range(body.vectors):
                 condition = body[guard.condition][number]
                 if body.mask is not None:
@@ -193,6 +200,7 @@ class Loops:
         folds: list[list[list[str]]] = []
         for number, fold in enumerate(self.frame.folds):
             states: list[list[str]] = []
+            self.frame.at(fold.statement)
             for vector in range(body.vectors):
                 if fold.tree and not tree:
                     place = w.let(f"and i64 {body.position}, 63")
@@ -211,7 +219,9 @@ class Loops:
             self._range_check(body, number, carried.ranges[number])
             for number in range(len(self.frame.bounds))
         ]
-        return Carried(folds, ranges, trouble, self.stores.emit(body, carried.positions))
+        positions = self.stores.emit(body, carried.positions)
+        self.frame.at(None)
+        return Carried(folds, ranges, trouble, positions)
 
     def _range_check(self, body: Body, number: int, sticky: str) -> str:
         """OR of all values under the bound (of v ^ (v >> 63) for a signed one): its high bits tell of a violation."""
@@ -220,6 +230,7 @@ class Loops:
         for each in self.frame.assumes:
             if (each.interval, each.status) != (interval, status):
                 continue
+            self.frame.at(each)
             for value in body[each.load]:
                 folded = value
                 if interval.lo != 0:

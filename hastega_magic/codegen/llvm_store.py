@@ -22,6 +22,7 @@ class Stores:
         for vector in range(body.vectors):
             for number, store in enumerate(self.frame.layout.stores):
                 if self.frame.layout.groups[number] is None:
+                    self.frame.at(store)
                     self._dense_store(body, number, store, vector)
             for group in range(self.frame.layout.group_count):
                 positions[group] = self._pack(body, group, vector, positions[group])
@@ -63,20 +64,23 @@ class Stores:
 
     def _pack(self, body: Body, group: int, vector: int, position: str) -> str:
         """Append what the mask keeps of a vector to the group's scratch, one register at a time; the new position."""
-        w, lanes = self.frame.writer, self.frame.lanes
+        w, lanes, stores = self.frame.writer, self.frame.lanes, self.frame.layout.stores
         members = [number for number, each in enumerate(self.frame.layout.groups) if each == group]
-        types = [self.frame.layout.stores[number].value.type for number in members]
+        types = [stores[number].value.type for number in members]
         # LLVM compresses neither short vectors of bytes nor (correctly) vectors wider than a register.
         bits = 32 if FLOAT32 in types and all(type_ in (FLOAT32, BOOL) for type_ in types) else 64
         size = min(lanes, max(1, self.frame.target.vector_bits // bits))
+        self.frame.at(stores[members[0]])
         mask = self._packed_mask(body, group, vector)
         values = [self._packable(body, number, vector, bits) for number in members]
         for start in range(0, lanes, size):
             kept = self._part(mask, "i1", start, size)
             for number, (element, name) in zip(members, values, strict=True):
+                self.frame.at(stores[number])
                 self._packed_store(
                     number, element, self._part(name, element, start, size), kept, size, position
                 )
+            self.frame.at(stores[members[0]])
             whole = w.let(f"bitcast <{size} x i1> {kept} to i{size}")
             count = w.let(f"call i{size} @llvm.ctpop.i{size}(i{size} {whole})")
             if size < 64:

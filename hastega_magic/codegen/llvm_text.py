@@ -56,12 +56,17 @@ def splat(element: str, value: object) -> str:
 
 
 class Writer:
-    """Collects the lines of a function; every value gets the next number."""
+    """Collects the lines of a function; every value gets the next number.
+
+    `place`: the line of the printed kernel that what is written next belongs to (0: none).
+    """
 
     def __init__(self) -> None:
         """Start with no lines."""
         self.lines: list[str] = []
         self.declarations: dict[str, str] = {}
+        self.place = 0
+        self.places: dict[int, int] = {}
         self._count = 0
 
     def name(self, hint: str = "v") -> str:
@@ -84,6 +89,8 @@ class Writer:
                 raise AssertionError(f"unknown intrinsic {function}")
             types = ", ".join(_type_of(part) for part in _split(arguments))
             self.declarations[function] = f"declare {result} @{function}({types})"
+        if self.place:
+            self.places[len(self.lines)] = self.place
         self.lines.append(f"  {text}")
 
     def label(self, name: str) -> None:

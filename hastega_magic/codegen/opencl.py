@@ -20,18 +20,23 @@ def generate(kernel: Kernel, target: Target, contract: bool = False) -> str:
 
     `contract` lets the compiler fuse multiplications and additions (`--fast-math`).
     """
+    return located(kernel, target, contract)[0]
+
+
+def located(kernel: Kernel, target: Target, contract: bool = False) -> tuple[str, list[int]]:
+    """The text, and for each of its lines the line of the printed kernel that it belongs to (0: none)."""
     frame = Frame(kernel, target)
     groups = target.has("groups")
-    lines = (opencl_groups if groups else opencl_items).emit(frame).lines
-    text = "\n".join(lines) + "\n"
+    writer = (opencl_groups if groups else opencl_items).emit(frame)
+    text = "\n".join(writer.lines) + "\n"
     head = [] if contract else ["#pragma OPENCL FP_CONTRACT OFF"]
     if "double" in text:
         head.append("#pragma OPENCL EXTENSION cl_khr_fp64 : enable")
     sizes = {frame.bus[slot].size for slot, group in enumerate(frame.layout.groups) if group is not None}
-    parts = ["\n".join(head) + "\n", *_helpers(text, frame.lanes), text]
-    if sizes:
-        parts.append(opencl_pack.emit(sizes, groups))
-    return "\n".join(parts)
+    before = "\n".join(["\n".join(head) + "\n", *_helpers(text, frame.lanes), ""])
+    places = [0] * before.count("\n") + writer.places
+    packing = "\n" + opencl_pack.emit(sizes, groups) if sizes else ""
+    return before + text + packing, places + [0] * packing.count("\n")
 
 
 def _helpers(text: str, lanes: int) -> list[str]:

@@ -5,6 +5,7 @@ One operation per statement, under `FP_CONTRACT OFF`, gives the same bits on eve
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from hastega_magic.codegen.opencl_text import (
@@ -40,6 +41,7 @@ class Body:
     target: Target
     positions: list[str]
     live: str | None = None
+    places: Mapping[Expr, int] = field(default_factory=dict[Expr, int])
     values: dict[Expr, list[str]] = field(default_factory=dict[Expr, list[str]])
 
     @property
@@ -56,7 +58,9 @@ class Body:
         """Everything below the roots, operands first, vector beside vector."""
         for node in postorder(roots):
             if node not in self.values:
+                self.writer.place = self.places.get(node, 0)
                 self.values[node] = self._node(node)
+        self.writer.place = 0
 
     def __getitem__(self, node: Expr) -> list[str]:
         """The names of the node's vectors."""

@@ -11,7 +11,8 @@ from hastega_magic.errors import NotCompilable
 from hastega_magic.ir import abi
 from hastega_magic.ir.device import bus_storages, partial_name
 from hastega_magic.ir.expr import Expr
-from hastega_magic.ir.kernel import TROUBLE, Accumulate, Assume, Guard, Kernel, Store
+from hastega_magic.ir.kernel import TROUBLE, Accumulate, Assume, Guard, Kernel, Statement, Store
+from hastega_magic.ir.printer import kernel_places
 from hastega_magic.ir.schedule import BLOCK
 from hastega_magic.ir.target import Target
 from hastega_magic.types import BOOL, INT
@@ -30,6 +31,7 @@ class Frame:
         self.target = target
         self.layout = abi.layout(kernel)
         self.writer = Writer()
+        self.places = kernel_places(kernel)
         self.lanes = kernel.schedule.lanes
         self.n = suffix(self.lanes)
         self.bus = bus_storages(kernel, target.has("narrow"))
@@ -40,6 +42,14 @@ class Frame:
             raise NotCompilable("the loop assumes different ranges of too many sources")
         self.guards = kernel.of(Guard)
         self.troubled = bool(self.guards) or any(fold.checked for fold in self.folds)
+
+    def at(self, statement: Statement | None) -> None:
+        """What is written next belongs to the statement."""
+        self.writer.place = 0 if statement is None else self.places.statements.get(statement, 0)
+
+    def at_source(self) -> None:
+        """What is written next says which elements there are."""
+        self.writer.place = self.places.elements
 
     @property
     def mask(self) -> str:
@@ -76,7 +86,7 @@ class Frame:
 
     def body(self, positions: list[str], live: str | None = None) -> Body:
         """The loop body's values for elements at the positions."""
-        body = Body(self.writer, self.kernel, self.target, positions, live)
+        body = Body(self.writer, self.kernel, self.target, positions, live, self.places.nodes)
         body.emit(self._roots())
         return body
 
@@ -87,6 +97,7 @@ class Frame:
         """Guards into `trouble`, and the bits of values under a bound into `range<k>`."""
         w = self.writer
         for guard in self.guards:
+            self.at(guard)
             for number in range(len(body.positions)):
                 live = "" if body.live is None else f" & {body.live}"
                 w.line(f"trouble |= {body[guard.condition][number]}{live};")
@@ -94,10 +105,12 @@ class Frame:
             for each in self.assumes:
                 if (each.interval, each.status) != (interval, status):
                     continue
+                self.at(each)
                 for value in body[each.load]:
                     live = "" if body.live is None else f" & {body.live}"
                     folded = value if interval.lo == 0 else f"({value} ^ ({value} >> 63))"
                     w.line(f"range{number} |= {folded}{live};")
+        self.at(None)
 
     def outside(self, number: int) -> str:
         """A mask of the accumulated bits beyond bound `number`."""
@@ -110,9 +123,19 @@ class Frame:
         """The accumulators of `checks`."""
         long = vector_type(INT, self.lanes)
         if self.troubled:
-            self.writer.line(f"{self.mask} trouble = 0;")
+            self.writer.line(f"{self.mask} trouble = {self.own('0')};")
         for number in range(len(self.bounds)):
             self.writer.line(f"{long} range{number} = 0;")
+
+    def own(self, start: str, type_: str = "int") -> str:
+        """What an accumulator of a work-item starts with.
+
+        PoCL takes a variable that constants alone are folded into for one that all items of a group share, also
+        where some of them have left the loop: it has to look as if it depended on the item.
+        """
+        if not (self.target.has("groups") and self.target.has("builtin_fma")):
+            return start
+        return f"length < 0 ? ({type_})lane : {start}"
 
     def status(self, marks: str) -> None:
         """The block's status from marks: bit k for bound k, and one more for trouble."""
@@ -128,8 +151,10 @@ class Frame:
     def stores(self, body: Body) -> None:
         """The values of every store, at their elements' own places."""
         for slot, store in enumerate(self.layout.stores):
+            self.at(store)
             for number in range(len(body.positions)):
                 self._store(body, slot, store, number)
+        self.at(None)
 
     def _store(self, body: Body, slot: int, store: Store, number: int) -> None:
         w, element, position = self.writer, memory_type(self.bus[slot]), body.positions[number]
@@ -150,10 +175,11 @@ class Frame:
             w.line(f"for (int l = 0; l < {self.lanes}; ++l) if ({position} + l < length) {stored}")
 
     def group_mask(self, group: int) -> Expr:
-        """The mask of a packed group."""
+        """The mask of a packed group; what is written next belongs to the group's first store."""
         pairs: Sequence[tuple[Store, int | None]] = list(
             zip(self.layout.stores, self.layout.groups, strict=True)
         )
-        found = next(store.mask for store, each in pairs if each == group)
-        assert found is not None
-        return found
+        store = next(store for store, each in pairs if each == group)
+        assert store.mask is not None
+        self.at(store)
+        return store.mask

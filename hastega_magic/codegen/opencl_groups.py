@@ -36,8 +36,11 @@ class _Groups:
         w, frame = self.w, self.frame
         frame.declare_checks()
         for fold in frame.folds:
+            frame.at(fold.statement)
             for state in range(fold.states):
-                w.line(f"{fold.vector()} f{fold.number}_{state} = {fold.identity()};")
+                start = frame.own(fold.identity(), fold.vector())
+                w.line(f"{fold.vector()} f{fold.number}_{state} = {start};")
+        frame.at(None)
         for group in range(frame.layout.group_count):
             w.line(f"ulong column{group} = 0;")
         w.line("long at = begin + lane;")
@@ -51,9 +54,11 @@ class _Groups:
     def _turn(self, positions: list[str]) -> None:
         body = self.frame.body(positions)
         for fold in self.frame.folds:
+            self.frame.at(fold.statement)
             for k in range(len(positions)):
                 states = [f"f{fold.number}_{state}" for state in range(fold.states)]
                 fold.take(body, k, states, "trouble")
+        self.frame.at(None)
         self.frame.checks(body)
         self.frame.stores(body)
         self._columns(body)
@@ -62,15 +67,18 @@ class _Groups:
         for group in range(self.frame.layout.group_count):
             for position, mask in zip(body.positions, body[self.frame.group_mask(group)], strict=True):
                 self.w.line(f"column{group} |= (ulong)({mask}) << (({position} - begin) >> 6);")
+        self.frame.at(None)
 
     # The end of the block
 
     def _end(self) -> None:
         w, frame = self.w, self.frame
         for fold in frame.folds:
+            frame.at(fold.statement)
             names = [self._across(fold, f"f{fold.number}_{state}", state) for state in range(fold.states)]
             with w.block("if (lane == 0)"):
                 fold.store(w, names, "size")
+        frame.at(None)
         marks = "0"
         if frame.bounds or frame.troubled:
             w.line("uint mine = 0;")

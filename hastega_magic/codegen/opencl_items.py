@@ -85,6 +85,7 @@ class _Items:
         w.line(f"const long at = whole + part * {self.lanes};")
         live = "1"
         if self.lanes > 1:
+            self.frame.at_source()
             live = w.let(f"long{self.frame.n}", "iota < length - at", "live")
         body = self.frame.body(["at"], live if self.lanes > 1 else None)
         self._turn(body, "(whole - begin) >> 6", lambda name, _: f"{name}[part]")
@@ -92,9 +93,11 @@ class _Items:
     def _turn(self, body: Body, row: str, name: Callable[[str, int], str]) -> None:
         w = self.w
         for fold in self.frame.folds:
+            self.frame.at(fold.statement)
             for k in range(len(body.positions)):
                 states = [name(f"f{fold.number}_{state}", k) for state in range(fold.states)]
                 fold.take(body, k, states, "trouble")
+        self.frame.at(None)
         self.frame.checks(body)
         self.frame.stores(body)
         if self.frame.layout.group_count:
@@ -104,14 +107,17 @@ class _Items:
                     live = "" if body.live is None else f" & {body.live}"
                     bits = f"as_ulong{self.frame.n}({mask}{live})" if self.lanes > 1 else f"(ulong)-{mask}"
                     w.line(f"{name(f'column{group}', k)} |= {bits} & {bit};")
+            self.frame.at(None)
 
     # The end of the block
 
     def _end(self) -> None:
         w = self.w
         for fold in self.frame.folds:
+            self.frame.at(fold.statement)
             names = [self._across(fold, f"f{fold.number}_{state}") for state in range(fold.states)]
             fold.store(w, names, "size")
+        self.frame.at(None)
         if self.frame.bounds or self.frame.troubled:
             w.line("uint marks = 0;")
             for number in range(len(self.frame.bounds)):

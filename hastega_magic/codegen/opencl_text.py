@@ -82,11 +82,16 @@ def widened(template: str, lanes: int) -> str:
 
 
 class Writer:
-    """Collects lines; every value gets the next number."""
+    """Collects lines; every value gets the next number.
+
+    `place`: the line of the printed kernel that what is written next belongs to (0: none).
+    """
 
     def __init__(self) -> None:
         """Start with no lines."""
         self.lines: list[str] = []
+        self.place = 0
+        self.places: list[int] = []
         self._count = 0
         self._depth = 0
 
@@ -104,6 +109,7 @@ class Writer:
     def line(self, text: str) -> None:
         """Write one line."""
         self.lines.append("    " * self._depth + text if text else "")
+        self.places += [self.place] * (1 + text.count("\n"))
 
     @contextmanager
     def block(self, head: str) -> Generator[None]:

@@ -14,6 +14,7 @@ from hastega_magic.compiler.options import Options
 from hastega_magic.ir import abi
 from hastega_magic.ir.kernel import Kernel
 from hastega_magic.ir.target import Target
+from hastega_magic.progress import Task, task
 from hastega_magic.runtime import cpu
 from hastega_magic.runtime.launch import Launch, LoopResult
 from hastega_magic.runtime.sources import Column, TableColumn
@@ -56,7 +57,8 @@ class Variant(Protocol):
 class Job:
     """What a loop runs over. `variant(k)` compiles body k < `variants` when it is first needed.
 
-    Running begins with body `first`; `learn` is told when most blocks needed a later one.
+    Running begins with body `first`; `learn` is told when most blocks needed a later one. What a later loop
+    reads may stay on a device: sources and captured arrays with a `wanted` name, and the results of `kept_slots`.
     """
 
     variant: Callable[[int], Variant]
@@ -66,6 +68,8 @@ class Job:
     length: int
     first: int = 0
     learn: Callable[[int], None] = lambda number: None
+    wanted: frozenset[str] = frozenset()
+    kept_slots: frozenset[int] = frozenset()
 
 
 class Backend(Protocol):
@@ -152,8 +156,9 @@ class Cpu:
 
     def run(self, job: Job, options: Options, trace: Trace) -> LoopResult:
         """Run the first variant over all blocks, then the next ones over what it left."""
-        launch = Launch(job.columns, job.tables, job.length, self.threads, time.perf_counter)
-        result = self._variants(job, launch, options)
+        with task(self.name, job.length * options.repeat) as work:
+            launch = Launch(job.columns, job.tables, job.length, self.threads, time.perf_counter, work)
+            result = self._variants(job, launch, options)
         if result.moved_in:
             trace.add("phase", name="convert_in", seconds=result.convert_seconds, bytes=result.moved_in)
         moved = _bytes_moved(result, job.columns)
@@ -180,7 +185,9 @@ class Cpu:
             if 2 * len(violated) > len(result.status):
                 job.learn(number)
             body = job.variant(number)
-            if abi.layout(body.kernel).group_count:
+            again = abi.layout(body.kernel).group_count > 0
+            launch.work.total += job.length if again else len(violated) * job.length // len(result.status)
+            if again:
                 # Where packed results go is known only when all blocks are run.
                 spent = result.kernel_seconds
                 launch.result = None
@@ -242,7 +249,9 @@ class OpenCl:
 
         storages = [source.storage for source in kernel.sources] + [table.storage for table in kernel.tables]
         opencl.check(kernel, storages, self.target)
-        return generate_opencl(kernel, self.target, fast_math)
+        text = generate_opencl(kernel, self.target, fast_math)
+        opencl.check_text(text, self.target)
+        return text
 
     def load(self, kernel: Kernel, text: str, fast_math: bool) -> OpenClProgram:
         """Built by the device's compiler."""
@@ -255,14 +264,27 @@ class OpenCl:
 
     def run(self, job: Job, options: Options, trace: Trace) -> LoopResult:
         """Run chunk after chunk; the phases are those of the run whose time is the median."""
-        launches = [self._launch(job, options) for _ in range(options.repeat)]
-        done = sorted(
-            ((launch.run(), launch) for launch in launches), key=lambda pair: pair[0].kernel_seconds
-        )
-        result, launch = done[len(done) // 2]
+        ledgers: list[Any] = []
+        before = set(self.device.resident)
+        result: LoopResult | None = None
+        with task(self.name, job.length * options.repeat) as work:
+            for number in range(1, options.repeat + 1):
+                # Each run sends what the first one had to send, and may use the pages of the last one's result.
+                for key in set(self.device.resident) - before:
+                    del self.device.resident[key]
+                result = None
+                launch = self._launch(job, options, work)
+                result = launch.run()
+                work.at(number * job.length)
+                ledgers.append(launch.ledger)
+        assert result is not None
+        ledger = sorted(ledgers, key=lambda each: each.seconds)[len(ledgers) // 2]
+        result.kernel_seconds = ledger.seconds
         moved = _bytes_moved(result, job.columns)
-        for name, seconds, size in launch.ledger.phases():
+        for name, seconds, size in ledger.phases():
             trace.add("phase", name=name, seconds=seconds, bytes=size if name != "kernel" else moved)
+        if ledger.overlapped > 0:
+            trace.add("overlap", seconds=ledger.overlapped)
         return result
 
     def floor(self, job: Job, options: Options) -> Floor | None:
@@ -270,15 +292,17 @@ class OpenCl:
         if self._shared:
             return None
         self.device.forget()
-        launches = [self._launch(job, options, compute=False) for _ in range(3)]
         seconds: list[float] = []
-        for launch in launches:
-            seconds.append(launch.run().kernel_seconds)
-            self.device.forget()
+        with task("empty", 3 * job.length) as work:
+            launches = [self._launch(job, options, work, compute=False) for _ in range(3)]
+            for number, launch in enumerate(launches, 1):
+                seconds.append(launch.run().kernel_seconds)
+                work.at(number * job.length)
+                self.device.forget()
         phases = launches[seconds.index(sorted(seconds)[1])].ledger.phases()
         return seconds, tuple({"name": name, "seconds": spent, "bytes": size} for name, spent, size in phases)
 
-    def _launch(self, job: Job, options: Options, compute: bool = True) -> Any:
+    def _launch(self, job: Job, options: Options, work: Task, compute: bool = True) -> Any:
         from hastega_magic.runtime.opencl_launch import Code
         from hastega_magic.runtime.opencl_launch import Launch as DeviceLaunch
 
@@ -289,6 +313,7 @@ class OpenCl:
         return DeviceLaunch(
             device=self.device, columns=job.columns, tables=job.tables, length=job.length, variant=variant,
             variants=job.variants, memory=self.memory, threads=options.threads, compute=compute,
+            wanted=job.wanted, kept_slots=job.kept_slots, work=work,
         )  # fmt: skip
 
 
@@ -297,6 +322,15 @@ def forget_inputs() -> None:
     opencl = sys.modules.get("hastega_magic.runtime.opencl")
     if opencl is not None:
         opencl.forget_inputs()
+
+
+def require(options: Options) -> None:
+    """UsageError where the options name a device that does not exist, before anything runs."""
+    for name in dict.fromkeys((options.on, *options.compare)):
+        if name.partition(":")[0] == "opencl":
+            from hastega_magic.runtime import opencl
+
+            opencl.device(name)
 
 
 def backend_of(options: Options) -> Backend:

@@ -6,20 +6,24 @@ import math
 import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 import numpy as np
 
-from hastega_magic.compiler.execute import Execution, run_loops
+from hastega_magic.compiler.backends import forget_inputs
+from hastega_magic.compiler.execute import Execution, Separately, run_loops
+from hastega_magic.compiler.fit import Run
 from hastega_magic.compiler.loops import compile_loop
 from hastega_magic.compiler.options import Options
+from hastega_magic.compiler.part import part
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import HastegaError
 from hastega_magic.ir.expr import postorder
 from hastega_magic.ir.fused import Fused
 from hastega_magic.ops import OPS
+from hastega_magic.progress import Task, task
 from hastega_magic.runtime import python
 from hastega_magic.runtime.numpy import NoNumpyForm, run_fused_numpy
 from hastega_magic.runtime.sources import Column
@@ -65,6 +69,8 @@ class Comparison:
     options: Options
     phases: tuple[Mapping[str, object], ...] = ()
     """Of the last run of a compiled back end."""
+    largest: dict[str, Run] = field(default_factory=dict[str, Run])
+    """By back end, its run over the most elements."""
 
     def floor(self, execution: Execution) -> Baseline | None:
         """The transfers of a device without computation; None where nothing is transferred."""
@@ -79,15 +85,20 @@ class Comparison:
         )  # fmt: skip
 
     def measure(self, backend: str, budget: float) -> Baseline | None:
-        """The baseline of a back end within about `budget` seconds; None where it has no form for the statements."""
+        """The baseline of a back end within about `budget` seconds; one that fails says so in its note.
+
+        None where NumPy, unasked, has no form for the statements.
+        """
         run = self._runner(backend)
         try:
-            size, seconds, values = self._within(run, budget)
-            equal, note = self._equal(values, self.values if size == self.length else self._ours(size))
-        except (NoNumpyForm, HastegaError):
-            return None
-        except Exception as error:  # a NumPy call may refuse what Python and the kernel accept
-            return Baseline(backend, 0.0, (0.0, 0.0), 0, False, False, f"{type(error).__name__}: {error}")
+            with task(backend, self.length) as work:
+                size, seconds, values = self._within(run, budget, work)
+            self.largest[backend] = Run(size, seconds, self.phases)
+            equal, note = self.equal(values, self.values if size == self.length else self._ours(size))
+        except Exception as error:  # a device may fail, a NumPy call refuse what Python and the kernel accept
+            if isinstance(error, NoNumpyForm) and backend not in self.options.compare:
+                return None
+            return Baseline(backend, 0.0, (0.0, 0.0), 0, False, False, f"did not run: {_sentence(error)}")
         times = [seconds]
         while len(times) < 3 and sum(times) < min(_SHORT, budget):
             times.append(_timed(run, size)[0])
@@ -105,16 +116,39 @@ class Comparison:
             phases,
         )
 
-    def _within(self, run: Callable[[int], list[object]], budget: float) -> tuple[int, float, list[object]]:
+    def timed(self, backend: str, size: int) -> tuple[float, tuple[Mapping[str, object], ...]]:
+        """Seconds and phases of one run over the first `size` elements, the result not looked at.
+
+        The cell's own back end keeps the cell's options; raises what the run raises.
+        """
+        own = backend == self.own
+        self.phases = ()
+        seconds, _ = _timed(self._ours if own else self._runner(backend), size)
+        return seconds, self.phases
+
+    @property
+    def own(self) -> str:
+        """The back end that the cell ran on."""
+        return "parallel" if self.options.on == "auto" else self.options.on
+
+    def _within(
+        self, run: Callable[[int], list[object]], budget: float, work: Task
+    ) -> tuple[int, float, list[object]]:
         """Larger and larger parts of the source, until the whole one or the budget is reached: size, seconds, values.
 
         Short runs say little about long ones (calls cost more than elements), so the estimate grows with the size.
         """
-        size, left = self.length if self.length <= _FEW else _PROBE, budget
+        size, left, each = self.length if self.length <= _FEW else _PROBE, budget, 0.0
         while True:
-            seconds, values = _timed(run, size)
-            left -= seconds
-            possible = int(left / 1.3 / max(seconds / max(size, 1), 1e-10))
+            self.phases = ()
+            with work.during(each * size, size):
+                seconds, values = _timed(run, size)
+            if any(
+                phase["name"] == "compile" for phase in self.phases
+            ):  # which is paid once, not per element
+                seconds, values = _timed(run, size)
+            left, each = left - seconds, max(seconds / max(size, 1), 1e-10)
+            possible = int(left / 1.3 / each)
             larger = min(self.length, possible, size * 64, _LARGEST)
             if larger < 2 * size and larger < self.length:
                 return size, seconds, values
@@ -156,32 +190,16 @@ class Comparison:
         return [_with_initial(loop, value) for loop, value in zip(self.loops, values, strict=True)]
 
     def _ours(self, size: int, options: Options | None = None) -> list[object]:
-        part = replace(self.workspace, columns={})
-        loops: list[Loop] = []
-        for loop in self.loops:
-            pipeline = loop.pipeline
-            stages = tuple(
-                replace(stage, sources=tuple(self._part(part, each, size) for each in stage.sources))
-                for stage in pipeline.stages
-            )
-            source = pipeline.source
-            if source.kind != "result":
-                source = self._part(part, source, size)
-            loops.append(replace(loop, pipeline=replace(pipeline, source=source, stages=stages)))
+        loops, cut = part(self.loops, self.workspace, size)
         trace = Trace()
-        values = run_loops(loops, part, options or self.options, trace).values
+        forget_inputs()  # what a device has kept of an earlier run would make this one seem cheap
+        once = replace(options or self.options, repeat=1)  # a caller who wants more runs asks for each
+        values = run_loops(loops, cut, once, trace).values
         self.phases = tuple(event.data for event in trace.of("phase"))
         return values
 
-    def _part(self, part: Workspace, source: Any, size: int) -> Any:
-        column = self.workspace.column(source)
-        shorter = replace(
-            column, source=replace(source, length=min(size, source.length)), data=column.data[:size]
-        )
-        part.columns[source.kind, source.key] = shorter
-        return shorter.source
-
-    def _equal(self, theirs: Sequence[object], ours: Sequence[object]) -> tuple[bool, str]:
+    def equal(self, theirs: Sequence[object], ours: Sequence[object]) -> tuple[bool, str]:
+        """Whether two lists of the statements' values are equal, and a note if only up to rounding."""
         worst = 0.0
         approximate = any(
             "approximate" in OPS[node.op].traits for node in postorder(self.fused.roots()) if node.op in OPS
@@ -196,7 +214,7 @@ class Comparison:
 
 def numpy_value(loop: Loop, workspace: Workspace, options: Options, trace: Trace) -> object:
     """One loop as NumPy calls; NoNumpyForm where an operator has none."""
-    _, fused, _ = compile_loop([loop.pipeline], workspace.table_columns, workspace.spans, options, trace)
+    _, fused, _ = compile_loop([loop.pipeline], workspace.table_columns, options, trace)
     columns = [workspace.column(source) for source in fused.sources]
     length = min(len(column.data) for column in columns)
     tables = [column.data for column in workspace.table_columns]
@@ -216,6 +234,15 @@ def _timed(run: Callable[[int], list[object]], size: int) -> tuple[float, list[o
     start = time.perf_counter()
     values = run(size)
     return time.perf_counter() - start, values
+
+
+def _sentence(error: Exception) -> str:
+    """An exception in one line; by its class's name where that tells more."""
+    if isinstance(error, Separately):
+        return "an element needs Python there"
+    (first, *_) = str(error).splitlines() or [""]
+    ours = isinstance(error, (HastegaError, NoNumpyForm))
+    return first if ours and first else f"{type(error).__name__}: {first}".removesuffix(": ")
 
 
 _TOLERANCE = 1e-9

@@ -1,4 +1,4 @@
-"""What a finished loop tells the trace: its texts, its graph, and a verdict read from the emitted code."""
+"""What a finished loop tells the trace: its texts, and a verdict read from the emitted code."""
 
 from __future__ import annotations
 
@@ -6,19 +6,14 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, cast
-
-import numpy as np
 
 from hastega_magic.compiler.execute import Execution
+from hastega_magic.compiler.links import shown
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.statement import Bound, Loop
 from hastega_magic.errors import Reason
-from hastega_magic.interval import Interval
-from hastega_magic.ir.expr import Expr, Value, flatten
-from hastega_magic.ir.fused import Fused
-from hastega_magic.ir.pipeline import Source
-from hastega_magic.ops import OPS
+from hastega_magic.ir.expr import Expr
+from hastega_magic.passes.pipelines import CPU
 from hastega_magic.trace import Trace
 
 _SCALAR_FLOAT = re.compile(
@@ -42,23 +37,26 @@ def describe_loop(execution: Execution, loops: Sequence[Loop], options: Options,
     """Passes, code and verdicts of a loop that ran (not with `--quiet`, where nobody looks)."""
     compiled = execution.compiled
     body = compiled.bodies[compiled.first]
-    for each in compiled.passes:
+    cell = next((str(event.data.get("source", "")) for event in trace.of("cell")), "")
+    found = shown(compiled, body, execution.fused, [loop.pipeline for loop in loops], cell)
+    for each in found.passes:
         trace.add("pass", name=each.name, doc=each.doc, text=each.text)
+    trace.add("group", links=found.links)
     trace.add(
         "code",
-        pipeline=compiled.passes[0].text,
-        fused=compiled.passes[-2].text,
+        pipeline=found.passes[0].text,
+        fused=found.passes[-1 - len(CPU)].text,
         asm=body.assembly,
         **{execution.backend.language: body.program.text},
     )
-    found = mix(body.assembly)
+    mixed = mix(body.assembly)
     lanes = body.kernel.schedule.lanes
-    bits = found.bits or (64 if body.assembly else 0)
+    bits = mixed.bits or (64 if body.assembly else 0)
     if execution.backend.target.has("groups"):
         lanes = 0  # the device, not the code, decides how many work-items go together
     trace.add(
-        "vector", lanes=lanes, bits=bits, in_flight=body.kernel.schedule.in_flight, scalar_ops=found.scalar_ops,
-        instructions=found.instructions, isa=found.isa,
+        "vector", lanes=lanes, bits=bits, in_flight=body.kernel.schedule.in_flight, scalar_ops=mixed.scalar_ops,
+        instructions=mixed.instructions, isa=mixed.isa,
     )  # fmt: skip
     variants = compiled.variants
     trace.add(
@@ -179,113 +177,3 @@ def _why(execution: Execution, options: Options) -> list[str]:
 def _leaf(node: Expr, execution: Execution) -> str:
     assert isinstance(node.value, int)
     return execution.columns[node.value].source.name
-
-
-def graph_of(loops: Sequence[Loop], fused: Fused, execution: Execution, trace: Trace) -> None:
-    """The statements before fusion and the loop after it, as nodes and edges."""
-    before = _Graph()
-    results: dict[str, str] = {}
-    for loop in loops:
-        source = loop.pipeline.source
-        current = results.get(source.name) if source.kind == "result" else None
-        label = ""
-        if current is None:
-            current = before.node("source", source.name, **_source(source))
-            label = _edge(source.type.value, source.interval)
-        for stage in loop.pipeline.stages:
-            place = before.node("stage", stage.text)
-            before.edges.append([current, place, label])
-            for other in stage.sources:
-                before.edges.append(
-                    [
-                        before.node("source", other.name, **_source(other)),
-                        place,
-                        _edge(other.type.value, other.interval),
-                    ]
-                )
-            label = _types(stage.fn.result) if stage.kind == "map" and stage.fn is not None else label
-            current = place
-        if loop.pipeline.sink.kind != "array":
-            place = before.node("sink", loop.pipeline.sink.text or loop.pipeline.sink.kind)
-            before.edges.append([current, place, label])
-            current, label = place, ""
-        results[loop.name] = before.node("result", loop.name, **_value(execution, loops.index(loop)))
-        before.edges.append([current, results[loop.name], label])
-    after = _Graph()
-    lines = [f"{output.sink.kind} {output.name}" for output in fused.outputs]
-    box = after.node("stage", "one loop\n" + "\n".join(lines))
-    for source in fused.sources:
-        after.edges.append(
-            [
-                after.node("source", source.name, **_source(source)),
-                box,
-                _edge(source.type.value, source.interval),
-            ]
-        )
-    for number, output in enumerate(fused.outputs):
-        (first, *_) = flatten(output.value)
-        label = _edge(first.type.value, fused.ranges.get(first))
-        if output.mask is not None:
-            label += f" where {_short(_inline(output.mask))}"
-        after.edges.append([box, after.node("result", output.name, **_value(execution, number)), label])
-    trace.add("graph", before=before.to_dict(), after=after.to_dict())
-
-
-class _Graph:
-    def __init__(self) -> None:
-        self.nodes: list[dict[str, object]] = []
-        self.edges: list[list[str]] = []
-
-    def node(self, kind: str, label: str, **facts: object) -> str:
-        name = f"n{len(self.nodes)}"
-        self.nodes.append({"id": name, "kind": kind, "label": label, **facts})
-        return name
-
-    def to_dict(self) -> dict[str, object]:
-        return {"nodes": self.nodes, "edges": self.edges}
-
-
-def _source(source: Source) -> dict[str, object]:
-    facts: dict[str, object] = {"type": source.type.value, "elements": source.length}
-    if source.interval is not None:
-        facts["range"] = str(source.interval)
-    facts["bytes"] = 0 if source.storage is None else source.storage.size * source.length
-    return facts
-
-
-def _value(execution: Execution, number: int) -> dict[str, object]:
-    value = execution.values[number] if number < len(execution.values) else None
-    if not isinstance(value, np.ndarray):
-        return {"type": type(value).__name__}
-    array = cast("np.ndarray[Any, Any]", value)
-    return {"type": str(array.dtype), "elements": len(array), "bytes": array.nbytes}
-
-
-def _edge(type_: str, interval: Interval | None) -> str:
-    return type_ if interval is None or interval.lo is None else f"{type_} {interval}"
-
-
-def _types(value: Value) -> str:
-    if isinstance(value, Expr):
-        return value.type.value
-    return f"({', '.join(_types(part) for part in value)})"
-
-
-def _inline(node: Expr, depth: int = 0) -> str:
-    """A node as one expression for a label, cut where it gets deep."""
-    if node.op == "const":
-        return str(node.value)
-    if not node.args:
-        return "x" if node.op == "load" else "i" if node.op == "index" else node.op
-    if depth == 3:
-        return "…"
-    parts = [_inline(arg, depth + 1) for arg in node.args]
-    symbol = OPS[node.op].symbol if node.op in OPS else ""
-    if symbol and len(parts) == 2:
-        text = f"{parts[0]} {symbol} {parts[1]}"
-        return f"({text})" if depth else text
-    return f"{symbol.strip()}{parts[0]}" if symbol and len(parts) == 1 else f"{node.op}({', '.join(parts)})"
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= 40 else text[:37] + "..."

@@ -16,6 +16,8 @@ from hastega_magic.compiler.backends import forget_inputs
 from hastega_magic.compiler.barriers import compilable, noted
 from hastega_magic.compiler.baselines import numpy_value
 from hastega_magic.compiler.execute import Execution, Separately, run_loops
+from hastega_magic.compiler.graphs import Pictures
+from hastega_magic.compiler.lanes import lane_view
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.statement import Bound, Loop, build_loop
 from hastega_magic.compiler.workspace import Workspace
@@ -66,6 +68,12 @@ class Outcome:
     group: int
     workspace: Workspace | None = None
 
+    @property
+    def whole(self) -> bool:
+        """Whether one compiled loop for each value computed it, so that other back ends can be asked for the same."""
+        found = self.execution
+        return found is not None and len(self.loops) == len(self.values) and not found.fell_back
+
 
 @dataclass
 class Driver:
@@ -74,6 +82,10 @@ class Driver:
     options: Options
     filename: str
     trace: Trace
+    wanted: frozenset[str] = frozenset()
+    """Variables that pipelines of the cell read after the next loop; no Python code runs before them."""
+    pictures: Pictures = field(default_factory=Pictures)
+    """The graphs of the statement that runs alone."""
     current: Bound | None = None
     """The statement that runs, or ran last: where an error comes from."""
 
@@ -111,6 +123,7 @@ class Driver:
         describe.describe_group(bounds, self.trace)
         self.current = bounds[0]
         execution: Execution | None = None
+        group.workspace.wanted = self.wanted
         with contextlib.suppress(Separately, BeyondInt64, NotCompilable):
             execution = run_loops(group.loops, group.workspace, self.options, self.trace)
         if execution is None:
@@ -118,6 +131,9 @@ class Driver:
             yield from self._one_by_one(group)
             return
         self._tell(execution, group.loops, 1)
+        pictures = Pictures(shown=not self.options.quiet)
+        pictures.group(group.loops, execution)
+        pictures.finish("", None, self.trace)
         self._warn(execution, bounds[0])
         yield Outcome(bounds, execution.values, group.loops, execution, number, group.workspace)
 
@@ -133,7 +149,7 @@ class Driver:
         """One statement: loops as long as they can be, and Python for the stages between them."""
         number = self.trace.next_group()
         describe.describe_group([bound], self.trace)
-        self.current = bound
+        self.current, self.pictures = bound, Pictures(not self.options.quiet)
         value, rest, loops = source, list(bound.stages), list[Loop]()
         execution: Execution | None = None
         first: tuple[Execution, Loop] | None = None
@@ -152,7 +168,7 @@ class Driver:
                 value, rest = self._lazily(bound, cast(object, value), rest, once), []
                 continue
             value = _iterable(value)
-            workspace = Workspace(self.filename)
+            workspace = Workspace(self.filename, self.wanted)
             try:
                 with self.trace.phase("parse"):
                     chosen = rest if self.options.fuse else rest[:1]
@@ -183,12 +199,14 @@ class Driver:
             else:
                 first, used = first or (execution, loop), workspace
                 loops.append(loop)
+                self.pictures.loop(loop, execution)
                 value, rest = execution.values[0], left
                 self._warn(execution, bound)
         if first is None:
             self._tell_python("numpy" if self.options.on == "numpy" else "python", source)
         else:
             self._tell(first[0], [first[1]], len(loops))
+        self.pictures.finish(bound.name, value, self.trace)
         return Outcome([bound], [value], loops, execution, number, used)
 
     def _tell_python(self, backend: str, source: object) -> None:
@@ -227,7 +245,9 @@ class Driver:
         if self.options.strict:
             raise StrictError(f"`{bound.site.source_text}` is not compiled: {reason.text}")
         with self.trace.phase("kernel"):
-            return python.run(value, bound.calls(stages))
+            found = python.run(value, bound.calls(stages))
+        self.pictures.python(stages, why, bound.site.source_text, value, found)
+        return found
 
     def _barrier(self, bound: Bound, value: object, stages: Sequence[BoundStage], reason: Reason) -> object:
         stage = stages[0]
@@ -237,9 +257,10 @@ class Driver:
         if self.options.strict:
             raise StrictError(f"`{stage.site.text}` is not compiled: {reason.text}")
         with self.trace.phase("kernel"):
-            value = python.run(value, bound.calls(noted(stages)))
+            found = python.run(value, bound.calls(noted(stages)))
+        self.pictures.python(stages, reason.text, bound.site.source_text, value, found)
         forget_inputs()
-        return value
+        return found
 
     def _beyond(self, bound: Bound, stages: Sequence[BoundStage], value: object, why: str) -> object:
         """Stages over Python ints, or with constants, that int64 does not hold."""
@@ -252,13 +273,15 @@ class Driver:
         self.trace.add("int", mode=self.options.int_mode, proved=False, guarded=True, fell_back=True)
         self._warn_at(text, bound)
         with self.trace.phase("kernel"):
-            return python.run(value, bound.calls(noted(stages)))
+            found = python.run(value, bound.calls(noted(stages)))
+        self.pictures.python(stages, why, bound.site.source_text, value, found)
+        return found
 
     def _tell(self, execution: Execution, loops: Sequence[Loop], count: int) -> None:
         describe.describe_run(execution, self.options, count, self.trace)
         if not self.options.quiet:
             describe.describe_loop(execution, loops, self.options, self.trace)
-            describe.graph_of(loops, execution.compiled.fused, execution, self.trace)
+            self.trace.add("lanes", **lane_view(execution))
 
     def _warn(self, execution: Execution, bound: Bound) -> None:
         for text in execution.warnings:

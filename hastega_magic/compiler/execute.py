@@ -17,6 +17,7 @@ from hastega_magic.ir.fused import Fused
 from hastega_magic.ir.kernel import TROUBLE
 from hastega_magic.passes.schedule import folds_of, slots_of
 from hastega_magic.runtime.buffers import trim
+from hastega_magic.runtime.launch import LoopResult
 from hastega_magic.runtime.sources import Column
 from hastega_magic.trace import Trace
 
@@ -49,18 +50,31 @@ def run_loops(loops: Sequence[Loop], workspace: Workspace, options: Options, tra
     """
     pipelines = [loop.pipeline for loop in loops]
     backend = backend_of(options)
-    compiled, fused, cached = compile_loop(
-        pipelines, workspace.table_columns, workspace.spans, options, trace, backend
-    )
+    compiled, fused, cached = compile_loop(pipelines, workspace.table_columns, options, trace, backend)
     columns = [workspace.column(source) for source in fused.sources]
     length = min(len(column.data) for column in columns)
     job = Job(
         lambda number: compiled.body(number, trace), len(compiled.variants.bodies), columns,
-        workspace.table_columns, length, compiled.first, compiled.learn,
+        workspace.table_columns, length, compiled.first, compiled.learn, workspace.wanted,
+        _kept_slots(loops, fused, workspace.wanted),
     )  # fmt: skip
     result = backend.run(job, options, trace)
     threads = min(backend.threads, max(1, result.blocks_run))
     execution = Execution(compiled, fused, [], columns, length, threads, cached, backend, job)
+    finish(execution, result, loops, workspace, options, trace)
+    return execution
+
+
+def finish(
+    execution: Execution,
+    result: LoopResult,
+    loops: Sequence[Loop],
+    workspace: Workspace,
+    options: Options,
+    trace: Trace,
+) -> None:
+    """The values of the loops' statements from what the loop left; raises as `run_loops`."""
+    compiled, fused, columns = execution.compiled, execution.fused, execution.columns
     troubled = np.flatnonzero(result.status == TROUBLE)
     if len(troubled) and len(loops) > 1:
         raise Separately
@@ -79,4 +93,14 @@ def run_loops(loops: Sequence[Loop], workspace: Workspace, options: Options, tra
             else:
                 execution.values.append(recovery.reduction(output, folds))
             slot += count
-    return execution
+
+
+def _kept_slots(loops: Sequence[Loop], fused: Fused, wanted: frozenset[str]) -> frozenset[int]:
+    """Slots of the results that a later loop reads: arrays of numbers, under a wanted name."""
+    slot, found = 0, set[int]()
+    for loop, output in zip(loops, fused.outputs, strict=True):
+        count = slots_of(output)
+        if count == 1 and loop.bound.target in wanted:
+            found.add(slot)
+        slot += count
+    return frozenset(found)

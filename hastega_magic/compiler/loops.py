@@ -8,38 +8,31 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from hastega_magic.compiler.backends import Backend, Program, backend_of
+from hastega_magic.compiler.links import Lines, Shown
 from hastega_magic.compiler.options import Options
-from hastega_magic.errors import Span
 from hastega_magic.interval import Interval
-from hastega_magic.ir.expr import Expr, flatten
+from hastega_magic.ir.expr import flatten
 from hastega_magic.ir.fused import Fused
 from hastega_magic.ir.kernel import Kernel
+from hastega_magic.ir.origins import themselves
 from hastega_magic.ir.pipeline import Pipeline
-from hastega_magic.ir.printer import print_fused, print_kernel, print_pipeline
 from hastega_magic.passes.guard import Variants
 from hastega_magic.passes.infer import Leaves
-from hastega_magic.passes.pipelines import ANALYSIS, CPU, FUSE, State
+from hastega_magic.passes.pipelines import ANALYSIS, CPU, FUSE, Pass, State
 from hastega_magic.passes.schedule import STREAMED
 from hastega_magic.runtime.sources import TableColumn
 from hastega_magic.trace import Trace
 
 
-@dataclass(frozen=True)
-class PassText:
-    """The printed form after a pass."""
-
-    name: str
-    doc: str
-    text: str
-
-
 @dataclass
 class Body:
-    """One variant as loaded code."""
+    """One variant as loaded code, and what was made of it to be shown."""
 
     kernel: Kernel
     program: Program
     backend: Backend
+    lines: Mapping[str, Lines] | None = None
+    shown: Shown | None = None
     _assembly: str | None = None
 
     @property
@@ -52,13 +45,21 @@ class Body:
 
 @dataclass
 class CompiledLoop:
-    """A fused loop; variants become machine code when they are first needed."""
+    """A fused loop; variants become machine code when they are first needed.
+
+    `written`: the loop before the passes that change it; `steps`: the state after each of these. `located`: the text
+    of its variants has debug locations.
+    """
 
     state: State
     fast_math: bool
     backend: Backend
-    passes: list[PassText] = field(default_factory=list[PassText])
+    written: Fused
+    steps: Sequence[tuple[Pass, State]]
+    located: bool = True
     bodies: dict[int, Body] = field(default_factory=dict[int, Body])
+    pictures: dict[str, object] = field(default_factory=dict[str, object])
+    """What was made of it to be looked at, by kind."""
     first: int = 0
     """The variant to begin with: a later one where most blocks of the last run left what the first assumes."""
 
@@ -84,11 +85,9 @@ class CompiledLoop:
                 state = replace(self.state, variant=number)
                 for each in CPU:
                     state = each.run(state)
-                    assert state.kernel is not None
-                    if number == 0:
-                        self.passes.append(PassText(each.name, each.doc, print_kernel(state.kernel)))
                 assert state.kernel is not None
-                text = self.backend.generate(state.kernel, self.fast_math)
+                kernel = replace(state.kernel, located=self.located)
+                text = self.backend.generate(kernel, self.fast_math)
             with trace.phase("compile"):
                 program = self.backend.load(state.kernel, text, self.fast_math)
                 self.bodies[number] = Body(state.kernel, program, self.backend)
@@ -114,7 +113,6 @@ def clear_cache() -> None:
 def compile_loop(
     pipelines: Sequence[Pipeline],
     tables: Sequence[TableColumn],
-    spans: Mapping[Expr, Sequence[Span]],
     options: Options,
     trace: Trace,
     backend: Backend | None = None,
@@ -132,7 +130,6 @@ def compile_loop(
         options.int_mode,
         backend.target,
         options.width or None,
-        spans=spans,
     )
     with trace.phase("fuse"):
         state = FUSE.run(state)
@@ -163,31 +160,14 @@ def compile_loop(
 
 def _analyse(state: State, options: Options, backend: Backend, trace: Trace) -> CompiledLoop:
     with trace.phase("infer"):
-        texts = [
-            PassText(
-                "pipeline",
-                "The statements as they were written.",
-                "\n".join(map(print_pipeline, state.pipelines)),
-            )
-        ]
-        texts.append(PassText(FUSE.name, FUSE.doc, print_fused(state.loop)))
+        written = replace(state.loop, origins=themselves(state.loop.roots()))
+        state = replace(state, fused=written)
+        steps: list[tuple[Pass, State]] = []
         for each in ANALYSIS:
             if each is not FUSE:
                 state = each.run(state)
-                texts.append(PassText(each.name, each.doc, _with_guards(state)))
-    return CompiledLoop(state, options.fast_math, backend, texts)
-
-
-def _with_guards(state: State) -> str:
-    text = print_fused(state.loop)
-    if state.variants is None:
-        return text
-    lines = [text]
-    for number, body in enumerate(state.variants.bodies):
-        checks = [f"  assume {each.load!r} in {each.interval}" for each in body.assumes]
-        checks += [f"  guard  {each.reason}" for each in body.guards]
-        lines += [f"variant {number}: {'no checks' if not checks else ''}".rstrip(), *checks]
-    return "\n".join(lines)
+                steps.append((each, state))
+    return CompiledLoop(state, options.fast_math, backend, written, steps, not options.quiet)
 
 
 def _rounded(interval: Interval | None) -> Interval | None:

@@ -26,6 +26,7 @@ class Options:
     device_memory  MiB of an OpenCL device that may be used (0: most of them)
     repeat    how often the loop is run, to report the median
     strict    a barrier is an error
+    widgets   a panel under the report, in notebooks
     """
 
     on: str = "auto"
@@ -41,6 +42,7 @@ class Options:
     strict: bool = False
     quiet: bool = False
     show: tuple[str, ...] = ()
+    widgets: bool = False
 
     def __post_init__(self) -> None:
         """One line for each value that cannot be."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from hastega_magic.compiler.workspace import Workspace
-from hastega_magic.errors import BeyondInt64, NotCompilable, Reason
+from hastega_magic.errors import BeyondInt64, NotCompilable, Reason, Span
 from hastega_magic.ir.expr import structure
 from hastega_magic.ir.pipeline import Pipeline, Source
 from hastega_magic.runtime.python import StageCall
@@ -75,12 +75,26 @@ def build_loop(
     built = build(bound.name, source, stages, workspace)
     if built.pipeline is None:
         return None, built.reason, built.cut
-    pipeline = replace(built.pipeline, span=bound.site.span)
+    pipeline = replace(
+        built.pipeline, span=_extent(bound, stages, built), source_span=_source_span(bound, stages)
+    )
     if built.skip or built.limit is not None:
         if producer is not None:
             return None, None, True
         pipeline = _windowed(pipeline, built, workspace)
     return Loop(bound, value, tuple(stages[: built.consumed]), built, pipeline), built.reason, built.cut
+
+
+def _source_span(bound: Bound, stages: Sequence[BoundStage]) -> Span:
+    """Where the elements come from: the statement's source, or the stage before these."""
+    before = len(bound.stages) - len(stages)
+    return bound.site.source_span if before <= 0 else bound.stages[before - 1].site.span
+
+
+def _extent(bound: Bound, stages: Sequence[BoundStage], built: Built) -> Span:
+    """The statement's pipeline if the loop is all of it, else its last stage: where its result is made."""
+    whole = built.consumed == len(bound.stages)
+    return bound.site.span if whole or not built.consumed else stages[built.consumed - 1].site.span
 
 
 def element_structure(pipeline: Pipeline) -> object:

@@ -1,12 +1,10 @@
-"""What the statements of one fused group share: columns, captured arrays, and spans of nodes."""
+"""What the statements of one fused group share: columns and captured arrays."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from hastega_magic.errors import Span
-from hastega_magic.ir.expr import Expr
 from hastega_magic.ir.pipeline import Source, Table
 from hastega_magic.runtime.sources import Column, TableColumn, described, described_table
 from hastega_magic.types import ScalarType
@@ -17,7 +15,8 @@ class Workspace:
     """The `Environment` that lowering works in, and the memory behind what it describes."""
 
     filename: str
-    spans: dict[Expr, list[Span]] = field(default_factory=dict[Expr, list[Span]])
+    wanted: frozenset[str] = frozenset()
+    """Variables whose arrays a later loop reads: a device may keep them."""
     table_columns: list[TableColumn] = field(default_factory=list[TableColumn])
     columns: dict[tuple[str, int], Column] = field(default_factory=dict[tuple[str, int], Column])
     _captured: list[object] = field(default_factory=list[object])

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from hastega_magic.errors import Span
 from hastega_magic.interval import Interval
 from hastega_magic.ir.expr import Expr, Value, flatten
+from hastega_magic.ir.origins import Origins
 from hastega_magic.ir.pipeline import Sink, Source, Table
 
 
@@ -37,7 +38,7 @@ class Fused:
     """A loop whose i-th step takes element i of every source.
 
     `ranges` holds the proved interval of every integer node; `spans` the places in the cell that a node
-    comes from.
+    comes from; `origins` the nodes of the written form that it computes (ir/origins.py).
     """
 
     sources: tuple[Source, ...]
@@ -48,6 +49,7 @@ class Fused:
     spans: Mapping[Expr, tuple[Span, ...]] = field(
         default_factory=dict[Expr, tuple[Span, ...]], compare=False
     )
+    origins: Origins = field(default_factory=dict[Expr, tuple[Expr, ...]], compare=False)
 
     def roots(self) -> Iterator[Expr]:
         """Every node that the loop needs the value of."""

@@ -80,6 +80,23 @@ def first_overflow(
     return None
 
 
+def element_values(
+    fused: Fused, element: Sequence[object], tables: Sequence[Sequence[object]] = (), index: int = 0
+) -> tuple[dict[Expr, object], Exception | None]:
+    """The nodes that one element needs, in the order of evaluation, and what the user's operators raise for it.
+
+    `element` holds one value per source. What was evaluated before something is raised is there.
+    """
+    evaluation = _Evaluation(_element_leaves(element, tables, index))
+    error: Exception | None = None
+    with np.errstate(all="ignore"):
+        try:
+            _run_element(fused, evaluation, [_Elements() for _ in fused.outputs])
+        except Exception as raised:
+            error = raised
+    return evaluation.values, error
+
+
 class _Evaluation:
     """The values known so far; `demand` adds what a node needs, with its own stack: graphs can be deep."""
 

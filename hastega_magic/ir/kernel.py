@@ -9,6 +9,7 @@ from typing import TypeVar
 from hastega_magic.errors import Span
 from hastega_magic.interval import Interval
 from hastega_magic.ir.expr import Expr
+from hastega_magic.ir.origins import Origins
 from hastega_magic.ir.pipeline import Source, Table
 from hastega_magic.ir.schedule import Schedule
 from hastega_magic.types import INT
@@ -69,7 +70,11 @@ T = TypeVar("T", Assume, Guard, Accumulate, Store)
 
 @dataclass(frozen=True)
 class Kernel:
-    """One loop. `body` in the order it is emitted; `ranges` and `spans` as in Fused."""
+    """One loop. `body` in the order it is emitted; `ranges`, `spans` and `origins` as in Fused.
+
+    `serves`: for each statement of the body the numbers of the loop's outputs that it is there for. `located`: the
+    generated text is to say which line of the printed kernel its instructions come from, where it can.
+    """
 
     sources: tuple[Source, ...]
     tables: tuple[Table, ...]
@@ -79,6 +84,9 @@ class Kernel:
     spans: Mapping[Expr, tuple[Span, ...]] = field(
         default_factory=dict[Expr, tuple[Span, ...]], compare=False
     )
+    origins: Origins = field(default_factory=dict[Expr, tuple[Expr, ...]], compare=False)
+    serves: tuple[tuple[int, ...], ...] = field(default=(), compare=False)
+    located: bool = field(default=True, compare=False)
 
     def of(self, kind: type[T]) -> list[T]:
         """The statements of one kind, in order."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from hastega_magic.errors import NOWHERE, Span
@@ -50,7 +51,7 @@ class Fn:
 
     `effects` holds pairs (condition, node): nodes that Python evaluates though the result does not need
     them; they
-    matter because they may raise.
+    matter because they may raise. `spans`: the places in the cell that nodes come from.
     """
 
     params: Value
@@ -58,6 +59,9 @@ class Fn:
     effects: tuple[tuple[Expr | None, Expr], ...] = ()
     text: str = ""
     span: Span = NOWHERE
+    spans: Mapping[Expr, tuple[Span, ...]] = field(
+        default_factory=dict[Expr, tuple[Span, ...]], compare=False
+    )
 
 
 @dataclass(frozen=True)
@@ -87,7 +91,7 @@ class Sink:
 
 @dataclass(frozen=True)
 class Pipeline:
-    """`name` is the variable assigned, or "" for an expression."""
+    """`name` is the variable assigned, or "" for an expression; `source_span`: where its source is written."""
 
     name: str
     source: Source
@@ -95,3 +99,4 @@ class Pipeline:
     sink: Sink
     tables: tuple[Table, ...] = ()
     span: Span = NOWHERE
+    source_span: Span = NOWHERE

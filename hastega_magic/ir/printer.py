@@ -10,12 +10,14 @@ fused
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from hastega_magic.errors import Span
 from hastega_magic.interval import Interval
 from hastega_magic.ir.expr import Expr, Value, flatten, postorder
 from hastega_magic.ir.fused import Effect, Fused, Output
 from hastega_magic.ir.kernel import VIOLATED, Accumulate, Assume, Guard, Kernel, Statement, Store
+from hastega_magic.ir.origins import UNNAMED
 from hastega_magic.ir.pipeline import Fn, Pipeline, Source, Stage, Table
 from hastega_magic.ir.schedule import BLOCK
 from hastega_magic.types import BOOL
@@ -24,7 +26,6 @@ Line = tuple[str, Expr | None]
 """A line, and the node that it defines."""
 
 _NOTE_COLUMN = 64
-_INLINE = frozenset({"const", "table", "length"})
 
 
 def print_pipeline(pipeline: Pipeline) -> str:
@@ -88,6 +89,34 @@ def kernel_lines(kernel: Kernel) -> list[Line]:
     return lines
 
 
+@dataclass
+class Places:
+    """The lines, from 1, of a printed kernel: what debug locations count in."""
+
+    nodes: dict[Expr, int] = field(default_factory=dict[Expr, int])
+    statements: dict[Statement, int] = field(default_factory=dict[Statement, int])
+
+    @property
+    def elements(self) -> int:
+        """What says which elements there are belongs to the first that is loaded, or to the first statement."""
+        leaves = (line for node, line in self.nodes.items() if node.op in ("load", "index"))
+        return next(leaves, next(iter(self.statements.values()), 0))
+
+
+def kernel_places(kernel: Kernel) -> Places:
+    """Where `kernel_lines` has each node and each statement."""
+    places = Places()
+    line = 2 + len(kernel.sources) + len(kernel.tables)
+    for statement in kernel.body:
+        for node in postorder(_needs(statement)):
+            if node.op not in UNNAMED and node not in places.nodes:
+                line += 1
+                places.nodes[node] = line
+        line += 1
+        places.statements[statement] = line
+    return places
+
+
 class _Names:
     """Numbers nodes as they are defined."""
 
@@ -104,7 +133,7 @@ class _Names:
     ) -> Iterator[Line]:
         """A line for every node below the roots that has none yet."""
         for node in postorder(roots):
-            if node.op in _INLINE or node in self._numbers:
+            if node.op in UNNAMED or node in self._numbers:
                 continue
             body = self._body(node)
             self._numbers[node] = number = len(self._numbers)

@@ -26,7 +26,6 @@ NAMES = tuple(field.name for field in fields(Options))
 
 _LATER = {
     "--tune": "there is no cost model to calibrate yet",
-    "--widgets": "there are no widgets yet",
 }
 """Options of the design that this version refuses, and why."""
 
@@ -83,6 +82,9 @@ def cell_parser() -> Arguments:
         "--device-memory", metavar="MIB", type=int, help="so much of an OpenCL device (0: most of its memory)"
     )
     add("--repeat", metavar="N", type=int, help="run so many times, report the median")
+    add(
+        "--widgets", action="store_true", help="a panel under the report, to measure again with other choices"
+    )
     add("--strict", action="store_true", help="a stage that cannot be compiled is an error")
     add("--quiet", action="store_true", help="show no report")
     add("--show", metavar="SECTION,...", type=_names, help=f"print these alone: {', '.join(SECTIONS)}")

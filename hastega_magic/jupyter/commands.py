@@ -17,7 +17,7 @@ from hastega_magic.jupyter.arguments import Arguments, cell_parser, did_you_mean
 if TYPE_CHECKING:
     from hastega_magic.jupyter.magics import HastegaMagics
 
-_LATER = ("calibrate", "on", "off", "edit")
+_LATER = ("calibrate", "on", "off")
 """Commands of the design that this version has not."""
 
 
@@ -40,6 +40,7 @@ def _help(rest: str, magics: HastegaMagics) -> None:
     _say("%hastega cache [clear]          the loops that need no compiling again; forget them")
     _say("%hastega devices                what can compute here")
     _say("%hastega doctor [--on BACKEND]  what works here, what does not, and what to type to mend it")
+    _say("%hastega edit llvm|opencl [NAME] put the kernel of a result into a new cell, to be changed and run")
     _say()
     _say(cell_parser().format_help())
 
@@ -108,6 +109,13 @@ def _doctor(rest: str, magics: HastegaMagics) -> None:
     _show(to_text(examination).rstrip("\n"), to_html(examination))
 
 
+def _edit(rest: str, magics: HastegaMagics) -> None:
+    """Put a kernel into a new cell."""
+    from hastega_magic.jupyter.edit import edit
+
+    edit(rest, magics)
+
+
 def _show(text: str, html: str) -> None:
     """Display both forms: a front end takes the HTML, a terminal the text."""
     publish_display_data({"text/html": html, "text/plain": text})
@@ -123,4 +131,5 @@ _COMMANDS: Mapping[str, Callable[[str, HastegaMagics], None]] = {
     "cache": _cache,
     "devices": _devices,
     "doctor": _doctor,
+    "edit": _edit,
 }

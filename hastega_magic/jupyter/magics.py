@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from IPython.core.error import UsageError
@@ -13,9 +13,13 @@ from hastega_magic.compiler.options import INT_MODES, Options
 from hastega_magic.errors import HastegaError
 from hastega_magic.errors import UsageError as OptionError
 from hastega_magic.jupyter import arguments, commands
+from hastega_magic.jupyter.progress import Bar
 from hastega_magic.jupyter.tracebacks import CellError, hiding_ours, show_without_ours
+from hastega_magic.progress import listening
 
 if TYPE_CHECKING:
+    from hastega_magic.compiler.kept import Kept
+    from hastega_magic.jupyter.panel import Panel
     from hastega_magic.jupyter.shell import Shell
     from hastega_magic.report import Report
     from hastega_magic.session import Session
@@ -38,9 +42,12 @@ class HastegaMagics(Magics):
     strict = Bool(False, help="Whether a stage that cannot be compiled is an error.").tag(config=True)
     quiet = Bool(False, help="Whether no report is shown.").tag(config=True)
     show = List(Unicode(), help="Sections to print instead of the report.").tag(config=True)
+    widgets = Bool(False, help="Whether a panel to measure again is shown.").tag(config=True)
 
     _session: Session | None = None
     _hook: Callable[..., object] | None = None
+    panel: Panel | None = None
+    """The last one shown, which keeps what it measures."""
 
     @no_var_expand
     @cell_magic("hastega")  # pyright: ignore[reportUntypedFunctionDecorator]
@@ -54,15 +61,21 @@ class HastegaMagics(Magics):
         number = shell.displayhook.prompt_count
         filename = shell.compile.cache(text, number, raw_code=text)
         session = self._started()
+        if self.panel is not None:
+            self.panel.cancel()  # two at a time would share the CPUs, and tell nothing
+            self.panel.wait(1.0)
         error: BaseException | None = None
         value: object = None
         try:
-            result = session.run_cell(text, filename, options)
+            with listening(None if options.quiet else Bar(shell)):
+                result = session.run_cell(text, filename, options)
             value, result.value = result.value, None  # the session must not keep it alive
         except BaseException as raised:
             error = raised
         self._keep_hook(shell)
         self._display(value, error, options)
+        if options.widgets and error is None:
+            self._show_panel()
         if error is not None:
             raise self._shown(error, filename)
 
@@ -71,6 +84,19 @@ class HastegaMagics(Magics):
     def run_command(self, line: str) -> None:
         """Answer a question about the last cell, the cache or this machine: `%hastega help` lists them."""
         commands.run(line, self)
+
+    @no_var_expand
+    @cell_magic("hastega_kernel")  # pyright: ignore[reportUntypedFunctionDecorator]
+    def run_kernel(self, line: str, cell: str) -> None:
+        """Run a kernel that was edited in the cell beside the one it came from: `%hastega edit` makes such cells."""
+        from hastega_magic.jupyter.edit import run_kernel
+
+        try:
+            with listening(Bar(self.its_shell)):
+                run_kernel(line, cell, self)
+        except BaseException as error:
+            show_without_ours(error, self.its_shell)  # what an element raises that the kernel left to Python
+            raise
 
     @property
     def its_shell(self) -> Shell:
@@ -87,6 +113,18 @@ class HastegaMagics(Magics):
         if found is None:
             raise OptionError("no %%hastega cell has run yet")
         return found
+
+    def is_last(self, report: Report) -> bool:
+        """Whether the report is that of the last cell."""
+        return (
+            self._session is not None
+            and self._session.last is not None
+            and self._session.last.report is report
+        )
+
+    def kept(self) -> Sequence[Kept]:
+        """The compiled loops of the last cell."""
+        return () if self._session is None else self._session.kept
 
     def _defaults(self) -> dict[str, Any]:
         values = {name: getattr(self, name) for name in arguments.NAMES}
@@ -120,6 +158,18 @@ class HastegaMagics(Magics):
             display.show_sections(report, options.show)
         else:
             display.show_report(report, self.its_shell)
+
+    def _show_panel(self) -> None:
+        shell = self.its_shell
+        if getattr(shell, "kernel", None) is None:
+            print("--widgets shows a panel in notebooks; here, hastega_magic.measure() does the same.")  # noqa: T201
+            return
+        from hastega_magic.jupyter.panel import Panel
+
+        if self.panel is not None:
+            self.panel.release()
+        self.panel = Panel(self.kept(), self.report())
+        self.panel.display()
 
     def _shown(self, error: BaseException, filename: str) -> BaseException:
         """The exception that the shell is to show."""

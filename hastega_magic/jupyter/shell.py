@@ -16,6 +16,10 @@ class Shell(Protocol):
     InteractiveTB: Any
     SyntaxTB: Any
 
+    def set_next_input(self, s: str, replace: bool = False) -> None:
+        """Put text into a new cell, or into the next prompt."""
+        ...
+
     def register_magics(self, *classes: type) -> None:
         """Make instances of these classes, and their magics known."""
         ...

@@ -11,12 +11,13 @@ a select, whose branch is not evaluated for the other elements.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from hastega_magic.errors import Span
+from hastega_magic.errors import NOWHERE, Span
 from hastega_magic.ir.expr import Expr, Value, const, flatten, leaf, make, rewrite
 from hastega_magic.ir.fused import Effect, Fused, Output
+from hastega_magic.ir.origins import UNNAMED
 from hastega_magic.ir.pipeline import Fn, Pipeline, Source, Stage, Table
 from hastega_magic.types import BOOL, INT
 
@@ -28,6 +29,20 @@ class _Loop:
     sources: list[Source] = field(default_factory=list[Source])
     outputs: list[Output] = field(default_factory=list[Output])
     effects: list[Effect] = field(default_factory=list[Effect])
+    spans: dict[Expr, tuple[Span, ...]] = field(default_factory=dict[Expr, "tuple[Span, ...]"])
+
+    def note(self, node: Expr, places: Iterable[Span]) -> None:
+        """The node comes from these places too."""
+        known = self.spans.get(node, ())
+        new = tuple(span for span in places if span not in known and span != NOWHERE)
+        if new:
+            self.spans[node] = known + new
+
+    def load(self, source: Source, place: Span) -> Expr:
+        """An element of the source, which is written there."""
+        node = leaf("load", source.type, self.slot(source))
+        self.note(node, (place,))
+        return node
 
     def slot(self, source: Source) -> int:
         """The number of the source among the loop's; the same object is loaded once."""
@@ -47,17 +62,29 @@ def _mapped(value: Value, new: Mapping[Expr, Expr]) -> Value:
     return new[value] if isinstance(value, Expr) else tuple(_mapped(part, new) for part in value)
 
 
-def fuse(
-    pipelines: Sequence[Pipeline],
-    tables: tuple[Table, ...] = (),
-    spans: Mapping[Expr, Sequence[Span]] | None = None,
-) -> Fused:
+def fuse(pipelines: Sequence[Pipeline], tables: tuple[Table, ...] = ()) -> Fused:
     """One loop that computes all the pipelines, whose sources have one length; "result" sources name earlier ones."""
     loop = _Loop()
-    moved: dict[Expr, tuple[Span, ...]] = {}
     for pipeline in pipelines:
-        _add(loop, pipeline, spans or {}, moved)
-    return Fused(tuple(loop.sources), tables, tuple(loop.outputs), tuple(loop.effects), {}, moved)
+        value, mask = _start(loop, pipeline)
+        for stage in pipeline.stages:
+            value, mask = _after(loop, stage, value, mask)
+        loop.outputs.append(Output(pipeline.name, pipeline.sink, value, mask))
+    return Fused(tuple(loop.sources), tables, tuple(loop.outputs), tuple(loop.effects), {}, loop.spans)
+
+
+def elements(pipelines: Sequence[Pipeline]) -> list[list[Value]]:
+    """For each pipeline the element of its source, and that after each stage, as nodes of the fused loop."""
+    loop = _Loop()
+    found: list[list[Value]] = []
+    for pipeline in pipelines:
+        value, mask = _start(loop, pipeline)
+        found.append([value])
+        for stage in pipeline.stages:
+            value, mask = _after(loop, stage, value, mask)
+            found[-1].append(value)
+        loop.outputs.append(Output(pipeline.name, pipeline.sink, value, mask))
+    return found
 
 
 def can_fuse(group: Sequence[Pipeline], candidate: Pipeline) -> bool:
@@ -85,73 +112,67 @@ def _extent(pipeline: Pipeline) -> int | None:
     return min(lengths) if lengths else None
 
 
-def _add(
-    loop: _Loop, pipeline: Pipeline, spans: Mapping[Expr, Sequence[Span]], moved: dict[Expr, tuple[Span, ...]]
-) -> None:
-    value, mask = _start(loop, pipeline.source)
-    for stage in pipeline.stages:
-        value, mask = _after(loop, stage, value, mask, spans, moved)
-    loop.outputs.append(Output(pipeline.name, pipeline.sink, value, mask))
-
-
-def _start(loop: _Loop, source: Source) -> tuple[Value, Expr | None]:
+def _start(loop: _Loop, pipeline: Pipeline) -> tuple[Value, Expr | None]:
     """An element of the source, and the mask under which there is one."""
+    source = pipeline.source
     if source.kind != "result":
-        return _load(loop, source), None
+        return loop.load(source, pipeline.source_span), None
     producer = next(output for output in reversed(loop.outputs) if output.name == source.name)
     return producer.value, producer.mask
 
 
-def _after(
-    loop: _Loop,
-    stage: Stage,
-    value: Value,
-    mask: Expr | None,
-    spans: Mapping[Expr, Sequence[Span]],
-    moved: dict[Expr, tuple[Span, ...]],
-) -> tuple[Value, Expr | None]:
+def _after(loop: _Loop, stage: Stage, value: Value, mask: Expr | None) -> tuple[Value, Expr | None]:
     """The element and its mask after a stage."""
     match stage.kind:
         case "map":
             assert stage.fn is not None
-            return _apply(loop, stage.fn, value, mask, spans, moved), mask
+            return _apply(loop, stage, stage.fn, value, mask), mask
         case "filter":
             assert stage.fn is not None
-            kept = _apply(loop, stage.fn, value, mask, spans, moved)
+            kept = _apply(loop, stage, stage.fn, value, mask)
             assert isinstance(kept, Expr)
-            return value, both(mask, kept)
+            found = both(mask, kept)
+            if found is not kept:
+                loop.note(found, (stage.span,))
+            return value, found
         case "zip":
-            return (value, *(_load(loop, source) for source in stage.sources)), mask
+            return (value, *(loop.load(source, stage.span) for source in stage.sources)), mask
         case "enumerate":
             index = leaf("index", INT)
             number = make("add", index, const(stage.number)) if stage.number else index
+            loop.note(index, (stage.span,))
+            loop.note(number, (stage.span,))
             return (number, value), mask
         case _:
             raise AssertionError(stage.kind)
 
 
-def _load(loop: _Loop, source: Source) -> Expr:
-    return leaf("load", source.type, loop.slot(source))
-
-
-def _apply(
-    loop: _Loop,
-    fn: Fn,
-    value: Value,
-    mask: Expr | None,
-    spans: Mapping[Expr, Sequence[Span]],
-    moved: dict[Expr, tuple[Span, ...]],
-) -> Value:
+def _apply(loop: _Loop, stage: Stage, fn: Fn, value: Value, mask: Expr | None) -> Value:
     mapping = dict(zip(flatten(fn.params), flatten(value), strict=True))
     roots = [*flatten(fn.result)]
     for condition, node in fn.effects:
         roots += [node] if condition is None else [condition, node]
     new = rewrite(roots, lambda node: mapping.get(node, node))
-    for old, place in new.items():
-        if old in spans:
-            known = moved.get(place, ())
-            moved[place] = known + tuple(span for span in spans[old] if span not in known)
+    _place(loop, stage, fn, new)
     for condition, node in fn.effects:
         demanded = mask if condition is None else both(mask, new[condition])
+        if demanded is not None and demanded not in loop.spans:
+            loop.note(demanded, loop.spans.get(new[node], ()))
         loop.effects.append(Effect(new[node], demanded))
     return _mapped(fn.result, new)
+
+
+def _place(loop: _Loop, stage: Stage, fn: Fn, new: dict[Expr, Expr]) -> None:
+    """Note where the function's nodes come from: their own places, or those of what uses them, or the stage."""
+    pending: dict[Expr, dict[Span, None]] = {}
+    for condition, node in fn.effects:
+        if condition is not None and condition not in fn.spans:
+            pending.setdefault(condition, {}).update(dict.fromkeys(fn.spans.get(node, ())))
+    for old in reversed(new):  # users before what they use
+        if old.op == "param" or old.op in UNNAMED:
+            continue
+        places = fn.spans.get(old) or tuple(pending.get(old, ())) or (stage.span,)
+        loop.note(new[old], places)
+        for arg in old.args:
+            if arg not in fn.spans:
+                pending.setdefault(arg, {}).update(dict.fromkeys(places))

@@ -190,6 +190,7 @@ def _body(
     builder = GraphBuilder(leaves, ranges)
     raising: dict[Expr, bool] = {}
     guards: dict[Expr, str] = {}
+    origins = dict(fused.origins)
     interesting = overflowing | {
         node for node in postorder(fused.roots()) if node.op in OPS and may_raise(node, raising)
     }
@@ -200,8 +201,10 @@ def _body(
             )
             if not is_const(simple, False):
                 guards.setdefault(simple, reason)
+                guarded = dict.fromkeys((*origins.get(simple, ()), *fused.origins.get(node, ())))
+                origins[simple] = tuple(guarded)
     return Variant(
-        replace(fused, ranges=ranges),
+        replace(fused, ranges=ranges, origins=origins),
         assumes,
         tuple(Guard(condition, reason) for condition, reason in guards.items()),
         builder.ranges,

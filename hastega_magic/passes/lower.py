@@ -28,10 +28,11 @@ _LEAVES = frozenset({"const", "load", "index", "table", "length", "param"})
 
 @dataclass(frozen=True)
 class Lowered:
-    """The lowered form of the roots, and the ranges of all nodes in it."""
+    """The lowered form of the roots, the ranges of all nodes in it, and pairs of a node and one that stands for it."""
 
     nodes: Mapping[Expr, Expr]
     ranges: Mapping[Expr, Interval]
+    images: Sequence[tuple[Expr, Expr]] = ()
 
 
 def operand_class(node: Expr) -> str:
@@ -51,17 +52,19 @@ def lower(
     lowering = _Lowering(GraphBuilder(leaves, ranges), target, width)
     for root in roots:
         lowering.lowered(root)
-    return Lowered(lowering.new, lowering.builder.ranges)
+    return Lowered(lowering.new, lowering.builder.ranges, [*lowering.new.items(), *lowering.parts])
 
 
 class _Lowering:
     def __init__(self, builder: GraphBuilder, target: Target, width: int | None) -> None:
         self.builder = builder
         self.new: dict[Expr, Expr] = {}
+        self.parts: list[tuple[Expr, Expr]] = []
         self._target = target
         registers = (width or 8) in (2, 4, 8)  # the instruction has these sizes alone
         self._ifma = registers and target.has("avx512ifma", "avx512vl") and target.vector_bits == 512
-        self._residues = (ModularLowering if self._ifma else FloatResidues)(builder, self.lowered)
+        form = ModularLowering if self._ifma else FloatResidues
+        self._residues = form(builder, self.lowered, lambda node, part: self.parts.append((node, part)))
 
     def lowered(self, root: Expr) -> Expr:
         """The lowered form; operands first, without recursion on deep graphs."""

@@ -18,11 +18,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from hastega_magic.interval import Interval
-from hastega_magic.ir.expr import Expr, const, is_const, make
+from hastega_magic.ir.expr import Expr, const, is_const, make, postorder
 from hastega_magic.passes.builder import GraphBuilder
 
 SMALL = 1 << 52
 """Below this, 52-bit multiply-add and float64 division of integers are exact."""
+
+
+def unnoted(node: Expr, found: Expr) -> None:
+    """Nobody wants to know that `found` stands for the node."""
 
 
 @dataclass(frozen=True)
@@ -36,14 +40,23 @@ class Residue:
 class ModularLowering:
     """Lowers `mod` by a constant; `lowered` gives the plain lowering of any node."""
 
-    def __init__(self, builder: GraphBuilder, lowered: Callable[[Expr], Expr]) -> None:
-        """Keep what is known of ranges, and how other nodes are lowered."""
+    def __init__(
+        self,
+        builder: GraphBuilder,
+        lowered: Callable[[Expr], Expr],
+        note: Callable[[Expr, Expr], None] = unnoted,
+    ) -> None:
+        """Keep what is known of ranges, how other nodes are lowered, and who is told which node stands for which."""
         self._builder = builder
         self._lowered = lowered
+        self._note = note
         self._lazy: dict[tuple[Expr, int], Residue | None] = {}
 
     def lower(self, node: Expr) -> Expr | None:
         """The canonical remainder of a `mod` node; None where the method does not apply."""
+        for each in postorder([node]):  # innermost first: chains may be longer than Python's stack
+            if each.op == "mod":
+                self._reduce(each)
         residue = self._reduce(node)
         if residue is None:
             return None
@@ -60,7 +73,9 @@ class ModularLowering:
             return None
         key = (node, modulus)
         if key not in self._lazy:
-            self._lazy[key] = self._barrett(node.args[0], modulus)
+            self._lazy[key] = found = self._barrett(node.args[0], modulus)
+            if found is not None:
+                self._note(node, found.node)
         return self._lazy[key]
 
     def _barrett(self, dividend: Expr, modulus: int) -> Residue | None:
@@ -74,6 +89,10 @@ class ModularLowering:
         zero = const(0)
         quotient = make("madd52hi", zero, scaled.node, const((factor << 52) // modulus))
         value = scaled.node if factor == 1 else make("madd52lo", zero, scaled.node, const(factor))
+        for each in (dividend, *scalings(dividend)) if factor != 1 else (dividend,):
+            self._note(each, value)
+        if rest is not None and is_regrouped(rest, dividend):
+            self._note(dividend, scaled.node)
         return Residue(make("madd52lo", value, quotient, const(SMALL - modulus)), 2 * modulus - 1)
 
     def _ring(self, node: Expr, modulus: int) -> Residue | None:
@@ -110,14 +129,17 @@ class ModularLowering:
         second = self._over(right, modulus, lazy)
         if second is None or first.most + second.most >= SMALL:
             return None
-        return Residue(make("wrapping_add", first.node, second.node), first.most + second.most)
+        found = make("wrapping_add", first.node, second.node)
+        self._note(node, found)
+        return Residue(found, first.most + second.most)
 
     def _product(self, addend: Residue | None, node: Expr, modulus: int, lazy: bool) -> Residue | None:
         """Addend + left · right in one multiply-add; x · (x + 1) is x + x · x."""
         left, right = node.args
+        absorbed = node
         for x, other in ((left, right), (right, left)):
             if addend is None and other.op == "add" and other.args[0] is x and is_const(other.args[1], 1):
-                addend, left, right = self._over(x, modulus, lazy), x, x
+                addend, left, right, absorbed = self._over(x, modulus, lazy), x, x, other
                 if addend is None:
                     return None
                 break
@@ -128,7 +150,23 @@ class ModularLowering:
         if most >= SMALL:
             return None
         start = const(0) if addend is None else addend.node
-        return Residue(make("madd52lo", start, first.node, second.node), most)
+        found = make("madd52lo", start, first.node, second.node)
+        self._note(node, found)
+        self._note(absorbed, found)
+        return Residue(found, most)
+
+
+def is_regrouped(rest: Expr, dividend: Expr) -> bool:
+    """Whether the rest of a product is one that was not written: x · (x + 1) of k · x · (x + 1)."""
+    return rest.op == "mul" and rest is not dividend and rest not in dividend.args
+
+
+def scalings(node: Expr) -> list[Expr]:
+    """The products with a constant that `split_constant` takes apart."""
+    if node.op != "mul":
+        return []
+    own = [node] if any(map(is_const, node.args)) else []
+    return own + [each for part in node.args for each in scalings(part)]
 
 
 def split_constant(node: Expr) -> tuple[int, Expr | None]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 
-from hastega_magic.errors import Span
 from hastega_magic.interval import TOP
 from hastega_magic.ir.expr import Expr, map_value
 from hastega_magic.ir.fused import Effect, Fused, Output
 from hastega_magic.ir.kernel import Kernel
+from hastega_magic.ir.origins import moved
 from hastega_magic.ir.pipeline import Pipeline, Table
 from hastega_magic.ir.target import Target
 from hastega_magic.passes import fuse, guard, schedule, wrap
@@ -28,7 +28,6 @@ class State:
     target: Target
     width: int | None = None
     large: bool = False
-    spans: Mapping[Expr, Sequence[Span]] = field(default_factory=dict[Expr, Sequence[Span]])
     fused: Fused | None = None
     variants: guard.Variants | None = None
     variant: int = 0
@@ -51,7 +50,7 @@ class Pass:
 
 
 def _fuse(state: State) -> State:
-    return replace(state, fused=fuse.fuse(state.pipelines, state.tables, state.spans))
+    return replace(state, fused=fuse.fuse(state.pipelines, state.tables))
 
 
 def _infer(state: State) -> State:
@@ -83,8 +82,8 @@ def _replaced(loop: Fused, new: Mapping[Expr, Expr]) -> Fused:
     effects = tuple(
         Effect(new[each.node], None if each.mask is None else new[each.mask]) for each in loop.effects
     )
-    spans = {new[node]: places for node, places in loop.spans.items() if node in new}
-    return replace(loop, outputs=outputs, effects=effects, spans=spans)
+    changed = replace(loop, outputs=outputs, effects=effects, spans={})
+    return replace(changed, origins=moved(loop.origins, new.items(), changed.roots()))
 
 
 def _guard(state: State) -> State:

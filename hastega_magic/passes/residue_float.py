@@ -19,7 +19,7 @@ from hastega_magic.interval import TOP
 from hastega_magic.ir.expr import Expr, const, is_const, make, postorder
 from hastega_magic.passes.builder import GraphBuilder
 from hastega_magic.passes.infer import exact_range
-from hastega_magic.passes.modular import split_constant
+from hastega_magic.passes.modular import is_regrouped, scalings, split_constant, unnoted
 from hastega_magic.types import INT
 
 EXACT = 1 << 53
@@ -44,10 +44,16 @@ class Signed:
 class FloatResidues:
     """Lowers `mod` by a constant; `lowered` gives the plain lowering of any node."""
 
-    def __init__(self, builder: GraphBuilder, lowered: Callable[[Expr], Expr]) -> None:
-        """Keep what is known of ranges, and how other nodes are lowered."""
+    def __init__(
+        self,
+        builder: GraphBuilder,
+        lowered: Callable[[Expr], Expr],
+        note: Callable[[Expr, Expr], None] = unnoted,
+    ) -> None:
+        """Keep what is known of ranges, how other nodes are lowered, and who is told which node stands for which."""
         self._builder = builder
         self._lowered = lowered
+        self._note = note
         self._lazy: dict[Expr, Signed | None] = {}
         self._wraps: dict[Expr, bool] = {}
 
@@ -69,7 +75,9 @@ class FloatResidues:
         if node.op != "mod" or not is_const(node.args[1]) or not 2 < _modulus(node) < _QUOTIENT:
             return None
         if node not in self._lazy:
-            self._lazy[node] = self._divided(node.args[0], _modulus(node))
+            self._lazy[node] = found = self._divided(node.args[0], _modulus(node))
+            if found is not None:
+                self._note(node, found.node)
         return self._lazy[node]
 
     def _may_wrap(self, root: Expr) -> bool:
@@ -92,17 +100,21 @@ class FloatResidues:
         if rest is not None and rest is not dividend and factor:
             scaled = self._over(rest, modulus)
             if scaled is not None:
-                whole = self._quotient(scaled, factor, modulus)
+                if is_regrouped(rest, dividend):
+                    self._note(dividend, scaled.node)
+                whole = self._quotient(scaled, factor, modulus, dividend)
                 if whole is not None:
                     return whole
                 small = self._quotient(scaled, 1, modulus)  # k · x % p as k · (x % p) % p
                 if small is not None:
-                    return self._quotient(small, factor, modulus)
+                    return self._quotient(small, factor, modulus, dividend)
         found = self._over(dividend, modulus)
         return None if found is None else self._quotient(found, 1, modulus)
 
-    def _quotient(self, value: Signed, factor: int, modulus: int) -> Signed | None:
-        """Factor · value reduced: what is left after taking away the nearest multiple of p."""
+    def _quotient(
+        self, value: Signed, factor: int, modulus: int, product: Expr | None = None
+    ) -> Signed | None:
+        """Factor · value (`product`) reduced: what is left after taking away the nearest multiple of p."""
         most = abs(factor) * value.most
         nearest = most // modulus + 1
         if most >= EXACT or nearest >= _QUOTIENT // 2:
@@ -115,6 +127,9 @@ class FloatResidues:
         shifted = make("fma", value.node, const(factor / modulus), rounder)
         quotient = make("sub", shifted, rounder)
         scaled = value.node if factor == 1 else make("mul", value.node, const(float(factor)))
+        if product is not None:
+            for each in (product, *scalings(product)) if factor != 1 else (product,):
+                self._note(each, scaled)
         return Signed(make("fma", quotient, const(float(-modulus)), scaled), left)
 
     def _over(self, node: Expr, modulus: int) -> Signed | None:
@@ -130,7 +145,7 @@ class FloatResidues:
             return self._sum(node, modulus)
         if node.op == "neg":
             found = self._over(node.args[0], modulus)
-            return None if found is None else Signed(make("neg", found.node), found.most)
+            return None if found is None else Signed(self._made(node, "neg", found.node), found.most)
         if node.op == "mul":
             found = self._product(None, node, modulus)
             if found is not None:
@@ -154,14 +169,15 @@ class FloatResidues:
         second = self._over(right, modulus)
         if second is None or first.most + second.most >= EXACT:
             return None
-        return Signed(make(node.op, first.node, second.node), first.most + second.most)
+        return Signed(self._made(node, node.op, first.node, second.node), first.most + second.most)
 
     def _product(self, addend: Signed | None, node: Expr, modulus: int) -> Signed | None:
         """Addend + left · right in one fused operation; x · (x + 1) is x + x · x."""
         left, right = node.args
+        absorbed = node
         for x, other in ((left, right), (right, left)):
             if addend is None and other.op == "add" and other.args[0] is x and is_const(other.args[1], 1):
-                addend, left, right = self._over(x, modulus), x, x
+                addend, left, right, absorbed = self._over(x, modulus), x, x, other
                 if addend is None:
                     return None
                 break
@@ -172,8 +188,16 @@ class FloatResidues:
         if most >= EXACT:
             return None
         if addend is None:
-            return Signed(make("mul", first.node, second.node), most)
-        return Signed(make("fma", first.node, second.node, addend.node), most)
+            return Signed(self._made(node, "mul", first.node, second.node), most)
+        found = self._made(node, "fma", first.node, second.node, addend.node)
+        self._note(absorbed, found)
+        return Signed(found, most)
+
+    def _made(self, node: Expr, op: str, *args: Expr) -> Expr:
+        """The operator, which stands for the node."""
+        found = make(op, *args)
+        self._note(node, found)
+        return found
 
 
 def _modulus(node: Expr) -> int:

@@ -7,11 +7,13 @@ a long body                   fewer vectors in flight, so that registers suffice
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from hastega_magic.interval import Interval
 from hastega_magic.ir.expr import Expr, const, flatten, make, postorder, truth
 from hastega_magic.ir.fused import Fused, Output
 from hastega_magic.ir.kernel import Accumulate, Assume, Guard, Kernel, Statement, Store
+from hastega_magic.ir.origins import moved
 from hastega_magic.ir.schedule import BLOCK, VIRTUAL_LANES, Schedule
 from hastega_magic.ir.target import Target
 from hastega_magic.passes.guard import Variant
@@ -47,24 +49,32 @@ def make_kernel(
 ) -> Kernel:
     """The variant's loop form for the target; `width` forces the number of lanes; `large`: results exceed caches."""
     fused = variant.fused
-    statements: list[Statement] = [*variant.assumes, *variant.guards]
+    serves: dict[Statement, list[int]] = {each: [] for each in (*variant.assumes, *variant.guards)}
     slot = 0
-    for output in fused.outputs:
-        made = _statements(output, slot, variant.ranges)
+    for number, output in enumerate(fused.outputs):
+        for each in _statements(output, slot, variant.ranges):
+            serves.setdefault(each, []).append(number)  # equal but for `wide`, which ranges decide
         slot += slots_of(output)
-        statements += [
-            each for each in made if each not in statements
-        ]  # equal but for `wide`, which ranges decide
+    statements = list(serves)
     lowered = lower(
         [node for each in statements for node in _nodes(each)], leaves, variant.ranges, target, width
     )
-    body = tuple(_over(each, lowered.nodes) for each in statements)
-    body = tuple(
-        each for number, each in enumerate(body) if not isinstance(each, Guard) or each not in body[:number]
-    )
-    return Kernel(
-        fused.sources, fused.tables, body, _schedule(body, target, width, large), lowered.ranges, fused.spans
-    )
+    body: list[Statement] = []
+    served: list[tuple[int, ...]] = []
+    guards: set[Guard] = set()
+    for statement, outputs in serves.items():
+        each = _over(statement, lowered.nodes)
+        if isinstance(each, Guard):
+            if each in guards:
+                continue
+            guards.add(each)
+        body.append(each)
+        served.append(tuple(outputs))
+    found = Kernel(
+        fused.sources, fused.tables, tuple(body), _schedule(tuple(body), target, width, large), lowered.ranges,
+        serves=tuple(served),
+    )  # fmt: skip
+    return replace(found, origins=moved(fused.origins, lowered.images, found.roots()))
 
 
 def folds_of(fused: Fused) -> list[list[int]]:

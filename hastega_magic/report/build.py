@@ -43,10 +43,12 @@ def _merge(events: Iterable[Event]) -> dict[str, Any]:
                 out["code"]["passes"].append(data)
             case "phase":
                 _add_phase(out["phases"], data)
+            case "overlap":
+                out["overlapped"] = out.get("overlapped", 0.0) + codec.number(data.get("seconds"))
             case "vector":
                 out["vector"] = data
                 out["instructions"] = data.get("instructions")
-            case "int" | "graph":
+            case "int" | "graph" | "model" | "lanes":
                 out[event.kind] = data
             case "barrier" | "baseline":
                 out.setdefault(event.kind + "s", []).append(data)

@@ -50,7 +50,7 @@ class Row:
 @lru_cache(maxsize=64)
 def graph_image(graph: Graph, caption: str) -> str:
     """The graph as an `<img>`; its alt text names the stages in order."""
-    names = " → ".join(shorten(node.label or node.id, 60) for node in graph.nodes)
+    names = shorten(" → ".join(shorten(node.label or node.id, 60) for node in graph.nodes), 1000)
     return svg.image(graph_svg(graph, caption), f"{caption}: {names}")
 
 
@@ -65,7 +65,7 @@ def graph_svg(graph: Graph, caption: str) -> str:
         )
         for node, lines in texts.items()
     }
-    labels = {(e.source, e.target): svg.wrapped(one_line(e.label), 26, 2) for e in graph.edges if e.label}
+    labels = {(e.source, e.target): svg.wrapped(one_line(e.label), 30, 2) for e in graph.edges if e.label}
     drop = 30.0 + 14 * max((len(lines) for lines in labels.values()), default=0)
     plan = layered(sizes, [(e.source, e.target) for e in graph.edges], drop=drop)
     words: list[tuple[float, float, str, str]] = []
@@ -107,11 +107,12 @@ def _node_lines(node: GraphNode, told_by_edge: bool) -> list[tuple[str, float, b
     kind = {"barrier": "✗ barrier: runs in Python", "stage": ""}.get(node.kind, node.kind)
     lines = [(kind, 11.0, False)] if kind else []
     lines += [(line, 12.0, True) for line in svg.wrapped(visible(node.label or node.id), 36, 14)]
-    if not told_by_edge:
-        kind_of = " ".join(one_line(part) for part in (node.type, node.range) if part)
-        amount = [units.plural(node.elements, "element")] if node.elements >= 0 else []
-        amount += [units.size(node.bytes)] if node.bytes > 0 else []
-        facts = ([kind_of] if kind_of else []) + ([" · ".join(amount)] if amount else [])
+    kind_of = " ".join(one_line(part) for part in (node.type, node.range) if part)
+    amount = [units.plural(node.elements, "element")] if node.elements >= 0 else []
+    amount += [units.size(node.bytes)] if node.bytes > 0 and not told_by_edge else []
+    facts = [kind_of] if kind_of and not told_by_edge else []
+    facts += [" · ".join(amount)] if amount else []
+    if facts:
         lines += [(part, 11.0, False) for fact in facts for part in svg.wrapped(fact, 40, 2)]
     if node.reason:
         lines += [(line, 11.0, False) for line in svg.wrapped(one_line(node.reason), 40, 4)]
@@ -211,7 +212,7 @@ def baseline_svg(rows: Sequence[Row]) -> str:
     for power in range(low, high + 1):
         x = left + span * (power - low) / (high - low)
         body.append(svg.path([(x, 8), (x, bottom)], stroke="#d9d9d3"))
-        body.append(svg.text(x, bottom + 14, _decade(power), size=10.5, fill=svg.MUTED, anchor="middle"))
+        body.append(svg.text(x, bottom + 14, units.decade(power), size=10.5, fill=svg.MUTED, anchor="middle"))
     end = WIDTH
     for i, row in enumerate(rows):
         y = 12 + 28 * i
@@ -228,11 +229,3 @@ def baseline_svg(rows: Sequence[Row]) -> str:
         note += "; hatched: extrapolated"
     body.append(svg.text(left, bottom + 31, note, size=10.5, fill=svg.MUTED))
     return svg.document(end, bottom + 42, body)
-
-
-def _decade(power: int) -> str:
-    """A power of ten of seconds: 100 µs."""
-    unit = ("s", "ms", "µs", "ns")[min(3, max(0, math.ceil(-power / 3)))]
-    shift = {"s": 0, "ms": 3, "µs": 6, "ns": 9}[unit]
-    value = 10.0 ** (power + shift)
-    return f"{value:,.0f}".replace(",", units.THIN) + f" {unit}" if value >= 1 else f"{value:g} {unit}"

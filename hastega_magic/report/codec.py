@@ -32,13 +32,19 @@ def encode(value: object) -> Json:
     if kind in _PLAIN:  # most values by far, and checks against protocols are slow
         return cast("Json", value)
     if kind is tuple or kind is list:
-        return [encode(each) for each in cast("Sequence[object]", value)]
+        # The same question as above, without a call: lists are mostly of plain values.
+        items = cast("Sequence[object]", value)
+        return [each if type(each) in _PLAIN else encode(each) for each in items]  # pyright: ignore[reportReturnType]
     if isinstance(value, model.GraphEdge):
         return [value.source, value.target, value.label]
     if (names := _names(kind)) is not None:
-        found = ((key, getattr(value, name)) for name, key in names)
-        return {key: encode(each) for key, each in found if each is not None}
-    if isinstance(value, Mapping):
+        found = {key: getattr(value, name) for name, key in names}
+        return {
+            key: each if type(each) in _PLAIN else encode(each)
+            for key, each in found.items()
+            if each is not None
+        }
+    if kind is dict or isinstance(value, Mapping):
         return {str(k): encode(v) for k, v in cast("Mapping[Any, object]", value).items()}
     if isinstance(value, (list, tuple, set, frozenset)):
         return [encode(v) for v in cast("Sequence[object]", value)]
@@ -147,8 +153,11 @@ def _pipeline(data: Record) -> model.PipelineReport:
         vector=_vector(record(data.get("vector"))),
         integers=_integers(record(data.get("int"))),
         code=_code(record(data.get("code"))),
-        links=many(data.get("links"), encode),
+        links=many(data.get("links"), _json),  # long, and copied when it is written
         phases=many(data.get("phases"), _phase),
+        overlapped=number(data.get("overlapped")),
+        model=_model(record(data.get("model"))),
+        lanes=_lanes(record(data.get("lanes"))),
         cached=data.get("cached") is True,
         baselines=many(data.get("baselines"), _baseline),
         graph=model.GraphPair(_graph(graph.get("before")), _graph(graph.get("after"))),
@@ -243,3 +252,51 @@ def _node(value: object) -> model.GraphNode:
 def _edge(value: object) -> model.GraphEdge:
     parts = (*many(value, text), "", "", "")
     return model.GraphEdge(parts[0], parts[1], parts[2])
+
+
+def _model(data: Record) -> model.Model | None:
+    def phase(value: object) -> model.ModelPhase:
+        line = record(value)
+        # A file may hold any numbers, but no run takes less than nothing.
+        a, b = max(0.0, number(line.get("a"))), max(0.0, number(line.get("b")))
+        return model.ModelPhase(text(line.get("name")), a, b)
+
+    def row(value: object) -> model.ModelRow:
+        data = record(value)
+        points = (many(point, number) for point in many(data.get("points"), _json))
+        kept = tuple(
+            (n, seconds) for n, seconds in (p for p in points if len(p) == 2) if n >= 1 and seconds > 0
+        )
+        return model.ModelRow(text(data.get("backend")), many(data.get("phases"), phase), kept)
+
+    def crossing(value: object) -> model.Crossing:
+        data = record(value)
+        return model.Crossing(text(data.get("faster")), text(data.get("than")), number(data.get("n")))
+
+    rows = tuple(each for each in many(data.get("rows"), row) if each.backend and each.phases)
+    if not rows:
+        return None
+    met = tuple(each for each in many(data.get("crossings"), crossing) if each.n >= 1)
+    return model.Model(many(data.get("n"), integer), rows, met)
+
+
+def _json(value: object) -> Json:
+    return cast("Json", value)
+
+
+def _lanes(data: Record) -> model.Lanes | None:
+    def step(value: object) -> model.LaneStep:
+        step = record(value)
+        values = many(step.get("values"), text)
+        active = many(step.get("active"), lambda each: each is not False)
+        missing = (True,) * (len(values) - len(active))
+        return model.LaneStep(
+            integer(step.get("line")), text(step.get("text")), values, (*active, *missing)[: len(values)]
+        )
+
+    steps = many(data.get("steps"), step)
+    if not steps:
+        return None
+    return model.Lanes(
+        integer(data.get("lanes"), len(steps[0].values)), steps, integer(data.get("total"), len(steps))
+    )

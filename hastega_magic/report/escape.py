@@ -43,6 +43,7 @@ def shorten(text: str, limit: int) -> str:
     line = one_line(text)
     if columns(line) <= limit:
         return line
+    line = line[:limit]
     while line and columns(line) > limit - 1:
         line = line[:-1]
     return line + "…"

@@ -7,13 +7,15 @@ strips them still shows all. Text takes the page's colour; where a background is
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
 
 from hastega_magic.report import units
+from hastega_magic.report.breakeven import model_image, sentences
 from hastega_magic.report.charts import Row, baseline_image, graph_image, time_image
+from hastega_magic.report.cut import FEW, WHOLE, few_nodes
 from hastega_magic.report.escape import markup, one_line, shorten
-from hastega_magic.report.listing import Excerpt, changes, excerpt, hot_loop, shortened
-from hastega_magic.report.model import SCHEMA, Code, PassText, PipelineReport, Report
+from hastega_magic.report.folds import LINES, SAVE, details, listing, listings, nested, pre
+from hastega_magic.report.lanes import MOST_STEPS, lanes_notes, lanes_text
+from hastega_magic.report.model import SCHEMA, PipelineReport, Report
 from hastega_magic.report.verdict import (
     LEGEND,
     backend_name,
@@ -25,24 +27,27 @@ from hastega_magic.report.verdict import (
     verdict,
 )
 
-LINES = 120
-"""How many lines of one listing are shown under a cell."""
-
 EVERYTHING = 1_000_000
 """A limit that no listing reaches."""
+
+_MOST = 8
+"""How many barriers and warnings of one pipeline are told under a cell."""
+
+_PAGE = 95_000
+"""Characters of HTML that one pipeline may take, where cutting listings to fewer lines helps."""
+
+_SHORTEST = 15
+"""Lines below which listings are not cut."""
+
+_ROOM = 240_000
+"""Characters of HTML after which a cell's further pipelines have their first lines only."""
+
+_LONG = 400
+"""Characters of a sentence."""
 
 _CHIP = "background:#fdecea;color:#8a1410;border:1px solid #b3261e;padding:0 4px"
 _ALERT = "background:#fdecea;color:#8a1410;border-left:4px solid #b3261e;padding:3px 8px;margin:3px 0"
 _NOTE = "background:#fdf3d8;color:#4d3800;border-left:4px solid #a67c00;padding:3px 8px;margin:3px 0"
-_PRE = (
-    "border:1px solid #8b8b85;padding:6px 8px;margin:4px 0;overflow:auto;max-height:420px;"
-    "font-size:12px;line-height:1.35;white-space:pre"
-)
-_DIFF = {
-    "+": "background:#d6f0dc;color:#0c3a1c",
-    "-": "background:#f4e3bd;color:#4a3300",
-    "@": "background:#e4e4df;color:#44443f",
-}
 _CELL = "text-align:right;padding:1px 12px 1px 0;border:0"
 _GRAPH = "vertical-align:top;text-align:left;padding:0 10px 0 0;border:0"
 _FIRST = "text-align:left;padding:1px 12px 1px 0;border:0"
@@ -51,74 +56,88 @@ _FIRST = "text-align:left;padding:1px 12px 1px 0;border:0"
 def render_html(report: Report, full: bool = False) -> str:
     """An HTML fragment. Listings are cut at a readable length, the hot loop kept, unless `full`."""
     limit = EVERYTHING if full else max(30, LINES // max(1, len(report.pipelines)))
-    out = [_note(f"! {one_line(warning)}") for warning in report.cell.warnings]
+    many = len(report.pipelines) if full else _MOST
+    out = _notes(report.cell.warnings, many)
     if report.schema > SCHEMA:
         out.append(
             _note(f"This report has schema {report.schema}; what is newer than {SCHEMA} is not shown.")
         )
     if not report.pipelines:
         out.append("<div>Hastega: no pipeline ran in this cell.</div>")
-    out += [_pipeline(pipeline, limit) for pipeline in report.pipelines]
+    whole, room = 0, _ROOM
+    for pipeline in report.pipelines:
+        if not full and room < 0:
+            break
+        out.append(_fitting(pipeline, limit))
+        whole, room = whole + 1, room - len(out[-1])
+    out += _heads(report.pipelines[whole:])
     if any(p.baselines for p in report.pipelines):
         out.append(f'<div style="opacity:0.8;font-size:12px;margin-top:4px">{markup(LEGEND)}</div>')
     return f'<div dir="ltr" style="line-height:1.5;max-width:1000px">{"".join(out)}</div>'
 
 
-def _pipeline(pipeline: PipelineReport, limit: int) -> str:
+def _heads(pipelines: Sequence[PipelineReport]) -> Iterable[str]:
+    """The first lines of pipelines that there is no more room for."""
+    if pipelines:
+        yield _note(
+            f"{units.plural(len(pipelines), 'more pipeline')}, without details. With all of them: {SAVE}"
+        )
+    yield from map(_head, pipelines[:LINES])
+
+
+def _head(pipeline: PipelineReport) -> str:
     parts = (
         f'<span style="{_CHIP}">{markup(part.text)}</span>' if part.bad else markup(part.text)
         for part in verdict(pipeline)
     )
-    out = [f"<div><b>{markup(shorten(title(pipeline), 60))}</b>&emsp;{' · '.join(parts)}</div>"]
-    for barrier in pipeline.barriers:
+    return f"<div><b>{markup(shorten(title(pipeline), 60))}</b>&emsp;{' · '.join(parts)}</div>"
+
+
+def _fitting(pipeline: PipelineReport, limit: int) -> str:
+    """A pipeline with its listings cut further where they are long in lines and in columns, as of many stages."""
+    found = _pipeline(pipeline, limit)
+    while len(found) > _PAGE and _SHORTEST < limit < EVERYTHING:
+        limit = max(_SHORTEST, limit // 2)
+        found = _pipeline(pipeline, limit)
+    return found
+
+
+def _pipeline(pipeline: PipelineReport, limit: int) -> str:
+    out = [_head(pipeline)]
+    most = limit if limit == EVERYTHING else _MOST
+    for barrier in pipeline.barriers[:most]:
         stage = f"<code>{markup(shorten(barrier.stage, 80))}</code>"
         where = f" (line {barrier.span[0]})" if barrier.span else ""
-        out.append(
-            f'<div style="{_ALERT}">✗ barrier {stage}{where}: {markup(one_line(barrier.reason))}</div>'
-        )
-    out += [_note(f"! {one_line(warning)}") for warning in pipeline.warnings]
+        reason = markup(shorten(barrier.reason, _LONG))
+        out.append(f'<div style="{_ALERT}">✗ barrier {stage}{where}: {reason}</div>')
+    if len(pipeline.barriers) > most:
+        more = units.plural(len(pipeline.barriers) - most, "more barrier")
+        out.append(f'<div style="{_ALERT}">✗ and {more}</div>')
+    out += _notes(pipeline.warnings, most)
     out.append(_times(pipeline))
     out += _sections(pipeline, limit)
     return f'<div style="margin:4px 0 10px 0">{"".join(out)}</div>'
 
 
+def _notes(warnings: Sequence[str], most: int) -> list[str]:
+    out = [_note(f"! {shorten(warning, _LONG)}") for warning in warnings[:most]]
+    if len(warnings) > most:
+        out.append(_note(f"! and {units.plural(len(warnings) - most, 'more warning')}"))
+    return out
+
+
 def _sections(pipeline: PipelineReport, limit: int) -> Iterable[str]:
-    code = pipeline.code
-    yield _details(
+    yield details(
         "Pipeline",
         f"{units.plural(len(pipeline.stages), 'stage')}, before and after fusion",
-        _graphs(pipeline),
+        _graphs(pipeline, limit),
     )
-    yield _details("Baselines", "; ".join(_baseline_names(pipeline)), _baselines(pipeline))
-    yield _details("Times and transfers", _moved(pipeline), _phases(pipeline))
-    yield _listings(code, limit)
-    yield _details("Why", "", _why(pipeline))
-
-
-@lru_cache(maxsize=64)
-def _listings(code: Code, limit: int) -> str:
-    """The sections that a cell of the same shape shows again as they are."""
-    changed = ", ".join(one_line(step.name) for step in code.passes)
-    return "".join(
-        (
-            _details("Fused IR", "the loop that all stages became", _listing(code.fused, limit)),
-            _details("Passes", changed, _passes(code, limit)),
-            _details("LLVM IR", _count(code.llvm) + ", as compiled", _hot(code.llvm, limit)),
-            _details("Assembly", _count(code.asm) + ", as run", _hot(code.asm, limit)),
-            _details("OpenCL C", _count(code.opencl), _listing(code.opencl, limit)),
-        )
-    )
-
-
-def _details(name: str, hint: str, body: str) -> str:
-    """A section that opens on a click; nothing where the body is empty."""
-    if not body:
-        return ""
-    small = f' <span style="opacity:0.8;font-size:12px">{markup(hint)}</span>' if hint else ""
-    return (
-        f'<details style="margin:2px 0"><summary style="cursor:pointer"><b>{name}</b>{small}</summary>'
-        f'<div style="margin:4px 0 8px 14px">{body}</div></details>'
-    )
+    yield details("Baselines", "; ".join(_baseline_names(pipeline)), _baselines(pipeline))
+    yield details("Break-even", _break_even_hint(pipeline), _break_even(pipeline))
+    yield details("Times and transfers", _moved(pipeline), _phases(pipeline))
+    yield listings(pipeline.code, limit)
+    yield details("Lanes", "the first vector, value by value", _lanes(pipeline, limit))
+    yield details("Why", "", _why(pipeline, limit))
 
 
 def _note(text: str) -> str:
@@ -139,10 +158,11 @@ def _ours(pipeline: PipelineReport) -> str:
     return "this run" + (f" ({one_line(pipeline.backend)})" if pipeline.backend else "")
 
 
-def _graphs(pipeline: PipelineReport) -> str:
+def _graphs(pipeline: PipelineReport, limit: int) -> str:
     pair = pipeline.graph
+    most = WHOLE if limit == EVERYTHING else FEW
     cells = [
-        f'<td style="{_GRAPH}">{graph_image(graph, caption)}</td>'
+        f'<td style="{_GRAPH}">{graph_image(few_nodes(graph, most), caption)}</td>'
         for graph, caption in (
             (pair.before, "Before fusion, as written"),
             (pair.after, "After fusion, as run"),
@@ -150,12 +170,12 @@ def _graphs(pipeline: PipelineReport) -> str:
         if graph.nodes
     ]
     if not cells:
-        return _listing(pipeline.code.pipeline, LINES)
+        return listing(pipeline.code.pipeline, limit)
     table = (
         f'<table style="border:0;margin:0"><tr style="background:transparent">{"".join(cells)}</tr></table>'
     )
-    return f'<div style="overflow:auto">{table}</div>' + _nested(
-        "as text", _listing(pipeline.code.pipeline, LINES)
+    return f'<div style="overflow:auto">{table}</div>' + nested(
+        "as text", listing(pipeline.code.pipeline, limit)
     )
 
 
@@ -179,10 +199,54 @@ def _baselines(pipeline: PipelineReport) -> str:
         mark = "≈" if baseline.extrapolated else "✓"
         remark = " · ".join(part for part in (f"{time} {mark}", ratio) if part)
         name = shorten(backend_name(baseline.backend), 24)
-        remark = remark if seconds > 0 else "✗ another result"
+        if not seconds:
+            remark = "✗ another result" if baseline.elements else "✗ did not run"
         rows.append(Row(name, seconds, remark, extrapolated=baseline.extrapolated))
         table.append(_row((name, time, ratio, remarks(baseline)), last_left=True))
     return baseline_image(tuple(rows)) + _table(table)
+
+
+def _break_even_hint(pipeline: PipelineReport) -> str:
+    said = sentences(pipeline.model) if pipeline.model is not None else ()
+    return shorten("; ".join(said[:2]), _LONG)
+
+
+def _break_even(pipeline: PipelineReport) -> str:
+    model = pipeline.model
+    if model is None:
+        return ""
+    table = [
+        _row(("back end", "for each element", "once", "for this cell", "most of it"), "th", last_left=True)
+    ]
+    for row in model.rows[:_MOST]:
+        whole = row.seconds(pipeline.elements)
+        parts = sorted(row.phases, key=lambda phase: -phase.a * pipeline.elements - phase.b)
+        most = ", ".join(phase_name(phase.name) for phase in parts[:2] if phase.a or phase.b)
+        each, once = sum(phase.a for phase in row.phases), sum(phase.b for phase in row.phases)
+        name = shorten(backend_name(row.backend), 24)
+        table.append(
+            _row(
+                (name, units.seconds(each), units.seconds(once), f"≈ {units.seconds(whole)}", most),
+                last_left=True,
+            )
+        )
+    said = "".join(f"<li>{markup(shorten(sentence, _LONG))}</li>" for sentence in sentences(model)[:_MOST])
+    note = "Fitted to the measurements: seconds for each element, and seconds once; compiling is left out."
+    return (
+        model_image(model, pipeline.elements)
+        + (f'<ul style="margin:0">{said}</ul>' if said else "")
+        + _table(table)
+        + f'<div style="opacity:0.8;font-size:12px">{note}</div>'
+    )
+
+
+def _lanes(pipeline: PipelineReport, limit: int) -> str:
+    if pipeline.lanes is None:
+        return ""
+    most = limit if limit == EVERYTHING else MOST_STEPS
+    notes = "".join(f"<div>{markup(note)}</div>" for note in lanes_notes(pipeline.lanes, most))
+    text = pre(markup(lanes_text(pipeline.lanes, most)))
+    return f'{text}<div style="opacity:0.8;font-size:12px">{notes}</div>'
 
 
 def _moved(pipeline: PipelineReport) -> str:
@@ -224,89 +288,6 @@ def _row(cells: Sequence[str], tag: str = "td", last_left: bool = False) -> str:
     return f'<tr style="background:transparent">{body}</tr>'
 
 
-def _why(pipeline: PipelineReport) -> str:
-    lines = "".join(f"<li>{markup(sentence)}</li>" for sentence in reasons(pipeline))
+def _why(pipeline: PipelineReport, limit: int) -> str:
+    lines = "".join(f"<li>{markup(shorten(sentence, _LONG))}</li>" for sentence in reasons(pipeline)[:limit])
     return f'<ul style="margin:0">{lines}</ul>' if lines else ""
-
-
-# --------------------------------------------------------------------------------------------- listings
-
-
-def _pre(body: str) -> str:
-    """A block of code, of text already escaped."""
-    return f'<pre dir="ltr" style="{_PRE}">{body}</pre>'
-
-
-def _nested(name: str, body: str) -> str:
-    if not body:
-        return ""
-    return f'<details><summary style="cursor:pointer">{markup(name)}</summary>{body}</details>'
-
-
-def _count(text: str) -> str:
-    return units.plural(len(text.splitlines()), "line")
-
-
-def _cut(part: Excerpt) -> str:
-    """A note on what is not shown; nothing where all is."""
-    if part.whole:
-        return ""
-    said = f"Lines {part.first} to {part.last} of {units.grouped(part.total)}. All of them: "
-    how = "<code>%hastega report --save FILE.html</code>"
-    return f'<div style="opacity:0.8;font-size:12px">{said}{how}</div>'
-
-
-@lru_cache(maxsize=256)
-def _listing(text: str, limit: int) -> str:
-    """A listing from its beginning."""
-    if not text.strip():
-        return ""
-    part = excerpt(text, limit)
-    return _pre(markup(part.text)) + _cut(part)
-
-
-@lru_cache(maxsize=64)
-def _hot(text: str, limit: int) -> str:
-    """A listing with its hot loop first, the rest behind a click."""
-    loop = hot_loop(text) if text.strip() else None
-    if loop is None:
-        return _listing(text, limit)
-    hot = excerpt(text, limit, *loop)
-    cut = "" if hot.last == loop[1] else f", of which the first {limit} are shown"
-    head = f"The hot loop, lines {loop[0] + 1} to {loop[1]} of {units.grouped(hot.total)}{cut}:"
-    # What does not fit whole repeats little beside the loop: its beginning, for the declarations.
-    most = limit if hot.total <= limit else limit // 3
-    name = f"all {units.plural(hot.total, 'line')}" if hot.total <= limit else f"the first {most} lines"
-    return f"<div>{head}</div>{_pre(markup(hot.text))}{_nested(name, _listing(text, most))}"
-
-
-def _passes(code: Code, limit: int) -> str:
-    """Each pass with what it changed, against the one before."""
-    out: list[str] = []
-    before = code.pipeline
-    for number, step in enumerate(code.passes, 1):
-        out.append(_pass(step, before, number, min(limit, 80) if limit <= LINES else limit))
-        before = step.text
-    return "".join(out)
-
-
-@lru_cache(maxsize=256)
-def _pass(step: PassText, before: str, number: int, limit: int) -> str:
-    lines = changes(before, step.text)
-    added = sum(line.startswith("+") for line in lines)
-    removed = sum(line.startswith("-") for line in lines)
-    told = f"+{added} −{removed} lines" if lines else "no change"
-    doc = f"<div>{markup(one_line(step.doc))}</div>" if step.doc else ""
-    if lines:
-        body = doc + _pre("\n".join(_coloured(shortened(line, limit)) for line in lines[:limit]))
-        body += _cut(Excerpt("", 1, min(limit, len(lines)), len(lines)))
-    else:
-        body = doc
-    body += _nested(f"all after {one_line(step.name)}", _listing(step.text, limit))
-    return _nested(f"{number}. {one_line(step.name)}  {told}", body or f"<div>{told}</div>")
-
-
-def _coloured(line: str) -> str:
-    """A line of a diff: its sign says it, the background only repeats it."""
-    style = _DIFF.get(line[0])
-    return f'<span style="{style}">{markup(line)}</span>' if style else markup(line)

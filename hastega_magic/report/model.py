@@ -161,6 +161,72 @@ class Baseline:
 
 
 @dataclass(frozen=True)
+class ModelPhase:
+    """A fitted line: the phase takes `a` seconds for each element, and `b` seconds once."""
+
+    name: str
+    a: float = 0.0
+    b: float = 0.0
+
+
+@dataclass(frozen=True)
+class ModelRow:
+    """A back end's fitted phases; `points`: pairs of elements and seconds that were measured."""
+
+    backend: str
+    phases: tuple[ModelPhase, ...] = ()
+    points: tuple[tuple[float, float], ...] = ()
+
+    def seconds(self, n: float) -> float:
+        """The fitted time for n elements."""
+        return sum(phase.a * n + phase.b for phase in self.phases)
+
+
+@dataclass(frozen=True)
+class Crossing:
+    """From `n` elements on, the line of `faster` lies below that of `than`."""
+
+    faster: str
+    than: str
+    n: float
+
+
+@dataclass(frozen=True)
+class Model:
+    """Times for other numbers of elements.
+
+    The first row is the back end of the cell. `n`: the sizes that were measured, in rising order.
+    """
+
+    n: tuple[int, ...] = ()
+    rows: tuple[ModelRow, ...] = ()
+    crossings: tuple[Crossing, ...] = ()
+
+
+@dataclass(frozen=True)
+class LaneStep:
+    """A value, or what becomes of one, on the first vector.
+
+    `line`: in `code.fused`, from 1; 0: none. `values`: a short text for each lane; `active`: whether the lane takes
+    part, as a filter left it in and there is an element.
+    """
+
+    line: int = 0
+    text: str = ""
+    values: tuple[str, ...] = ()
+    active: tuple[bool, ...] = ()
+
+
+@dataclass(frozen=True)
+class Lanes:
+    """One vector of the loop, on the first elements of the source. `total`: steps there are, shown or not."""
+
+    lanes: int = 0
+    steps: tuple[LaneStep, ...] = ()
+    total: int = 0
+
+
+@dataclass(frozen=True)
 class PipelineReport:
     """One group of pipelines that were compiled together, such as two that share a source."""
 
@@ -181,16 +247,22 @@ class PipelineReport:
     cached: bool = False
     baselines: tuple[Baseline, ...] = ()
     # Optional, beyond the fixed interface. `elements_out`: how many elements the array results hold together.
+    # `overlapped`: seconds that the running phases share, because they ran at once.
     graph: GraphPair = GraphPair()
     why: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     results: tuple[str, ...] = ()
     elements_out: int | None = None
     instructions: Mapping[str, int] = field(default_factory=dict[str, int])
+    overlapped: float = 0.0
+    # None: nothing was compared; no compiled loop ran.
+    model: Model | None = None
+    lanes: Lanes | None = None
 
     def seconds(self, compiling: bool = False) -> float:
         """The running time in seconds, transfers and conversions included; `compiling`: that before."""
-        return sum(p.seconds for p in self.phases if (p.name in COMPILING) == compiling)
+        total = sum(p.seconds for p in self.phases if (p.name in COMPILING) == compiling)
+        return total if compiling else max(0.0, total - self.overlapped)
 
 
 @dataclass(frozen=True)

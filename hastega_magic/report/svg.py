@@ -86,8 +86,21 @@ def rect(
     )
 
 
-def path(points: Sequence[tuple[float, float]], *, stroke: str = LINE, curved: bool = False) -> str:
-    """A line through the points; `curved`: leaving and arriving vertically."""
+def circle(x: float, y: float, radius: float, *, fill: str, stroke: str = "none") -> str:
+    """A circle around `(x, y)`."""
+    edge = "" if stroke == "none" else f" stroke='{stroke}' stroke-width='1.5'"
+    return f"<circle cx='{num(x)}' cy='{num(y)}' r='{num(radius)}' fill='{fill}'{edge}/>"
+
+
+def path(
+    points: Sequence[tuple[float, float]],
+    *,
+    stroke: str = LINE,
+    curved: bool = False,
+    dash: str = "",
+    pen: float = 1,
+) -> str:
+    """A line through the points; `curved`: leaving and arriving vertically; `dash`: lengths drawn and left out."""
     (x, y), *rest = points
     steps = [f"M{num(x)} {num(y)}"]
     for px, py in rest:
@@ -97,7 +110,9 @@ def path(points: Sequence[tuple[float, float]], *, stroke: str = LINE, curved: b
         else:
             steps.append(f"L{num(px)} {num(py)}")
         x, y = px, py
-    return f"<path d='{''.join(steps)}' fill='none' stroke='{stroke}'/>"
+    extra = f" stroke-dasharray='{dash}'" if dash else ""
+    extra += f" stroke-width='{num(pen)}'" if pen != 1 else ""
+    return f"<path d='{''.join(steps)}' fill='none' stroke='{stroke}'{extra}/>"
 
 
 def arrow_head(x: float, y: float) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from hastega_magic.report import units
+from hastega_magic.report.breakeven import sentences
 from hastega_magic.report.escape import columns, one_line, shorten
 from hastega_magic.report.model import SCHEMA, PipelineReport, Report
 from hastega_magic.report.verdict import (
@@ -15,6 +16,12 @@ from hastega_magic.report.verdict import (
     title,
     verdict,
 )
+
+_MOST = 8
+"""How many barriers and warnings of one pipeline are told."""
+
+_LONG = 400
+"""Characters of a sentence."""
 
 
 def render_text(report: Report, width: int = 100) -> str:
@@ -37,13 +44,21 @@ def _pipeline(pipeline: PipelineReport, width: int) -> list[str]:
     head = shorten(title(pipeline), 40) + "   "
     parts = [part.text for part in verdict(pipeline)]
     lines = _folded([head + parts[0], *parts[1:]], " · ", width, " " * min(columns(head), 16))
-    for barrier in pipeline.barriers:
-        sentence = f"✗ barrier {shorten(barrier.stage, 40)}: {one_line(barrier.reason)}"
+    for barrier in pipeline.barriers[:_MOST]:
+        sentence = f"✗ barrier {shorten(barrier.stage, 40)}: {shorten(barrier.reason, _LONG)}"
         lines += _folded(("  " + sentence).split(" "), " ", width, "    ")
-    for warning in pipeline.warnings:
-        lines += _folded(f"  ! {one_line(warning)}".split(" "), " ", width, "    ")
+    if len(pipeline.barriers) > _MOST:
+        lines.append(f"  ✗ and {units.plural(len(pipeline.barriers) - _MOST, 'more barrier')}")
+    for warning in pipeline.warnings[:_MOST]:
+        lines += _folded(f"  ! {shorten(warning, _LONG)}".split(" "), " ", width, "    ")
+    if len(pipeline.warnings) > _MOST:
+        lines.append(f"  ! and {units.plural(len(pipeline.warnings) - _MOST, 'more warning')}")
     lines += _table(("phase", "time", "bytes", "rate"), _phases(pipeline), "<>>>")
     lines += _table(("baseline", "time", "÷ ours", ""), _baselines(pipeline), "<>><")
+    said = sentences(pipeline.model) if pipeline.model is not None else ()
+    if said:
+        told = shorten("; ".join(said), _LONG)
+        lines += _folded(f"  break-even: {told}".split(" "), " ", width, "    ")
     return lines
 
 

@@ -64,3 +64,11 @@ def times(factor: float) -> str:
 def plural(count: int, noun: str) -> str:
     """1 loop, 2 loops."""
     return f"{grouped(count)} {noun}" if count == 1 else f"{grouped(count)} {noun}s"
+
+
+def decade(power: int) -> str:
+    """A power of ten of seconds: 100 µs."""
+    unit = ("s", "ms", "µs", "ns")[min(3, max(0, math.ceil(-power / 3)))]
+    shift = {"s": 0, "ms": 3, "µs": 6, "ns": 9}[unit]
+    value = 10.0 ** (power + shift)
+    return f"{value:,.0f}".replace(",", THIN) + f" {unit}" if value >= 1 else f"{value:g} {unit}"

@@ -132,7 +132,7 @@ def compared(baseline: Baseline, running: float) -> str:
     """A baseline in the verdict: `21 × NumPy ✓`. One with another result shows no time."""
     name = backend_name(baseline.backend)
     if not baseline.equal:
-        return f"✗ {name} gave another result"
+        return f"✗ {name} gave another result" if baseline.elements else f"✗ {name} did not run"
     mark = "≈" if baseline.extrapolated else "✓"
     if running <= 0 or baseline.seconds <= 0:
         return f"{name} {mark}"
@@ -159,6 +159,10 @@ def remarks(baseline: Baseline) -> str:
 def reasons(pipeline: PipelineReport) -> tuple[str, ...]:
     """The sentences of "Why": those of the trace, then what the figures themselves say."""
     out = [one_line(sentence) for sentence in pipeline.why]
+    if pipeline.overlapped > 0:
+        running = pipeline.seconds()
+        together, run = units.seconds(running + pipeline.overlapped), units.seconds(running)
+        out.append(f"Transfers, kernel and conversions ran at once: together {together}, the run took {run}.")
     ints, vector = pipeline.integers, pipeline.vector
     if ints.fell_back:
         out.append("Integers: some did not fit 64 bits, and were recomputed exactly with Python's own.")

@@ -7,6 +7,7 @@ dropped as soon as a result needs other pages, so that keeping never raises the 
 
 from __future__ import annotations
 
+import ctypes
 import mmap
 import threading
 from typing import Any
@@ -78,11 +79,36 @@ class _Pool:
 
 
 _pool = _Pool()
+_guarded = False
+_ALIGNMENT = 64
+"""Of a result's first byte: a vector, as stores past the caches need it."""
+
+
+def guard(on: bool = True) -> None:
+    """From now on, let each result stand between pages that cannot be written: a store just beside it is a fault."""
+    global _guarded  # noqa: PLW0603  a process that tries kernels does nothing else
+    _guarded = on
+
+
+def _between_guards(length: int, dtype: str, size: int) -> AnyArray:
+    """The array's end, but for less than a vector, is the end of its last page."""
+    page = mmap.PAGESIZE
+    used = -(-size // page) * page
+    pages = mmap.mmap(-1, used + 2 * page, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    start = np.frombuffer(pages, np.uint8).ctypes.data
+    protect = ctypes.CDLL(None, use_errno=True).mprotect
+    for place in (start, start + page + used):
+        if protect(ctypes.c_void_p(place), ctypes.c_size_t(page), 0):
+            raise MemoryError("a result's pages cannot be guarded")
+    first = page + used - -(-size // _ALIGNMENT) * _ALIGNMENT
+    return np.frombuffer(pages, dtype, length, first)
 
 
 def allocate(length: int, dtype: str) -> AnyArray:
     """Room for `length` elements, with any content. Pages that are never written take no memory."""
     size = length * np.dtype(dtype).itemsize
+    if _guarded:
+        return _between_guards(length, dtype, size)
     if size < POOLED:
         return np.empty(length, dtype)
     return np.asarray(_Pages(_pool.take(size)[0], length, dtype))

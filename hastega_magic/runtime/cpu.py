@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ctypes
 import itertools
+import re
 import threading
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 
 import llvmlite.binding as llvm
 
@@ -60,16 +61,68 @@ def _parsed(text: str) -> llvm.ModuleRef:
     return module
 
 
+@cache
+def _stripping(target: Target) -> tuple[llvm.ModulePassManager, llvm.PassBuilder]:
+    passes = llvm.create_new_module_pass_manager()
+    passes.add_strip_symbols_pass()
+    return passes, llvm.create_pass_builder(_machine(target), llvm.create_pipeline_tuning_options(0))
+
+
+def image_of(text: str) -> bytes:
+    """The object file of a module's text, without debug information: it serves listings, and costs time here."""
+    module = _parsed(text)
+    if _LOCATED in text:
+        passes, builder = _stripping(host())
+        passes.run(module, builder)
+    return _machine(host()).emit_object(module)
+
+
 def compile_text(text: str) -> Program:
     """Machine code for the host from a module's text; RuntimeError with LLVM's words if the text is not valid."""
     with _LOCK:
-        image = _machine(host()).emit_object(_parsed(text))
+        image = image_of(text)
         builder = llvm.JITLibraryBuilder().add_object_img(image).add_current_process().export_symbol(ENTRY)
         library = builder.link(_jit(), f"kernel{next(_NUMBERS)}")
         return Program(text, KernelFunction(library[ENTRY]), library, len(image))
 
 
+@dataclass(frozen=True)
+class Listing:
+    """Assembly, and for each of its lines the line that debug information says it comes from (0: none)."""
+
+    text: str
+    places: tuple[int, ...]
+
+
 def assembly(text: str) -> str:
-    """The assembly that `compile_text` makes machine code of."""
+    """The assembly that `compile_text` makes machine code of, without what debug information adds to it."""
+    return listing(text).text
+
+
+def listing(text: str) -> Listing:
+    """The same with the places of its lines."""
+    return _listing(text, host())
+
+
+@lru_cache(8)
+def _listing(text: str, target: Target) -> Listing:
     with _LOCK:
-        return _machine(host()).emit_assembly(_parsed(text))
+        emitted = _machine(target).emit_assembly(_parsed(text))
+    if _LOCATED not in text:
+        return Listing(emitted, (0,) * emitted.count("\n"))
+    lines: list[str] = []
+    places: list[int] = []
+    place = 0
+    for line in emitted.splitlines(keepends=True):
+        if (found := _LOCATION.match(line)) is not None:
+            place = int(found[1])
+        elif not _DEBUG.match(line):
+            lines.append(line)
+            places.append(place if _INSTRUCTION.match(line) else 0)
+    return Listing("".join(lines), tuple(places))
+
+
+_LOCATED = "!llvm.dbg.cu"
+_LOCATION = re.compile(r"\s*\.loc\s+\d+\s+(\d+)")
+_DEBUG = re.compile(r"\s*\.(file\s+\d|cfi_)|\.?L(tmp\d+|func_begin\d+):")
+_INSTRUCTION = re.compile(r"\s+[a-z]")

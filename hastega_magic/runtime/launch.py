@@ -11,6 +11,7 @@ import numpy as np
 from hastega_magic.ir import abi
 from hastega_magic.ir.kernel import VIOLATED, Kernel
 from hastega_magic.ir.schedule import BLOCK
+from hastega_magic.progress import Task
 from hastega_magic.runtime import threads
 from hastega_magic.runtime.buffers import allocate
 from hastega_magic.runtime.cpu import Program
@@ -46,14 +47,16 @@ class LoopResult:
 
 @dataclass
 class Launch:
-    """A loop over columns, ready to be run by one variant after the other."""
+    """A loop over columns, ready to be run by one variant after the other; `work` hears of the elements done."""
 
     columns: Sequence[Column]
     tables: Sequence[TableColumn]
     length: int
     thread_count: int
     clock: Callable[[], float]
+    work: Task
     result: LoopResult | None = field(default=None)
+    _done: int = 0
 
     def run(self, kernel: Kernel, program: Program, blocks: AnyArray | None = None) -> LoopResult:
         """Run the kernel over all blocks, or over the given ones, into the same result."""
@@ -120,6 +123,8 @@ class Launch:
         result.convert_seconds += converted - began
         result.kernel_seconds += self.clock() - converted
         result.blocks_run += blocks
+        self._done += min(blocks * BLOCK, stop - start)
+        self.work.at(self._done)
 
     def _source_words(self, column: Column, start: int, stop: int, alive: list[AnyArray]) -> tuple[int, int]:
         assert self.result is not None
@@ -144,7 +149,10 @@ class Launch:
         def ask_to_stop() -> None:
             shared[abi.STOP] = 1
 
-        threads.run(task, count, blocks, ask_to_stop)
+        def tick() -> None:
+            self.work.at(self._done + min(int(shared[abi.NEXT]), blocks) * BLOCK)
+
+        threads.run(task, count, blocks, ask_to_stop, tick)
 
     def violated(self) -> AnyArray:
         """Numbers of the blocks whose elements left what the last variant assumed."""

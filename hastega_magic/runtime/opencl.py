@@ -16,8 +16,9 @@ from hastega_magic.errors import HastegaError, NotCompilable, UsageError
 from hastega_magic.ir.expr import postorder
 from hastega_magic.ir.kernel import Kernel
 from hastega_magic.ir.target import Target
-from hastega_magic.types import FLOAT, FLOAT64, Storage
+from hastega_magic.types import FLOAT, FLOAT32, FLOAT64, Storage
 
+_NO_FLOAT64 = "{} has no float64, which these operations need"
 _KINDS = ("gpu", "cpu", "accelerator")
 _LOG_LINES = 12
 _INSTALL = "`pip install hastega-magic[pocl]` installs one that runs on the CPU"
@@ -72,7 +73,7 @@ class DeviceInfo:
         """What a code generator may rely on; `narrow`: results cross a bus."""
         facts = {
             "groups": self.kind != "cpu", "float64": self.float64, "exact_float32": self.exact_float32,
-            "builtin_fma": self.pocl, "narrow": narrow,
+            "builtin_fma": self.pocl, "narrow": narrow, "denormals": self.denormals,
         }  # fmt: skip
         features = frozenset(name for name, holds in facts.items() if holds)
         return Target("opencl", self.name, features, 512, "OpenCL", "opencl")
@@ -82,9 +83,7 @@ def _opencl() -> Any:
     try:
         import pyopencl
     except ImportError as error:
-        raise UsageError(
-            f"--on opencl needs pyopencl, which cannot be imported ({error}); {_INSTALL}"
-        ) from None
+        raise UsageError(f"OpenCL needs pyopencl, which cannot be imported ({error}); {_INSTALL}") from None
     return cast(Any, pyopencl)
 
 
@@ -158,11 +157,15 @@ class Device:
         """Nothing is created yet."""
         self.info = info
         self._handle = handle
-        self._lock = threading.RLock()
+        self.lock = threading.RLock()
+        """Held while anything is created or compiled."""
         self._context: Any = None
         self._programs: dict[tuple[str, bool], Any] = {}
+        self._seen: set[tuple[str, str, bool]] = set()
         self.kept: list[Any] = []
         """Lanes that no launch uses (runtime/opencl_lane.py)."""
+        self.shape: Hashable = None
+        """Of the last launch: what staging memory its lanes needed."""
         self.resident: dict[Hashable, Any] = {}
         """Inputs that are on the device already (runtime/opencl_resident.py)."""
         self.chunk_bytes = 0
@@ -171,7 +174,7 @@ class Device:
     @property
     def context(self) -> Any:
         """The OpenCL context."""
-        with self._lock:
+        with self.lock:
             if self._context is None:
                 try:
                     self._context = _opencl().Context([self._handle])
@@ -194,7 +197,7 @@ class Device:
 
     def built(self, text: str, contract: bool = False) -> Any:
         """The program, built once per context; BuildError with the compiler's log."""
-        with self._lock:
+        with self.lock:
             key = (text, contract)
             if key not in self._programs:
                 cl = _opencl()
@@ -208,21 +211,30 @@ class Device:
                 self._programs[key] = program
             return self._programs[key]
 
+    def is_first(self, text: str, name: str, contract: bool) -> bool:
+        """Whether nobody has asked for this kernel of the program before."""
+        with self.lock:
+            key = (text, name, contract)
+            known = key in self._seen
+            self._seen.add(key)
+            return not known
+
     def forget(self) -> None:
         """Inputs may have changed: the next launch sends them again."""
         self.resident.clear()
 
     def release(self) -> None:
         """Let go of all lanes, with their memory on the device and their staging."""
-        with self._lock:
+        with self.lock:
             self.forget()
             self.kept.clear()
 
     def reset(self) -> None:
         """After a failure: forget the context, so that the next launch starts afresh."""
-        with self._lock:
+        with self.lock:
             self.release()
             self._programs.clear()
+            self._seen.clear()
             self._context, self.chunk_bytes = None, 0
 
 
@@ -247,7 +259,12 @@ def forget_inputs() -> None:
 
 
 def check(kernel: Kernel, storages: Sequence[Storage | None], target: Target) -> None:
-    """UsageError where the device lacks float64 and the data is float64; NotCompilable where only code needs it."""
+    """UsageError where the device lacks float64 and the data is float64; NotCompilable where only code needs it.
+
+    NotCompilable also for float32 on a device that takes subnormal numbers for zero.
+    """
+    if not target.has("denormals") and any(node.type is FLOAT32 for node in postorder(kernel.roots())):
+        raise NotCompilable(f"{target.cpu} takes subnormal float32 numbers for zero, which Python does not")
     if target.has("float64"):
         return
     if any(each is not None and each.scalar in (FLOAT, FLOAT64) for each in storages):
@@ -256,9 +273,16 @@ def check(kernel: Kernel, storages: Sequence[Storage | None], target: Target) ->
             "or choose `--on parallel`"
         )
     if any(node.type in (FLOAT, FLOAT64) for node in postorder(kernel.roots())):
-        raise NotCompilable(f"{target.cpu} has no float64, which these operations need")
+        raise NotCompilable(_NO_FLOAT64.format(target.cpu))
+
+
+def check_text(text: str, target: Target) -> None:
+    """NotCompilable where code computes in float64 (a check, a correctly rounded quotient) and the device cannot."""
+    if "double" in text and not target.has("float64"):
+        raise NotCompilable(_NO_FLOAT64.format(target.cpu))
 
 
 __all__ = [
-    "BuildError", "Device", "DeviceError", "DeviceInfo", "check", "device", "devices", "forget_inputs", "select",
+    "BuildError", "Device", "DeviceError", "DeviceInfo", "check", "check_text", "device", "devices",
+    "forget_inputs", "select",
 ]  # fmt: skip

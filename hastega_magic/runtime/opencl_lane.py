@@ -57,7 +57,8 @@ class Lane:
         """A kernel of its own: arguments of a kernel object must not be set by two threads."""
         key = (text, contract, name)
         if key not in self._kernels:
-            self._kernels[key] = cl.Kernel(self.device.built(text, contract), name)
+            with self.device.lock:  # drivers are not to be trusted with two threads in their compiler
+                self._kernels[key] = cl.Kernel(self.device.built(text, contract), name)
         return self._kernels[key]
 
     @property
@@ -86,18 +87,22 @@ def transfer_size(device: Device) -> int:
     """Bytes of a transfer for which its fixed cost is about a twentieth, measured once per device."""
     if not device.chunk_bytes:
         lane = Lane(device)
-        staged, buffer = lane.staging("probe", _MOST // 4, "uint8"), lane.buffer("probe", _MOST // 4)
-        cl.enqueue_copy(lane.queue, buffer, staged)
-
-        def seconds(size: int) -> float:
-            best = float("inf")
-            for _ in range(3):
-                start = time.perf_counter()
-                cl.enqueue_copy(lane.queue, buffer, staged[:size], is_blocking=True)
-                best = min(best, time.perf_counter() - start)
-            return best
-
-        fixed, whole = seconds(64), seconds(len(staged))
+        try:
+            staged, buffer = lane.staging("probe", _MOST // 4, "uint8"), lane.buffer("probe", _MOST // 4)
+            cl.enqueue_copy(lane.queue, buffer, staged)
+        except cl.MemoryError:
+            return _LEAST
+        fixed, whole = _seconds(lane, buffer, staged[:64]), _seconds(lane, buffer, staged)
         per_byte = max(whole - fixed, 1e-7) / len(staged)
         device.chunk_bytes = int(min(max(_AMORTISED * fixed / per_byte, _LEAST), _MOST))
     return device.chunk_bytes
+
+
+def _seconds(lane: Lane, buffer: Any, staged: AnyArray) -> float:
+    """The shortest of three transfers."""
+    best = float("inf")
+    for _ in range(3):
+        start = time.perf_counter()
+        cl.enqueue_copy(lane.queue, buffer, staged, is_blocking=True)
+        best = min(best, time.perf_counter() - start)
+    return best

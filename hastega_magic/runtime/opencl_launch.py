@@ -13,8 +13,10 @@ import numpy as np
 import pyopencl
 
 from hastega_magic.ir import abi
+from hastega_magic.ir.device import bus_storages
 from hastega_magic.ir.kernel import Kernel
 from hastega_magic.ir.schedule import BLOCK
+from hastega_magic.progress import Task
 from hastega_magic.runtime import opencl_lane, opencl_resident
 from hastega_magic.runtime.buffers import allocate
 from hastega_magic.runtime.launch import LoopResult
@@ -22,7 +24,7 @@ from hastega_magic.runtime.opencl import Device, DeviceError
 from hastega_magic.runtime.opencl_chunk import ChunkRun
 from hastega_magic.runtime.opencl_lane import Lane
 from hastega_magic.runtime.opencl_ledger import TO_DEVICE, Ledger
-from hastega_magic.runtime.opencl_plan import STAGING, Plan, chunks, cut
+from hastega_magic.runtime.opencl_plan import SHARED_CHUNK, STAGING, Plan, chunks, cut, sizes
 from hastega_magic.runtime.opencl_resident import Resident
 from hastega_magic.runtime.sources import AnyArray, Column, TableColumn
 from hastega_magic.runtime.threads import default_threads
@@ -33,7 +35,7 @@ cl: Any = cast(Any, pyopencl)
 _AT_ONCE = 1 << 28
 """Elements of a chunk where nothing is transferred but partial results: a kernel of a few milliseconds."""
 
-_FULL = ("MEM_OBJECT_ALLOCATION_FAILURE", "OUT_OF_HOST_MEMORY", "OUT_OF_RESOURCES")
+_FULL = ("MEM_OBJECT_ALLOCATION_FAILURE", "OUT_OF_HOST_MEMORY", "OUT_OF_RESOURCES", "INVALID_BUFFER_SIZE")
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,7 @@ class Launch:
 
     memory    bytes of the device that may be used (0: most of them); with a limit, memory is never shared
     compute   False: everything is transferred, nothing computed (the floor of the transfers' cost)
+    wanted    names of inputs, and `kept_slots` results, that the next launch may want to find on the device
     """
 
     device: Device
@@ -66,31 +69,32 @@ class Launch:
     memory: int = 0
     threads: int = 0
     compute: bool = True
+    wanted: frozenset[str] = frozenset()
+    kept_slots: frozenset[int] = frozenset()
     ledger: Ledger = field(default_factory=Ledger)
+    work: Task = field(default_factory=lambda: Task("opencl", 0))
     chunk_limit: int = 0
     chunk: int = 0
 
     def run(self) -> LoopResult:
         """Run all chunks; DeviceError where the device fails or its memory does not suffice."""
         while True:
-            plan = self._plan()
-            self.chunk = plan.chunk
+            self.chunk = 0
             try:
-                return self._attempt(plan)
+                return self._attempt(self._plan())
             except cl.Error as error:
-                full = isinstance(error, (cl.MemoryError, MemoryError)) or any(
-                    word in str(error) for word in _FULL
-                )
+                full = isinstance(error, cl.MemoryError) or any(word in str(error) for word in _FULL)
                 if not full:
                     self.device.reset()
                     sentence = f"{self.device.info.name} failed; the next cell starts it afresh"
                     raise DeviceError(sentence, str(error)) from None
                 self.device.release()
-                if plan.chunk <= BLOCK:
+                if self.chunk_limit and self.chunk <= BLOCK:
                     self.device.reset()
                     sentence = f"{self.device.info.name} has no memory left, even for one block at a time"
                     raise DeviceError(sentence, str(error)) from None
-                self.chunk_limit = max(BLOCK, plan.chunk // 2)
+                # Failing before the first chunk, it had no room for whole inputs, which are then not kept.
+                self.chunk_limit = max(BLOCK, self.chunk // 2) if self.chunk else SHARED_CHUNK
 
     @property
     def shared(self) -> bool:
@@ -113,16 +117,26 @@ class Launch:
 
     def _attempt(self, plan: Plan) -> LoopResult:
         began = time.perf_counter()
+        self.chunk = plan.chunk
         self.ledger = Ledger()
         result = self._room(self.variant(0).kernel)
         todo = chunks(plan, self.length)
-        self._trim_lanes()
+        self._trim_lanes(plan)
         residents = self._residents()
-        lanes = opencl_lane.take(self.device, min(plan.lanes, max(1, len(todo))))
+        kept = self._kept_results(result)
+        count = min(plan.lanes, max(1, len(todo)))
+        if self.device.info.pocl and (any(residents) or kept):
+            count = 1  # parts of one buffer in several queues crash PoCL 3
+        lanes = opencl_lane.take(self.device, count)
         turns = Turns(len(lanes))
-        run = ChunkRun(self, plan, result, turns, self._tables(lanes[0]), residents)
+        run = ChunkRun(self, plan, result, turns, self._tables(lanes[0]), residents, kept)
+        before = self.work.done
+
+        def tick() -> None:
+            self.work.at(before + min(turns.claimed * plan.chunk, self.length))
+
         try:
-            _side_by_side(lambda lane: _claimed(run, lane, todo, turns), lanes, turns)
+            _side_by_side(lambda lane: _claimed(run, lane, todo, turns), lanes, turns, tick)
         except BaseException:
             turns.stop()
             raise
@@ -130,14 +144,27 @@ class Launch:
         for each in residents:
             if each is not None:
                 each.complete = True
+        if not result.status.any():  # Python may replace elements of other blocks
+            opencl_resident.add(self.device, kept.values())
         self.ledger.seconds = result.kernel_seconds = time.perf_counter() - began
         return result
 
     def _residents(self) -> list[Resident | None]:
-        """Whole inputs on the device, by column."""
-        if self.shared or self.memory:
+        """Whole inputs on the device, by column; none where its memory is short."""
+        if self.shared or self.memory or self.chunk_limit:
             return [None] * len(self.columns)
-        return opencl_resident.prepare(self.device, self.columns, self.length)
+        return opencl_resident.prepare(self.device, self.columns, self.length, self.wanted)
+
+    def _kept_results(self, result: LoopResult) -> dict[int, Resident]:
+        """Room on the device for whole results, by slot, where a later loop reads them."""
+        if self.shared or self.memory or self.chunk_limit or not self.compute:
+            return {}
+        buses = bus_storages(self.variant(0).kernel, True)
+        pairs = [
+            (slot, buses[slot].name, result.arrays[slot])
+            for slot in sorted(self.kept_slots) if result.groups[slot] is None
+        ]  # fmt: skip
+        return opencl_resident.room(self.device, pairs)
 
     def _all_there(self) -> bool:
         """Whether nothing has to be sent: all sources are ranges, or on the device already."""
@@ -148,12 +175,18 @@ class Launch:
             column.source.kind == "range" or (each is not None and each.complete) for column, each in pairs
         )
 
-    def _trim_lanes(self) -> None:
-        """Kept lanes must not hold what a limit forbids."""
+    def _trim_lanes(self, plan: Plan) -> None:
+        """Kept lanes must not hold what a limit forbids; what they hold for a loop of another shape counts too."""
         kept: list[Lane] = self.device.kept
-        limited = bool(self.memory) and any(lane.device_bytes for lane in kept)
-        if limited or sum(lane.staging_bytes for lane in kept) > STAGING // 2:
+        kernel = self.variant(0).kernel
+        each = sizes(kernel, True)
+        shape = (plan.chunk, each.inward, tuple(storage.name for storage in bus_storages(kernel, True)))
+        staged = sum(lane.staging_bytes for lane in kept)
+        if shape != self.device.shape:
+            staged += plan.lanes * plan.chunk * (each.inward + each.outward)
+        if (self.memory and any(lane.device_bytes for lane in kept)) or staged > STAGING:
             self.device.release()
+        self.device.shape = shape
 
     def _room(self, kernel: Kernel) -> LoopResult:
         layout = abi.layout(kernel)
@@ -178,10 +211,16 @@ class Launch:
             if self.shared:
                 found.append(cl.Buffer(lane.context, flags.READ_ONLY | flags.USE_HOST_PTR, hostbuf=data))
                 continue
+            kept = opencl_resident.known(self.device, data)
+            if kept is not None:
+                found.append(kept.whole(lane, self.ledger))
+                continue
             buffer = cl.Buffer(lane.context, flags.READ_ONLY, max(data.nbytes, 64))
             event = cl.enqueue_copy(lane.queue, buffer, data, is_blocking=True)
             self.ledger.device(TO_DEVICE, event, data.nbytes)
             found.append(buffer)
+            if table.table.name in self.wanted and not self.memory and not self.chunk_limit:
+                opencl_resident.add(self.device, [Resident(data, buffer, data.dtype.name, complete=True)])
         return found
 
 
@@ -200,6 +239,11 @@ class Turns:
         self._offsets: list[int] = []
         self._stopped = False
         self._changed = threading.Condition()
+
+    @property
+    def claimed(self) -> int:
+        """Chunks that are done or under way."""
+        return self._next
 
     def claim(self, count: int) -> int | None:
         """The next chunk's number; None where there is none, or the launch is to stop."""
@@ -236,8 +280,13 @@ def _claimed(run: ChunkRun, lane: Lane, todo: Sequence[tuple[int, int]], turns: 
 _POOLS: dict[int, ThreadPoolExecutor] = {}
 
 
-def _side_by_side(task: Callable[[Lane], None], lanes: Sequence[Lane], turns: Turns) -> None:
-    """The task on every lane, each on a thread of its own; the first failure, or Ctrl-C, stops them all."""
+def _side_by_side(
+    task: Callable[[Lane], None], lanes: Sequence[Lane], turns: Turns, tick: Callable[[], None]
+) -> None:
+    """The task on every lane, each on a thread of its own; the first failure, or Ctrl-C, stops them all.
+
+    `tick` is called every 50 ms meanwhile.
+    """
     if len(lanes) not in _POOLS:
         _POOLS[len(lanes)] = ThreadPoolExecutor(len(lanes), thread_name_prefix="hastega-opencl")
     futures: list[Future[None]] = [_POOLS[len(lanes)].submit(task, lane) for lane in lanes]
@@ -247,6 +296,7 @@ def _side_by_side(task: Callable[[Lane], None], lanes: Sequence[Lane], turns: Tu
             done, pending = wait(pending, timeout=0.05, return_when=FIRST_EXCEPTION)
             if any(future.exception() is not None for future in done):
                 break
+            tick()
     finally:
         if pending:
             turns.stop()

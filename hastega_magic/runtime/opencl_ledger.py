@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 TO_DEVICE, KERNEL, FROM_DEVICE = "to_device", "kernel", "from_device"
-CONVERT_IN, CONVERT_OUT = "convert_in", "convert_out"
+CONVERT_IN, CONVERT_OUT, COMPILE = "convert_in", "convert_out", "compile"
 
 
 def union(intervals: Iterable[tuple[float, float]]) -> float:
@@ -47,7 +47,14 @@ class Ledger:
 
     def phases(self) -> list[tuple[str, float, int]]:
         """Name, seconds and bytes of every phase there was, in the order of the data's way."""
-        names = (CONVERT_IN, TO_DEVICE, KERNEL, FROM_DEVICE, CONVERT_OUT)
+        names = (COMPILE, CONVERT_IN, TO_DEVICE, KERNEL, FROM_DEVICE, CONVERT_OUT)
         return [
             (name, union(self._entries[name]), self._bytes[name]) for name in names if name in self._entries
         ]
+
+    @property
+    def overlapped(self) -> float:
+        """By how many seconds the phases together are longer than the launch, without what was compiled in it."""
+        spent = {name: seconds for name, seconds, _ in self.phases()}
+        compiling = spent.pop(COMPILE, 0.0)
+        return max(0.0, sum(spent.values()) - max(0.0, self.seconds - compiling))

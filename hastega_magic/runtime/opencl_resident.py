@@ -1,4 +1,4 @@
-"""Inputs that stay on the device for later loops of the same cell.
+"""Arrays that stay on the device for later loops of the same cell: inputs, captured arrays, and results.
 
 Who may run Python code between two loops (the session, the driver) calls `Device.forget` first: an array
 that may have changed is sent again.
@@ -6,57 +6,128 @@ that may have changed is sent again.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+import threading
+from collections.abc import Collection, Hashable, Iterable, Sequence
+from dataclasses import dataclass, field
 from typing import Any, cast
 
+import numpy as np
 import pyopencl
 
 from hastega_magic.runtime.opencl import Device
+from hastega_magic.runtime.opencl_lane import Lane
+from hastega_magic.runtime.opencl_ledger import KERNEL, Ledger
 from hastega_magic.runtime.sources import AnyArray, Column
 
 cl: Any = cast(Any, pyopencl)
 
 _PART = 0.25
-"""Of a device's memory, what kept inputs may take."""
+"""Of a device's memory, what kept arrays may take."""
+
+_WIDEN = """__kernel void widen(__global const {narrow} *restrict from, __global long *restrict to, const long length)
+{{
+    const long i = get_global_id(0);
+    if (i < length) to[i] = from[i];
+}}
+"""
+_ITEMS = 64
 
 
 @dataclass
 class Resident:
-    """A whole input on the device. `array` keeps the host's memory from becoming another array's."""
+    """A whole array on the device. `array` keeps the host's memory from becoming another array's.
+
+    name      the element type there: of int64 results it may be a narrower one, until they are read
+    complete  whether all elements are there; `spoilt`: some never will be
+    """
 
     array: AnyArray
     buffer: Any
+    name: str
     complete: bool = False
+    spoilt: bool = False
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @property
+    def key(self) -> Hashable:
+        """What tells it from other arrays: place, length and layout."""
+        return _key(self.array)
+
+    def is_for(self, name: str) -> bool:
+        """Whether elements of this type can be put into it; if not, it never becomes complete."""
+        self.spoilt = self.spoilt or name != self.name
+        return not self.spoilt
 
     def region(self, start: int, stop: int) -> Any:
         """Elements `start` to `stop`; `start` is a multiple of the block, which aligns every element size."""
-        size = self.array.itemsize
-        if (stop - start) * size == self.buffer.size:
+        size = np.dtype(self.name).itemsize
+        if start == 0 and stop * size == self.buffer.size:
             return self.buffer
         return self.buffer.get_sub_region(start * size, (stop - start) * size)
 
+    def whole(self, lane: Lane, ledger: Ledger) -> Any:
+        """All elements, as wide as the host has them; widened on the device when first asked for."""
+        with self._lock:
+            if self.name != self.array.dtype.name:
+                length = len(self.array)
+                wide = cl.Buffer(lane.context, cl.mem_flags.READ_WRITE, self.array.nbytes)
+                narrow = {"int8": "char", "int16": "short", "int32": "int"}[self.name.removeprefix("u")]
+                text = _WIDEN.format(narrow=f"u{narrow}" if self.name.startswith("u") else narrow)
+                kernel = lane.kernel(text, False, "widen")
+                kernel.set_args(self.buffer, wide, np.int64(length))
+                items = -(-length // _ITEMS) * _ITEMS
+                event = cl.enqueue_nd_range_kernel(lane.queue, kernel, (items,), (_ITEMS,))
+                event.wait()
+                ledger.device(KERNEL, event, 0)
+                self.buffer, self.name = wide, self.array.dtype.name
+            return self.buffer
 
-def prepare(device: Device, columns: Sequence[Column], length: int) -> list[Resident | None]:
-    """For each column the input that is on the device, or room for it; None where it is not to be kept."""
-    kept: dict[Hashable, Resident] = cast("dict[Hashable, Resident]", device.resident)
+
+def _key(array: AnyArray) -> Hashable:
+    return array.__array_interface__["data"][0], len(array), array.strides, array.dtype.str
+
+
+def known(device: Device, array: AnyArray) -> Resident | None:
+    """The array as it is on the device, if it is."""
+    found: Resident | None = device.resident.get(_key(array))
+    return found if found is not None and found.complete else None
+
+
+def add(device: Device, kept: Iterable[Resident]) -> None:
+    """Keep what is whole."""
+    for each in kept:
+        if not each.spoilt:
+            each.complete = True
+            device.resident[each.key] = each
+
+
+def prepare(
+    device: Device, columns: Sequence[Column], length: int, wanted: Collection[str]
+) -> list[Resident | None]:
+    """For each column the array that is on the device, or room for a wanted one; None where it is not to be kept."""
+    kept: dict[Hashable, Resident] = device.resident
     found: list[Resident | None] = []
     for column in columns:
         if column.source.kind != "array" or not length:
             found.append(None)
             continue
         array = column.array(0, length)
-        pointer = array.__array_interface__["data"][0]
-        key = (pointer, length, array.strides, array.dtype.str)
-        if key not in kept:
-            size = length * array.itemsize
-            if sum(each.buffer.size for each in kept.values()) + size > _room(device, size):
-                found.append(None)
-                continue
-            kept[key] = Resident(array, cl.Buffer(device.context, cl.mem_flags.READ_ONLY, size))
-        found.append(kept[key])
+        if _key(array) not in kept and column.source.name in wanted:
+            for each in room(device, [(0, array.dtype.name, array)]).values():
+                kept[each.key] = each
+        found.append(kept.get(_key(array)))
     return found
 
 
-def _room(device: Device, size: int) -> int:
-    return int(device.info.memory * _PART) if size <= device.info.allocation else 0
+def room(device: Device, wanted: Iterable[tuple[int, str, AnyArray]]) -> dict[int, Resident]:
+    """Buffers for whole arrays, of a number, an element type and the host's array each; fewer where memory is short."""
+    found: dict[int, Resident] = {}
+    taken = sum(each.buffer.size for each in device.resident.values())
+    for number, name, array in wanted:
+        size = len(array) * np.dtype(name).itemsize
+        # A narrow array may be widened while it is there.
+        taken += size + (array.nbytes if name != array.dtype.name else 0)
+        if not size or size > device.info.allocation or taken > int(device.info.memory * _PART):
+            break
+        found[number] = Resident(array, cl.Buffer(device.context, cl.mem_flags.READ_WRITE, size), name)
+    return found

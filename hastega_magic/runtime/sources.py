@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import array
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
@@ -13,6 +14,7 @@ import numpy.typing as npt
 from hastega_magic.errors import BeyondInt64, NotCompilable
 from hastega_magic.interval import Interval
 from hastega_magic.ir.pipeline import Source, Table
+from hastega_magic.progress import task
 from hastega_magic.types import BOOL, FLOAT, INT, STORAGES, ScalarType, Storage
 
 AnyArray = npt.NDArray[Any]
@@ -52,11 +54,24 @@ class Column:
             return part
         if isinstance(part, range):
             return np.arange(part.start, part.stop, part.step, dtype=np.int64)
-        assert self.source.storage is not None
         try:
-            return np.array(part, dtype=self.source.storage.name)
+            return self._converted(part)
         except OverflowError:
             raise BeyondInt64(f"`{self.source.name}` holds integers beyond 64 bits") from None
+
+    def _converted(self, part: Sequence[object]) -> AnyArray:
+        """Python's numbers as an array, piece by piece: a piece takes some milliseconds, so that Ctrl-C is answered."""
+        assert self.source.storage is not None
+        dtype = self.source.storage.name
+        if len(part) <= PIECE:
+            return np.array(part, dtype=dtype)
+        whole = np.empty(len(part), dtype)
+        with task(f"convert {self.source.name}", len(part)) as work:
+            for start in range(0, len(part), PIECE):
+                piece = part[start : start + PIECE]
+                whole[start : start + PIECE] = np.array(piece, dtype=dtype)
+                work.at(start + len(piece))
+        return whole
 
 
 def described(data: object, name: str) -> Column:
@@ -113,7 +128,12 @@ def _array(data: AnyArray, name: str, key: int) -> Column:
 
 
 def _list(data: Sequence[object], name: str) -> Column:
-    kinds = set(map(type, data))
+    kinds = set[type]()
+    elements = iter(data)
+    with task(f"read {name}", len(data)) as work:
+        for start in range(0, len(data), PIECE):
+            kinds.update(map(type, itertools.islice(elements, PIECE)))
+            work.at(start + PIECE)
     if not kinds:
         kinds = {int}
     if len(kinds) > 1 or not kinds <= _LIST_STORAGE.keys():

@@ -21,8 +21,14 @@ def _pool(threads: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(threads, thread_name_prefix="hastega")
 
 
-def run(task: Callable[[int], object], threads: int, blocks: int, ask_to_stop: Callable[[], None]) -> None:
-    """Call `task(thread number)` on every thread and wait.
+def run(
+    task: Callable[[int], object],
+    threads: int,
+    blocks: int,
+    ask_to_stop: Callable[[], None],
+    tick: Callable[[], None] = lambda: None,
+) -> None:
+    """Call `task(thread number)` on every thread and wait; `tick` is called every 50 ms meanwhile.
 
     On KeyboardInterrupt the tasks are asked to stop, waited for (each finishes the block in hand), and the
     interrupt goes on.
@@ -36,6 +42,7 @@ def run(task: Callable[[int], object], threads: int, blocks: int, ask_to_stop: C
         while pending:
             # A wait without limit would not let a signal through on every platform.
             pending = wait(pending, timeout=0.05, return_when=FIRST_EXCEPTION).not_done
+            tick()
     except BaseException:
         ask_to_stop()
         wait(futures)

@@ -14,7 +14,7 @@ import warnings
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
-from hastega_magic.errors import CellSyntaxError, Span
+from hastega_magic.errors import NOWHERE, CellSyntaxError, Span
 from hastega_magic.syntax.names import binds, is_pure_source, parameters_of, reads
 from hastega_magic.syntax.pipe import ends_with_semicolon, is_pipe, normalise, parse
 from hastega_magic.syntax.placeholder import expand
@@ -44,8 +44,8 @@ class StageSite:
 class Site:
     """A pipeline as written; `id` is the first argument of its call, different for every site of a process.
 
-    `source` is its rewritten expression, `bind_expression` the call that evaluates source and arguments (of
-    statements; None elsewhere).
+    `source` is its rewritten expression, written at `source_span`, `bind_expression` the call that evaluates source
+    and arguments (of statements; None elsewhere).
     """
 
     id: int
@@ -56,6 +56,7 @@ class Site:
     source_name: str | None
     source: ast.expr = field(compare=False, repr=False)
     bind_expression: ast.Expression | None = field(default=None, compare=False, repr=False)
+    source_span: Span = NOWHERE
 
 
 @dataclass(frozen=True)
@@ -84,6 +85,15 @@ class CellPlan:
     sites: dict[int, Site]
     text: str
     filename: str
+
+    def read_from(self, place: int) -> frozenset[str]:
+        """Names that pipelines read from item `place` on, up to the next statement that is Python's to run."""
+        found: frozenset[str] = frozenset()
+        for item in self.items[place:]:
+            if not isinstance(item, PipelineStatement) or item.site.bind_expression is None:
+                break
+            found |= reads(item.site.bind_expression)
+        return found
 
 
 def plan(text: str, filename: str = "<cell>", shadowed: Collection[str] = ()) -> CellPlan:
@@ -194,7 +204,8 @@ class _Rewriter(ast.NodeTransformer):
         while is_pipe(source):
             steps.append(source.right)
             source = source.left
-        span, source_text = self.text.span(node), self.text.segment(source)
+        span, source_span = self.text.span(node), self.text.span(source)
+        source_text = self.text.cut(source_span)
         name = source.id if isinstance(source, ast.Name) else None
         source = self.visit(source)
         stages = [self._stage(step) for step in reversed(steps)]
@@ -203,7 +214,9 @@ class _Rewriter(ast.NodeTransformer):
         run = self._call(RUN, arguments, node)
         expression = ast.Expression(self._call(BIND, arguments, node)) if bind else None
         sites = tuple(stage for stage, _ in stages)
-        site = Site(number, self.text.cut(span), span, source_text, sites, name, source, expression)
+        site = Site(
+            number, self.text.cut(span), span, source_text, sites, name, source, expression, source_span
+        )
         self.sites[number] = site
         return site, run
 

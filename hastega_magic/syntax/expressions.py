@@ -85,16 +85,20 @@ class Frame:
         return cast(Expr, self._placed(node, self._condition))
 
     def _placed(self, node: ast.expr, rule: Callable[[ast.expr], Symbolic]) -> Symbolic:
+        """What a function of another text computes is placed where the cell calls it."""
+        outer = self.graph.place
+        if self.in_cell:
+            self.graph.place = self.syntax.places.span(node)
         try:
             value = rule(node)
         except NotCompilable as error:
             if error.reason.span == NOWHERE and self.in_cell:
                 raise NotCompilable(error.reason.text, self.syntax.places.span(node)) from None
             raise
-        if self.in_cell and isinstance(value, Expr):
-            span, spans = self.syntax.places.span(node), self.graph.env.spans.setdefault(value, [])
-            if span not in spans:
-                spans.append(span)
+        finally:
+            place, self.graph.place = self.graph.place, outer
+        if not isinstance(node, ast.Name):  # a name is where a value is used, not where it comes from
+            self.graph.note(value, place)
         return value
 
     def _condition(self, node: ast.expr) -> Expr:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import CodeType
@@ -10,7 +10,7 @@ from typing import Any, Protocol, cast
 
 import numpy as np
 
-from hastega_magic.errors import NotCompilable, Span
+from hastega_magic.errors import NOWHERE, NotCompilable, Span
 from hastega_magic.ir.expr import Expr, conjunction, const, is_const, leaf, make, postorder, truth
 from hastega_magic.ir.pipeline import Source, Table
 from hastega_magic.ops import OPS
@@ -19,14 +19,9 @@ from hastega_magic.types import BOOL, FLOAT, INT, ScalarType
 
 
 class Environment(Protocol):
-    """What the compiler supplies: the cell's name, where spans go, and descriptions of captured objects."""
+    """What the compiler supplies: the cell's name, and descriptions of captured objects."""
 
     filename: str
-
-    @property
-    def spans(self) -> MutableMapping[Expr, list[Span]]:
-        """Where in the cell a node comes from; lowering adds to it."""
-        ...
 
     @property
     def tables(self) -> Sequence[Table]:
@@ -90,7 +85,8 @@ def number(value: Symbolic) -> Expr:
 class Graph:
     """The state of one lowering. `path`: under which condition the code being read runs (None: always).
 
-    `effects` collects nodes that Python evaluates and that may raise, each with its path.
+    `effects` collects nodes that Python evaluates and that may raise, each with its path; `spans` the places in the
+    cell that nodes come from. `place`: the innermost place in the cell that is being evaluated.
     """
 
     env: Environment
@@ -98,7 +94,16 @@ class Graph:
     path: Expr | None = None
     effects: list[tuple[Expr | None, Expr]] = field(default_factory=list[tuple[Expr | None, Expr]])
     active: list[CodeType] = field(default_factory=list[CodeType])
+    spans: dict[Expr, tuple[Span, ...]] = field(default_factory=dict[Expr, "tuple[Span, ...]"])
+    place: Span = NOWHERE
     _fallible: dict[Expr, bool] = field(default_factory=dict[Expr, bool])
+
+    def note(self, value: Symbolic, span: Span) -> None:
+        """The value is computed here, unless it is an element as given or came from a place within."""
+        if isinstance(value, Expr) and value.op not in ("param", "const") and span != NOWHERE:
+            known = self.spans.get(value, ())
+            if not any(each.within(span) for each in known):
+                self.spans[value] = (*known, span)
 
     def make(self, op: str, *args: Symbolic) -> Expr:
         """The operator over numbers; of constants a constant, unless Python would raise."""

@@ -81,7 +81,7 @@ def lower(
     except RecursionError:
         raise NotCompilable(f"`{name_of(function)}` is nested too deeply") from None
     text, span = _place(function, env)
-    return Fn(element, value, tuple(graph.effects), text, span)
+    return Fn(element, value, tuple(graph.effects), text, span, graph.spans)
 
 
 def _place(function: object, env: Environment) -> tuple[str, Span]:
@@ -184,6 +184,9 @@ def _execute(frame: Frame, statement: ast.stmt) -> None:
         case ast.AugAssign(target=ast.Name(id=name), op=op, value=value):
             left = frame.lookup(name)
             result = frame.names[name] = binary(frame.graph, op, left, frame.evaluate(value))
+            frame.graph.note(
+                result, frame.syntax.places.span(statement) if frame.in_cell else frame.graph.place
+            )
             frame.graph.keep(result)
         case ast.Expr(value=ast.Constant()) | ast.Pass():
             return

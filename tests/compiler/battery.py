@@ -7,7 +7,7 @@ import math
 import os
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,20 @@ from hastega_magic.session import Options, Session
 BIG = (1 << 63) - 1
 EFFORT = int(os.environ.get("HASTEGA_TEST_EFFORT", "1"))
 """Multiplies the number of examples, for a long search."""
+
+
+_backend = "auto"
+
+
+@contextlib.contextmanager
+def on_backend(name: str) -> Iterator[None]:
+    """Cells that do not say where they run are run there meanwhile."""
+    global _backend  # noqa: PLW0603
+    before, _backend = _backend, name
+    try:
+        yield
+    finally:
+        _backend = before
 
 
 def examples(count: int) -> settings:
@@ -63,7 +77,7 @@ class Ran:
 def run(text: str, names: dict[str, Any] | None = None, **options: Any) -> Ran:
     """Run a cell in a namespace of its own (with math and np), without baselines."""
     ran = Ran(namespace={"math": math, "np": np, **(names or {})})
-    ran.session = Session(ran.namespace, Options(**{"baseline": False, **options}))
+    ran.session = Session(ran.namespace, Options(**{"baseline": False, "on": _backend, **options}))
     original = driver.run_loops
 
     def spy(*args: Any) -> Execution:
@@ -81,6 +95,9 @@ def run(text: str, names: dict[str, Any] | None = None, **options: Any) -> Ran:
                 ran.error = error
     finally:
         driver.run_loops = original
+    name = ran.session.options.on
+    if name in ("simd", "parallel", "opencl"):
+        assert all(execution.backend.name == name for execution in ran.executions)
     ran.warnings = [str(each.message) for each in caught if "Integer" in each.category.__name__]
     return ran
 
@@ -180,6 +197,22 @@ def on_target(name: str) -> Iterator[Target]:
         yield found
     finally:
         cpu.host = original
+        loops.clear_cache()
+
+
+@contextlib.contextmanager
+def as_gpu() -> Iterator[None]:
+    """OpenCL devices are taken for GPUs with memory of their own: their form of the code, and all transfers."""
+    from hastega_magic.runtime import opencl
+
+    described, known = opencl._described, opencl._DEVICES
+    loops.clear_cache()
+    opencl._DEVICES = {}
+    opencl._described = lambda *args: replace(described(*args), kind="gpu", unified=False)
+    try:
+        yield
+    finally:
+        opencl._described, opencl._DEVICES = described, known
         loops.clear_cache()
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import battery
 import grammar
 import pytest
@@ -38,6 +40,31 @@ def test_floats(text, source):
 @given(grammar.pipelines(grammar.float_expressions(), FLOAT_SINKS), battery.float32_sources)
 def test_float32(text, source):
     agree(text, source)
+
+
+@pytest.mark.parametrize(("form", "count"), [("items", 40), ("groups", 20)])
+def test_opencl(form, count):
+    pytest.importorskip("pyopencl")
+
+    @battery.examples(count)
+    @given(grammar.pipelines(grammar.int_expressions(), INT_SINKS), battery.int_sources)
+    def ints(text, source):
+        agree(text, source)
+
+    @battery.examples(count // 2)
+    @given(grammar.pipelines(grammar.float_expressions(), FLOAT_SINKS), battery.float_sources)
+    def floats(text, source):
+        agree(text, source)
+
+    @battery.examples(count // 4)
+    @given(grammar.pipelines(grammar.float_expressions(), FLOAT_SINKS), battery.float32_sources)
+    def float32(text, source):
+        agree(text, source)
+
+    with battery.on_backend("opencl"), battery.as_gpu() if form == "groups" else contextlib.nullcontext():
+        ints()
+        floats()
+        float32()
 
 
 @pytest.mark.parametrize("width", [1, 2, 4, 8, 16])

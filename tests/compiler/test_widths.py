@@ -23,7 +23,8 @@ CELLS = {
 
 @pytest.mark.parametrize("length", LENGTHS)
 @pytest.mark.parametrize("text", CELLS)
-def test_odd_lengths(text, length):
+@pytest.mark.parametrize("backend", ["parallel", "opencl"], indirect=True)
+def test_odd_lengths(text, length, backend):
     xs = GENERATOR.integers(-1000, 1000, length)
     for source in (xs, xs.tolist(), xs[::-1][::-1]):
         ran = battery.run(f"xs |> {text}", {"xs": source})
@@ -75,6 +76,8 @@ def test_float_reductions_have_the_same_bits_everywhere(name, text):
         {"threads": 1},
         {"threads": 5},
         {"on": "simd"},
+        {"on": "opencl"},
+        {"on": "opencl", "device_memory": 1},
     ):
         assert bits(battery.run(cell, names, **options).value) == expected, options
     for target in battery.FEATURE_SETS[1:]:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from hastega_magic.ir.expr import const, leaf, make
 from hastega_magic.ir.fused import Effect, Fused, Output
-from hastega_magic.ir.interpreter import evaluate, first_overflow, run_fused
+from hastega_magic.ir.interpreter import element_values, evaluate, first_overflow, run_fused
 from hastega_magic.ir.pipeline import Sink, Source
 from hastega_magic.ir.reduction import block_prods, block_sums, tree_prod, tree_sum
 from hastega_magic.types import BOOL, FLOAT, FLOAT32, INT
@@ -208,3 +208,20 @@ def test_deep_graphs():
     for _ in range(20_000):
         node = make("select", make("lt", node, const(0)), X, make("add", node, const(1)))
     assert run("array", node, None, [1]) == [20_001]
+
+
+def test_the_nodes_of_one_element_and_what_it_raises():
+    load = leaf("load", INT, 0)
+    inverse = make("floordiv", const(6), load)
+    kept = make("gt", load, const(-5))
+    fused = Fused((), (), (Output("y", Sink("array"), inverse, kept),))
+    values, error = element_values(fused, [3])
+    assert error is None
+    assert values == {load: 3, const(-5): -5, kept: True, const(6): 6, inverse: 2}
+    values, error = element_values(fused, [0])
+    assert isinstance(error, ZeroDivisionError)
+    assert kept in values
+    assert inverse not in values
+    values, error = element_values(fused, [-9])
+    assert error is None
+    assert inverse not in values

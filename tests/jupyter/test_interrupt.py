@@ -60,7 +60,7 @@ def kernel(tmp_path_factory):
     manager.shutdown_kernel(now=True)
 
 
-@pytest.mark.parametrize("options", ["", "--on simd", "--threads 1", "--int checked"])
+@pytest.mark.parametrize("options", ["", "--on simd", "--threads 1", "--int checked", "--on opencl"])
 def test_a_native_loop_is_interrupted_at_once(kernel, options):
     kernel.run("before = after = total = None")
     cell = (
@@ -93,3 +93,34 @@ def test_other_work_is_interrupted_too(kernel, pipeline):
     assert "hastega_magic" not in error
     assert seconds < 20 * LIMIT
     assert kernel.run("print('y' in globals())")[0] == "False\n"
+
+
+def test_the_conversion_of_a_list_is_interrupted(kernel):
+    kernel.run("before = after = total = None; xs = [7] * 40_000_000")
+    cell = "%%hastega --no-baseline --repeat 50\nbefore = 1\ntotal = xs |> map(lambda x: x * 3 % 11) |> sum\nafter = 1"
+    times = []
+    for wait in (0.3, 0.8, 1.3):  # while its types are looked at, or while it is converted
+        _, error, seconds = kernel.run(cell, interrupt_after=wait)
+        assert error.startswith("KeyboardInterrupt")
+        assert "hastega_magic" not in error
+        times.append(seconds)
+    assert min(times) < LIMIT, times
+    assert kernel.run("print(before, total, after); del xs")[0] == "1 None None\n"
+
+
+def test_baselines_are_interrupted_and_what_was_computed_stays(kernel):
+    # Baselines may take as long as the cell has taken.
+    cell = (
+        "%%hastega\nimport time\ntotal = None\ntime.sleep(1.5)\n"
+        "total = range(10**7) |> map(lambda x: x * 3 % 11) |> filter(lambda x: x > 2) |> count"
+    )
+    times = []
+    for _ in range(2):
+        _, error, seconds = kernel.run(cell, interrupt_after=2.1)
+        assert error.startswith("KeyboardInterrupt")
+        times.append(seconds)
+        expected = sum(x * 3 % 11 > 2 for x in range(11)) * (10**7 // 11) + sum(
+            x * 3 % 11 > 2 for x in range(10**7 % 11)
+        )
+        assert kernel.run("print(total)")[0] == f"{expected}\n"
+    assert min(times) < LIMIT, times

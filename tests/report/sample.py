@@ -102,6 +102,38 @@ def _graphs() -> dict[str, object]:
     return {"before": before, "after": after}
 
 
+def _model() -> dict[str, object]:
+    def row(backend: str, a: float, b: float, *sizes: int) -> dict[str, object]:
+        points = [[n, (a * n + b) * 1.02] for n in sizes]
+        return {"backend": backend, "phases": [{"name": "kernel", "a": a, "b": b}], "points": points}
+
+    return {
+        "n": [256, 4096, 65_536, 1_048_576],
+        "rows": [
+            row("parallel", 4.4e-10, 9e-5, 256, 4096, 65_536, 1_048_576),
+            row("numpy", 9.3e-9, 2e-5, 256, 4096, 65_536),
+            row("python", 7.2e-7, 2e-6, 256, 4096),
+        ],
+        "crossings": [
+            {"faster": "numpy", "than": "python", "n": 25.3},
+            {"faster": "parallel", "than": "python", "n": 122.3},
+            {"faster": "parallel", "than": "numpy", "n": 7901.0},
+        ],
+    }
+
+
+def _lanes() -> dict[str, object]:
+    def step(line: int, text: str, *values: str) -> dict[str, object]:
+        return {"line": line, "text": text, "values": list(values), "active": [bool(v) for v in values]}
+
+    steps = [
+        step(1, "%0: int [1, 33554432] = load range(1, 33554433)", "1", "2", "3", "4"),
+        step(5, "%m: bool = eq %2, 0", "True", "True", "False", "True"),
+        step(6, "total = sum %2 where %m", "43560", "386232", "", "4268880"),
+    ]
+    return {"lanes": 4, "steps": steps, "total": 3}
+
+
 def logistic_trace() -> Trace:
     """The cell of the first example, first run."""
     trace = Trace()
@@ -137,6 +169,8 @@ def logistic_trace() -> Trace:
         "baseline", backend="numpy", seconds=0.312, spread=[0.309, 0.320], elements=N,
         extrapolated=False, equal=True, phases=[],
     )  # fmt: skip
+    trace.add("model", **_model())
+    trace.add("lanes", **_lanes())
     trace.add(
         "why",
         text="Integers proved to fit: x in [0, 6700416] after the first mod, so x·x + x < 2⁵²: "

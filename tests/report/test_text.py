@@ -23,6 +23,7 @@ ys, total   1 fused loop · AVX-512, 8 lanes × 4 · 2 threads · 14.8 ms · 19.
   baseline        time    ÷ ours
   pure Python   24.1 s   1 630 ×   ≈ from 41 000 elements · ✓ equal on these · 23.9 s to 24.4 s
   NumPy         312 ms      21 ×   ✓ equal · 309 ms to 320 ms
+  break-even: parallel is faster than pure Python from ≈ 120, than NumPy from ≈ 7 900 elements on
 
   ✓ checked equal to our result · ≈ extrapolated from a part of the input"""
 

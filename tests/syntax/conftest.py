@@ -27,7 +27,6 @@ class Env:
 
     def __init__(self, filename: str = "<none>") -> None:
         self.filename = filename
-        self.spans = {}
         self.tables = []
         self.objects = []
 

@@ -217,14 +217,15 @@ def test_the_reason_points_into_the_cell(graph):
 
 
 def test_spans_are_kept_for_the_running_cell_alone(graph, cell, env):
-    found, fn = graph("lambda x: x * 2 + x * 2", INT)
+    _, fn = graph("lambda x: x * 2 + x * 2", INT)
     product = make("mul", fn.params, const(2))
-    assert [tuple(span) for span in found.spans[product]] == [(1, 14, 1, 19), (1, 22, 1, 27)]
-    assert [tuple(span) for span in found.spans[fn.result]] == [(1, 14, 1, 27)]
+    assert [tuple(span) for span in fn.spans[product]] == [(1, 14, 1, 19), (1, 22, 1, 27)]
+    assert [tuple(span) for span in fn.spans[fn.result]] == [(1, 14, 1, 27)]
     assert tuple(fn.span) == (1, 4, 1, 27)
     elsewhere = cell("g = lambda x: x * 2")["g"]
-    assert tuple(lower(elsewhere, parameters(INT), env).span) == (0, 0, 0, 0)
-    assert env.spans == {}
+    other = lower(elsewhere, parameters(INT), env)
+    assert tuple(other.span) == (0, 0, 0, 0)
+    assert other.spans == {}
 
 
 _leaves = st.sampled_from(["x", "y", "1", "2", "-3", "k", "7"])
@@ -257,3 +258,22 @@ def test_any_function_means_what_python_means(graph, cell, first, second):
     for x in (0, 1, -1, 3, 8, -20):
         for y in (0, 2, -3, 7):
             assert same(outcome(env.run, fn, x, y), outcome(function, x, y)), (x, y)
+
+
+def test_spans_are_where_values_are_computed(graph, cell):
+    def placed(text, **names):
+        _, fn = graph(text, INT, **names)
+        lines = text.splitlines()
+        shift = 0 if text.startswith("def") else 4
+        return {
+            lines[span.line - 1][span.col - shift : span.end_col - shift]
+            for spans in fn.spans.values()
+            for span in spans
+        }
+
+    helper = cell("def h(x):\n  y = x * 7\n  return y - 1")["h"]
+    assert placed("lambda x: x") == set()
+    assert placed("lambda x: float(x * 2) + x") == {"x * 2", "float(x * 2)", "float(x * 2) + x"}
+    assert placed("lambda x: int(x * 2)") == {"x * 2"}
+    assert placed("lambda x: h(x + 1) * 2", h=helper) == {"x + 1", "h(x + 1)", "h(x + 1) * 2"}
+    assert placed("def f(x):\n  y = x * 3\n  y += 2\n  return y") == {"x * 3", "y += 2"}

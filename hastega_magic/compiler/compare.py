@@ -1,0 +1,72 @@
+"""Each loop of a cell against other ways to compute the same: baselines, and fitted lines with `--compare`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+
+from hastega_magic.compiler import fit
+from hastega_magic.compiler.baselines import Comparison
+from hastega_magic.compiler.driver import Outcome
+from hastega_magic.compiler.options import Options
+from hastega_magic.progress import task
+from hastega_magic.trace import Event, Trace
+
+_FITTED = 1 / 3
+"""The part of the time that goes into runs over a few sizes, where back ends are compared."""
+
+
+def compare(outcomes: Sequence[Outcome], options: Options, spent: float, trace: Trace) -> None:
+    """Tell the trace of every loop's baselines.
+
+    All of it takes about a second, or the `spent` seconds of the cell itself if these are more.
+    """
+    measured = [outcome for outcome in outcomes if outcome.whole]
+    if options.compare:
+        text = f"Not compared with {', '.join(options.compare)}: Python computed a part of it."
+        left = [outcome for outcome in outcomes if not outcome.whole]
+        trace.events += [Event("why", outcome.group, {"text": text}) for outcome in left]
+    backends = list(dict.fromkeys([*(("python", "numpy") if options.baseline else ()), *options.compare]))
+    if not backends:
+        return
+    budget = max(1.0, spent) / max(1, len(measured))
+    fitted = budget * _FITTED if options.compare else 0.0
+    with task("baselines", len(measured)) as work:
+        for number, outcome in enumerate(measured, 1):
+            _outcome(outcome, options, backends, (budget - fitted) / len(backends), fitted, trace)
+            work.at(number)
+
+
+def _outcome(
+    outcome: Outcome, options: Options, backends: Sequence[str], each: float, fitted: float, trace: Trace
+) -> None:
+    execution = outcome.execution
+    assert execution is not None
+    assert outcome.workspace is not None
+    trace.group = outcome.group
+    comparison = Comparison(
+        outcome.loops,
+        outcome.workspace,
+        execution.fused,
+        execution.columns,
+        execution.length,
+        outcome.values,
+        options,
+    )
+    equal = [comparison.own]
+    with task(outcome.bounds[0].name, len(backends) + (1 if fitted else 0)) as work:
+        for number, backend in enumerate(backends, 1):
+            found = comparison.measure(backend, each)
+            if found is not None:
+                trace.add("baseline", **asdict(found))
+                equal += [backend] if found.equal else []
+            work.at(number)
+    floor = comparison.floor(execution)
+    if floor is not None:
+        trace.add("baseline", **asdict(floor))
+    if fitted:
+        # Python and NumPy last: their share is always used up, and most of what they need is known.
+        names = sorted(dict.fromkeys(equal), key=lambda name: name in ("python", "numpy"))
+        model = fit.model(comparison.timed, names, execution.length, fitted, comparison.largest)
+        if model is not None:
+            trace.add("model", **model.to_dict())

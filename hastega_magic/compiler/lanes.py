@@ -1,0 +1,183 @@
+"""The lane view: the first vector of a loop on the cell's own elements, one value of the fused body after the other.
+
+    lane      0     1     2     3
+    %1 = load xs            3     8     5     6
+    %2 = mod %1, 2          1     0     1     0
+    %3 = eq %2, 0       False  True False  True
+    total = sum %1          –     8     –     6
+
+Values are the IR interpreter's, so they are Python's. A lane takes part in a step where Python would evaluate it:
+a filter, the branch that is not taken, and the end of the source leave lanes out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from hastega_magic.compiler.execute import Execution
+from hastega_magic.compiler.listings import present
+from hastega_magic.ir.expr import Expr, Value
+from hastega_magic.ir.fused import Fused
+from hastega_magic.ir.interpreter import element_values
+from hastega_magic.ir.printer import fused_lines
+
+_MOST_LANES = 16
+_WORK_ITEMS = 8
+"""Of a device that decides itself how many go together."""
+
+_MOST_STEPS = 64
+_WIDTH = 12
+"""Characters of a value."""
+
+_NOTE = re.compile(r"\s*; lines? [\d, ]+$")
+"""Where a line comes from, at its end."""
+
+Element = tuple[object, ...]
+
+
+@dataclass
+class _Recorded:
+    """A captured array that remembers what was looked up in it."""
+
+    data: Any
+    seen: dict[int | None, object] = field(default_factory=dict[int | None, object])
+
+    def __getitem__(self, index: int) -> object:
+        found = self.data[index]
+        self.seen[index] = found
+        return found
+
+    def __len__(self) -> int:
+        self.seen[None] = len(self.data)
+        return len(self.data)
+
+    def unchanged(self, data: Any) -> bool:
+        """Whether another array gives the same where this one was asked."""
+        return all(
+            len(data) == value if index is None else index < len(data) and data[index] == value
+            for index, value in self.seen.items()
+        )
+
+
+@dataclass(frozen=True)
+class _Known:
+    """A lane view that was made before, and what it was made of."""
+
+    elements: Sequence[Element]
+    kinds: Sequence[str]
+    heads: object
+    tables: Sequence[_Recorded]
+    lanes: dict[str, object]
+
+
+def lane_view(execution: Execution) -> dict[str, object]:
+    """The field `lanes` of the report; the same as before where the loop and its first elements are."""
+    compiled = execution.compiled
+    lanes = _count(execution)
+    columns = [column.data[: min(lanes, execution.length)] for column in execution.columns]
+    elements = list(zip(*map(_listed, columns), strict=True))
+    # 1, 1.0 and True are equal, but not the same element.
+    kinds = [type(value).__name__ for element in elements for value in element]
+    tables = [table.data for table in execution.job.tables]
+    now = execution.fused
+    heads = (lanes, now.sources, now.tables, [(each.name, each.sink) for each in now.outputs])
+    known = compiled.pictures.get("lanes")
+    if (
+        isinstance(known, _Known)
+        and (known.elements, known.kinds, known.heads) == (elements, kinds, heads)
+        and all(old.unchanged(new) for old, new in zip(known.tables, tables, strict=True))
+    ):
+        return known.lanes
+    recorded = [_Recorded(table) for table in tables]
+    found = _view(present(compiled.fused, now), elements, recorded, lanes)
+    compiled.pictures["lanes"] = _Known(elements, kinds, heads, recorded, found)
+    return found
+
+
+def _count(execution: Execution) -> int:
+    """Elements that go together."""
+    if execution.backend.language == "opencl":
+        return _WORK_ITEMS
+    body = execution.compiled.bodies[execution.compiled.first]
+    return min(_MOST_LANES, body.kernel.schedule.lanes)
+
+
+def _listed(data: Any) -> list[object]:
+    return cast("list[object]", data.tolist() if hasattr(data, "tolist") else list(data))
+
+
+@dataclass(frozen=True)
+class _Lane:
+    """What an element came to: the nodes that were evaluated, and the name of what was raised ("": nothing)."""
+
+    values: dict[Expr, object]
+    raised: str = ""
+
+
+def _view(
+    form: Fused, elements: Sequence[Element], tables: Sequence[_Recorded], lanes: int
+) -> dict[str, object]:
+    ran = [_lane(form, element, tables, number) for number, element in enumerate(elements)]
+    lines = fused_lines(form)
+    steps: list[dict[str, object]] = []
+    for number, (text, node) in enumerate(lines, 1):
+        if node is not None:
+            steps.append(_step(number, text, [_of(lane, node) for lane in ran], lanes))
+    ends: list[dict[str, object]] = []
+    first = len(lines) - len(form.outputs)
+    for place, output in enumerate(form.outputs):
+        taken = [_of(lane, output.value) if _takes(lane, output.mask) else None for lane in ran]
+        ends.append(_step(first + place + 1, lines[first + place][0], taken, lanes))
+    ends = ends[:_MOST_STEPS]
+    shown = [*steps[: _MOST_STEPS - len(ends)], *ends]
+    return {"lanes": lanes, "steps": shown, "total": len(steps) + len(form.outputs)}
+
+
+def _lane(form: Fused, element: Element, tables: Sequence[_Recorded], number: int) -> _Lane:
+    values, error = element_values(form, element, cast("Sequence[Sequence[object]]", tables), number)
+    return _Lane(values, type(error).__name__ if error is not None else "")
+
+
+def _takes(lane: _Lane, mask: Expr | None) -> bool:
+    return mask is None or bool(lane.values.get(mask, bool(lane.raised)))
+
+
+def _of(lane: _Lane, value: Value) -> str | None:
+    """A value's text; None where it was not evaluated."""
+    if isinstance(value, Expr):
+        if value in lane.values:
+            return short(lane.values[value])
+        if value.op in ("const", "table", "length"):
+            return short(value.value)
+        return lane.raised or None
+    parts = [_of(lane, part) for part in value]
+    return None if None in parts else f"({', '.join(filter(None, parts))})"
+
+
+def _step(line: int, text: str, values: Sequence[str | None], lanes: int) -> dict[str, object]:
+    padded = [*values, *[None] * (lanes - len(values))]
+    return {
+        "line": line,
+        "text": _NOTE.sub("", text).strip(),
+        "values": ["" if each is None else each for each in padded],
+        "active": [each is not None for each in padded],
+    }
+
+
+def short(value: object) -> str:
+    """A scalar in about a dozen characters: 6700416, 9.87e+14, 0.333333, True."""
+    if isinstance(value, int):  # bool too
+        text = str(value) if value.bit_length() < 64 else ""
+        return text if 0 < len(text) <= _WIDTH else _exponent(value)
+    return f"{value:.6g}" if isinstance(value, float) else str(value)[:_WIDTH]
+
+
+def _exponent(value: int) -> str:
+    """An int too long to be read, of any size: 1.23e+45."""
+    if value.bit_length() < 1000:
+        return f"{value:.4g}"
+    digits = (value.bit_length() * 1233) >> 12
+    return f"{'-' if value < 0 else ''}about 1e+{digits}"

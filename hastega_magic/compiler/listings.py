@@ -1,0 +1,135 @@
+"""The printed forms of a compiled loop, as the report shows them: with the sources and places of this run's cell.
+
+A loop that was compiled for an earlier cell is printed with the names and line numbers of the present one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from hastega_magic.ir.expr import Expr, leaf, postorder
+from hastega_magic.ir.fused import Fused
+from hastega_magic.ir.kernel import Accumulate, Assume, Guard, Kernel, Statement, Store
+from hastega_magic.ir.origins import Origins, placed
+from hastega_magic.ir.pipeline import Pipeline, Source
+from hastega_magic.ir.printer import kernel_places, print_fused, print_kernel, print_lines, print_pipeline
+from hastega_magic.passes.pipelines import CPU, FUSE, State
+
+if TYPE_CHECKING:
+    from hastega_magic.compiler.loops import CompiledLoop
+
+Key = Expr | int
+"""What a line belongs to: a node of the written loop, the number of one of its outputs, or all of it."""
+
+LOOP = -1
+
+
+@dataclass(frozen=True)
+class PassText:
+    """The printed form after a pass."""
+
+    name: str
+    doc: str
+    text: str
+
+
+def pass_texts(
+    compiled: CompiledLoop, now: Fused, pipelines: Sequence[Pipeline], kernel: Kernel
+) -> list[PassText]:
+    """The form after each pass. `now`: the loop as this cell has it, only fused; `kernel`: of the variant shown."""
+    written = "\n".join(map(print_pipeline, pipelines))
+    found = [
+        PassText("pipeline", "The statements as they were written.", written),
+        PassText(FUSE.name, FUSE.doc, print_fused(now)),
+    ]
+    for each, state in compiled.steps:
+        text = print_fused(present(state.loop, now))
+        checks = [text for text, _ in _variant_lines(state)]
+        found.append(PassText(each.name, each.doc, "\n".join([text, *checks]) if checks else text))
+    shown = replace(kernel, sources=now.sources, tables=now.tables, spans=placed(kernel.origins, now.spans))
+    found += [PassText(each.name, each.doc, print_kernel(shown)) for each in CPU]
+    return found
+
+
+def present(form: Fused, now: Fused) -> Fused:
+    """A later form of a loop with the sources, names and places of the loop as it is now."""
+    outputs = tuple(
+        replace(each, name=own.name, sink=own.sink)
+        for each, own in zip(form.outputs, now.outputs, strict=True)
+    )
+    places = placed(form.origins, now.spans)
+    return replace(form, sources=now.sources, tables=now.tables, outputs=outputs, spans=places)
+
+
+def fused_keys(state: State, written: Fused) -> list[tuple[Key, ...]]:
+    """What each line of the last pass over the fused loop belongs to."""
+    form, found = state.loop, list[tuple[Key, ...]]()
+    found += _heads(form, form.roots(), form.origins)
+    found += [form.origins.get(node, ()) for _, node in print_lines(form) if node is not None]
+    found += [(effect.node,) for effect in written.effects]
+    found += [(number,) for number in range(len(form.outputs))]
+    checks = [keys for _, keys in _variant_lines(state)]
+    return [*found, (), *checks] if checks else found
+
+
+def _variant_lines(state: State) -> list[tuple[str, tuple[Key, ...]]]:
+    """What the loop's variants assume and check."""
+    lines: list[tuple[str, tuple[Key, ...]]] = []
+    for number, body in enumerate(state.variants.bodies if state.variants is not None else ()):
+        checks: list[tuple[str, tuple[Key, ...]]] = [
+            (f"  assume {each.load!r} in {each.interval}", (each.load,)) for each in body.assumes
+        ]
+        checks += [
+            (f"  guard  {each.reason}", body.fused.origins.get(each.condition, ())) for each in body.guards
+        ]
+        lines += [(f"variant {number}: {'no checks' if not checks else ''}".rstrip(), (LOOP,)), *checks]
+    return lines
+
+
+def kernel_keys(kernel: Kernel) -> dict[int, tuple[Key, ...]]:
+    """What each line of the printed kernel, counted from 1, belongs to."""
+    places = kernel_places(kernel)
+    found = dict(enumerate(_heads(kernel, kernel.roots(), kernel.origins), 1))
+    found[len(found) + 1] = (LOOP,)
+    for statement, serves in zip(kernel.body, kernel.serves, strict=True):
+        keys = _statement_keys(statement, serves, kernel.origins)
+        found[places.statements[statement]] = keys
+        for node in postorder(_roots(statement)):
+            if node in places.nodes:
+                # What lowering adds on top of a value, such as its truth for `any`, is the statement's own.
+                found.setdefault(places.nodes[node], kernel.origins.get(node) or keys)
+    return found
+
+
+def _heads(form: Fused | Kernel, roots: Iterable[Expr], origins: Origins) -> list[tuple[Key, ...]]:
+    """The first line, then the sources, then the tables (which belong to what looks elements up in them)."""
+    found: list[tuple[Key, ...]] = [(LOOP,)]
+    found += [(_load(source, slot),) for slot, source in enumerate(form.sources)]
+    users: dict[int, dict[Expr, None]] = {}
+    for node in postorder(roots) if form.tables else ():
+        for arg in node.args:
+            if arg.op in ("table", "length") and isinstance(arg.value, int):
+                users.setdefault(arg.value, {}).update(dict.fromkeys(origins.get(node, ())))
+    return found + [tuple(users.get(slot, ())) for slot in range(len(form.tables))]
+
+
+def _load(source: Source, slot: int) -> Expr:
+    return leaf("load", source.type, slot)
+
+
+def _roots(statement: Statement) -> list[Expr]:
+    match statement:
+        case Assume(load=node) | Guard(condition=node):
+            return [node]
+        case Accumulate(value=node, mask=mask) | Store(value=node, mask=mask):
+            return [node] if mask is None else [mask, node]
+
+
+def _statement_keys(statement: Statement, serves: tuple[int, ...], origins: Origins) -> tuple[Key, ...]:
+    match statement:
+        case Assume(load=node) | Guard(condition=node):
+            return origins.get(node, ())
+        case _:
+            return serves

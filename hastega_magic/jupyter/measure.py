@@ -1,0 +1,71 @@
+"""`hastega_magic.measure`: a cell's loops run again with other choices, as the panel does it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+from IPython.core.getipython import get_ipython
+
+from hastega_magic.errors import UsageError
+from hastega_magic.jupyter.progress import Bar
+from hastega_magic.progress import listening
+
+if TYPE_CHECKING:
+    from hastega_magic.compiler.kept import Kept
+    from hastega_magic.compiler.measure import Run
+    from hastega_magic.jupyter.magics import HastegaMagics
+    from hastega_magic.jupyter.shell import Shell
+    from hastega_magic.report import Report
+
+
+def measure(
+    what: str | Report | None = None, *, namespace: Mapping[str, object] | None = None, **choices: Any
+) -> Run:
+    """Measure a cell; `hastega_magic.measure` says how."""
+    from hastega_magic.compiler import measure as compiled
+
+    shell = cast("Shell | None", get_ipython())
+    loops = _loops(what, shell, namespace)
+    with listening(None if shell is None else Bar(shell)):
+        return compiled.measure(loops, **choices)
+
+
+def _loops(
+    what: str | Report | None, shell: Shell | None, namespace: Mapping[str, object] | None
+) -> Sequence[Kept]:
+    magics: HastegaMagics | None = None
+    if shell is not None:
+        magics = shell.magics_manager.registry.get("HastegaMagics")
+    if what is None:
+        if magics is None:
+            raise UsageError("outside IPython, measure() takes the text of a cell")
+        return magics.kept()
+    if not isinstance(what, str) and magics is not None and magics.is_last(what):
+        return magics.kept()
+    names = namespace if namespace is not None else {} if shell is None else shell.user_ns
+    return _run_again(what, names)
+
+
+def _run_again(what: str | Report, names: Mapping[str, object]) -> Sequence[Kept]:
+    """The loops of a cell that is run again, in a copy of the variables: what it assigns stays there."""
+    from hastega_magic.compiler.options import Options
+    from hastega_magic.session import Session
+
+    if isinstance(what, str):
+        text, options = what, Options()
+    else:
+        text = what.cell.source
+        known = Options.__dataclass_fields__.keys() & what.cell.options.keys()
+        options = Options(**{name: _listed(what.cell.options[name]) for name in known})
+    session = Session(dict(names))
+    changed: Any = {**options.to_dict(), "baseline": False, "quiet": True, "compare": (), "show": ()}
+    session.run_cell(text, options=Options(**changed))
+    return session.kept
+
+
+def _listed(value: object) -> Any:
+    return tuple(cast("list[object]", value)) if isinstance(value, list) else value
+
+
+__all__ = ["measure"]

@@ -1,0 +1,225 @@
+"""Times for other numbers of elements: the fitted lines with what was measured, and where one overtakes another."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from hastega_magic.report import svg, units
+from hastega_magic.report.escape import shorten
+from hastega_magic.report.model import Crossing, Model, ModelRow
+from hastega_magic.report.verdict import backend_name
+
+_WIDTH, _HEIGHT = 760.0, 340.0
+_LEFT, _RIGHT, _TOP, _BOTTOM = 66.0, 148.0, 16.0, 46.0
+# Each with dashes of its own, so that no line is told by its colour alone.
+_PENS = (
+    ("#1565a8", ""),
+    ("#8a3d00", "8 3"),
+    ("#0f7d66", "3 3"),
+    ("#6d4aa0", "10 3 2 3"),
+    ("#55554f", "5 2"),
+    ("#8a1452", "1.5 2.5"),
+)
+_ROWS = len(_PENS)
+
+
+def sentences(model: Model) -> tuple[str, ...]:
+    """What the crossings say of the cell's own back end, the first row: where others overtake it or it them."""
+    own = model.rows[0].backend
+    name = _name(own)
+    overtaken = [each for each in model.crossings if each.faster == own]
+    out: list[str] = []
+    if overtaken:
+        ends = ", ".join(f"than {_name(each.than)} from {_about(each.n)}" for each in overtaken)
+        out.append(f"{name} is faster {ends} elements on")
+    out += [
+        f"{_name(each.faster)} is faster than {name} from {_about(each.n)} elements on"
+        for each in model.crossings
+        if each.than == own
+    ]
+    met = {each.than for each in overtaken} | {each.faster for each in model.crossings if each.than == own}
+    at = max(model.n, default=1)
+    apart = [row for row in model.rows[1:] if row.backend not in met]
+    for word in ("faster", "slower"):
+        ahead = word == "faster"
+        names = [
+            _name(row.backend) for row in apart if (model.rows[0].seconds(at) < row.seconds(at)) is ahead
+        ]
+        if names:
+            out.append(f"{name} is {word} than {' and '.join(names)} for every size")
+    return tuple(out)
+
+
+def _name(backend: str) -> str:
+    return "one SIMD thread" if backend == "simd" else shorten(backend_name(backend), 24)
+
+
+def _about(n: float) -> str:
+    return f"≈ {units.digits(max(n, 10), 2)}"
+
+
+# ------------------------------------------------------------------------------------------ the picture
+
+
+@lru_cache(maxsize=64)
+def model_image(model: Model, elements: int) -> str:
+    """The lines as an `<img>`, whose alt text tells the crossings. `elements`: those of the cell."""
+    said = shorten("; ".join(sentences(model)) or "one back end was measured", 1000)
+    return svg.image(
+        model_svg(model, elements), f"Time over the number of elements, both logarithmic: {said}"
+    )
+
+
+@dataclass(frozen=True)
+class _Plane:
+    """Logarithmic axes: decades of elements `low` to `high`, and of seconds `fast` to `slow`."""
+
+    low: float
+    high: float
+    fast: float
+    slow: float
+
+    def x(self, n: float) -> float:
+        return _LEFT + (math.log10(n) - self.low) / (self.high - self.low) * (_WIDTH - _LEFT - _RIGHT)
+
+    def y(self, seconds: float) -> float:
+        share = (math.log10(seconds) - self.fast) / (self.slow - self.fast)
+        return _HEIGHT - _BOTTOM - share * (_HEIGHT - _TOP - _BOTTOM)
+
+
+def model_svg(model: Model, elements: int) -> str:
+    """A line for each back end on logarithmic axes, thick where it was measured; dots: the measurements."""
+    rows = [row for row in model.rows if any(phase.a > 0 or phase.b > 0 for phase in row.phases)][:_ROWS]
+    plane = _plane(rows, model.crossings, elements)
+    body = _grid(plane)
+    if 10**plane.low <= elements <= 10**plane.high:
+        x = plane.x(elements)
+        body.append(svg.path([(x, _TOP), (x, _HEIGHT - _BOTTOM)], stroke=svg.INK, dash="2 4"))
+        body.append(
+            svg.text(x - 4, _TOP + 8, "this cell", size=10.5, anchor="end", fill=svg.MUTED, halo=True)
+        )
+    ends: list[tuple[float, str, str]] = []
+    for row, (colour, dash) in zip(rows, _PENS, strict=False):
+        body += _line(row, plane, colour, dash)
+        ends.append((plane.y(_time(row, 10**plane.high)), _name(row.backend), colour))
+    body += _ends(ends)
+    body += _crossings(rows, model.crossings, plane)
+    return svg.document(_WIDTH, _HEIGHT, body)
+
+
+def _plane(rows: Sequence[ModelRow], crossings: Iterable[Crossing], elements: int) -> _Plane:
+    """A whole number of decades around everything of interest."""
+    points = [point for row in rows for point in row.points]
+    sizes = [n for n, _ in points] + [each.n for each in crossings if each.n <= 1e12]
+    sizes += [float(elements)] if elements > 0 else []
+    low = math.floor(math.log10(min(sizes, default=1.0)) + 1e-9)
+    high = max(math.ceil(math.log10(max(sizes, default=10.0)) - 1e-9), low + 1)
+    times = [_time(row, 10.0**end) for row in rows for end in (low, high)] + [s for _, s in points]
+    fast = math.floor(math.log10(min(times, default=1e-3)) + 1e-9)
+    return _Plane(low, high, fast, max(math.ceil(math.log10(max(times, default=1.0))), fast + 1))
+
+
+def _time(row: ModelRow, n: float) -> float:
+    return min(max(row.seconds(n), 1e-12), 1e12)
+
+
+def _grid(plane: _Plane) -> list[str]:
+    out: list[str] = []
+    every = max(1, math.ceil((plane.slow - plane.fast) / 8))
+    for power in range(int(plane.fast), int(plane.slow) + 1, every):
+        y = plane.y(10.0**power)
+        out.append(svg.path([(_LEFT, y), (_WIDTH - _RIGHT, y)], stroke="#d9d9d3"))
+        out.append(svg.text(_LEFT - 6, y + 4, units.decade(power), size=10.5, anchor="end", fill=svg.MUTED))
+    for power in range(int(plane.low), int(plane.high) + 1):
+        x = plane.x(10.0**power)
+        out.append(svg.path([(x, _TOP), (x, _HEIGHT - _BOTTOM)], stroke="#d9d9d3"))
+        words = units.grouped(10**power) if power < 6 else f"10{_raised(power)}"
+        out.append(svg.text(x, _HEIGHT - _BOTTOM + 14, words, size=10.5, anchor="middle", fill=svg.MUTED))
+    note = "elements; dots: measured; thin: extrapolated; both axes logarithmic"
+    out.append(svg.text(_LEFT, _HEIGHT - 12, note, size=10.5, fill=svg.MUTED))
+    return out
+
+
+def _line(row: ModelRow, plane: _Plane, colour: str, dash: str) -> list[str]:
+    """The fitted curve: a straight line of seconds over elements bends on logarithmic axes."""
+    first, last = (end(n for n, _ in row.points) if row.points else 1.0 for end in (min, max))
+
+    def points(start: float, stop: float) -> list[tuple[float, float]]:
+        count = max(2, round(6 * (stop - start)))
+        at = (10 ** (start + (stop - start) * k / count) for k in range(count + 1))
+        return [(plane.x(n), plane.y(_time(row, n))) for n in at]
+
+    whole = svg.path(points(plane.low, plane.high), stroke=colour, dash=dash)
+    measured = svg.path(points(math.log10(first), math.log10(last)), stroke=colour, dash=dash, pen=2.2)
+    dots = [svg.circle(plane.x(n), plane.y(seconds), 3, fill=colour) for n, seconds in row.points[:12]]
+    return [whole, measured, *dots]
+
+
+def _ends(ends: Sequence[tuple[float, str, str]]) -> list[str]:
+    """Names at the right ends of the lines, pushed apart where lines end together."""
+    out: list[str] = []
+    free = _TOP
+    for place, (y, name, colour) in enumerate(sorted(ends)):
+        # The names that are to come need their room as well.
+        lowest = _HEIGHT - _BOTTOM - 15 * (len(ends) - 1 - place)
+        at = min(max(y, free), lowest)
+        free = at + 15
+        x = _WIDTH - _RIGHT
+        out.append(svg.path([(x, y), (x + 10, at)], stroke=colour))
+        out.append(svg.text(x + 14, at + 4, name, size=11.5, fill=colour, bold=True))
+    return out
+
+
+def _crossings(rows: Sequence[ModelRow], crossings: Sequence[Crossing], plane: _Plane) -> list[str]:
+    """Rings where the fastest back end changes, and where the cell's own overtakes or is overtaken."""
+    by_name = {row.backend: row for row in rows}
+    out: list[str] = []
+    taken: list[_Box] = []
+    for each in crossings[:40]:
+        one, other = by_name.get(each.faster), by_name.get(each.than)
+        if one is None or other is None or not plane.low <= math.log10(each.n) <= plane.high:
+            continue
+        seconds = _time(one, each.n)
+        fastest = all(_time(row, each.n) >= seconds * 0.999 for row in rows)
+        if not fastest and rows[0].backend not in (each.faster, each.than):
+            continue
+        x, y = plane.x(each.n), plane.y(seconds)
+        out.append(svg.circle(x, y, 5, fill="none", stroke=svg.INK))
+        words = f"{_name(each.faster)} from {_about(each.n)}"
+        place = _free(x, y, svg.text_width(words, 11), taken)
+        if place is not None:
+            taken.append(place)
+            out.append(svg.path([(x, y + math.copysign(5, place.y - y)), (x, place.y - 4)], stroke=svg.INK))
+            out.append(svg.text(place.x, place.y, words, size=11, halo=True))
+    return out
+
+
+@dataclass(frozen=True)
+class _Box:
+    """A line of text: its left end, its baseline and its width."""
+
+    x: float
+    y: float
+    width: float
+
+    def meets(self, other: _Box) -> bool:
+        """Whether the two overlap."""
+        apart = self.x > other.x + other.width + 8 or other.x > self.x + self.width + 8
+        return not apart and abs(self.y - other.y) < 14
+
+
+def _free(x: float, y: float, width: float, taken: Sequence[_Box]) -> _Box | None:
+    """Room for a name near a ring at `(x, y)`, below it or above; None where there is none."""
+    left = x + 4 if x + 4 + width < _WIDTH - _RIGHT else x - 4 - width
+    for step in (26, -18, 42, -34, 58, -50, 74, -66):
+        box = _Box(left, y + step, width)
+        if _TOP + 8 < box.y < _HEIGHT - _BOTTOM - 3 and not any(box.meets(other) for other in taken):
+            return box
+    return None
+
+
+def _raised(power: int) -> str:
+    return "".join("⁰¹²³⁴⁵⁶⁷⁸⁹"[int(digit)] for digit in str(power))

@@ -1,0 +1,145 @@
+"""Debug locations: they change no machine code, and lead every instruction to a line of the printed kernel."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import battery
+import llvmlite.binding as llvm
+import numpy as np
+import pytest
+
+from hastega_magic.codegen import opencl
+from hastega_magic.codegen.llvm import generate
+from hastega_magic.ir.printer import kernel_lines, kernel_places
+from hastega_magic.passes.pipelines import CPU
+from hastega_magic.runtime import cpu
+
+CELLS = {
+    "logistic": "ys = xs |> map(lambda x: 22 * x * (x + 1) % 6700417)\nt = ys |> filter(lambda y: y % 2 == 0) |> sum",
+    "range": "range(20000) |> map(lambda x: x * x % 1009) |> sum",
+    "large": "range(2000000) |> map(lambda x: x * 3)",
+    "constants": "xs |> map(lambda x: (x % 7, x // 7, x % -7, x // -7, x % 8, x // 8, x % 10**17))",
+    "variables": "xs |> zip(zs) |> map(lambda x, z: (x % z, x // z))",
+    "floats": "fs |> map(lambda x: (x % 2.5, x // (x + 3.0), math.sqrt(abs(x)), round(x), x / 3, math.exp(x)))",
+    "filter": "fs |> filter(lambda x: x > 0) |> map(lambda x: (x, x > 0.5, int(x)))",
+    "two filters": "a = fs |> filter(lambda x: x > 0)\nb = fs |> filter(lambda x: x < 0.5) |> count",
+    "table": "xs |> map(lambda x: table[x % 4])",
+    "reversed": "rs |> map(lambda x: x - 1) |> sum",
+    "swapped": "ss |> min",
+    "sums": "a = fs |> sum\nb = fs |> min\nc = fs |> map(lambda x: x > 0) |> all\nd = fs |> mean",
+    "product": "xs |> map(lambda x: x % 2) |> prod",
+    "float32": "hs |> map(lambda x: x * x + 1)",
+}
+NAMES = {
+    "xs": np.arange(1, 9000), "zs": np.arange(3, 9500), "fs": np.linspace(-1, 1, 5000), "table": [1, 2, 3, 4],
+    "rs": np.arange(5000)[::-1], "ss": np.arange(5000).astype(">i4"),
+    "hs": np.linspace(0, 1, 5000).astype(np.float32),
+}  # fmt: skip
+
+
+def bodies(name: str):
+    ran = battery.run(CELLS[name], NAMES)
+    assert ran.error is None
+    return [body for execution in ran.executions for body in execution.compiled.bodies.values()]
+
+
+def without(text: str) -> str:
+    """The text with all debug information taken out."""
+    text = re.sub(r",? !dbg !\d+", "", text)
+    lines = [line for line in text.splitlines() if not re.match(r"!(llvm\.|\d+ = .*(!DI|Debug Info))", line)]
+    return "\n".join(lines).rstrip()
+
+
+@pytest.mark.parametrize("target", battery.FEATURE_SETS)
+@pytest.mark.parametrize("name", CELLS)
+def test_machine_code_is_the_same(name, target):
+    with battery.on_target(target) as machine:
+        for body in bodies(name):
+            located, plain = (generate(replace(body.kernel, located=each), machine) for each in (True, False))
+            assert located == body.program.text
+            assert "!dbg" not in plain
+            assert without(located) == without(plain)
+            assert cpu.listing(located).text == cpu.assembly(plain)
+
+
+@pytest.mark.parametrize("name", CELLS)
+def test_what_runs_is_the_same_to_the_byte(name):
+    for body in bodies(name):
+        plain = generate(replace(body.kernel, located=False), cpu.host())
+        assert cpu.image_of(body.program.text) == cpu.image_of(plain)
+        # Nor would it differ, but for the tables of lines, if locations were kept.
+        kept = llvm.ObjectFileRef.from_data(
+            cpu._machine(cpu.host()).emit_object(cpu._parsed(body.program.text))
+        )
+        bare = llvm.ObjectFileRef.from_data(cpu.image_of(plain))
+        code = [[each.data() for each in file.sections() if each.is_text()] for file in (kept, bare)]
+        assert code[0] == code[1]
+        assert max(map(len, code[0])) > 300
+
+
+@pytest.mark.parametrize("name", CELLS)
+def test_locations_are_lines_of_the_printed_kernel(name):
+    for body in bodies(name):
+        text = body.program.text
+        lines = [line for line, _ in kernel_lines(body.kernel)]
+        locations = dict(re.findall(r"^!(\d+) = !DILocation\(line: (\d+), ", text, re.MULTILINE))
+        assert all(place in ("0", number) for number, place in locations.items())
+        assert {int(place) for place in locations.values()} <= set(range(len(lines) + 1))
+        used = set(re.findall(r", !dbg !(\d+)$", text, re.MULTILINE))
+        assert used == set(locations)
+        madds = [line for line in text.splitlines() if "vpmadd52h" in line and " = call" in line]
+        for line in madds:
+            place = int(locations[re.search(r"!dbg !(\d+)$", line)[1]])
+            assert "madd52hi" in lines[place - 1]
+
+
+@pytest.mark.parametrize("name", CELLS)
+def test_places_are_those_of_the_printer(name):
+    for body in bodies(name):
+        places = kernel_places(body.kernel)
+        lines = kernel_lines(body.kernel)
+        assert places.nodes == {node: number for number, (_, node) in enumerate(lines, 1) if node is not None}
+        starts = ("    assume", "    guard", "    accumulate", "    store")
+        assert [places.statements[each] for each in body.kernel.body] == [
+            number for number, (line, _) in enumerate(lines, 1) if line.startswith(starts)
+        ]
+
+
+def test_a_listing_of_a_text_without_locations():
+    text = re.sub(
+        r"(?s)attributes.*", "attributes #0 = { nounwind }\n", without(bodies("range")[0].program.text)
+    )
+    found = cpu.listing(text)
+    assert found.text == cpu.assembly(text)
+    assert set(found.places) == {0}
+    assert len(found.places) == len(found.text.splitlines())
+
+
+@pytest.mark.parametrize("groups", [False, True])
+@pytest.mark.parametrize("name", [name for name in CELLS if name not in ("swapped", "reversed")])
+def test_lines_of_opencl(name, groups):
+    """A pure function of the kernel: no device is needed."""
+    features = frozenset({"float64", "exact_float32", *(["groups"] if groups else [])})
+    target = replace(cpu.host(), features=features, spelling="opencl")
+    with battery.on_target("avx2"):
+        ran = battery.run(CELLS[name], NAMES)
+    for execution in ran.executions:
+        state = replace(execution.compiled.state, target=target)
+        for each in CPU:
+            state = each.run(state)
+        text, places = opencl.located(state.kernel, target)
+        assert text == opencl.generate(state.kernel, target)
+        lines = text.splitlines()
+        assert len(lines) == len(places)
+        printed = [line for line, _ in kernel_lines(state.kernel)]
+        assert set(places) <= set(range(len(printed) + 1))
+        assert set(kernel_places(state.kernel).statements.values()) <= set(places)
+        for line, place in zip(lines, places, strict=True):
+            if re.search(r"r\d+\[(at\d*)\] = |vstore\d+\(\w+, 0, r\d", line):
+                assert printed[place - 1].strip().startswith("store")
+            if re.search(r"= fused_\w+\(", line):
+                assert " fma " in printed[place - 1]
+            if line.startswith(("__kernel", "#pragma", "}")):
+                assert place == 0

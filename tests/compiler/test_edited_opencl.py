@@ -1,0 +1,113 @@
+"""Edited OpenCL kernels: the rules on their text, and trials on a device."""
+
+import re
+
+import numpy as np
+import pytest
+
+from hastega_magic.compiler.edited import KernelError, run_edited, text_of
+from hastega_magic.compiler.kernel_rules_opencl import TEXT_RULES, check_opencl
+from hastega_magic.compiler.options import Options
+from hastega_magic.session import Session
+
+pytest.importorskip("pyopencl")
+
+CELL = "ys = xs |> map(lambda x: x * 3 + 1) |> filter(lambda y: y % 2 == 0)"
+
+
+@pytest.fixture(scope="module")
+def kept():
+    session = Session({"xs": np.arange(50_001)})
+    session.run_cell(CELL, options=Options(on="opencl", baseline=False, quiet=True))
+    return session.kept[0]
+
+
+@pytest.fixture(scope="module")
+def text(kept):
+    return text_of(kept, "opencl")
+
+
+def first_statement(text, statement):
+    place = text.index("{", text.index("__kernel void hastega")) + 1
+    return f"{text[:place]}\n    {statement}{text[place:]}"
+
+
+BREAKS = [
+    ("kernels", lambda t: t.replace("const long origin", "const int origin", 1), "__kernel void hastega("),
+    ("kernels", lambda t: t.replace("kernel void hastega(", "kernel void other(", 1), None),
+    ("kernels", lambda t: t + "\n__kernel void more(const long n) {\n}\n", "void more"),
+    ("directives", lambda t: '#include "secret.h"\n' + t, "#include"),
+    ("directives", lambda t: "#define long int\n" + t, "#define"),
+    ("no assembly", lambda t: first_statement(t, '__asm__("hlt");'), "__asm__"),
+    ("no output", lambda t: first_statement(t, 'printf("%d", 1);'), "printf"),
+    ("addresses come from arguments", lambda t: first_statement(t, "*(__global long *)64 = 1;"), "64 = 1"),
+    ("addresses come from arguments", lambda t: first_statement(t, "*( long*) 64 = 1;"), "64 = 1"),
+    ("compiler's own functions", lambda t: first_statement(t, "__builtin_trap();"), "__builtin_trap"),
+    ("file scope", lambda t: "int puts(const char *);\n" + t, "puts"),
+    ("file scope", lambda t: "__global int state;\n" + t, "state"),
+    ("file scope", lambda t: "long state[2] = {1, 2};\n" + t, "state"),
+]
+
+
+@pytest.mark.parametrize(("rule", "change", "words"), BREAKS)
+def test_what_breaks_a_rule_is_refused_with_its_line(text, rule, change, words):
+    broken = change(text)
+    found = check_opencl(broken, text)
+    assert found is not None
+    line = 0 if words is None else next(n for n, each in enumerate(broken.splitlines(), 1) if words in each)
+    assert (found.rule, found.line) == (rule, line), found
+
+
+def test_every_rule_is_tried_and_has_a_reason():
+    assert {rule.name for rule in TEXT_RULES} == {name for name, *_ in BREAKS}
+    assert all(rule.reason.endswith(".") for rule in TEXT_RULES)
+
+
+def test_what_may_be_written(text):
+    assert check_opencl(text, text) is None
+    comment = "/* printf, asm\n(__global int *) */ // __builtin_trap\n"
+    helper = "__constant long two = 2;\ninline long twice(const long x) { return two * x; }\n"
+    unrolled = text.replace("    for (", "    #pragma unroll\n    for (", 1)
+    for changed in (comment + text, helper + text, unrolled):
+        assert check_opencl(changed, text) is None
+
+
+def test_the_same_kernel_gives_the_same(kept, text):
+    run = run_edited(kept, "opencl", text)
+    assert run.equal, run.difference
+    assert (run.backend, run.elements) == ("opencl", 50_001)
+    assert run.values["ys"].tolist() == [x * 3 + 1 for x in range(50_001) if (x * 3 + 1) % 2 == 0]
+
+
+def test_another_kernel_is_the_first_difference(kept, text):
+    stores = re.sub(r"vstore8\((v\d+), 0, r0 \+", r"vstore8(\1 + 10, 0, r0 +", text)
+    assert stores != text
+    run = run_edited(kept, "opencl", stores)
+    assert run.difference == "`ys`: element 0 is 14, the original's is 4"
+
+
+def test_a_build_failure_shows_the_line_and_the_log(kept, text):
+    broken = first_statement(text, "const long wrong = nobody_knows_this(1);")
+    with pytest.raises(KernelError, match="refused the kernel") as found:
+        run_edited(kept, "opencl", broken)
+    shown = "\n".join(found.value._render_traceback_())
+    assert "nobody_knows_this" in found.value.log
+    line = next(n for n, each in enumerate(broken.splitlines(), 1) if "nobody_knows_this" in each)
+    assert f"Cell line {line + 1}\n        const long wrong" in shown
+
+
+def test_a_wild_store_kills_the_trial_and_nothing_else(kept, text):
+    wild = re.sub(r", r0 \+ (at\d+)\)", r", r0 + \1 * 1000000)", text)
+    assert wild != text
+    with pytest.raises(KernelError, match=r"crashed \(SIG\w+\)"):
+        run_edited(kept, "opencl", wild)
+    assert run_edited(kept, "opencl", text).equal
+
+
+def test_a_cell_that_ran_elsewhere_has_a_kernel_in_either_language():
+    session = Session({})
+    session.run_cell("t = range(20_000) |> sum", options=Options(on="simd", baseline=False))
+    (kept,) = session.kept
+    for language, backend in (("llvm", "simd"), ("opencl", "opencl")):
+        run = run_edited(kept, language, text_of(kept, language))
+        assert (run.equal, run.backend, run.values) == (True, backend, {"t": sum(range(20_000))})

@@ -1,0 +1,184 @@
+from __future__ import annotations
+
+import base64
+import re
+import xml.etree.ElementTree as ET
+from dataclasses import replace
+from itertools import combinations, pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hastega_magic.report import Report, svg
+from hastega_magic.report.breakeven import model_svg, sentences
+from hastega_magic.report.model import Crossing, Model, ModelPhase, ModelRow
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def row(backend: str, a: float, b: float, *points: tuple[float, float]) -> ModelRow:
+    return ModelRow(backend, (ModelPhase("kernel", a, b),), points)
+
+
+OURS = row("parallel", 1e-9, 1e-4, (1000, 1.01e-4), (10**6, 1.1e-3))
+PYTHON = row("python", 1e-6, 0.0, (1000, 1e-3))
+CARD = row("opencl", 1e-10, 1e-2, (1000, 1e-2))
+MODEL = Model(
+    (1000, 10**6),
+    (OURS, PYTHON, CARD),
+    (
+        Crossing("parallel", "python", 100.1),
+        Crossing("opencl", "python", 10001.0),
+        Crossing("opencl", "parallel", 1.1e7),
+    ),
+)
+
+
+def test_sentences_are_about_the_back_end_of_the_cell():
+    said = [text.replace("\u202f", " ") for text in sentences(MODEL)]
+    assert said == [
+        "parallel is faster than pure Python from ≈ 100 elements on",
+        "OpenCL is faster than parallel from ≈ 11 000 000 elements on",
+    ]
+    apart = Model((10,), (OURS, row("numpy", 1e-8, 1e-3), row("simd", 1e-10, 1e-5), row("b", 1.0, 1.0)), ())
+    assert sentences(apart) == (
+        "parallel is faster than NumPy and b for every size",
+        "parallel is slower than one SIMD thread for every size",
+    )
+    assert sentences(Model((10,), (OURS,), ())) == ()
+
+
+def texts(picture: str) -> list[str]:
+    return [
+        "".join(node.itertext()).replace("\u202f", " ") for node in ET.fromstring(picture).iter(f"{SVG}text")
+    ]
+
+
+def test_the_plot_names_lines_and_crossings_and_shows_what_was_measured():
+    picture = model_svg(MODEL, 33_554_432)
+    said = texts(picture)
+    assert {"parallel", "pure Python", "OpenCL", "this cell"} <= set(said)
+    assert {"parallel from ≈ 100", "OpenCL from ≈ 11 000 000"} <= set(said)
+    assert "OpenCL from ≈ 10 000" not in said  # neither the fastest nor the cell's own
+    circles = list(ET.fromstring(picture).iter(f"{SVG}circle"))
+    assert sum(node.get("r") == "3" for node in circles) == 4
+    assert sum(node.get("r") == "5" for node in circles) == 2
+    dashes = {node.get("stroke-dasharray") for node in ET.fromstring(picture).iter(f"{SVG}path")}
+    assert len(dashes) >= 4  # grid, the cell's mark, and lines that differ without their colours
+
+
+def test_lines_cross_where_the_ring_is():
+    picture = model_svg(Model((1000, 10**6), (OURS, PYTHON), MODEL.crossings[:1]), 0)
+    root = ET.fromstring(picture)
+    ring = next(node for node in root.iter(f"{SVG}circle") if node.get("r") == "5")
+    x, y = float(ring.get("cx", 0)), float(ring.get("cy", 0))
+    for colour in ("#1565a8", "#8a3d00"):
+        path = next(node for node in root.iter(f"{SVG}path") if node.get("stroke") == colour)
+        points = [
+            tuple(map(float, pair.split())) for pair in re.findall(r"[ML]([\d.]+ [\d.]+)", path.get("d", ""))
+        ]
+        near = [
+            ay + (by - ay) * (x - ax) / (bx - ax)
+            for (ax, ay), (bx, by) in pairwise(points)
+            if ax <= x <= bx and bx > ax
+        ]
+        assert near
+        assert min(abs(each - y) for each in near) < 4
+
+
+def test_labels_do_not_lie_on_each_other():
+    many = tuple(row(f"b{i}", 1e-9 / 3**i, 1e-5 * 2**i, (100, 1e-3)) for i in range(6))
+    crossings = tuple(Crossing(f"b{i + 1}", "b0", 20_000.0 + i) for i in range(5))
+    root = ET.fromstring(model_svg(Model((100,), many, crossings), 0))
+    boxes = [
+        (float(node.get("x", 0)), float(node.get("y", 0)), svg.text_width("".join(node.itertext()), 11))
+        for node in root.iter(f"{SVG}text")
+        if "from" in "".join(node.itertext())
+    ]
+    assert len(boxes) >= 2
+    for (ax, ay, aw), (bx, by, bw) in combinations(boxes, 2):
+        assert abs(ay - by) >= 13 or ax + aw < bx or bx + bw < ax
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(
+        st.tuples(
+            st.text(min_size=1, max_size=9),
+            st.floats(0, 1e300),
+            st.floats(0, 1e300),
+            st.lists(st.tuples(st.floats(1, 1e12), st.floats(1e-12, 1e9)), max_size=4),
+        ),
+        min_size=1,
+        max_size=9,
+    ),
+    st.floats(0, 1e300),
+    st.integers(-5, 10**12),
+)
+def test_any_numbers_give_a_picture_within_its_card(rows, at, elements):
+    data = {
+        "rows": [
+            {"backend": name, "phases": [{"name": "k", "a": a, "b": b}], "points": [list(p) for p in points]}
+            for name, a, b, points in rows
+        ],
+        "crossings": [{"faster": rows[0][0], "than": rows[-1][0], "n": at}],
+        "n": [1],
+    }
+    report = Report.from_dict({"pipelines": [{"model": data, "elements": elements}]})
+    assert report.to_html()
+    assert report.to_text()
+    model = report.pipelines[0].model
+    assert model is not None
+    root = ET.fromstring(model_svg(model, elements))
+    for node in root.iter(f"{SVG}text"):
+        assert 0 <= float(node.get("x", 0)) <= 760
+        assert 0 <= float(node.get("y", 0)) <= 340
+    for node in root.iter(f"{SVG}circle"):
+        assert 0 <= float(node.get("cy", 0)) <= 340
+
+
+def test_the_section_has_the_picture_the_sentences_and_the_coefficients(sample):
+    html = sample.logistic().to_html()
+    section = html[html.index("<b>Break-even</b>") : html.index("<b>Times and transfers</b>")]
+    assert "0.440 ns" in section
+    assert "90.0 µs" in section
+    assert "parallel is faster than pure Python from ≈ 120, than NumPy" in section
+    alt = re.search(r'<img alt="([^"]*)"', section)
+    assert alt
+    assert "parallel is faster than pure Python" in alt[1]
+    data = re.search(r'base64,([^"]*)"', section)
+    assert data
+    assert "pure Python" in base64.b64decode(data[1]).decode()
+
+
+def test_without_a_model_there_is_no_section(sample):
+    (pipeline,) = sample.logistic().pipelines
+    report = Report(pipelines=(replace(pipeline, model=None),))
+    assert "Break-even" not in report.to_html()
+    assert "break-even" not in report.to_text()
+    assert "model" not in report.to_dict()["pipelines"][0]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        3,
+        {"rows": 3},
+        {"rows": [{"backend": "", "phases": [{"name": "k"}]}]},
+        {"rows": [{"backend": "x", "phases": []}]},
+        {
+            "rows": [
+                {"backend": "x", "phases": [{"a": "no", "b": None}], "points": [[1], "ab", [0, 0], [1, -1]]}
+            ]
+        },
+        {"rows": [{"backend": "x", "phases": [{"a": -1, "b": float("inf")}]}], "crossings": [{"n": -3}, 4]},
+    ],
+)
+def test_a_broken_model_is_read_as_far_as_it_goes(data):
+    report = Report.from_dict({"pipelines": [{"model": data}]})
+    assert report.to_html()
+    assert report.to_text()
+    model = report.pipelines[0].model
+    assert model is None or all(p.a >= 0 and p.b >= 0 for each in model.rows for p in each.phases)
+    assert model is None or all(n > 0 and s > 0 for each in model.rows for n, s in each.points)
