@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -12,8 +12,9 @@ import pyopencl
 
 from hastega_magic.ir import abi
 from hastega_magic.ir.device import ENTRY, GROUP, bus_storages, partial_name
-from hastega_magic.ir.kernel import VIOLATED, Kernel
+from hastega_magic.ir.kernel import VIOLATED
 from hastega_magic.ir.schedule import BLOCK
+from hastega_magic.runtime import widen
 from hastega_magic.runtime.launch import LoopResult
 from hastega_magic.runtime.opencl_lane import Lane
 from hastega_magic.runtime.opencl_ledger import (
@@ -27,6 +28,7 @@ from hastega_magic.runtime.opencl_ledger import (
 from hastega_magic.runtime.opencl_plan import Plan
 from hastega_magic.runtime.opencl_resident import Resident
 from hastega_magic.runtime.sources import AnyArray, Column
+from hastega_magic.types import Storage
 
 if TYPE_CHECKING:
     from hastega_magic.runtime.opencl_launch import Code, Launch, Turns
@@ -36,11 +38,35 @@ cl: Any = cast(Any, pyopencl)
 
 @dataclass(frozen=True)
 class _Form:
-    """What of a variant decides where its results lie."""
+    """A variant, and what of it decides where its results lie: worked out once, for all chunks."""
 
-    bus: tuple[str, ...]
-    groups: tuple[int | None, ...]
-    words: tuple[int, ...]
+    code: Code
+    layout: abi.Layout
+    bus: tuple[Storage, ...]
+    """How each store's elements cross the bus."""
+    partials: tuple[str, ...]
+    """The type of each fold's partial results."""
+
+    def same_places(self, other: _Form) -> bool:
+        """Whether results of both lie in the same buffers."""
+        return (self.bus, self.layout.groups, self._words()) == (
+            other.bus,
+            other.layout.groups,
+            other._words(),
+        )
+
+    def _words(self) -> list[int]:
+        return [fold.words for fold in self.layout.folds]
+
+
+@dataclass(frozen=True)
+class _Back:
+    """What a run of the kernel gave, in staging memory: per block, per group, per fold; slots with all elements."""
+
+    status: AnyArray
+    kept: list[AnyArray]
+    partials: list[AnyArray]
+    dense: list[tuple[int, AnyArray]]
 
 
 @dataclass
@@ -55,6 +81,17 @@ class ChunkRun:
     residents: list[Resident | None]
     kept: dict[int, Resident]
     """Results that stay on the device, by slot."""
+    forms: dict[int, _Form] = field(default_factory=dict[int, _Form])
+
+    def form(self, variant: int) -> _Form:
+        """The variant's form. Two lanes may work out the same one at once."""
+        found = self.forms.get(variant)
+        if found is None:
+            code = self.launch.variant(variant)
+            layout = abi.layout(code.kernel)
+            bus = tuple(bus_storages(code.kernel, not (self.plan.shared and not self.launch.memory)))
+            found = self.forms[variant] = _Form(code, layout, bus, tuple(map(partial_name, layout.folds)))
+        return found
 
     def chunk(self, lane: Lane, number: int, start: int, stop: int) -> None:
         """Elements `start` to `stop`, to their places in the result."""
@@ -82,29 +119,23 @@ class _Chunk:
 
     def run(self) -> None:
         sources = [self._source(slot, column) for slot, column in enumerate(self.launch.columns)]
-        code = self.launch.variant(0)
-        form, buffers = self._form(code.kernel), self._buffers(code.kernel)
-        status = np.zeros(self.blocks, np.uint8)
-        self._kernel(code, sources, buffers, None)
-        self._read(buffers["status"], status)
+        form = self.run_.form(0)
+        buffers = self._buffers(form)
+        self._kernel(form, sources, buffers, None)
+        back = self._back(form, buffers)
         for variant in range(1, self.launch.variants):
-            violated = np.flatnonzero(status == VIOLATED).astype(np.int64)
+            violated = np.flatnonzero(back.status == VIOLATED).astype(np.int64)
             if not len(violated):
                 break
-            code = self.launch.variant(variant)
+            before, form = form, self.run_.form(variant)
             listed: AnyArray | None = violated
-            if self._form(code.kernel) != form:  # results lie elsewhere: all blocks again
-                form, buffers, listed = self._form(code.kernel), self._buffers(code.kernel), None
-            self._kernel(code, sources, buffers, listed)
-            self._read(buffers["status"], status)
-        self._finish(code, buffers, status)
+            if not form.same_places(before):  # all blocks again
+                buffers, listed = self._buffers(form), None
+            self._kernel(form, sources, buffers, listed)
+            back = self._back(form, buffers)
+        self._finish(form, buffers, back)
         for phase, event, size in self.events:
             self.ledger.device(phase, event, size)
-
-    def _form(self, kernel: Kernel) -> _Form:
-        layout = abi.layout(kernel)
-        bus = tuple(storage.name for storage in bus_storages(kernel, not self.shared))
-        return _Form(bus, layout.groups, tuple(fold.words for fold in layout.folds))
 
     # Sources
 
@@ -126,7 +157,7 @@ class _Chunk:
         np.copyto(staged, array)
         self.ledger.host(CONVERT_IN, began, time.perf_counter(), staged.nbytes)
         if resident is not None:
-            buffer = resident.region(self.start, self.stop)
+            buffer = resident.part(self.lane, self.start, self.stop)
         else:
             buffer = self.lane.buffer(f"in{slot}", self.run_.plan.chunk * staged.itemsize)
         event = cl.enqueue_copy(self.lane.queue, buffer, staged, is_blocking=False)
@@ -150,15 +181,15 @@ class _Chunk:
 
     # Results' buffers
 
-    def _buffers(self, kernel: Kernel) -> dict[str, Any]:
-        layout, chunk = abi.layout(kernel), self.run_.plan.chunk
+    def _buffers(self, form: _Form) -> dict[str, Any]:
+        layout, chunk = form.layout, self.run_.plan.chunk
         blocks = chunk // BLOCK
         found: dict[str, Any] = {"status": self.lane.buffer("status", blocks)}
-        for slot, storage in enumerate(bus_storages(kernel, not self.shared)):
+        for slot, storage in enumerate(form.bus):
             if self.shared and layout.groups[slot] is None:
                 found[f"r{slot}"] = self._host_buffer(self.result.arrays[slot][self.start : self.stop])
             elif slot in self.run_.kept and self.run_.kept[slot].is_for(storage.name):
-                found[f"r{slot}"] = self.run_.kept[slot].region(self.start, self.stop)
+                found[f"r{slot}"] = self.run_.kept[slot].part(self.lane, self.start, self.stop)
             else:
                 found[f"r{slot}"] = self.lane.buffer(f"r{slot}", chunk * storage.size)
         for group in range(layout.group_count):
@@ -168,23 +199,52 @@ class _Chunk:
             found[f"p{number}"] = self.lane.buffer(f"p{number}", blocks * fold.words * 8)
         return found
 
-    def _read(self, buffer: Any, into: AnyArray) -> None:
-        event = cl.enqueue_copy(self.lane.queue, into, buffer, is_blocking=True)
+    # What comes back
+
+    def _back(self, form: _Form, buffers: dict[str, Any]) -> _Back:
+        """All that a run of the kernel gives, with one wait for it: blocks seldom need another variant."""
+        layout, blocks = form.layout, self.blocks
+        status = self._staged("status", buffers["status"], "uint8", blocks)
+        kept = [
+            self._staged(f"kept{group}", buffers[f"kept{group}"], "int64", blocks)
+            for group in range(layout.group_count)
+        ]
+        partials = [
+            self._staged(f"p{number}", buffers[f"p{number}"], name, blocks * fold.words)
+            for number, (fold, name) in enumerate(zip(layout.folds, form.partials, strict=True))
+        ]
+        dense: list[tuple[int, AnyArray]] = []
         if not self.shared:
-            self.events.append((FROM_DEVICE, event, into.nbytes))
+            for slot, storage in enumerate(form.bus):
+                if layout.groups[slot] is None:
+                    staged = self._staged(f"out{slot}", buffers[f"r{slot}"], storage.name, self.length)
+                    dense.append((slot, staged))
+        self.lane.queue.finish()
+        return _Back(status, kept, partials, dense)
+
+    def _staged(self, name: str, buffer: Any, dtype: str, length: int) -> AnyArray:
+        """The beginning of a buffer on its way into staging memory."""
+        room = self.run_.plan.chunk if name.startswith("out") else length
+        staged = self.lane.staging(name, room, dtype)[:length]
+        event = cl.enqueue_copy(self.lane.queue, staged, buffer, is_blocking=False)
+        if not self.shared:
+            self.events.append((FROM_DEVICE, event, staged.nbytes))
+        return staged
 
     def _sent(self, name: str, words: AnyArray) -> Any:
         """A word per block, on the device."""
+        staged = self.lane.staging(f"{name} sent", len(words), "int64")
+        staged[:] = words
         buffer = self.lane.buffer(name, self.run_.plan.chunk // BLOCK * 8)
-        event = cl.enqueue_copy(self.lane.queue, buffer, words, is_blocking=True)
+        event = cl.enqueue_copy(self.lane.queue, buffer, staged, is_blocking=False)
         if not self.shared:
-            self.events.append((TO_DEVICE, event, words.nbytes))
+            self.events.append((TO_DEVICE, event, staged.nbytes))
         return buffer
 
     # Kernels
 
     def _kernel(
-        self, code: Code, sources: list[list[Any]], buffers: dict[str, Any], listed: AnyArray | None
+        self, form: _Form, sources: list[list[Any]], buffers: dict[str, Any], listed: AnyArray | None
     ) -> None:
         if not self.launch.compute:
             cl.enqueue_fill_buffer(self.lane.queue, buffers["status"], np.uint8(0), 0, self.blocks)
@@ -204,16 +264,15 @@ class _Chunk:
             arguments += source
         for table, buffer in zip(self.launch.tables, self.run_.tables, strict=True):
             arguments += [buffer, np.int64(len(table.data))]
-        layout = abi.layout(code.kernel)
+        layout = form.layout
         arguments += [buffers[f"r{slot}"] for slot in range(len(layout.stores))]
         for group in range(layout.group_count):
             arguments += [buffers[f"c{group}"], buffers[f"kept{group}"]]
         arguments += [buffers[f"p{number}"] for number in range(len(layout.folds))]
-        self._enqueue(code, ENTRY, blocks, arguments)
+        self._enqueue(form.code, ENTRY, blocks, arguments)
 
     def _enqueue(self, code: Code, name: str, blocks: int, arguments: list[Any]) -> None:
-        kernel = self.lane.kernel(code.text, code.contract, name)
-        kernel.set_args(*arguments)
+        kernel = self.lane.prepared(code.text, code.contract, name, arguments)
         grouped = self.launch.device.info.kind != "cpu"
         size, local = (blocks * GROUP, (GROUP,)) if grouped else (blocks, (1,))
         if self.launch.device.is_first(code.text, name, code.contract):
@@ -234,69 +293,53 @@ class _Chunk:
         self.ledger.host(COMPILE, began, max(began, ended - ran), 0)
         return event
 
-    # What comes back
-
-    def _finish(self, code: Code, buffers: dict[str, Any], status: AnyArray) -> None:
-        layout = abi.layout(code.kernel)
+    def _finish(self, form: _Form, buffers: dict[str, Any], back: _Back) -> None:
+        """Everything to its place in the result."""
+        layout = form.layout
         window = slice(self.first, self.first + self.blocks)
-        self.result.status[window] = status
-        staged: list[tuple[AnyArray, AnyArray]] = []  # where to, where from
-        for number, fold in enumerate(layout.folds):
-            part = np.empty((self.blocks, fold.words), partial_name(fold))
-            self._copy_back(buffers[f"p{number}"], part)
-            staged.append((self.result.partials[number][window], part))
-        starts, counts = self._places(layout, buffers)
-        for slot, storage in enumerate(bus_storages(code.kernel, not self.shared)):
-            group = layout.groups[slot]
-            if group is None:
-                if not self.shared:
-                    staged.append(
-                        self._result(slot, storage.name, buffers[f"r{slot}"], self.start, self.length)
-                    )
-                continue
-            begin, count = starts[group], counts[group]
-            if not count:
-                continue
-            packed = self._packed(code, slot, storage.size, group, buffers, begin, count)
-            if packed is not None:
-                staged.append(self._result(slot, storage.name, packed, begin, count))
-        self.lane.queue.finish()
+        self.result.status[window] = back.status
+        pairs: list[tuple[AnyArray, AnyArray]] = []
+        for into, fold, part in zip(self.result.partials, layout.folds, back.partials, strict=True):
+            pairs.append((into[window], part.reshape(self.blocks, fold.words)))
+        pairs += [(self.result.arrays[slot][self.start : self.stop], part) for slot, part in back.dense]
+        if layout.group_count:
+            pairs += self._packed_results(form, buffers, back.kept)
         began = time.perf_counter()
-        for into, part in staged:
-            np.copyto(into, part, casting="unsafe")
-        moved = sum(part.nbytes for _, part in staged)
+        for into, part in pairs:
+            widen.copy(into, part)
         if not self.shared:
+            moved = sum(part.nbytes for _, part in pairs)
             self.ledger.host(CONVERT_OUT, began, time.perf_counter(), moved)
 
-    def _copy_back(self, buffer: Any, into: AnyArray) -> None:
-        event = cl.enqueue_copy(self.lane.queue, into, buffer, is_blocking=False)
-        if not self.shared:
-            self.events.append((FROM_DEVICE, event, into.nbytes))
+    def _packed_results(
+        self, form: _Form, buffers: dict[str, Any], kept: list[AnyArray]
+    ) -> list[tuple[AnyArray, AnyArray]]:
+        """Kept elements together: where they go, and where they are."""
+        layout = form.layout
+        starts, counts = self._places(buffers, kept)
+        pairs: list[tuple[AnyArray, AnyArray]] = []
+        for slot, storage in enumerate(form.bus):
+            group = layout.groups[slot]
+            if group is None or not counts[group]:
+                continue
+            begin, count = starts[group], counts[group]
+            packed = self._packed(form.code, slot, storage.size, group, buffers, begin, count)
+            if packed is not None:
+                staged = self._staged(f"out{slot}", packed, storage.name, count)
+                pairs.append((self.result.arrays[slot][begin : begin + count], staged))
+        self.lane.queue.finish()
+        return pairs
 
-    def _result(
-        self, slot: int, dtype: str, buffer: Any, begin: int, count: int
-    ) -> tuple[AnyArray, AnyArray]:
-        staged = self.lane.staging(f"out{slot}", self.run_.plan.chunk, dtype)[:count]
-        self._copy_back(buffer, staged)
-        return self.result.arrays[slot][begin : begin + count], staged
-
-    def _places(self, layout: abi.Layout, buffers: dict[str, Any]) -> tuple[list[int], list[int]]:
+    def _places(self, buffers: dict[str, Any], kept: list[AnyArray]) -> tuple[list[int], list[int]]:
         """Where the chunk's packed elements go, and how many there are, per group."""
-        groups = layout.group_count
-        if not groups:
-            return [], []
-        kept = np.zeros((groups, self.blocks), np.int64)
-        for group in range(groups):
-            if self.launch.compute:
-                self._read(buffers[f"kept{group}"], kept[group])
-        self.result.kept[self.first : self.first + self.blocks, :groups] = kept.T
-        counts = [int(count) for count in kept.sum(axis=1)]
-        starts = self.run_.turns.place(self.number, counts)
-        for group in range(groups):
-            ends = np.cumsum(kept[group])
-            firsts = ends - kept[group]
-            buffers[f"starts{group}"] = self._sent(f"starts{group}", firsts)
-        return starts, counts
+        counts: list[int] = []
+        for group, found in enumerate(kept):
+            if not self.launch.compute:
+                found[:] = 0
+            self.result.kept[self.first : self.first + self.blocks, group] = found
+            counts.append(int(found.sum()))
+            buffers[f"starts{group}"] = self._sent(f"starts{group}", np.cumsum(found) - found)
+        return self.run_.turns.place(self.number, counts), counts
 
     def _packed(
         self, code: Code, slot: int, size: int, group: int, buffers: dict[str, Any], begin: int, count: int

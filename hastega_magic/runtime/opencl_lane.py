@@ -6,6 +6,7 @@ Lanes are kept from launch to launch. Several of them overlap host copies, both 
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -16,7 +17,8 @@ from hastega_magic.runtime.sources import AnyArray
 
 cl: Any = cast(Any, pyopencl)
 
-_LEAST, _MOST = 1 << 20, 16 << 20
+_LEAST, _MOST = 1 << 20, 8 << 20
+_UNSET = object()
 _AMORTISED = 20
 
 
@@ -31,12 +33,14 @@ class Lane:
         self._buffers: dict[str, Any] = {}
         self._staging: dict[str, tuple[Any, AnyArray]] = {}
         self._kernels: dict[tuple[str, bool, str], Any] = {}
+        self._arguments: dict[tuple[str, bool, str], list[Any]] = {}
 
     def buffer(self, name: str, size: int) -> Any:
         """At least `size` bytes on the device."""
         found = self._buffers.get(name)
         if found is None or found.size < size:
             self._buffers.pop(name, None)
+            self._arguments.clear()  # which would keep it alive
             found = self._buffers[name] = cl.Buffer(self.context, cl.mem_flags.READ_WRITE, max(size, 64))
         return found
 
@@ -60,6 +64,18 @@ class Lane:
             with self.device.lock:  # drivers are not to be trusted with two threads in their compiler
                 self._kernels[key] = cl.Kernel(self.device.built(text, contract), name)
         return self._kernels[key]
+
+    def prepared(self, text: str, contract: bool, name: str, arguments: Sequence[Any]) -> Any:
+        """The kernel with its arguments set: those that differ from the last call's."""
+        kernel = self.kernel(text, contract, name)
+        last = self._arguments.setdefault((text, contract, name), [_UNSET] * len(arguments))
+        own = set(map(id, self._buffers.values()))  # others must not be kept alive by being remembered
+        for number, value in enumerate(arguments):
+            word = isinstance(value, np.integer)
+            if value is None or not (value is last[number] or (word and value == last[number])):
+                kernel.set_arg(number, value)
+                last[number] = value if word or id(value) in own else _UNSET
+        return kernel
 
     @property
     def device_bytes(self) -> int:

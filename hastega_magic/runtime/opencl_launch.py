@@ -140,12 +140,12 @@ class Launch:
         except BaseException:
             turns.stop()
             raise
-        opencl_lane.give(self.device, lanes)
         for each in residents:
-            if each is not None:
-                each.complete = True
+            if each is not None and not each.complete:
+                each.join(lanes[0])
         if not result.status.any():  # Python may replace elements of other blocks
-            opencl_resident.add(self.device, kept.values())
+            opencl_resident.add(self.device, kept.values(), lanes[0])
+        opencl_lane.give(self.device, lanes)
         self.ledger.seconds = result.kernel_seconds = time.perf_counter() - began
         return result
 
@@ -220,7 +220,7 @@ class Launch:
             self.ledger.device(TO_DEVICE, event, data.nbytes)
             found.append(buffer)
             if table.table.name in self.wanted and not self.memory and not self.chunk_limit:
-                opencl_resident.add(self.device, [Resident(data, buffer, data.dtype.name, complete=True)])
+                opencl_resident.add(self.device, [Resident(data, buffer, data.dtype.name)], lane)
         return found
 
 

@@ -33,6 +33,7 @@ class Ledger:
         default_factory=dict[str, list[tuple[float, float]]]
     )
     _bytes: dict[str, int] = field(default_factory=dict[str, int])
+    _commands: list[tuple[str, Any, int]] = field(default_factory=list[tuple[str, Any, int]])
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def host(self, phase: str, start: float, end: float, size: int) -> None:
@@ -42,11 +43,15 @@ class Ledger:
             self._bytes[phase] = self._bytes.get(phase, 0) + size
 
     def device(self, phase: str, event: Any, size: int) -> None:
-        """A finished command, by its profiling event."""
-        self.host(phase, event.profile.start * 1e-9, event.profile.end * 1e-9, size)
+        """A command, by its profiling event; asked for its times when the launch is over, for that takes time."""
+        with self._lock:
+            self._commands.append((phase, event, size))
 
     def phases(self) -> list[tuple[str, float, int]]:
         """Name, seconds and bytes of every phase there was, in the order of the data's way."""
+        commands, self._commands = self._commands, []
+        for phase, event, size in commands:
+            self.host(phase, event.profile.start * 1e-9, event.profile.end * 1e-9, size)
         names = (COMPILE, CONVERT_IN, TO_DEVICE, KERNEL, FROM_DEVICE, CONVERT_OUT)
         return [
             (name, union(self._entries[name]), self._bytes[name]) for name in names if name in self._entries

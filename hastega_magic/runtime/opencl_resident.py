@@ -46,6 +46,7 @@ class Resident:
     name: str
     complete: bool = False
     spoilt: bool = False
+    _parts: dict[int, Any] = field(default_factory=dict[int, Any])
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     @property
@@ -57,6 +58,27 @@ class Resident:
         """Whether elements of this type can be put into it; if not, it never becomes complete."""
         self.spoilt = self.spoilt or name != self.name
         return not self.spoilt
+
+    def part(self, lane: Lane, start: int, stop: int) -> Any:
+        """Room for elements `start` to `stop`, until all are there.
+
+        Buffers of their own: drivers let queues wait for each other that write to regions of one buffer.
+        """
+        size = (stop - start) * np.dtype(self.name).itemsize
+        if size == self.buffer.size:
+            return self.buffer
+        found = self._parts[start] = cl.Buffer(lane.context, cl.mem_flags.READ_WRITE, size)
+        return found
+
+    def join(self, lane: Lane) -> None:
+        """All elements are there: put the parts together."""
+        size = np.dtype(self.name).itemsize
+        for start, part in self._parts.items():
+            cl.enqueue_copy(lane.queue, self.buffer, part, byte_count=part.size, dst_offset=start * size)
+        if self._parts:
+            lane.queue.finish()
+            self._parts.clear()
+        self.complete = True
 
     def region(self, start: int, stop: int) -> Any:
         """Elements `start` to `stop`; `start` is a multiple of the block, which aligns every element size."""
@@ -93,11 +115,11 @@ def known(device: Device, array: AnyArray) -> Resident | None:
     return found if found is not None and found.complete else None
 
 
-def add(device: Device, kept: Iterable[Resident]) -> None:
+def add(device: Device, kept: Iterable[Resident], lane: Lane) -> None:
     """Keep what is whole."""
     for each in kept:
         if not each.spoilt:
-            each.complete = True
+            each.join(lane)
             device.resident[each.key] = each
 
 

@@ -45,7 +45,7 @@ class Null:
         return whole
 
     def Kernel(self, program, name):  # noqa: N802
-        return SimpleNamespace(set_args=lambda *_: None)
+        return SimpleNamespace(set_arg=lambda *_: None)
 
     def Context(self, devices):  # noqa: N802
         return SimpleNamespace()
