@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -34,6 +35,9 @@ cl: Any = cast(Any, pyopencl)
 
 _AT_ONCE = 1 << 28
 """Elements of a chunk where nothing is transferred but partial results: a kernel of a few milliseconds."""
+
+_SWITCH = 5e-5
+"""Seconds after which a lane that waits for the interpreter gets it: each needs it for a few microseconds."""
 
 _FULL = ("MEM_OBJECT_ALLOCATION_FAILURE", "OUT_OF_HOST_MEMORY", "OUT_OF_RESOURCES", "INVALID_BUFFER_SIZE")
 
@@ -289,6 +293,9 @@ def _side_by_side(
     """
     if len(lanes) not in _POOLS:
         _POOLS[len(lanes)] = ThreadPoolExecutor(len(lanes), thread_name_prefix="hastega-opencl")
+    usual = sys.getswitchinterval()
+    if len(lanes) > 1:
+        sys.setswitchinterval(min(usual, _SWITCH))
     futures: list[Future[None]] = [_POOLS[len(lanes)].submit(task, lane) for lane in lanes]
     pending = set(futures)
     try:
@@ -301,6 +308,7 @@ def _side_by_side(
         if pending:
             turns.stop()
             wait(futures)
+        sys.setswitchinterval(usual)
     failures = [error for error in (future.exception() for future in futures) if error is not None]
     for error in sorted(failures, key=lambda each: isinstance(each, Stopped)):
         raise error

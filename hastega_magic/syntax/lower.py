@@ -6,8 +6,9 @@ With k = 5, `lambda x: x * x if x > 3 else k` becomes `select(x > 3, x * x, 5)`.
 from __future__ import annotations
 
 import ast
+from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import cast
 
 from hastega_magic.errors import NOWHERE, NotCompilable, Span
@@ -66,6 +67,50 @@ def lower(
     bool(result). Effects hold all that may raise, the result included. NotCompilable, with a sentence and its
     place in the cell, where Python must do it.
     """
+    read = _read(function) if arguments is None and isinstance(function, FunctionType) else None
+    if read is None:
+        return _lowered(function, element, env, arguments, predicate)
+    assert isinstance(function, FunctionType)
+    key = (id(function.__code__), read, element, predicate, env.filename)
+    known = _kept.get(key)
+    if known is None:
+        known = _kept[key] = function.__code__, _lowered(function, element, env, arguments, predicate)
+        if len(_kept) > _KEPT:
+            _kept.popitem(last=False)
+    else:
+        _kept.move_to_end(key)
+    return known[1]
+
+
+_KEPT = 512
+_kept: OrderedDict[object, tuple[CodeType, Fn]] = OrderedDict()
+"""Graphs of functions that read nothing but numbers, with the code that keeps its identity taken."""
+
+
+def _read(function: FunctionType) -> tuple[tuple[type, object], ...] | None:
+    """The numbers that a function reads from around it; None where it may read anything else."""
+    code = function.__code__
+    inner = any(isinstance(each, CodeType) for each in code.co_consts)
+    if inner or function.__defaults__ or function.__kwdefaults__:
+        return None
+    around: list[object] = [function.__globals__.get(name) for name in code.co_names]
+    try:
+        around += [cell.cell_contents for cell in function.__closure__ or ()]
+    except ValueError:  # a name without a value yet
+        return None
+    if any(type(each) not in (int, bool, float) for each in around):
+        return None
+    # Equal floats may differ in their sign.
+    return tuple((type(each), each.hex() if isinstance(each, float) else each) for each in around)
+
+
+def _lowered(
+    function: object,
+    element: Value,
+    env: Environment,
+    arguments: tuple[Value, ...] | None,
+    predicate: bool,
+) -> Fn:
     if arguments is None:
         wide = isinstance(element, tuple) and spreads(function, len(element))
         arguments = element if wide and isinstance(element, tuple) else (element,)

@@ -277,3 +277,33 @@ def test_spans_are_where_values_are_computed(graph, cell):
     assert placed("lambda x: int(x * 2)") == {"x * 2"}
     assert placed("lambda x: h(x + 1) * 2", h=helper) == {"x + 1", "h(x + 1)", "h(x + 1) * 2"}
     assert placed("def f(x):\n  y = x * 3\n  y += 2\n  return y") == {"x * 3", "y += 2"}
+
+
+def test_a_graph_is_kept_as_long_as_what_the_function_reads_stays(graph, cell):
+    space = cell("f = lambda x: x * k", k=7)
+    env, _ = graph("lambda x: x", INT)
+    element = parameters(INT)
+    first = lower(space["f"], element, env)
+    assert lower(space["f"], element, env) is first
+    for value in (8, 7.0, True):
+        space["k"] = value
+        found = lower(space["f"], element, env)
+        assert found is not first
+        assert found is lower(space["f"], element, env)
+    assert lower(space["f"], parameters(FLOAT), env) is not found
+    assert lower(space["f"], element, env, predicate=True) is not found
+    space["k"] = 7
+    assert lower(space["f"], element, env) is first
+    space["k"] = "seven"
+    with pytest.raises(NotCompilable):
+        lower(space["f"], element, env)
+
+
+def test_zeros_of_both_signs_are_different_numbers(graph, cell):
+    space = cell("f = lambda x: x * k", k=0.0)
+    env, _ = graph("lambda x: x", FLOAT)
+    results = []
+    for zero in (0.0, -0.0):
+        space["k"] = zero
+        results.append(lower(space["f"], parameters(FLOAT), env).result.args[1].value)
+    assert [math.copysign(1, value) for value in results] == [1, -1]
