@@ -12,9 +12,10 @@ from hastega_magic.compiler.links import shown
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.statement import Bound, Loop
 from hastega_magic.errors import Reason
-from hastega_magic.ir.expr import Expr
+from hastega_magic.ir.expr import Expr, postorder
 from hastega_magic.passes.pipelines import CPU
 from hastega_magic.trace import Trace
+from hastega_magic.types import INT
 
 _SCALAR_FLOAT = re.compile(
     r"^v?(add|sub|mul|div|sqrt|fmadd\d*|fnmadd\d*|max|min|round|cvtsi2|cvttsd2|ucomi|comi)\w*s[ds]\w*$"
@@ -62,7 +63,7 @@ def describe_loop(execution: Execution, loops: Sequence[Loop], options: Options,
     trace.add(
         "int",
         mode=options.int_mode,
-        proved=variants.proved,
+        proved=variants.proved and options.int_mode != "wrap",
         guarded=variants.guarded,
         fell_back=execution.fell_back,
     )
@@ -151,7 +152,9 @@ def _vectors(block: Sequence[str]) -> int:
 def _why(execution: Execution, options: Options) -> list[str]:
     variants = execution.compiled.variants
     sentences: list[str] = []
-    if options.int_mode == "wrap":
+    if not any(node.type is INT and node.args for node in postorder(execution.compiled.fused.roots())):
+        pass  # nothing is computed with integers
+    elif options.int_mode == "wrap":
         sentences.append("Integers wrap around at 64 bits, as asked for with --int wrap.")
     elif variants.proved:
         sentences.append("Integers proved to fit: with these sources, no intermediate value leaves 64 bits.")

@@ -21,6 +21,7 @@ import numpy as np
 from hastega_magic.compiler.backends import Backend, backend_of
 from hastega_magic.compiler.execute import Execution, Separately, finish, run_loops
 from hastega_magic.compiler.kept import Kept
+from hastega_magic.compiler.kernel_text import without_places
 from hastega_magic.compiler.loops import CompiledLoop, compile_loop
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.part import part
@@ -155,6 +156,7 @@ def run_edited(kept: Kept, language: str, text: str) -> EditedRun:
     an element raises that it leaves to Python.
     """
     original = _original(kept, language)
+    text = without_places(text) if language == "llvm" else text
     columns = [kept.workspace.column(source) for source in original.fused.sources]
     whole = min(len(column.data) for column in columns)
     length = _length(columns, whole)

@@ -6,6 +6,11 @@ import re
 from dataclasses import dataclass
 
 _LLVM = re.compile(r'"[^"]*"|;[^\n]*')
+_PLACE = re.compile(r",? !dbg !\d+")
+_METADATA = re.compile(
+    r'^!(?:llvm\.dbg\.cu|llvm\.module\.flags|\d+) = (?:!\{!\d+\}|(?:distinct )?!DI.*|.*!"Debug Info.*)$',
+    re.MULTILINE,
+)
 _C = re.compile(r'"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
 
 
@@ -32,6 +37,13 @@ class KernelText:
         return lines[number - 1] if 0 < number <= len(lines) else ""
 
 
+def without_places(text: str) -> str:
+    """LLVM IR as a report shows it, without debug locations; every line stays where it is."""
+    if "!dbg" not in text:
+        return text
+    return _METADATA.sub("", _PLACE.sub("", text))
+
+
 def word(name: str) -> str:
     """A pattern for a word of LLVM IR that is no name of a value, function or label."""
     return rf'(?<![\w.%@!$#"-]){name}(?![\w.:"-])'
@@ -43,4 +55,4 @@ def _blank(found: re.Match[str]) -> str:
     return '"' + inside[1:-1] + '"' if found[0].startswith('"') and len(inside) > 1 else inside
 
 
-__all__ = ["KernelText", "word"]
+__all__ = ["KernelText", "without_places", "word"]

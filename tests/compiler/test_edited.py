@@ -16,6 +16,8 @@ from hastega_magic.compiler import edited as module
 from hastega_magic.compiler.edited import KernelError, run_edited, text_of
 from hastega_magic.compiler.kept import choose
 from hastega_magic.compiler.kernel_rules import RULES, check_llvm
+from hastega_magic.compiler.kernel_text import without_places
+from hastega_magic.compiler.loops import clear_cache
 from hastega_magic.compiler.options import Options
 from hastega_magic.errors import UsageError
 from hastega_magic.session import Session
@@ -349,3 +351,16 @@ run_edited(session.kept[0], "llvm", text)
     while Path(f"/proc/{int(done.stdout)}").exists() and time.monotonic() < ends:
         time.sleep(0.05)
     assert not Path(f"/proc/{int(done.stdout)}").exists()
+
+
+def test_the_listing_of_a_report_is_taken_too(text):
+    clear_cache()  # code made for a quiet cell has no locations
+    session = Session({"np": np, "xs": np.arange(N)})
+    session.run_cell(CELL, options=Options(on="simd", baseline=False))
+    listing = session.last_report.pipelines[0].code.llvm
+    assert "!dbg" in listing
+    plain = without_places(listing)
+    assert "!dbg" not in plain
+    assert "!DI" not in plain
+    assert [line for line in plain.splitlines() if line] == [line for line in text.splitlines() if line]
+    assert run_edited(choose(session.kept, "ys"), "llvm", listing).equal
