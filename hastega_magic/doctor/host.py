@@ -15,7 +15,9 @@ from pathlib import Path
 
 from hastega_magic.doctor.files import is_file, read
 
-REQUIRED = {"numpy": "2.0", "llvmlite": "0.50", "ipython": "8.18", "ipykernel": "6.29", "ipywidgets": "8.1"}
+REQUIRED = {
+    "numpy": "2.0", "llvmlite": "0.50", "ipython": "8.18", "ipykernel": "6.29", "ipywidgets": "8.1", "tqdm": "4.66",
+}  # fmt: skip
 """Packages that have to be there, with the oldest version that will do."""
 
 COMPUTING = ("numpy", "llvmlite")
