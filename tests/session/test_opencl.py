@@ -173,7 +173,10 @@ def test_a_range_is_made_on_the_device():
     assert phases(pipelines)["from_device"]["bytes"] < 2000
 
 
-@pytest.mark.skipif("not opencl.devices() or not opencl.select('opencl', opencl.devices()).unified", reason="the device has memory of its own")
+@pytest.mark.skipif(
+    "not opencl.devices() or not opencl.select('opencl', opencl.devices()).unified",
+    reason="the device has memory of its own",
+)
 def test_shared_memory_is_not_copied():
     names = {"xs": np.arange(100_000)}
     _, _, pipelines = run("y = xs |> map(lambda x: x + 1)", names, on="opencl")
