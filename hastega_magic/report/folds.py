@@ -17,7 +17,7 @@ SAVE = "%hastega report --save FILE.html"
 
 _PRE = (
     "border:1px solid #8b8b85;padding:6px 8px;margin:4px 0;overflow:auto;max-height:420px;"
-    "font-size:12px;line-height:1.35;white-space:pre"
+    "font-family:ui-monospace,Menlo,Consolas,monospace;font-size:12px;line-height:1.35;white-space:pre"
 )
 _DIFF = {
     "+": "background:#d6f0dc;color:#0c3a1c",

@@ -19,7 +19,7 @@ TAGS = {
 # What JupyterLab's sanitizer keeps in an untrusted notebook.
 STYLES = {
     "background", "border", "border-left", "border-collapse", "color", "cursor", "font-size", "height",
-    "line-height", "margin", "margin-top", "max-height", "max-width", "opacity", "overflow", "padding",
+    "font-family", "line-height", "margin", "margin-top", "max-height", "max-width", "opacity", "overflow", "padding",
     "text-align", "vertical-align", "white-space",
 }  # fmt: skip
 
