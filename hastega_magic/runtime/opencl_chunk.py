@@ -224,16 +224,26 @@ class _Chunk:
 
     def _staged(self, name: str, buffer: Any, dtype: str, length: int) -> AnyArray:
         """The beginning of a buffer on its way into staging memory."""
-        room = self.run_.plan.chunk if name.startswith("out") else length
-        staged = self.lane.staging(name, room, dtype)[:length]
+        if name.startswith("out"):
+            staged = self.lane.staging(name, self.run_.plan.chunk, dtype)[:length]
+        else:
+            staged = self._few(name, length, dtype)
         event = cl.enqueue_copy(self.lane.queue, staged, buffer, is_blocking=False)
         if not self.shared:
             self.events.append((FROM_DEVICE, event, staged.nbytes))
         return staged
 
+    def _few(self, name: str, length: int, dtype: str) -> AnyArray:
+        """Host memory for a word per block: pinned, unless the device is a CPU, which has no bus to wait for."""
+        if self.launch.device.info.kind != "cpu":
+            return self.lane.staging(name, length, dtype)
+        found = np.empty(length, dtype)
+        self.alive.append(found)
+        return found
+
     def _sent(self, name: str, words: AnyArray) -> Any:
         """A word per block, on the device."""
-        staged = self.lane.staging(f"{name} sent", len(words), "int64")
+        staged = self._few(f"{name} sent", len(words), "int64")
         staged[:] = words
         buffer = self.lane.buffer(name, self.run_.plan.chunk // BLOCK * 8)
         event = cl.enqueue_copy(self.lane.queue, buffer, staged, is_blocking=False)
