@@ -47,8 +47,9 @@ def _machine(target: Target) -> llvm.TargetMachine:
 
 @cache
 def _jit() -> llvm.LLJIT:
-    host()
-    return llvm.create_lljit_compiler(_machine(host()))
+    # JITLink puts a kernel's sections into one allocation. The older linker asks for each alone, and aborts the
+    # process where the holes of a fragmented address space leave code and constants more than 2 GiB apart.
+    return llvm.create_lljit_compiler(_machine(host()), use_jit_link=True)
 
 
 _LOCK = threading.Lock()

@@ -1,0 +1,43 @@
+"""Machine code in a process whose address space is fragmented."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+# Fills every small hole of the address space, then leaves holes of one page, each 3 GiB from the next.
+_FRAGMENTED = """
+import ctypes
+from hastega_magic.session import Options, Session
+libc = ctypes.CDLL(None, use_errno=True)
+libc.mmap.restype = ctypes.c_void_p
+libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]
+libc.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
+RESERVED, PAGE = 0x4022, 4096  # MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, with PROT_NONE
+def reserve(size):
+    return libc.mmap(None, size, 0, RESERVED, -1, 0)
+xs = [0.5, 1.5, 2.5]
+session = Session({"xs": xs}, Options(baseline=False, strict=True))
+def run(step):
+    session.run_cell(f"y = xs |> map(lambda x: x * 1.{step}5 + 0.1{step})")
+    assert list(session.namespace["y"]) == [x * float(f"1.{step}5") + float(f"0.1{step}") for x in xs]
+run(0)
+for _ in range(20_000):
+    reserve(PAGE)
+for block in [reserve(3 << 30) for _ in range(40)]:
+    libc.munmap(block + (1 << 30), PAGE)
+for step in range(1, 121):
+    run(step)
+print("equal")
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reserves address space with Linux's mmap flags")
+def test_code_and_constants_stay_within_reach_of_each_other():
+    done = subprocess.run(
+        [sys.executable, "-c", _FRAGMENTED], check=False, capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == "equal"
