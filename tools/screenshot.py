@@ -78,11 +78,16 @@ def _shoot(front: Any, browser_path: str | None, dark: bool) -> bytes:
         page.evaluate("() => window.jupyterapp.commands.execute('notebook:run-all-cells')")
         page.wait_for_selector(".hastega-report .hastega-tab")
         page.wait_for_timeout(500)
-        line = page.locator(".hastega-pane-fused .hastega-line", has_text="= mod ").first
-        line.hover()
-        page.wait_for_timeout(300)
         cell = page.locator(".jp-CodeCell").nth(1)
         cell.evaluate("cell => cell.classList.remove('jp-mod-active', 'jp-mod-selected')")
+        cell.locator(".jp-cell-toolbar").evaluate_all("bars => bars.forEach(bar => bar.remove())")
+        if cell.locator("[data-mime-type*='error'], [data-mime-type*='stderr']").count():
+            raise SystemExit(
+                f"error: the cell says: {cell.locator('.jp-OutputArea-output').last.inner_text()}"
+            )
+        cell.screenshot()  # scrolls, which would move another line under the pointer
+        page.locator(".hastega-pane-fused .hastega-line", has_text="= mod ").first.hover()
+        page.wait_for_timeout(300)
         shot = cell.screenshot()
         browser.close()
     return shot

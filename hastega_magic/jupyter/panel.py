@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from IPython.core.display_functions import (
@@ -33,7 +33,14 @@ widgets: Any = importlib.import_module("ipywidgets")
 
 _WIDTHS = (("as the CPU has", 0), *((str(1 << k), 1 << k) for k in range(7)))
 _STYLE = {"description_width": "90px"}
-_PLAIN = "A panel to measure this cell again; it needs a running kernel. The same in Python: hastega_magic.measure()"
+_PLAIN = (
+    "A panel to measure this cell again. It lives as long as its kernel: run the cell again for a new one. "
+    "The same in Python: hastega_magic.measure()"
+)
+_LOOK = "hastega-widgets"
+"""The class by which the labextension finds panels whose kernel is gone, to say so."""
+_RUNNING = "Where this bar stands still for long, the kernel may be gone: then run the cell again."
+"""Said beforehand, as a kernel that died can say nothing."""
 
 
 class Panel:
@@ -64,19 +71,21 @@ class Panel:
         self.stop = widgets.Button(description="Cancel", disabled=True, icon="stop")
         self.bar = widgets.FloatProgress(min=0.0, max=1.0, layout={"visibility": "hidden", "width": "160px"})
         self.said = widgets.HTML()
+        self.warned = widgets.HTML()
         self.chart = widgets.HTML()
         self.table = widgets.HTML()
         self.start.on_click(self._start)
         self.stop.on_click(self._stop)
         self.on.observe(self._follow, "value")
-        row: Callable[..., Any] = widgets.HBox
         self.widget = widgets.VBox([
-            row([self.on, self.threads, self.width]),
-            row([self.int_mode, self.n, self.fuse]),
-            row([self.start, self.stop, self.bar, self.said]),
+            widgets.HTML("<b>Measure this cell again</b>"),
+            _row([self.on, self.threads, self.width, self.int_mode, self.n, self.fuse]),
+            _row([self.start, self.stop, self.bar, self.said]),
+            self.warned,
             self.chart,
             self.table,
         ])  # fmt: skip
+        self.widget.add_class(_LOOK)
         self._follow()
         self._draw()
         if not kept:
@@ -124,11 +133,13 @@ class Panel:
         """Move the bar."""
         self.bar.layout.visibility = "visible"
         self.bar.value = task.fraction
+        self.warned.value = _RUNNING
         self._say(task.path)
 
     def close(self) -> None:
         """Take the bar away."""
         self.bar.layout.visibility = "hidden"
+        self.warned.value = ""
 
     # What the buttons do
 
@@ -193,6 +204,11 @@ def _backends(own: str) -> list[str]:
     if importlib.util.find_spec("pyopencl") is not None:
         found.append("opencl")
     return list(dict.fromkeys([*found, own, "numpy", "python"]))
+
+
+def _row(children: Sequence[Any]) -> Any:
+    """Side by side where there is room, below each other in a narrow notebook."""
+    return widgets.HBox(children, layout={"flex_flow": "row wrap"})
 
 
 def _described(name: str) -> dict[str, Any]:

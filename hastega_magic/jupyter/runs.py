@@ -175,7 +175,7 @@ def table(lines: Sequence[Line]) -> str:
     """All runs, in their order, as an HTML table; how they compare with pure Python, where that is known."""
     baseline = next((line.each for line in lines if line.baseline and line.each > 0), 0.0)
     head = ("run", "elements", "time", "fastest to slowest", "× pure Python", "transfers", "result")
-    style = "text-align:left;padding:1px 12px 1px 0;border:0"
+    style = "text-align:left;padding:1px 12px 1px 0;border:0;white-space:nowrap"
     rows = ["".join(f'<th style="{style}">{markup(cell)}</th>' for cell in head)]
     for line in lines:
         cells = (
@@ -184,7 +184,8 @@ def table(lines: Sequence[Line]) -> str:
         )  # fmt: skip
         rows.append("".join(f'<td style="{style}">{markup(cell)}</td>' for cell in cells))
     body = "".join(f'<tr style="background:transparent">{row}</tr>' for row in rows)
-    return f'<table style="border-collapse:collapse;margin:4px 0">{body}</table>'
+    made = f'<table style="border-collapse:collapse;margin:4px 0">{body}</table>'
+    return f'<div style="overflow-x:auto">{made}</div>'
 
 
 def _time(line: Line) -> str:

@@ -1,6 +1,7 @@
 /** The linked panes: a line under the pointer, in any of them, lights the same computation in all. */
 
 import { hotLoop, Kind, kinds, KINDS, machine, Machine, withoutDebug } from './classify';
+import { isMark, total, WHERE } from './cut';
 import { button, Child, cls, h, oneLine, visible } from './dom';
 import { explain, operation } from './glossary';
 import { LinkIndex } from './links';
@@ -47,10 +48,13 @@ export class CodeView {
       if (text.trim() === '') {
         continue;
       }
-      const box = this._pane(key, text);
+      const box = this._pane(pipeline, key, text);
       (key === 'source' || key === 'fused' ? short : grid).append(box);
       if (key !== 'source') {
-        bar.append(toggle(TITLES[key], `Show or hide: ${TITLES[key]}`, true, on => (box.hidden = !on)));
+        // What nothing ran comes when it is asked for.
+        const ran = !pipeline.code.notRun.includes(key);
+        box.hidden = !ran;
+        bar.append(toggle(TITLES[key], `Show or hide: ${TITLES[key]}${ran ? '' : ' (for comparison: not run here)'}`, ran, on => (box.hidden = !on)));
       }
     }
     if (pipeline.code.llvm.includes('!dbg')) {
@@ -61,6 +65,7 @@ export class CodeView {
         })
       );
     }
+    bar.append(toggle('taller', 'Show more lines of each listing', false, on => grid.classList.toggle(cls('tall'), on)));
     bar.append(legend());
     this.element = h('div', { class: cls('codeview') }, bar, this._card, this._status, grid);
     this.element.addEventListener('keydown', event => {
@@ -73,7 +78,7 @@ export class CodeView {
     this._hint();
   }
 
-  private _pane(key: PaneKey, text: string): HTMLElement {
+  private _pane(pipeline: Pipeline, key: PaneKey, text: string): HTMLElement {
     const lines = text.replace(/\n+$/, '').split('\n');
     const hot = key === 'source' || key === 'fused' ? null : hotLoop(key, text);
     const coloured = key === 'source' || key === 'fused' ? {} : { kinds: kinds(key, text) };
@@ -89,7 +94,14 @@ export class CodeView {
     });
     this._panes.push({ key, lines, listing });
     const head = h('div', { class: cls('panehead') }, h('b', {}, TITLES[key]));
-    head.append(h('span', { class: cls('faint') }, hot === null ? plural(lines.length, 'line') : `hot loop of ${plural(lines.length, 'line')}`));
+    const count = plural(total(pipeline, `code.${key}`, lines.length), 'line');
+    head.append(h('span', { class: cls('faint') }, hot === null ? count : `hot loop of ${count}`));
+    if (pipeline.code.notRun.includes(key)) {
+      head.append(h('span', { class: cls('cut'), title: 'For comparison: no back end ran it in this cell' }, 'not run here'));
+    }
+    if (pipeline.cut.has(`code.${key}`)) {
+      head.append(h('span', { class: cls('cut'), title: WHERE }, `cut to ${lines.length}`));
+    }
     if (hot !== null) {
       head.append(toggle('all', `Show all lines of ${TITLES[key]}, not only the hot loop`, false, on => listing.reset(on)));
     }
@@ -97,6 +109,9 @@ export class CodeView {
   }
 
   private _render(key: PaneKey, text: string, line: number): Child[] {
+    if (key !== 'source' && isMark(text)) {
+      return [h('span', { class: cls('cut') }, visible(text))];
+    }
     if (key === 'source') {
       return this._index.segments(text, line).map(part => {
         const shown = visible(part.text);

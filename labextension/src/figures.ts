@@ -5,6 +5,8 @@ import { Phase, Pipeline } from './report';
 import * as units from './units';
 import { backendName, facts, phaseName, remarks, runningTime, Step, steps } from './verdict';
 
+const BARS = 'bars: logarithmic, hatched ones extrapolated';
+
 /** A class for each part, so that a phase has one colour everywhere. */
 function part(name: string): string {
   const known = ['compile', 'convert in', 'to device', 'kernel', 'from device', 'convert out'].indexOf(name);
@@ -42,8 +44,13 @@ export function timeBar(pipeline: Pipeline): HTMLElement | null {
           h('b', {}, step.name), ` ${facts(step)} `, h('span', { class: cls('faint') }, percent))
       );
     }
+    const atOnce = name === shown[0][0] ? pipeline.overlapped : 0;
+    const said =
+      atOnce > 0
+        ? ` ${units.seconds(Math.max(0, time - atOnce))}; phases to scale, ${units.seconds(time)} had they not run at once`
+        : ` ${units.seconds(time)} in all, to scale`;
     root.append(
-      h('div', {}, h('b', {}, name), h('span', { class: cls('faint') }, ` ${units.seconds(time)} in all, to scale`)),
+      h('div', {}, h('b', {}, name), h('span', { class: cls('faint') }, said)),
       bar,
       legend
     );
@@ -78,17 +85,18 @@ export function baselines(pipeline: Pipeline): HTMLElement {
         h('td', { class: cls('number-cell') }, row.seconds > 0 ? `${units.seconds(row.seconds)}${row.mark}` : '✗'),
         h('td', { class: cls('number-cell') }, ratio),
         h('td', { class: cls('wide') }, bar),
-        h('td', {}, row.how))
+        h('td', { class: cls('how') }, row.how))
     );
   }
-  return h('div', {},
-    h('table', { class: cls('table') }, head('', 'time', '÷ ours', 'bars: logarithmic, hatched ones extrapolated', 'how'), body),
+  return h('div', { class: cls('baselines') },
+    h('div', { class: cls('scroll') },
+      h('table', { class: cls('table') }, head('', 'time', '× ours', BARS, 'how'), body)),
     h('div', { class: cls('faint') }, '✓ checked equal to our result · ≈ extrapolated from a part of the input')
   );
 }
 
 function head(...names: readonly string[]): HTMLElement {
-  return h('thead', {}, h('tr', {}, ...names.map(name => h('th', { scope: 'col' }, name))));
+  return h('thead', {}, h('tr', {}, ...names.map(name => h('th', { scope: 'col', class: name === BARS ? cls('wide') : false }, name))));
 }
 
 /** Each phase with its time, what it moved, and how fast. */

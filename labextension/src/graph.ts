@@ -1,12 +1,15 @@
 /** The pipeline as boxes and arrows, before and after fusion. */
 
 import { cls, h, oneLine, svg, unique, visible } from './dom';
-import { Graph, GraphNode, Pipeline } from './report';
+import { Graph, GraphEdge, GraphNode, Pipeline } from './report';
 import * as units from './units';
 
 /** A picture of more boxes than this is no picture; the rest is told in words. */
 const MOST = 40;
 const CHAR = 6.7;
+/** A character of a label, and how many of them a label has at most. */
+const SMALL = 6;
+const LABEL = 48;
 const LINE = 15;
 
 interface Placed {
@@ -85,33 +88,30 @@ function draw(graph: Graph, caption: string): SVGElement {
   }
   const filled = rows.filter(row => row !== undefined && row.length > 0);
   const places = place(filled, graph);
-  const room = graph.edges.some(edge => edge.label !== '') ? CHAR * 30 : 0;
-  const width = Math.max(...filled.map(row => span(row)), 0) + room + 12;
+  const labels = graph.edges.flatMap(edge => labelled(edge, places));
+  // Labels may reach beyond the boxes, on either side.
+  const from = Math.min(0, ...labels.map(label => (label.anchor === 'end' ? label.x - label.width : label.x) - 4));
+  const to = Math.max(...filled.map(row => span(row) + 12), ...labels.map(label => (label.anchor === 'end' ? label.x : label.x + label.width) + 4));
+  const width = to - from;
   const height = Math.max(...Array.from(places.values(), each => each.y + each.height)) + 8;
   const tip = unique('tip');
   const marker = { id: tip, viewBox: '0 0 8 8', refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, orient: 'auto' };
   const names = graph.nodes.map(node => oneLine(node.label || node.id, 60)).join(' → ');
   const root = svg(
     'svg',
-    { class: cls('graph'), role: 'img', 'aria-label': `${caption}: ${names}`, width, height, viewBox: `0 0 ${width} ${height}` },
+    { class: cls('graph'), role: 'img', 'aria-label': `${caption}: ${names}`, width, height, viewBox: `${from} 0 ${width} ${height}` },
     svg('marker', marker, svg('path', { d: 'M0 0 L8 4 L0 8 z', class: cls('tip') }))
   );
   for (const edge of graph.edges) {
-    const [from, to] = [places.get(edge.source), places.get(edge.target)];
-    if (from === undefined || to === undefined) {
+    const ends = ended(edge, places);
+    if (ends === null) {
       continue;
     }
-    const [x1, y1, x2, y2] = [from.x + from.width / 2, from.y + from.height, to.x + to.width / 2, to.y - 1];
-    const half = (y1 + y2) / 2;
+    const { x1, y1, x2, y2, half } = ends;
     root.append(svg('path', { d: `M${x1} ${y1} C${x1} ${half} ${x2} ${half} ${x2} ${y2}`, class: cls('edge'), 'marker-end': `url(#${tip})` }));
-    if (edge.label) {
-      // Beside the arrow's middle, on the outer side of a fork or a join, so that labels stay apart.
-      const outer = x2 < x1 - 1 ? 'end' : 'start';
-      const x = (x1 + x2) / 2 + (outer === 'end' ? -8 : 8);
-      const label = svg('text', { x, y: half + 4, 'text-anchor': outer, class: cls('label', 'halo') }, oneLine(edge.label, 30));
-      label.append(svg('title', {}, oneLine(edge.label)));
-      root.append(label);
-    }
+  }
+  for (const { x, y, anchor, text, whole } of labels) {
+    root.append(svg('text', { x, y, 'text-anchor': anchor, class: cls('label', 'halo') }, text, svg('title', {}, whole)));
   }
   for (const each of places.values()) {
     root.append(svg('rect', { x: each.x, y: each.y, width: each.width, height: each.height, rx: 4, class: cls('box', `box-${known(each.node.kind)}`) }));
@@ -120,6 +120,45 @@ function draw(graph: Graph, caption: string): SVGElement {
     });
   }
   return root;
+}
+
+interface Ends {
+  readonly x1: number;
+  readonly y1: number;
+  readonly x2: number;
+  readonly y2: number;
+  /** The height of the arrow's middle. */
+  readonly half: number;
+}
+
+function ended(edge: GraphEdge, places: ReadonlyMap<string, Placed>): Ends | null {
+  const [from, to] = [places.get(edge.source), places.get(edge.target)];
+  if (from === undefined || to === undefined) {
+    return null;
+  }
+  const [y1, y2] = [from.y + from.height, to.y - 1];
+  return { x1: middle(from), y1, x2: middle(to), y2, half: (y1 + y2) / 2 };
+}
+
+interface Label {
+  readonly x: number;
+  readonly y: number;
+  readonly anchor: 'start' | 'end';
+  readonly text: string;
+  readonly whole: string;
+  readonly width: number;
+}
+
+/** Beside the arrow's middle, on the outer side of a fork or a join, so that labels stay apart. */
+function labelled(edge: GraphEdge, places: ReadonlyMap<string, Placed>): Label[] {
+  const ends = ended(edge, places);
+  if (ends === null || edge.label === '') {
+    return [];
+  }
+  const anchor = ends.x2 < ends.x1 - 1 ? 'end' : 'start';
+  const x = (ends.x1 + ends.x2) / 2 + (anchor === 'end' ? -8 : 8);
+  const text = oneLine(edge.label, LABEL);
+  return [{ x, y: ends.half + 4, anchor, text, whole: oneLine(edge.label), width: SMALL * Array.from(text).length }];
 }
 
 function known(kind: string): string {

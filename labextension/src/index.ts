@@ -1,4 +1,7 @@
-/** Colours `%%hastega` cells: the magic's line, each `|>` and the stage after it, over Python's own highlighting. */
+/**
+ * Colours `%%hastega` cells (the magic's line, each `|>` and the stage after it, over Python's own highlighting), and
+ * follows the kernels of notebooks.
+ */
 
 import { Extension, Prec, RangeSetBuilder } from '@codemirror/state';
 import { Decoration, DecorationSet, EditorView, ViewPlugin, ViewUpdate } from '@codemirror/view';
@@ -6,6 +9,7 @@ import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/applica
 import { IEditorExtensionRegistry } from '@jupyterlab/codemirror';
 
 import { isHastega, Mark, marks } from './highlight';
+import { followKernel, Notebook } from './kernel';
 
 /** Longer cells are no cells that a person typed; they stay as Python colours them. */
 const LONGEST = 100_000;
@@ -53,7 +57,7 @@ export function hastegaCells(): Extension {
   return Prec.highest(plugin);
 }
 
-const plugin: JupyterFrontEndPlugin<void> = {
+const cells: JupyterFrontEndPlugin<void> = {
   id: 'hastega-magic:cells',
   description: 'Colours %%hastega cells.',
   autoStart: true,
@@ -66,4 +70,20 @@ const plugin: JupyterFrontEndPlugin<void> = {
   }
 };
 
-export default plugin;
+const kernels: JupyterFrontEndPlugin<void> = {
+  id: 'hastega-magic:kernels',
+  description: 'Offers a panel under the reports of a living kernel, and says when its kernel is gone.',
+  autoStart: true,
+  activate: (app: JupyterFrontEnd) => {
+    app.docRegistry.addWidgetExtension('Notebook', {
+      // The factory's name says what the widget is: a notebook's panel.
+      createNew: (panel, context) => {
+        const run = (): void => void app.commands.execute('notebook:run-cell');
+        const stop = followKernel(panel as unknown as Notebook, context.sessionContext, run);
+        panel.disposed.connect(stop);
+      }
+    });
+  }
+};
+
+export default [cells, kernels];

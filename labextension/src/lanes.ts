@@ -1,33 +1,25 @@
 /** The lane view: one vector step of the loop after the other, on the cell's own first elements. */
 
-import { button, cls, h, oneLine, visible } from './dom';
+import { cls, h, oneLine, visible } from './dom';
 import { explain } from './glossary';
 import { Lanes } from './report';
-import { moved } from './tabs';
+import { stepper } from './stepper';
 
 /** As many steps before the current one are kept in sight. */
 const HISTORY = 4;
 
 export function laneView(lanes: Lanes): HTMLElement {
   const all = lanes.steps;
-  let at = 0;
-  const place = h('b', { role: 'status' });
   const says = h('div', { class: cls('doc') });
   const table = h('table', { class: cls('lanes') });
-  const back = button('◀', 'The step before (left arrow)', () => go(at - 1), { 'aria-label': 'The step before' });
-  const forth = button('▶', 'The next step (right arrow)', () => go(at + 1), { 'aria-label': 'The next step' });
   const numbers = Array.from({ length: lanes.lanes }, (_, i) => h('th', { scope: 'col' }, `lane ${i}`));
   const head = h('thead', {}, h('tr', {}, h('th', { scope: 'col' }, 'line'), h('th', { scope: 'col' }, 'step'), ...numbers));
   const body = h('tbody');
   table.append(head, body);
 
-  function go(next: number): void {
-    at = Math.max(0, Math.min(all.length - 1, next));
-    back.disabled = at === 0;
-    forth.disabled = at === all.length - 1;
+  function show(at: number): string {
     const step = all[at];
     const alive = step?.active.filter(Boolean).length ?? 0;
-    place.textContent = `step ${at + 1}/${all.length} · ${alive} of ${lanes.lanes} lanes count`;
     says.textContent = (step && explain('fused', step.text, 'x86')?.says) ?? '';
     const rows = all.slice(Math.max(0, at - HISTORY), at + 1).map((each, i, shown) => {
       const cells = Array.from({ length: lanes.lanes }, (_, lane) => {
@@ -42,20 +34,20 @@ export function laneView(lanes: Lanes): HTMLElement {
         ...cells);
     });
     body.replaceChildren(...rows);
+    return `step ${at + 1}/${all.length} · ${alive} of ${lanes.lanes} lanes count`;
   }
 
-  const bar = h('div', { class: cls('toolbar'), role: 'group', 'aria-label': 'Steps' }, back, forth, place);
-  const root = h('div', {}, bar, says, h('div', { class: cls('scroll') }, table),
-    h('div', { class: cls('faint') }, 'Each column is a lane: one element of the first vector. Hatched lanes do not count: a filter left them out. Line numbers are those of the fused IR.'),
-    lanes.total > all.length ? h('div', { class: cls('faint') }, `The first ${all.length} of ${lanes.total} steps.`) : null);
-  root.addEventListener('keydown', event => {
-    const next = moved(event.key, at, all.length);
-    if ((event.key === 'ArrowLeft' || event.key === 'ArrowRight') && Math.abs(next - at) === 1) {
-      event.preventDefault();
-      event.stopPropagation();
-      go(next);
-    }
+  const steps = stepper({
+    count: all.length,
+    what: 'step',
+    show,
+    body: [
+      says,
+      h('div', { class: cls('scroll') }, table),
+      h('div', { class: cls('faint') }, 'Each column is a lane: one element of the first vector. Hatched lanes do not count: a filter left them out. Line numbers are those of the fused IR.'),
+      lanes.total > all.length ? h('div', { class: cls('faint') }, `The first ${all.length} of ${lanes.total} steps.`) : null
+    ]
   });
-  go(0);
-  return root;
+  steps.go(0);
+  return steps.element;
 }

@@ -138,7 +138,11 @@ export interface Pipeline {
     readonly guarded: boolean;
     readonly fellBack: boolean;
   };
-  readonly code: Readonly<Record<Target | 'pipeline', string>> & { readonly passes: readonly PassText[] };
+  readonly code: Readonly<Record<Target | 'pipeline', string>> & {
+    readonly passes: readonly PassText[];
+    /** Listings that are there for comparison alone: nothing ran them. */
+    readonly notRun: readonly string[];
+  };
   readonly links: readonly Link[];
   readonly phases: readonly Phase[];
   /** Seconds that the running phases share, because they ran at once. */
@@ -152,6 +156,8 @@ export interface Pipeline {
   readonly instructions: ReadonlyMap<string, number>;
   readonly model: Model | null;
   readonly lanes: Lanes | null;
+  /** What was cut to keep the notebook small, as `code.llvm` or `stages`, and how much of it there is. */
+  readonly cut: ReadonlyMap<string, number>;
 }
 
 export interface Report {
@@ -233,7 +239,8 @@ function pipeline(value: unknown): Pipeline {
       passes: list(code['passes'], step => {
         const each = fields(step);
         return { name: text(each['name']), doc: text(each['doc']), text: text(each['text']) };
-      })
+      }),
+      notRun: list(code['not_run'], text)
     },
     links: list(data['links'], link).filter(each => each !== null),
     phases: list(data['phases'], phase),
@@ -244,10 +251,15 @@ function pipeline(value: unknown): Pipeline {
     after: graph(pair['after']),
     why: list(data['why'], text),
     warnings: list(data['warnings'], text),
-    instructions: new Map(Object.entries(fields(data['instructions'])).map(([key, n]) => [key, whole(n)])),
+    instructions: counts(data['instructions']),
     model: model(data['model']),
-    lanes: lanes(data['lanes'])
+    lanes: lanes(data['lanes']),
+    cut: counts(data['cut'])
   };
+}
+
+function counts(value: unknown): Map<string, number> {
+  return new Map(Object.entries(fields(value)).map(([key, n]) => [key, whole(n)]));
 }
 
 function barrier(value: unknown): Barrier {

@@ -55,10 +55,11 @@ export function sizes(model: Model, elements: number): HTMLElement {
   return h(
     'div',
     {},
-    h('div', { class: cls('sliderow') }, h('label', { for: name }, 'N'), slider, output),
+    h('div', { class: cls('sliderow') }, h('label', { for: name }, 'elements'), slider, output),
     h('div', { class: cls('scroll') }, picture.element),
-    h('table', { class: cls('table') },
-      h('thead', {}, h('tr', {}, ...['back end', 'time', '', 'of which'].map(text => h('th', { scope: 'col' }, text)))), body),
+    h('div', { class: cls('scroll') },
+      h('table', { class: cls('table') },
+        h('thead', {}, h('tr', {}, ...['back end', 'time', '', 'of which'].map(text => h('th', { scope: 'col' }, text)))), body)),
     named.length > 0
       ? h('div', {}, 'Break-even:', h('ul', { class: cls('plain') }, ...named))
       : h('div', {}, `${only ? backendName(only.backend) : 'No back end'} is the fastest for every size drawn.`),
@@ -78,6 +79,6 @@ function parts(row: ModelRow, n: number): string {
   const whole = each.reduce((sum, phase) => sum + phase.seconds, 0);
   return each
     .filter(phase => phase.seconds >= whole * 0.02)
-    .map(phase => `${phaseName(phase.name)} ${units.seconds(phase.seconds)}`)
+    .map(phase => `${phase.name === 'call' ? 'everything else' : phaseName(phase.name)} ${units.seconds(phase.seconds)}`)
     .join(', ');
 }

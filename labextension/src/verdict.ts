@@ -5,6 +5,7 @@
  * equal, `≈` extrapolated, `✗` something cost time or went wrong; words beside every mark say the same.
  */
 
+import { total } from './cut';
 import { oneLine } from './dom';
 import { Baseline, Phase, Pipeline } from './report';
 import * as units from './units';
@@ -127,8 +128,9 @@ export function verdict(pipeline: Pipeline): Part[] {
   if (pipeline.threads > 0 && loops) {
     say(units.plural(pipeline.threads, 'thread'));
   }
-  if (pipeline.barriers.length > 0) {
-    say(`✗ ${units.plural(pipeline.barriers.length, 'barrier')}`, true);
+  const barriers = total(pipeline, 'barriers', pipeline.barriers.length);
+  if (barriers > 0) {
+    say(`✗ ${units.plural(barriers, 'barrier')}`, true);
   }
   if (pipeline.int.fellBack) {
     say('✗ integers recomputed exactly in Python', true);

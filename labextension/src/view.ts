@@ -1,9 +1,11 @@
 /** A whole report: the verdict at once, everything else when it comes into view. */
 
 import { CodeView } from './code';
+import { total, WHERE } from './cut';
 import { button, cls, h, oneLine, unique } from './dom';
 import { baselines, phases, timeBar } from './figures';
 import { graphs } from './graph';
+import { measureButton } from './kernel';
 import { laneView } from './lanes';
 import { passes } from './passes';
 import { Pipeline, Report, SCHEMA } from './report';
@@ -65,6 +67,10 @@ export function reportView(report: Report, seen: WhenSeen = whenSeen): ReportVie
       stops.push(seen(body, build));
     }
   });
+  const measure = measureButton(report);
+  if (measure !== null) {
+    root.append(measure);
+  }
   return { element: root, dispose: () => stops.forEach(stop => stop()) };
 }
 
@@ -107,7 +113,7 @@ function troubles(pipeline: Pipeline): HTMLElement[] {
     h('div', { class: cls('alert') }, '✗ barrier ', h('code', { dir: 'ltr' }, oneLine(barrier.stage, 80)),
       `${barrier.line ? ` (line ${barrier.line})` : ''}: ${oneLine(barrier.reason)}`)
   );
-  const rest = pipeline.barriers.length - MOST;
+  const rest = total(pipeline, 'barriers', pipeline.barriers.length) - out.length;
   if (rest > 0) {
     out.push(h('div', { class: cls('alert') }, `✗ and ${rest} more barriers`));
   }
@@ -117,9 +123,15 @@ function troubles(pipeline: Pipeline): HTMLElement[] {
 function fill(body: HTMLElement, report: Report, pipeline: Pipeline): void {
   const times = timeBar(pipeline);
   body.replaceChildren(...(times === null ? [] : [times]));
+  if (pipeline.baselines.length > 0) {
+    body.append(baselines(pipeline));
+  }
   const all = sections(report, pipeline);
   if (all.length > 0) {
     body.append(tabs(`Details of ${title(pipeline)}`, all));
+  }
+  if (pipeline.cut.size > 0) {
+    body.append(h('div', { class: cls('faint') }, `Long parts are cut, to keep the notebook small: ${WHERE}.`));
   }
 }
 
@@ -134,7 +146,6 @@ function sections(report: Report, pipeline: Pipeline): Tab[] {
   add(code.fused || code.llvm || code.asm || code.opencl, 'Code', 'The cell beside what became of it, line by line', () => new CodeView(report, pipeline).element);
   add(pipeline.before.nodes.length + pipeline.after.nodes.length, 'Pipeline', 'Stages before and after fusion', () => graphs(pipeline) ?? h('div'));
   add(code.passes.length, 'Passes', 'What each pass of the compiler changed', () => passes(pipeline));
-  add(pipeline.baselines.length, 'Baselines', 'The same computed in other ways', () => baselines(pipeline));
   add(model, 'Size', 'Other numbers of elements, and where one back end overtakes another', () => sizes(model ?? { n: [], rows: [] }, pipeline.elements));
   add(lanes, 'Lanes', 'One vector, step by step', () => laneView(lanes ?? { lanes: 0, total: 0, steps: [] }));
   add(pipeline.phases.length, 'Times', 'Each phase with the bytes it moved', () => phases(pipeline));

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { JSDOM } from 'jsdom';
 
 const dom = new JSDOM('<!doctype html><body></body>', { pretendToBeVisual: true });
-const names = ['window', 'document', 'Node', 'Element', 'HTMLElement', 'SVGElement', 'DocumentFragment', 'MouseEvent', 'KeyboardEvent', 'Event'] as const;
+const names = ['window', 'document', 'Node', 'Element', 'HTMLElement', 'SVGElement', 'DocumentFragment', 'MouseEvent', 'KeyboardEvent', 'Event', 'CustomEvent'] as const;
 for (const name of names) {
   Object.defineProperty(globalThis, name, { value: (dom.window as unknown as Record<string, unknown>)[name], configurable: true, writable: true });
 }

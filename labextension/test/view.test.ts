@@ -26,12 +26,17 @@ function tab(name: string): HTMLElement {
   return found;
 }
 
-test('the first line is the verdict, then the time, then the tabs', () => {
+test('the first line is the verdict, then the time, the baselines, and the tabs', () => {
   show(sample());
   assert.match(one('.hastega-verdict').textContent ?? '', /^ys, total 1 fused loop · AVX-512/);
   assert.match(one('.hastega-times').textContent ?? '', /kernel/);
+  const parts = ['.hastega-verdict', '.hastega-times', '.hastega-baselines', '[role=tablist]'].map(each => one(each));
+  parts.slice(1).forEach((each, at) => {
+    assert.ok((parts[at]?.compareDocumentPosition(each) ?? 0) & 4, 'in this order');
+  });
+  assert.match(parts[2]?.textContent ?? '', /pure Python.*NumPy/);
   const names = all('[role=tab]').map(each => each.textContent);
-  assert.deepEqual(names, ['Code', 'Pipeline', 'Passes', 'Baselines', 'Size', 'Lanes', 'Times', 'Why']);
+  assert.deepEqual(names, ['Code', 'Pipeline', 'Passes', 'Size', 'Lanes', 'Times', 'Why']);
 });
 
 test('a line under the pointer lights the same computation everywhere', () => {
@@ -123,6 +128,21 @@ test('a listing can be hidden and shown', () => {
   assert.ok(one('.hastega-pane-asm').hidden);
 });
 
+test('a listing that nothing ran waits to be asked for, and says so', () => {
+  const data = sample();
+  const pipeline = data.pipelines[0] ?? {};
+  const opencl = '__kernel void hastega() {}';
+  data.pipelines[0] = { ...pipeline, code: { ...(pipeline['code'] as object), opencl, not_run: ['opencl'] } };
+  show(data);
+  assert.ok(one('.hastega-pane-opencl').hidden);
+  assert.ok(!one('.hastega-pane-asm').hidden);
+  const toggle = all('.hastega-button').find(each => each.textContent === 'OpenCL C');
+  assert.equal(toggle?.getAttribute('aria-pressed'), 'false');
+  toggle?.click();
+  assert.ok(!one('.hastega-pane-opencl').hidden);
+  assert.match(one('.hastega-pane-opencl .hastega-panehead').textContent ?? '', /not run here/);
+});
+
 test('the stepper goes through the passes', () => {
   show(sample());
   tab('Passes');
@@ -179,7 +199,7 @@ test('the lane view steps, and hatches lanes that do not count', () => {
 test('a report of a newer schema shows what is known, and says so', () => {
   const view = show({ ...sample(), schema: 9, wonders: [1], cell: { source: 'x' } });
   assert.match(one('.hastega-note', view).textContent ?? '', /newer version \(schema 9\)/);
-  assert.equal(all('[role=tab]', view).length, 8);
+  assert.equal(all('[role=tab]', view).length, 7);
 });
 
 test('an empty report, and one without anything to show', () => {
@@ -265,6 +285,49 @@ test('a thousand stages stay light', () => {
   assert.match(root.textContent ?? '', /and 960 nodes more/);
 });
 
+test('what was cut is marked where it is missing, counted whole, and said', () => {
+  const data = sample();
+  const pipeline = data.pipelines[0] ?? {};
+  const code = pipeline['code'] as Record<string, unknown>;
+  const fused = 'fused\n  %0: int = load xs\n; … 29 600 lines left out: %hastega report --save FILE.html\n  y = array %0';
+  const passes = [{ name: 'pipeline', doc: '', text: 'a\n; … 7 more lines: %hastega report --save FILE.html' }];
+  data.pipelines[0] = {
+    ...pipeline,
+    code: { ...code, fused, passes },
+    barriers: Array.from({ length: 20 }, () => ({ stage: 's', reason: 'r', span: [] })),
+    cut: { 'code.fused': 29603, barriers: 999, 'code.passes.pipeline': 8 }
+  };
+  const root = show(data);
+  assert.match(one('.hastega-verdict').textContent ?? '', /✗ 999 barriers/);
+  assert.match(root.textContent ?? '', /✗ and 987 more barriers/);
+  const head = one('.hastega-pane-fused .hastega-panehead').textContent ?? '';
+  assert.match(head, /29\s603 lines/);
+  assert.match(head, /cut to 4/);
+  assert.equal(one('.hastega-pane-fused .hastega-listing .hastega-cut').textContent, fused.split('\n')[2]);
+  assert.equal(one('[data-line="3"]', one('.hastega-pane-fused')).querySelectorAll('.hastega-op').length, 0);
+  assert.match(root.textContent ?? '', /to keep the notebook small: %hastega report --save FILE\.html writes all of it/);
+  tab('Passes');
+  assert.match(one('.hastega-diff .hastega-cut').textContent ?? '', /7 more lines/);
+  show(sample());
+  assert.equal(all('.hastega-cut').length, 0);
+});
+
+test('the labels of arrows lie within the picture', () => {
+  show(sample());
+  tab('Pipeline');
+  const pictures = all('svg.hastega-graph');
+  assert.equal(pictures.length, 2);
+  for (const picture of pictures) {
+    const [from = 0, , width = 0] = (picture.getAttribute('viewBox') ?? '').split(' ').map(Number);
+    for (const label of all('text.hastega-halo', picture)) {
+      const x = Number(label.getAttribute('x'));
+      const long = 5.5 * Array.from(label.firstChild?.textContent ?? '').length;
+      const [low, high] = label.getAttribute('text-anchor') === 'end' ? [x - long, x] : [x, x + long];
+      assert.ok(low >= from && high <= from + width, label.textContent ?? '');
+    }
+  }
+});
+
 test('what is not on the screen is not built', () => {
   const waiting: (() => void)[] = [];
   const view = reportView(decode(sample()), (_, build) => {
@@ -276,7 +339,7 @@ test('what is not on the screen is not built', () => {
   assert.equal(all('[role=tab]').length, 0);
   assert.ok(view.element.querySelectorAll('*').length < 40);
   waiting.forEach(build => build());
-  assert.equal(all('[role=tab]').length, 8);
+  assert.equal(all('[role=tab]').length, 7);
   view.dispose();
   assert.equal(waiting.length, 0);
 });

@@ -1,7 +1,11 @@
 """The report in a real front end: run, read, saved, and opened again with neither kernel nor trust."""
 
 import json
+import os
+import subprocess
 from typing import Any
+
+import front as fronts
 
 MIME = "application/vnd.hastega.report+json"
 CELL = """%%hastega --threads 2
@@ -10,6 +14,7 @@ ys = (range(1, 0x8001)
       |> map(lambda x: mu * x * (x + 1) % p)
       |> map(lambda x: mu * x * (x + 1) % p))
 total = ys |> filter(lambda y: y % 2 == 0) |> sum"""
+FIRST = (".hastega-verdict", ".hastega-times", ".hastega-baselines", ".hastega-tabs")
 EVIL = "<img src=x onerror='window.harmed=1'><script>window.harmed=1</script>\"'&😀 שלום \u202eevil"
 # The contrast of WCAG between an element's text and the first opaque background behind it.
 CONTRAST = """element => {
@@ -38,6 +43,18 @@ def poisoned(value: Any) -> Any:
     return {key: poisoned(each) for key, each in value.items()} if isinstance(value, dict) else value
 
 
+def test_jupyterlab_finds_nothing_wrong_with_the_extension(front):
+    """Of one that asks for another version it says, in red, that it may be outdated."""
+    tool = fronts.bin_folder() / "jupyter-labextension"
+    environment = {**os.environ, "JUPYTER_PATH": str(front.folder.parent / "jupyter")}
+    done = subprocess.run(
+        [tool, "list"], check=False, env=environment, capture_output=True, text=True, timeout=120
+    )
+    lines = [line for line in (done.stdout + done.stderr).splitlines() if "hastega-magic v" in line]
+    assert lines
+    assert all("enabled" in line and "OK" in line for line in lines), lines
+
+
 def test_a_cell_is_run_read_saved_and_read_again_with_neither_kernel_nor_trust(write, open_notebook, front):
     name = write("run.ipynb", ("%load_ext hastega_magic", None), (CELL, None))
     page = open_notebook(name, run=True)
@@ -47,7 +64,13 @@ def test_a_cell_is_run_read_saved_and_read_again_with_neither_kernel_nor_trust(w
     assert "1 fused loop" in verdict
     assert "2 threads" in verdict
     tabs = page.locator(".hastega-report [role=tab]").all_inner_texts()
-    assert tabs[:4] == ["Code", "Pipeline", "Passes", "Baselines"]
+    assert tabs[:3] == ["Code", "Pipeline", "Passes"]
+    # What a reader sees first: the verdict, the time and what others take, all within the first screen.
+    assert "pure Python" in page.inner_text(".hastega-baselines")
+    places = [page.locator(what).bounding_box()["y"] for what in FIRST]
+    assert places == sorted(places)
+    page.locator(".hastega-verdict").evaluate("element => element.scrollIntoView()")
+    assert page.locator(".hastega-report").bounding_box()["height"] < 1000
 
     # The report that this kernel sent has links, and they light.
     row = page.locator(".hastega-pane-fused .hastega-line", has_text="= mod ").first
@@ -180,6 +203,36 @@ def test_fifty_reports_are_built_when_they_are_looked_at(write, open_notebook, s
     last = page.locator(".jp-Cell").last
     last.locator(".hastega-tabs").wait_for()
     assert "1 fused loop" in last.inner_text()
+
+
+def test_a_report_of_a_newer_schema_shows_what_is_known_and_says_so(write, open_notebook, sample):
+    page = open_notebook(write("newer.ipynb", (CELL, {**sample, "schema": 7, "wonders": {"of": ["2031"]}})))
+    page.wait_for_selector(".hastega-report .hastega-tab")
+    assert "newer version (schema 7)" in page.inner_text(".hastega-note")
+    assert page.inner_text(".hastega-verdict").startswith("ys, total")
+
+
+def test_what_was_cut_is_marked(write, open_notebook):
+    """The report that a kernel sends of many stages is cut; where, and how to get the rest, is said."""
+    stages = " |> ".join(f"map(lambda x: x * {k % 7 + 2} % 1_000_003)" for k in range(150))
+    cell = f"%%hastega --no-baseline --int wrap\ntotal = range(1, 1001) |> {stages} |> sum"
+    page = open_notebook(write("long.ipynb", ("%load_ext hastega_magic", None), (cell, None)), run=True)
+    page.wait_for_selector(".hastega-report .hastega-tab")
+    assert "%hastega report --save FILE.html" in page.inner_text(".hastega-body")
+    assert page.locator(".hastega-panehead .hastega-cut").count() > 0
+    page.click('.hastega-tab:text-is("Passes")')
+    assert "left out" in page.inner_text(".hastega-diff") or "more lines" in page.inner_text(".hastega-diff")
+
+
+def test_a_narrow_notebook_needs_no_sideways_scrolling(write, open_notebook, sample):
+    page = open_notebook(write("narrow.ipynb", (CELL, sample)))
+    page.set_viewport_size({"width": 620, "height": 1000})
+    page.evaluate("() => window.jupyterapp.shell.collapseLeft?.()")
+    page.wait_for_selector(".hastega-report .hastega-tab")
+    for number in range(page.locator(".hastega-tab").count()):
+        page.locator(".hastega-tab").nth(number).click()
+        wide, room = page.locator(".hastega-report").evaluate("box => [box.scrollWidth, box.clientWidth]")
+        assert wide <= room + 1, page.locator(".hastega-tab").nth(number).inner_text()
 
 
 def test_cells_are_coloured_over_pythons_highlighting(write, open_notebook):

@@ -1,4 +1,4 @@
-"use strict";(self.rspackChunkhastega_magic=self.rspackChunkhastega_magic||[]).push([[266],{15(a,e,t){var r=t(16),o=t.n(r),n=t(17),s=(t.n(n))()(o());s.push([a.id,`/* Every rule begins with a class of ours; colours are Jupyter's variables, or pairs for light and dark. */
+"use strict";(self.rspackChunkhastega_magic=self.rspackChunkhastega_magic||[]).push([[266],{17(a,e,t){var r=t(18),o=t.n(r),s=t(19),n=(t.n(s))()(o());n.push([a.id,`/* Every rule begins with a class of ours; colours are Jupyter's variables, or pairs for light and dark. */
 
 .hastega-report {
   --hg-vector: #0b5fa5;
@@ -29,6 +29,7 @@
   line-height: 1.45;
   padding: 4px 8px 8px 0;
   max-width: 1700px;
+  container-type: inline-size;
 }
 
 [data-jp-theme-light='false'] .hastega-report {
@@ -109,6 +110,32 @@
 
 .hastega-body {
   min-height: 120px;
+}
+
+/* -------------------------------------------------------------------------------- what needs a kernel */
+
+.hastega-measure {
+  display: none;
+  margin-top: 8px;
+}
+
+.hastega-living .hastega-measure {
+  display: inline-block;
+}
+
+/* A panel of widgets whose kernel is gone. */
+.hastega-gone > :not(.hastega-lost) {
+  opacity: 0.5;
+}
+
+/* A bar that stands still, and ipywidgets' sign of a lost connection on each of its widgets: it is said already. */
+.hastega-gone .widget-hprogress {
+  display: none;
+}
+
+.hastega-gone.jupyter-widgets-disconnected::before,
+.hastega-gone .jupyter-widgets-disconnected::before {
+  display: none;
 }
 
 /* ------------------------------------------------------------------------------------ the time bar */
@@ -268,12 +295,12 @@
 }
 
 .hastega-pane {
-  flex: 1 1 330px;
+  flex: 1 1 290px;
   min-width: 0;
 }
 
 .hastega-panes > .hastega-short {
-  flex-basis: 390px;
+  flex-basis: 380px;
 }
 
 .hastega-panes > .hastega-pane-llvm,
@@ -281,12 +308,26 @@
   flex-grow: 1.3;
 }
 
-.hastega-pane-source .hastega-listing {
-  max-height: 170px;
+/* The first column, the cell above the fused IR, is as high as the listings beside it. */
+.hastega-panes .hastega-listing { max-height: 410px; }
+.hastega-pane-source .hastega-listing { max-height: 122px; }
+.hastega-pane-fused .hastega-listing { max-height: 262px; }
+.hastega-panes.hastega-tall .hastega-listing { max-height: 820px; }
+.hastega-tall .hastega-pane-source .hastega-listing { max-height: 240px; }
+.hastega-tall .hastega-pane-fused .hastega-listing { max-height: 554px; }
+
+/* As beside the file browser: the cell and the fused IR next to each other, the long listings below them. */
+@container (max-width: 1000px) {
+  .hastega-panes > .hastega-short { display: contents; }
+  .hastega-panes .hastega-pane { flex: 1 1 370px; }
+  .hastega-panes:not(.hastega-tall) .hastega-listing { max-height: 235px; }
 }
 
-.hastega-pane-fused .hastega-listing {
-  max-height: 300px;
+/* Where all stand below each other, each takes less. */
+@container (max-width: 760px) {
+  .hastega-panes:not(.hastega-tall) .hastega-listing { max-height: 190px; }
+  .hastega-report .hastega-table .hastega-wide { display: none; }
+  .hastega-card { height: 124px; }
 }
 
 .hastega-panehead {
@@ -298,7 +339,7 @@
 
 .hastega-listing {
   position: relative;
-  max-height: 440px;
+  max-height: 380px;
   overflow: auto;
   border: 1px solid var(--jp-border-color2, #e0e0e0);
   background: var(--jp-cell-editor-background, #f5f5f5);
@@ -391,6 +432,12 @@
   outline-style: dotted;
 }
 
+/* Where lines are missing. */
+.hastega-report .hastega-cut {
+  color: var(--hg-note-ink);
+  background: var(--hg-note-fill);
+}
+
 .hastega-fold {
   padding: 1px 8px;
   border-left: 3px solid transparent;
@@ -427,7 +474,7 @@
 }
 
 .hastega-diff {
-  max-height: 430px;
+  max-height: 380px;
 }
 
 .hastega-added { background: var(--hg-plus); }
@@ -475,6 +522,15 @@
 
 .hastega-wide {
   width: 320px;
+}
+
+.hastega-report .hastega-table td.hastega-how {
+  min-width: 130px;
+  white-space: normal;
+}
+
+.hastega-baselines {
+  margin-bottom: 8px;
 }
 
 .hastega-rule {
@@ -672,4 +728,4 @@
   color: var(--jp-mirror-editor-error-color, #b00);
   font-weight: 600;
 }
-`,""]),t.d(e,{},{A:s})},17(a){a.exports=function(a){var e=[];return e.toString=function(){return this.map(function(e){var t="",r=void 0!==e[5];return e[4]&&(t+="@supports (".concat(e[4],") {")),e[2]&&(t+="@media ".concat(e[2]," {")),r&&(t+="@layer".concat(e[5].length>0?" ".concat(e[5]):""," {")),t+=a(e),r&&(t+="}"),e[2]&&(t+="}"),e[4]&&(t+="}"),t}).join("")},e.i=function(a,t,r,o,n){"string"==typeof a&&(a=[[null,a,void 0]]);var s={};if(r)for(var g=0;g<this.length;g++){var i=this[g][0];null!=i&&(s[i]=!0)}for(var h=0;h<a.length;h++){var l=[].concat(a[h]);r&&s[l[0]]||(void 0!==n&&(void 0===l[5]||(l[1]="@layer".concat(l[5].length>0?" ".concat(l[5]):""," {").concat(l[1],"}")),l[5]=n),t&&(l[2]&&(l[1]="@media ".concat(l[2]," {").concat(l[1],"}")),l[2]=t),o&&(l[4]?(l[1]="@supports (".concat(l[4],") {").concat(l[1],"}"),l[4]=o):l[4]="".concat(o)),e.push(l))}},e}},16(a){a.exports=function(a){return a[1]}},8(a,e,t){t.r(e);var r=t(9),o=t.n(r),n=t(10),s=t.n(n),g=t(11),i=t.n(g),h=t(12),l=t.n(h),p=t(13),c=t.n(p),d=t(14),f=t.n(d),u=t(15),b={};b.styleTagTransform=f(),b.setAttributes=l(),b.insert=i().bind(null,"head"),b.domAPI=s(),b.insertStyleElement=c(),o()(u.A,b);let x=u.A&&u.A.locals?u.A.locals:void 0;t.d(e,{},{default:x})},9(a){var e=[];function t(a){for(var t=-1,r=0;r<e.length;r++)if(e[r].identifier===a){t=r;break}return t}function r(a,r){for(var o={},n=[],s=0;s<a.length;s++){var g=a[s],i=r.base?g[0]+r.base:g[0],h=o[i]||0,l="".concat(i," ").concat(h);o[i]=h+1;var p=t(l),c={css:g[1],media:g[2],sourceMap:g[3],supports:g[4],layer:g[5]};if(-1!==p)e[p].references++,e[p].updater(c);else{var d=function(a,e){var t=e.domAPI(e);return t.update(a),function(e){e?(e.css!==a.css||e.media!==a.media||e.sourceMap!==a.sourceMap||e.supports!==a.supports||e.layer!==a.layer)&&t.update(a=e):t.remove()}}(c,r);r.byIndex=s,e.splice(s,0,{identifier:l,updater:d,references:1})}n.push(l)}return n}a.exports=function(a,o){var n=r(a=a||[],o=o||{});return function(a){a=a||[];for(var s=0;s<n.length;s++){var g=t(n[s]);e[g].references--}for(var i=r(a,o),h=0;h<n.length;h++){var l=t(n[h]);0===e[l].references&&(e[l].updater(),e.splice(l,1))}n=i}}},11(a){var e={};a.exports=function(a,t){var r=function(a){if(void 0===e[a]){var t=document.querySelector(a);if(window.HTMLIFrameElement&&t instanceof window.HTMLIFrameElement)try{t=t.contentDocument.head}catch(a){t=null}e[a]=t}return e[a]}(a);if(!r)throw Error("Couldn't find a style target. This probably means that the value for the 'insert' parameter is invalid.");r.appendChild(t)}},13(a){a.exports=function(a){var e=document.createElement("style");return a.setAttributes(e,a.attributes),a.insert(e,a.options),e}},12(a,e,t){a.exports=function(a){var e=t.nc;e&&a.setAttribute("nonce",e)}},10(a){a.exports=function(a){if("u"<typeof document)return{update:function(){},remove:function(){}};var e=a.insertStyleElement(a);return{update:function(t){var r,o,n;r="",t.supports&&(r+="@supports (".concat(t.supports,") {")),t.media&&(r+="@media ".concat(t.media," {")),(o=void 0!==t.layer)&&(r+="@layer".concat(t.layer.length>0?" ".concat(t.layer):""," {")),r+=t.css,o&&(r+="}"),t.media&&(r+="}"),t.supports&&(r+="}"),(n=t.sourceMap)&&"u">typeof btoa&&(r+="\n/*# sourceMappingURL=data:application/json;base64,".concat(btoa(unescape(encodeURIComponent(JSON.stringify(n))))," */")),a.styleTagTransform(r,e,a.options)},remove:function(){var a;null===(a=e).parentNode||a.parentNode.removeChild(a)}}}},14(a){a.exports=function(a,e){if(e.styleSheet)e.styleSheet.cssText=a;else{for(;e.firstChild;)e.removeChild(e.firstChild);e.appendChild(document.createTextNode(a))}}}}]);
+`,""]),t.d(e,{},{A:n})},19(a){a.exports=function(a){var e=[];return e.toString=function(){return this.map(function(e){var t="",r=void 0!==e[5];return e[4]&&(t+="@supports (".concat(e[4],") {")),e[2]&&(t+="@media ".concat(e[2]," {")),r&&(t+="@layer".concat(e[5].length>0?" ".concat(e[5]):""," {")),t+=a(e),r&&(t+="}"),e[2]&&(t+="}"),e[4]&&(t+="}"),t}).join("")},e.i=function(a,t,r,o,s){"string"==typeof a&&(a=[[null,a,void 0]]);var n={};if(r)for(var g=0;g<this.length;g++){var h=this[g][0];null!=h&&(n[h]=!0)}for(var i=0;i<a.length;i++){var l=[].concat(a[i]);r&&n[l[0]]||(void 0!==s&&(void 0===l[5]||(l[1]="@layer".concat(l[5].length>0?" ".concat(l[5]):""," {").concat(l[1],"}")),l[5]=s),t&&(l[2]&&(l[1]="@media ".concat(l[2]," {").concat(l[1],"}")),l[2]=t),o&&(l[4]?(l[1]="@supports (".concat(l[4],") {").concat(l[1],"}"),l[4]=o):l[4]="".concat(o)),e.push(l))}},e}},18(a){a.exports=function(a){return a[1]}},10(a,e,t){t.r(e);var r=t(11),o=t.n(r),s=t(12),n=t.n(s),g=t(13),h=t.n(g),i=t(14),l=t.n(i),p=t(15),c=t.n(p),d=t(16),f=t.n(d),b=t(17),u={};u.styleTagTransform=f(),u.setAttributes=l(),u.insert=h().bind(null,"head"),u.domAPI=n(),u.insertStyleElement=c(),o()(b.A,u);let x=b.A&&b.A.locals?b.A.locals:void 0;t.d(e,{},{default:x})},11(a){var e=[];function t(a){for(var t=-1,r=0;r<e.length;r++)if(e[r].identifier===a){t=r;break}return t}function r(a,r){for(var o={},s=[],n=0;n<a.length;n++){var g=a[n],h=r.base?g[0]+r.base:g[0],i=o[h]||0,l="".concat(h," ").concat(i);o[h]=i+1;var p=t(l),c={css:g[1],media:g[2],sourceMap:g[3],supports:g[4],layer:g[5]};if(-1!==p)e[p].references++,e[p].updater(c);else{var d=function(a,e){var t=e.domAPI(e);return t.update(a),function(e){e?(e.css!==a.css||e.media!==a.media||e.sourceMap!==a.sourceMap||e.supports!==a.supports||e.layer!==a.layer)&&t.update(a=e):t.remove()}}(c,r);r.byIndex=n,e.splice(n,0,{identifier:l,updater:d,references:1})}s.push(l)}return s}a.exports=function(a,o){var s=r(a=a||[],o=o||{});return function(a){a=a||[];for(var n=0;n<s.length;n++){var g=t(s[n]);e[g].references--}for(var h=r(a,o),i=0;i<s.length;i++){var l=t(s[i]);0===e[l].references&&(e[l].updater(),e.splice(l,1))}s=h}}},13(a){var e={};a.exports=function(a,t){var r=function(a){if(void 0===e[a]){var t=document.querySelector(a);if(window.HTMLIFrameElement&&t instanceof window.HTMLIFrameElement)try{t=t.contentDocument.head}catch(a){t=null}e[a]=t}return e[a]}(a);if(!r)throw Error("Couldn't find a style target. This probably means that the value for the 'insert' parameter is invalid.");r.appendChild(t)}},15(a){a.exports=function(a){var e=document.createElement("style");return a.setAttributes(e,a.attributes),a.insert(e,a.options),e}},14(a,e,t){a.exports=function(a){var e=t.nc;e&&a.setAttribute("nonce",e)}},12(a){a.exports=function(a){if("u"<typeof document)return{update:function(){},remove:function(){}};var e=a.insertStyleElement(a);return{update:function(t){var r,o,s;r="",t.supports&&(r+="@supports (".concat(t.supports,") {")),t.media&&(r+="@media ".concat(t.media," {")),(o=void 0!==t.layer)&&(r+="@layer".concat(t.layer.length>0?" ".concat(t.layer):""," {")),r+=t.css,o&&(r+="}"),t.media&&(r+="}"),t.supports&&(r+="}"),(s=t.sourceMap)&&"u">typeof btoa&&(r+="\n/*# sourceMappingURL=data:application/json;base64,".concat(btoa(unescape(encodeURIComponent(JSON.stringify(s))))," */")),a.styleTagTransform(r,e,a.options)},remove:function(){var a;null===(a=e).parentNode||a.parentNode.removeChild(a)}}}},16(a){a.exports=function(a,e){if(e.styleSheet)e.styleSheet.cssText=a;else{for(;e.firstChild;)e.removeChild(e.firstChild);e.appendChild(document.createTextNode(a))}}}}]);
