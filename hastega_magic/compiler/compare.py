@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 from hastega_magic.compiler import fit
-from hastega_magic.compiler.baselines import Comparison
+from hastega_magic.compiler.backends import backend_of
+from hastega_magic.compiler.baselines import UNCOMPILED, Comparison, own_name
 from hastega_magic.compiler.driver import Outcome
 from hastega_magic.compiler.options import Options
+from hastega_magic.compiler.prefix import Prefix
 from hastega_magic.progress import task
 from hastega_magic.trace import Event, Trace
 
 _FITTED = 1 / 3
 """The part of the time that goes into runs over a few sizes, where back ends are compared."""
+
+_ALIKE = (
+    "Compared back ends, and {} once more, were timed with their memory in use already; "
+    "the cell's own time above is that of its run, which may have used memory and device for the first time."
+)
 
 
 def compare(outcomes: Sequence[Outcome], options: Options, spent: float, trace: Trace) -> None:
@@ -24,17 +31,43 @@ def compare(outcomes: Sequence[Outcome], options: Options, spent: float, trace: 
     measured = [outcome for outcome in outcomes if outcome.whole]
     if options.compare:
         text = f"Not compared with {', '.join(options.compare)}: Python computed a part of it."
-        left = [outcome for outcome in outcomes if not outcome.whole]
+        left = [outcome for outcome in outcomes if not outcome.whole and not outcome.bespoke]
         trace.events += [Event("why", outcome.group, {"text": text}) for outcome in left]
-    backends = list(dict.fromkeys([*(("python", "numpy") if options.baseline else ()), *options.compare]))
+    backends = _backends(options)
     if not backends:
         return
-    budget = max(1.0, spent) / max(1, len(measured))
+    alone = [
+        each
+        for each in (Prefix(outcome, options) for outcome in outcomes if not outcome.whole)
+        if each.possible
+    ]
+    budget = max(1.0, spent) / max(1, len(measured) + len(alone))
     fitted = budget * _FITTED if options.compare else 0.0
     with task("baselines", len(measured)) as work:
         for number, outcome in enumerate(measured, 1):
             _outcome(outcome, options, backends, (budget - fitted) / len(backends), fitted, trace)
             work.at(number)
+    for prefix in alone:
+        trace.group = prefix.outcome.group
+        for backend in backends:
+            found = prefix.measure(backend, budget / len(backends))
+            if found is not None:
+                trace.add("baseline", **asdict(found))
+
+
+def _backends(options: Options) -> list[str]:
+    """What is measured: where compiled back ends are compared the cell's own too, in the same way as they are.
+
+    The cell's run has used memory and device for the first time, and says little beside later runs of others.
+    """
+    first = UNCOMPILED if options.baseline else ()
+    if all(name in UNCOMPILED for name in options.compare):
+        return list(dict.fromkeys([*first, *options.compare]))
+    own = backend_of(options)
+    others = [
+        name for name in options.compare if name in UNCOMPILED or backend_of(replace(options, on=name)) != own
+    ]
+    return list(dict.fromkeys([*first, own_name(options), *others]))
 
 
 def _outcome(
@@ -54,12 +87,14 @@ def _outcome(
         options,
     )
     equal = [comparison.own]
+    if comparison.own in backends:
+        trace.add("why", text=_ALIKE.format(comparison.own))
     with task(outcome.bounds[0].name, len(backends) + (1 if fitted else 0)) as work:
         for number, backend in enumerate(backends, 1):
             found = comparison.measure(backend, each)
             if found is not None:
                 trace.add("baseline", **asdict(found))
-                equal += [backend] if found.equal else []
+                equal += [backend] if found.equal and backend not in equal else []
             work.at(number)
     floor = comparison.floor(execution)
     if floor is not None:

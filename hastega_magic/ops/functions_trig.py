@@ -1,7 +1,9 @@
 """Rows: sin, cos, tan.
 
 x = n·π/2 + r + low with π/2 in three parts of 53 bits, which gives r its full precision up to |x| = 2^40, also
-next to multiples of π/2 (no float64 below 2^40 is nearer to one than about 2^-60). Beyond, Python evaluates.
+next to multiples of π/2 (no float64 below 2^40 is nearer to one than about 2^-60). A block with a number beyond is
+evaluated by Python: that number by the C library's float64 function, which float32 rounds once, the others by the same
+operations as elsewhere, so that no element's bits depend on what stands beside it.
 """
 
 from __future__ import annotations

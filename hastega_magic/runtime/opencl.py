@@ -135,8 +135,12 @@ def select(spec: str, there: Sequence[DeviceInfo]) -> DeviceInfo:
     """The device that `opencl` or `opencl:WHICH` names; UsageError, with the list of those there are."""
     if not there:
         raise UsageError(f"no OpenCL device was found; {_INSTALL}")
-    which = spec.partition(":")[2].strip().lower()
-    if not which:
+    _, named, which = spec.partition(":")
+    which = which.strip().lower()
+    known = "; ".join(f"opencl:{each.number} is {each.name} ({each.kind}, {each.platform})" for each in there)
+    if named and not which:
+        raise UsageError(f"{spec.strip()!r} names no device; {known}")
+    if not named:
         return min(there, key=lambda each: (_KINDS.index(each.kind), each.number))
     if which.isdigit():
         matching = [each for each in there if each.number == int(which)]
@@ -145,8 +149,7 @@ def select(spec: str, there: Sequence[DeviceInfo]) -> DeviceInfo:
     else:
         matching = [each for each in there if which in f"{each.name} {each.platform}".lower()]
     if not matching:
-        known = "; ".join(f"{each.number}: {each.name} ({each.kind}, {each.platform})" for each in there)
-        raise UsageError(f"there is no OpenCL device {which!r}; there are {known}")
+        raise UsageError(f"there is no OpenCL device {which!r}; {known}")
     return matching[0]
 
 

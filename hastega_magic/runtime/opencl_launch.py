@@ -25,7 +25,7 @@ from hastega_magic.runtime.opencl import Device, DeviceError
 from hastega_magic.runtime.opencl_chunk import ChunkRun
 from hastega_magic.runtime.opencl_lane import Lane
 from hastega_magic.runtime.opencl_ledger import TO_DEVICE, Ledger
-from hastega_magic.runtime.opencl_plan import SHARED_CHUNK, STAGING, Plan, chunks, cut, sizes
+from hastega_magic.runtime.opencl_plan import LEAST_CHUNK, SHARED_CHUNK, STAGING, Plan, chunks, cut, sizes
 from hastega_magic.runtime.opencl_resident import Resident
 from hastega_magic.runtime.sources import AnyArray, Column, TableColumn
 from hastega_magic.runtime.threads import default_threads
@@ -35,6 +35,9 @@ cl: Any = cast(Any, pyopencl)
 
 _AT_ONCE = 1 << 28
 """Elements of a chunk where nothing is transferred but partial results: a kernel of a few milliseconds."""
+
+_PART = 0.25
+"""Of a device's memory, what kept arrays may take where no limit is given."""
 
 _SWITCH = 5e-5
 """Seconds after which a lane that waits for the interpreter gets it: each needs it for a few microseconds."""
@@ -85,7 +88,7 @@ class Launch:
         while True:
             self.chunk = 0
             try:
-                return self._attempt(self._plan())
+                return self._attempt()
             except cl.Error as error:
                 full = isinstance(error, cl.MemoryError) or any(word in str(error) for word in _FULL)
                 if not full:
@@ -105,29 +108,47 @@ class Launch:
         """Whether the device computes in the host's arrays."""
         return self.device.info.unified and not self.memory
 
-    def _plan(self) -> Plan:
-        transfer = 0 if self.shared else opencl_lane.transfer_size(self.device)
-        tables = 0 if self.shared else sum(table.data.nbytes for table in self.tables)
+    @property
+    def _sent_tables(self) -> int:
+        """Bytes of the captured arrays that are not on the device yet."""
+        sent = [table.data for table in self.tables if opencl_resident.known(self.device, table.data) is None]
+        return 0 if self.shared else sum(data.nbytes for data in sent)
+
+    def _spare(self) -> int:
+        """Bytes that arrays kept on the device may take in all; of limited memory, what two small lanes leave."""
+        if not self.memory:
+            return int(self.device.info.memory * _PART)
+        return self.memory - self._sent_tables - 2 * LEAST_CHUNK * sizes(self.variant(0).kernel, True).device
+
+    def _plan(self, residents: Sequence[Resident | None], transfer: int, limit: int) -> Plan:
+        """`limit`: bytes that lanes and captured arrays may take on the device (0: most of them)."""
         plan = cut(
-            self.device.info, self.variant(0).kernel, self.length, tables=tables, memory=self.memory,
+            self.device.info, self.variant(0).kernel, self.length, tables=self._sent_tables, memory=limit,
             transfer=transfer, threads=self.threads or default_threads(), shared=self.shared,
         )  # fmt: skip
-        if self._all_there() and not abi.layout(self.variant(0).kernel).stores:
+        if self._all_there(residents) and not abi.layout(self.variant(0).kernel).stores:
             blocks = min(-(-self.length // BLOCK), _AT_ONCE // BLOCK)
             return Plan(max(blocks, 1) * BLOCK, 1, plan.shared)
         if self.chunk_limit and plan.chunk > self.chunk_limit:
             return Plan(self.chunk_limit, 1, plan.shared)
         return plan
 
-    def _attempt(self, plan: Plan) -> LoopResult:
+    def _attempt(self) -> LoopResult:
+        self.variant(0)  # generating code is no part of the run, nor is trying out the bus
+        transfer = 0 if self.shared else opencl_lane.transfer_size(self.device)
         began = time.perf_counter()
-        self.chunk = plan.chunk
         self.ledger = Ledger()
         result = self._room(self.variant(0).kernel)
-        todo = chunks(plan, self.length)
-        self._trim_lanes(plan)
+        resident = self.device.resident
+        if self.memory and opencl_resident.taken(resident.values()) > self._spare():
+            self.device.forget()
         residents = self._residents()
         kept = self._kept_results(result)
+        limit = self.memory and self.memory - opencl_resident.taken([*resident.values(), *kept.values()])
+        plan = self._plan(residents, transfer, limit)
+        self.chunk = plan.chunk
+        todo = chunks(plan, self.length)
+        self._trim_lanes(plan, limit)
         count = min(plan.lanes, max(1, len(todo)))
         if self.device.info.pocl and (any(residents) or kept):
             count = 1  # parts of one buffer in several queues crash PoCL 3
@@ -155,41 +176,42 @@ class Launch:
 
     def _residents(self) -> list[Resident | None]:
         """Whole inputs on the device, by column; none where its memory is short."""
-        if self.shared or self.memory or self.chunk_limit:
+        if self.shared or self.chunk_limit:
             return [None] * len(self.columns)
-        return opencl_resident.prepare(self.device, self.columns, self.length, self.wanted)
+        return opencl_resident.prepare(self.device, self.columns, self.length, self.wanted, self._spare())
 
     def _kept_results(self, result: LoopResult) -> dict[int, Resident]:
         """Room on the device for whole results, by slot, where a later loop reads them."""
-        if self.shared or self.memory or self.chunk_limit or not self.compute:
+        if self.shared or self.chunk_limit or not self.compute:
             return {}
         buses = bus_storages(self.variant(0).kernel, True)
         pairs = [
             (slot, buses[slot].name, result.arrays[slot])
             for slot in sorted(self.kept_slots) if result.groups[slot] is None
         ]  # fmt: skip
-        return opencl_resident.room(self.device, pairs)
+        return opencl_resident.room(self.device, pairs, self._spare())
 
-    def _all_there(self) -> bool:
+    def _all_there(self, residents: Sequence[Resident | None]) -> bool:
         """Whether nothing has to be sent: all sources are ranges, or on the device already."""
         if self.shared or self.memory or self.chunk_limit:
             return False
-        pairs = zip(self.columns, self._residents(), strict=True)
+        pairs = zip(self.columns, residents, strict=True)
         return all(
             column.source.kind == "range" or (each is not None and each.complete) for column, each in pairs
         )
 
-    def _trim_lanes(self, plan: Plan) -> None:
+    def _trim_lanes(self, plan: Plan, limit: int) -> None:
         """Kept lanes must not hold what a limit forbids; what they hold for a loop of another shape counts too."""
         kept: list[Lane] = self.device.kept
         kernel = self.variant(0).kernel
         each = sizes(kernel, True)
         shape = (plan.chunk, each.inward, tuple(storage.name for storage in bus_storages(kernel, True)))
         staged = sum(lane.staging_bytes for lane in kept)
+        held = sum(lane.device_bytes for lane in kept) + plan.lanes * plan.chunk * each.device
         if shape != self.device.shape:
             staged += plan.lanes * plan.chunk * (each.inward + each.outward)
-        if (self.memory and any(lane.device_bytes for lane in kept)) or staged > STAGING:
-            self.device.release()
+        if (limit and held > limit - self._sent_tables) or staged > STAGING:
+            kept.clear()
         self.device.shape = shape
 
     def _room(self, kernel: Kernel) -> LoopResult:
@@ -223,7 +245,7 @@ class Launch:
             event = cl.enqueue_copy(lane.queue, buffer, data, is_blocking=True)
             self.ledger.device(TO_DEVICE, event, data.nbytes)
             found.append(buffer)
-            if table.table.name in self.wanted and not self.memory and not self.chunk_limit:
+            if table.table.name in self.wanted and not self.chunk_limit:
                 opencl_resident.add(self.device, [Resident(data, buffer, data.dtype.name)], lane)
         return found
 

@@ -18,6 +18,9 @@ STAGING = 256 << 20
 SHARED_CHUNK = 1 << 20
 """Elements of a chunk where nothing is copied: some milliseconds, so that Ctrl-C is answered soon."""
 
+LEAST_CHUNK = 16 * BLOCK
+"""Elements of a chunk, if there are so many and memory allows it."""
+
 LANES = 6
 """Host threads: more of them wait for the interpreter and the driver, and gain nothing (measured on an H200)."""
 _FILL = 0.75
@@ -55,9 +58,9 @@ def sizes(kernel: Kernel, narrow: bool) -> Sizes:
     plan = abi.layout(kernel)
     full = [RESULT_STORAGE[store.value.type].size for store in plan.stores]
     packed = sum(size for size, group in zip(full, plan.groups, strict=True) if group is not None)
-    columns = plan.group_count  # 64 · 8 bytes per 4096 elements, and the counts
+    few = max(1, plan.group_count)  # statuses, partial results, counts: at most some hundred bytes a block
     widest = max([*inward, *(each.size for each in bus)], default=8)
-    return Sizes(sum(inward), sum(full), packed + columns, widest)
+    return Sizes(sum(inward), sum(full), packed + few, widest)
 
 
 def cut(
@@ -86,7 +89,7 @@ def cut(
         chunk = min(SHARED_CHUNK, largest, blocks * BLOCK)
         lanes = 2 if chunk < blocks * BLOCK else 1
     else:
-        chunk = min(max(transfer // each.widest, 16 * BLOCK), largest, blocks * BLOCK)
+        chunk = min(max(transfer // each.widest, LEAST_CHUNK), largest, blocks * BLOCK)
         lanes = max(1, min(LANES, threads, -(-blocks * BLOCK // chunk)))
     per_element = max(1, each.extra if shared and not memory else each.device)
     while lanes * chunk * per_element > room and lanes > 2:

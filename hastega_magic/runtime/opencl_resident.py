@@ -21,9 +21,6 @@ from hastega_magic.runtime.sources import AnyArray, Column
 
 cl: Any = cast(Any, pyopencl)
 
-_PART = 0.25
-"""Of a device's memory, what kept arrays may take."""
-
 _WIDEN = """__kernel void widen(__global const {narrow} *restrict from, __global long *restrict to, const long length)
 {{
     const long i = get_global_id(0);
@@ -53,6 +50,12 @@ class Resident:
     def key(self) -> Hashable:
         """What tells it from other arrays: place, length and layout."""
         return _key(self.array)
+
+    @property
+    def taken(self) -> int:
+        """Bytes on the device at most: its parts are there too until they are joined, and its wide form may come."""
+        settled = self.complete and self.name == self.array.dtype.name
+        return self.buffer.size + (0 if settled else self.array.nbytes)
 
     def is_for(self, name: str) -> bool:
         """Whether elements of this type can be put into it; if not, it never becomes complete."""
@@ -123,10 +126,18 @@ def add(device: Device, kept: Iterable[Resident], lane: Lane) -> None:
             device.resident[each.key] = each
 
 
+def taken(kept: Iterable[Resident]) -> int:
+    """Bytes on the device that they take at most."""
+    return sum(each.taken for each in kept)
+
+
 def prepare(
-    device: Device, columns: Sequence[Column], length: int, wanted: Collection[str]
+    device: Device, columns: Sequence[Column], length: int, wanted: Collection[str], most: int
 ) -> list[Resident | None]:
-    """For each column the array that is on the device, or room for a wanted one; None where it is not to be kept."""
+    """For each column the array that is on the device, or room for a wanted one; None where it is not to be kept.
+
+    All that is kept takes at most `most` bytes.
+    """
     kept: dict[Hashable, Resident] = device.resident
     found: list[Resident | None] = []
     for column in columns:
@@ -135,21 +146,23 @@ def prepare(
             continue
         array = column.array(0, length)
         if _key(array) not in kept and column.source.name in wanted:
-            for each in room(device, [(0, array.dtype.name, array)]).values():
+            for each in room(device, [(0, array.dtype.name, array)], most).values():
                 kept[each.key] = each
         found.append(kept.get(_key(array)))
     return found
 
 
-def room(device: Device, wanted: Iterable[tuple[int, str, AnyArray]]) -> dict[int, Resident]:
-    """Buffers for whole arrays, of a number, an element type and the host's array each; fewer where memory is short."""
+def room(device: Device, wanted: Iterable[tuple[int, str, AnyArray]], most: int) -> dict[int, Resident]:
+    """Buffers for whole arrays, of a number, an element type and the host's array each; fewer where memory is short.
+
+    All that is kept takes at most `most` bytes.
+    """
     found: dict[int, Resident] = {}
-    taken = sum(each.buffer.size for each in device.resident.values())
+    left = most - taken(device.resident.values())
     for number, name, array in wanted:
         size = len(array) * np.dtype(name).itemsize
-        # A narrow array may be widened while it is there.
-        taken += size + (array.nbytes if name != array.dtype.name else 0)
-        if not size or size > device.info.allocation or taken > int(device.info.memory * _PART):
+        left -= size + array.nbytes
+        if not size or size > device.info.allocation or left < 0:
             break
         found[number] = Resident(array, cl.Buffer(device.context, cl.mem_flags.READ_WRITE, size), name)
     return found

@@ -111,6 +111,34 @@ def test_huge_angles_are_pythons():
     assert run("xs |> map(np.cos)", xs=xs)[0].tolist() == pytest.approx(np.cos(xs).tolist(), rel=4e-16)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("call", ["np.sin", "np.cos", "np.tan", "math.sin"])
+def test_no_bit_depends_on_a_huge_angle_in_the_same_block(call, dtype):
+    xs = np.random.default_rng(11).uniform(-1000, 1000, 5000).astype(dtype)
+    beside = xs.copy()
+    beside[[7, 4999]] = 1e15, -3e30
+    plain, _ = run(f"xs |> map(lambda x: {call}(x))", xs=xs)
+    found, session = run(f"xs |> map(lambda x: {call}(x))", xs=beside)
+    same = xs == beside
+    assert found.dtype == plain.dtype
+    assert (bits(found)[same] == bits(plain)[same]).all()
+    exact = [getattr(math, call.partition(".")[2])(x) for x in beside[~same].tolist()]
+    assert found[~same].tolist() == np.array(exact, found.dtype).tolist()
+    (pipeline,) = session.last_report.pipelines
+    assert "Python computed 2 of 2 blocks of 4096 elements, one by one." in pipeline.why
+
+
+def test_reductions_and_filters_beside_a_huge_angle_are_those_of_the_same_elements():
+    xs = np.random.default_rng(12).uniform(-1000, 1000, 9000).astype(np.float32)
+    beside = np.append(xs, np.float32(1e15))
+    cell = "xs |> map(np.cos) |> filter(lambda v: v < 0.9) |> map(lambda v: v * 3)"
+    plain, found = run(cell, xs=xs)[0], run(cell, xs=beside)[0]
+    assert (bits(found)[: len(plain)] == bits(plain)).all()
+    assert len(found) - len(plain) == (3 * np.cos(1e15) < 2.7)
+    largest = "xs |> map(np.cos) |> filter(lambda v: v < 0.9) |> max"
+    assert run(largest, xs=xs)[0] == run(largest, xs=beside)[0]
+
+
 def test_math_functions_of_float32_are_float64():
     xs = np.array([0.1, 0.7], np.float32)
     found, _ = run("xs |> map(lambda x: math.exp(x))", xs=xs)

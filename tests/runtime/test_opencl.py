@@ -44,7 +44,13 @@ def test_without_a_gpu_the_first_device_is_chosen():
 
 @pytest.mark.parametrize("spec", ["opencl:4", "opencl:nvidia"])
 def test_unknown_devices_are_answered_with_those_there_are(spec):
-    with pytest.raises(UsageError, match=r"there are 0: Slow One \(cpu.*3: Odd"):
+    with pytest.raises(UsageError, match=r"opencl:0 is Slow One \(cpu.*opencl:3 is Odd"):
+        select(spec, THERE)
+
+
+@pytest.mark.parametrize("spec", ["opencl:", "opencl: "])
+def test_a_device_without_a_name_is_none(spec):
+    with pytest.raises(UsageError, match=r"^'opencl:' names no device; opencl:0 is Slow One"):
         select(spec, THERE)
 
 

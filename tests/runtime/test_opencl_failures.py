@@ -17,21 +17,27 @@ XS = np.arange(1_000_000)
 CELL = "y = xs |> map(lambda x: x * 2 + 1)"
 
 
+@pytest.fixture(autouse=True)
+def nothing_known(monkeypatch):
+    """No test finds loops or devices of another: whether forms of a device share loops depends on the machine."""
+    monkeypatch.setattr(opencl, "_DEVICES", {})
+    clear_cache()
+    yield
+    clear_cache()
+
+
 @pytest.fixture(params=["shared", "sent", "group"])
 def memory(request, monkeypatch):
     """Options for a device that computes in the host's memory, one that is sent its inputs, and a GPU's form."""
     if request.param == "group":
         _described(monkeypatch, kind="gpu", unified=False)
-    monkeypatch.setattr(opencl, "_DEVICES", {})
     return {"device_memory": 8} if request.param == "sent" else {}
 
 
 def _described(monkeypatch, **facts):
-    """All devices with other facts."""
+    """All devices with other facts, before any of them is used."""
     described = opencl._described
     monkeypatch.setattr(opencl, "_described", lambda *args: dataclasses.replace(described(*args), **facts))
-    clear_cache()  # loops remember the device that they were compiled for
-    monkeypatch.setattr(opencl, "_DEVICES", {})
 
 
 def run(names, text=CELL, **options):

@@ -26,13 +26,14 @@ def run(text=CELL, **options):
 
 
 def rows(report):
-    return {row.backend: row for row in report.pipelines[0].baselines}
+    """The back ends' rows; the transfers alone have one more where there are any."""
+    return {row.backend: row for row in report.pipelines[0].baselines if row.backend != "empty"}
 
 
 @pytest.mark.parametrize("options", [{"on": "opencl:7"}, {"compare": ("parallel", "opencl:7")}])
 def test_a_device_that_does_not_exist_is_refused_before_anything_runs(options):
     session = Session({"xs": np.arange(10), "seen": []})
-    with pytest.raises(UsageError, match=r"there is no OpenCL device '7'; there are 0: ") as raised:
+    with pytest.raises(UsageError, match=r"there is no OpenCL device '7'; opencl:0 is ") as raised:
         session.run_cell(CELL, options=Options(**options))
     assert len(raised.value._render_traceback_()) == 1
     assert session.namespace["seen"] == []
@@ -65,9 +66,55 @@ def test_without_a_platform_the_command_that_installs_one_is_named(options, monk
 
 def test_what_is_compared_has_a_row():
     report = run(compare=("parallel", "opencl", "opencl:0"))
-    assert list(rows(report)) == ["parallel", "opencl", "opencl:0"]
+    assert list(rows(report)) == ["parallel, run again", "opencl", "opencl:0"]
     assert all(row.equal and row.seconds > 0 for row in rows(report).values())
     assert re.search(r"× (slower than )?OpenCL ✓", report.to_text())
+
+
+@pytest.mark.parametrize(
+    ("on", "named", "expected"),
+    [
+        ("opencl", ("opencl",), ["opencl, run again"]),
+        ("opencl:0", ("opencl",), ["opencl:0, run again"]),
+        ("opencl", ("parallel",), ["opencl, run again", "parallel"]),
+        ("opencl", ("parallel", "opencl:0"), ["opencl, run again", "parallel"]),
+        ("auto", ("parallel", "numpy", "opencl"), ["parallel, run again", "numpy", "opencl"]),
+        ("parallel", ("numpy", "python"), ["numpy", "python"]),
+    ],
+)
+def test_the_cells_own_back_end_is_run_again_beside_others_that_compile(on, named, expected):
+    report = run(on=on, compare=named)
+    assert list(rows(report)) == expected
+    again = [row for name, row in rows(report).items() if name.endswith(", run again")]
+    told = [text for text in report.pipelines[0].why if "once more" in text]
+    assert len(again) == len(told) == any("run again" in name for name in expected)
+    for row in again:
+        assert row.equal
+        assert row.note == "timed as the others: its memory in use already"
+        assert row.note in report.to_text()
+
+
+def test_back_ends_that_compile_are_timed_alike_after_a_first_run(monkeypatch):
+    timed, measure, runs = baselines._timed, baselines.Comparison.measure, {}
+
+    def noted(run, size):
+        seconds, values = timed(run, size)
+        runs[list(runs)[-1]].append((seconds, size))
+        return seconds, values
+
+    def named(self, backend, budget):
+        runs[backend] = []
+        return measure(self, backend, budget)
+
+    monkeypatch.setattr(baselines, "_timed", noted)
+    monkeypatch.setattr(baselines.Comparison, "measure", named)
+    found = rows(run(on="opencl", compare=("opencl", "parallel"), repeat=3))
+    assert [name.partition(",")[0] for name in found] == list(runs) == ["opencl", "parallel"]
+    for row, each in zip(found.values(), runs.values(), strict=True):
+        if row.elements == 50_000:
+            first, *others = [seconds for seconds, size in each if size == row.elements]
+            assert set(row.spread) <= set(others)
+            assert first not in row.spread
 
 
 def test_the_time_of_a_compared_back_end_is_without_its_compiler(monkeypatch):
@@ -109,7 +156,7 @@ def test_a_compared_back_end_that_fails_has_a_row_that_says_so(monkeypatch):
     row = rows(report)["opencl"]
     assert (row.equal, row.elements, row.seconds) == (False, 0, 0)
     assert row.note == "did not run: the OpenCL compiler of this device refused the kernel"
-    assert rows(report)["parallel"].equal
+    assert rows(report)["parallel, run again"].equal
     assert "✗ OpenCL did not run" in report.to_text()
     assert row.note in report.to_text()
     assert row.note in report.to_html()

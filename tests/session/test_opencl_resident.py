@@ -2,6 +2,7 @@
 
 import dataclasses
 import warnings
+import weakref
 
 import numpy as np
 import pytest
@@ -145,8 +146,49 @@ def test_what_does_not_fit_is_sent_again(monkeypatch):
     )
     text = "m = xs |> max\ny = xs |> map(lambda x: x * m)"
     assert run(text, XS) == [8 * N, 8 * N]
-    small = {"xs": XS["xs"][:50_000]}
-    assert run(text, small) == [400_000, 0]
+    small = {"xs": XS["xs"][:40_000]}
+    assert run(text, small) == [320_000, 0]
+
+
+@pytest.fixture
+def buffers(monkeypatch):
+    """The bytes of all buffers on the device that were alive when one was made."""
+    import pyopencl as cl
+
+    alive, seen = {}, []
+
+    class Counted(cl.Buffer):
+        def __init__(self, context, flags, size=0, hostbuf=None):
+            super().__init__(context, flags, size=size, hostbuf=hostbuf)
+            if not flags & cl.mem_flags.ALLOC_HOST_PTR:
+                alive[id(self)] = self.size
+                weakref.finalize(self, alive.pop, id(self), None)
+                seen.append(sum(alive.values()))
+
+    monkeypatch.setattr(cl, "Buffer", Counted)
+    return seen
+
+
+LONG = np.arange(1_000_000)
+TWICE = "m = xs |> max\ny = xs |> map(lambda x: x % 1000 - m)\nz = y |> max\nw = y |> map(lambda v: v * z)"
+
+
+@pytest.mark.parametrize(("limit", "sent"), [(4, 2), (16, 2), (48, 1), (64, 1), (1024, 1)])
+def test_what_fits_into_the_memory_that_is_given_is_sent_once(buffers, limit, sent):
+    # Twice 8 MB while parts are joined, twice 8 MB for the results that stay, and two lanes.
+    for _ in range(2):
+        found = run(TWICE, {"xs": LONG}, device_memory=limit)
+        assert max(buffers) <= limit << 20
+        assert found[:2] == ([8 * len(LONG), 0] if sent == 1 else [8 * len(LONG)] * 2)
+        if sent == 1:
+            assert sum(found) == 8 * len(LONG)
+
+
+def test_kept_arrays_make_room_for_a_loop_that_needs_it():
+    names = {"xs": LONG, "us": LONG * 3.5, "table": np.arange(1_800_000)}
+    text = "m = xs |> max\ny = us |> map(lambda u: table[int(u) % 1_000_000])\nz = xs |> map(lambda x: x - m)"
+    assert run(text, names, device_memory=20)[-1] == 8 * len(LONG)
+    assert run(text, names, device_memory=200)[-1] == 0
 
 
 def test_an_interrupted_pipeline_leaves_nothing_half_sent(monkeypatch):
