@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from hastega_magic.codegen.llvm_text import Writer, element_type, mangled, splat, splat_literal
+from hastega_magic.codegen.llvm_turns import Turned, emit_turns
 from hastega_magic.ir.expr import Expr, postorder
 from hastega_magic.ir.kernel import Kernel
 from hastega_magic.ir.origins import UNNAMED
@@ -24,7 +25,11 @@ class Address:
 
 @dataclass
 class Body:
-    """Emits nodes for `vectors` vectors at element `position`; `mask` names the live lanes of a tail."""
+    """Emits nodes for `vectors` vectors at element `position`.
+
+    `mask` names the live lanes of a tail, `masks` those of each vector in a loop; `stop` what asks loops to end;
+    `shared` the nodes that have one value in all vectors.
+    """
 
     writer: Writer
     kernel: Kernel
@@ -37,6 +42,11 @@ class Body:
     mask: str | None = None
     places: Mapping[Expr, int] = field(default_factory=dict[Expr, int])
     values: dict[Expr, list[str]] = field(default_factory=dict[Expr, list[str]])
+    masks: list[str] | None = None
+    stop: str = ""
+    turned: dict[Expr, Turned] = field(default_factory=dict[Expr, Turned])
+    shared: frozenset[Expr] = frozenset()
+    used: Mapping[Expr, frozenset[int]] = field(default_factory=dict[Expr, "frozenset[int]"])
 
     @property
     def lanes(self) -> int:
@@ -69,7 +79,13 @@ class Body:
         """The names of the node's vectors."""
         return self.values[node]
 
-    def _each(self, make: Callable[[int], str]) -> list[str]:
+    def mask_of(self, number: int) -> str | None:
+        """The live lanes of a vector; None: all."""
+        return self.masks[number] if self.masks is not None else self.mask
+
+    def _each(self, node: Expr, make: Callable[[int], str]) -> list[str]:
+        if node in self.shared:
+            return [self.writer.let(make(0))] * self.vectors
         return [self.writer.let(make(number)) for number in range(self.vectors)]
 
     def splatted(self, element: str, name: str) -> str:
@@ -102,6 +118,12 @@ class Body:
                 return [""] * self.vectors
             case "gather":
                 return [self._gather(node, number) for number in range(self.vectors)]
+            case "turns":
+                self.turned[node] = emit_turns(self, node, self.used.get(node, frozenset()))
+                return self.turned[node].trouble
+            case "result":
+                assert isinstance(node.value, int)
+                return self.turned[node.args[0]].state[node.value]
             case _:
                 return self._operator(node)
 
@@ -112,6 +134,7 @@ class Body:
         operand, result = element_type(node.args[0].type), element_type(node.type)
         names = [self.values[arg] for arg in node.args]
         return self._each(
+            node,
             lambda number: template.format(
                 *(name[number] for name in names),
                 r=self.vector(result),
@@ -120,7 +143,7 @@ class Body:
                 m=mangled(operand, self.lanes),
                 bits=64 * self.lanes,
                 ones=splat(result, "true" if result == "i1" else -1),
-            )
+            ),
         )
 
     # Memory
@@ -132,6 +155,11 @@ class Body:
         if source.storage is None:
             return self._range(address, number)
         storage = source.storage
+        if source.layout == "scalar":
+            kind = memory_type(storage)
+            return self.splatted(
+                kind, self.writer.let(f"load {kind}, ptr {address.base}, align {storage.size}")
+            )
         if source.layout != "dense":
             assert address.stride is not None
             numbers = self.element_numbers(number)
@@ -185,8 +213,8 @@ class Body:
         name = self.values[index][number]
         i64, i1 = self.vector("i64"), self.vector("i1")
         inside = self.writer.let(f"icmp ult {i64} {name}, {self.splatted('i64', address.length)}")
-        if self.mask is not None:
-            inside = self.writer.let(f"and {i1} {inside}, {self.mask}")
+        if (mask := self.mask_of(number)) is not None:
+            inside = self.writer.let(f"and {i1} {inside}, {mask}")
         raw = self._gathered(address.base, memory_type(storage), name, storage, inside, storage.size)
         return self._widened(raw, storage)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from hastega_magic.codegen.llvm_fold import Fold
 from hastega_magic.codegen.llvm_frame import Frame
 from hastega_magic.codegen.llvm_loops import Carried
+from hastega_magic.codegen.llvm_scan import Scans
 from hastega_magic.codegen.llvm_text import splat
 from hastega_magic.ir.kernel import TROUBLE
 from hastega_magic.types import RESULT_STORAGE
@@ -103,6 +104,8 @@ class BlockEnd:
             index = w.let(f"add i64 {index}, {group}")
             where = w.let(f"getelementptr i64, ptr {self.frame.kept}, i64 {index}")
             w.line(f"store i64 {name}, ptr {where}, align 8")
+        scans = Scans(self.frame)
+        scans.before(final.positions)
         w.line("br label %wait")
         w.label("wait")
         w.line(f"%turn.now = load atomic i64, ptr {self.frame.turn} acquire, align 8")
@@ -111,6 +114,8 @@ class BlockEnd:
         w.label("wait.asked")  # a thread that was asked to stop may have left with the block before
         w.line(f"%wait.stop = load atomic i64, ptr {self.frame.stop} monotonic, align 8")
         w.line("%wait.halt = icmp ne i64 %wait.stop, 0")
+        if self.frame.target.triple.startswith("x86_64"):
+            w.line("call void @llvm.x86.sse2.pause()")
         w.line("br i1 %wait.halt, label %leave, label %wait")
         w.label("place")
         starts: list[str] = []
@@ -118,11 +123,12 @@ class BlockEnd:
             starts.append(w.let(f"load i64, ptr {where}, align 8"))
             end = w.let(f"add i64 {starts[-1]}, {count}")
             w.line(f"store i64 {end}, ptr {where}, align 8")
+        scans.within(final.positions, starts)
         w.line("%turn.after = add i64 %turn, 1")
         w.line(f"store atomic i64 %turn.after, ptr {self.frame.turn} release, align 8")
         for number, store in enumerate(self.frame.layout.stores):
             group = self.frame.layout.groups[number]
-            if group is None:
+            if group is None or store.running in ("cumsum", "fold") or store.type is not store.value.type:
                 continue
             self.frame.at(store)
             size, packed = RESULT_STORAGE[store.value.type].size, self.frame.scratch[number]
@@ -132,6 +138,7 @@ class BlockEnd:
             length = self._bytes(final.positions[group], size)
             w.line(f"call void @llvm.memcpy.p0.p0.i64(ptr {where}, ptr {packed}, i64 {length}, i1 false)")
         self.frame.at(None)
+        scans.after(final.positions, starts)
         w.line("br label %done")
 
     def _bytes(self, count: str, size: int) -> str:

@@ -9,6 +9,7 @@ from hastega_magic.codegen.llvm_fold import Fold, memory_lanes
 from hastega_magic.codegen.llvm_text import Writer
 from hastega_magic.ir import abi
 from hastega_magic.ir.kernel import Assume, Guard, Kernel, Statement
+from hastega_magic.ir.loop import results_used
 from hastega_magic.ir.printer import Places, kernel_places
 from hastega_magic.ir.schedule import BLOCK
 from hastega_magic.ir.target import Target
@@ -25,6 +26,7 @@ class Frame:
         self.writer = Writer()
         self.places = kernel_places(kernel) if kernel.located else Places()
         self.lanes = kernel.schedule.lanes
+        self.used = results_used(kernel.roots())
         self.folds = [Fold(statement, self.lanes) for statement in self.layout.folds]
         self.assumes = kernel.of(Assume)
         self.bounds = list(dict.fromkeys((each.interval, each.status) for each in self.assumes))

@@ -107,18 +107,23 @@ class Loops:
     def _main_loop(self) -> Carried:
         w, vectors = self.frame.writer, self.frame.kernel.schedule.in_flight
         w.label("main")
+        counter = len(w.lines)
         w.line("%i = phi i64 [ %begin, %start ], [ %i.next, %main ]")
         carried, places = self._phis(vectors, self._tree_in_registers, "a")
         body = self._body("%i", vectors, None)
         after = self._turn(body, carried, self._tree_in_registers)
         w.line(f"%i.next = add i64 %i, {self.frame.kernel.schedule.step}")
         w.line("%i.more = icmp ult i64 %i.next, %main.end")
+        self._back_from(counter, "main")
+        starts = self._starts(vectors, self._tree_in_registers)
+        self._close(places, [(starts, "start"), (self._names(after), w.block)])
         w.line("br i1 %i.more, label %main, label %main.done")
-        self._close(
-            places,
-            [(self._starts(vectors, self._tree_in_registers), "start"), (self._names(after), "main")],
-        )
         return after
+
+    def _back_from(self, counter: int, label: str) -> None:
+        """The turn ends in another block than it began in where its body has loops: what the counter's phi names."""
+        lines = self.frame.writer.lines
+        lines[counter] = lines[counter].replace(f"%{label} ]", f"%{self.frame.writer.block} ]")
 
     def _join(self, after: Carried) -> Carried:
         """Vectors in flight become one per fold, whether or not the main loop ran."""
@@ -153,6 +158,7 @@ class Loops:
         w.line("%rest = icmp ult i64 %main.end, %end")
         w.line("br i1 %rest, label %tail, label %finish")
         w.label("tail")
+        counter = len(w.lines)
         w.line("%t = phi i64 [ %main.end, %joined ], [ %t.next, %tail ]")
         carried, places = self._phis(1, False, "b")
         self.frame.at_source()
@@ -164,10 +170,12 @@ class Loops:
         w.line(f"%t.next = add i64 %t, {self.frame.lanes}")
         w.line("%t.more = icmp ult i64 %t.next, %end")
         w.line("br i1 %t.more, label %tail, label %finish")
-        self._close(places, [(self._names(joined), "joined"), (self._names(after), "tail")])
+        self._back_from(counter, "tail")
+        turned = w.block
+        self._close(places, [(self._names(joined), "joined"), (self._names(after), turned)])
         w.label("finish")
         final, places = self._phis(1, False, "f")
-        self._close(places, [(self._names(joined), "joined"), (self._names(after), "tail")])
+        self._close(places, [(self._names(joined), "joined"), (self._names(after), turned)])
         return final
 
     def _body(self, position: str, vectors: int, mask: str | None) -> Body:
@@ -182,6 +190,8 @@ class Loops:
             vectors,
             mask,
             self.frame.places.nodes,
+            stop=self.frame.stop,
+            used=self.frame.used,
         )
 
     def _turn(self, body: Body, carried: Carried, tree: bool) -> Carried:

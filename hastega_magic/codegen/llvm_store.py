@@ -71,6 +71,8 @@ class Stores:
         bits = 32 if FLOAT32 in types and all(type_ in (FLOAT32, BOOL) for type_ in types) else 64
         size = min(lanes, max(1, self.frame.target.vector_bits // bits))
         self.frame.at(stores[members[0]])
+        if stores[members[0]].mask is None:
+            return self._append(body, members, vector, position)
         mask = self._packed_mask(body, group, vector)
         values = [self._packable(body, number, vector, bits) for number in members]
         for start in range(0, lanes, size):
@@ -87,6 +89,21 @@ class Stores:
                 count = w.let(f"zext i{size} {count} to i64")
             position = w.let(f"add i64 {position}, {count}")
         return position
+
+    def _append(self, body: Body, members: list[int], vector: int, position: str) -> str:
+        """All of a vector, of which the last one of a block has fewer elements."""
+        w = self.frame.writer
+        for number in members:
+            store = self.frame.layout.stores[number]
+            self.frame.at(store)
+            element, name, size = self._memory_value(body, store, vector)
+            where = w.let(f"getelementptr {element}, ptr {self.frame.scratch[number]}, i64 {position}")
+            w.line(f"store {body.vector(element)} {name}, ptr {where}, align {size}")
+        if body.mask is None:
+            return w.let(f"add i64 {position}, {self.frame.lanes}")
+        live = w.let(f"sub i64 %end, {body.position}")
+        few = w.let(f"icmp ult i64 {live}, {self.frame.lanes}")
+        return w.let(f"add i64 {position}, {w.let(f'select i1 {few}, i64 {live}, i64 {self.frame.lanes}')}")
 
     def _packable(self, body: Body, number: int, vector: int, bits: int) -> tuple[str, str]:
         """Element type and name of the vector to compress; bools become ints of so many bits."""

@@ -67,6 +67,7 @@ class Writer:
         self.declarations: dict[str, str] = {}
         self.place = 0
         self.places: dict[int, int] = {}
+        self.block = ""
         self._count = 0
 
     def name(self, hint: str = "v") -> str:
@@ -94,7 +95,8 @@ class Writer:
         self.lines.append(f"  {text}")
 
     def label(self, name: str) -> None:
-        """Begin a basic block."""
+        """Begin a basic block, which then is `block`."""
+        self.block = name
         self.lines.append(f"{name}:")
 
     def comment(self, text: str) -> None:

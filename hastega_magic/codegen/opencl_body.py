@@ -18,6 +18,7 @@ from hastega_magic.codegen.opencl_text import (
     vector_type,
     widened,
 )  # fmt: skip
+from hastega_magic.codegen.opencl_turns import Turned, emit_turns
 from hastega_magic.interval import TOP
 from hastega_magic.ir.expr import Expr, postorder
 from hastega_magic.ir.kernel import Assume, Kernel
@@ -43,6 +44,8 @@ class Body:
     live: str | None = None
     places: Mapping[Expr, int] = field(default_factory=dict[Expr, int])
     values: dict[Expr, list[str]] = field(default_factory=dict[Expr, list[str]])
+    turned: dict[Expr, Turned] = field(default_factory=dict[Expr, Turned])
+    used: Mapping[Expr, frozenset[int]] = field(default_factory=dict[Expr, "frozenset[int]"])
 
     @property
     def lanes(self) -> int:
@@ -84,6 +87,12 @@ class Body:
                 return [""] * len(many)
             case "gather":
                 return [self._gather(node, number) for number in many]
+            case "turns":
+                self.turned[node] = emit_turns(self, node, self.used.get(node, frozenset()))
+                return self.turned[node].trouble
+            case "result":
+                assert isinstance(node.value, int)
+                return self.turned[node.args[0]].state[node.value]
             case _:
                 template = self._template(node)
                 names = [self.values[arg] for arg in node.args]

@@ -12,6 +12,7 @@ from hastega_magic.ir import abi
 from hastega_magic.ir.device import bus_storages, partial_name
 from hastega_magic.ir.expr import Expr
 from hastega_magic.ir.kernel import TROUBLE, Accumulate, Assume, Guard, Kernel, Statement, Store
+from hastega_magic.ir.loop import results_used
 from hastega_magic.ir.printer import kernel_places
 from hastega_magic.ir.schedule import BLOCK
 from hastega_magic.ir.target import Target
@@ -34,6 +35,7 @@ class Frame:
         self.places = kernel_places(kernel)
         self.lanes = kernel.schedule.lanes
         self.n = suffix(self.lanes)
+        self._used = results_used(kernel.roots())
         self.bus = bus_storages(kernel, target.has("narrow"))
         self.folds = [Fold(number, each, self.lanes) for number, each in enumerate(kernel.of(Accumulate))]
         self.assumes = kernel.of(Assume)
@@ -87,6 +89,7 @@ class Frame:
     def body(self, positions: list[str], live: str | None = None) -> Body:
         """The loop body's values for elements at the positions."""
         body = Body(self.writer, self.kernel, self.target, positions, live, self.places.nodes)
+        body.used = self._used
         body.emit(self._roots())
         return body
 

@@ -41,7 +41,7 @@ class Layout:
     three: base, stride,
     length. A store takes one: the result's address. An accumulation takes one: the address of its partial
     results, one or two words
-    per block. `groups` maps the stores with a mask to packed groups.
+    per block. `groups` maps the stores with a mask, or with running values, to packed groups.
     """
 
     sources: int
@@ -76,10 +76,15 @@ class Layout:
         """How many different masks stores are packed under."""
         return 1 + max((group for group in self.groups if group is not None), default=-1)
 
+    def carry(self, number: int) -> int:
+        """The shared word that holds the running value of store number `number` after the blocks published so far."""
+        return POSITIONS + LINE * (max(1, self.group_count) + number)
+
     @property
     def shared_words(self) -> int:
         """Size of the shared area."""
-        return POSITIONS + LINE * max(1, self.group_count)
+        running = any(store.running for store in self.stores)
+        return self.carry(len(self.stores) if running else 0)
 
     @property
     def scratch_bytes(self) -> int:
@@ -94,7 +99,7 @@ def layout(kernel: Kernel) -> Layout:
     masks: list[object] = []
     groups: list[int | None] = []
     for store in stores:
-        if store.mask is None:
+        if store.mask is None and not store.running:
             groups.append(None)
             continue
         if store.mask not in masks:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -36,17 +36,23 @@ class Expr:
     @cached_property
     def digest(self) -> bytes:
         """A hash of the structure, the same in every process."""
-        known: dict[Expr, bytes] = {}
-        for node in postorder([self]):  # graphs can be deeper than Python's stack
+        for node in postorder([self], _Hashed()):  # graphs can be deeper than Python's stack
             hasher = hashlib.blake2b(digest_size=16)
             hasher.update(f"{node.op} {node.type.value} {node.value!r}".encode())
             for arg in node.args:
-                hasher.update(known[arg])
-            known[node] = hasher.digest()
-        return known[self]
+                hasher.update(arg.__dict__["digest"])
+            node.__dict__["digest"] = hasher.digest()  # as the cached property keeps it
+        return self.__dict__["digest"]
 
     def __repr__(self) -> str:
         return _text(self, depth=4)
+
+
+class _Hashed:
+    """The nodes whose digest is known."""
+
+    def __contains__(self, node: object) -> bool:
+        return "digest" in cast("Expr", node).__dict__
 
 
 def _text(node: Expr, depth: int) -> str:
@@ -76,6 +82,11 @@ def _intern(op: str, args: tuple[Expr, ...], type_: ScalarType, value: object = 
 def leaf(op: str, type_: ScalarType, value: object = None) -> Expr:
     """A leaf node."""
     return _intern(op, (), type_, value)
+
+
+def node_of(op: str, args: tuple[Expr, ...], type_: ScalarType, value: object) -> Expr:
+    """A node that no row of the table describes; ir/loop.py makes such."""
+    return _intern(op, args, type_, value)
 
 
 def const(value: Any, type_: ScalarType | None = None) -> Expr:
@@ -169,24 +180,29 @@ def map_value(function: Callable[[Expr], Expr], value: Value) -> Value:
     return function(value) if isinstance(value, Expr) else tuple(map_value(function, part) for part in value)
 
 
-def postorder(roots: Iterable[Expr]) -> Iterator[Expr]:
-    """Every node below the roots once, operands first."""
+def postorder(roots: Iterable[Expr], known: Container[Expr] = ()) -> Iterator[Expr]:
+    """Every node below the roots once, operands first; `known` ones are left out, with all below them."""
     seen: set[Expr] = set()
     stack: list[tuple[Expr, bool]] = [(root, False) for root in reversed(list(roots))]
     while stack:
         node, ready = stack.pop()
         if ready:
             yield node
-        elif node not in seen:
+        elif node not in seen and node not in known:
             seen.add(node)
             stack.append((node, True))
             stack.extend((arg, False) for arg in reversed(node.args))
 
 
-def rewrite(roots: Sequence[Expr], change: Callable[[Expr], Expr]) -> dict[Expr, Expr]:
-    """Bottom-up: each node, over rewritten operands, goes through `change`. Maps old nodes to new ones."""
-    new: dict[Expr, Expr] = {}
-    for node in postorder(roots):
+def rewrite(
+    roots: Sequence[Expr], change: Callable[[Expr], Expr], known: Mapping[Expr, Expr] | None = None
+) -> dict[Expr, Expr]:
+    """Bottom-up: each node, over rewritten operands, goes through `change`. Maps old nodes to new ones.
+
+    `known` nodes are replaced as it says; what is below them is not looked at.
+    """
+    new = dict(known or {})
+    for node in postorder(roots, known or ()):
         new[node] = change(rebuild(node, tuple(new[arg] for arg in node.args)))
     return new
 
@@ -209,5 +225,5 @@ def is_const(node: Expr, value: object = None) -> bool:
 
 __all__ = [
     "FLOAT", "Expr", "Value", "conjunction", "const", "convert", "flatten", "is_const", "leaf", "make",
-    "map_value", "postorder", "rebuild", "rewrite", "structure", "substitute", "truth",
+    "map_value", "node_of", "postorder", "rebuild", "rewrite", "structure", "substitute", "truth",
 ]  # fmt: skip

@@ -17,12 +17,16 @@ from hastega_magic.ir.pipeline import Sink, Source, Table
 
 @dataclass(frozen=True)
 class Output:
-    """One result of the loop: the element's value, the mask under which it takes part, and its sink."""
+    """One result of the loop: the element's value, the mask under which it takes part, and its sink.
+
+    `init`: the load of the starting value, where the sink has one.
+    """
 
     name: str
     sink: Sink
     value: Value
     mask: Expr | None = None
+    init: Expr | None = None
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import itertools
 import math
 import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -16,9 +17,13 @@ from typing import Any
 import numpy as np
 
 from hastega_magic.interval import INT64
-from hastega_magic.ir.expr import Expr, Value
+from hastega_magic.ir.expr import Expr, Value, flatten
 from hastega_magic.ir.fused import Fused, Output
+from hastega_magic.ir.loop import iteration, operands
+from hastega_magic.ir.pipeline import RUNNING_SINKS
 from hastega_magic.ir.reduction import PROD_NEUTRAL, SUM_NEUTRAL, block_prods, block_sums, tree_prod, tree_sum
+from hastega_magic.ir.scan import running_sums
+from hastega_magic.ir.sinks import bincount, end, extreme, spread
 from hastega_magic.ops import OPS
 from hastega_magic.types import BOOL, FLOAT32, INT, ScalarType
 
@@ -74,7 +79,7 @@ def first_overflow(
     # Whatever the user's operators raise ends the element.
     with np.errstate(all="ignore"), contextlib.suppress(Exception):
         _run_element(fused, evaluation, results)
-    for node, value in evaluation.values.items():
+    for node, value in (*evaluation.values.items(), *evaluation.most.items()):
         if node.type is INT and isinstance(value, int) and value not in INT64:
             return node, value
     return None
@@ -102,7 +107,10 @@ class _Evaluation:
 
     def __init__(self, leaves: Callable[[Expr], object]) -> None:
         self.values: dict[Expr, object] = {}
+        self.most: dict[Expr, object] = {}
+        """Nodes of loops' bodies whose value left int64 in some turn, with that value."""
         self._leaves = leaves
+        self._last: dict[Expr, list[Any]] = {}
 
     def demand(self, root: Expr) -> Any:
         """The value of the node."""
@@ -125,6 +133,18 @@ class _Evaluation:
 
     def _step(self, node: Expr) -> list[Expr]:
         """Evaluate the node, or say which operands that needs first."""
+        if node.op == "turns":
+            missing = [arg for arg in node.args if arg not in self.values]
+            if not missing:
+                self._last[node] = self._turns(node)
+                self.values[node] = False
+            return missing
+        if node.op == "result":
+            if node.args[0] not in self.values:
+                return [node.args[0]]
+            assert isinstance(node.value, int)
+            self.values[node] = self._last[node.args[0]][node.value]
+            return []
         if not node.args:
             found = node.value if node.op == "const" else self._leaves(node)
             self.values[node] = found if node.op == "table" else _SCALAR[node.type](found)
@@ -140,6 +160,26 @@ class _Evaluation:
             operands = [self.values[arg] for arg in wanted]
             self.values[node] = _SCALAR[node.type](_apply(node.op, operands))
         return missing
+
+    def _turns(self, loop: Expr) -> list[Any]:
+        """The state after the last turn."""
+        body = iteration(loop)
+        starts, outside = operands(loop)
+        fixed = {leaf: self.values[arg] for leaf, arg in zip(body.outer, outside, strict=True)}
+        state: list[Any] = [self.values[arg] for arg in starts]
+        while state[0]:
+            own = {**fixed, **dict(zip(body.state, state, strict=True))}
+            turn = _Evaluation(lambda node, own=own: own[node] if node in own else self._leaves(node))
+            for condition, node in body.effects:
+                if condition is None or turn.demand(condition):
+                    turn.demand(node)
+            state = [turn.demand(node) for node in body.step]
+            self.most.update((node, value) for node, value in turn.values.items() if _beyond(node, value))
+        return state
+
+
+def _beyond(node: Expr, value: object) -> bool:
+    return node.type is INT and isinstance(value, int) and value not in INT64
 
 
 def _apply(op: str, operands: list[Any]) -> object:
@@ -213,12 +253,50 @@ class _Decision(_Elements):
         return self._until if self.decided else not self._until
 
 
+class _Running(_Elements):
+    """Running sums, or a function of the value so far and each element: all of its values, or the last."""
+
+    def __init__(self, output: Output) -> None:
+        super().__init__()
+        self._output = output
+        self._begun = output.init is not None
+        self._total: Any = None
+
+    def begin(self, evaluation: _Evaluation) -> None:
+        """The starting value."""
+        if self._begun and self._total is None and self._output.init is not None:
+            self._total = evaluation.demand(self._output.init)
+
+    def add(self, value: Any, taken: bool) -> None:
+        if not taken:
+            return
+        fn = self._output.sink.fn
+        if fn is not None and self._begun:
+            assert isinstance(fn.result, Expr)
+            leaves = dict(zip(flatten(fn.params), (self._total, value), strict=True))
+            value = evaluate([fn.result], leaves.__getitem__)[fn.result]
+        self._begun, self._total = True, value
+        self.values.append(value)
+
+    def value(self) -> object:
+        if self._output.sink.kind == "fold":
+            if not self._begun:
+                functools.reduce(max, ())  # raises
+            return self._total
+        if self._output.sink.kind == "scan" or not self.values:
+            return self.values
+        if isinstance(self.values[0], int):
+            return list(itertools.accumulate(self.values))
+        return list(running_sums(np.array(self.values)))
+
+
 class _FloatTree(_Elements):
     """A float sum, product or mean: elements keep their places in the tree, others are neutral there."""
 
-    def __init__(self, kind: str, type_: ScalarType) -> None:
+    def __init__(self, kind: str, type_: ScalarType, ddof: float = 0.0) -> None:
         super().__init__()
         self._kind = kind
+        self._ddof = ddof
         self._dtype = np.float32 if type_ is FLOAT32 else np.float64
         self._count = 0
 
@@ -228,11 +306,13 @@ class _FloatTree(_Elements):
 
     def value(self) -> object:
         if not self._count:
-            return _FOLDS[self._kind]([])
+            return _FOLDS["mean" if self._kind in ("var", "std") else self._kind]([])
         array = np.array(self.values, self._dtype)
         if self._kind == "prod":
             return tree_prod(block_prods(array))
         total = tree_sum(block_sums(array))
+        if self._kind in ("var", "std"):
+            return spread(self._kind, total, self._count, self._ddof)
         return total / self._count if self._kind == "mean" else total
 
 
@@ -254,6 +334,11 @@ _FOLDS: Mapping[str, Callable[[list[Any]], object]] = {
     "max": max,
     "count": len,
     "mean": mean,
+    "bincount": bincount,
+    "first_index": lambda values: min(values, default=None),
+    "last_index": lambda values: max(values, default=None),
+    **{kind: functools.partial(extreme, kind) for kind in ("argmin", "argmax")},
+    **{kind: functools.partial(end, kind) for kind in ("first", "last")},
     **{
         f"reduce_{name}": functools.partial(_reduced, OPS[name].python)
         for name in ("add", "mul", "min", "max", "and", "or", "xor")
@@ -265,10 +350,13 @@ def _result(output: Output) -> _Elements:
     kind = output.sink.kind
     if kind in ("array", "to_list"):
         return _Elements()
+    if kind in RUNNING_SINKS:
+        return _Running(output)
     if kind in ("any", "all"):
         return _Decision(until=kind == "any")
-    if kind in ("sum", "prod", "mean") and isinstance(output.value, Expr) and output.value.type.is_float:
-        return _FloatTree(kind, output.value.type)
+    trees = kind in ("sum", "prod", "mean", "var", "std")
+    if trees and isinstance(output.value, Expr) and output.value.type.is_float:
+        return _FloatTree(kind, output.value.type, output.sink.ddof)
     return _Fold(_FOLDS[kind])
 
 
@@ -277,6 +365,8 @@ def _run_element(fused: Fused, evaluation: _Evaluation, results: Sequence[_Eleme
         if effect.mask is None or evaluation.demand(effect.mask):
             evaluation.demand(effect.node)
     for output, result in zip(fused.outputs, results, strict=True):
+        if isinstance(result, _Running):
+            result.begin(evaluation)
         if not result.decided:
             taken = output.mask is None or evaluation.demand(output.mask)
             result.add(evaluation.of(output.value) if taken else None, taken)

@@ -12,7 +12,7 @@ from hastega_magic.ir.expr import Expr
 from hastega_magic.ir.origins import Origins
 from hastega_magic.ir.pipeline import Source, Table
 from hastega_magic.ir.schedule import Schedule
-from hastega_magic.types import INT
+from hastega_magic.types import INT, ScalarType
 
 OK, VIOLATED, TROUBLE = 0, 1, 2
 """What a block reports: done; the source left the interval this variant assumes; Python must evaluate it."""
@@ -56,12 +56,41 @@ class Accumulate:
 
 
 @dataclass(frozen=True)
+class Step:
+    """The value so far and an element (leaves), what becomes of them, and when Python must do it.
+
+    `init`: slot of the source that holds the starting value; None: the first element is the first value.
+    """
+
+    total: Expr
+    element: Expr
+    result: Expr
+    guards: tuple[Expr, ...]
+    init: int | None
+
+    def roots(self) -> list[Expr]:
+        """The nodes of a step."""
+        return [self.result, *self.guards]
+
+
+@dataclass(frozen=True)
 class Store:
-    """Write the value to result number `slot`: at the element's own place, or, with a mask, densely packed."""
+    """Write the value to result number `slot`: at the element's own place, or, with a mask, densely packed.
+
+    running: "cumsum" (running sums are written instead), "scan" (every value of `step`), "fold" (its last value alone,
+    at place 0), or "".
+    """
 
     slot: int
     value: Expr
     mask: Expr | None
+    running: str = ""
+    step: Step | None = None
+
+    @property
+    def type(self) -> ScalarType:
+        """What is written: values, or what a step makes of them."""
+        return self.value.type if self.step is None else self.step.total.type
 
 
 Statement = Assume | Guard | Accumulate | Store

@@ -12,17 +12,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from hastega_magic.errors import Span
-from hastega_magic.ir.expr import Expr, postorder
+from hastega_magic.ir.expr import Expr
+from hastega_magic.ir.loop import everything
 
 Origins = Mapping[Expr, tuple[Expr, ...]]
 
-UNNAMED = frozenset({"const", "table", "length"})
+UNNAMED = frozenset({"const", "table", "length", "carry", "outer"})
 """Leaves that listings show where they are used; they come from no place of their own."""
 
 
 def themselves(roots: Iterable[Expr]) -> Origins:
     """The origins in the written form: every node is its own."""
-    return {node: (node,) for node in postorder(roots) if node.op not in UNNAMED}
+    return {node: (node,) for node in everything(roots) if node.op not in UNNAMED}
 
 
 def moved(origins: Origins, new: Iterable[tuple[Expr, Expr]], roots: Iterable[Expr]) -> Origins:
@@ -42,7 +43,7 @@ def inherited(roots: Iterable[Expr], known: Mapping[Expr, Iterable[Expr]]) -> Or
 
     A load is the same in every form, also where only a check looks at it.
     """
-    order = list(postorder(roots))
+    order = list(everything(roots))
     found: dict[Expr, tuple[Expr, ...]] = {}
     pending: dict[Expr, dict[Expr, None]] = {}
     for node in reversed(order):  # users come before what they use

@@ -10,6 +10,9 @@ from hastega_magic.interval import Interval
 from hastega_magic.ir.expr import Expr, Value
 from hastega_magic.types import ScalarType, Storage
 
+FIRST_PARAMETER = 1 << 20
+"""Parameters from this number on stand for captured numbers; those of elements are far below."""
+
 
 @dataclass(frozen=True)
 class Source:
@@ -22,7 +25,7 @@ class Source:
     type      what an element is to functions
     interval  proved values: of a range its own; of an array its storage's limits
     storage   how an array lies in memory (None: a range)
-    layout    "dense", "strided" or "swapped" (strided, other byte order)
+    layout    "dense", "strided", "swapped" (strided, other byte order) or "scalar" (one number, for all elements)
     key       the identity of the object behind it: the same key is the same elements
     """
 
@@ -66,7 +69,12 @@ class Fn:
 
 @dataclass(frozen=True)
 class Stage:
-    """One step. kind: "map", "filter" (with fn), "zip" (sources), "enumerate" (number: the start)."""
+    """One step. kind: "map", "filter" (with fn), "zip" (sources), "enumerate", "index" or "window".
+
+    An "enumerate" counts from `number` on by `stride`. After "index" the element is its own number in the loop. After a
+    "window" it is a tuple of `number` neighbours, `stride` elements of the sources apart; `sources` are those so far,
+    moved on by one element, then by two, and so on.
+    """
 
     kind: str
     text: str
@@ -74,19 +82,33 @@ class Stage:
     fn: Fn | None = None
     sources: tuple[Source, ...] = ()
     number: int = 0
+    stride: int = 1
+
+
+RUNNING_SINKS = frozenset({"cumsum", "scan", "fold"})
+"""Sinks whose value at an element depends on the one before: running sums, every value of a function, the last one."""
+
+ELEMENT_SINKS = frozenset({"array", "to_list", "first", "last", "bincount"}) | RUNNING_SINKS
+"""Sinks for which the loop stores something for elements."""
 
 
 @dataclass(frozen=True)
 class Sink:
-    """What becomes of the elements: "array", "to_list", or a reduction.
+    """What becomes of the elements: one of ELEMENT_SINKS, or a reduction.
 
-    Reductions are sum, prod, min, max, count, mean, any, all, and the
-    associative operators of `reduce`: "reduce_add" and so on, with the starting value kept outside).
+    Reductions are sum, prod, min, max, count, mean, any, all, argmin, argmax, var and std (over squared deviations from
+    the mean), first_index and last_index (the number of the first or last element, None without any), and the
+    associative operators of `reduce`: "reduce_add" and so on, with the starting value kept outside. Var and std divide
+    by the number of elements less `ddof`. A scan or fold applies `fn` to the value so far and an element, in the order
+    of the elements, from `init` on (None: from the first element).
     """
 
     kind: str
     text: str = ""
     span: Span = NOWHERE
+    ddof: float = 0.0
+    fn: Fn | None = None
+    init: Source | None = None
 
 
 @dataclass(frozen=True)
@@ -100,3 +122,5 @@ class Pipeline:
     tables: tuple[Table, ...] = ()
     span: Span = NOWHERE
     source_span: Span = NOWHERE
+    parameters: tuple[tuple[Expr, Source], ...] = ()
+    """Captured numbers that change from run to run: what stands for them in functions, and where they lie."""

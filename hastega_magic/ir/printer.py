@@ -17,6 +17,7 @@ from hastega_magic.interval import Interval
 from hastega_magic.ir.expr import Expr, Value, flatten, postorder
 from hastega_magic.ir.fused import Effect, Fused, Output
 from hastega_magic.ir.kernel import VIOLATED, Accumulate, Assume, Guard, Kernel, Statement, Store
+from hastega_magic.ir.loop import iteration, operands
 from hastega_magic.ir.origins import UNNAMED
 from hastega_magic.ir.pipeline import Fn, Pipeline, Source, Stage, Table
 from hastega_magic.ir.schedule import BLOCK
@@ -108,13 +109,25 @@ def kernel_places(kernel: Kernel) -> Places:
     places = Places()
     line = 2 + len(kernel.sources) + len(kernel.tables)
     for statement in kernel.body:
-        for node in postorder(_needs(statement)):
-            if node.op not in UNNAMED and node not in places.nodes:
-                line += 1
-                places.nodes[node] = line
-        line += 1
+        line = _place(_needs(statement), places.nodes, line) + 1
         places.statements[statement] = line
     return places
+
+
+def _place(roots: Iterable[Expr], places: dict[Expr, int], line: int) -> int:
+    """Number the lines of the nodes below the roots, after `line`; the last one."""
+    for node in postorder(roots, places):
+        if node.op in UNNAMED:
+            continue
+        line += 1
+        places[node] = line
+        if node.op == "turns":
+            body = iteration(node)
+            inner: dict[Expr, int] = {}
+            line = _place(body.roots(), inner, line) + 1 + (body.trouble is not None)
+            for each, place in inner.items():
+                places.setdefault(each, place)
+    return line
 
 
 class _Names:
@@ -124,6 +137,8 @@ class _Names:
         self._sources = sources
         self.tables = tables
         self._numbers: dict[Expr, int] = {}
+        self._leaves: dict[Expr, str] = {}
+        self._depth = 0
 
     def definitions(
         self,
@@ -132,15 +147,43 @@ class _Names:
         spans: Mapping[Expr, tuple[Span, ...]],
     ) -> Iterator[Line]:
         """A line for every node below the roots that has none yet."""
-        for node in postorder(roots):
-            if node.op in UNNAMED or node in self._numbers:
+        for node in postorder(roots, self._numbers):
+            if node.op in UNNAMED:
+                continue
+            if node.op == "turns":
+                yield from self._turns(node, ranges, spans)
                 continue
             body = self._body(node)
             self._numbers[node] = number = len(self._numbers)
             known = f" {ranges[node]}" if node in ranges and node.type is not BOOL else ""
             yield _noted(f"%{number}: {node.type.value}{known} = {body}", spans.get(node, ())), node
 
+    def _turns(
+        self, node: Expr, ranges: Mapping[Expr, Interval], spans: Mapping[Expr, tuple[Span, ...]]
+    ) -> Iterator[Line]:
+        """A loop: its state, the nodes of a turn, and what the state is then."""
+        body = iteration(node)
+        starts, outside = operands(node)
+        depth = self._depth
+        shown = [f"{'stu'[depth % 3]}{k}" for k in range(len(body.state))]
+        self._numbers[node] = number = len(self._numbers)
+        head = ", ".join(f"{name} = {self.use(arg)}" for name, arg in zip(shown, starts, strict=True))
+        yield _noted(f"%{number}: turns while {shown[0]} ({head})", spans.get(node, ())), node
+        self._leaves |= dict(zip(body.state, shown, strict=True))
+        self._leaves |= {leaf: self.use(arg) for leaf, arg in zip(body.outer, outside, strict=True)}
+        for each in postorder(body.roots()):
+            self._numbers.pop(each, None)  # a body that stands in two loops has its lines in both
+        self._depth += 1
+        yield from _indented(self.definitions(body.roots(), ranges, spans))
+        self._depth -= 1
+        if body.trouble is not None:
+            yield f"  guard {self.use(body.trouble)}: a turn needs Python", None
+        steps = ", ".join(f"{name} = {self.use(step)}" for name, step in zip(shown, body.step, strict=True))
+        yield f"  next {steps}", None
+
     def _body(self, node: Expr) -> str:
+        if node.op == "result":
+            return f"result {node.value} of {self.use(node.args[0])}"
         if node.args:
             return f"{node.op} {', '.join(map(self.use, node.args))}"
         if node.op == "load":
@@ -158,6 +201,8 @@ class _Names:
                 return f"@{_named(self.tables, value.value, 'table')}"
             case "length":
                 return f"len @{_named(self.tables, value.value, 'table')}"
+            case "carry" | "outer":
+                return self._leaves[value]
             case _:
                 return f"%{self._numbers[value]}"
 
@@ -211,7 +256,11 @@ def _stage(stage: Stage) -> str:
         case "zip":
             return f"zip {', '.join(_source(source).removeprefix('source ') for source in stage.sources)}"
         case "enumerate":
-            return f"enumerate from {stage.number}"
+            by = "" if stage.stride == 1 else f" by {stage.stride}"
+            return f"enumerate from {stage.number}{by}"
+        case "window":
+            apart = "" if stage.stride == 1 else f", {stage.stride} apart"
+            return f"window of {stage.number}{apart}"
         case _:
             return f"{stage.kind} {stage.fn.text if stage.fn is not None else ''}".rstrip()
 
@@ -257,6 +306,6 @@ def _statement(statement: Statement, names: _Names) -> str:
             return f"guard {names.use(condition)}: {reason}"
         case Accumulate(kind, value, mask, wide):
             text = f"accumulate {kind} {names.use(value)}{' in two words' if wide else ''}"
-        case Store(slot, value, mask):
-            text = f"store {slot}, {names.use(value)}"
+        case Store(slot, value, mask, running):
+            text = f"{running or 'store'} {slot}, {names.use(value)}"
     return f"{text} {_where(mask, names)}".rstrip()

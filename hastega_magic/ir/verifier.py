@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 from hastega_magic.errors import HastegaError, NotCompilable
 from hastega_magic.interval import Interval
-from hastega_magic.ir.expr import Expr, Value, flatten, structure
+from hastega_magic.ir.expr import Expr, Value, flatten, postorder, structure
 from hastega_magic.ir.fused import Fused
 from hastega_magic.ir.kernel import TROUBLE, VIOLATED, Accumulate, Assume, Guard, Kernel, Statement, Store
-from hastega_magic.ir.pipeline import Fn, Pipeline, Sink, Source, Stage, Table
+from hastega_magic.ir.loop import Iteration, iteration
+from hastega_magic.ir.pipeline import ELEMENT_SINKS, FIRST_PARAMETER, Fn, Pipeline, Sink, Source, Stage, Table
 from hastega_magic.ir.schedule import VIRTUAL_LANES
 from hastega_magic.ops import OPS
 from hastega_magic.types import BOOL, INT, ScalarType
 
-ELEMENT_SINKS = frozenset({"array", "to_list"})
-REDUCTIONS = frozenset({"sum", "prod", "min", "max", "count", "mean", "any", "all"}) | {
-    f"reduce_{name}" for name in ("add", "mul", "min", "max", "and", "or", "xor")
-}
+REDUCTIONS = frozenset({
+    "sum", "prod", "min", "max", "count", "mean", "any", "all", "argmin", "argmax", "var", "std", "first_index",
+    "last_index", *(f"reduce_{name}" for name in ("add", "mul", "min", "max", "and", "or", "xor")),
+})  # fmt: skip
 ACCUMULATIONS = frozenset({"add", "mul", "min", "max", "and", "or", "xor", "count"})
 _PYTHON: Mapping[ScalarType, type] = dict.fromkeys(ScalarType, float) | {BOOL: bool, INT: int}
 
@@ -74,11 +75,12 @@ def verify_kernel(kernel: Kernel) -> None:
 
 @dataclass(frozen=True)
 class _Leaves:
-    """What leaves may refer to; `params` of a function's own."""
+    """What leaves may refer to; `params` of a function's own, or a loop's."""
 
     sources: Sequence[Source] = ()
     tables: Sequence[Table] = ()
     params: frozenset[Expr] = frozenset()
+    index: bool = True
 
 
 def _require(condition: bool, text: str) -> None:
@@ -126,6 +128,13 @@ def _after_stage(stage: Stage, element: object, pipeline: Pipeline) -> object:
             return (element, *(source.type for source in stage.sources))
         case "enumerate":
             return INT, element
+        case "index":
+            return INT
+        case "window":
+            _require(stage.number > 0, f"{stage.text}: a window of {stage.number}")
+            for source in stage.sources:
+                _check_source(source)
+            return (element,) * stage.number
         case _:
             raise VerificationError(f"there is no stage {stage.kind}")
 
@@ -140,7 +149,9 @@ def _check_function(fn: Fn, element: object, tables: Sequence[Table], text: str)
     for condition, node in fn.effects:
         _check_mask(condition, text)
         roots += [node] if condition is None else [condition, node]
-    _check_graph(roots, _Leaves((), tables, frozenset(params)))
+    known = [node for node in postorder(roots) if node.op == "param" and isinstance(node.value, int)]
+    captured = [node for node in known if cast(int, node.value) >= FIRST_PARAMETER]
+    _check_graph(roots, _Leaves((), tables, frozenset([*params, *captured])))
 
 
 def _fits(value: Value, element: object) -> bool:
@@ -173,14 +184,46 @@ def _check_statement(statement: Statement) -> None:
             _require(bits, f"accumulate {kind}: {value} is {value.type}")
         case Store(slot, _, mask):
             _check_mask(mask, f"store {slot}")
+            stepped = statement.running in ("scan", "fold")
+            _require(
+                stepped == (statement.step is not None), f"store {slot}: a step where there is none to be"
+            )
 
 
 def _check_graph(roots: Iterable[Expr], leaves: _Leaves) -> None:
     for node in _acyclic(roots):
-        if node.args:
+        if node.op == "turns":
+            _check_turns(node, leaves)
+        elif node.op == "result":
+            _check_result(node)
+        elif node.args:
             _check_operator(node)
         else:
             _check_leaf(node, leaves)
+
+
+def _check_turns(node: Expr, leaves: _Leaves) -> None:
+    _require(isinstance(node.value, Iteration), f"{node} has no body")
+    body = iteration(node)
+    own = (*body.state, *body.outer)
+    _require(len(node.args) == len(own), f"{node}: {len(node.args)} operands for {len(own)} leaves")
+    _require(len(body.step) == len(body.state), f"{node}: a turn gives another state")
+    for leaf, given in zip(own, node.args, strict=True):
+        _require(_same(leaf.type, given.type), f"{node}: {given} is {given.type}, not {leaf.type}")
+    for leaf, given in zip(body.state, body.step, strict=True):
+        _require(_same(leaf.type, given.type), f"{node}: a turn makes {leaf.type} {given.type}")
+    _require(body.state[0].type is BOOL, f"{node}: whether there is another turn is no bool")
+    inside = replace(leaves, sources=(), params=frozenset(own), index=False)
+    _check_graph(body.roots(), inside)
+
+
+def _check_result(node: Expr) -> None:
+    (loop,) = node.args
+    _require(loop.op == "turns" and isinstance(node.value, int), f"{node} is a result of no loop")
+    state = iteration(loop).state
+    number = node.value if isinstance(node.value, int) else -1
+    _require(0 <= number < len(state), f"{node} is no part of the loop's state")
+    _require(node.type is state[number].type, f"{node} is {node.type}")
 
 
 def _acyclic(roots: Iterable[Expr]) -> list[Expr]:
@@ -226,13 +269,13 @@ def _check_leaf(node: Expr, leaves: _Leaves) -> None:
     match node.op:
         case "const":
             _require(type(node.value) is _PYTHON[node.type], f"{node}: {node.value!r} is no {node.type}")
-        case "param":
-            _require(node in leaves.params, f"{node} is a parameter of no function here")
+        case "param" | "carry" | "outer":
+            _require(node in leaves.params, f"{node} is a parameter of no function or loop here")
         case "load":
             _require(0 <= slot < len(leaves.sources), f"{node} loads from no source")
             _require(_same(node.type, leaves.sources[slot].type), f"{node} is {node.type}, its source is not")
         case "index":
-            _require(node.type is INT, f"{node} is {node.type}")
+            _require(node.type is INT and leaves.index, f"{node} is {node.type}, or in a loop's body")
         case "table":
             _require(0 <= slot < len(leaves.tables), f"{node} is no table")
             fits = _same(node.type, leaves.tables[slot].storage.scalar)

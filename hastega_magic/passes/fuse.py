@@ -15,8 +15,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from hastega_magic.errors import NOWHERE, Span
-from hastega_magic.ir.expr import Expr, Value, const, flatten, leaf, make, rewrite
+from hastega_magic.ir.expr import Expr, Value, const, flatten, leaf, make, postorder, rewrite
 from hastega_magic.ir.fused import Effect, Fused, Output
+from hastega_magic.ir.loop import everything, gated, iteration, loops_in
 from hastega_magic.ir.origins import UNNAMED
 from hastega_magic.ir.pipeline import Fn, Pipeline, Source, Stage, Table
 from hastega_magic.types import BOOL, INT
@@ -30,6 +31,8 @@ class _Loop:
     outputs: list[Output] = field(default_factory=list[Output])
     effects: list[Effect] = field(default_factory=list[Effect])
     spans: dict[Expr, tuple[Span, ...]] = field(default_factory=dict[Expr, "tuple[Span, ...]"])
+    parameters: Mapping[Expr, Source] = field(default_factory=dict[Expr, Source])
+    """Of the pipeline that is being added."""
 
     def note(self, node: Expr, places: Iterable[Span]) -> None:
         """The node comes from these places too."""
@@ -66,25 +69,14 @@ def fuse(pipelines: Sequence[Pipeline], tables: tuple[Table, ...] = ()) -> Fused
     """One loop that computes all the pipelines, whose sources have one length; "result" sources name earlier ones."""
     loop = _Loop()
     for pipeline in pipelines:
-        value, mask = _start(loop, pipeline)
-        for stage in pipeline.stages:
-            value, mask = _after(loop, stage, value, mask)
-        loop.outputs.append(Output(pipeline.name, pipeline.sink, value, mask))
+        _Part(loop, pipeline).run()
     return Fused(tuple(loop.sources), tables, tuple(loop.outputs), tuple(loop.effects), {}, loop.spans)
 
 
 def elements(pipelines: Sequence[Pipeline]) -> list[list[Value]]:
     """For each pipeline the element of its source, and that after each stage, as nodes of the fused loop."""
     loop = _Loop()
-    found: list[list[Value]] = []
-    for pipeline in pipelines:
-        value, mask = _start(loop, pipeline)
-        found.append([value])
-        for stage in pipeline.stages:
-            value, mask = _after(loop, stage, value, mask)
-            found[-1].append(value)
-        loop.outputs.append(Output(pipeline.name, pipeline.sink, value, mask))
-    return found
+    return [_Part(loop, pipeline).run() for pipeline in pipelines]
 
 
 def can_fuse(group: Sequence[Pipeline], candidate: Pipeline) -> bool:
@@ -121,30 +113,82 @@ def _start(loop: _Loop, pipeline: Pipeline) -> tuple[Value, Expr | None]:
     return producer.value, producer.mask
 
 
-def _after(loop: _Loop, stage: Stage, value: Value, mask: Expr | None) -> tuple[Value, Expr | None]:
-    """The element and its mask after a stage."""
-    match stage.kind:
-        case "map":
-            assert stage.fn is not None
-            return _apply(loop, stage, stage.fn, value, mask), mask
-        case "filter":
-            assert stage.fn is not None
-            kept = _apply(loop, stage, stage.fn, value, mask)
-            assert isinstance(kept, Expr)
-            found = both(mask, kept)
-            if found is not kept:
-                loop.note(found, (stage.span,))
-            return value, found
-        case "zip":
-            return (value, *(loop.load(source, stage.span) for source in stage.sources)), mask
-        case "enumerate":
-            index = leaf("index", INT)
-            number = make("add", index, const(stage.number)) if stage.number else index
-            loop.note(index, (stage.span,))
-            loop.note(number, (stage.span,))
-            return (number, value), mask
-        case _:
-            raise AssertionError(stage.kind)
+class _Part:
+    """One pipeline on its way into the loop: its sources so far, its element, and the mask under which there is one."""
+
+    def __init__(self, loop: _Loop, pipeline: Pipeline) -> None:
+        self.loop = loop
+        self.pipeline = pipeline
+        loop.parameters = dict(pipeline.parameters)
+        self.sources = [pipeline.source]
+        self.effects = len(loop.effects)
+        self.value, self.mask = _start(loop, pipeline)
+
+    def run(self) -> list[Value]:
+        """Add all stages and the output; the element as the source has it, and after each stage."""
+        found: list[Value] = [self.value]
+        for stage in self.pipeline.stages:
+            self._after(stage)
+            found.append(self.value)
+        sink = self.pipeline.sink
+        init = None if sink.init is None else leaf("load", sink.init.type, self.loop.slot(sink.init))
+        self.loop.outputs.append(Output(self.pipeline.name, sink, self.value, self.mask, init))
+        return found
+
+    def _after(self, stage: Stage) -> None:
+        loop = self.loop
+        match stage.kind:
+            case "map":
+                assert stage.fn is not None
+                self.value = _apply(loop, stage, stage.fn, self.value, self.mask)
+            case "filter":
+                assert stage.fn is not None
+                kept = _apply(loop, stage, stage.fn, self.value, self.mask)
+                assert isinstance(kept, Expr)
+                found = both(self.mask, kept)
+                if found is not kept:
+                    loop.note(found, (stage.span,))
+                self.mask = found
+            case "zip":
+                self.sources += stage.sources
+                self.value = (self.value, *(loop.load(source, stage.span) for source in stage.sources))
+            case "enumerate":
+                index = leaf("index", INT)
+                number = index if stage.stride == 1 else make("mul", index, const(stage.stride))
+                number = make("add", number, const(stage.number)) if stage.number else number
+                loop.note(index, (stage.span,))
+                loop.note(number, (stage.span,))
+                self.value = (number, self.value)
+            case "index":
+                self.value = leaf("index", INT)
+            case "window":
+                self._window(stage)
+            case _:
+                raise AssertionError(stage.kind)
+
+    def _window(self, stage: Stage) -> None:
+        """The same computation over the sources moved on by 1, 2, ... elements, side by side."""
+        loop, known = self.loop, self.sources
+        effects = loop.effects[self.effects :]
+        nodes = [*flatten(self.value)]
+        for effect in effects:
+            nodes += [effect.node] if effect.mask is None else [effect.mask, effect.node]
+        parts = [self.value]
+        for distance in range(1, stage.number):
+            moved = stage.sources[(distance - 1) * len(known) : distance * len(known)]
+            change: dict[Expr, Expr] = {leaf("index", INT): make("add", leaf("index", INT), const(distance))}
+            for old, source in zip(known, moved, strict=True):
+                change[leaf("load", old.type, loop.slot(old))] = loop.load(source, stage.span)
+            new = rewrite(nodes, lambda node, change=change: change.get(node, node))
+            for old, node in new.items():
+                loop.note(node, loop.spans.get(old, ()))
+            parts.append(_mapped(self.value, new))
+            loop.effects += [
+                Effect(new[effect.node], None if effect.mask is None else new[effect.mask])
+                for effect in effects
+            ]
+        self.sources = [*known, *stage.sources]
+        self.value = tuple(parts)
 
 
 def _apply(loop: _Loop, stage: Stage, fn: Fn, value: Value, mask: Expr | None) -> Value:
@@ -152,7 +196,12 @@ def _apply(loop: _Loop, stage: Stage, fn: Fn, value: Value, mask: Expr | None) -
     roots = [*flatten(fn.result)]
     for condition, node in fn.effects:
         roots += [node] if condition is None else [condition, node]
+    for node in [each for each in postorder(roots) if each in loop.parameters]:
+        mapping[node] = loop.load(loop.parameters[node], stage.span)
     new = rewrite(roots, lambda node: mapping.get(node, node))
+    if mask is not None:  # elements that are left out make no turns: theirs might never end
+        kept = mask
+        new = rewrite(roots, lambda node: mapping.get(node) or gated(node, lambda first: both(kept, first)))
     _place(loop, stage, fn, new)
     for condition, node in fn.effects:
         demanded = mask if condition is None else both(mask, new[condition])
@@ -165,6 +214,9 @@ def _apply(loop: _Loop, stage: Stage, fn: Fn, value: Value, mask: Expr | None) -
 def _place(loop: _Loop, stage: Stage, fn: Fn, new: dict[Expr, Expr]) -> None:
     """Note where the function's nodes come from: their own places, or those of what uses them, or the stage."""
     pending: dict[Expr, dict[Span, None]] = {}
+    for inner in loops_in(new):
+        for node in everything(iteration(inner).roots()):
+            loop.note(node, fn.spans.get(node, ()))
     for condition, node in fn.effects:
         if condition is not None and condition not in fn.spans:
             pending.setdefault(condition, {}).update(dict.fromkeys(fn.spans.get(node, ())))

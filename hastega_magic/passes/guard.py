@@ -13,212 +13,113 @@ variant.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+import functools
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
-from hastega_magic.errors import BeyondInt64
-from hastega_magic.interval import INT64_MAX, Interval
-from hastega_magic.ir.expr import Expr, flatten, is_const, leaf, make, postorder
+from hastega_magic.interval import Interval
+from hastega_magic.ir.expr import Expr, const, flatten, is_const, leaf, make, postorder, rebuild
 from hastega_magic.ir.fused import Fused
-from hastega_magic.ir.kernel import TROUBLE, VIOLATED, Assume, Guard
-from hastega_magic.ir.schedule import BLOCK
+from hastega_magic.ir.kernel import Assume, Guard
+from hastega_magic.ir.loop import Iteration, iteration, loops_in, truths
 from hastega_magic.ops import OPS
 from hastega_magic.passes.builder import GraphBuilder
-from hastega_magic.passes.infer import Leaves, infer
-from hastega_magic.passes.modular import SMALL, split_constant
+from hastega_magic.passes.infer import Leaves
+from hastega_magic.passes.infer_loops import Inference
 from hastega_magic.passes.simplify import may_raise, simplify_node
 from hastega_magic.types import FLOAT32, INT
 
 
 @dataclass(frozen=True)
 class Variant:
-    """One body of the loop: what it assumes of the sources, what it checks, and the ranges that then hold."""
+    """One body of the loop: what it assumes of the sources, what it checks, and the ranges that then hold.
+
+    `troubles`: for inner loops, by tag, the condition under which a turn needs Python.
+    """
 
     fused: Fused
     assumes: tuple[Assume, ...]
     guards: tuple[Guard, ...]
     ranges: Mapping[Expr, Interval]
     overflow_checked: bool
+    troubles: Mapping[str, Expr] = field(default_factory=dict[str, Expr])
 
 
-@dataclass(frozen=True)
-class Variants:
-    """The loop's bodies, the cheapest first. `proved`: no integer can overflow, whatever the data."""
-
-    bodies: tuple[Variant, ...]
-    proved: bool
-
-    @property
-    def guarded(self) -> bool:
-        """Whether some body checks its integers at run time."""
-        return not self.proved
-
-
-def variants(fused: Fused, leaves: Leaves, mode: str) -> Variants:
-    """The bodies for an integer mode ("exact" and "checked" guard overflow, "wrap" does not)."""
-    roots = list(fused.roots())
-    ranges, overflowing = infer(roots, leaves)
-    for node in postorder(roots):
-        if is_const(node) and isinstance(node.value, int) and not -(1 << 63) <= node.value < 1 << 63:
-            raise BeyondInt64(f"the constant {node.value} does not fit in 64 bits")
-    unsigned = [slot for slot, each in enumerate(leaves.sources) if each is not None and not each.fits_int64]
-    overflowing = [node for node in overflowing if node.op != "load"]
-    if mode == "wrap":
-        return Variants((_body(fused, leaves, ranges, (), frozenset()),), True)
-    last = tuple(Assume(leaf("load", INT, slot), _INT63, TROUBLE) for slot in unsigned)
-    checked = _body(fused, leaves, ranges, last, frozenset(overflowing))
-    if not overflowing and not unsigned:
-        narrow = _narrow_body(fused, leaves, roots, {})
-        return Variants((checked,) if narrow is None else (narrow, checked), True)
-    bodies = [checked] if overflowing else []
-    safe = _widest(leaves, lambda assumed: not _leaves_int64(infer(roots, leaves, assumed)[1]))
-    if safe is not None:
-        safe_ranges = infer(roots, leaves, safe)[0]
-        bodies.insert(0, _body(fused, leaves, safe_ranges, _assumptions(safe), frozenset()))
-        narrow = _narrow_body(fused, leaves, roots, safe)
-        if narrow is not None:
-            bodies.insert(0, narrow)
-    if not bodies or not overflowing:
-        bodies.append(checked)
-    return Variants(tuple(bodies), False)
-
-
-_INT63 = Interval(0, (1 << 63) - 1)
-
-
-def _leaves_int64(overflowing: list[Expr]) -> bool:
-    return any(node.op != "load" for node in overflowing)
-
-
-def _assumptions(assumed: Mapping[int, Interval]) -> tuple[Assume, ...]:
-    return tuple(Assume(leaf("load", INT, slot), each, VIOLATED) for slot, each in assumed.items())
-
-
-def _narrow_body(
-    fused: Fused, leaves: Leaves, roots: list[Expr], known: Mapping[int, Interval]
-) -> Variant | None:
-    """A body for small sources, where that makes divisions cheap, or lets a block's sum fit int64."""
-    limits = dict(_narrow_limits(fused, roots))
-    needed = [*roots, *limits]
-
-    def fits(ranges: Mapping[Expr, Interval]) -> bool:
-        return all(ranges[node].at_most(limit) for node, limit in limits.items())
-
-    if fits(infer(needed, leaves, known)[0]):
-        return None
-
-    def small(assumed: Mapping[int, Interval]) -> bool:
-        inferred, overflowing = infer(needed, leaves, assumed)
-        return not _leaves_int64(overflowing) and fits(inferred)
-
-    assumed = _widest(leaves, small, least=12)
-    if assumed is None:
-        return None
-    return _body(fused, leaves, infer(roots, leaves, assumed)[0], _assumptions(assumed), frozenset())
-
-
-def _narrow_limits(fused: Fused, roots: list[Expr]) -> Iterator[tuple[Expr, int]]:
-    """Nodes that are cheaper to handle up to some magnitude."""
-    for node in postorder(roots):
-        if node.op in ("mod", "floordiv") and node.type is INT:
-            yield _essential(node), SMALL - 1
-    for output in fused.outputs:
-        value = output.value
-        summed = output.sink.kind in ("sum", "mean", "reduce_add")
-        if summed and isinstance(value, Expr) and value.op == "mul" and value.type is INT:
-            yield value, INT64_MAX // BLOCK
-
-
-def _essential(division: Expr) -> Expr:
-    """What must be small for a cheap division: k · x % p only needs x and k · p to be."""
-    dividend, divisor = division.args
-    factor, rest = split_constant(dividend)
-    modulus = divisor.value
-    if (
-        division.op == "mod"
-        and rest is not None
-        and is_const(divisor)
-        and isinstance(modulus, int)
-        and modulus > 0
-    ):
-        return rest if (factor % modulus) * modulus < SMALL else dividend
-    return dividend
-
-
-def _widest(
-    leaves: Leaves, good: Callable[[Mapping[int, Interval]], bool], least: int = 1
-) -> dict[int, Interval] | None:
-    """The widest power-of-two interval for all unbounded integer sources at once for which `good` holds."""
-    slots = [
-        slot for slot, each in enumerate(leaves.sources) if each is not None and not each.at_most(1 << 16)
-    ]
-    if not slots:
-        return None
-
-    def assumed(bits: int, signed: bool) -> dict[int, Interval]:
-        found: dict[int, Interval] = {}
-        for slot in slots:
-            own = leaves.sources[slot]
-            assert own is not None
-            low = -(1 << bits) if signed and own.lo is not None and own.lo < 0 else 0
-            each = Interval(low, (1 << bits) - 1)
-            if not own.within(each):
-                found[slot] = each
-        return found
-
-    def search(signed: bool) -> int:
-        low, high = 0, 64  # good at low, not good at high
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (middle, high) if good(assumed(middle, signed)) else (low, middle)
-        return low
-
-    signed_bits = search(signed=True)
-    positive_bits = search(signed=False)
-    if max(signed_bits, positive_bits) < least:
-        return None
-    return assumed(signed_bits, True) if signed_bits >= positive_bits - 1 else assumed(positive_bits, False)
-
-
-def _body(
-    fused: Fused,
-    leaves: Leaves,
-    ranges: Mapping[Expr, Interval],
-    assumes: tuple[Assume, ...],
-    overflowing: frozenset[Expr],
+def guarded(
+    fused: Fused, leaves: Leaves, found: Inference, assumes: tuple[Assume, ...], check: bool = True
 ) -> Variant:
-    builder = GraphBuilder(leaves, ranges)
+    """The body under what was inferred. `check`: operations that may overflow are guarded."""
+    overflowing = {node for node in found.overflowing if node.op != "load"} if check else set[Expr]()
+    builder = GraphBuilder(leaves, found.ranges)
     raising: dict[Expr, bool] = {}
+    troubles: dict[str, Expr] = {}
+
+    def guards_of(needed: Iterable[Needed], known: Mapping[Expr, bool]) -> Iterator[tuple[Expr, str, Expr]]:
+        """Conditions, simplified, with their reasons and the nodes that they guard."""
+        needed = list(needed)
+        simplified = {node: const(value) for node, value in known.items()}
+        interesting = {
+            node
+            for node in postorder(root for pair in needed for root in pair if root is not None)
+            if node in overflowing or (node.op in OPS and may_raise(node, raising)) or node.op == "turns"
+        }
+        for node, demand in demands(needed, interesting).items():
+            for condition, reason in _conditions(builder, node, node in overflowing):
+                wanted = condition if demand is None else make("and", demand, condition)
+                simple = _simplified(builder, wanted, simplified)
+                if not is_const(simple, False):
+                    yield simple, reason, node
+
+    for loop in loops_in(fused.roots()):
+        body = iteration(loop)
+        if body.tag not in troubles:
+            bad = [simple for simple, _, _ in guards_of(_needed_by_turn(body), truths(body))]
+            bad += [_outside(leaf, found.limited[leaf]) for leaf in body.state if leaf in found.limited]
+            if bad:
+                troubles[body.tag] = functools.reduce(lambda a, b: make("or", a, b), dict.fromkeys(bad))
     guards: dict[Expr, str] = {}
     origins = dict(fused.origins)
-    interesting = overflowing | {
-        node for node in postorder(fused.roots()) if node.op in OPS and may_raise(node, raising)
-    }
-    for node, demand in demands(fused, interesting).items():
-        for condition, reason in _conditions(builder, node, node in overflowing):
-            simple = _simplified(
-                builder, condition if demand is None else make("and", demand, condition), raising
-            )
-            if not is_const(simple, False):
-                guards.setdefault(simple, reason)
-                guarded = dict.fromkeys((*origins.get(simple, ()), *fused.origins.get(node, ())))
-                origins[simple] = tuple(guarded)
+    for simple, reason, node in guards_of(_needed(fused), {}):
+        guards.setdefault(simple, reason)
+        guarded = dict.fromkeys((*origins.get(simple, ()), *fused.origins.get(node, ())))
+        origins[simple] = tuple(guarded)
     return Variant(
-        replace(fused, ranges=ranges, origins=origins),
+        replace(fused, ranges=found.ranges, origins=origins),
         assumes,
         tuple(Guard(condition, reason) for condition, reason in guards.items()),
         builder.ranges,
         bool(overflowing),
+        troubles,
     )
 
 
-def _simplified(builder: GraphBuilder, condition: Expr, raising: dict[Expr, bool]) -> Expr:
-    new: dict[Expr, Expr] = {}
-    for node in postorder([condition]):
+class _Harmless(dict[Expr, bool]):
+    """Operands of guards may raise by themselves (a division under a comparison); their own guards see to that."""
+
+    def __contains__(self, node: object) -> bool:
+        return True
+
+    def __missing__(self, node: Expr) -> bool:
+        return False
+
+
+_HARMLESS = _Harmless()
+
+
+def _outside(node: Expr, interval: Interval) -> Expr:
+    """Whether a value, of which int64 is all that is known, is not in the interval."""
+    assert interval.lo is not None
+    assert interval.hi is not None
+    above = make("gt", node, const(interval.hi))
+    return above if interval.lo >= 0 else make("or", above, make("lt", node, const(interval.lo)))
+
+
+def _simplified(builder: GraphBuilder, condition: Expr, new: dict[Expr, Expr]) -> Expr:
+    """The condition in simpler nodes; `new` holds those known from earlier ones."""
+    for node in postorder([condition], new):
         args = tuple(new[arg] for arg in node.args)
-        rebuilt = node if args == node.args else make(node.op, *args)
-        # Operands of guards may raise by themselves (a division under a comparison); their own guards see to that.
-        new[node] = simplify_node(rebuilt, builder.range_of, dict.fromkeys(postorder([rebuilt]), False))
+        rebuilt = rebuild(node, args)
+        new[node] = simplify_node(rebuilt, builder.range_of, _HARMLESS)
     return new[condition]
 
 
@@ -228,6 +129,8 @@ def _conditions(builder: GraphBuilder, node: Expr, overflows: bool) -> list[tupl
         length = leaf("length", INT, node.args[0].value)
         found.append((make("not", make("ult", node.args[1], length)), "index out of range"))
         return found
+    if node.op == "turns":
+        return [(node, "a turn of a loop needs Python")]
     row = OPS.get(node.op)
     if row is None:
         return found
@@ -238,9 +141,13 @@ def _conditions(builder: GraphBuilder, node: Expr, overflows: bool) -> list[tupl
     return found
 
 
-def demands(fused: Fused, interesting: frozenset[Expr] | set[Expr]) -> dict[Expr, Expr | None]:
+Needed = tuple[Expr, Expr | None]
+"""A node, and the condition under which Python evaluates it (None: always)."""
+
+
+def demands(needed: Sequence[Needed], interesting: Container[Expr]) -> dict[Expr, Expr | None]:
     """For each interesting node the condition under which Python evaluates it; None: for every element."""
-    order = list(postorder(fused.roots()))
+    order = list(postorder(root for pair in needed for root in pair if root is not None))
     leads_to: set[Expr] = set()
     for node in order:
         if node in interesting or any(arg in leads_to for arg in node.args):
@@ -262,7 +169,7 @@ def demands(fused: Fused, interesting: frozenset[Expr] | set[Expr]) -> dict[Expr
                     else make("or", known, condition)
                 )
 
-    for node, condition in _needed(fused):
+    for node, condition in needed:
         need(node, condition)
     for node in reversed(order):
         if node not in found:
@@ -279,7 +186,7 @@ def demands(fused: Fused, interesting: frozenset[Expr] | set[Expr]) -> dict[Expr
     return {node: demand for node, demand in found.items() if node in interesting}
 
 
-def _needed(fused: Fused) -> Iterator[tuple[Expr, Expr | None]]:
+def _needed(fused: Fused) -> Iterator[Needed]:
     """The loop's roots, each with the mask under which it is evaluated."""
     for output in fused.outputs:
         if output.mask is not None:
@@ -290,6 +197,16 @@ def _needed(fused: Fused) -> Iterator[tuple[Expr, Expr | None]]:
         yield effect.node, effect.mask
         if effect.mask is not None:
             yield effect.mask, None
+
+
+def _needed_by_turn(body: Iteration) -> Iterator[Needed]:
+    """What a turn of a loop evaluates, given that there is one."""
+    for node in body.step:
+        yield node, None
+    for condition, node in body.effects:
+        yield node, condition
+        if condition is not None:
+            yield condition, None
 
 
 def _and(demand: Expr | None, condition: Expr) -> Expr:

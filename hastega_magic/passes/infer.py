@@ -15,6 +15,7 @@ from hastega_magic import interval
 from hastega_magic.interval import BIT, INT64, TOP, Interval, point
 from hastega_magic.ir.expr import Expr, postorder
 from hastega_magic.ops import OPS
+from hastega_magic.passes.infer_loops import Inference
 from hastega_magic.types import BOOL, INT
 
 MAX_LENGTH = 1 << 48
@@ -59,16 +60,18 @@ def exact_range(node: Expr, operands: list[Interval], leaves: Leaves) -> Interva
         return operands[0]
     if node.op == "mul" and node.args[0] is node.args[1]:
         return interval.square(operands[0])
-    rule = OPS[node.op].range
-    return rule(*operands) if rule is not None else TOP
+    row = OPS.get(node.op)  # none for what a loop gives
+    return row.range(*operands) if row is not None and row.range is not None else TOP
 
 
 def node_range(node: Expr, leaves: Leaves, known: MutableMapping[Expr, Interval]) -> Interval:
     """The int64-clamped interval of a node, computed as far as it is not known."""
-    if node in known:
-        return known[node]
-    for each in postorder([node]):
-        if each not in known and each.type in (INT, BOOL):
+    if node in known or node.type not in (INT, BOOL):
+        return known.get(node, TOP)
+    if node.type is BOOL and node.args and node.op != "select":
+        return BIT  # whatever stands below it
+    for each in postorder([node], known):
+        if each.type in (INT, BOOL):
             operands = [known.get(arg, TOP) for arg in each.args]
             known[each] = exact_range(each, operands, leaves).meet(INT64)
     return known.get(node, TOP)
@@ -81,19 +84,21 @@ def infer(
 
     `assumed` narrows the intervals of sources by slot, as a guard on the source makes them true.
     """
+    found = inference(roots, leaves, assumed)
+    return found.ranges, list(found.overflowing)
+
+
+def inference(
+    roots: Iterable[Expr],
+    leaves: Leaves,
+    assumed: Mapping[int, Interval] | None = None,
+    limit: int | None = None,
+) -> Inference:
+    """The same, with what loops assume where their state is held within a limit."""
     if assumed:
         narrowed = tuple(
             old.meet(assumed[slot]) if old is not None and slot in assumed else old
             for slot, old in enumerate(leaves.sources)
         )
         leaves = Leaves(narrowed, leaves.tables, leaves.index)
-    ranges: dict[Expr, Interval] = {}
-    overflowing: list[Expr] = []
-    for node in postorder(roots):
-        if node.type is INT or node.type is BOOL:
-            exact = exact_range(node, [ranges.get(arg, TOP) for arg in node.args], leaves)
-            if not exact.fits_int64:
-                overflowing.append(node)
-                exact = exact.meet(INT64)
-            ranges[node] = exact
-    return ranges, overflowing
+    return Inference(roots, lambda node, operands: exact_range(node, operands, leaves), limit)

@@ -8,10 +8,11 @@ select(a, b, False)                           and a, b              (after guard
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hastega_magic.interval import Interval
-from hastega_magic.ir.expr import Expr, const, is_const, make, postorder, rebuild
+from hastega_magic.ir.expr import Expr, const, is_const, make, node_of, postorder, rebuild
+from hastega_magic.ir.loop import Iteration, changed, everything, iteration, truths
 from hastega_magic.ir.target import Target
 from hastega_magic.ops import OPS
 from hastega_magic.ops.row import Op
@@ -23,7 +24,7 @@ from hastega_magic.passes.simplify import simplify_node
 from hastega_magic.types import BOOL, INT
 
 _INT32 = Interval(-(1 << 31), (1 << 31) - 1)
-_LEAVES = frozenset({"const", "load", "index", "table", "length", "param"})
+_LEAVES = frozenset({"const", "load", "index", "table", "length", "param", "carry", "outer"})
 
 
 @dataclass(frozen=True)
@@ -47,17 +48,24 @@ def lower(
     ranges: Mapping[Expr, Interval],
     target: Target,
     width: int | None = None,
+    troubles: Mapping[str, Expr] | None = None,
 ) -> Lowered:
-    """Every node below the roots in terms of operators that the target spells; `width`: lanes, if forced."""
-    lowering = _Lowering(GraphBuilder(leaves, ranges), target, width)
+    """Every node below the roots in terms of operators that the target spells; `width`: lanes, if forced.
+
+    `troubles`: for loops, by tag, the condition under which a turn needs Python.
+    """
+    lowering = _Lowering(GraphBuilder(leaves, ranges), target, width, troubles or {})
     for root in roots:
         lowering.lowered(root)
     return Lowered(lowering.new, lowering.builder.ranges, [*lowering.new.items(), *lowering.parts])
 
 
 class _Lowering:
-    def __init__(self, builder: GraphBuilder, target: Target, width: int | None) -> None:
+    def __init__(
+        self, builder: GraphBuilder, target: Target, width: int | None, troubles: Mapping[str, Expr]
+    ) -> None:
         self.builder = builder
+        self._troubles = troubles
         self.new: dict[Expr, Expr] = {}
         self.parts: list[tuple[Expr, Expr]] = []
         self._target = target
@@ -80,6 +88,8 @@ class _Lowering:
                     continue
                 pending.append((node, True))
                 pending.extend((arg, False) for arg in node.args)
+                if node.op == "turns":
+                    pending.extend((root, False) for root in self._body(node).roots())
             elif node not in self.new:
                 self._lower_node(node)
         return self.new[root]
@@ -107,9 +117,43 @@ class _Lowering:
             return None
         return make("mod", make("mul", const(factor % modulus), make("mod", rest, divisor)), divisor)
 
+    def _body(self, loop: Expr) -> Iteration:
+        """The loop's body with what is to be left to Python; what it evaluates for nothing else is dropped."""
+        body = iteration(loop)
+        return replace(body, effects=(), trouble=self._troubles.get(body.tag))
+
+    def _lowered_body(self, loop: Expr) -> Iteration:
+        """The body over lowered nodes, without the cases that its own condition rules out."""
+        written = self._body(loop)
+        body = written.over(self.new)
+        known = truths(body)
+        new: dict[Expr, Expr] = {}
+        for node in everything(body.roots()):
+            if node in known:
+                new[node] = const(known[node])
+            else:
+                rebuilt = changed(node, tuple(new[arg] for arg in node.args), new)
+                if rebuilt.op == "mul" and rebuilt.type is INT:
+                    rebuilt = _shifts_for_bits(rebuilt)
+                again = rebuilt is not node and rebuilt.op == "select" and is_const(rebuilt.args[0])
+                new[node] = simplify_node(rebuilt, self.builder.range_of, {}) if again else rebuilt
+                if node in self.builder.ranges:
+                    self.builder.ranges.setdefault(new[node], self.builder.ranges[node])
+        for node in everything(written.roots()):
+            if (
+                found := self.new.get(node)
+            ) in new:  # residues leave out what their lowered form does not need
+                self.parts.append((node, new[found]))
+        return body.over(new)
+
     def _lower_node(self, node: Expr) -> None:
         if node.op in _LEAVES:
             self.new[node] = node
+            return
+        if node.op in ("turns", "result"):
+            args = tuple(self.new[arg] for arg in node.args)
+            value = self._lowered_body(node) if node.op == "turns" else node.value
+            self._note(node, node_of(node.op, args, node.type, value))
             return
         current = rebuild(node, tuple(self.new[arg] for arg in node.args))
         row = OPS[current.op]
@@ -153,11 +197,35 @@ class _Lowering:
 
 
 def _shift_for_power(node: Expr) -> Expr:
-    for factor, other in (node.args, node.args[::-1]):
-        value = factor.value
-        if is_const(factor) and isinstance(value, int) and value > 0 and value & (value - 1) == 0:
-            return make("wrapping_shl", other, const(value.bit_length() - 1))
+    found = _constant_factor(node)
+    if found is not None and found[0] & (found[0] - 1) == 0:
+        return _shifted(found[1], found[0])
     return node
+
+
+def _shifts_for_bits(node: Expr) -> Expr:
+    """Two shifts where a constant has two bits, or is next to such: vectors multiply 64 bits in three steps."""
+    found = _constant_factor(node)
+    if found is None:
+        return node
+    factor, other = found
+    low = factor & -factor
+    if (factor - low) & (factor - low - 1) == 0:
+        return make("wrapping_add", _shifted(other, factor - low), _shifted(other, low))
+    if (factor + low) & (factor + low - 1) == 0:
+        return make("wrapping_sub", _shifted(other, factor + low), _shifted(other, low))
+    return node
+
+
+def _constant_factor(node: Expr) -> tuple[int, Expr] | None:
+    for factor, other in (node.args, node.args[::-1]):
+        if is_const(factor) and isinstance(factor.value, int) and factor.value > 0:
+            return factor.value, other
+    return None
+
+
+def _shifted(node: Expr, power: int) -> Expr:
+    return node if power == 1 else make("wrapping_shl", node, const(power.bit_length() - 1))
 
 
 def _logic(node: Expr) -> Expr:

@@ -7,14 +7,15 @@ from dataclasses import dataclass, replace
 
 from hastega_magic.interval import TOP
 from hastega_magic.ir.expr import Expr, map_value
-from hastega_magic.ir.fused import Effect, Fused, Output
+from hastega_magic.ir.fused import Effect, Fused
 from hastega_magic.ir.kernel import Kernel
 from hastega_magic.ir.origins import moved
 from hastega_magic.ir.pipeline import Pipeline, Table
 from hastega_magic.ir.target import Target
-from hastega_magic.passes import fuse, guard, schedule, wrap
+from hastega_magic.passes import fuse, schedule, wrap
 from hastega_magic.passes.infer import Leaves, infer
 from hastega_magic.passes.simplify import simplify
+from hastega_magic.passes.variants import Variants, variants
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ class State:
     width: int | None = None
     large: bool = False
     fused: Fused | None = None
-    variants: guard.Variants | None = None
+    variants: Variants | None = None
     variant: int = 0
     kernel: Kernel | None = None
 
@@ -71,11 +72,10 @@ def _simplify(state: State) -> State:
 def _replaced(loop: Fused, new: Mapping[Expr, Expr]) -> Fused:
     """The loop over other nodes."""
     outputs = tuple(
-        Output(
-            each.name,
-            each.sink,
-            map_value(new.__getitem__, each.value),
-            None if each.mask is None else new[each.mask],
+        replace(
+            each,
+            value=map_value(new.__getitem__, each.value),
+            mask=None if each.mask is None else new[each.mask],
         )
         for each in loop.outputs
     )
@@ -87,7 +87,7 @@ def _replaced(loop: Fused, new: Mapping[Expr, Expr]) -> Fused:
 
 
 def _guard(state: State) -> State:
-    return replace(state, variants=guard.variants(state.loop, state.leaves, state.mode))
+    return replace(state, variants=variants(state.loop, state.leaves, state.mode))
 
 
 def _schedule(state: State) -> State:

@@ -10,21 +10,25 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from hastega_magic.interval import Interval
-from hastega_magic.ir.expr import Expr, const, flatten, make, postorder, truth
-from hastega_magic.ir.fused import Fused, Output
-from hastega_magic.ir.kernel import Accumulate, Assume, Guard, Kernel, Statement, Store
+from hastega_magic.ir.expr import Expr, const, flatten, make, truth
+from hastega_magic.ir.fused import Effect, Fused, Output
+from hastega_magic.ir.kernel import Accumulate, Assume, Guard, Kernel, Statement, Step, Store
+from hastega_magic.ir.loop import everything
 from hastega_magic.ir.origins import moved
+from hastega_magic.ir.pipeline import ELEMENT_SINKS, RUNNING_SINKS, Sink
 from hastega_magic.ir.schedule import BLOCK, VIRTUAL_LANES, Schedule
 from hastega_magic.ir.target import Target
 from hastega_magic.passes.guard import Variant
 from hastega_magic.passes.infer import Leaves
 from hastega_magic.passes.lower import lower
+from hastega_magic.passes.variants import variants
 from hastega_magic.types import BOOL, FLOAT32, INT
 
 _FOLDS = {
     "sum": "add", "mean": "add", "prod": "mul", "min": "min", "max": "max", "any": "or", "all": "and",
     "reduce_add": "add", "reduce_mul": "mul", "reduce_min": "min", "reduce_max": "max", "reduce_and": "and",
-    "reduce_or": "or", "reduce_xor": "xor",
+    "reduce_or": "or", "reduce_xor": "xor", "argmin": "min", "argmax": "max", "var": "add", "std": "add",
+    "first_index": "min", "last_index": "max",
 }  # fmt: skip
 STREAMED = 1 << 19
 """From so many elements on, results are stored past the caches: they do not fit into them."""
@@ -35,13 +39,16 @@ PREFETCH = 4096
 _HEAVY = 24
 """Operations of a body beyond which fewer vectors are kept in flight."""
 
+_VAST = 1000
+"""Operations beyond which that holds for chains too: the code of hundreds of stages outgrows the instruction cache."""
+
 _SHORT, _LONG = 12, 200
 """The same for OpenCL, whose compiler takes its time over long texts."""
 
 
 def slots_of(output: Output) -> int:
     """How many result arrays an output stores; zero for reductions."""
-    return len(flatten(output.value)) if output.sink.kind in ("array", "to_list") else 0
+    return len(flatten(output.value)) if output.sink.kind in ELEMENT_SINKS else 0
 
 
 def make_kernel(
@@ -57,7 +64,12 @@ def make_kernel(
         slot += slots_of(output)
     statements = list(serves)
     lowered = lower(
-        [node for each in statements for node in _nodes(each)], leaves, variant.ranges, target, width
+        [node for each in statements for node in _nodes(each)],
+        leaves,
+        variant.ranges,
+        target,
+        width,
+        variant.troubles,
     )
     body: list[Statement] = []
     served: list[tuple[int, ...]] = []
@@ -70,11 +82,43 @@ def make_kernel(
             guards.add(each)
         body.append(each)
         served.append(tuple(outputs))
+    body = [_running(each, fused, leaves, target) for each in body]
     found = Kernel(
         fused.sources, fused.tables, tuple(body), _schedule(tuple(body), target, width, large), lowered.ranges,
         serves=tuple(served),
     )  # fmt: skip
     return replace(found, origins=moved(fused.origins, lowered.images, found.roots()))
+
+
+def _running(statement: Statement, fused: Fused, leaves: Leaves, target: Target) -> Statement:
+    """A store of running values with what a step computes; devices store the elements, and the CPU does the rest."""
+    if not isinstance(statement, Store) or not statement.running:
+        return statement
+    if target.spelling == "opencl":
+        return replace(statement, running="")
+    slot = 0
+    for output in fused.outputs:
+        if slot == statement.slot and output.sink.fn is not None:
+            return replace(statement, step=_step(output, fused, leaves, target))
+        slot += slots_of(output)
+    return statement
+
+
+def _step(output: Output, fused: Fused, leaves: Leaves, target: Target) -> Step:
+    fn = output.sink.fn
+    assert fn is not None
+    assert isinstance(fn.result, Expr)
+    effects = tuple(Effect(node, condition) for condition, node in fn.effects)
+    alone = Fused((), fused.tables, (Output("", Sink("array"), fn.result),), effects)
+    own = Leaves((), leaves.tables)
+    variant = variants(alone, own, "exact").bodies[-1]
+    nodes = [fn.result, *(guard.condition for guard in variant.guards)]
+    found = lower(nodes, own, variant.ranges, target, 1, variant.troubles)
+    result, *guards = (found.nodes[node] for node in nodes)
+    total, element = flatten(fn.params)
+    init = None if output.init is None else output.init.value
+    assert init is None or isinstance(init, int)
+    return Step(total, element, result, tuple(guards), init)
 
 
 def folds_of(fused: Fused) -> list[list[int]]:
@@ -93,8 +137,10 @@ def folds_of(fused: Fused) -> list[list[int]]:
 
 def _statements(output: Output, slot: int, ranges: Mapping[Expr, Interval]) -> list[Statement]:
     if slots_of(output):
+        running = output.sink.kind if output.sink.kind in RUNNING_SINKS else ""
         stores: list[Statement] = [
-            Store(slot + number, node, output.mask) for number, node in enumerate(flatten(output.value))
+            Store(slot + number, node, output.mask, running)
+            for number, node in enumerate(flatten(output.value))
         ]
         return stores
     count = Accumulate("count", const(1), output.mask)
@@ -132,13 +178,14 @@ def _over(statement: Statement, new: Mapping[Expr, Expr]) -> Statement:
             return Guard(new[condition], reason)
         case Accumulate(kind, value, mask, wide):
             return Accumulate(kind, new[value], None if mask is None else new[mask], wide)
-        case Store(slot, value, mask):
-            return Store(slot, new[value], None if mask is None else new[mask])
+        case Store(_, value, mask):
+            return replace(statement, value=new[value], mask=None if mask is None else new[mask])
 
 
 def _schedule(body: tuple[Statement, ...], target: Target, width: int | None, large: bool) -> Schedule:
-    nodes = [node for node in postorder(node for each in body for node in _nodes(each)) if node.args]
-    elements = [node.type for each in body for node in postorder(_nodes(each)) if node.op != "const"]
+    used = list(everything(node for each in body for node in _nodes(each)))
+    nodes = [node for node in used if node.args]
+    elements = [node.type for node in used if node.op != "const"]
     narrow = FLOAT32 in elements and all(type_ in (FLOAT32, BOOL) for type_ in elements)
     lanes = width or max(1, target.vector_bits // (32 if narrow else 64))
     lanes = min(lanes, VIRTUAL_LANES)
@@ -148,8 +195,13 @@ def _schedule(body: tuple[Statement, ...], target: Target, width: int | None, la
         return Schedule(lanes, min(VIRTUAL_LANES // lanes, in_flight))
     in_flight = VIRTUAL_LANES // lanes
     most = 8 if target.vector_bits >= 512 else 4
+    if any(node.op == "turns" for node in nodes):
+        most //= 2  # what a loop carries stays in registers
     for limit in (_HEAVY, 2 * _HEAVY, 4 * _HEAVY, 8 * _HEAVY):
         if len(nodes) > limit and not _chains_only(nodes):
+            most = max(1, most // 2)
+    for limit in (_VAST, (4 if large else 2) * _VAST):  # few elements do not earn back a long compilation
+        if len(nodes) > limit:
             most = max(1, most // 2)
     return Schedule(lanes, min(in_flight, most), prefetch=PREFETCH, stream=large)
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from hastega_magic.errors import NotCompilable
 from hastega_magic.interval import TOP, Interval
 from hastega_magic.ir.expr import Expr, const, is_const, postorder, rebuild
+from hastega_magic.ir.loop import changed, everything, iteration
 from hastega_magic.ops import OPS
 from hastega_magic.passes.rules import RULES, Rule, instantiate, match
 from hastega_magic.types import BOOL, INT
@@ -24,14 +25,17 @@ def simplify(roots: Sequence[Expr], range_of: Callable[[Expr], Interval]) -> dic
     """Maps every node below the roots to its simplified form."""
     new: dict[Expr, Expr] = {}
     raising: dict[Expr, bool] = {}
-    for node in postorder(roots):
-        new[node] = simplify_node(rebuild(node, tuple(new[arg] for arg in node.args)), range_of, raising)
+    for node in everything(roots):
+        args = tuple(new[arg] for arg in node.args)
+        new[node] = simplify_node(changed(node, args, new), range_of, raising)
     return new
 
 
 def simplify_node(node: Expr, range_of: Callable[[Expr], Interval], raising: dict[Expr, bool]) -> Expr:
     """One node over operands that are simplified already."""
     for _ in range(64):
+        if node.op not in OPS:  # what a loop gives
+            return node
         better = _fold(node) or _decide(node, range_of, raising) or _apply_rules(node, raising)
         if better is None or better is node:
             return node
@@ -41,10 +45,13 @@ def simplify_node(node: Expr, range_of: Callable[[Expr], Interval], raising: dic
 
 def may_raise(node: Expr, memo: dict[Expr, bool]) -> bool:
     """Whether evaluating the node can raise in Python."""
-    for each in postorder([node]):
+    if node in memo:
+        return memo[node]
+    for each in postorder([node], memo):
         if each not in memo:
             own = each.op == "gather" or (each.op in OPS and OPS[each.op].trouble is not None)
             own = own and not _harmless(each)
+            own = own or (each.op == "turns" and any(may_raise(n, memo) for n in iteration(each).roots()))
             memo[each] = own or any(memo[arg] for arg in each.args)
     return memo[node]
 

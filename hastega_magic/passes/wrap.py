@@ -11,7 +11,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from hastega_magic.interval import INT64, TOP, Interval
-from hastega_magic.ir.expr import Expr, const, make, postorder, rebuild
+from hastega_magic.ir.expr import Expr, const, make, postorder
+from hastega_magic.ir.loop import changed, everything
+from hastega_magic.ops import OPS
 from hastega_magic.passes.infer import Leaves, exact_range
 from hastega_magic.types import BOOL, INT
 
@@ -39,9 +41,9 @@ def wrapped(roots: Sequence[Expr], leaves: Leaves) -> Mapping[Expr, Expr]:
                 ranges[each] = exact.meet(INT64)
         return ranges[node]
 
-    for node in postorder(roots):
-        same = rebuild(node, tuple(new[arg] for arg in node.args))
-        if node.args and node.type in (INT, BOOL):
+    for node in everything(roots):
+        same = changed(node, tuple(new[arg] for arg in node.args), new)
+        if node.args and node.op in OPS and node.type in (INT, BOOL):
             operands = [range_of(arg) for arg in same.args]
             if not exact_range(same, operands, leaves).fits_int64:
                 same = _wrapping(same)

@@ -23,7 +23,10 @@ from hastega_magic.errors import HastegaError
 from hastega_magic.interval import INT64
 from hastega_magic.ir.expr import Expr, Value, is_const, leaf, make, postorder
 from hastega_magic.ir.fused import Fused, Output
+from hastega_magic.ir.pipeline import ELEMENT_SINKS
+from hastega_magic.ir.sinks import spread
 from hastega_magic.ops import OPS
+from hastega_magic.runtime import python_stages
 from hastega_magic.runtime.python import elements, structured
 from hastega_magic.types import BOOL, FLOAT, FLOAT32, FLOAT64, INT, ScalarType
 
@@ -37,6 +40,11 @@ _REDUCTIONS: Mapping[str, np.ufunc] = {
     "any": np.logical_or, "all": np.logical_and,
     "reduce_add": np.add, "reduce_mul": np.multiply, "reduce_min": np.minimum, "reduce_max": np.maximum,
     "reduce_and": np.bitwise_and, "reduce_or": np.bitwise_or, "reduce_xor": np.bitwise_xor,
+}  # fmt: skip
+
+
+_KNOWN_SINKS: Mapping[str, Callable[[Any], object]] = {
+    name: python_stages.SINKS[name] for name in ("first", "last", "bincount")
 }  # fmt: skip
 
 
@@ -233,6 +241,8 @@ def _call(node: Expr) -> Callable[..., Any]:
             return data.leaf(node)
 
         return load
+    if node.op in ("turns", "result"):
+        raise NoNumpyForm("NumPy has no call for a loop over each element by itself")
     function = _SPECIAL.get(node.op) or OPS[node.op].numpy
     if function is None:
         raise NoNumpyForm(f"NumPy has no call for {node.op}")
@@ -258,11 +268,20 @@ def _finish(output: Output, number: int) -> Callable[..., object]:
     def call(data: _Data, *values: Any) -> object:
         size = _count(data, *values[number:])
         columns = [np.full(size, value) if np.ndim(value) == 0 else value for value in values[:number]]
-        if output.sink.kind not in ("array", "to_list"):
-            return _reduced(output.sink.kind, columns[0])
+        kind = output.sink.kind
+        if kind in ("var", "std"):
+            return spread(kind, _reduced("sum", columns[0]), size, output.sink.ddof)
+        if kind not in ELEMENT_SINKS:
+            return _reduced(kind, columns[0])
         result = _assembled(output.value, iter(columns))
-        if output.sink.kind == "to_list":
+        if kind == "to_list":
             return list(elements(result))
+        if kind == "cumsum":
+            return np.cumsum(result)
+        if kind in ("scan", "fold"):
+            raise NoNumpyForm("NumPy has no call for a function of the value so far")
+        if kind in ("first", "last", "bincount"):
+            return _KNOWN_SINKS[kind](result if kind == "bincount" else elements(result))
         aliased = isinstance(output.value, Expr) and output.value.op == "load"
         return result.copy() if aliased else result
 
@@ -285,6 +304,12 @@ def _reduced(kind: str, column: Array) -> object:
         return total / len(column) if kind == "mean" else total
     if kind == "prod" and not len(column):
         return 1
+    if kind in ("first_index", "last_index"):
+        return _python(column[0 if kind == "first_index" else -1]) if len(column) else None
+    if kind in ("argmin", "argmax"):
+        if not len(column):
+            raise ValueError(f"{kind} of no elements")
+        return int(column.argmin() if kind == "argmin" else column.argmax())
     return _python(_REDUCTIONS[kind].reduce(column))
 
 

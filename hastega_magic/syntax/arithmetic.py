@@ -6,10 +6,12 @@ import ast
 from collections.abc import Sequence
 from typing import Any, cast
 
+import numpy as np
+
 from hastega_magic.errors import NotCompilable
 from hastega_magic.ir.expr import Expr, const, convert, is_const
 from hastega_magic.syntax.graph import Graph
-from hastega_magic.types import BOOL, FLOAT, INT
+from hastega_magic.types import BOOL, FLOAT, FLOAT32, FLOAT64, INT
 
 BINARY: dict[type[ast.operator], str] = {
     ast.Add: "add",
@@ -125,6 +127,26 @@ def as_float(value: Expr) -> Expr:
         return convert(value, FLOAT)
     except OverflowError:
         raise NotCompilable("an integer constant is too large for a float") from None
+
+
+def as_float32(value: Expr) -> Expr:
+    """np.float32(value): rounded to float32, which stays float32 beside Python's numbers."""
+    try:
+        if value.op == "const":
+            with np.errstate(over="ignore"):
+                return const(np.float32(cast("Any", value.value)))
+        return convert(value, FLOAT32)
+    except OverflowError:
+        raise NotCompilable("an integer constant is too large for a float") from None
+
+
+def as_float64(graph: Graph, value: Expr) -> Expr:
+    """np.float64(value), which is float64 beside float32 too, as a Python float is not."""
+    number = as_float(value)
+    if number.op == "const":
+        return const(np.float64(cast("Any", number.value)))
+    # Adding -0.0 changes no value, and gives it the type.
+    return number if number.type is FLOAT64 else graph.make("add", number, const(np.float64(-0.0)))
 
 
 def extremum(graph: Graph, op: str, values: Sequence[Expr]) -> Expr:

@@ -6,6 +6,7 @@ import builtins
 import functools
 import math
 import operator
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from types import FunctionType, ModuleType
 from typing import cast
@@ -13,12 +14,15 @@ from typing import cast
 import numpy as np
 
 from hastega_magic.errors import NotCompilable
-from hastega_magic.ir.expr import Expr, const
+from hastega_magic.ir.expr import Expr, const, convert
 from hastega_magic.ops import Op, op_of_callable
 from hastega_magic.syntax import arithmetic
-from hastega_magic.syntax.graph import Graph, Known, Symbolic, known, number
+from hastega_magic.syntax.graph import Graph, Known, Nested, Symbolic, known, number
+from hastega_magic.types import FLOAT32
 
 Handler = Callable[[Graph, Sequence[Symbolic]], Symbolic]
+
+_INSTEAD = "`int`, `float`, `np.float32` and `np.float64` are"
 
 _OBSERVERS = frozenset(
     {"print", "input", "open", "display", "breakpoint", "exec", "eval", "setattr", "next", "iter"}
@@ -37,10 +41,10 @@ def call(
         bound = [known(value, callee.name) for value in function.args]
         named = {name: known(value, name) for name, value in function.keywords.items()}
         return call(graph, Known(function.func, callee.name), [*bound, *args], {**named, **kwargs})
-    if isinstance(function, FunctionType):
+    if isinstance(function, (FunctionType, Nested)):
         return graph.inline(graph, function, args, kwargs)
     row = op_of_callable(function)
-    handler = next((found for spelled, found in _HANDLERS.get(id(function), ()) if spelled is function), None)
+    handler = _handler(function)
     if kwargs and (handler or row):
         raise NotCompilable(f"`{callee.name}` is called with keyword arguments")
     if handler is not None:
@@ -50,8 +54,28 @@ def call(
     raise NotCompilable(_no_form(callee))
 
 
+def check(callee: Symbolic) -> None:
+    """NotCompilable for what has no compiled form whatever it is called with, so that the call is to blame."""
+    if not isinstance(callee, Known):
+        return
+    function = callee.value
+    read = isinstance(function, (functools.partial, FunctionType, Nested))
+    if not read and op_of_callable(function) is None and _handler(function) is None:
+        raise NotCompilable(_no_form(callee))
+
+
+def _handler(function: object) -> Handler | None:
+    return next((found for spelled, found in _HANDLERS.get(id(function), ()) if spelled is function), None)
+
+
+def _is_numpy_number(function: object) -> bool:
+    return isinstance(function, type) and issubclass(function, (np.integer, np.floating))
+
+
 def _no_form(callee: Known) -> str:
     function = callee.value
+    if _is_numpy_number(function):
+        return f"`{callee.name}` makes a NumPy number of a type that is not compiled: {_INSTEAD}"
     if isinstance(function, ModuleType) or not callable(function):
         return f"`{callee.name}` is called, and it is no function"
     module = str(getattr(function, "__module__", None) or getattr(function, "__self__", None) or "")
@@ -60,7 +84,8 @@ def _no_form(callee: Known) -> str:
     owner = getattr(function, "__self__", None)
     is_method = owner is not None and not isinstance(owner, ModuleType)
     if observes or is_method or "random" in module:
-        return f"`{callee.name}` is called: observation prevents optimisation"
+        effect = ", a side effect" if observes and name in _OBSERVERS else ""
+        return f"`{callee.name}` is called{effect}: observation prevents optimisation"
     return f"`{callee.name}` has no compiled form yet"
 
 
@@ -80,6 +105,14 @@ def _one(name: str, rule: Callable[[Graph, Expr], Expr]) -> Handler:
         return rule(graph, number(args[0]))
 
     return handler
+
+
+def _int64(graph: Graph, value: Expr) -> Expr:
+    if value.op == "const" and value.type.is_integral:
+        return const(int(cast("int", value.value)))
+    raise NotCompilable(
+        "`np.int64` of an element makes a NumPy integer, which wraps around where Python's do not: use `int`"
+    )
 
 
 def _truth(graph: Graph, args: Sequence[Symbolic]) -> Symbolic:
@@ -121,6 +154,34 @@ def _extremum(op: str) -> Handler:
     return handler
 
 
+COMPENSATED = sys.version_info >= (3, 12)
+"""Whether CPython's `sum` of floats keeps what rounding loses, and adds it at the end."""
+
+
+def _sum(graph: Graph, args: Sequence[Symbolic]) -> Symbolic:
+    """The sum of a tuple, as `sum` goes through it."""
+    if not 1 <= len(args) <= 2 or not isinstance(args[0], tuple):
+        raise NotCompilable("`sum` of something that is no tuple has no compiled form yet")
+    graph.keep(args[0])
+    total = number(args[1]) if len(args) == 2 else const(0)
+    lost: Expr | None = None
+    for part in args[0]:
+        value = number(part)
+        if COMPENSATED and value.type is not FLOAT32 and total.type is not FLOAT32 and value.type.is_float:
+            total = convert(total, value.type)
+            new = graph.make("add", total, value)
+            larger = graph.make("ge", graph.make("fabs", total), graph.make("fabs", value))
+            big, small = graph.choose(larger, total, value), graph.choose(larger, value, total)
+            rest = graph.make("add", graph.make("sub", big, new), small)
+            total, lost = new, rest if lost is None else graph.make("add", lost, rest)
+        else:
+            total = graph.make("add", total, value)
+    if lost is None:
+        return total
+    counts = graph.make("and", graph.make("ne", lost, const(0.0)), graph.make("isfinite", lost))
+    return graph.choose(counts, graph.make("add", total, lost), total)
+
+
 def _len(graph: Graph, args: Sequence[Symbolic]) -> Symbolic:
     if len(args) != 1 or isinstance(args[0], Expr):
         raise NotCompilable("`len` of a number")
@@ -128,6 +189,8 @@ def _len(graph: Graph, args: Sequence[Symbolic]) -> Symbolic:
     if isinstance(value, tuple):
         graph.keep(value)
         return const(len(value))
+    if not isinstance(value, Known):
+        raise NotCompilable(value.reason)
     return graph.length(value)
 
 
@@ -142,6 +205,9 @@ _HANDLERS = _handlers(
     (builtins.int, _one("int", arithmetic.as_int)),
     (builtins.float, _one("float", lambda graph, value: arithmetic.as_float(value))),
     (builtins.round, _one("round", lambda graph, value: arithmetic.rounded(graph, "round_int", value))),
+    (np.float64, _one("np.float64", arithmetic.as_float64)),
+    (np.float32, _one("np.float32", lambda graph, value: arithmetic.as_float32(value))),
+    (np.int64, _one("np.int64", _int64)),
     (math.floor, _one("math.floor", lambda graph, value: arithmetic.rounded(graph, "floor_int", value))),
     (math.ceil, _one("math.ceil", lambda graph, value: arithmetic.rounded(graph, "ceil_int", value))),
     (math.trunc, _one("math.trunc", arithmetic.as_int)),
@@ -157,5 +223,6 @@ _HANDLERS = _handlers(
     (builtins.min, _extremum("min")),
     (builtins.max, _extremum("max")),
     (builtins.len, _len),
+    (builtins.sum, _sum),
 )
 """What is not just one row: by identity of the Python object."""

@@ -9,54 +9,32 @@ Arguments of stages stay ordinary Python, evaluated by Python where they stand: 
 from __future__ import annotations
 
 import ast
-import itertools
 import warnings
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from hastega_magic.errors import NOWHERE, CellSyntaxError, Span
+from hastega_magic.errors import CellSyntaxError, Span
+from hastega_magic.syntax.comprehension import Ordinary, recognised
 from hastega_magic.syntax.names import binds, is_pure_source, parameters_of, reads
-from hastega_magic.syntax.pipe import ends_with_semicolon, is_pipe, normalise, parse
+from hastega_magic.syntax.pipe import ends_with_semicolon, is_pipe, normalise, parse, spine
 from hastega_magic.syntax.placeholder import expand
-from hastega_magic.syntax.stages import STAGES, suggest
+from hastega_magic.syntax.site import Site, StageSite, new_site_id
+from hastega_magic.syntax.stages import STAGES, function_argument, suggest
 from hastega_magic.syntax.text import Text
 
 BIND, RUN = "__hastega_bind__", "__hastega_run__"
 """The names that the rewritten code calls: f(site id, source, (callee or None, args, kwargs), ...)."""
-
-_ids = itertools.count(1)
-
-
-@dataclass(frozen=True)
-class StageSite:
-    """A stage as written. `known`: it is of the table, and its callee is None when it is bound.
-
-    `name` is the stage's name, or the text of the callee; `span` counts in lines and columns of the cell.
-    """
-
-    name: str
-    text: str
-    span: Span
-    known: bool
-
-
-@dataclass(frozen=True)
-class Site:
-    """A pipeline as written; `id` is the first argument of its call, different for every site of a process.
-
-    `source` is its rewritten expression, written at `source_span`, `bind_expression` the call that evaluates source
-    and arguments (of statements; None elsewhere).
-    """
-
-    id: int
-    text: str
-    span: Span
-    source_text: str
-    stages: tuple[StageSite, ...]
-    source_name: str | None
-    source: ast.expr = field(compare=False, repr=False)
-    bind_expression: ast.Expression | None = field(default=None, compare=False, repr=False)
-    source_span: Span = NOWHERE
+_NO_FUNCTIONS = (
+    ast.Constant,
+    ast.JoinedStr,
+    ast.List,
+    ast.Tuple,
+    ast.Dict,
+    ast.Set,
+    ast.Compare,
+    ast.GeneratorExp,
+)
+"""Expressions that no function comes out of."""
 
 
 @dataclass(frozen=True)
@@ -85,6 +63,10 @@ class CellPlan:
     sites: dict[int, Site]
     text: str
     filename: str
+    ordinary: dict[int, Ordinary]
+    """Ordinary code that is a pipeline, by the number of its site."""
+    lasting: frozenset[int]
+    """Which of it stands in functions, and may run when the cell is over."""
 
     def read_from(self, place: int) -> frozenset[str]:
         """Names that pipelines read from item `place` on, up to the next statement that is Python's to run."""
@@ -104,7 +86,7 @@ def plan(text: str, filename: str = "<cell>", shadowed: Collection[str] = ()) ->
     text = normalise(text)
     places = Text(text)
     tree = expand(parse(text, filename), places, filename)
-    rewriter = _Rewriter(places, filename, frozenset(shadowed))
+    rewriter = Rewriter(places, filename, frozenset(shadowed))
     items: list[Plain | PipelineStatement] = []
     for statement in tree.body:
         items += rewriter.statement(statement)
@@ -116,7 +98,9 @@ def plan(text: str, filename: str = "<cell>", shadowed: Collection[str] = ()) ->
             shown = PipelineStatement(last.target, last.site, last.node, is_last_expression=True)
         items[-1] = shown
     _check_compiles(items, text, filename)
-    return CellPlan(tuple(items), rewriter.sites, text, filename)
+    return CellPlan(
+        tuple(items), rewriter.sites, text, filename, rewriter.ordinary, frozenset(rewriter.lasting)
+    )
 
 
 def _check_compiles(items: list[Plain | PipelineStatement], text: str, filename: str) -> None:
@@ -148,7 +132,7 @@ def _callables_bound(statement: ast.stmt) -> frozenset[str]:
     return names & STAGES.keys()
 
 
-class _Rewriter(ast.NodeTransformer):
+class Rewriter(ast.NodeTransformer):
     """Replaces every pipeline by a call; collects the sites."""
 
     def __init__(self, text: Text, filename: str, shadowed: frozenset[str]) -> None:
@@ -156,6 +140,10 @@ class _Rewriter(ast.NodeTransformer):
         self.filename = filename
         self.shadowed = shadowed
         self.sites: dict[int, Site] = {}
+        self.ordinary: dict[int, Ordinary] = {}
+        self.lasting: set[int] = set()
+        self._depth = 0
+        self._each = False
 
     def statement(self, node: ast.stmt) -> list[Plain | PipelineStatement]:
         """The items of a top-level statement."""
@@ -177,6 +165,26 @@ class _Rewriter(ast.NodeTransformer):
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
         return self._site(node, bind=False)[1] if is_pipe(node) else self.generic_visit(node)
 
+    def visit_ListComp(self, node: ast.ListComp) -> ast.AST:
+        return self._ordinary(node)
+
+    def visit_SetComp(self, node: ast.SetComp) -> ast.AST:
+        return self._ordinary(node)
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        return self._ordinary(node)
+
+    def _ordinary(self, node: ast.expr) -> ast.AST:
+        """A comprehension, or a call that consumes one, as a call that may run it as a pipeline."""
+        found = None if self._each else recognised(node, self.text, self.visit, self.generic_visit)
+        if found is None:
+            return self.generic_visit(node)
+        number = found[0].site.id
+        self.ordinary[number] = found[0]
+        if self._depth:
+            self.lasting.add(number)
+        return found[1]
+
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         return self._function(node)
 
@@ -192,24 +200,23 @@ class _Rewriter(ast.NodeTransformer):
         body = [] if isinstance(node, ast.Lambda) else node.body
         inner = [_callables_bound(statement) for statement in body]
         self.shadowed = outer.union(STAGES.keys() & set(parameters_of(node)), *inner)
+        self._depth += 1
         try:
             return self.generic_visit(node)
         finally:
+            self._depth -= 1
             self.shadowed = outer
 
     def _site(self, node: ast.BinOp, bind: bool) -> tuple[Site, ast.Call]:
         """The site of a chain of pipes, and the call that runs it."""
-        steps: list[ast.expr] = []
-        source: ast.expr = node
-        while is_pipe(source):
-            steps.append(source.right)
-            source = source.left
+        pipes = spine(node)
+        source = pipes[0].left
         span, source_span = self.text.span(node), self.text.span(source)
         source_text = self.text.cut(source_span)
         name = source.id if isinstance(source, ast.Name) else None
         source = self.visit(source)
-        stages = [self._stage(step) for step in reversed(steps)]
-        number = next(_ids)
+        stages = [self._stage(pipe.right) for pipe in pipes]
+        number = new_site_id()
         arguments: list[ast.expr] = [ast.Constant(number), source, *(display for _, display in stages)]
         run = self._call(RUN, arguments, node)
         expression = ast.Expression(self._call(BIND, arguments, node)) if bind else None
@@ -242,16 +249,29 @@ class _Rewriter(ast.NodeTransformer):
             ast.Constant(keyword.arg) if keyword.arg else None for keyword in keywords
         ]
         function: ast.expr = ast.Constant(None) if known else self.visit(callee)
-        positional = ast.Tuple([self.visit(arg) for arg in args], ast.Load())
-        named = ast.Dict(keys, [self.visit(keyword.value) for keyword in keywords])
+        positional = ast.Tuple([self._argument(arg) for arg in args], ast.Load())
+        named = ast.Dict(keys, [self._argument(keyword.value) for keyword in keywords])
         display = ast.copy_location(ast.Tuple([function, positional, named], ast.Load()), step)
         return StageSite(name, text, span, known), ast.fix_missing_locations(display)
+
+    def _argument(self, node: ast.expr) -> ast.expr:
+        """A stage's argument. What runs for each element is too short to be a pipeline of its own."""
+        outer, self._each = self._each, self._each or isinstance(node, ast.Lambda)
+        try:
+            return self.visit(node)
+        finally:
+            self._each = outer
 
     def _check_arguments(self, name: str, call: ast.Call | None, span: Span) -> None:
         args, keywords = (call.args, call.keywords) if call else ([], [])
         starred = any(isinstance(arg, ast.Starred) for arg in args)
         if starred or any(keyword.arg is None for keyword in keywords):
             return  # only running it will tell
+        function = function_argument(STAGES[name], call) if call else None
+        none = isinstance(function, ast.Constant) and function.value is None
+        if isinstance(function, _NO_FUNCTIONS) and not none:
+            complaint = f"{name} takes a function: write it with `_` for the element, or as `lambda x: ...`"
+            raise CellSyntaxError(complaint, self.text.text, self.text.span(function), self.filename)
         complaint = STAGES[name].complaint(len(args), [keyword.arg or "" for keyword in keywords])
         if complaint:
             raise CellSyntaxError(complaint, self.text.text, span, self.filename)

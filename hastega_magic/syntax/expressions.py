@@ -11,16 +11,25 @@ from typing import cast
 from hastega_magic.errors import NOWHERE, NotCompilable
 from hastega_magic.ir.expr import Expr, const, is_const
 from hastega_magic.syntax.arithmetic import BINARY, COMPARE, UNARY, power
-from hastega_magic.syntax.calls import call
+from hastega_magic.syntax.calls import call, check
 from hastega_magic.syntax.functions import FunctionSyntax, described
-from hastega_magic.syntax.graph import Graph, Known, Symbolic, captured_tuple, eager, known, number
+from hastega_magic.syntax.graph import (
+    Graph,
+    Known,
+    Nested,
+    Poison,
+    Symbolic,
+    captured_tuple,
+    eager,
+    known,
+    number,
+)
 from hastega_magic.syntax.pipe import is_pipe
 from hastega_magic.types import BOOL
 
 _NO_ARRAYS: tuple[type[object], ...] = (dict, str, bytes, set, frozenset)
 
 _SENTENCES: dict[type[ast.expr], str] = {
-    ast.Lambda: "a function is made inside the function",
     ast.List: "a list is built",
     ast.Dict: "a dict is built",
     ast.Set: "a set is built",
@@ -44,6 +53,7 @@ class Frame:
     syntax: FunctionSyntax
     names: dict[str, Symbolic]
     path: Expr | None = None
+    enclosing: Frame | None = None
     _captured: dict[str, Symbolic] = field(default_factory=dict[str, Symbolic])
 
     @property
@@ -54,7 +64,12 @@ class Frame:
     def lookup(self, name: str) -> Symbolic:
         """The value of a name: local, of an enclosing function, global, or built in."""
         if name in self.names:
-            return self.names[name]
+            found = self.names[name]
+            if isinstance(found, Poison):
+                raise NotCompilable(found.reason)
+            return found
+        if self.enclosing is not None:
+            return self.enclosing.lookup(name)
         if name not in self._captured:
             self._captured[name] = self._capture(name)
         return self._captured[name]
@@ -64,7 +79,7 @@ class Frame:
         if name in code.co_freevars:
             cell = (self.function.__closure__ or ())[code.co_freevars.index(name)]
             try:
-                return known(cell.cell_contents, name)
+                return self.graph.captured(("cell", id(code), name), cell.cell_contents, name)
             except ValueError:
                 raise NotCompilable(f"the name `{name}` has no value yet") from None
         if name in code.co_varnames or name in code.co_cellvars:
@@ -73,7 +88,7 @@ class Frame:
         built_in: dict[str, object] = getattr(self.function, "__builtins__", {})
         for scope in (names, built_in):
             if name in scope:
-                return known(scope[name], name)
+                return self.graph.captured(("global", id(scope), name), scope[name], name)
         raise NotCompilable(f"the name `{name}` is not defined")
 
     def evaluate(self, node: ast.expr) -> Symbolic:
@@ -134,6 +149,8 @@ class Frame:
                 return self._attribute(self.evaluate(value), attribute, node)
             case ast.Call():
                 return self._call(node)
+            case ast.Lambda():
+                return self.nested(node, "lambda")
             case ast.NamedExpr(target=target, value=value):
                 if self.graph.path is not self.path:
                     raise NotCompilable("an assignment inside a condition is not compiled yet")
@@ -143,6 +160,21 @@ class Frame:
             case _:
                 sentence = _SENTENCES.get(type(node), "an expression of this kind is not compiled")
                 raise NotCompilable(sentence)
+
+    def nested(self, node: ast.Lambda | ast.FunctionDef, name: str) -> Known:
+        """A function that is defined here; its defaults are evaluated now, its other names when it is called."""
+        arguments = node.args
+        if arguments.vararg or arguments.kwarg:
+            raise NotCompilable(f"`{name}` takes any number of arguments (*args or **kwargs)")
+        positional = [*arguments.posonlyargs, *arguments.args]
+        given = list(zip(reversed(positional), reversed(arguments.defaults), strict=False))
+        given += [
+            (arg, default)
+            for arg, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
+            if default is not None
+        ]
+        defaults = {arg.arg: self.evaluate(default) for arg, default in given}
+        return Known(Nested(node, self, defaults), name)
 
     def _operation(self, node: ast.BinOp | ast.UnaryOp | ast.BoolOp | ast.Compare) -> Symbolic:
         match node:
@@ -271,6 +303,7 @@ class Frame:
                 name = self.syntax.places.segment(callee)
                 raise NotCompilable(f"the method `{name}` is called: observation prevents optimisation")
         function = self.evaluate(callee)
+        check(function)
         args = [self.evaluate(arg) for arg in node.args]
         if any(keyword.arg is None for keyword in node.keywords):
             raise NotCompilable("`**` in a call is not compiled yet")

@@ -6,6 +6,7 @@ import ast
 import inspect
 import linecache
 import warnings
+from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -52,6 +53,52 @@ def ast_of(function: object) -> FunctionSyntax:
     if len(_found) > _KEPT:
         _found.popitem(last=False)
     return found
+
+
+def adopt(code: CodeType, node: ast.Lambda, filename: str, places: Text) -> None:
+    """Let code that was made of this tree be found, though no function is written at its place."""
+    _found[id(code)] = code, FunctionSyntax(node, filename, places.segment(node), places.span(node), places)
+    _found.move_to_end(id(code))
+
+
+def definition_of(function: FunctionType) -> tuple[Text, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda]:
+    """The text that a function stands in, and its tree, to be changed by the caller; NotCompilable where there is none.
+
+    Stages' placeholders are written out, and `|>` is marked, as in `syntax/pipe.py`.
+    """
+    code, name = function.__code__, name_of(function)
+    text = "".join(linecache.getlines(code.co_filename))
+    if not text:
+        raise NotCompilable(f"the text of `{name}` is not known to Python")
+    text = normalise(text)
+    places = Text(text)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = expand(parse(text), places, code.co_filename)
+    except CellSyntaxError:
+        raise NotCompilable(f"the text of `{name}` has changed since it was defined") from None
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+    for node in ast.walk(tree):
+        if isinstance(node, kinds) and _first_line(node) == code.co_firstlineno and _holds(node, code):
+            return places, node
+    raise NotCompilable(f"the text of `{name}` has changed since it was defined")
+
+
+def _first_line(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> int:
+    decorators = [] if isinstance(node, ast.Lambda) else node.decorator_list
+    return min([node.lineno, *(decorator.lineno for decorator in decorators)])
+
+
+def _holds(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, code: CodeType) -> bool:
+    """Whether the code can have come from the node: same name, same parameters, places within."""
+    name = "<lambda>" if isinstance(node, ast.Lambda) else node.name
+    parameters = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+    count = code.co_argcount + code.co_kwonlyargcount
+    if name != code.co_name or tuple(arg.arg for arg in parameters) != code.co_varnames[:count]:
+        return False
+    end = node.end_lineno or 0, node.end_col_offset or 0
+    return all(last <= end for _, last in _places(code))
 
 
 def name_of(function: object) -> str:
@@ -133,10 +180,9 @@ def _search(code: CodeType, name: str) -> FunctionSyntax:
         places, functions = _functions_in(text)
     except CellSyntaxError:
         raise NotCompilable(f"the text of `{name}` has changed since it was defined") from None
-    fits = [node for node in functions.get(code.co_firstlineno, ()) if _fits(node, code)]
-    if not fits:
+    node = _innermost(functions.get(code.co_firstlineno, []), code)
+    if node is None:
         raise NotCompilable(f"the text of `{name}` has changed since it was defined")
-    node = min(fits, key=_extent)  # a lambda inside another one: the innermost that holds all of the code
     return FunctionSyntax(node, code.co_filename, places.segment(node), places.span(node), places)
 
 
@@ -154,18 +200,32 @@ def _functions_in(text: str) -> tuple[Text, dict[int, list[ast.Lambda | ast.Func
             decorators = [] if isinstance(node, ast.Lambda) else node.decorator_list
             line = min([node.lineno, *(decorator.lineno for decorator in decorators)])
             functions.setdefault(line, []).append(node)
+    for nodes in functions.values():
+        nodes.sort(key=_body)
     return places, functions
 
 
+def _innermost(
+    nodes: list[ast.Lambda | ast.FunctionDef], code: CodeType
+) -> ast.Lambda | ast.FunctionDef | None:
+    """The function that the code object is of, given those of a line in the order of the text."""
+    places = list(_places(code))
+    if not places:  # Python was told to keep no columns
+        return next((node for node in reversed(nodes) if _fits(node, code)), None)
+    first, last = min(place for place, _ in places), max(place for _, place in places)
+    for number in range(bisect_right(nodes, first, key=lambda node: _body(node)[0]) - 1, -1, -1):
+        # Backwards: of a lambda inside another one, the inner one first.
+        if last <= _body(nodes[number])[1] and _fits(nodes[number], code):
+            return nodes[number]
+    return None
+
+
 def _fits(node: ast.Lambda | ast.FunctionDef, code: CodeType) -> bool:
-    """Whether the code object can have come from the node: same name, parameters, and place."""
+    """Whether the code object can have come from the node: same name and parameters."""
     name = "<lambda>" if isinstance(node, ast.Lambda) else node.name
     parameters = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
     count = code.co_argcount + code.co_kwonlyargcount
-    if name != code.co_name or tuple(arg.arg for arg in parameters) != code.co_varnames[:count]:
-        return False
-    start, end = _body(node)
-    return all(start <= first and last <= end for first, last in _places(code))
+    return name == code.co_name and tuple(arg.arg for arg in parameters) == code.co_varnames[:count]
 
 
 def _body(node: ast.Lambda | ast.FunctionDef) -> tuple[tuple[int, int], tuple[int, int]]:
@@ -173,11 +233,6 @@ def _body(node: ast.Lambda | ast.FunctionDef) -> tuple[tuple[int, int], tuple[in
     decorators = [] if isinstance(first, ast.expr) else getattr(first, "decorator_list", [])
     line, col = min([(first.lineno, first.col_offset), *((d.lineno, d.col_offset - 1) for d in decorators)])
     return (line, col), (last.end_lineno or 0, last.end_col_offset or 0)
-
-
-def _extent(node: ast.Lambda | ast.FunctionDef) -> tuple[int, int]:
-    (line, col), (end_line, end_col) = _body(node)
-    return end_line - line, end_col - col if end_line == line else end_col
 
 
 def _places(code: CodeType) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from types import CodeType
 from typing import Any, Protocol, cast
 
 import numpy as np
 
 from hastega_magic.errors import NOWHERE, NotCompilable, Span
 from hastega_magic.ir.expr import Expr, conjunction, const, is_const, leaf, make, postorder, truth
+from hastega_magic.ir.loop import iteration
 from hastega_magic.ir.pipeline import Source, Table
 from hastega_magic.ops import OPS
 from hastega_magic.syntax.functions import described
@@ -36,6 +37,10 @@ class Environment(Protocol):
         """The description of an object to iterate over; NotCompilable if its elements are no numbers."""
         ...
 
+    def number(self, name: str, value: object, type_: ScalarType, length: int) -> Source:
+        """A number that is known when the loop runs, as a source that has it for all elements."""
+        ...
+
 
 @dataclass(frozen=True, eq=False)
 class Known:
@@ -45,8 +50,27 @@ class Known:
     name: str
 
 
-Symbolic = Expr | Known | tuple["Symbolic", ...]
-"""What an expression gives: a number's node, a known object, or a tuple of such."""
+@dataclass(frozen=True, eq=False)
+class Nested:
+    """A function that is defined inside the function being read: its tree, the frame around it, and its defaults."""
+
+    node: ast.Lambda | ast.FunctionDef
+    frame: object
+    defaults: Mapping[str, Symbolic]
+
+
+@dataclass(frozen=True, eq=False)
+class Poison:
+    """A name that has no value that compiled code could use, and why; only reading it is an error."""
+
+    reason: str
+
+
+Symbolic = Expr | Known | Poison | tuple["Symbolic", ...]
+"""What an expression gives: a number's node, a known object, or a tuple of such. Names may hold a Poison."""
+
+Where = tuple[str, int, str]
+"""A variable around a function: ("cell", identity of its code, name) or ("global", identity of its globals, name)."""
 
 Inline = Callable[["Graph", Any, Sequence[Symbolic], Mapping[str, Symbolic]], Symbolic]
 
@@ -78,6 +102,8 @@ def number(value: Symbolic) -> Expr:
         return value
     if isinstance(value, tuple):
         raise NotCompilable("a tuple stands where a number is needed")
+    if isinstance(value, Poison):
+        raise NotCompilable(value.reason)
     raise NotCompilable(f"`{value.name}` is {described(value.value)}, not a number")
 
 
@@ -93,10 +119,16 @@ class Graph:
     inline: Inline
     path: Expr | None = None
     effects: list[tuple[Expr | None, Expr]] = field(default_factory=list[tuple[Expr | None, Expr]])
-    active: list[CodeType] = field(default_factory=list[CodeType])
+    active: list[object] = field(default_factory=list[object])
     spans: dict[Expr, tuple[Span, ...]] = field(default_factory=dict[Expr, "tuple[Span, ...]"])
     place: Span = NOWHERE
     _fallible: dict[Expr, bool] = field(default_factory=dict[Expr, bool])
+
+    def captured(self, where: Where, value: object, name: str) -> Symbolic:
+        """What a name around the function stands for; a number that keeps changing is a parameter."""
+        parameter = getattr(self.env, "parameter", None)
+        found: Expr | None = None if parameter is None else parameter(where, value, name)
+        return known(value, name) if found is None else found
 
     def note(self, value: Symbolic, span: Span) -> None:
         """The value is computed here, unless it is an element as given or came from a place within."""
@@ -148,6 +180,13 @@ class Graph:
             stack.pop()
             self._fallible[top] = _may_raise(top) or any(self._fallible[arg] for arg in top.args)
         return self._fallible[node]
+
+    def rename(self, new: Mapping[Expr, Expr]) -> None:
+        """Nodes have become others: these come from the same places."""
+        for old, node in new.items():
+            if old is not node and old in self.spans:
+                known = self.spans.get(node, ())
+                self.spans[node] = (*known, *(span for span in self.spans[old] if span not in known))
 
     def keep(self, value: Symbolic) -> None:
         """Python evaluates this value here, used or not: what it may raise is an effect."""
@@ -230,7 +269,10 @@ class Graph:
 
 def eager(node: Expr) -> bool:
     """Whether evaluating the node where Python would not changes nothing: it neither raises nor overflows."""
-    rows = [OPS.get(part.op) for part in postorder([node])]
+    parts = list(postorder([node]))
+    if any(part.op == "turns" for part in parts):
+        return False
+    rows = [OPS.get(part.op) for part in parts]
     free = all(row is None or (row.trouble is None and row.overflow is None) for row in rows)
     return free and not any(row is not None and row.name == "gather" for row in rows)
 
@@ -238,6 +280,8 @@ def eager(node: Expr) -> bool:
 def _may_raise(node: Expr) -> bool:
     if node.op == "gather":
         return True
+    if node.op == "turns":
+        return bool(iteration(node).effects)
     row = OPS.get(node.op)
     if row is None or row.trouble is None:
         return False

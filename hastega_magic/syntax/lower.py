@@ -15,29 +15,13 @@ from hastega_magic.errors import NOWHERE, NotCompilable, Span
 from hastega_magic.ir.expr import Expr, Value, leaf
 from hastega_magic.ir.pipeline import Fn
 from hastega_magic.syntax.calls import call
-from hastega_magic.syntax.expressions import Frame, binary
-from hastega_magic.syntax.functions import FunctionSyntax, ast_of, described, name_of, spreads
-from hastega_magic.syntax.graph import Environment, Graph, Known, Symbolic, captured_tuple, known
+from hastega_magic.syntax.expressions import Frame
+from hastega_magic.syntax.flow import Flow
+from hastega_magic.syntax.functions import ast_of, described, name_of, spreads
+from hastega_magic.syntax.graph import Environment, Graph, Known, Nested, Poison, Symbolic, known
 from hastega_magic.types import ScalarType
 
 _DEEPEST_CALL = 100
-
-_SENTENCES: dict[type[ast.stmt], str] = {
-    ast.If: "`if` statements are not compiled yet (`a if c else b` is)",
-    ast.For: "`for` loops are not compiled yet",
-    ast.While: "`while` loops are not compiled yet",
-    ast.Match: "`match` is not compiled yet",
-    ast.With: "`with` runs code that cannot be compiled",
-    ast.Try: "`try` is not compiled",
-    ast.Raise: "`raise` is not compiled",
-    ast.Assert: "`assert` is not compiled",
-    ast.Global: "a global variable is assigned: observation prevents optimisation",
-    ast.Nonlocal: "a variable of an outer function is assigned: observation prevents optimisation",
-    ast.Import: "`import` inside a function is not compiled",
-    ast.ImportFrom: "`import` inside a function is not compiled",
-    ast.FunctionDef: "a function is defined inside the function",
-    ast.Delete: "`del` is not compiled",
-}
 
 
 def parameters(structure: object, first: int = 0) -> Value:
@@ -67,7 +51,8 @@ def lower(
     bool(result). Effects hold all that may raise, the result included. NotCompilable, with a sentence and its
     place in the cell, where Python must do it.
     """
-    read = _read(function) if arguments is None and isinstance(function, FunctionType) else None
+    kept = arguments is None and not getattr(env, "varying", None)
+    read = _read(function) if kept and isinstance(function, FunctionType) else None
     if read is None:
         return _lowered(function, element, env, arguments, predicate)
     assert isinstance(function, FunctionType)
@@ -143,6 +128,8 @@ def _numbers(result: Symbolic) -> Value:
         if not result:
             raise NotCompilable("the result is an empty tuple")
         return tuple(_numbers(part) for part in result)
+    if isinstance(result, Poison):
+        raise NotCompilable(result.reason)
     raise NotCompilable(
         f"the result is `{result.name}`, {described(result.value)}, and only numbers are compiled"
     )
@@ -150,34 +137,54 @@ def _numbers(result: Symbolic) -> Value:
 
 def _inline(
     graph: Graph,
-    function: FunctionType,
+    function: FunctionType | Nested,
     args: Sequence[Symbolic],
     kwargs: Mapping[str, Symbolic],
     *,
     predicate: bool = False,
 ) -> Symbolic:
     """The value of a call, by evaluating the function's own body."""
-    name, code = name_of(function), function.__code__
+    if isinstance(function, Nested):
+        outer = cast(Frame, function.frame)
+        node, code = function.node, function.node
+        name = node.name if isinstance(node, ast.FunctionDef) else "lambda"
+        bound = _bind(name, node.args, function.defaults, args, kwargs)
+        frame = Frame(graph, cast(FunctionType, outer.function), outer.syntax, bound, graph.path, outer)
+    else:
+        name, code, syntax = name_of(function), function.__code__, ast_of(function)
+        bound = _bind(name, syntax.node.args, _defaults(function, syntax.node.args), args, kwargs)
+        node, frame = syntax.node, Frame(graph, function, syntax, bound, graph.path)
     if code in graph.active:
         raise NotCompilable(f"`{name}` calls itself")
     if len(graph.active) >= _DEEPEST_CALL:
         raise NotCompilable("functions call each other too deeply")
-    syntax = ast_of(function)
-    frame = Frame(graph, function, syntax, _bind(function, syntax, args, kwargs), graph.path)
     graph.active.append(code)
     try:
-        if isinstance(syntax.node, ast.Lambda):
-            return frame.condition(syntax.node.body) if predicate else frame.evaluate(syntax.node.body)
-        return _run(frame, syntax.node.body, name, predicate)
+        if isinstance(node, ast.Lambda):
+            return frame.condition(node.body) if predicate else frame.evaluate(node.body)
+        return Flow(frame, name, predicate, graph.path).run(node.body)
     finally:
         graph.active.pop()
 
 
+def _defaults(function: FunctionType, signature: ast.arguments) -> dict[str, Symbolic]:
+    positional = [arg.arg for arg in (*signature.posonlyargs, *signature.args)]
+    defaults = function.__defaults__ or ()
+    given = dict(zip(positional[len(positional) - len(defaults) :], defaults, strict=True))
+    return {
+        parameter: known(value, parameter)
+        for parameter, value in {**given, **(function.__kwdefaults__ or {})}.items()
+    }
+
+
 def _bind(
-    function: FunctionType, syntax: FunctionSyntax, args: Sequence[Symbolic], kwargs: Mapping[str, Symbolic]
+    name: str,
+    signature: ast.arguments,
+    defaults: Mapping[str, Symbolic],
+    args: Sequence[Symbolic],
+    kwargs: Mapping[str, Symbolic],
 ) -> dict[str, Symbolic]:
     """Parameters by name, as Python's call binds them."""
-    name, signature = name_of(function), syntax.node.args
     positional = [arg.arg for arg in (*signature.posonlyargs, *signature.args)]
     if len(args) > len(positional):
         raise NotCompilable(f"`{name}` takes {len(positional)} arguments, {len(args)} given")
@@ -187,85 +194,11 @@ def _bind(
         if keyword in bound or keyword not in by_name:
             raise NotCompilable(f"`{name}` cannot take the argument `{keyword}`")
         bound[keyword] = value
-    defaults = function.__defaults__ or ()
-    given = dict(zip(positional[len(positional) - len(defaults) :], defaults, strict=True))
-    for parameter, value in {**given, **(function.__kwdefaults__ or {})}.items():
-        if parameter not in bound:
-            bound[parameter] = known(value, parameter)
+    bound = {**defaults, **bound}
     missing = [arg for arg in (*positional, *(arg.arg for arg in signature.kwonlyargs)) if arg not in bound]
     if missing:
         raise NotCompilable(f"`{name}` is called without its argument `{missing[0]}`")
     return bound
-
-
-def _run(frame: Frame, body: Sequence[ast.stmt], name: str, predicate: bool) -> Symbolic:
-    """The value of the first `return`."""
-    for statement in body:
-        try:
-            if isinstance(statement, ast.Return):
-                if statement.value is None:
-                    break
-                return frame.condition(statement.value) if predicate else frame.evaluate(statement.value)
-            _execute(frame, statement)
-        except NotCompilable as error:
-            if error.reason.span == NOWHERE and frame.in_cell:
-                raise NotCompilable(error.reason.text, frame.syntax.places.span(statement)) from None
-            raise
-    raise NotCompilable(f"`{name}` returns None")
-
-
-def _execute(frame: Frame, statement: ast.stmt) -> None:
-    match statement:
-        case ast.Assign(targets=targets, value=value):
-            result = frame.evaluate(value)
-            frame.graph.keep(result)
-            for target in targets:
-                _assign(frame, target, result)
-        case ast.AnnAssign(target=target, value=value):
-            if value is not None:
-                result = frame.evaluate(value)
-                frame.graph.keep(result)
-                _assign(frame, target, result)
-        case ast.AugAssign(target=ast.Name(id=name), op=op, value=value):
-            left = frame.lookup(name)
-            result = frame.names[name] = binary(frame.graph, op, left, frame.evaluate(value))
-            frame.graph.note(
-                result, frame.syntax.places.span(statement) if frame.in_cell else frame.graph.place
-            )
-            frame.graph.keep(result)
-        case ast.Expr(value=ast.Constant()) | ast.Pass():
-            return
-        case ast.Expr(value=value):
-            frame.graph.keep(frame.evaluate(value))
-        case ast.AugAssign():
-            _assign(frame, statement.target, ())
-        case _:
-            raise NotCompilable(_SENTENCES.get(type(statement), "this statement is not compiled"))
-
-
-def _assign(frame: Frame, target: ast.expr, value: Symbolic) -> None:
-    match target:
-        case ast.Name(id=name):
-            frame.names[name] = value
-        case ast.Tuple(elts=targets) | ast.List(elts=targets):
-            parts = _unpack(value)
-            if any(isinstance(part, ast.Starred) for part in targets):
-                raise NotCompilable("unpacking with `*` is not compiled yet")
-            if len(parts) != len(targets):
-                raise NotCompilable(f"{len(parts)} values are unpacked into {len(targets)} names")
-            for part, item in zip(targets, parts, strict=True):
-                _assign(frame, part, item)
-        case ast.Subscript():
-            raise NotCompilable("an element is assigned: observation prevents optimisation")
-        case _:
-            raise NotCompilable("an attribute is assigned: observation prevents optimisation")
-
-
-def _unpack(value: Symbolic) -> tuple[Symbolic, ...]:
-    items = value if isinstance(value, tuple) else captured_tuple(value)
-    if items is None:
-        raise NotCompilable("something that is no tuple is unpacked")
-    return items
 
 
 __all__ = ["Environment", "lower", "parameters"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
-from hastega_magic.syntax.pipe import is_pipe
+from hastega_magic.syntax.pipe import is_pipe, spine
 from hastega_magic.syntax.stages import STAGES
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
@@ -86,9 +86,11 @@ def _free(node: ast.AST, local: frozenset[str]) -> Iterator[str]:
             yield from _all_free(node.body, local.union(parameters_of(node), inner))
         case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
             yield from _free_in_comprehension(node, local)
-        case ast.BinOp(left=left, right=right) if is_pipe(node):
-            yield from _free(left, local)
-            yield from _free_in_stage(right, local)
+        case ast.BinOp() if is_pipe(node):
+            steps = spine(node)  # in a loop: a pipeline of many stages is as deep a tree
+            yield from _free(steps[0].left, local)
+            for step in steps:
+                yield from _free_in_stage(step.right, local)
         case _:
             yield from _all_free(ast.iter_child_nodes(node), local)
 
@@ -145,6 +147,9 @@ def _bound(node: ast.AST) -> Iterator[str]:
             yield from _bound_by(ast.iter_child_nodes(node))
         case ast.Global(names=names) | ast.Nonlocal(names=names):
             yield from names
+        case ast.BinOp() if is_pipe(node):
+            steps = spine(node)
+            yield from _bound_by([steps[0].left, *(step.right for step in steps)])
         case _:
             yield from _bound_by(ast.iter_child_nodes(node))
 

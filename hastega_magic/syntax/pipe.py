@@ -21,6 +21,14 @@ def is_pipe(node: ast.AST | None) -> TypeGuard[ast.BinOp]:
     return isinstance(node, ast.BinOp) and getattr(node.op, "pipe", False)
 
 
+def spine(node: ast.BinOp) -> list[ast.BinOp]:
+    """The pipes of a pipeline, the innermost first: its `left` is the source, and every `right` a stage."""
+    found = [node]
+    while is_pipe(left := found[-1].left):
+        found.append(left)
+    return found[::-1]
+
+
 def _pipe() -> ast.BitOr:
     # An attribute, not a class of its own: ast.unparse knows operators by the names of their classes.
     operator = ast.BitOr()

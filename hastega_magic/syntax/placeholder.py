@@ -7,11 +7,12 @@ object and its tree agree about places.
 from __future__ import annotations
 
 import ast
+from typing import cast
 
 from hastega_magic.errors import CellSyntaxError
 from hastega_magic.syntax.names import reads
-from hastega_magic.syntax.pipe import is_pipe
-from hastega_magic.syntax.stages import STAGES, function_argument
+from hastega_magic.syntax.pipe import is_pipe, spine
+from hastega_magic.syntax.stages import STAGES, function_arguments
 from hastega_magic.syntax.text import Text
 
 PLACEHOLDER = "_"
@@ -35,6 +36,9 @@ def _holds_placeholder(node: ast.AST) -> bool:
             return False
         case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
             return PLACEHOLDER in reads(node)
+        case ast.BinOp() if is_pipe(node):
+            steps = spine(node)
+            return any(_holds_placeholder(part) for part in (steps[0].left, *(step.right for step in steps)))
         case _:
             return any(_holds_placeholder(child) for child in ast.iter_child_nodes(node))
 
@@ -45,16 +49,31 @@ class _Expand(ast.NodeTransformer):
         self.filename = filename
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
-        self.generic_visit(node)  # inner pipelines first: their `_` is theirs
-        if is_pipe(node) and isinstance(node.right, ast.Call) and isinstance(node.right.func, ast.Name):
-            row = STAGES.get(node.right.func.id)
-            argument = function_argument(row, node.right) if row else None
-            if row and argument is not None and _holds_placeholder(argument):
-                if row.name == "reduce":
-                    message = "reduce takes a function of two values: write `lambda total, x: ...`"
-                    raise CellSyntaxError(message, self.text.text, self.text.span(argument), self.filename)
-                _replace(node.right, argument, _function_of(argument))
+        if not is_pipe(node):
+            return self.generic_visit(node)
+        # In a loop: a pipeline of many stages is as deep a tree.
+        steps = spine(node)
+        steps[0].left = cast("ast.expr", self.visit(steps[0].left))
+        for step in steps:
+            step.right = cast(
+                "ast.expr", self.visit(step.right)
+            )  # inner pipelines first: their `_` is theirs
+            self._stage(step.right)
         return node
+
+    def _stage(self, stage: ast.expr) -> None:
+        if not isinstance(stage, ast.Call) or not isinstance(stage.func, ast.Name):
+            return
+        row = STAGES.get(stage.func.id)
+        if row is None:
+            return
+        for argument in function_arguments(row, stage):
+            if not _holds_placeholder(argument):
+                continue
+            if row.name in ("reduce", "scan"):
+                message = f"{row.name} takes a function of two values: write `lambda total, x: ...`"
+                raise CellSyntaxError(message, self.text.text, self.text.span(argument), self.filename)
+            _replace(stage, argument, _function_of(argument))
 
 
 def _function_of(body: ast.expr) -> ast.Lambda:

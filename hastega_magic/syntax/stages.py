@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True)
@@ -15,7 +15,7 @@ class Stage:
     parameters  names of its positional arguments, in order; the first `required` must be given
     variadic    any number more may follow
     keywords    argument names that may be given by name only
-    function    position of the argument that is a function, in which `_` stands for the element
+    functions   positions of the arguments that may be functions, in which `_` stands for the element
     sink        it ends the pipeline: what follows is applied to its value
     """
 
@@ -26,7 +26,7 @@ class Stage:
     required: int = 0
     variadic: bool = False
     keywords: tuple[str, ...] = ()
-    function: int | None = None
+    functions: tuple[int, ...] = ()
     sink: bool = False
 
     @property
@@ -67,15 +67,31 @@ def _sink(name: str, doc: str, *keywords: str, parameters: tuple[str, ...] = ())
 
 
 _ROWS = (
-    Stage("map", "element", "f of each element", ("f",), 1, function=0),
-    Stage("filter", "element", "the elements for which f holds", ("f",), 1, function=0),
+    Stage("map", "element", "f of each element", ("f",), 1, functions=(0,)),
+    Stage("filter", "element", "the elements for which f holds", ("f",), 1, functions=(0,)),
     Stage("zip", "element", "tuples of the elements side by side, as many as the shortest has",
           ("other",), 1, variadic=True),
     Stage("enumerate", "element", "pairs of a running number and the element", ("start",)),
+    Stage("astype", "element", "each element as a dtype: int, float, bool or one of NumPy's; OverflowError for an "
+          "integer that it does not hold", ("dtype",), 1),
+    Stage("clip", "element", "each element, or the bound that it lies beyond; None is no bound", ("lo", "hi"), 2),
+    Stage("where", "element", "the elements for which f holds; for the others `other`, a value or a function of "
+          "the element", ("f", "other"), 2, functions=(0, 1)),
     Stage("take", "order", "the first n elements", ("n",), 1),
     Stage("drop", "order", "all but the first n elements", ("n",), 1),
-    Stage("tap", "observation", "f of each element is called, and the elements go on", ("f",), 1, function=0),
-    Stage("reduce", "sink", "f of the value so far and each element", ("f", "init"), 1, function=0,
+    Stage("take_while", "order", "the elements before the first for which f does not hold", ("f",), 1,
+          functions=(0,)),
+    Stage("drop_while", "order", "the elements from the first for which f does not hold", ("f",), 1,
+          functions=(0,)),
+    Stage("reverse", "order", "the elements from the last to the first"),
+    Stage("step", "order", "the first element, and every n-th after it", ("n",), 1),
+    Stage("window", "neighbours", "tuples of n neighbours, one for each place where there are as many", ("n",), 1),
+    Stage("chunk", "neighbours", "tuples of n elements, one after the other; the last may be shorter", ("n",), 1),
+    Stage("scan", "running", "every value on the way of f of the value so far and each element; without init the "
+          "first element is the first value", ("f", "init"), 1, functions=(0,)),
+    Stage("cumsum", "running", "the sum of the elements so far, at each of them"),
+    Stage("tap", "observation", "f of each element is called, and the elements go on", ("f",), 1, functions=(0,)),
+    Stage("reduce", "sink", "f of the value so far and each element", ("f", "init"), 1, functions=(0,),
           sink=True),
     _sink("sum", "the sum", parameters=("start",)),
     _sink("prod", "the product", "start"),
@@ -83,8 +99,17 @@ _ROWS = (
     _sink("max", "the largest element", "key", "default"),
     _sink("count", "how many elements there are"),
     _sink("mean", "the arithmetic mean"),
+    _sink("var", "the mean square deviation from the mean, over the number of elements less ddof", "ddof"),
+    _sink("std", "the square root of var", "ddof"),
     _sink("any", "whether some element is true"),
     _sink("all", "whether all elements are true"),
+    _sink("argmin", "the number of the first smallest element"),
+    _sink("argmax", "the number of the first largest element"),
+    _sink("first", "the first element", "default"),
+    _sink("last", "the last element", "default"),
+    Stage("dot", "sink", "the sum of the products with the elements of another sequence of as many",
+          ("other",), 1, sink=True),
+    _sink("bincount", "an array of how often each of the numbers 0, 1, ... occurs", "minlength"),
     _sink("to_list", "a Python list"),
 )  # fmt: skip
 
@@ -92,15 +117,18 @@ STAGES: dict[str, Stage] = {row.name: row for row in _ROWS}
 """All stages, by name."""
 
 
+def function_arguments(row: Stage, call: ast.Call) -> list[ast.expr]:
+    """The expressions of the call that may be functions of the stage, as far as they are written as such."""
+    plain = next((i for i, arg in enumerate(call.args) if isinstance(arg, ast.Starred)), len(call.args))
+    names = {row.parameters[position] for position in row.functions}
+    found = [call.args[position] for position in row.functions if position < plain]
+    return found + [keyword.value for keyword in call.keywords if keyword.arg in names]
+
+
 def function_argument(row: Stage, call: ast.Call) -> ast.expr | None:
-    """The expression of the call that is the stage's function; None where it is not written as such."""
-    if row.function is None:
-        return None
-    if len(call.args) > row.function:
-        found = call.args[row.function]
-        return None if any(isinstance(arg, ast.Starred) for arg in call.args[: row.function + 1]) else found
-    name = row.parameters[row.function]
-    return next((keyword.value for keyword in call.keywords if keyword.arg == name), None)
+    """The expression of the call that has to be a function; None where it is not written as such."""
+    found = function_arguments(replace(row, functions=row.functions[:1]), call)
+    return found[0] if found else None
 
 
 def suggest(name: str, others: Iterable[str] = ()) -> str | None:

@@ -15,9 +15,9 @@ from hastega_magic.ir.fused import Fused, Output
 from hastega_magic.ir.pipeline import Sink, Source
 from hastega_magic.ir.target import Target
 from hastega_magic.ops import OPS
-from hastega_magic.passes.guard import variants
 from hastega_magic.passes.infer import Leaves
 from hastega_magic.passes.schedule import make_kernel
+from hastega_magic.passes.variants import variants
 from hastega_magic.types import BOOL, FLOAT, FLOAT32, FLOAT64, INT, STORAGES
 
 CPU = frozenset({"float64", "exact_float32", "builtin_fma"})

@@ -154,7 +154,8 @@ Q = leaf("param", BOOL, 0)
     ("stages", "words"),
     [
         ((Stage("map", "m"),), "no function"),
-        ((Stage("window", "w"),), "no stage window"),
+        ((Stage("fold", "w"),), "no stage fold"),
+        ((Stage("window", "w"),), "a window of 0"),
         ((Stage("map", "m", fn=Fn(Q, Q)),), "takes"),
         ((Stage("map", "m", fn=Fn((P, P), P)),), "appears twice"),
         ((Stage("map", "m", fn=Fn((P,), P)),), "takes"),

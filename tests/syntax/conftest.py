@@ -57,6 +57,9 @@ class Env:
             "array", "array", type_ or storage.scalar, None, storage, key=id(value), length=len(value)
         )
 
+    def number(self, name, value, type_, length):
+        return Source(name, "array", type_, None, STORAGES["float64"], "scalar", id(value), length)
+
     def run(self, fn: Fn, *args):
         """What the graph gives for these numbers: effects first, as Python would meet them."""
         values = dict(zip(flatten(fn.params), args, strict=True))

@@ -8,7 +8,7 @@ import pytest
 from hastega_magic.errors import NOWHERE
 from hastega_magic.ir.expr import const, flatten, leaf, make, map_value
 from hastega_magic.ir.interpreter import evaluate
-from hastega_magic.syntax.build import BoundStage, build
+from hastega_magic.syntax.build import BoundStage, View, build
 from hastega_magic.syntax.cell import StageSite
 from hastega_magic.types import BOOL, FLOAT, INT
 
@@ -28,8 +28,10 @@ def built(cell, stages_of, env):
 
 def elements(result, source, *others):
     """The elements that the loop makes, by the interpreter."""
-    columns = [list(source)[result.skip :], *map(list, others)]
-    rows = list(zip(*columns, strict=False))[: result.limit]
+    view = result.view or View()
+    stop = None if view.count is None else view.start + view.count
+    columns = [list(source)[view.start : stop], *map(list, others)]
+    rows = list(zip(*columns, strict=False))
     found = []
     for index, (first, *rest) in enumerate(rows):
         value, kept = first, True
@@ -141,7 +143,7 @@ class TestPositions:
 
     def test_drop_goes_before_what_cannot_raise(self, built):
         result = built("range(9) |> map(_ % 7) |> drop(2)")
-        assert (result.consumed, result.skip) == (2, 2)
+        assert (result.consumed, result.view) == (2, View(2, 1, 7))
 
 
 class TestReduce:
@@ -175,18 +177,34 @@ class TestReduce:
         assert built("range(5) |> reduce(operator.add, init=8)").initial == (8,)
 
     @pytest.mark.parametrize(
+        ("text", "kind", "types"),
+        [
+            ("range(5) |> reduce(lambda a, b: a - b)", "fold", ("int", "int", None)),
+            ("range(5) |> reduce(lambda a, b: a * b % 7, 3)", "fold", ("int", "int", "int")),
+            ("np.ones(3) |> reduce(operator.add)", "fold", ("float64", "float64", None)),
+            ("range(5) |> reduce(operator.add, 0.5)", "fold", ("float", "int", "float")),
+            ("np.ones(3) |> scan(lambda a, b: a * 0.9 + b, 0)", "scan", ("float64", "float64", "float64")),
+            ("range(5) |> map(_ > 2) |> scan(operator.add, 0)", "scan", ("int", "bool", "int")),
+        ],
+    )
+    def test_other_functions_go_through_the_elements_in_order(self, built, text, kind, types):
+        sink = built(text).pipeline.sink
+        assert sink.kind == kind
+        total, element = flatten(sink.fn.params)
+        assert (total.type.value, element.type.value, sink.init and sink.init.type.value) == types
+
+    @pytest.mark.parametrize(
         ("text", "words"),
         [
-            ("range(5) |> reduce(lambda a, b: a - b)", "order"),
-            ("range(5) |> reduce(lambda a, b: a * b % 7)", "order"),
-            ("np.ones(3) |> reduce(operator.add)", "order"),
-            ("range(5) |> reduce(operator.add, 0.5)", "from an int"),
-            ("range(5) |> reduce(lambda a, b: a)", "order"),
             ("range(5) |> reduce(lambda a: a)", "takes 1 arguments"),
-            ("range(5) |> map(_ > 2) |> reduce(operator.add)", "ints alone"),
+            ("range(5) |> map(_ > 2) |> reduce(operator.add)", "another type than the elements"),
             ("range(5) |> reduce(print)", "observation"),
-            ("range(5) |> zip([1]) |> reduce(operator.add)", "ints alone"),
-            ("range(5) |> reduce(operator.add, True)", "from an int"),
+            ("range(5) |> zip([1]) |> reduce(operator.add)", "of tuples"),
+            ("range(5) |> reduce(operator.add, True)", "another type than the value it begins with"),
+            ("range(5) |> reduce(lambda a, b: a if b > 2 else b * 0.5, 1)", "an int for some elements"),
+            ("range(5) |> reduce(operator.add, 'a')", "no number"),
+            ("range(5) |> reduce(lambda a, b: (a, b), 1)", "gives a tuple"),
+            ("np.ones(3) |> scan(lambda a, b: b if a > 1 else a * b, 1)", "another type"),
         ],
     )
     def test_other_functions_are_left_to_python(self, built, text, words):

@@ -3,7 +3,8 @@ import ast
 import pytest
 
 from hastega_magic.errors import Span
-from hastega_magic.syntax.cell import BIND, RUN, PipelineStatement, Plain, plan, suggest
+from hastega_magic.syntax.cell import BIND, RUN, PipelineStatement, Plain, binds, plan, reads, suggest
+from hastega_magic.syntax.pipe import parse
 
 
 def test_the_design_cell():
@@ -244,3 +245,18 @@ def test_places_count_characters_not_bytes():
     (item,) = plan("é = 'ßß' |> map(lambda ö: ö)").items
     assert item.site.span == Span(1, 4, 1, 28)
     assert item.site.stages[0].text == "map(lambda ö: ö)"
+
+
+@pytest.mark.parametrize("stage", ["map(lambda x: x + 1)", "map(_ + 1)", "map(inner |> sum)"])
+def test_a_thousand_stages_are_no_deeper_than_one(stage):
+    chain = "\n".join([f"  |> {stage}"] * 1000)
+    (item,) = plan(f"ys = (xs\n{chain})").items
+    assert isinstance(item, PipelineStatement)
+    assert len(item.site.stages) == 1000
+    assert {each.text for each in item.site.stages} == {stage}
+    function = f"def f(xs):\n return (xs\n{chain})"
+    assert isinstance(plan(function).items[0], Plain)
+    tree = parse(function)
+    assert "f" in binds(tree)
+    assert "xs" not in reads(tree)
+    assert ("inner" in reads(tree)) == ("inner" in stage)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from hastega_magic.errors import NotCompilable
 from hastega_magic.ir.expr import conjunction, const, flatten, leaf, make
+from hastega_magic.syntax import calls
 from hastega_magic.syntax.lower import lower, parameters
 from hastega_magic.types import BOOL, FLOAT, FLOAT32, INT
 
@@ -307,3 +308,30 @@ def test_zeros_of_both_signs_are_different_numbers(graph, cell):
         space["k"] = zero
         results.append(lower(space["f"], parameters(FLOAT), env).result.args[1].value)
     assert [math.copysign(1, value) for value in results] == [1, -1]
+
+
+class TestSumOfATuple:
+    @staticmethod
+    def compensated(values):
+        """CPython's sum of floats from 3.12 on."""
+        total, lost = 0.0, 0.0
+        for value in values:
+            new = total + value
+            lost += (total - new) + value if abs(total) >= abs(value) else (value - new) + total
+            total = new
+        return total + lost if lost and math.isfinite(lost) else total
+
+    def test_adds_from_the_left(self, graph):
+        env, fn = graph("lambda a, b, c: sum((a, b, c), 4)", INT, FLOAT, INT)
+        assert env.run(fn, 1, 0.5, 2) == 7.5
+
+    def test_compensated_where_cpython_does(self, graph, monkeypatch):
+        monkeypatch.setattr(calls, "COMPENSATED", True)
+        env, fn = graph("lambda a, b, c, d: sum((a, b, c, d))", FLOAT, FLOAT, FLOAT, FLOAT)
+        for values in (
+            (1e100, 1.0, -1e100, 3.0),
+            (0.1, 0.2, 0.3, 0.4),
+            (math.inf, 1.0, 2.0, 3.0),
+            (1.0, -0.0, 1e16, 1.0),
+        ):
+            assert env.run(fn, *values) == self.compensated(values)

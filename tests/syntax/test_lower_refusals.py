@@ -15,7 +15,7 @@ class Count(int):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("lambda x: print(x)", "`print` is called: observation"),
+        ("lambda x: print(x)", "`print` is called, a side effect: observation"),
         ("lambda x: random.random()", "random.random` is called"),
         ("lambda x: log.append(x)", "method `log.append`"),
         ("lambda x: x.bit_count()", "method `x.bit_count`"),
@@ -29,7 +29,7 @@ class Count(int):
         ("lambda x: x + missing", "`missing` is not defined"),
         ("lambda x: x.real", "attribute `x.real`"),
         ("lambda x: [x]", "a list is built"),
-        ("lambda x: (lambda: x)()", "function is made inside"),
+        ("lambda x: (lambda *a: x)()", "any number of arguments"),
         ("lambda x: x if x > 1 else 0.5", "an int for some"),
         ("lambda x: x > 1 and x", "a bool for some"),
         ("lambda x: (x, 1) if x > 1 else x", "a tuple for some"),
@@ -61,8 +61,8 @@ class Count(int):
         ("def f(x):\n  t[0] = x\n  return x", "an element is assigned"),
         ("def f(x):\n  o.a = x\n  return x", "an attribute is assigned"),
         ("def f(x):\n  o.a += x\n  return x", "an attribute"),
-        ("def f(x):\n  if x: return 1\n  return 2", "`if`"),
-        ("def f(x):\n  for i in t: pass\n  return x", "`for`"),
+        ("def f(x):\n  if x: return 1", "returns None for some"),
+        ("def f(x):\n  for i in x: pass\n  return x", "over a number"),
         ("def f(x):\n  x + 1", "returns None"),
         ("def f(x):\n  return", "returns None"),
         ("def f(x):\n  a, b = x\n  return a", "no tuple"),

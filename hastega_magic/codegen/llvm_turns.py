@@ -1,0 +1,153 @@
+"""Loops inside the body, in lockstep: all vectors in flight make turns until no lane of any of them is left.
+
+    turn:  %m = phi <8 x i1> ...            lanes that make this turn
+           ...                              a turn, of all lanes
+           %s' = select %m, new, %s         only what is read after the loop is kept for lanes that are done
+           %m' = and %m, goes on
+           br any lane of %m' and no stop asked for, turn, after
+
+Where a lane needs Python its whole block does, so that the others need not go on; perhaps they never would end. After
+LIMIT turns an element is left to Python too: an earlier one may raise there.
+
+Short bodies are written several times, so that leaving is decided once for several turns.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from hastega_magic.codegen.llvm_text import element_type, splat
+from hastega_magic.ir.expr import Expr
+from hastega_magic.ir.loop import Iteration, everything, iteration, needed, operands, uniform
+
+if TYPE_CHECKING:
+    from hastega_magic.codegen.llvm_body import Body
+
+_OFTEN = ((16, 4), (40, 2))
+"""Operations of a body, and how often one of at most so many is written."""
+
+
+LIMIT = 1 << 34
+"""Turns after which Python takes over: the better part of a minute."""
+
+
+@dataclass
+class Turned:
+    """A loop's outcome by vector in flight: lanes in which Python is needed, and parts of the state by number."""
+
+    trouble: list[str]
+    state: dict[int, list[str]]
+
+
+def emit_turns(body: Body, node: Expr, used: frozenset[int]) -> Turned:
+    """Write the loop; `used`: the parts of its state that are read after it."""
+    w, loop = body.writer, iteration(node)
+    starts, outside = operands(node)
+    kept = sorted(needed(loop, used) - {0})
+    i1 = body.vector("i1")
+    live = [_first(body, name, number) for number, name in enumerate(body[starts[0]])]
+    state = {number: list(body[starts[number]]) for number in kept}
+    trouble = [splat("i1", "false")] * body.vectors
+    before, label, done = w.block, w.name("turn")[1:], w.name("turned")[1:]
+    w.line(f"br label %{label}")
+    w.label(label)
+    places: list[tuple[int, str]] = []
+
+    def phi(type_: str, start: str) -> str:
+        name = w.name("c")
+        places.append((len(w.lines), f"[ {start}, %{before} ]"))
+        w.lines.append(f"  {name} = phi {type_} ")
+        return name
+
+    live = [phi(i1, name) for name in live]
+    shared = uniform(loop, starts, used)
+    for number in kept:
+        type_ = body.vector(element_type(loop.state[number].type))
+        if loop.state[number] in shared:
+            state[number] = [phi(type_, state[number][0])] * body.vectors
+        else:
+            state[number] = [phi(type_, name) for name in state[number]]
+    trouble = [phi(i1, name) for name in trouble]
+    turns = phi("i64", "0")
+    fixed = dict(zip(loop.outer, (body[arg] for arg in outside), strict=True))
+    for _ in range(_times(loop)):
+        live, trouble = _turn(body, loop, fixed, state, live, trouble, used, shared)
+    counted = w.let(f"add i64 {turns}, 1")
+    late = w.let(f"icmp uge i64 {counted}, {LIMIT}")
+    first = w.let(f"insertelement {i1} poison, i1 {late}, i32 0")
+    lates = w.let(f"shufflevector {i1} {first}, {i1} poison, <{body.lanes} x i32> zeroinitializer")
+    trouble = [
+        w.let(f"or {i1} {bad}, {each}")
+        for bad, each in zip(trouble, (w.let(f"and {i1} {name}, {lates}") for name in live), strict=True)
+    ]
+    asked = w.let(f"load atomic i64, ptr {body.stop} monotonic, align 8")
+    going = w.let(f"icmp eq i64 {asked}, 0")
+    going = w.let(f"and i1 {going}, {_some(body, live)}")
+    fine = w.let(f"xor i1 {_some(body, trouble)}, true")
+    more = w.let(f"and i1 {going}, {fine}")
+    ends = [
+        name
+        for number in kept
+        for name in (state[number][:1] if loop.state[number] in shared else state[number])
+    ]
+    after = [*live, *ends, *trouble, counted]
+    for (line, start), name in zip(places, after, strict=True):
+        w.lines[line] += f"{start}, [ {name}, %{w.block} ]"
+    w.line(f"br i1 {more}, label %{label}, label %{done}")
+    w.label(done)
+    return Turned(trouble, {number: state[number] for number in kept})
+
+
+def _some(body: Body, masks: list[str]) -> str:
+    """Whether some lane of some vector is set."""
+    w, found = body.writer, masks[0]
+    for name in masks[1:]:
+        found = w.let(f"or {body.vector('i1')} {found}, {name}")
+    bits = w.let(f"bitcast {body.vector('i1')} {found} to i{body.lanes}")
+    return w.let(f"icmp ne i{body.lanes} {bits}, 0")
+
+
+def _first(body: Body, name: str, number: int) -> str:
+    """Which lanes make a first turn: none beyond the last element, where nothing says that a loop would end."""
+    mask = body.mask_of(number)
+    return name if mask is None else body.writer.let(f"and {body.vector('i1')} {name}, {mask}")
+
+
+def _turn(
+    body: Body,
+    loop: Iteration,
+    fixed: dict[Expr, list[str]],
+    state: dict[int, list[str]],
+    live: list[str],
+    trouble: list[str],
+    used: frozenset[int],
+    shared: frozenset[Expr],
+) -> tuple[list[str], list[str]]:
+    """One turn; `state` is brought up to date. The lanes that make another one, and those that need Python."""
+    w, i1 = body.writer, body.vector("i1")
+    values = fixed | {loop.state[number]: names for number, names in state.items()}
+    values[loop.state[0]] = [splat("i1", "true")] * body.vectors
+    inner = replace(body, mask=None, masks=live, values=values, turned={}, shared=shared)
+    wanted = [loop.step[0], *(loop.step[number] for number in state)]
+    inner.emit(wanted if loop.trouble is None else [*wanted, loop.trouble])
+    for number, before in state.items():
+        type_, new = body.vector(element_type(loop.state[number].type)), inner[loop.step[number]]
+        if number in used:
+            pairs = zip(live, new, before, strict=True)
+            new = [w.let(f"select {i1} {m}, {type_} {value}, {type_} {old}") for m, value, old in pairs]
+        state[number] = new
+    going = [w.let(f"and {i1} {m}, {on}") for m, on in zip(live, inner[loop.step[0]], strict=True)]
+    if loop.trouble is not None:  # such lanes go on until the loop ends because of them
+        bad = [w.let(f"and {i1} {m}, {t}") for m, t in zip(live, inner[loop.trouble], strict=True)]
+        trouble = [w.let(f"or {i1} {old}, {new}") for old, new in zip(trouble, bad, strict=True)]
+    return going, trouble
+
+
+def _times(loop: Iteration) -> int:
+    """How many turns are written one after the other."""
+    nodes = list(everything(loop.roots()))
+    if any(node.op == "turns" for node in nodes):
+        return 1
+    operations = sum(bool(node.args) for node in nodes)
+    return next((times for most, times in _OFTEN if operations <= most), 1)

@@ -1,0 +1,49 @@
+"""What some sinks make of the elements, in Python's own terms."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+
+def spread(kind: str, total: Any, count: int, ddof: float) -> Any:
+    """Var or std of so many elements, from the sum of their squared deviations; StatisticsError for too few."""
+    if count <= ddof:
+        raise statistics.StatisticsError(f"{kind} with ddof={ddof} requires more than {ddof} data points")
+    found = total / (count - ddof)
+    if kind == "var":
+        return found
+    return np.sqrt(found) if type(found) is np.float32 else math.sqrt(found)
+
+
+def extreme(kind: str, values: Iterable[Any]) -> int:
+    """The number of the first smallest or largest element; of a NaN if it comes first, as nothing is better then."""
+    best: Any = None
+    found = -1
+    for number, value in enumerate(values):
+        if found < 0 or (value < best if kind == "argmin" else value > best):
+            best, found = value, number
+    if found < 0:
+        raise ValueError(f"{kind} of no elements")
+    return found
+
+
+def end(kind: str, values: Sequence[Any]) -> object:
+    """The first or the last value; ValueError without any."""
+    if not values:
+        raise ValueError(f"{kind} of no elements")
+    return values[0 if kind == "first" else -1]
+
+
+def bincount(values: Iterable[int], minlength: int = 0) -> list[int]:
+    """How often each of 0, 1, ... occurs, up to the largest, or `minlength` many; ValueError for negative values."""
+    counts = Counter(values)
+    least = min(counts, default=0)
+    if least < 0:
+        raise ValueError(f"bincount counts numbers from 0 on, not {least}")
+    return [counts[number] for number in range(max(max(counts, default=-1) + 1, minlength))]

@@ -1,0 +1,309 @@
+"""Statements inside functions: branches, loops and returns, evaluated over graph nodes.
+
+`if` evaluates both branches, each under its condition, and chooses between what they leave in names. What follows a
+`return`, `break` or `continue` that some elements take is evaluated under the condition that they did not. Loops over a
+few known items are written out; all others become nodes (ir/loop.py).
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from hastega_magic.errors import NOWHERE, NotCompilable
+from hastega_magic.ir.expr import Expr, const
+from hastega_magic.syntax.expressions import Frame, binary
+from hastega_magic.syntax.graph import Poison, Symbolic, captured_tuple
+from hastega_magic.syntax.iterate import Items, items_of
+
+TRUE, FALSE = const(True), const(False)
+
+_SENTENCES: dict[type[ast.stmt], str] = {
+    ast.Match: "`match` is not compiled yet",
+    ast.With: "`with` runs code that cannot be compiled",
+    ast.Try: "`try` is not compiled",
+    ast.Raise: "`raise` is not compiled",
+    ast.Assert: "`assert` is not compiled",
+    ast.Global: "a global variable is assigned: observation prevents optimisation",
+    ast.Nonlocal: "a variable of an outer function is assigned: observation prevents optimisation",
+    ast.Import: "`import` inside a function is not compiled",
+    ast.ImportFrom: "`import` inside a function is not compiled",
+    ast.Delete: "`del` is not compiled",
+}
+
+Names = dict[str, Symbolic]
+
+
+@dataclass
+class Exits:
+    """How elements leave a loop's turn, or the function: conditions with names as they are then, or values."""
+
+    breaks: list[tuple[Expr, Names]] = field(default_factory=list[tuple[Expr, Names]])
+    continues: list[tuple[Expr, Names]] = field(default_factory=list[tuple[Expr, Names]])
+
+
+@dataclass
+class Flow:
+    """A function's body on its way. `returns`: conditions with values, in the order of the text."""
+
+    frame: Frame
+    name: str
+    predicate: bool
+    base: Expr | None
+    returns: list[tuple[Expr, Symbolic]] = field(default_factory=list[tuple[Expr, Symbolic]])
+    loops: list[Exits] = field(default_factory=list[Exits])
+
+    # The function
+
+    def run(self, body: Sequence[ast.stmt]) -> Symbolic:
+        """What the function returns."""
+        falls = self.block(body)
+        if falls is not FALSE:
+            some = "" if falls is TRUE else " for some elements"
+            raise NotCompilable(f"`{self.name}` returns None{some}")
+        return self.returned(self.returns)
+
+    def returned(self, returns: Sequence[tuple[Expr, Symbolic]]) -> Symbolic:
+        """The value of the first return whose condition holds; the last one's holds then."""
+        (_, result), *others = reversed(returns)
+        for condition, value in others:
+            result = value if condition is TRUE else self.frame.graph.choose(condition, value, result)
+        return result
+
+    def taken(self) -> Expr:
+        """The condition under which the code being read runs, given that the function (or the turn) does."""
+        path = self.frame.graph.path
+        return TRUE if path is None or path is self.base else path
+
+    # Blocks
+
+    def block(self, statements: Sequence[ast.stmt]) -> Expr:
+        """The condition under which control reaches the end of the statements."""
+        falls = TRUE
+        for statement in statements:
+            if falls is FALSE:
+                break
+            if falls is TRUE:
+                falls = self.statement(statement)
+            else:
+                with self.frame.graph.under(falls):
+                    then = self.statement(statement)
+                falls = self.both(falls, then)
+        return falls
+
+    def statement(self, statement: ast.stmt) -> Expr:
+        """Evaluate a statement; the condition under which control goes on behind it."""
+        outer, self.frame.path = self.frame.path, self.frame.graph.path
+        try:
+            return self._statement(statement)
+        except NotCompilable as error:
+            if error.reason.span == NOWHERE and self.frame.in_cell:
+                raise NotCompilable(error.reason.text, self.frame.syntax.places.span(statement)) from None
+            raise
+        finally:
+            self.frame.path = outer
+
+    def _statement(self, statement: ast.stmt) -> Expr:
+        match statement:
+            case ast.Return(value=value):
+                return self._return(value)
+            case ast.If(test=test, body=body, orelse=orelse):
+                return self._if(test, body, orelse)
+            case ast.For() | ast.While():
+                return self._loop(statement)
+            case ast.Break():
+                self.loops[-1].breaks.append((self.taken(), dict(self.frame.names)))
+                return FALSE
+            case ast.Continue():
+                self.loops[-1].continues.append((self.taken(), dict(self.frame.names)))
+                return FALSE
+            case _:
+                self._simple(statement)
+                return TRUE
+
+    def _simple(self, statement: ast.stmt) -> None:
+        """A statement behind which control always goes on."""
+        frame = self.frame
+        match statement:
+            case ast.Assign(value=ast.expr() as value) | ast.AnnAssign(value=ast.expr() as value):
+                result = frame.evaluate(value)
+                frame.graph.keep(result)
+                for target in statement.targets if isinstance(statement, ast.Assign) else [statement.target]:
+                    assign(frame, target, result)
+            case ast.AugAssign(target=ast.Name(id=name), op=op, value=value):
+                left = frame.lookup(name)
+                result = frame.names[name] = binary(frame.graph, op, left, frame.evaluate(value))
+                place = frame.syntax.places.span(statement) if frame.in_cell else frame.graph.place
+                frame.graph.note(result, place)
+                frame.graph.keep(result)
+            case ast.FunctionDef(name=name):
+                if statement.decorator_list:
+                    raise NotCompilable("a decorated function is defined inside the function")
+                frame.names[name] = frame.nested(statement, name)
+            case ast.Expr(value=ast.Constant()) | ast.Pass() | ast.AnnAssign():
+                pass
+            case ast.Expr(value=value):
+                frame.graph.keep(frame.evaluate(value))
+            case ast.AugAssign():
+                assign(frame, statement.target, ())
+            case _:
+                raise NotCompilable(_SENTENCES.get(type(statement), "this statement is not compiled"))
+
+    def _return(self, value: ast.expr | None) -> Expr:
+        if value is None:
+            raise NotCompilable(f"`{self.name}` returns None")
+        frame = self.frame
+        result = frame.condition(value) if self.predicate else frame.evaluate(value)
+        frame.graph.keep(result)
+        self.returns.append((self.taken(), result))
+        return FALSE
+
+    def _if(self, test: ast.expr, body: Sequence[ast.stmt], orelse: Sequence[ast.stmt]) -> Expr:
+        graph, frame = self.frame.graph, self.frame
+        condition = frame.condition(test)
+        graph.keep(condition)
+        if condition.op == "const":
+            return self.block(body if condition.value else orelse)
+        before = dict(frame.names)
+        with graph.under(condition):
+            yes = self.block(body)
+        names, frame.names = frame.names, before
+        with graph.under(graph.negation(condition)):
+            no = self.block(orelse)
+        if no is FALSE:
+            frame.names = names
+        elif yes is not FALSE:
+            frame.names = self.merged(condition, names, frame.names)
+        return self.choice(condition, yes, no)
+
+    # Loops
+
+    def _loop(self, statement: ast.For | ast.While) -> Expr:
+        if isinstance(statement, ast.While):
+            return self._turns(statement, None)
+        items = items_of(self.frame, statement.iter)
+        if items.known is None:
+            return self._turns(statement, items)
+        return self._written_out(statement, items.known)
+
+    def _written_out(self, statement: ast.For, items: Sequence[Symbolic]) -> Expr:
+        """A turn after the other."""
+        exits = Exits()
+        goes_on = TRUE
+        for item in items:
+            if goes_on is FALSE:
+                break
+            if goes_on is TRUE:
+                goes_on = self.turn(statement, item, exits)
+            else:
+                with self.frame.graph.under(goes_on):
+                    then = self.turn(statement, item, exits)
+                goes_on = self.both(goes_on, then)
+        return self.after(statement, goes_on, exits)
+
+    def turn(self, statement: ast.For | ast.While, item: Symbolic | None, exits: Exits) -> Expr:
+        """One turn; the condition under which it ends without `break` or `return`."""
+        if isinstance(statement, ast.For) and item is not None:
+            assign(self.frame, statement.target, item)
+        self.loops.append(Exits(exits.breaks))
+        falls = self.block(statement.body)
+        for condition, names in self.loops.pop().continues:
+            self.frame.names = names if falls is FALSE else self.merged(condition, names, self.frame.names)
+            falls = self.either(falls, condition)
+        return falls
+
+    def after(self, statement: ast.For | ast.While, ends: Expr, exits: Exits) -> Expr:
+        """What follows the loop: its `else`, for elements that did not break, and those that did."""
+        falls = ends
+        if statement.orelse and ends is not FALSE:
+            with self.frame.graph.under(ends):
+                falls = self.both(ends, self.block(statement.orelse))
+        for condition, names in exits.breaks:
+            self.frame.names = names if falls is FALSE else self.merged(condition, names, self.frame.names)
+            falls = self.either(falls, condition)
+        return falls
+
+    def _turns(self, statement: ast.For | ast.While, items: Items | None) -> Expr:
+        from hastega_magic.syntax.turns import Turns  # which evaluates bodies with this module
+
+        return Turns(self, statement, items).evaluate()
+
+    # Conditions and names
+
+    def both(self, first: Expr, second: Expr) -> Expr:
+        """`first and second`, of which the second counts only where the first holds."""
+        if first is TRUE or second is FALSE:
+            return second
+        if first is FALSE or second is TRUE:
+            return first
+        return self.frame.graph.make("select", first, second, FALSE)
+
+    def either(self, first: Expr, second: Expr) -> Expr:
+        """`first or second`."""
+        if first is TRUE or second is FALSE:
+            return first
+        if first is FALSE or second is TRUE:
+            return second
+        return self.frame.graph.make("select", first, TRUE, second)
+
+    def choice(self, condition: Expr, yes: Expr, no: Expr) -> Expr:
+        """One of two conditions."""
+        if yes is no:
+            return yes
+        if no is FALSE:
+            return self.both(condition, yes)
+        if yes is FALSE:
+            return self.both(self.frame.graph.negation(condition), no)
+        return self.frame.graph.make("select", condition, yes, no)
+
+    def merged(self, condition: Expr, yes: Names, no: Names) -> Names:
+        """Names after a branch: each has one of two values, or none that can be told while compiling."""
+        if condition is TRUE:
+            return dict(yes)
+        found: Names = {}
+        for name in {**yes, **no}:
+            if name not in yes or name not in no:
+                found[name] = Poison(f"`{name}` has a value only for some elements")
+                continue
+            left, right = yes[name], no[name]
+            if left is right or isinstance(left, Poison):
+                found[name] = left
+                continue
+            if isinstance(right, Poison):
+                found[name] = right
+                continue
+            try:
+                found[name] = self.frame.graph.choose(condition, left, right)
+            except NotCompilable as error:
+                found[name] = Poison(f"`{name}` depends on the element: {error}")
+        return found
+
+
+def assign(frame: Frame, target: ast.expr, value: Symbolic) -> None:
+    """Bind the target's names."""
+    match target:
+        case ast.Name(id=name):
+            frame.names[name] = value
+        case ast.Tuple(elts=targets) | ast.List(elts=targets):
+            parts = _unpack(value)
+            if any(isinstance(part, ast.Starred) for part in targets):
+                raise NotCompilable("unpacking with `*` is not compiled yet")
+            if len(parts) != len(targets):
+                raise NotCompilable(f"{len(parts)} values are unpacked into {len(targets)} names")
+            for part, item in zip(targets, parts, strict=True):
+                assign(frame, part, item)
+        case ast.Subscript():
+            raise NotCompilable("an element is assigned: observation prevents optimisation")
+        case _:
+            raise NotCompilable("an attribute is assigned: observation prevents optimisation")
+
+
+def _unpack(value: Symbolic) -> tuple[Symbolic, ...]:
+    items = value if isinstance(value, tuple) else captured_tuple(value)
+    if items is None:
+        raise NotCompilable("something that is no tuple is unpacked")
+    return items
+
+
+__all__ = ["Flow", "assign"]

@@ -1,0 +1,45 @@
+"""What was perhaps meant, where a pipeline reads a name that nobody has defined."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+from hastega_magic.errors import CellSyntaxError
+from hastega_magic.syntax.names import reads
+from hastega_magic.syntax.pipe import parse
+from hastega_magic.syntax.site import Site
+from hastega_magic.syntax.stages import STAGES, function_arguments, suggest
+
+
+def hint(error: NameError, sites: Iterable[Site]) -> None:
+    """Add a note to the error: the stage of a similar name, or how a stage's function is written."""
+    name = error.name
+    if not name:
+        return
+    for stage in (stage for site in sites for stage in site.stages):
+        if not stage.known and stage.name == name:
+            near = suggest(name)
+            meant = f": did you mean {near}?" if near else ", and no function of that name is defined"
+            error.add_note(f"hastega: `{name}` is no stage{meant}")
+            return
+        if stage.known and _is_function_over(stage.text, name):
+            better = f"`{stage.name}(lambda {name}: ...)`, or call the element `_`"
+            error.add_note(f"hastega: `{stage.text}` takes a function: write {better}")
+            return
+
+
+def _is_function_over(stage: str, name: str) -> bool:
+    """Whether the stage's function is written as an expression over this name."""
+    try:
+        [statement] = parse(stage).body
+    except (CellSyntaxError, ValueError):
+        return False
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.func.id not in STAGES:
+        return False
+    given = function_arguments(STAGES[call.func.id], call)
+    return any(not isinstance(each, (ast.Name, ast.Lambda)) and name in reads(each) for each in given)
+
+
+__all__ = ["hint"]

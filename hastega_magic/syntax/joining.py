@@ -1,0 +1,179 @@
+"""What a loop is while stages join it: their order, the elements of the sources that it uses, what is known of them."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
+
+from hastega_magic.errors import NotCompilable
+from hastega_magic.ir.expr import Expr, Value
+from hastega_magic.ir.pipeline import Sink, Stage
+from hastega_magic.syntax.cell import StageSite
+from hastega_magic.syntax.graph import Environment
+from hastega_magic.syntax.lower import parameters
+
+
+@dataclass(frozen=True)
+class BoundStage:
+    """A stage with the values of its arguments; `callee` is None for stages of the table."""
+
+    site: StageSite
+    callee: object | None
+    args: tuple[object, ...] = ()
+    kwargs: Mapping[str, object] = field(default_factory=dict[str, object])
+
+
+@dataclass(frozen=True)
+class View:
+    """Which elements of its sources a loop uses: number start, start + step, ..., `count` of them (None: not known)."""
+
+    start: int = 0
+    step: int = 1
+    count: int | None = None
+
+    def moved(self, by: int) -> View:
+        """Without the first elements."""
+        left = None if self.count is None else max(0, self.count - by)
+        return replace(self, start=self.start + by * self.step, count=left)
+
+    def at_most(self, count: int) -> View:
+        """The first elements alone."""
+        return replace(self, count=count if self.count is None else min(self.count, count))
+
+
+class Cut(Exception):
+    """The stage has a compiled form, though only as the first of another loop."""
+
+
+class Probed(Exception):
+    """Something is to be found out first."""
+
+    def __init__(self, stages: Sequence[Stage], sink: Sink, early: bool) -> None:
+        super().__init__()
+        self.stages, self.sink, self.early = stages, sink, early
+
+
+@dataclass
+class Loop:
+    """What has been built so far. `element`: what the next stage gets, as parameters."""
+
+    env: Environment
+    element: Value
+    view: View
+    known: Mapping[int, object]
+    """By stage number what its probe gave."""
+    whole: View
+    stages: list[Stage] = field(default_factory=list[Stage])
+    owners: list[BoundStage] = field(default_factory=list[BoundStage])
+    sink: Sink | None = None
+    filtered: bool = False
+    fallible: bool = False
+    initial: tuple[object, ...] = ()
+    bound: BoundStage | None = None
+    number: int = 0
+    tail: int = 0
+    running: str = ""
+    bespoke: bool = False
+
+    def add(self, stage: Stage, element: object) -> None:
+        """Another stage, after which elements have this structure."""
+        assert self.bound is not None
+        self.stages.append(stage)
+        self.owners.append(self.bound)
+        self.element = parameters(element)
+
+    def needs_position(self) -> None:
+        """Where an element stands among the others is known only while none has been left out."""
+        if self.filtered or self.tail:
+            raise Cut
+
+    def length(self) -> int:
+        """How many elements there are, before filters; it has to be known."""
+        if self.view.count is None:
+            raise Cut
+        return self.view.count
+
+    def drop(self, count: int) -> None:
+        """The loop counts from the first element it uses; an enumerate that came before, from the source's first."""
+        self.view = self.view.moved(count)
+        self._recount(lambda stage: replace(stage, number=stage.number + stage.stride * count))
+
+    def every(self, count: int) -> None:
+        """Each element whose number is a multiple."""
+        length = self.length()
+        self._needs_even_windows()
+        self.view = View(self.view.start, self.view.step * count, -(-length // count))
+        self._recount(lambda stage: replace(stage, stride=stage.stride * count))
+
+    def turn(self) -> None:
+        """The last element first."""
+        last = self.length() - 1
+        self._needs_even_windows()
+        self.view = View(self.view.start + last * self.view.step, -self.view.step, last + 1)
+        self._recount(
+            lambda stage: replace(stage, number=stage.number + stage.stride * last, stride=-stage.stride)
+        )
+
+    def _recount(self, change: Callable[[Stage], Stage]) -> None:
+        self.stages = [change(stage) if stage.kind == "enumerate" else stage for stage in self.stages]
+
+    def _needs_even_windows(self) -> None:
+        """Numbers within a window are apart as its elements are, whatever becomes of the windows."""
+        kinds = [stage.kind for stage in self.stages]
+        if "window" in kinds and "enumerate" in kinds[: kinds.index("window")]:
+            raise Cut
+
+    def asked(self, stages: Sequence[Stage], sink: str, early: bool = False) -> object:
+        """The value of the loop so far with these stages and this sink, which is run before the loop is built."""
+        self.length()  # results of a group that is not run yet cannot be asked
+        if self.tail:
+            raise Cut
+        self.bespoke = True
+        if self.number in self.known:
+            return self.known[self.number]
+        assert self.bound is not None
+        site = self.bound.site
+        raise Probed(stages, Sink(sink, site.text, site.span), early)
+
+
+Rule = Callable[[Loop, StageSite, Mapping[str, Any]], None]
+
+
+def ends(loop: Loop, site: StageSite, kind: str, ddof: float = 0.0) -> None:
+    """The loop ends in a sink; a shorter chunk at the end is not in it."""
+    if loop.tail and kind != "to_list":
+        raise Cut
+    loop.sink = Sink(kind, site.text, site.span, ddof)
+
+
+def integer(name: str, value: object) -> int:
+    """An argument that has to be an integer."""
+    try:
+        return operator.index(cast(Any, value))
+    except TypeError:
+        raise NotCompilable(f"`{name}` is given {value!r}, which is no integer") from None
+
+
+def count(name: str, value: object) -> int:
+    """A number of elements; NotCompilable for a negative one."""
+    number = integer(name, value)
+    if number < 0:
+        raise NotCompilable(f"`{name}` is given a negative number")
+    return number
+
+
+def positive(name: str, value: object) -> int:
+    """A number of elements from 1 on."""
+    number = integer(name, value)
+    if number < 1:
+        raise NotCompilable(f"`{name}` is given {number}, and takes a number from 1 on")
+    return number
+
+
+def scalar(loop: Loop, name: str) -> Expr:
+    """The element, which must be a number."""
+    if isinstance(loop.element, tuple):
+        raise NotCompilable(f"`{name}` of tuples is left to Python")
+    return loop.element

@@ -1,0 +1,105 @@
+"""Pieces of syntax trees: functions of an element, calls, subscripts, at the places of what they stand for."""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Mapping, Sequence
+from typing import cast
+
+
+class NoPipeline(Exception):
+    """It is no pipeline, or one that could not be compiled anyway."""
+
+
+Shape = str | tuple["Shape", ...]
+"""What a comprehension's target takes an element apart to."""
+
+
+def target_shape(node: ast.expr) -> Shape:
+    """The names of a target; NoPipeline for a target that is more than names."""
+    match node:
+        case ast.Name(id=name):
+            return name
+        case ast.Tuple(elts=items) | ast.List(elts=items):
+            if not items or any(isinstance(item, ast.Starred) for item in items):
+                raise NoPipeline
+            return tuple(target_shape(item) for item in items)
+        case _:
+            raise NoPipeline
+
+
+def names_of(shape: Shape) -> list[str]:
+    """All names, from left to right."""
+    return [shape] if isinstance(shape, str) else [name for part in shape for name in names_of(part)]
+
+
+def function_of(shape: Shape, body: ast.expr) -> ast.Lambda:
+    """A function of the element: of its parts, where the target takes it apart."""
+    parameters: list[str] = []
+    inside: dict[str, ast.expr] = {}
+    for number, part in enumerate((shape,) if isinstance(shape, str) else shape):
+        if isinstance(part, str):
+            parameters.append(part)
+        else:
+            name = f"__element_{number}__"
+            parameters.append(name)
+            _inside(part, ast.Name(name, ast.Load()), inside)
+    code = copy.deepcopy(body)
+    if inside:
+        code = cast(ast.expr, _Substitute(inside).visit(code))
+    return cast(ast.Lambda, placed(function(parameters, code), body))
+
+
+def _inside(shape: Shape, code: ast.expr, found: dict[str, ast.expr]) -> None:
+    """The names that an element's part is taken apart to, as subscripts of it."""
+    if isinstance(shape, str):
+        found[shape] = code
+        return
+    for number, part in enumerate(shape):
+        _inside(part, ast.Subscript(copy.deepcopy(code), ast.Constant(number), ast.Load()), found)
+
+
+class _Substitute(ast.NodeTransformer):
+    def __init__(self, names: Mapping[str, ast.expr]) -> None:
+        self.names = names
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        return placed(copy.deepcopy(self.names[node.id]), node) if node.id in self.names else node
+
+
+def function(parameters: Sequence[str], body: ast.expr) -> ast.Lambda:
+    """A lambda."""
+    arguments = ast.arguments([], [ast.arg(name) for name in parameters], None, [], [], None, [])
+    return ast.Lambda(arguments, body)
+
+
+def item(name: str, number: int, place: ast.expr) -> ast.expr:
+    """`name[number]`."""
+    return placed(ast.Subscript(ast.Name(name, ast.Load()), ast.Constant(number), ast.Load()), place)
+
+
+def call(callee: ast.expr, args: list[ast.expr], place: ast.expr) -> ast.expr:
+    """A call."""
+    return placed(ast.Call(callee, args, []), place)
+
+
+def placed(node: ast.expr, place: ast.expr) -> ast.expr:
+    """The code with places of its own where it has none: those of what it stands for."""
+    for each in ast.walk(node):
+        if isinstance(each, (ast.expr, ast.arg)) and getattr(each, "lineno", None) is None:
+            ast.copy_location(each, place)
+    return node
+
+
+__all__ = [
+    "NoPipeline",
+    "Shape",
+    "call",
+    "function",
+    "function_of",
+    "item",
+    "names_of",
+    "placed",
+    "target_shape",
+]

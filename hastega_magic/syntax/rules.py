@@ -1,0 +1,216 @@
+"""How each stage joins a loop."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, cast
+
+import numpy as np
+
+from hastega_magic.errors import NotCompilable
+from hastega_magic.ir.expr import Expr, Value, const, convert, flatten, make, structure
+from hastega_magic.ir.pipeline import Fn, Stage
+from hastega_magic.syntax import rules_order, running
+from hastega_magic.syntax.cell import StageSite
+from hastega_magic.syntax.joining import Cut, Loop, Rule, ends, integer, scalar
+from hastega_magic.syntax.lower import lower
+from hastega_magic.types import BOOL, FLOAT, FLOAT32, FLOAT64, INT
+
+
+def _map(loop: Loop, site: StageSite, given: Mapping[str, Any]) -> None:
+    _mapped(loop, site, lower(given["f"], loop.element, loop.env))
+
+
+def _mapped(loop: Loop, site: StageSite, fn: Fn) -> None:
+    loop.fallible = loop.fallible or bool(fn.effects)
+    loop.add(Stage("map", site.text, site.span, fn), structure(fn.result))
+
+
+def _filter(loop: Loop, site: StageSite, given: Mapping[str, Any]) -> None:
+    function = bool if given["f"] is None else given["f"]
+    fn = lower(function, loop.element, loop.env, predicate=True)
+    loop.fallible = loop.fallible or bool(fn.effects)
+    loop.filtered = True
+    loop.add(Stage("filter", site.text, site.span, fn), structure(loop.element))
+
+
+def _zip(loop: Loop, site: StageSite, given: Mapping[str, Any]) -> None:
+    _zipped(loop, site, (given["other"], *given["rest"]))
+
+
+def _zipped(loop: Loop, site: StageSite, others: tuple[Any, ...]) -> None:
+    loop.needs_position()
+    if (loop.view.start, loop.view.step) != (0, 1):
+        raise Cut  # the others begin at their own start
+    sources = tuple(loop.env.source(other) for other in others)
+    types = (structure(loop.element), *(source.type for source in sources))
+    loop.add(Stage("zip", site.text, site.span, None, sources), types)
+    if loop.view.count is not None:
+        shortest = min(source.length for source in sources)
+        loop.view, loop.whole = loop.view.at_most(shortest), loop.whole.at_most(shortest)
+
+
+def _enumerate(loop: Loop, site: StageSite, given: Mapping[str, Any]) -> None:
+    loop.needs_position()
+    start = integer("enumerate", given.get("start", 0))
+    loop.add(Stage("enumerate", site.text, site.span, number=start), (INT, structure(loop.element)))
+
+
+# Elements one by one
+
+
+def _clip(loop: Loop, site: StageSite, given: Mapping[str, Any]) -> None:
+    value = scalar(loop, "clip")
+    result = value
+    if given["hi"] is not None:
+        most = _alike(given["hi"], value, "clip")
+        result = make("select", make("gt", value, most), most, value)
+    if given["lo"] is not None:
+        least = _alike(given["lo"], value, "clip")
+        result = make("select", make("lt", value, least), least, result)
+    _mapped(loop, site, Fn(loop.element, result, (), site.text, site.span))
+
+
+def _where(loop: Loop, site: StageSite, given: Mapping[str, Any]) -> None:
+    holds = lower(bool if given["f"] is None else given["f"], loop.element, loop.env, predicate=True)
+    condition = cast(Expr, holds.result)
+    effects, spans = list(holds.effects), dict(holds.spans)
+    if callable(given["other"]):
+        instead = lower(given["other"], loop.element, loop.env)
+        other = instead.result
+        fails = make("not", condition)
+        for path, node in instead.effects:
+            effects.append((fails if path is None else make("select", fails, path, const(False)), node))
+        spans |= instead.spans
+    else:
+        other = _alike(given["other"], scalar(loop, "where"), "where")
+    if structure(other) != structure(loop.element):
+        raise NotCompilable("the result would be of one type for some elements and of another for others")
+    chosen = {
+        old: make("select", condition, old, new)
+        for old, new in zip(flatten(loop.element), flatten(other), strict=True)
+    }
+    result = _replaced(loop.element, chosen)
+    _mapped(loop, site, Fn(loop.element, result, tuple(effects), site.text, site.span, spans))
+
+
+def _replaced(value: Value, new: Mapping[Expr, Expr]) -> Value:
+    return new[value] if isinstance(value, Expr) else tuple(_replaced(part, new) for part in value)
+
+
+def _astype(loop: Loop, site: StageSite, given: Mapping[str, Any]) -> None:
+    value = scalar(loop, "astype")
+    try:
+        found: np.dtype[Any] = np.dtype(given["dtype"])
+    except TypeError:
+        raise NotCompilable(f"{given['dtype']!r} is no dtype") from None
+    if found == np.dtype(np.float32):
+        _mapped(loop, site, Fn(loop.element, convert(value, FLOAT32), (), site.text, site.span))
+    elif found in (np.dtype(bool), np.dtype(float)):
+        _mapped(loop, site, _as(loop, site, bool if found.kind == "b" else float))
+    elif found.kind in "iu":
+        whole = _as(loop, site, int)
+        _mapped(loop, site, whole if given["dtype"] is int else _within(whole, np.iinfo(found)))
+    else:
+        raise NotCompilable(f"elements of type {found} are left to Python")
+
+
+def _as(loop: Loop, site: StageSite, type_: type) -> Fn:
+    return replace(lower(type_, loop.element, loop.env), text=site.text, span=site.span)
+
+
+def _within(fn: Fn, limits: Any) -> Fn:
+    """The function, with Python asked for elements whose result has no place in the type."""
+    result = cast(Expr, fn.result)
+    lowest, highest = int(limits.min), int(limits.max)
+    inside = make("ge", result, const(lowest))
+    if highest < 1 << 63:  # else no int64 is beyond it
+        inside = make("and", inside, make("le", result, const(highest)))
+    # A division by False is what the guards know; Python raises what it has to say of the element.
+    check = make("floordiv", const(1), make("bool_to_int", inside))
+    return replace(fn, effects=(*fn.effects, (None, check)))
+
+
+def _alike(number: object, value: Expr, name: str) -> Expr:
+    """A constant of the elements' kind."""
+    if type(number) not in (bool, int, float, np.float64, np.float32):
+        raise NotCompilable(f"`{name}` is given {number!r}, which is no number")
+    node = const(number)
+    plain = (BOOL, INT) if value.type is FLOAT or value.type.is_float else ()
+    weak = (*plain, FLOAT) if value.type is FLOAT32 else plain
+    if node.type in weak:
+        return convert(node, value.type)
+    if node.type is not value.type and not (node.type.is_float and value.type.is_float):
+        raise NotCompilable("the result would be of one type for some elements and of another for others")
+    return node
+
+
+def _tap(loop: Loop, site: StageSite, given: Mapping[str, Any]) -> None:
+    raise NotCompilable("`tap` looks at the elements: observation prevents optimisation")
+
+
+# Sinks
+
+
+def sink(loop: Loop, site: StageSite, given: Mapping[str, Any]) -> None:
+    """Every sink without arguments."""
+    for name in given.keys() - {"rest"}:
+        raise NotCompilable(f"`{site.name}` with `{name}` is left to Python")
+    if isinstance(loop.element, tuple) and site.name not in ("count", "to_list"):
+        raise NotCompilable(f"`{site.name}` of tuples is left to Python")
+    ends(loop, site, site.name)
+
+
+def _extreme(loop: Loop, site: StageSite, given: Mapping[str, Any]) -> None:
+    scalar(loop, site.name)
+    if loop.filtered:
+        raise Cut  # an element's number is that among those that are left
+    ends(loop, site, site.name)
+
+
+def _var(loop: Loop, site: StageSite, given: Mapping[str, Any]) -> None:
+    value = scalar(loop, site.name)
+    ddof = given.get("ddof", 0)
+    if type(ddof) not in (int, float):
+        raise NotCompilable(f"`ddof` is {ddof!r}, which is no number")
+    center = loop.asked((), "mean")
+    type_ = FLOAT32 if value.type is FLOAT32 else FLOAT64
+    source = loop.env.number(f"mean for {site.name}", center, type_, loop.whole.count or 0)
+    loop.add(Stage("zip", site.text, site.span, None, (source,)), (value.type, type_))
+    pair = cast("tuple[Expr, Expr]", loop.element)
+    distance = make("sub", *pair)
+    fn = Fn(pair, make("mul", distance, distance), (), site.text, site.span)
+    _mapped(loop, site, fn)
+    ends(loop, site, site.name, ddof)
+
+
+def _dot(loop: Loop, site: StageSite, given: Mapping[str, Any]) -> None:
+    scalar(loop, "dot")
+    loop.needs_position()
+    other = loop.env.source(given["other"])
+    if loop.length() != other.length:
+        raise NotCompilable(f"`dot` of {loop.length()} and {other.length} elements is left to Python")
+    _zipped(loop, site, (given["other"],))
+    _mapped(loop, site, lower(operator.mul, loop.element, loop.env))
+    loop.bespoke = True
+    ends(loop, site, "sum")
+
+
+def _bincount(loop: Loop, site: StageSite, given: Mapping[str, Any]) -> None:
+    if not scalar(loop, "bincount").type.is_integral:
+        raise NotCompilable("`bincount` counts integers")
+    ends(loop, site, "bincount")
+
+
+RULES: dict[str, Rule] = {
+    "map": _map, "filter": _filter, "zip": _zip, "enumerate": _enumerate, "astype": _astype, "clip": _clip,
+    "where": _where, "take": rules_order.take, "drop": rules_order.drop, "take_while": rules_order.take_while,
+    "drop_while": rules_order.drop_while, "reverse": rules_order.reverse, "step": rules_order.step,
+    "window": rules_order.window, "chunk": rules_order.chunk, "tap": _tap, "reduce": running.reduce,
+    "scan": running.scan, "cumsum": running.cumsum,
+    "first": rules_order.first, "last": rules_order.last, "argmin": _extreme, "argmax": _extreme, "var": _var,
+    "std": _var, "dot": _dot, "bincount": _bincount,
+}  # fmt: skip
+"""Sinks without arguments need no rule of their own."""

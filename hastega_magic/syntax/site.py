@@ -1,0 +1,48 @@
+"""Pipelines as they are written: where each stands in its text, and its stages."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+from dataclasses import dataclass, field
+
+from hastega_magic.errors import NOWHERE, Span
+
+_ids = itertools.count(1)
+
+
+def new_site_id() -> int:
+    """A number that no other site of the process has."""
+    return next(_ids)
+
+
+@dataclass(frozen=True)
+class StageSite:
+    """A stage as written. `known`: it is of the table, and its callee is None when it is bound.
+
+    `name` is the stage's name, or the text of the callee; `span` counts in lines and columns of the cell.
+    """
+
+    name: str
+    text: str
+    span: Span
+    known: bool
+
+
+@dataclass(frozen=True)
+class Site:
+    """A pipeline as written; `id` is the first argument of its call, different for every site of a process.
+
+    `source` is its rewritten expression, written at `source_span`, `bind_expression` the call that evaluates source
+    and arguments (of statements; None elsewhere).
+    """
+
+    id: int
+    text: str
+    span: Span
+    source_text: str
+    stages: tuple[StageSite, ...]
+    source_name: str | None
+    source: ast.expr = field(compare=False, repr=False)
+    bind_expression: ast.Expression | None = field(default=None, compare=False, repr=False)
+    source_span: Span = NOWHERE

@@ -1,0 +1,387 @@
+"""Loops that become nodes: which names they carry from turn to turn, and what one turn makes of them.
+
+The body is evaluated over leaves for what it carries. If a turn changes the type of a name (`s = 0`, then `s += 0.5`),
+the first turn is written out, and the loop carries the new type. Types that still change are for Python.
+"""
+
+from __future__ import annotations
+
+import ast
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TypeGuard
+
+from hastega_magic.errors import NotCompilable
+from hastega_magic.interval import Interval
+from hastega_magic.ir.expr import Expr, Value, const, convert, flatten, leaf, make, map_value, structure
+from hastega_magic.ir.loop import closed, result, turns
+from hastega_magic.syntax.flow import FALSE, TRUE, Exits, Flow, Names, assign
+from hastega_magic.syntax.graph import Poison, Symbolic, eager
+from hastega_magic.syntax.iterate import Items
+from hastega_magic.types import BOOL, INT, ScalarType
+
+_NUMBERS = itertools.count()
+
+_WRITTEN_OUT = 4
+"""How many turns may have other types than those that follow."""
+
+
+class _OtherTypes(Exception):
+    """A turn gives names other types than they had."""
+
+
+@dataclass
+class _State:
+    """What a loop carries, in order: starting values, leaves, and what a turn makes of them."""
+
+    number: int
+    starts: list[Expr] = field(default_factory=list[Expr])
+    leaves: list[Expr] = field(default_factory=list[Expr])
+    step: list[Expr] = field(default_factory=list[Expr])
+    bounds: list[Interval | None] = field(default_factory=list["Interval | None"])
+
+    def part(self, start: Expr, bound: Interval | None = None) -> Expr:
+        """Another part of the state: its leaf."""
+        new = leaf("carry", start.type, ("turn", self.number, len(self.leaves)))
+        self.starts.append(start)
+        self.leaves.append(new)
+        self.bounds.append(bound)
+        return new
+
+    def parts(self, value: Value) -> Value:
+        """Leaves for all numbers of a value."""
+        return map_value(self.part, value)
+
+
+@dataclass
+class Turns:
+    """One loop of a function. `items`: what a `for` goes through; None for a `while`."""
+
+    flow: Flow
+    statement: ast.For | ast.While
+    items: Items | None
+
+    def evaluate(self) -> Expr:
+        """Evaluate the loop and what follows it; the condition under which control goes on behind it."""
+        graph, frame = self.flow.frame.graph, self.flow.frame
+        place = None if self.items is None else self.items.start
+        exits, entered, reason = Exits(), TRUE, ""
+        for _ in range(_WRITTEN_OUT):
+            before, effects = dict(frame.names), len(graph.effects)
+            try:
+                with graph.under(entered):
+                    return self._attempt(place, exits, entered)
+            except _OtherTypes as error:
+                reason = str(error)
+                frame.names = dict(before)
+                del graph.effects[effects:]
+            with graph.under(entered):
+                first = self.first_test(place)
+                with graph.under(first):
+                    falls = self.flow.turn(self.statement, self.item(place), exits)
+            entered = self.flow.both(entered, self.flow.both(first, falls))
+            if first is not TRUE:
+                frame.names = self.flow.merged(first, frame.names, before)
+            place = None if place is None or self.items is None else _next(place, self.items.step)
+        raise NotCompilable(reason)
+
+    def item(self, place: Expr | None) -> Symbolic | None:
+        """What the loop's name is bound to at a place of the iterable; None for a `while`."""
+        return None if place is None or self.items is None else self.items.item(place)
+
+    def first_test(self, place: Expr | None) -> Expr:
+        """Whether there is a turn, with the names as they are; of a `for`, one at the place."""
+        graph, frame = self.flow.frame.graph, self.flow.frame
+        if isinstance(self.statement, ast.While):
+            found = frame.condition(self.statement.test)
+            graph.keep(found)
+            return found
+        assert self.items is not None
+        assert place is not None
+        return graph.make("lt" if self.items.step > 0 else "gt", place, self.items.stop)
+
+    # The loop itself
+
+    def _attempt(self, start: Expr | None, exits: Exits, entered: Expr) -> Expr:
+        """The loop as a node; `exits` holds the ways out of turns that were written out before it.
+
+        `entered`: whether those ended without any of these.
+        """
+        flow, graph, frame = self.flow, self.flow.frame.graph, self.flow.frame
+        first = self.first_test(start)
+        if first is FALSE:
+            return flow.after(self.statement, entered, exits)
+        outside = frame.names
+        body = _Body(self, start, first, _assigned(self.statement))
+        body.evaluate()
+        if body.missing:  # what the first turn assigns can be read after the loop, as there is one
+            zeros = {
+                name: map_value(lambda node: _zero(node.type), value) for name, value in body.missing.items()
+            }
+            frame.names = dict(outside)
+            body = _Body(self, start, first, _assigned(self.statement), zeros)
+            body.evaluate()
+        state = body.state
+        path = graph.path
+        live = first if path is None else flow.both(path, first)
+        loop_body, from_outside, new = closed(
+            state.leaves,
+            state.step,
+            body.effects,
+            state.bounds,
+            lambda node: eager(node) and _plain(node),
+            body.holds,
+        )
+        graph.rename(new)
+        loop = turns(loop_body, (live, *state.starts[1:]), from_outside)
+        graph.note(loop, graph.place if not frame.in_cell else frame.syntax.places.span(self.statement))
+        if body.effects:
+            graph.keep(loop)
+        values = iter([result(loop, number) for number in range(len(state.leaves))])
+        next(values)
+        after = dict(outside)
+        for name in body.assigned:
+            after[name] = Poison(f"`{name}` has no value where the loop makes no turn")
+        if body.counter is not None:
+            next(values)
+        for name, value in body.carried.items():
+            after[name] = map_value(lambda _: next(values), value)
+        broke = next(values) if body.broke is not None else FALSE
+        left = next(values) if body.left is not None else FALSE
+        if body.left is not None:
+            assert body.returned is not None
+            returned = map_value(lambda _: next(values), body.returned)
+            flow.returns.append((flow.both(flow.taken(), left), returned))
+        frame.names = after
+        return self._behind(broke, left, body.endless, exits, entered)
+
+    def _behind(self, broke: Expr, left: Expr, endless: bool, exits: Exits, entered: Expr) -> Expr:
+        """What follows the node: `else` where the loop was not left, then all that did not return."""
+        flow, graph = self.flow, self.flow.frame.graph
+        after = flow.frame.names
+        ended = flow.both(graph.negation(left), graph.negation(broke))
+        own = Exits()
+        if endless:
+            falls = broke
+        elif self.statement.orelse:
+            own.breaks += [] if broke is FALSE else [(broke, dict(after))]
+            falls = flow.after(self.statement, ended, own)
+        else:
+            falls = graph.negation(left)
+        falls = flow.both(entered, falls)
+        for condition, names in exits.breaks:
+            flow.frame.names = names if falls is FALSE else flow.merged(condition, names, flow.frame.names)
+            falls = flow.either(falls, condition)
+        return falls
+
+
+@dataclass
+class _Body:
+    """One evaluation of a loop's body over leaves.
+
+    carried    names with their leaves, in the order of the state
+    missing    names that the body assigns and that had no value before, with a value after a turn
+    """
+
+    loop: Turns
+    start: Expr | None
+    first: Expr
+    assigned: Sequence[str]
+    extra: dict[str, Value] = field(default_factory=dict[str, Value])
+    carried: dict[str, Value] = field(default_factory=dict[str, Value])
+    missing: dict[str, Value] = field(default_factory=dict[str, Value])
+    effects: list[tuple[Expr | None, Expr]] = field(default_factory=list["tuple[Expr | None, Expr]"])
+    counter: Expr | None = None
+    holds: Expr | None = None
+    endless: bool = False
+    broke: Expr | None = None
+    left: Expr | None = None
+    returned: Value | None = None
+
+    def evaluate(self) -> None:
+        """Evaluate one turn, and what the state is then; _OtherTypes where it has other types."""
+        flow = self.loop.flow
+        graph, frame = flow.frame.graph, flow.frame
+        self.state = _State(next(_NUMBERS))
+        self.state.part(self.first)
+        self._enter(frame.names)
+        inside = {name: value for name, value in frame.names.items() if name not in self.assigned}
+        unknown = {
+            name: Poison(f"`{name}` is read before it is assigned")
+            for name in self.assigned
+            if name not in self.carried or name in self.extra
+        }
+        kept = {name: value for name, value in self.carried.items() if name not in self.extra}
+        frame.names = {**inside, **unknown, **kept}
+        path, effects, base = graph.path, graph.effects, flow.base
+        returns, loops = flow.returns, flow.loops
+        graph.path, graph.effects, flow.base = None, self.effects, None
+        flow.returns, flow.loops = [], []
+        try:
+            exits = Exits()
+            self.holds = self._known()
+            falls = flow.turn(self.loop.statement, self.loop.item(self.counter), exits)
+            if falls is FALSE:
+                again = going = FALSE
+            elif falls is TRUE:
+                again = going = self._goes_on()
+            else:
+                with graph.under(falls):
+                    again = self._goes_on()
+                    going = flow.both(falls, again)
+            self.endless = self.first is TRUE and again is TRUE
+            self._leave(falls, going, exits)
+        finally:
+            graph.path, graph.effects, flow.base = path, effects, base
+            flow.returns, flow.loops = returns, loops
+
+    def _known(self) -> Expr | None:
+        """The loop's condition, which holds as a turn begins; it was evaluated before, and raises nothing here."""
+        graph, frame = self.loop.flow.frame.graph, self.loop.flow.frame
+        names, effects = dict(frame.names), graph.effects
+        graph.effects = []
+        try:
+            found = self.loop.first_test(self.counter)
+        finally:
+            frame.names, graph.effects = names, effects
+        return found if eager(found) else None
+
+    def _enter(self, names: Names) -> None:
+        """Leaves for the counter and for every name that a turn assigns and that has a value."""
+        if self.start is not None:
+            self.counter = self.state.part(convert(self.start, INT), self._places())
+        for name in self.assigned:
+            value = self.extra.get(name, names.get(name))
+            if value is not None and _numeric(value):
+                self.carried[name] = self.state.parts(value)
+
+    def _places(self) -> Interval | None:
+        """Where the counter can be, the place behind the last included."""
+        items = self.loop.items
+        assert items is not None
+        if not items.certain:
+            return None
+        ends = (items.range[0], items.range[-1] + items.step)
+        return Interval(min(ends), max(ends))
+
+    def _goes_on(self) -> Expr:
+        """Whether there is another turn after this one."""
+        if self.counter is None or self.loop.items is None:
+            return self.loop.first_test(None)
+        place = _next(self.counter, self.loop.items.step)
+        return self.loop.first_test(place)
+
+    def _leave(self, falls: Expr, going: Expr, exits: Exits) -> None:
+        """What the state is after the turn."""
+        flow, step = self.loop.flow, self.state.step
+        names = flow.frame.names
+        for condition, then in exits.breaks:
+            names = then if falls is FALSE else flow.merged(condition, then, names)
+            falls = flow.either(falls, condition)
+        step.append(going)
+        if self.counter is not None and self.loop.items is not None:
+            step.append(_next(self.counter, self.loop.items.step))
+        for name, old in self.carried.items():
+            new = names.get(name, old)
+            if isinstance(new, Poison) and falls is FALSE:
+                new = old  # every element has left by `return`
+            if not _numeric(new):
+                raise _OtherTypes(
+                    new.reason if isinstance(new, Poison) else f"`{name}` is no number in a loop"
+                )
+            step += _typed(old, new)
+        self.missing = {
+            name: value
+            for name, value in names.items()
+            if self.first is TRUE and name in self.assigned and name not in self.carried and _numeric(value)
+        }
+        if exits.breaks and (self.loop.statement.orelse or self.endless):
+            self.broke = self.state.part(FALSE)
+            step.append(_any(flow, exits))
+        if flow.returns:
+            self.left = self.state.part(FALSE)
+            value = flow.returned(flow.returns)
+            if not _numeric(value):
+                raise NotCompilable("a loop returns something that is no number")
+            condition = FALSE
+            for taken, _ in flow.returns:
+                condition = flow.either(condition, taken)
+            step.append(condition)
+            self.returned = self.state.parts(map_value(lambda node: _zero(node.type), value))
+            step += flatten(value)
+
+
+def _any(flow: Flow, exits: Exits) -> Expr:
+    found = FALSE
+    for condition, _ in exits.breaks:
+        found = flow.either(found, condition)
+    return found
+
+
+def _typed(old: Value, new: Value) -> Iterator[Expr]:
+    """The numbers of the new value, if it has the old one's types."""
+    if structure(old) == structure(new):
+        yield from flatten(new)
+        return
+    if not _widened(old, new):
+        raise _OtherTypes("a loop changes the type of a name from turn to turn")
+    for before, after in zip(flatten(old), flatten(new), strict=True):
+        yield convert(after, before.type)
+
+
+def _widened(old: Value, new: Value) -> bool:
+    """Whether types differ only as float and float64 do, which are one to the machine."""
+    if isinstance(old, Expr) or isinstance(new, Expr):
+        kinds = {each.type for each in (old, new) if isinstance(each, Expr)}
+        return type(old) is type(new) and (len(kinds) == 1 or kinds == {ScalarType.FLOAT, ScalarType.FLOAT64})
+    return len(old) == len(new) and all(map(_widened, old, new))
+
+
+def _numeric(value: Symbolic) -> TypeGuard[Value]:
+    """Whether the value is a number, or a tuple of such: what a loop can carry."""
+    pending: list[Symbolic] = [value]
+    while pending:
+        each = pending.pop()
+        if isinstance(each, tuple):
+            if not each:
+                return False
+            pending += each
+        elif not isinstance(each, Expr):
+            return False
+    return True
+
+
+def _zero(type_: ScalarType) -> Expr:
+    return const(False) if type_ is BOOL else const(0, type_)
+
+
+def _next(place: Expr, step: int) -> Expr:
+    """The counter's next place: never beyond int64, as places end before `stop`."""
+    if place.op == "const" and isinstance(place.value, int):
+        return const(place.value + step)
+    return make("wrapping_add", place, const(step))
+
+
+def _plain(node: Expr) -> bool:
+    """Whether the node can be computed before the loop: not another loop, whose turns count."""
+    return node.op not in ("turns", "result")
+
+
+def _assigned(statement: ast.For | ast.While) -> list[str]:
+    """The names that a turn may bind, in the order of the text."""
+    found: dict[str, None] = {}
+    pending: list[ast.AST] = [*reversed(statement.body)]
+    pending.append(statement.target if isinstance(statement, ast.For) else statement.test)
+    while pending:
+        node = pending.pop()
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            found[node.id] = None
+        if isinstance(node, ast.FunctionDef):
+            found[node.name] = None
+        elif not isinstance(node, (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
+            pending.extend(reversed(list(ast.iter_child_nodes(node))))
+    return list(found)
+
+
+__all__ = ["Turns", "assign"]
