@@ -2,61 +2,57 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from typing import Any, cast
 
+import numpy as np
+
+from hastega_magic.compiler import running
 from hastega_magic.compiler.execute import Execution
-from hastega_magic.compiler.links import shown
+from hastega_magic.compiler.instructions import mix
 from hastega_magic.compiler.options import Options
-from hastega_magic.compiler.statement import Bound, Loop
+from hastega_magic.compiler.stacked import LoopTexts, stacked
+from hastega_magic.compiler.statement import Bound
 from hastega_magic.errors import Reason
 from hastega_magic.ir.expr import Expr, postorder
-from hastega_magic.passes.pipelines import CPU
+from hastega_magic.ir.pipeline import RUNNING_SINKS
+from hastega_magic.ir.schedule import BLOCK
+from hastega_magic.report import units
+from hastega_magic.runtime.buffers import fresh_bytes
 from hastega_magic.trace import Trace
 from hastega_magic.types import INT
 
-_SCALAR_FLOAT = re.compile(
-    r"^v?(add|sub|mul|div|sqrt|fmadd\d*|fnmadd\d*|max|min|round|cvtsi2|cvttsd2|ucomi|comi)\w*s[ds]\w*$"
-)
-_BRANCH = re.compile(r"^(j\w+|b|bl|b\.\w+|cb\w+|tb\w+|ret|call\w*)$")
-_REGISTERS = (("zmm", "AVX-512", 512), ("ymm", "AVX2", 256), ("xmm", "SSE2", 128))
 
+def describe_loop(
+    execution: Execution, texts: Sequence[LoopTexts], count: int, options: Options, trace: Trace
+) -> None:
+    """Verdicts of the first of `count` loops, with the passes and code of all (not with `--quiet`, where nobody looks).
 
-@dataclass(frozen=True)
-class Mix:
-    """Kinds of instructions in a loop, its instruction set and register width in bits, and what stayed scalar."""
-
-    instructions: dict[str, int]
-    isa: str
-    bits: int
-    scalar_ops: list[str]
-
-
-def describe_loop(execution: Execution, loops: Sequence[Loop], options: Options, trace: Trace) -> None:
-    """Passes, code and verdicts of a loop that ran (not with `--quiet`, where nobody looks)."""
+    `texts` are those of the first loops.
+    """
     compiled = execution.compiled
     body = compiled.bodies[compiled.first]
-    cell = next((str(event.data.get("source", "")) for event in trace.of("cell")), "")
-    found = shown(compiled, body, execution.fused, [loop.pipeline for loop in loops], cell)
+    found = stacked(texts, count)
     for each in found.passes:
         trace.add("pass", name=each.name, doc=each.doc, text=each.text)
     trace.add("group", links=found.links)
-    trace.add(
-        "code",
-        pipeline=found.passes[0].text,
-        fused=found.passes[-1 - len(CPU)].text,
-        asm=body.assembly,
-        **{execution.backend.language: body.program.text},
-    )
-    mixed = mix(body.assembly)
+    trace.add("code", **found.code, not_run=list(found.not_run))
+    if count > 1:
+        which = "all" if count == len(texts) else f"the first {len(texts)}"
+        trace.add(
+            "why",
+            text=f"Not one loop but {count}: the listings hold {which} of them, one below the other; "
+            "registers, instructions and lanes are those of the first.",
+        )
     lanes = body.kernel.schedule.lanes
-    bits = mixed.bits or (64 if body.assembly else 0)
+    mixed = mix(body.assembly, scalar=lanes == 1)
+    stayed = mixed.scalar_ops
+    if lanes == 1 and body.assembly:  # by the names of the IR: all of them
+        stayed = list(dict.fromkeys(node.op for node in postorder(body.kernel.roots()) if node.args))
     if execution.backend.target.has("groups"):
         lanes = 0  # the device, not the code, decides how many work-items go together
     trace.add(
-        "vector", lanes=lanes, bits=bits, in_flight=body.kernel.schedule.in_flight, scalar_ops=mixed.scalar_ops,
+        "vector", lanes=lanes, bits=mixed.bits, in_flight=body.kernel.schedule.in_flight, scalar_ops=stayed,
         instructions=mixed.instructions, isa=mixed.isa,
     )  # fmt: skip
     variants = compiled.variants
@@ -100,58 +96,9 @@ def describe_barrier(stage: str, reason: Reason, trace: Trace) -> None:
     trace.add("barrier", stage=stage, reason=reason.text, span=reason.span.to_list())
 
 
-@lru_cache(64)
-def mix(assembly: str) -> Mix:
-    """Kinds of instructions in the loop with the most vector instructions: counts, registers, what stayed scalar."""
-    best: list[str] = []
-    block: list[str] = []
-    for line in [*assembly.splitlines(), "end:"]:
-        text = line.split("#", 1)[0].strip()
-        if not text or (text.startswith(".") and not text.endswith(":")):
-            continue
-        if text.endswith(":"):
-            if _vectors(block) > _vectors(best):
-                best = block
-            block = []
-        else:
-            block.append(text)
-    counts = {"vector": _vectors(best), "memory": 0, "branch": 0, "scalar": 0}
-    stayed: dict[str, None] = {}
-    for text in best:
-        name = text.split(None, 1)[0]
-        if _BRANCH.match(name):
-            counts["branch"] += 1
-            if name.startswith("call"):
-                stayed[text.replace("\t", " ")] = None
-        elif not _is_vector(text):
-            counts["scalar"] += 1
-            if _SCALAR_FLOAT.match(name) or name.startswith(("idiv", "div")):
-                stayed[name] = None
-        if "(" in text or "[" in text:
-            counts["memory"] += 1
-    joined = "\n".join(best)
-    for register, isa, bits in _REGISTERS:
-        if register in joined:
-            return Mix(counts, isa, bits, list(stayed))
-    isa = "NEON" if re.search(r"\bv\d+\.", joined) else ""
-    return Mix(counts, isa, 128 if isa else 0, list(stayed))
-
-
-def _is_vector(text: str) -> bool:
-    name = text.split(None, 1)[0]
-    registers = (
-        any(register in text for register, _, _ in _REGISTERS) or re.search(r"\bv\d+\.", text) is not None
-    )
-    return registers and not _SCALAR_FLOAT.match(name)
-
-
-def _vectors(block: Sequence[str]) -> int:
-    return sum(map(_is_vector, block))
-
-
 def _why(execution: Execution, options: Options) -> list[str]:
     variants = execution.compiled.variants
-    sentences: list[str] = []
+    sentences = running.told(execution.fused.outputs)
     if not any(node.type is INT and node.args for node in postorder(execution.compiled.fused.roots())):
         pass  # nothing is computed with integers
     elif options.int_mode == "wrap":
@@ -173,6 +120,22 @@ def _why(execution: Execution, options: Options) -> list[str]:
     if checks:
         sentences.append(
             f"Checked for each element: {', '.join(checks)}; Python evaluates a block where that holds."
+        )
+    fresh = sum(fresh_bytes(cast("Any", each)) for each in execution.values if isinstance(each, np.ndarray))
+    if fresh:
+        sentences.append(
+            f"Cold: {units.size(fresh)} of results went into memory fresh from the system, and writing a page for the "
+            "first time costs more than most kernels do; that is part of the kernel's time. Run again, the cell "
+            "may use the same memory."
+        )
+    if execution.recovered and any(each.sink.kind in RUNNING_SINKS for each in execution.fused.outputs):
+        sentences.append(
+            "Python computed all of it, one element after the other, as some element needs Python."
+        )
+    elif execution.recovered:
+        blocks = -(-execution.length // BLOCK)
+        sentences.append(
+            f"Python computed {execution.recovered} of {blocks} blocks of {BLOCK} elements, one by one."
         )
     return sentences
 

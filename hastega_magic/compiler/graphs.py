@@ -124,14 +124,19 @@ class Pictures:
             current, label = self._last[0]
         else:
             current, label = graph.node("source", source.name, **_source(source)), labels[0]
+        written: object = None
         for stage, after in zip(loop.pipeline.stages, labels[1:], strict=True):
-            place = graph.node("stage", stage.text)
-            graph.edge(current, place, label)
-            for other in stage.sources:
-                graph.edge(graph.node("source", other.name, **_source(other)), place, _entering(other))
-            current, label = place, after
+            if (stage.text, stage.span) != written:  # what the user wrote as one may be several in the loop
+                place = graph.node("stage", stage.text)
+                graph.edge(current, place, label)
+                current, written = place, (stage.text, stage.span)
+            for other in stage.sources if stage.kind == "zip" else ():
+                graph.edge(graph.node("source", other.name, **_source(other)), current, _entering(other))
+            label = after
         sink = loop.pipeline.sink
-        if sink.kind != "array":
+        if (sink.text, sink.span) == written:
+            label = _told(_facts(execution.values[number]))
+        elif sink.kind != "array":
             place = graph.node("sink", sink.text or sink.kind)
             graph.edge(current, place, label)
             current, label = place, _told(_facts(execution.values[number]))

@@ -73,8 +73,17 @@ class _Known:
     lanes: dict[str, object]
 
 
-def lane_view(execution: Execution) -> dict[str, object]:
-    """The field `lanes` of the report; the same as before where the loop and its first elements are."""
+def lane_view(execution: Execution, above: int = 0) -> dict[str, object]:
+    """The field `lanes` of the report; so many lines stand above the loop's in the listing of the fused IR."""
+    found = _lane_view(execution)
+    if not above:
+        return found
+    steps = cast("list[dict[str, Any]]", found["steps"])
+    return {**found, "steps": [{**step, "line": step["line"] + above} for step in steps]}
+
+
+def _lane_view(execution: Execution) -> dict[str, object]:
+    """The same as before where the loop and its first elements are."""
     compiled = execution.compiled
     lanes = _count(execution)
     columns = [column.data[: min(lanes, execution.length)] for column in execution.columns]

@@ -8,18 +8,19 @@ the text is the present cell's.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from hastega_magic.compiler.listings import LOOP, Key, PassText, fused_keys, kernel_keys, pass_texts
+from hastega_magic.compiler.options import Options
+from hastega_magic.compiler.spellings import Listing, Others, llvm_listings, opencl_listings, others
 from hastega_magic.errors import NOWHERE, Span
 from hastega_magic.ir.expr import Expr, postorder
 from hastega_magic.ir.fused import Fused
+from hastega_magic.ir.kernel import Kernel
 from hastega_magic.ir.origins import UNNAMED
 from hastega_magic.ir.pipeline import Pipeline, Source
-from hastega_magic.runtime import cpu
 from hastega_magic.syntax.pipe import normalise
 from hastega_magic.syntax.text import Text
 
@@ -31,13 +32,10 @@ Lines = Mapping[Key, Sequence[int]]
 
 LISTINGS = ("fused", "llvm", "asm", "opencl")
 
-_LOCATION = re.compile(r"^!(\d+) = !DILocation\(line: (\d+),", re.MULTILINE)
-_ATTACHED = re.compile(r", !dbg !(\d+)$")
-
 
 @dataclass(frozen=True)
 class Shown:
-    """What the report shows of a variant: the form after each pass, and the links.
+    """What the report shows of a variant: the form after each pass, its text for other back ends, and the links.
 
     `places`: what the links follow from beside the variant itself; `sources`: what the forms name in addition.
     """
@@ -46,19 +44,53 @@ class Shown:
     links: Sequence[Mapping[str, object]]
     places: object
     sources: Sequence[Source]
+    others: Others
 
 
-def shown(compiled: CompiledLoop, body: Body, now: Fused, pipelines: Sequence[Pipeline], cell: str) -> Shown:
-    """Passes and links of a variant for a cell; kept beside it until another cell shows it."""
-    places = (cell, now.spans, [(each.name, each.span) for each in pipelines])
+def shown(
+    compiled: CompiledLoop,
+    number: int,
+    now: Fused,
+    pipelines: Sequence[Pipeline],
+    cell: str,
+    options: Options,
+) -> Shown:
+    """Passes, texts and links of a variant for a cell; kept beside it until another cell shows it."""
+    body = compiled.bodies[number]
+    asked = tuple(name for name in options.compare if name not in ("python", "numpy"))
+    places = (cell, now.spans, [(each.name, each.span) for each in pipelines], asked)
     known = body.shown if body.shown is not None and body.shown.places == places else None
     if known is None or known.sources != now.sources:
         if body.lines is None:
             body.lines = _lines(compiled, body)
-        links = _links(body.lines, now, pipelines, Text(normalise(cell))) if known is None else known.links
+        beside, lines = _beside(compiled, number, asked, options)
+        text = Text(normalise(cell))
+        links = _links({**body.lines, **lines}, now, pipelines, text) if known is None else known.links
         passes = pass_texts(compiled, now, pipelines, body.kernel)
-        known = body.shown = Shown(passes, links, places, now.sources)
+        known = body.shown = Shown(passes, links, places, now.sources, beside)
     return known
+
+
+def _beside(
+    compiled: CompiledLoop, number: int, asked: tuple[str, ...], options: Options
+) -> tuple[Others, dict[str, Lines]]:
+    """The variant's texts for other back ends, and what their lines belong to; kept for the next cell."""
+    known = compiled.pictures.get(f"others {number}")
+    if isinstance(known, _Beside) and known.asked == asked:
+        return known.others, known.lines
+    found = others(replace(compiled.state, variant=number), compiled.backend, options)
+    lines: dict[str, Lines] = {}
+    for each in found.spellings:
+        lines |= _listed(each.kernel, each.listings, compiled.written)
+    compiled.pictures[f"others {number}"] = _Beside(asked, found, lines)
+    return found, lines
+
+
+@dataclass(frozen=True)
+class _Beside:
+    asked: tuple[str, ...]
+    others: Others
+    lines: dict[str, Lines]
 
 
 def _links(
@@ -90,28 +122,25 @@ def _spans(key: Key, now: Fused, pipelines: Sequence[Pipeline]) -> Iterable[Span
 
 def _lines(compiled: CompiledLoop, body: Body) -> dict[str, Lines]:
     """By listing, the lines that belong to each node and output of the written loop."""
-    keys = kernel_keys(body.kernel)
-    places: dict[str, Sequence[int]] = {}
     text = body.program.text
     if body.backend.language == "llvm":
         if not compiled.located:  # compiled where nobody looked; but for locations, the text is the same
             text = body.backend.generate(body.kernel, compiled.fast_math)
-        known = {int(number): int(line) for number, line in _LOCATION.findall(text)}
-        places["llvm"] = [
-            known.get(int(found[1]), 0) if (found := _ATTACHED.search(line)) else 0
-            for line in text.splitlines()
-        ]
-        places["asm"] = cpu.listing(text).places
+        listings = llvm_listings(text)
     else:
-        from hastega_magic.codegen import opencl
+        listings = opencl_listings(body.kernel, body.backend.target, compiled.fast_math)
+        assert listings["opencl"].text == text, "the text that was built is another one"
+    fused = _absorbed(_inverted(fused_keys(compiled.state, compiled.written)), compiled.written)
+    return {"fused": fused, **_listed(body.kernel, listings, compiled.written)}
 
-        again, lines = opencl.located(body.kernel, body.backend.target, compiled.fast_math)
-        assert again == text, "the text that was built is another one"
-        places["opencl"] = lines
-    found = {"fused": _inverted(fused_keys(compiled.state, compiled.written))}
-    for listing, each in places.items():
-        found[listing] = _inverted([keys.get(place, ()) for place in each])
-    return {listing: _absorbed(each, compiled.written) for listing, each in found.items()}
+
+def _listed(kernel: Kernel, listings: Mapping[str, Listing], written: Fused) -> dict[str, Lines]:
+    """The same for listings of a kernel."""
+    keys = kernel_keys(kernel)
+    return {
+        name: _absorbed(_inverted([keys.get(place, ()) for place in each.places]), written)
+        for name, each in listings.items()
+    }
 
 
 def _inverted(keys: Sequence[Iterable[Key]]) -> dict[Key, list[int]]:

@@ -93,10 +93,12 @@ def kernel_keys(kernel: Kernel) -> dict[int, tuple[Key, ...]]:
     places = kernel_places(kernel)
     found = dict(enumerate(_heads(kernel, kernel.roots(), kernel.origins), 1))
     found[len(found) + 1] = (LOOP,)
+    seen: set[Expr] = set()
     for statement, serves in zip(kernel.body, kernel.serves, strict=True):
         keys = _statement_keys(statement, serves, kernel.origins)
         found[places.statements[statement]] = keys
-        for node in postorder(_roots(statement)):
+        for node in postorder(_roots(statement), seen):
+            seen.add(node)
             if node in places.nodes:
                 # What lowering adds on top of a value, such as its truth for `any`, is the statement's own.
                 found.setdefault(places.nodes[node], kernel.origins.get(node) or keys)

@@ -9,13 +9,15 @@ did not happen. Before: `[Event("group", 0, {"name": "total", ...}), Event("phas
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from hastega_magic.report import codec
 from hastega_magic.report.model import PHASES, Report
+from hastega_magic.report.verdict import cold
 from hastega_magic.trace import CELL, Event, Trace
 
-_CODE = ("pipeline", "fused", "llvm", "asm", "opencl")
+_CODE = ("pipeline", "fused", "llvm", "asm", "opencl", "not_run")
 _RUN = ("backend", "device", "threads", "elements", "loops", "cached", "elements_out")
 
 
@@ -24,7 +26,8 @@ def build_report(trace: Trace) -> Report:
     groups = sorted({event.group for event in trace.events} - {CELL})
     cell = _merge(event for event in trace.events if event.group == CELL)
     pipelines = [_merge(e for e in trace.events if e.group == group) for group in groups]
-    return Report.from_dict({"cell": cell, "pipelines": pipelines})
+    report = Report.from_dict({"cell": cell, "pipelines": pipelines})
+    return replace(report, pipelines=tuple(replace(p, why=(*p.why, *cold(p))) for p in report.pipelines))
 
 
 def _merge(events: Iterable[Event]) -> dict[str, Any]:

@@ -137,25 +137,58 @@ def _node(
 # --------------------------------------------------------------------------------------- the time bar
 
 
+@dataclass(frozen=True)
+class Bar:
+    """A row of the time bar. `took`: seconds of the run, less than its phases together where these ran at once."""
+
+    name: str
+    steps: tuple[Step, ...]
+    took: float
+
+    @property
+    def together(self) -> float:
+        """Seconds of the phases, one after the other."""
+        return sum(step.seconds for step in self.steps)
+
+    @property
+    def whole(self) -> float:
+        """What a phase is a part of: the run, or the phases where these leave something out of it."""
+        return self.took if self.at_once else self.together
+
+    @property
+    def at_once(self) -> bool:
+        """Whether phases ran at the same time."""
+        return 0 < self.took < 0.999 * self.together
+
+    @property
+    def head(self) -> str:
+        """The row's name, and its time."""
+        together = units.seconds(self.together)
+        if not self.at_once:
+            return f"{one_line(self.name)}: {together} in all, to scale"
+        took = units.seconds(self.took)
+        return f"{one_line(self.name)}: {took}; phases to scale, {together} had they not run at once"
+
+
 @lru_cache(maxsize=64)
-def time_image(rows: tuple[tuple[str, tuple[Step, ...]], ...]) -> str:
+def time_image(rows: tuple[Bar, ...]) -> str:
     """Bars of phases, one row per back end, as an `<img>` whose alt text holds every figure."""
-    alt = "; ".join(f"{name}: " + ", ".join(f"{s.name} {s.facts}" for s in steps) for name, steps in rows)
+    alt = "; ".join(
+        f"{row.head if row.at_once else row.name}: " + ", ".join(f"{s.name} {s.facts}" for s in row.steps)
+        for row in rows
+    )
     return svg.image(time_svg(rows), f"Time, to scale. {alt}")
 
 
-def time_svg(rows: Sequence[tuple[str, tuple[Step, ...]]]) -> str:
+def time_svg(rows: Sequence[Bar]) -> str:
     """One bar per row, all to the same scale; below each bar its parts in order, joined to them by lines."""
-    longest = max((sum(s.seconds for s in steps) for _, steps in rows), default=0.0) or 1.0
+    longest = max((row.together for row in rows), default=0.0) or 1.0
     scale = (WIDTH - 2 * _PAD) / longest
     body: list[str] = []
     y = 8.0
-    for name, steps in rows:
-        total = sum(step.seconds for step in steps)
-        body.append(
-            svg.text(_PAD, y + 14, f"{one_line(name)}: {units.seconds(total)} in all, to scale", bold=True)
-        )
-        body += _bar(steps, total, scale, y + 22)
+    for row in rows:
+        body.append(svg.text(_PAD, y + 14, row.head, bold=True))
+        body += _bar(row.steps, row.whole, scale, y + 22)
         y += 22 + 22 + 20 + 3 * 15 + 12
     return svg.document(WIDTH, y, body)
 

@@ -166,6 +166,7 @@ def _pipeline(data: Record) -> model.PipelineReport:
         results=many(data.get("results"), text),
         elements_out=None if out is None else integer(out),
         instructions={str(k): integer(v) for k, v in record(data.get("instructions")).items()},
+        cut={str(k): integer(v) for k, v in record(data.get("cut")).items()} or None,
     )
 
 
@@ -205,6 +206,7 @@ def _code(data: Record) -> model.Code:
         llvm=text(data.get("llvm")),
         asm=text(data.get("asm")),
         opencl=text(data.get("opencl")),
+        not_run=many(data.get("not_run"), text) or None,
     )
 
 

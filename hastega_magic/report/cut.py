@@ -13,7 +13,7 @@ FEW = 18
 WHOLE = 200
 """Boxes that are drawn in a report of its own: the layout of more takes too long, and nobody follows it."""
 
-_MORE = "\0more"
+_MORE = "more"
 
 
 @lru_cache(maxsize=64)

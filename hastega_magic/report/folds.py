@@ -34,9 +34,9 @@ def listings(code: Code, limit: int) -> str:
         (
             details("Fused IR", "the loop that all stages became", listing(code.fused, limit)),
             details("Passes", changed, _passes(code, limit)),
-            details("LLVM IR", _count(code.llvm) + ", as compiled", _hot(code.llvm, limit)),
-            details("Assembly", _count(code.asm) + ", as run", _hot(code.asm, limit)),
-            details("OpenCL C", _count(code.opencl), listing(code.opencl, limit)),
+            details("LLVM IR", _count(code, "llvm", ", as compiled"), _hot(code.llvm, limit)),
+            details("Assembly", _count(code, "asm", ", as run"), _hot(code.asm, limit)),
+            details("OpenCL C", _count(code, "opencl"), listing(code.opencl, limit)),
         )
     )
 
@@ -64,8 +64,9 @@ def nested(name: str, body: str) -> str:
     return f'<details><summary style="cursor:pointer">{markup(name)}</summary>{body}</details>'
 
 
-def _count(text: str) -> str:
-    return units.plural(len(text.splitlines()), "line")
+def _count(code: Code, name: str, ran: str = "") -> str:
+    lines = units.plural(len(getattr(code, name).splitlines()), "line")
+    return lines + (", not run in this cell" if name in (code.not_run or ()) else ran)
 
 
 def _cut(part: Excerpt) -> str:

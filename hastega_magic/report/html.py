@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from hastega_magic.report import units
 from hastega_magic.report.breakeven import model_image, sentences
-from hastega_magic.report.charts import Row, baseline_image, graph_image, time_image
+from hastega_magic.report.charts import Bar, Row, baseline_image, graph_image, time_image
 from hastega_magic.report.cut import FEW, WHOLE, few_nodes
 from hastega_magic.report.escape import markup, one_line, shorten
 from hastega_magic.report.folds import LINES, SAVE, details, listing, listings, nested, pre
@@ -110,8 +110,8 @@ def _pipeline(pipeline: PipelineReport, limit: int) -> str:
         where = f" (line {barrier.span[0]})" if barrier.span else ""
         reason = markup(shorten(barrier.reason, _LONG))
         out.append(f'<div style="{_ALERT}">✗ barrier {stage}{where}: {reason}</div>')
-    if len(pipeline.barriers) > most:
-        more = units.plural(len(pipeline.barriers) - most, "more barrier")
+    if pipeline.count("barriers") > most:
+        more = units.plural(pipeline.count("barriers") - most, "more barrier")
         out.append(f'<div style="{_ALERT}">✗ and {more}</div>')
     out += _notes(pipeline.warnings, most)
     out.append(_times(pipeline))
@@ -129,7 +129,7 @@ def _notes(warnings: Sequence[str], most: int) -> list[str]:
 def _sections(pipeline: PipelineReport, limit: int) -> Iterable[str]:
     yield details(
         "Pipeline",
-        f"{units.plural(len(pipeline.stages), 'stage')}, before and after fusion",
+        f"{units.plural(pipeline.count('stages'), 'stage')}, before and after fusion",
         _graphs(pipeline, limit),
     )
     yield details("Baselines", "; ".join(_baseline_names(pipeline)), _baselines(pipeline))
@@ -148,9 +148,13 @@ def _note(text: str) -> str:
 
 
 def _times(pipeline: PipelineReport) -> str:
-    rows = [(_ours(pipeline), steps(pipeline.phases))]
-    rows += [(backend_name(b.backend), steps(b.phases)) for b in pipeline.baselines if b.phases and b.equal]
-    shown = tuple(row for row in rows if row[1])
+    took = pipeline.seconds() + pipeline.seconds(compiling=True)
+    rows = [Bar(_ours(pipeline), steps(pipeline.phases), took)]
+    rows += [
+        Bar(backend_name(b.backend), steps(b.phases), b.seconds)
+        for b in pipeline.baselines if b.phases and b.equal
+    ]  # fmt: skip
+    shown = tuple(row for row in rows if row.steps)
     return f'<div style="margin:4px 0">{time_image(shown)}</div>' if shown else ""
 
 
@@ -190,7 +194,7 @@ def _baselines(pipeline: PipelineReport) -> str:
     if not pipeline.baselines:
         return ""
     running = pipeline.seconds()
-    rows = [Row("hastega", running, units.seconds(running), ours=True)] if running > 0 else []
+    rows = [Row("this run", running, units.seconds(running), ours=True)] if running > 0 else []
     table = [_row(("baseline", "time", "time ÷ ours", "how"), "th", last_left=True)]
     for baseline in pipeline.baselines:
         seconds = baseline.seconds if baseline.equal else 0.0

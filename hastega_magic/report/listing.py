@@ -15,6 +15,8 @@ _BRANCH = re.compile(
 )
 _TERMINATOR = re.compile(r'label\s+%(?:"([^"]+)"|([\w.$-]+))')
 _VECTOR = re.compile(r"[%\s,{]([xyz])mm\d|\bv\d+\.\d+[bhsd]\b|\bq\d+\b|<\d+ x ")
+_WEIGHED = 1000
+"""Lines of a loop that decide which one is hot: of hundreds of stages no two loops are that long and alike."""
 _WIDTH = {"x": 1, "y": 2, "z": 4}
 
 
@@ -57,7 +59,8 @@ def hot_loop(text: str) -> tuple[int, int] | None:
 
 
 def _weight(lines: Sequence[str]) -> int:
-    return sum(max((_WIDTH.get(kind, 2) for kind in _VECTOR.findall(line)), default=0) for line in lines)
+    seen = lines[:_WEIGHED]
+    return sum(max((_WIDTH.get(kind, 2) for kind in _VECTOR.findall(line)), default=0) for line in seen)
 
 
 def excerpt(text: str, limit: int, start: int = 0, end: int | None = None) -> Excerpt:

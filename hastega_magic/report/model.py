@@ -89,7 +89,10 @@ class PassText:
 
 @dataclass(frozen=True)
 class Code:
-    """Listings of one fused group. `llvm` is what was compiled, `asm` what the machine runs."""
+    """Listings of one fused group. `llvm` is what was compiled, `asm` what the machine runs.
+
+    `not_run` names those that are shown for comparison alone: no back end ran them in the cell (None: all ran).
+    """
 
     pipeline: str = ""
     fused: str = ""
@@ -97,6 +100,7 @@ class Code:
     llvm: str = ""
     asm: str = ""
     opencl: str = ""
+    not_run: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -258,6 +262,12 @@ class PipelineReport:
     # None: nothing was compared; no compiled loop ran.
     model: Model | None = None
     lanes: Lanes | None = None
+    # In a notebook: what was cut, and how much of it there is; None where all is there.
+    cut: Mapping[str, int] | None = None
+
+    def count(self, part: str) -> int:
+        """How many stages, barriers or warnings there are, shown or cut."""
+        return (self.cut or {}).get(part, len(getattr(self, part)))
 
     def seconds(self, compiling: bool = False) -> float:
         """The running time in seconds, transfers and conversions included; `compiling`: that before."""
@@ -294,6 +304,12 @@ class Report:
             "pipelines": [codec.encode(p) for p in self.pipelines],
         }
 
+    def published(self) -> dict[str, Json]:
+        """`to_dict` as notebooks keep it, at most about 145 kB of JSON: what is longer is cut, and says so."""
+        from hastega_magic.report import publish
+
+        return publish.published(self)
+
     @classmethod
     def from_dict(cls, data: Mapping[str, object]) -> Report:
         """Read a report.
@@ -315,6 +331,13 @@ class Report:
         from hastega_magic.report.html import render_html
 
         return render_html(self, full=full)
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    def _repr_mimebundle_(self, **_: object) -> dict[str, Json]:
+        """What a notebook shows where a report is the value of a cell."""
+        return {MIME: self.published(), "text/html": self.to_html(), "text/plain": self.to_text()}
 
     def to_page(self) -> str:
         """A complete HTML document with uncut listings."""

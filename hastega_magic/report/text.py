@@ -47,8 +47,8 @@ def _pipeline(pipeline: PipelineReport, width: int) -> list[str]:
     for barrier in pipeline.barriers[:_MOST]:
         sentence = f"✗ barrier {shorten(barrier.stage, 40)}: {shorten(barrier.reason, _LONG)}"
         lines += _folded(("  " + sentence).split(" "), " ", width, "    ")
-    if len(pipeline.barriers) > _MOST:
-        lines.append(f"  ✗ and {units.plural(len(pipeline.barriers) - _MOST, 'more barrier')}")
+    if pipeline.count("barriers") > _MOST:
+        lines.append(f"  ✗ and {units.plural(pipeline.count('barriers') - _MOST, 'more barrier')}")
     for warning in pipeline.warnings[:_MOST]:
         lines += _folded(f"  ! {shorten(warning, _LONG)}".split(" "), " ", width, "    ")
     if len(pipeline.warnings) > _MOST:

@@ -196,7 +196,10 @@ def well_formed(text, source, **options):
         return
     code = pipeline["code"]
     found = by_line(pipeline, "fused")
-    unlinked = [line for n, line in enumerate(code["fused"].splitlines(), 1) if n not in found and line]
+    lines = [
+        (n, line) for n, line in enumerate(code["fused"].splitlines(), 1) if line and "── loop" not in line
+    ]
+    unlinked = [line for n, line in lines if n not in found]
     assert unlinked == [], code["fused"]
     linked = by_line(pipeline, "llvm")
     for number, line in loop_lines(pipeline, "llvm") if code["llvm"] and hot_loop(code["llvm"]) else ():
@@ -361,8 +364,6 @@ def test_opencl_lines_lead_to_their_own_stage(cell):
     pytest.importorskip("pyopencl")
     pipeline = check(battery.run(cell, on="opencl").report)
     code = pipeline["code"]["opencl"].splitlines()
-    assert not pipeline["code"]["llvm"]
-    assert not pipeline["code"]["asm"]
     found = by_line(pipeline, "opencl")
     computed = [number for number, line in enumerate(code, 1) if re.search(r"const \w+ v\d+ = ", line)]
     assert len(computed) > 10

@@ -188,6 +188,20 @@ def test_the_time_bar_is_to_scale(sample):
     assert widths[1] / widths[0] == pytest.approx(14.8 / 19.7, rel=0.01)
 
 
+def test_phases_that_ran_at_once_are_not_summed_up_to_the_runs_time(sample):
+    (pipeline,) = sample.logistic().pipelines
+    phases = (Phase("to_device", 0.04, 10**8), Phase("kernel", 0.03, 0), Phase("from_device", 0.03, 10**8))
+    ours = replace(pipeline, backend="opencl", phases=phases, overlapped=0.055)
+    other = replace(pipeline.baselines[1], backend="opencl:1", seconds=0.05, phases=phases)
+    page = Report(pipelines=(replace(ours, baselines=(other,)),)).to_html()
+    bar = svgs(page)[0]
+    assert "this run (opencl): 45.0 ms; phases to scale, 100 ms had they not run at once" in bar
+    assert "opencl:1: 50.0 ms; phases to scale, 100 ms had they not run at once" in bar
+    assert "in all" not in bar
+    assert "40.0 ms, 89 %" in bar, "parts of the run"
+    assert "45.0 ms; phases to scale, 100 ms had they not run at once: to device 40.0 ms" in page
+
+
 def test_back_ends_compared_get_a_row_to_the_same_scale(sample):
     (pipeline,) = sample.logistic().pipelines
     phases = (Phase("to_device", 0.02, 10**8), Phase("kernel", 0.03, 0), Phase("from_device", 0.0462, 10**8))

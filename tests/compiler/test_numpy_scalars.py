@@ -1,0 +1,99 @@
+"""NumPy's scalar constructors inside functions: NumPy's promotion, or a barrier that says why."""
+
+import numpy as np
+import pytest
+
+from hastega_magic.session import Options, Session
+
+FLOATS = np.array([1.0, -0.0, 2.5, 1e300, np.inf, np.nan, 1 / 3])
+
+
+def run(body, xs):
+    session = Session({"np": np, "xs": xs, "seen": []})
+    with np.errstate(all="ignore"):
+        report = session.run_cell(f"ys = xs |> map(lambda x: {body})", options=Options(baseline=False)).report
+    return session.namespace["ys"], report.pipelines[0]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "x + np.float32(3)",
+        "x * np.float32(0.1)",
+        "np.float32(x) * 0.1",
+        "np.float32(x) + np.float64(1) / 3",
+        "np.float64(x) * 0.1",
+        "np.float64(3) - x",
+        "np.float64(x) / 3 + np.float32(0.1)",
+    ],
+)
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "bool"])
+def test_as_numpy_promotes(body, dtype):
+    with np.errstate(all="ignore"):
+        xs = FLOATS.astype(dtype) if dtype.startswith("float") else np.arange(9).astype(dtype)
+        # Ints and bools are Python's to a function, so what NumPy makes of arrays of them does not matter here.
+        of = (lambda x: x) if dtype.startswith("float") else (lambda x: x.item())
+        expected = (
+            eval(f"lambda x: {body}", {"np": _Arrays})(xs)
+            if dtype.startswith("float")
+            else np.array([eval(body, {"np": np, "x": of(x)}) for x in xs])
+        )
+    found, pipeline = run(body, xs)
+    assert (pipeline.loops, pipeline.barriers) == (1, ())
+    assert found.dtype == expected.dtype
+    assert np.array_equal(found, expected, equal_nan=True)
+    assert np.array_equal(np.signbit(found), np.signbit(expected))
+
+
+class _Arrays:
+    """The constructors over whole arrays."""
+
+    @staticmethod
+    def float32(x):
+        return x.astype("float32") if isinstance(x, np.ndarray) else np.float32(x)
+
+    @staticmethod
+    def float64(x):
+        return x.astype("float64") if isinstance(x, np.ndarray) else np.float64(x)
+
+
+def test_division_by_zero_is_numpys():
+    found, pipeline = run("np.float64(1) / x", np.array([1, 0, 2]))
+    assert found.tolist() == [1.0, np.inf, 0.5]
+    assert pipeline.loops == 1
+
+
+def test_an_int_constant_is_an_int():
+    found, pipeline = run("np.int64(5) + x", [1, 2])
+    assert found.tolist() == [6, 7]
+    assert pipeline.loops == 1
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("np.int64(x) + 1", "wraps around where Python's do not: use `int`"),
+        ("np.uint8(x) + 1", "`np.uint8` makes a NumPy number of a type that is not compiled"),
+        ("np.float16(3) * x", "`np.float16` makes a NumPy number of a type that is not compiled"),
+        ("np.float32(10 ** 400)", "too large for a float"),
+    ],
+)
+def test_what_is_left_to_python_says_why(body, words):
+    xs = np.array([1, 2])
+    if "400" in body:
+        with pytest.raises(OverflowError):
+            run(body, xs)
+        return
+    _, pipeline = run(body, xs)
+    (barrier,) = pipeline.barriers
+    assert words in barrier.reason
+
+
+@pytest.mark.parametrize(
+    "body", ["print('now', x)", "(print(f'{x}'), x)[1]", "x if print([x]) is None else 0"]
+)
+def test_the_call_is_to_blame_and_not_its_arguments(body, capsys):
+    _, pipeline = run(body, [1, 2])
+    assert len(capsys.readouterr().out.splitlines()) == 2
+    (barrier,) = pipeline.barriers
+    assert barrier.reason == "`print` is called, a side effect: observation prevents optimisation"

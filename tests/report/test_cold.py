@@ -1,0 +1,57 @@
+"""A first run beside the same run again: which figure is which, and where the difference went."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from hastega_magic.report import Report, build_report
+from hastega_magic.report.model import Baseline, Phase
+from hastega_magic.report.verdict import reasons, verdict
+from hastega_magic.trace import Trace
+
+
+def report(first: float, again: float, **facts) -> Report:
+    trace = Trace()
+    trace.next_group()
+    trace.add("run", backend="parallel", device="here", threads=2, elements=9, loops=1, cached=False)
+    trace.add("phase", name="compile", seconds=5.0, bytes=0)
+    trace.add("phase", name="kernel", seconds=first, bytes=72)
+    trace.add(
+        "baseline",
+        backend="parallel, run again",
+        seconds=again,
+        spread=(again, again),
+        elements=9,
+        equal=True,
+        **facts,
+    )
+    return build_report(trace)
+
+
+def test_a_cold_run_is_explained():
+    (pipeline,) = report(0.1, 0.02).pipelines
+    (sentence,) = (each for each in reasons(pipeline) if "run again" in each)
+    assert sentence.startswith("This run took 100 ms, the same loop run again 20.0 ms: 80.0 ms went into")
+    assert "20.0 ms when run again ✓" in [part.text for part in verdict(pipeline)]
+    html = report(0.1, 0.02).to_html()
+    assert "this run" in html
+    assert "80.0 ms went into" in html
+
+
+@pytest.mark.parametrize(
+    ("first", "again", "facts"), [(0.1, 0.09, {}), (0.1, 0.5, {}), (0.1, 0.01, {"extrapolated": True})]
+)
+def test_no_cause_is_claimed_without_a_difference(first, again, facts):
+    (pipeline,) = report(first, again, **facts).pipelines
+    assert not any("went into" in each for each in reasons(pipeline))
+
+
+def test_another_back_end_is_no_run_of_ours(sample):
+    (pipeline,) = sample.logistic().pipelines
+    other = replace(
+        pipeline, phases=(Phase("kernel", 0.1),), baselines=(Baseline("simd", 0.01, elements=9, equal=True),)
+    )
+    assert "10 × slower than SIMD, one thread ✓" in [part.text for part in verdict(other)]
+    assert not any("went into" in each for each in reasons(other))
