@@ -60,3 +60,26 @@ def _noting(function: object, site: StageSite) -> object:
             raise
 
     return call
+
+
+def together(stages: Sequence[BoundStage]) -> Sequence[BoundStage]:
+    """The stages that Python runs in one pass: up to the last one that could tell whether they were.
+
+    That is a stage with side effects of its own, or one that may not ask for all of its elements.
+    """
+    last = 0
+    for place, stage in enumerate(stages):
+        name = stage.site.name if stage.callee is None else ""
+        if name not in _ELEMENTWISE and name not in _PERHAPS_SHORT:
+            break
+        if place and (name in _PERHAPS_SHORT or (name in _OF_FUNCTIONS and not compilable(stage.args))):
+            last = place
+    return stages[: last + 1]
+
+
+_ELEMENTWISE = frozenset({
+    "map", "filter", "zip", "enumerate", "drop", "astype", "clip", "where", "drop_while", "step", "window", "chunk",
+    "scan", "cumsum",
+})  # fmt: skip
+_PERHAPS_SHORT = frozenset({"take", "any", "all", "zip", "take_while", "first"})
+_OF_FUNCTIONS = frozenset({"map", "filter", "where", "take_while", "drop_while", "scan"})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import array
 import contextlib
+import ctypes
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -13,12 +14,14 @@ import numpy as np
 
 from hastega_magic.compiler import describe
 from hastega_magic.compiler.backends import forget_inputs
-from hastega_magic.compiler.barriers import compilable, noted
+from hastega_magic.compiler.barriers import noted, together
 from hastega_magic.compiler.baselines import numpy_value
 from hastega_magic.compiler.execute import Execution, Separately, run_loops
 from hastega_magic.compiler.graphs import Pictures
 from hastega_magic.compiler.lanes import lane_view
 from hastega_magic.compiler.options import Options
+from hastega_magic.compiler.probe import found
+from hastega_magic.compiler.stacked import MOST, LoopTexts
 from hastega_magic.compiler.statement import Bound, Loop, build_loop
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import (
@@ -32,8 +35,10 @@ from hastega_magic.errors import (
 )
 from hastega_magic.passes.fuse import can_fuse
 from hastega_magic.runtime import python
+from hastega_magic.runtime.columnar import NullsError, is_columnar
 from hastega_magic.runtime.numpy import NoNumpyForm
 from hastega_magic.syntax.build import BoundStage
+from hastega_magic.syntax.graph import Where
 from hastega_magic.syntax.stages import suggest
 from hastega_magic.trace import Trace
 
@@ -71,8 +76,40 @@ class Outcome:
     @property
     def whole(self) -> bool:
         """Whether one compiled loop for each value computed it, so that other back ends can be asked for the same."""
-        found = self.execution
-        return found is not None and len(self.loops) == len(self.values) and not found.fell_back
+        ran = self.execution
+        whole = ran is not None and len(self.loops) == len(self.values) and not ran.fell_back
+        return whole and not any(loop.built.bespoke for loop in self.loops)
+
+    @property
+    def bespoke(self) -> bool:
+        """Whether compiled loops computed all of it, of which some are made for its very elements."""
+        complete = sum(len(loop.stages) for loop in self.loops) == sum(
+            len(bound.stages) for bound in self.bounds
+        )
+        found = any(loop.built.bespoke for loop in self.loops) or len(self.loops) > len(self.values)
+        return self.execution is not None and complete and found and not self.execution.fell_back
+
+
+@dataclass
+class _Run:
+    """A statement that runs alone: the value so far, the stages that are left, and the loops that ran.
+
+    `waiting`: why the next stage could not join the last loop. `execution` and `workspace` are the last loop's.
+    """
+
+    bound: Bound
+    value: object
+    rest: list[BoundStage]
+    loops: list[Loop] = field(default_factory=list[Loop])
+    execution: Execution | None = None
+    first: tuple[Execution, Loop] | None = None
+    workspace: Workspace | None = None
+    waiting: Reason | None = None
+    texts: list[LoopTexts] = field(default_factory=list[LoopTexts])
+
+    def goes_on(self, value: object, rest: Sequence[BoundStage], waiting: Reason | None = None) -> None:
+        """With another value, and fewer stages."""
+        self.value, self.rest, self.waiting = value, list(rest), waiting
 
 
 @dataclass
@@ -88,6 +125,12 @@ class Driver:
     """The graphs of the statement that runs alone."""
     current: Bound | None = None
     """The statement that runs, or ran last: where an error comes from."""
+    warn_at: tuple[str, int] | None = None
+    """File and line that warnings name, where they do not come from the text."""
+    silent: bool = False
+    """No warnings."""
+    varying: frozenset[Where] = frozenset()
+    """Captured numbers that are to be parameters of the loops, not constants."""
 
     def extend(self, group: Group | None, bound: Bound, source: object, producer: str | None) -> Group | None:
         """The group with the statement in it (a new group for None); None if it does not fit.
@@ -105,10 +148,10 @@ class Driver:
             earlier = next(loop for loop in reversed(group.loops) if loop.bound.target == producer)
         try:
             with self.trace.phase("parse"):
-                loop, _, _ = build_loop(bound, source, bound.stages, workspace, earlier)
-        except BeyondInt64:
+                loop, _, probe = build_loop(bound, source, bound.stages, workspace, earlier)
+        except (BeyondInt64, NullsError):  # to be told when its turn comes
             return None
-        if loop is None or len(loop.stages) < len(bound.stages):
+        if loop is None or probe is not None or len(loop.stages) < len(bound.stages):
             return None
         if group is None:
             return Group(workspace, [loop])
@@ -130,7 +173,10 @@ class Driver:
             self.trace.events = [event for event in self.trace.events if event.group != number]
             yield from self._one_by_one(group)
             return
-        self._tell(execution, group.loops, 1)
+        texts: list[LoopTexts] = []
+        if not self.options.quiet:
+            texts = [LoopTexts.of(execution, group.loops, self.options, self.trace)]
+        self._tell(execution, texts, 1)
         pictures = Pictures(shown=not self.options.quiet)
         pictures.group(group.loops, execution)
         pictures.finish("", None, self.trace)
@@ -150,64 +196,92 @@ class Driver:
         number = self.trace.next_group()
         describe.describe_group([bound], self.trace)
         self.current, self.pictures = bound, Pictures(not self.options.quiet)
-        value, rest, loops = source, list(bound.stages), list[Loop]()
-        execution: Execution | None = None
-        first: tuple[Execution, Loop] | None = None
-        used: Workspace | None = None
         if self.options.on == "python":
             with self.trace.phase("kernel"):
-                value = python.run(value, bound.calls())
+                value = python.run(source, bound.calls())
             self._tell_python("python", source)
             return Outcome([bound], [value], [], None, number)
-        while rest:
-            if not rest[0].site.known:
-                value = self._barrier(bound, value, rest[:1], _not_a_stage(rest.pop(0).site.name))
-                continue
-            if isinstance(value, Iterator):  # perhaps endless: Python takes one element after the other
-                once = "the source is an iterator, which gives its elements only once and one by one"
-                value, rest = self._lazily(bound, cast(object, value), rest, once), []
-                continue
-            value = _iterable(value)
-            workspace = Workspace(self.filename, self.wanted)
-            try:
-                with self.trace.phase("parse"):
-                    chosen = rest if self.options.fuse else rest[:1]
-                    loop, reason, _ = build_loop(bound, value, chosen, workspace)
-            except BeyondInt64 as error:
-                value, rest = self._beyond(bound, rest, value, str(error)), []
-                continue
-            if loop is None:
-                together = _together(rest)
-                value = self._barrier(bound, value, together, reason or Reason("it has no compiled form"))
-                rest = rest[len(together) :]
-                continue
-            left = rest[len(loop.stages) :]
-            if self.options.on == "numpy":
-                value, rest = self._by_numpy(bound, loop, workspace, value), left
-                continue
-            try:
-                execution = run_loops([loop], workspace, self.options, self.trace)
-            except BeyondInt64 as error:
-                value, rest = self._beyond(bound, loop.stages, value, str(error)), left
-            except NotCompilable as error:
-                together = _together(rest)
-                value, rest = self._barrier(bound, value, together, error.reason), rest[len(together) :]
-            except Exception as error:
-                if not left or self.options.strict:
-                    raise
-                value, rest = self._perhaps_unreached(bound, value, rest, error), []
-            else:
-                first, used = first or (execution, loop), workspace
-                loops.append(loop)
-                self.pictures.loop(loop, execution)
-                value, rest = execution.values[0], left
-                self._warn(execution, bound)
-        if first is None:
+        run = _Run(bound, source, list(bound.stages))
+        while run.rest:
+            self._next(run)
+        if run.first is None:
             self._tell_python("numpy" if self.options.on == "numpy" else "python", source)
         else:
-            self._tell(first[0], [first[1]], len(loops))
-        self.pictures.finish(bound.name, value, self.trace)
-        return Outcome([bound], [value], loops, execution, number, used)
+            self._tell(run.first[0], run.texts, len(run.loops))
+        self.pictures.finish(bound.name, run.value, self.trace)
+        return Outcome([bound], [run.value], run.loops, run.execution, number, run.workspace)
+
+    def _next(self, run: _Run) -> None:
+        """The longest loop over the value so far, or the stages that Python has to run."""
+        bound, value, rest = run.bound, run.value, run.rest
+        if not rest[0].site.known:
+            run.goes_on(self._barrier(bound, value, rest[:1], _not_a_stage(rest[0].site.name)), rest[1:])
+            return
+        if isinstance(value, Iterator):  # perhaps endless: Python takes one element after the other
+            once = "the source is an iterator, which gives its elements only once and one by one"
+            run.goes_on(self._lazily(bound, cast(object, value), rest, once), [])
+            return
+        run.value = value = _iterable(value)
+        workspace = Workspace(self.filename, self.wanted, varying=self.varying)
+        try:
+            loop, reason = self._build(bound, value, rest if self.options.fuse else rest[:1], workspace)
+        except BeyondInt64 as error:
+            run.goes_on(self._beyond(bound, rest, value, str(error)), [])
+        except NotCompilable as error:
+            self._left_to_python(run, error.reason)
+        except NullsError:
+            raise
+        except Exception as error:  # of an element, in a loop that went before
+            if self.options.strict:
+                raise
+            run.goes_on(self._perhaps_unreached(bound, value, rest, error), [])
+        else:
+            if loop is None:
+                self._left_to_python(run, run.waiting or reason or Reason("it has no compiled form"))
+            else:
+                self._run_loop(run, loop, workspace, reason)
+
+    def _left_to_python(self, run: _Run, reason: Reason) -> None:
+        stages = together(run.rest)
+        run.goes_on(self._barrier(run.bound, run.value, stages, reason), run.rest[len(stages) :])
+
+    def _run_loop(self, run: _Run, loop: Loop, workspace: Workspace, reason: Reason | None) -> None:
+        """Run the loop; `reason`: why the stage behind is not in it."""
+        bound, value, left = run.bound, run.value, run.rest[len(loop.stages) :]
+        if self.options.on == "numpy":
+            run.goes_on(self._by_numpy(bound, loop, workspace, value), left)
+            return
+        try:
+            execution = run_loops([loop], workspace, self.options, self.trace)
+        except BeyondInt64 as error:
+            run.goes_on(self._beyond(bound, loop.stages, value, str(error)), left)
+        except NotCompilable as error:
+            self._left_to_python(run, error.reason)
+        except Exception as error:
+            if not left or self.options.strict:
+                raise
+            run.goes_on(self._perhaps_unreached(bound, value, run.rest, error), [])
+        else:
+            run.execution, run.workspace = execution, workspace
+            run.first = run.first or (execution, loop)
+            run.loops.append(loop)
+            self._keep_texts(run.texts, execution, loop)
+            self.pictures.loop(loop, execution)
+            run.goes_on(execution.values[0], left, reason)
+            self._warn(execution, bound)
+
+    def _build(
+        self, bound: Bound, value: object, stages: Sequence[BoundStage], workspace: Workspace
+    ) -> tuple[Loop | None, Reason | None]:
+        """The longest loop, after the loops that have to go before it."""
+        known: dict[int, object] = {}
+        while True:
+            with self.trace.phase("parse"):
+                loop, reason, probe = build_loop(bound, value, stages, workspace, None, known)
+            if probe is None:
+                return loop, reason
+            assert loop is not None
+            known[probe.number] = found(loop, probe, workspace, self.options, self.trace)
 
     def _tell_python(self, backend: str, source: object) -> None:
         device = {"numpy": "NumPy", "python": "CPython"}[backend]
@@ -277,11 +351,16 @@ class Driver:
         self.pictures.python(stages, why, bound.site.source_text, value, found)
         return found
 
-    def _tell(self, execution: Execution, loops: Sequence[Loop], count: int) -> None:
+    def _keep_texts(self, texts: list[LoopTexts], execution: Execution, loop: Loop) -> None:
+        """The listings of one of several loops, made at once: its arrays are not kept for them."""
+        if not self.options.quiet and len(texts) < MOST:
+            texts.append(LoopTexts.of(execution, [loop], self.options, self.trace))
+
+    def _tell(self, execution: Execution, texts: Sequence[LoopTexts], count: int) -> None:
         describe.describe_run(execution, self.options, count, self.trace)
         if not self.options.quiet:
-            describe.describe_loop(execution, loops, self.options, self.trace)
-            self.trace.add("lanes", **lane_view(execution))
+            describe.describe_loop(execution, texts, count, self.options, self.trace)
+            self.trace.add("lanes", **lane_view(execution, above=int(count > 1)))
 
     def _warn(self, execution: Execution, bound: Bound) -> None:
         for text in execution.warnings:
@@ -289,7 +368,10 @@ class Driver:
 
     def _warn_at(self, text: str, bound: Bound) -> None:
         # At the user's own line, and without a registry: every run warns, not only the first from a place.
-        warnings.warn_explicit(text, IntegerOverflowWarning, self.filename, bound.site.span.line)
+        if self.silent:
+            return
+        file, line = self.warn_at or (self.filename, bound.site.span.line)
+        warnings.warn_explicit(text, IntegerOverflowWarning, file, line)
 
 
 def _not_a_stage(name: str) -> Reason:
@@ -298,29 +380,12 @@ def _not_a_stage(name: str) -> Reason:
     return Reason(f"`{name}` is no stage: Python calls it on the value so far{near}")
 
 
-def _together(stages: Sequence[BoundStage]) -> Sequence[BoundStage]:
-    """The stages that Python runs in one pass: up to the last one that could tell whether they were.
-
-    That is a stage with side effects of its own, or one that may not ask for all of its elements.
-    """
-    last = 0
-    for place, stage in enumerate(stages):
-        name = stage.site.name if stage.callee is None else ""
-        if name not in _ELEMENTWISE and name not in _PERHAPS_SHORT:
-            break
-        if place and (name in _PERHAPS_SHORT or (name in ("map", "filter") and not compilable(stage.args))):
-            last = place
-    return stages[: last + 1]
-
-
-_ELEMENTWISE = frozenset({"map", "filter", "zip", "enumerate", "drop"})
-_PERHAPS_SHORT = frozenset({"take", "any", "all", "zip"})
-
-
 def _iterable(value: object) -> object:
     """The value itself if it can be looked at more than once, else a list of its elements."""
     again = (range, list, tuple, bytes, bytearray, memoryview, array.array)
-    if type(value) in again or isinstance(value, np.ndarray) or hasattr(value, "__array__"):
+    if type(value) in again or isinstance(value, (np.ndarray, ctypes.Array)) or hasattr(value, "__array__"):
+        return cast(object, value)
+    if is_columnar(value):
         return cast(object, value)
     return list(cast("Iterable[object]", value))
 

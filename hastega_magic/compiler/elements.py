@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -13,12 +13,14 @@ from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import HastegaError
 from hastega_magic.interval import INT64
-from hastega_magic.ir.expr import Expr, Value, flatten
+from hastega_magic.ir.expr import Expr, Value, flatten, postorder
 from hastega_magic.ir.interpreter import evaluate
-from hastega_magic.ir.pipeline import Fn, Stage
+from hastega_magic.ir.pipeline import Fn, Source, Stage
+from hastega_magic.ops import OPS
 from hastega_magic.passes.infer import Leaves
 from hastega_magic.passes.wrap import wrapped
-from hastega_magic.runtime.python import spreads
+from hastega_magic.runtime import python_stages
+from hastega_magic.runtime.python_calls import over_tuples, spreads
 from hastega_magic.runtime.sources import Column
 from hastega_magic.syntax.build import BoundStage
 from hastega_magic.types import INT
@@ -50,53 +52,71 @@ class Elements:
 
     def __post_init__(self) -> None:
         """Pair the stages as built with the functions as given."""
-        given = [
-            stage for stage in self.loop.stages if stage.site.name in ("map", "filter", "zip", "enumerate")
-        ]
         self._steps: list[tuple[Stage, BoundStage]] = list(
-            zip(self.loop.pipeline.stages, given, strict=False)
+            zip(self.loop.pipeline.stages, self.loop.built.owners, strict=True)
         )
+        self._functions = [_function(*step) for step in self._steps]
         source = self.loop.pipeline.source
         self._producer = None
         if source.kind == "result":
             producer = next(loop for loop in self.group if loop.name == source.name)
             self._producer = Elements(producer, self.workspace, self.mode, self.group)
         self._tables = [column.data for column in self.workspace.table_columns]
+        self._approximate = {id(stage) for stage, _ in self._steps if _is_approximate(stage.fn)}
 
     def at(self, index: int) -> Element:
         """Element number `index` of the loop; what its functions raise propagates, with a note that names it."""
-        start, kept = self._start(index)
+        return self._before(len(self._steps), index, 0, {})
+
+    def _before(self, end: int, index: int, ahead: int, moved: _Moved) -> Element:
+        """The element before step `end`: `ahead` elements on within a window, over sources that are moved on so far."""
+        start, kept = self._start(index, moved)
         element = Element(kept, start)
-        for stage, given in self._steps:
+        known = [self.loop.pipeline.source]
+        for number, (stage, _) in enumerate(self._steps[:end]):
             if not element.kept:
                 break
-            element = self._after(stage, given, element.value, index, start)
+            match stage.kind:
+                case "zip":
+                    others = [
+                        item(self.workspace.column(_at(source, moved)), index) for source in stage.sources
+                    ]
+                    element = Element(True, (element.value, *others))
+                case "enumerate":
+                    element = Element(True, (stage.number + stage.stride * (index + ahead), element.value))
+                case "index":
+                    element = Element(True, index)
+                case "window":
+                    element = self._window(number, known, element, index, ahead, moved)
+                case _:
+                    found = self._call(number, element.value, index + self.workspace.first, start)
+                    if stage.kind != "filter":
+                        element = Element(True, found)
+                    elif not found:
+                        element = Element(False, None)
+            known += stage.sources
         return element
 
-    def _after(self, stage: Stage, given: BoundStage, value: Any, index: int, start: Any) -> Element:
-        """The element after one stage."""
-        match stage.kind:
-            case "zip":
-                others = [item(self.workspace.column(source), index) for source in stage.sources]
-                return Element(True, (value, *others))
-            case "enumerate":
-                return Element(True, (stage.number + index, value))
-            case _:
-                found = self._call(stage, given, value, index, start)
-                if stage.kind != "filter":
-                    return Element(True, found)
-                return Element(True, value) if found else Element(False, None)
+    def _window(
+        self, number: int, known: Sequence[Source], first: Element, index: int, ahead: int, moved: _Moved
+    ) -> Element:
+        """The neighbours: what the steps before give over the sources moved on."""
+        stage, parts = self._steps[number][0], [first.value]
+        for distance in range(1, stage.number):
+            there = stage.sources[(distance - 1) * len(known) : distance * len(known)]
+            further = {(old.kind, old.key): _at(new, moved) for old, new in zip(known, there, strict=True)}
+            parts.append(self._before(number, index, ahead + distance, {**moved, **further}).value)
+        return Element(True, tuple(parts))
 
-    def _start(self, index: int) -> tuple[Any, bool]:
+    def _start(self, index: int, moved: _Moved) -> tuple[Any, bool]:
         """The element as the first stage gets it, and whether there is one."""
         if self._producer is None:
-            return item(self.workspace.column(self.loop.pipeline.source), index), True
+            return item(self.workspace.column(_at(self.loop.pipeline.source, moved)), index), True
         found = self._producer.at(index)
         return found.value, found.kept
 
-    def _call(self, stage: Stage, given: BoundStage, value: Any, index: int, start: Any) -> Any:
-        function: Any = given.args[0] if given.args else next(iter(given.kwargs.values()))
-        function = operator.truth if function is None else function
+    def _call(self, number: int, value: Any, index: int, start: Any) -> Any:
+        stage, function = self._steps[number][0], self._functions[number]
         try:
             with np.errstate(all="ignore"):
                 parts = cast("tuple[Any, ...]", value) if isinstance(value, tuple) else ()
@@ -104,15 +124,20 @@ class Elements:
         except Exception as error:
             error.add_note(self._where(stage, index, start))
             raise
-        exact = self._exact(stage, value)
-        if exact is None:
+        values = self._values(stage, value)
+        if values is None:
             return _python(found)
-        wrong, result = exact
+        assert stage.fn is not None
+        result = _filled(stage.fn.result, values)
+        wrong = _beyond(values)
+        if wrong is None:
+            # Functions that are the kernel's own have its bits here too, whichever elements share the block.
+            return result if id(stage) in self._approximate else _python(found)
         if self.mode == "wrap":
             return self._wrapped(stage, value)
         sentence = (
             f"an integer that no int64 holds in `{stage.text}`: element {index} of {self.loop.pipeline.source.name} "
-            f"({start!r}) needs {_short(wrong)}"
+            f"({start!r}) needs {short(wrong)}"
         )
         if self.mode == "checked":
             raise OverflowError(sentence)
@@ -121,22 +146,13 @@ class Elements:
         self.overflowed = True
         return result
 
-    def _exact(self, stage: Stage, value: Any) -> tuple[int, Any] | None:
-        """The first integer of the stage that no int64 holds, and the stage's exact result; None if all fit."""
+    def _values(self, stage: Stage, value: Any) -> dict[Expr, Any] | None:
+        """The stage's nodes, integers exactly; None where Python gives a value and the graph does not (2 ** -1)."""
         assert stage.fn is not None
         try:
-            values = evaluate(_roots(stage.fn), self._leaves(stage.fn.params, value))
-        except Exception:  # where Python gives a value and the graph does not (2 ** -1), Python is right
+            return evaluate(_roots(stage.fn), self._leaves(stage.fn.params, value))
+        except Exception:  # Python, which has given a value, is right
             return None
-        wrong = next(
-            (
-                v
-                for node, v in values.items()
-                if node.args and node.type is INT and isinstance(v, int) and v not in INT64
-            ),
-            None,
-        )
-        return None if wrong is None else (wrong, _filled(stage.fn.result, values))
 
     def _wrapped(self, stage: Stage, value: Any) -> Any:
         """The stage's result in two's complement."""
@@ -146,7 +162,8 @@ class Elements:
         return _filled(stage.fn.result, {old: values[node] for old, node in new.items() if node in values})
 
     def _leaves(self, params: Value, value: Any) -> Any:
-        known = dict(zip(flatten(params), _scalars(value), strict=True))
+        known: dict[Expr, Any] = dict(zip(flatten(params), _scalars(value), strict=True))
+        known |= {each.node: each.value for each in self.workspace.parameters.values()}
 
         def leaf(node: Expr) -> object:
             if node in known:
@@ -163,6 +180,45 @@ class Elements:
     def _where(self, stage: Stage, index: int, start: Any) -> str:
         place = f" (cell line {stage.span.line})" if stage.span.line else ""
         return f"hastega: element {index} of {self.loop.pipeline.source.name}, {start!r}, in `{stage.text}`{place}"
+
+
+_Moved = Mapping[tuple[str, int], Source]
+"""Sources within a window: by kind and key of a source the one that stands for it some elements on."""
+
+
+def _at(source: Source, moved: _Moved) -> Source:
+    return moved.get((source.kind, source.key), source)
+
+
+def _function(stage: Stage, given: BoundStage) -> Callable[..., Any]:
+    """What the stage calls, as Python does it."""
+    name = given.site.name
+    if stage.kind not in ("map", "filter"):
+        return operator.truth
+    if name in python_stages.ELEMENT_FUNCTIONS:
+        return python_stages.ELEMENT_FUNCTIONS[name](*given.args, **given.kwargs)
+    if name == "dot":
+        return operator.mul
+    if name in ("var", "std"):
+        return _deviation
+    function: Any = given.args[0] if given.args else given.kwargs.get("f")
+    function = operator.truth if function is None else function
+    return _Failing(function) if name in ("take_while", "drop_while") else function
+
+
+def _deviation(value: Any, center: Any) -> Any:
+    distance = value - center
+    return distance * distance
+
+
+class _Failing:
+    """Whether a predicate does not hold."""
+
+    def __init__(self, function: Any) -> None:
+        self._holds = over_tuples(function)
+
+    def __call__(self, value: Any) -> bool:
+        return not self._holds(value)
 
 
 class _Table:
@@ -188,6 +244,18 @@ def _python(value: Any) -> Any:
     return value.item() if isinstance(value, _NUMPY_SCALAR) and type(value) is not np.float32 else value
 
 
+def _beyond(values: dict[Expr, Any]) -> int | None:
+    """The first computed integer that no int64 holds."""
+    integers = (found for node, found in values.items() if node.args and node.type is INT)
+    return next((found for found in integers if isinstance(found, int) and found not in INT64), None)
+
+
+def _is_approximate(fn: Fn | None) -> bool:
+    """Whether a function computes something whose last bit need not be CPython's."""
+    nodes = () if fn is None else postorder(_roots(fn))
+    return any("approximate" in OPS[node.op].traits for node in nodes if node.op in OPS)
+
+
 def _roots(fn: Fn) -> Sequence[Expr]:
     return flatten(fn.result)
 
@@ -202,6 +270,7 @@ def _filled(value: Value, values: dict[Expr, Any]) -> Any:
     return values[value] if isinstance(value, Expr) else tuple(_filled(part, values) for part in value)
 
 
-def _short(value: int) -> str:
+def short(value: int) -> str:
+    """An int of any size in a sentence."""
     text = str(value) if value.bit_length() < 400 else ""
     return text if text and len(text) <= 40 else f"a number of {value.bit_length()} bits"

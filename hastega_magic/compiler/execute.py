@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from hastega_magic.compiler import running
 from hastega_magic.compiler.backends import Backend, Job, backend_of
 from hastega_magic.compiler.loops import CompiledLoop, compile_loop
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.recover import Recovery, assembled
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
-from hastega_magic.ir.fused import Fused
+from hastega_magic.ir.fused import Fused, Output
 from hastega_magic.ir.kernel import TROUBLE
+from hastega_magic.ir.pipeline import RUNNING_SINKS
 from hastega_magic.passes.schedule import folds_of, slots_of
 from hastega_magic.runtime.buffers import trim
 from hastega_magic.runtime.launch import LoopResult
@@ -40,6 +42,8 @@ class Execution:
     backend: Backend
     job: Job
     fell_back: bool = False
+    recovered: int = 0
+    """Blocks that Python computed."""
     warnings: list[str] = field(default_factory=list[str])
 
 
@@ -51,6 +55,20 @@ def run_loops(loops: Sequence[Loop], workspace: Workspace, options: Options, tra
     pipelines = [loop.pipeline for loop in loops]
     backend = backend_of(options)
     compiled, fused, cached = compile_loop(pipelines, workspace.table_columns, options, trace, backend)
+    return run_compiled(compiled, fused, cached, loops, workspace, options, trace, backend)
+
+
+def run_compiled(
+    compiled: CompiledLoop,
+    fused: Fused,
+    cached: bool,
+    loops: Sequence[Loop],
+    workspace: Workspace,
+    options: Options,
+    trace: Trace,
+    backend: Backend,
+) -> Execution:
+    """The same from where the loop is compiled."""
     columns = [workspace.column(source) for source in fused.sources]
     length = min(len(column.data) for column in columns)
     job = Job(
@@ -78,21 +96,49 @@ def finish(
     troubled = np.flatnonzero(result.status == TROUBLE)
     if len(troubled) and len(loops) > 1:
         raise Separately
+    execution.recovered = len(troubled)
     with trace.phase("convert_out"):
         slot = 0
         for loop, output, folds in zip(loops, fused.outputs, folds_of(compiled.fused), strict=True):
             recovery = Recovery(loop, workspace, columns, result, options, loops)
             count = slots_of(output)
-            if len(troubled):
+            if output.sink.kind in RUNNING_SINKS:
+                made, told = _running(execution, loop, output, slot, result, workspace, options, trace)
+                execution.values.append(made)
+                execution.fell_back |= bool(told)
+                execution.warnings = [*execution.warnings, *told]
+            elif len(troubled):
                 execution.values.append(recovery.value(output, folds, troubled))
                 execution.fell_back, execution.warnings = recovery.overflowed, recovery.warnings
             elif count:
                 numbers = range(slot, slot + count)
                 arrays = [trim(result.arrays[each], result.packed_length(each)) for each in numbers]
-                execution.values.append(assembled(output, arrays))
+                execution.values.append(assembled(output, arrays, loop))
             else:
                 execution.values.append(recovery.reduction(output, folds))
             slot += count
+
+
+def _running(
+    execution: Execution,
+    loop: Loop,
+    output: Output,
+    slot: int,
+    result: LoopResult,
+    workspace: Workspace,
+    options: Options,
+    trace: Trace,
+) -> tuple[object, list[str]]:
+    """The value of a running sink, and warnings."""
+    if execution.recovered:
+        value, sentence = running.by_python(loop, output, options)
+        return value, [sentence] if sentence else []
+    array = trim(result.arrays[slot], result.packed_length(slot))
+    if execution.backend.language != "opencl" or not len(array):
+        return running.stored(output, array, loop), []
+    there, columns = running.behind(array, loop, workspace)
+    found = run_loops([there], columns, replace(options, on="parallel"), trace)
+    return found.values[0], found.warnings
 
 
 def _kept_slots(loops: Sequence[Loop], fused: Fused, wanted: frozenset[str]) -> frozenset[int]:
@@ -100,7 +146,7 @@ def _kept_slots(loops: Sequence[Loop], fused: Fused, wanted: frozenset[str]) -> 
     slot, found = 0, set[int]()
     for loop, output in zip(loops, fused.outputs, strict=True):
         count = slots_of(output)
-        if count == 1 and loop.bound.target in wanted:
+        if count == 1 and loop.bound.target in wanted and output.sink.kind not in RUNNING_SINKS:
             found.add(slot)
         slot += count
     return frozenset(found)

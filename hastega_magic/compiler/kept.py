@@ -36,7 +36,10 @@ def keep(outcomes: Sequence[Outcome], options: Options, filename: str) -> tuple[
     """The outcomes that loops alone computed."""
     found: list[Kept] = []
     for outcome in outcomes:
-        complete = [len(loop.stages) == len(loop.bound.stages) for loop in outcome.loops]
+        # A loop that is made for these elements says nothing of the stages over fewer of them.
+        complete = [
+            len(loop.stages) == len(loop.bound.stages) and not loop.built.bespoke for loop in outcome.loops
+        ]
         if outcome.execution is None or outcome.workspace is None:
             continue
         if len(outcome.loops) == len(outcome.values) and all(complete):

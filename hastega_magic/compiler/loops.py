@@ -16,10 +16,10 @@ from hastega_magic.ir.fused import Fused
 from hastega_magic.ir.kernel import Kernel
 from hastega_magic.ir.origins import themselves
 from hastega_magic.ir.pipeline import Pipeline
-from hastega_magic.passes.guard import Variants
 from hastega_magic.passes.infer import Leaves
 from hastega_magic.passes.pipelines import ANALYSIS, CPU, FUSE, Pass, State
 from hastega_magic.passes.schedule import STREAMED
+from hastega_magic.passes.variants import Variants
 from hastega_magic.runtime.sources import TableColumn
 from hastega_magic.trace import Trace
 
@@ -195,6 +195,13 @@ def _key(state: State, options: Options, backend: Backend, exact: bool) -> bytes
         for node in flatten(output.value):
             hasher.update(node.digest)
         hasher.update(b"-" if output.mask is None else output.mask.digest)
+        hasher.update(b"-" if output.init is None else output.init.digest)
+        if output.sink.fn is not None:
+            for node in (
+                *flatten(output.sink.fn.result),
+                *(each for pair in output.sink.fn.effects for each in pair),
+            ):
+                hasher.update(b"-" if node is None else node.digest)
     for effect in loop.effects:
         hasher.update(effect.node.digest + (b"-" if effect.mask is None else effect.mask.digest))
     hasher.update(

@@ -23,6 +23,7 @@ from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import UsageError
 from hastega_magic.progress import Task, task
+from hastega_magic.syntax.build import PLACED
 from hastega_magic.trace import Trace
 
 _ONCE = frozenset({"parse", "infer", "fuse", "codegen", "compile"})
@@ -204,7 +205,7 @@ def _stages(each: _Part, loop: Loop) -> Iterator[Any]:
     """The stages over columns that are cut already: without `take` and `drop`, and with the others of `zip` cut."""
     others = iter([source for stage in loop.pipeline.stages for source in stage.sources])
     for stage in loop.stages:
-        if stage.site.name in ("take", "drop") and loop.built.skip + (loop.built.limit or 0):
+        if stage.site.name in PLACED and loop.built.view is not None:
             continue
         if stage.site.name == "zip":
             stage = replace(  # noqa: PLW2901

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+import difflib
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any
 
 from hastega_magic.errors import UsageError
 
@@ -60,3 +63,14 @@ class Options:
         """The options as the report's JSON has them."""
         found: dict[str, object] = asdict(self)
         return found | {"compare": list(self.compare), "show": list(self.show)}
+
+
+def options_of(caller: str, given: Mapping[str, Any], **defaults: Any) -> Options:
+    """Options from keywords; TypeError, with the nearest one, for a name that is none."""
+    known = [each.name for each in fields(Options)]
+    for name in given:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, 1)
+            hint = f": did you mean {near[0]}?" if near else f"; there are {', '.join(known)}"
+            raise TypeError(f"{caller} has no option {name!r}{hint}")
+    return Options(**{**defaults, **given})

@@ -1,4 +1,4 @@
-"""A part of what loops run over: the same loops, over the first elements of their sources."""
+"""A part of what loops run over: the same loops, over a stretch of their sources."""
 
 from __future__ import annotations
 
@@ -12,12 +12,21 @@ from hastega_magic.ir.pipeline import Source
 
 def part(loops: Sequence[Loop], workspace: Workspace, size: int) -> tuple[list[Loop], Workspace]:
     """The loops over the first `size` elements of their sources, which are cut without being copied."""
-    cut = replace(workspace, columns={}, wanted=frozenset())
+    return stretch(loops, workspace, 0, size)
+
+
+def stretch(
+    loops: Sequence[Loop], workspace: Workspace, start: int, stop: int
+) -> tuple[list[Loop], Workspace]:
+    """The loops over elements `start` to `stop` of their sources."""
+    cut = replace(workspace, columns={}, wanted=frozenset(), first=workspace.first + start)
 
     def shorter(source: Source) -> Source:
         column = workspace.column(source)
         found = replace(
-            column, source=replace(source, length=min(size, source.length)), data=column.data[:size]
+            column,
+            source=replace(source, length=max(0, min(stop, source.length) - start)),
+            data=column.data[start:stop],
         )
         cut.columns[source.kind, source.key] = found
         return found.source
@@ -26,11 +35,18 @@ def part(loops: Sequence[Loop], workspace: Workspace, size: int) -> tuple[list[L
     for loop in loops:
         pipeline = loop.pipeline
         stages = tuple(
-            replace(stage, sources=tuple(map(shorter, stage.sources))) for stage in pipeline.stages
+            replace(
+                stage,
+                sources=tuple(map(shorter, stage.sources)),
+                number=stage.number + start * stage.stride if stage.kind == "enumerate" else stage.number,
+            )
+            for stage in pipeline.stages
         )
         source = pipeline.source if pipeline.source.kind == "result" else shorter(pipeline.source)
-        changed.append(replace(loop, pipeline=replace(pipeline, source=source, stages=stages)))
+        init = pipeline.sink.init
+        sink = pipeline.sink if init is None else replace(pipeline.sink, init=shorter(init))
+        changed.append(replace(loop, pipeline=replace(pipeline, source=source, stages=stages, sink=sink)))
     return changed, cut
 
 
-__all__ = ["part"]
+__all__ = ["part", "stretch"]

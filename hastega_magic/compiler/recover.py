@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,26 +18,61 @@ from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.ir.expr import Expr, Value, flatten
 from hastega_magic.ir.fused import Output
+from hastega_magic.ir.pipeline import ELEMENT_SINKS
 from hastega_magic.ir.reduction import PROD_NEUTRAL, SUM_NEUTRAL, block_prods, block_sums
 from hastega_magic.ir.schedule import BLOCK
+from hastega_magic.ir.sinks import spread
 from hastega_magic.ops.machine import wrap64
-from hastega_magic.runtime import results
+from hastega_magic.runtime import python, python_stages, results
 from hastega_magic.runtime.launch import LoopResult
 from hastega_magic.runtime.python import as_result, structured
 from hastega_magic.runtime.sources import AnyArray, Column
+from hastega_magic.syntax.build import PLACED
+from hastega_magic.types import FLOAT32
 
 _untyped: Any = operator
 _COMBINE: Mapping[str, Callable[[Any, Any], Any]] = {
     "sum": operator.add, "reduce_add": operator.add, "prod": operator.mul, "reduce_mul": operator.mul, "min": min,
     "reduce_min": min, "max": max, "reduce_max": max, "reduce_and": _untyped.and_, "reduce_or": _untyped.or_,
-    "reduce_xor": _untyped.xor,
+    "reduce_xor": _untyped.xor, "first_index": min, "last_index": max,
 }  # fmt: skip
 
 
-def assembled(output: Output, arrays: Sequence[AnyArray]) -> object:
-    """The value of an array or list output from the arrays of its scalars."""
-    value = _nested(output.value, iter(arrays))
-    return value.tolist() if output.sink.kind == "to_list" else value
+def assembled(output: Output, arrays: Sequence[AnyArray], loop: Loop) -> object:
+    """The value of an output whose elements are stored, from the arrays of its scalars."""
+    return _made(output, _nested(output.value, iter(arrays)), loop)
+
+
+def _made(output: Output, value: AnyArray, loop: Loop) -> object:
+    """What the sink makes of the elements."""
+    given = loop.stages[-1]
+    if loop.built.tail:
+        pieces = [value, _tail(loop)]
+        value = _joined([piece for piece in pieces if len(piece)] or pieces[1:])
+    match output.sink.kind:
+        case "to_list":
+            return value.tolist()
+        case "bincount":
+            return python_stages.bincount(value, **given.kwargs)
+        case "first" | "last":
+            return python.apply(given.site.name, value, (), given.kwargs)
+        case _:
+            typed = given.site.name == "astype" and given.callee is None
+            return python.in_dtype(value, *given.args, **given.kwargs) if typed else value
+
+
+def _tail(loop: Loop) -> AnyArray:
+    """What the stages give for the last, shorter chunk."""
+    view, source = loop.built.view, cast(Any, loop.source)
+    assert view is not None
+    assert view.count is not None
+    window = [stage for stage in loop.pipeline.stages if stage.kind == "window"][-1]
+    rest = source[view.start + view.step * view.count :: window.stride][: loop.built.tail]
+    calls = [(stage.site.name, None, stage.args, stage.kwargs) for stage in loop.stages]
+    return python.run(rest, [call for call in calls if call[0] not in _NOT_OF_THE_TAIL])
+
+
+_NOT_OF_THE_TAIL = PLACED | {"take_while", "drop_while", "to_list"}
 
 
 def _nested(value: Value, arrays: Iterator[AnyArray]) -> AnyArray:
@@ -72,7 +108,7 @@ class Recovery:
             return self._decision(output, folds, troubled)
         blocks = {int(number): list(self.block(int(number))) for number in troubled}
         self.overflowed, self.warnings = self.elements.overflowed, self.elements.warnings
-        if output.sink.kind in ("array", "to_list"):
+        if output.sink.kind in ELEMENT_SINKS:
             return self._array(output, blocks)
         return self.reduction(output, folds, blocks)
 
@@ -105,8 +141,7 @@ class Recovery:
         flush()
         if start < int(ends[-1]) or not pieces:
             pieces.append(_nested(output.value, iter([array[start : int(ends[-1])] for array in arrays])))
-        joined = _joined(pieces)
-        return joined.tolist() if output.sink.kind == "to_list" else joined
+        return _made(output, _joined(pieces), self.loop)
 
     # Reductions
 
@@ -126,18 +161,23 @@ class Recovery:
         kept: list[Any] = []
         for number, elements in blocks.items():
             counts[number] = 0
-            if kind in ("sum", "reduce_add", "mean", "prod", "reduce_mul") and type_.is_float:
+            if kind in ("sum", "reduce_add", "mean", "prod", "reduce_mul", "var", "std") and type_.is_float:
                 counts[number] = sum(element.kept for element in elements)
                 partials[number] = self._float_partial(kind, elements)
             else:
                 partials[number] = 1 if "mul" in kind or kind == "prod" else 0
                 kept += [element.value for element in elements if element.kept]
         initial = self.loop.built.initial
+        if kind in ("argmin", "argmax"):
+            return self._place(kind, partials, counts, blocks)
         if kept:
             return self._combined(kind, type_.is_float, partials, counts, [*initial, *kept], output)
         if kind.startswith("reduce_") and not counts.sum():
             return initial[0] if initial else functools.reduce(_COMBINE[kind], ())
         found: Any = results.fold(kind, type_, partials, counts)
+        if kind in ("var", "std"):
+            total = np.float32(found) if type_ is FLOAT32 else found
+            return float(spread(kind, total, int(counts.sum()), output.sink.ddof))
         if kind in ("min", "max") and type_.is_float:
             found = self._first_extreme(found, partials[:, 0], counts)
         return _COMBINE[kind](initial[0], found) if initial else found
@@ -185,6 +225,26 @@ class Recovery:
             zeros = next(int(number) for number in live if partials[number] == 0)
             return float(next(e.value for e in self.block(zeros) if e.kept and e.value == 0))
         return found
+
+    def _place(
+        self, kind: str, partials: AnyArray, counts: AnyArray, blocks: Mapping[int, list[Element]]
+    ) -> int:
+        """The number of the first smallest or largest element: within the first block that has such a one."""
+        least = kind == "argmin"
+        if not self.result.length:
+            raise ValueError(f"{kind} of no elements")
+        first: list[Element] = blocks.get(0) or list(itertools.islice(self.block(0), 1))
+        if first[0].value != first[0].value:
+            return 0  # nothing is better than a NaN
+        bests = [(partials[number, 0], int(number)) for number in np.flatnonzero(counts > 0)]
+        for number, elements in blocks.items():
+            values = [each.value for each in elements if each.value == each.value]
+            if values:
+                bests.append((min(values) if least else max(values), number))
+        best = (min if least else max)(value for value, _ in bests)
+        number = min(number for value, number in bests if value == best)
+        elements = blocks.get(number) or self.block(number)
+        return number * BLOCK + next(place for place, each in enumerate(elements) if each.value == best)
 
     def _decision(self, output: Output, folds: Sequence[int], troubled: AnyArray) -> bool:
         """Any and all stop at the element that decides, so trouble after it is none."""

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import BeyondInt64, NotCompilable, Reason, Span
 from hastega_magic.ir.expr import structure
-from hastega_magic.ir.pipeline import Pipeline, Source
+from hastega_magic.ir.pipeline import Pipeline, Source, Stage
 from hastega_magic.runtime.python import StageCall
-from hastega_magic.syntax.build import BoundStage, Built, build
+from hastega_magic.syntax.build import BoundStage, Built, Probe, View, build
 from hastega_magic.syntax.cell import Site
 from hastega_magic.types import FLOAT, FLOAT64, INT, ScalarType
 
@@ -52,17 +52,31 @@ class Loop:
         return self.pipeline.name
 
 
+class Attempt(NamedTuple):
+    """What became of stages: a loop over the first of them, and why the next one is not in it.
+
+    With a probe the loop is one to be run first; what it gives goes into `known` under the probe's number.
+    """
+
+    loop: Loop | None
+    reason: Reason | None = None
+    probe: Probe | None = None
+
+
 def build_loop(
     bound: Bound,
     value: object,
     stages: Sequence[BoundStage],
     workspace: Workspace,
     producer: Loop | None = None,
-) -> tuple[Loop | None, Reason | None, bool]:
-    """The longest prefix of the stages over `value` as a loop; else the reason and whether it is only a cut.
+    known: Mapping[int, object] | None = None,
+) -> Attempt:
+    """The longest prefix of the stages over `value` as a loop; else the reason.
 
-    `producer` is the earlier loop of the group whose result `value` stands for.
+    `producer` is the earlier loop of the group whose result `value` stands for; `known` what probes have found so far.
     """
+    if producer is not None and producer.built.tail:
+        return Attempt(None)
     try:
         if producer is not None:
             source = _result_source(producer)
@@ -71,18 +85,42 @@ def build_loop(
     except BeyondInt64:
         raise
     except NotCompilable as error:
-        return None, error.reason, False
-    built = build(bound.name, source, stages, workspace)
+        return Attempt(None, error.reason)
+    built = build(bound.name, source, stages, workspace, known)
+    if built.probe is not None:
+        return _asking(bound, value, stages, built.probe, workspace, producer)
     if built.pipeline is None:
-        return None, built.reason, built.cut
+        return Attempt(None, built.reason)
     pipeline = replace(
         built.pipeline, span=_extent(bound, stages, built), source_span=_source_span(bound, stages)
     )
-    if built.skip or built.limit is not None:
+    if built.view is not None:
         if producer is not None:
-            return None, None, True
-        pipeline = _windowed(pipeline, built, workspace)
-    return Loop(bound, value, tuple(stages[: built.consumed]), built, pipeline), built.reason, built.cut
+            return Attempt(None)
+        pipeline = _placed(pipeline, built.view, workspace)
+    if workspace.parameters:
+        pipeline = replace(pipeline, parameters=workspace.parameter_sources(pipeline.source.length))
+    return Attempt(Loop(bound, value, tuple(stages[: built.consumed]), built, pipeline), built.reason)
+
+
+def _asking(
+    bound: Bound,
+    value: object,
+    stages: Sequence[BoundStage],
+    probe: Probe,
+    workspace: Workspace,
+    producer: Loop | None,
+) -> Attempt:
+    """The loop that has to be run before the stages can be built into one."""
+    if producer is not None:
+        return Attempt(None)
+    used = tuple(stages[: probe.number + 1])
+    source_span = _source_span(bound, stages)
+    pipeline = replace(_placed(probe.pipeline, probe.view, workspace), source_span=source_span)
+    if workspace.parameters:
+        pipeline = replace(pipeline, parameters=workspace.parameter_sources(pipeline.source.length))
+    built = Built(pipeline, len(used), owners=probe.owners, bespoke=True)
+    return Attempt(Loop(bound, value, used, built, pipeline), probe=probe)
 
 
 def _source_span(bound: Bound, stages: Sequence[BoundStage]) -> Span:
@@ -109,6 +147,10 @@ def element_structure(pipeline: Pipeline) -> object:
                 found = (found, *(source.type for source in stage.sources))
             case "enumerate":
                 found = (INT, found)
+            case "index":
+                found = INT
+            case "window":
+                found = (found,) * stage.number
             case _:
                 pass
     return found
@@ -121,12 +163,22 @@ def _result_source(producer: Loop) -> Source:
     return Source(producer.name, "result", FLOAT64 if found is FLOAT else found, None)
 
 
-def _windowed(pipeline: Pipeline, built: Built, workspace: Workspace) -> Pipeline:
-    """The pipeline over the part of its sources that `drop` and `take` leave."""
-    stop = None if built.limit is None else built.skip + built.limit
+def _placed(pipeline: Pipeline, view: View, workspace: Workspace) -> Pipeline:
+    """The pipeline over the part of its sources that the view has; windows get theirs, moved on."""
+    count = view.count
+    assert count is not None
+    known: list[tuple[Source, int]] = [(pipeline.source, 0)]
+    stages: list[Stage] = []
 
-    def part(source: Source) -> Source:
-        return workspace.part(source, built.skip, stop)
+    def part(source: Source, distance: int) -> Source:
+        found = workspace.part(source, view.start + distance, view.step, count)
+        return replace(found, name=f"{found.name}{distance:+}") if distance else found
 
-    stages = tuple(replace(stage, sources=tuple(map(part, stage.sources))) for stage in pipeline.stages)
-    return replace(pipeline, source=part(pipeline.source), stages=stages)
+    for stage in pipeline.stages:
+        added: list[tuple[Source, int]] = [(source, 0) for source in stage.sources]
+        if stage.kind == "window":
+            distances = [stage.stride * number for number in range(1, stage.number)]
+            added = [(source, before + more) for more in distances for source, before in known]
+        known += added
+        stages.append(replace(stage, sources=tuple(part(*each) for each in added)))
+    return replace(pipeline, source=part(pipeline.source, 0), stages=tuple(stages))

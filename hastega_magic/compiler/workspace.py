@@ -4,10 +4,42 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import cast
 
-from hastega_magic.ir.pipeline import Source, Table
-from hastega_magic.runtime.sources import Column, TableColumn, described, described_table
-from hastega_magic.types import ScalarType
+import numpy as np
+
+from hastega_magic.interval import INT64, Interval
+from hastega_magic.ir.expr import Expr, leaf
+from hastega_magic.ir.pipeline import FIRST_PARAMETER, Source, Table
+from hastega_magic.runtime.sources import Column, TableColumn, described, described_table, number
+from hastega_magic.syntax.graph import Where
+from hastega_magic.types import FLOAT, INT, STORAGES, ScalarType
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A captured number that is a parameter of the loop."""
+
+    name: str
+    node: Expr
+    value: int | float
+
+    @property
+    def interval(self) -> Interval | None:
+        """What compiled code may take for granted of it: so many bytes hold it; None for floats."""
+        if not isinstance(self.value, int):
+            return None
+        bits = min(63, -(-max(self.value.bit_length(), (~self.value).bit_length(), 1) // 8) * 8)
+        return Interval(-(1 << bits) if self.value < 0 else 0, (1 << bits) - 1)
+
+    def column(self, length: int) -> Column:
+        """The number, held once."""
+        storage = STORAGES["int64" if self.node.type is INT else "float64"]
+        data = np.broadcast_to(np.array([self.value], storage.name), length)
+        key = id(self)
+        return Column(
+            Source(self.name, "array", self.node.type, self.interval, storage, "scalar", key, length), data
+        )
 
 
 @dataclass
@@ -17,8 +49,14 @@ class Workspace:
     filename: str
     wanted: frozenset[str] = frozenset()
     """Variables whose arrays a later loop reads: a device may keep them."""
+    first: int = 0
+    """Number of the first element among those of the user's source, where only a stretch of it is run over."""
+    varying: frozenset[Where] = frozenset()
+    """Captured numbers that are to be parameters of the loop, not constants."""
+    parameters: dict[Where, Parameter] = field(default_factory=dict[Where, Parameter])
     table_columns: list[TableColumn] = field(default_factory=list[TableColumn])
     columns: dict[tuple[str, int], Column] = field(default_factory=dict[tuple[str, int], Column])
+    _parts: dict[tuple[object, ...], Column] = field(default_factory=dict[tuple[object, ...], Column])
     _captured: list[object] = field(default_factory=list[object])
 
     @property
@@ -40,9 +78,32 @@ class Workspace:
         """The description of an object to iterate over."""
         return self._known(described(value, name or type(value).__name__))
 
-    def part(self, source: Source, start: int, stop: int | None) -> Source:
-        """The description of a stretch of a source."""
-        return self._known(self.column(source).slice(start, stop))
+    def parameter(self, where: Where, value: object, name: str) -> Expr | None:
+        """What stands for a captured number that keeps changing; None for one that does not, and for other objects."""
+        if where not in self.varying or type(value) not in (int, float):
+            return None
+        if isinstance(value, int) and value not in INT64:
+            return None
+        if where not in self.parameters:
+            type_ = INT if type(value) is int else FLOAT
+            node = leaf("param", type_, FIRST_PARAMETER + len(self.parameters))
+            self.parameters[where] = Parameter(name, node, cast("int | float", value))
+        return self.parameters[where].node
+
+    def parameter_sources(self, length: int) -> tuple[tuple[Expr, Source], ...]:
+        """The parameters so far as sources that have their numbers for all elements."""
+        return tuple((each.node, self._known(each.column(length))) for each in self.parameters.values())
+
+    def number(self, name: str, value: object, type_: ScalarType, length: int) -> Source:
+        """The description of a number, as a source that has it for all elements."""
+        return self._known(number(name, value, type_, length))
+
+    def part(self, source: Source, start: int, step: int, count: int) -> Source:
+        """The description of elements start, start + step, ... of a source, `count` of them; the same is made once."""
+        key = source.kind, source.key, start, step, count
+        if key not in self._parts:
+            self._parts[key] = self.column(source).view(start, step, count)
+        return self._known(self._parts[key])
 
     def _known(self, column: Column) -> Source:
         return self.columns.setdefault((column.source.kind, column.source.key), column).source

@@ -12,6 +12,7 @@ from hastega_magic.types import BOOL, FLOAT32, ScalarType
 
 _EMPTY: list[int] = []
 _LOW = (1 << 32) - 1
+_BITWISE = {"reduce_and": np.bitwise_and, "reduce_or": np.bitwise_or, "reduce_xor": np.bitwise_xor}
 
 
 def exact_sum(partials: AnyArray) -> int:
@@ -46,7 +47,7 @@ def fold(kind: str, type_: ScalarType, partials: AnyArray, counts: AnyArray) -> 
             return bool(partials.any())
         case "all":
             return bool(partials.all())
-        case "sum" | "reduce_add":
+        case "sum" | "reduce_add" | "var" | "std":
             return _sum(type_, partials, count)
         case "mean":
             if not count:
@@ -65,12 +66,11 @@ def fold(kind: str, type_: ScalarType, partials: AnyArray, counts: AnyArray) -> 
             live = partials[:, 0][counts > 0]
             best = live.min() if least else live.max()
             return float(best) if floats else bool(best) if type_ is BOOL else int(best)
-        case "reduce_and":
-            return int(np.bitwise_and.reduce(partials[:, 0]))
-        case "reduce_or":
-            return int(np.bitwise_or.reduce(partials[:, 0]))
-        case "reduce_xor":
-            return int(np.bitwise_xor.reduce(partials[:, 0]))
+        case "first_index" | "last_index":
+            live = partials[:, 0][counts > 0]
+            return int(live.min() if kind == "first_index" else live.max()) if count else None
+        case "reduce_and" | "reduce_or" | "reduce_xor":
+            return int(_BITWISE[kind].reduce(partials[:, 0]))
         case _:
             raise AssertionError(kind)
 

@@ -1,0 +1,92 @@
+"""What a directly called loop left in its memory, made a statement's value: for kinds of results that are common.
+
+Every other kind goes the way of all loops.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from hastega_magic.compiler.execute import Execution
+from hastega_magic.compiler.options import Options
+from hastega_magic.compiler.statement import Loop
+from hastega_magic.ir.expr import Expr, flatten
+from hastega_magic.ir.reduction import tree_sum
+from hastega_magic.passes.schedule import folds_of, slots_of
+from hastega_magic.runtime.direct import Direct
+from hastega_magic.runtime.sources import AnyArray
+from hastega_magic.types import FLOAT32
+
+Gather = Callable[[Direct, list[AnyArray]], object]
+"""From the memory of a run and its result arrays to the value."""
+
+
+def gathering(execution: Execution, options: Options, loop: Loop) -> Gather | None:
+    """How the loop's result is put together; None for kinds that are left to the usual way."""
+    if options.int_mode == "wrap" or loop.built.initial:
+        return None
+    (output,) = execution.fused.outputs
+    if slots_of(output):
+        if not isinstance(output.value, Expr):
+            return None
+        return _listed if output.sink.kind == "to_list" else _array if output.sink.kind == "array" else None
+    (folds,) = folds_of(execution.compiled.fused)
+    type_ = flatten(output.value)[0].type
+    if type_ is FLOAT32:
+        return None
+    if output.sink.kind == "count":
+        return _counted
+    if output.sink.kind == "sum":
+        return _float_sum(folds) if type_.is_float else _int_sum(folds)
+    if output.sink.kind in ("any", "all"):
+        return _any if output.sink.kind == "any" else _all
+    return None
+
+
+def _array(direct: Direct, arrays: list[AnyArray]) -> object:
+    return arrays[0]
+
+
+def _listed(direct: Direct, arrays: list[AnyArray]) -> object:
+    return arrays[0].tolist()
+
+
+def _counted(direct: Direct, arrays: list[AnyArray]) -> object:
+    return sum(direct.partials[0][: direct.blocks])
+
+
+def _any(direct: Direct, arrays: list[AnyArray]) -> object:
+    return any(direct.partials[0][: direct.blocks])
+
+
+def _all(direct: Direct, arrays: list[AnyArray]) -> object:
+    return all(direct.partials[0][: direct.blocks])
+
+
+def _int_sum(folds: Sequence[int]) -> Gather:
+    number = folds[0]
+
+    def total(direct: Direct, arrays: list[AnyArray]) -> object:
+        words = direct.partials[number][: 2 * direct.blocks]
+        return (sum(words[::2]) << 32) + sum(words[1::2])
+
+    return total
+
+
+def _float_sum(folds: Sequence[int]) -> Gather:
+    value, count = folds
+
+    def total(direct: Direct, arrays: list[AnyArray]) -> object:
+        blocks = direct.blocks
+        if not any(direct.partials[count][:blocks]):
+            return 0  # Python's own start
+        if blocks == 1:
+            return 0.0 + direct.partials[value][0]
+        return 0 + float(tree_sum(np.array(direct.partials[value][:blocks])))
+
+    return total
+
+
+__all__ = ["Gather", "gathering"]

@@ -1,0 +1,98 @@
+"""Baselines of statements whose loops are made for their very elements: over the first part of the source, afresh.
+
+What a window, a `take_while` or a `var` makes of fewer elements is not the first part of its result, so both sides run
+the whole statement over the shorter source.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+import numpy as np
+
+from hastega_magic.compiler.baselines import Baseline, difference
+from hastega_magic.compiler.driver import Driver, Outcome
+from hastega_magic.compiler.options import Options
+from hastega_magic.runtime import python
+from hastega_magic.trace import Trace
+
+_PROBE = 512
+_LARGEST = 1 << 22
+_GROWTH = 32
+
+
+@dataclass
+class Prefix:
+    """One statement that ran alone, and its result over the whole source."""
+
+    outcome: Outcome
+    options: Options
+    filename: str = "<prefix>"
+
+    @property
+    def possible(self) -> bool:
+        """Whether a part of the source is all that is needed, and can be had."""
+        (bound,) = self.outcome.bounds if len(self.outcome.bounds) == 1 else (None,)
+        if bound is None or not self.outcome.bespoke:
+            return False
+        source = bound.source
+        sliced = type(source) in (range, list, tuple) or (type(source) is np.ndarray and source.ndim == 1)
+        alone = not any(stage.site.name in ("zip", "dot") for stage in bound.stages)
+        return sliced and (alone or len(source) <= _PROBE * _GROWTH)
+
+    def measure(self, backend: str, budget: float) -> Baseline | None:
+        """Pure Python or NumPy within about so many seconds; one that fails says so in its note.
+
+        None for other back ends, and where NumPy has no form for all of it.
+        """
+        if backend not in ("python", "numpy"):
+            return None
+        (bound,) = self.outcome.bounds
+        length = len(bound.source)
+        alone = not any(stage.site.name in ("zip", "dot") for stage in bound.stages)
+        size = min(length, _PROBE) if alone else length
+        left = budget
+        try:
+            while True:
+                seconds, theirs = _timed(lambda size=size: self._run(backend, size))
+                if theirs is None:
+                    return None
+                left -= seconds
+                larger = min(
+                    length, size * _GROWTH, int(left / 1.5 / max(seconds / max(size, 1), 1e-10)), _LARGEST
+                )
+                if size == length or (larger < 2 * size and larger < length):
+                    break
+                size = larger
+            ours = self.outcome.values[0] if size == length else self._run("", size)
+        except Exception as error:
+            note = f"did not run: {type(error).__name__}: {error}".splitlines()[0]
+            return Baseline(backend, 0.0, (0.0, 0.0), 0, False, False, note)
+        apart = difference(cast("list[object]", ours)[0] if size != length else ours, theirs[0], running=True)
+        scaled = seconds * length / size if size else seconds
+        note = "another result" if apart is None else "" if apart == 0 else f"equal to {apart:.0e}"
+        return Baseline(backend, scaled, (scaled, scaled), size, size < length, apart is not None, note)
+
+    def _run(self, backend: str, size: int) -> list[object] | None:
+        """The statement over the first elements; None where NumPy leaves a part to Python."""
+        (bound,) = self.outcome.bounds
+        source: Any = bound.source
+        part = source[:size]
+        if backend == "python":
+            return [python.run(part, bound.calls())]
+        trace = Trace()
+        options = replace(self.options, on=backend or self.options.on, quiet=True, repeat=1, strict=False)
+        found = Driver(options, self.filename, trace).run_alone(replace(bound, source=part), part).values
+        return None if backend == "numpy" and list(trace.of("barrier")) else found
+
+
+def _timed(run: Callable[[], list[object] | None]) -> tuple[float, Sequence[object] | None]:
+    start = time.perf_counter()
+    found = run()
+    return time.perf_counter() - start, found
+
+
+__all__ = ["Prefix"]

@@ -1,0 +1,131 @@
+"""A pipeline that may run many times: in a function, in the body of a loop, in a lazy form.
+
+The first run is that of any statement; the next ones, over sources of the same kind and with functions that read the
+same values, begin where the loop is compiled. What the report says of it is kept, its data are not.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from hastega_magic.compiler.backends import forget_inputs
+from hastega_magic.compiler.driver import Driver
+from hastega_magic.compiler.options import Options
+from hastega_magic.compiler.prepared import Again, Display, Prepared, given, prepare
+from hastega_magic.compiler.statement import Bound
+from hastega_magic.compiler.told import Told, remember
+from hastega_magic.report import units
+from hastega_magic.syntax.build import BoundStage
+from hastega_magic.syntax.captured import Where
+from hastega_magic.syntax.cell import Site
+from hastega_magic.trace import Trace
+
+_KEPT = 4
+"""Forms of one pipeline that are kept ready: other types of sources, other values of what its functions read."""
+
+
+@dataclass
+class Form:
+    """One of the forms in which a pipeline ran."""
+
+    told: Told
+    prepared: Prepared | None = None
+    seconds: float = 0.0
+    """Of its last run."""
+
+
+@dataclass
+class Repeated:
+    """The runs of one pipeline. `filename`: how the text that it stands in is called."""
+
+    site: Site
+    options: Options
+    filename: str
+    warn_at: tuple[str, int] | None = None
+    """Where warnings say that they come from, if not in that text."""
+    varying: frozenset[Where] = frozenset()
+    """Captured numbers that keep changing: parameters of what is compiled from now on."""
+    constant: bool = False
+    """Captured numbers are constants all the same: the loop cannot do without knowing them."""
+    runs: int = 0
+    """How often it ran since that was last set to 0."""
+    form: Form | None = None
+    """The one that ran last."""
+    _forms: list[Form] = field(default_factory=list[Form])
+
+    def __post_init__(self) -> None:
+        """Nobody looks while it runs."""
+        self.options = replace(self.options, quiet=True)
+
+    def run(self, source: object, displays: Sequence[Display]) -> object:
+        """The value for a source and the stages' arguments; raises what Python raises."""
+        self.runs += 1
+        began = time.perf_counter()
+        for form in self._forms:
+            if form.prepared is not None:
+                try:
+                    value = form.prepared.run(source, displays)
+                except Again:
+                    continue
+                form.seconds = time.perf_counter() - began
+                self.form = form
+                return value
+        return self._first(source, displays)
+
+    def _first(self, source: object, displays: Sequence[Display]) -> object:
+        forget_inputs()
+        pairs = zip(self.site.stages, displays, strict=True)
+        stages = tuple(BoundStage(site, callee, args, kwargs) for site, (callee, args, kwargs) in pairs)
+        trace = Trace()
+        bound = Bound(self.site, source, stages)
+        self.look(bound)
+        driver = Driver(self.options, self.filename, trace, warn_at=self.warn_at, varying=self.varying)
+        began = time.perf_counter()
+        outcome = driver.run_alone(bound, source)
+        seconds = time.perf_counter() - began
+        if self.varying and not outcome.whole:
+            self.varying, self.constant = frozenset(), True
+        form = Form(remember(outcome, trace), prepare(bound, outcome, self.options, self.filename), seconds)
+        self.keep(form)
+        return outcome.values[0]
+
+    def look(self, bound: Bound) -> None:
+        """See whether this run differs from an earlier one only by numbers that its functions capture."""
+        if self.constant or self.options.on in ("python", "numpy"):
+            return
+        arguments = given(bound)
+        for form in self._forms:
+            if form.prepared is None or len(form.prepared.captured.arguments) != len(arguments):
+                continue
+            changed = form.prepared.captured.changed(arguments)
+            if changed:
+                self.varying |= changed
+                return
+
+    def keep(self, form: Form) -> None:
+        """The form that ran last, before the others."""
+        self.form = form
+        self._forms.insert(0, form)
+        del self._forms[_KEPT:]
+
+    def tell(self, source: str, trace: Trace, quiet: bool = False) -> None:
+        """Add what the last run was to the trace of a report; `quiet`: without listings and pictures."""
+        if self.form is None:
+            return
+        sentences: list[str] = []
+        if self.runs > 1:
+            took = f"the last one took {units.seconds(self.form.seconds)}"
+            text = f"This pipeline ran {self.runs} times; the figures are those of its first run in this form, {took}."
+            sentences.append(text)
+        if self.form.prepared is not None and self.form.prepared.numbers:
+            names = ", ".join(f"`{number.where[2]}`" for number in self.form.prepared.numbers)
+            sentences.append(
+                f"{names} kept changing: the compiled loop is given it from outside, so that another change costs no "
+                "compilation."
+            )
+        self.form.told.tell(source, self.options, trace, *sentences, quiet=quiet)
+
+
+__all__ = ["Form", "Repeated"]

@@ -1,0 +1,114 @@
+"""Values of running sinks: what the kernel left, the host's part behind a device, and Python's where it must."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, cast
+
+import numpy as np
+
+from hastega_magic.compiler.barriers import noted
+from hastega_magic.compiler.elements import short
+from hastega_magic.compiler.options import Options
+from hastega_magic.compiler.statement import Loop
+from hastega_magic.compiler.workspace import Workspace
+from hastega_magic.interval import INT64
+from hastega_magic.ir.expr import flatten
+from hastega_magic.ir.fused import Output
+from hastega_magic.ir.pipeline import Pipeline
+from hastega_magic.ir.schedule import BLOCK
+from hastega_magic.ops.machine import wrap64
+from hastega_magic.runtime import python
+from hastega_magic.runtime.sources import AnyArray
+from hastega_magic.syntax.build import Built
+
+
+def stored(output: Output, array: AnyArray, loop: Loop) -> object:
+    """The value from what the kernel stored."""
+    if output.sink.kind != "fold":
+        return array
+    if len(array):
+        return array[0].item()
+    return _begun(loop)
+
+
+def _begun(loop: Loop) -> object:
+    """A fold of no elements is what it began with; TypeError where it began with nothing, as `reduce` says it."""
+    last = loop.stages[-1]
+    return python.apply(last.site.name, (), last.args, last.kwargs)
+
+
+def behind(array: AnyArray, loop: Loop, workspace: Workspace) -> tuple[Loop, Workspace]:
+    """The running sink alone, over elements that a device computed: the host's CPU gives the bits of its own loops."""
+    there = Workspace(workspace.filename)
+    there.table_columns = workspace.table_columns
+    sink = loop.pipeline.sink
+    if sink.init is not None:
+        there.columns[sink.init.kind, sink.init.key] = workspace.column(sink.init)
+    source = there.source(array, loop.name)
+    pipeline = Pipeline(loop.name, source, (), sink, loop.pipeline.tables, loop.pipeline.span, sink.span)
+    built = Built(pipeline, 1, bespoke=True)
+    return replace(loop, source=array, stages=loop.stages[-1:], built=built, pipeline=pipeline), there
+
+
+def told(outputs: Sequence[Output]) -> list[str]:
+    """What the report says of running sinks."""
+    found: list[str] = []
+    for output in outputs:
+        text = f"`{output.sink.text}`"
+        kind, floats = output.sink.kind, flatten(output.value)[0].type.is_float
+        if kind in ("scan", "fold"):
+            found.append(
+                f"{text} depends on the order of the elements, as far as can be seen: its function is applied to one "
+                "after the other, in their order, while the stages before it run side by side."
+            )
+        elif kind == "cumsum" and floats:
+            found.append(
+                f"{text} adds floats in a shape that is the same on every back end (rows of 8, blocks of {BLOCK}): "
+                "equal to sums one after the other up to rounding."
+            )
+        elif kind == "cumsum":
+            found.append(f"{text} is guarded: a sum beyond 64 bits would be computed by Python, exactly.")
+        elif kind in ("var", "std"):
+            found.append(
+                f"{text} takes two loops: the mean, then the sum of the squared distances from it, by the tree of all "
+                "float sums; equal to Python's up to rounding."
+            )
+    return found
+
+
+def by_python(loop: Loop, output: Output, options: Options) -> tuple[object, str]:
+    """The value as Python computes it, where an element needs that; and a sentence if an int is beyond int64.
+
+    OverflowError with `--int checked` for such an int; what elements raise propagates.
+    """
+    calls = [(each.site.name, each.callee, each.args, each.kwargs) for each in noted(loop.stages)]
+    value = python.run(loop.source, cast(Any, calls))
+    beyond = _beyond(value)
+    if beyond is None:
+        return value, ""
+    if options.int_mode == "wrap":
+        return _wrapped(value), ""
+    sentence = f"an integer that no int64 holds in `{output.sink.text}`: {short(beyond)}"
+    if options.int_mode == "checked":
+        raise OverflowError(sentence)
+    return value, f"{sentence}; the stages were computed by Python, exactly"
+
+
+def _beyond(value: object) -> int | None:
+    """The first value that no int64 holds."""
+    if isinstance(value, int):
+        return None if value in INT64 else value
+    if isinstance(value, np.ndarray) and cast(AnyArray, value).dtype.kind in "uO":
+        found = cast("list[object]", cast(AnyArray, value).tolist())
+        return next((each for each in found if isinstance(each, int) and each not in INT64), None)
+    return None
+
+
+def _wrapped(value: Any) -> object:
+    return (
+        wrap64(value)
+        if isinstance(value, int)
+        else np.array([wrap64(each) for each in value.tolist()], np.int64)
+    )

@@ -1,0 +1,81 @@
+"""What functions of stages are given: elements as Python scalars, and tuples whole or spread."""
+
+from __future__ import annotations
+
+import inspect
+import itertools
+from collections.abc import Callable, Iterator
+from types import BuiltinFunctionType, FunctionType
+from typing import Any, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from hastega_magic.runtime.columnar import numbers
+
+_CHUNK = 4096
+"""Elements of an array that become Python objects at a time."""
+
+
+def elements(source: Any) -> Iterator[Any]:
+    """The source's elements as Python scalars.
+
+    Arrays of bools, integers and float64 (any stride and byte order) give bool, int and float; float32
+    arrays give np.float32; structured arrays give tuples; Series and Arrow arrays what their `to_list` has.
+    Anything else is iterated as Python does; TypeError where it cannot be.
+    """
+    source = numbers(source)
+    if not isinstance(source, np.ndarray):
+        return iter(source)
+    array = cast("npt.NDArray[Any]", source)
+    if array.ndim == 1 and array.dtype.names:
+        return zip(*(elements(array[name]) for name in array.dtype.names), strict=True)
+    if array.ndim == 1 and (array.dtype.kind in "biu" or array.dtype.str[1:] == "f8"):
+        chunks = (array[start : start + _CHUNK].tolist() for start in range(0, len(array), _CHUNK))
+        return itertools.chain.from_iterable(chunks)
+    return iter(array)
+
+
+def spreads(function: Any, size: int) -> bool:
+    """Whether a function over tuples of `size` elements takes that many arguments, not one tuple."""
+    if size < 2:
+        return False
+    if isinstance(function, np.ufunc):
+        return function.nin == size
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):  # some builtins have no signature; min and max take both forms alike
+        return False
+    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    positional = [each for each in parameters if each.kind in kinds]
+    required = sum(each.default is inspect.Parameter.empty for each in positional)
+    if any(each.kind is inspect.Parameter.VAR_POSITIONAL for each in parameters):
+        counts_all = isinstance(function, BuiltinFunctionType) and function.__module__ == "math"  # gcd, hypot
+        return required == size or (required == 0 and counts_all)
+    return 1 < required <= size <= len(positional)
+
+
+class _OverTuples:
+    """A function that is given tuples whole or spread, as its signature asks; decided once per length."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
+        self._spreads: dict[int, bool] = {}
+
+    def __call__(self, value: Any) -> Any:
+        if type(value) is not tuple:
+            return self._function(value)
+        members = cast("tuple[Any, ...]", value)
+        spread = self._spreads.get(len(members))
+        if spread is None:
+            spread = self._spreads[len(members)] = spreads(self._function, len(members))
+        return self._function(*members) if spread else self._function(members)
+
+
+def over_tuples(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function itself where it cannot take a tuple's members: a baseline is not to pay for a check."""
+    if isinstance(function, FunctionType):
+        code = function.__code__
+        if code.co_argcount <= 1 and not code.co_flags & inspect.CO_VARARGS:
+            return function
+    return _OverTuples(function)

@@ -1,0 +1,285 @@
+"""The less simple stages as CPython means them: each a function of an iterator and the stage's arguments.
+
+Element stages give iterators, which take no more elements than they need; sinks give their value.
+"""
+
+from __future__ import annotations
+
+import collections
+import functools
+import itertools
+import operator
+import statistics
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from hastega_magic.ir.sinks import bincount as counted
+from hastega_magic.ir.sinks import extreme, spread
+from hastega_magic.runtime.python_calls import elements, over_tuples
+
+_MISSING: Any = object()
+
+
+# Functions of one element
+
+
+def clipping(lo: Any, hi: Any) -> Callable[[Any], Any]:
+    """The element, or the bound that it lies beyond; None is no bound, and NaN lies beyond none."""
+
+    def clip(value: Any) -> Any:
+        if lo is not None and value < (least := alike(lo, value)):
+            return least
+        if hi is not None and value > (most := alike(hi, value)):
+            return most
+        return value
+
+    return clip
+
+
+def choosing(predicate: Any, other: Any) -> Callable[[Any], Any]:
+    """The element where the predicate holds, else `other`: a value, or a function of the element."""
+    holds = operator.truth if predicate is None else over_tuples(predicate)
+    instead = over_tuples(other) if callable(other) else None
+
+    def choose(value: Any) -> Any:
+        if holds(value):
+            return value
+        return alike(other, value) if instead is None else instead(value)
+
+    return choose
+
+
+def alike(number: Any, value: Any) -> Any:
+    """A number given beside elements, as one of their kind: an int becomes a float among floats."""
+    if type(value) is float and type(number) in (bool, int):
+        return float(number)
+    if type(value) is np.float32 and type(number) in (bool, int, float):
+        with np.errstate(over="ignore"):
+            return np.float32(number)
+    return number
+
+
+def converting(dtype: Any) -> Callable[[Any], Any]:
+    """The element as a dtype has it: a bool, int, float or np.float32; of any other dtype NumPy's scalar.
+
+    OverflowError for an integer that the dtype does not hold; TypeError for something that is no dtype.
+    """
+    found: np.dtype[Any] = np.dtype(dtype)
+    if found.kind in "iu":
+        limits = np.iinfo(found)
+        lowest, highest = int(limits.min), int(limits.max)
+
+        def as_int(value: Any) -> int:
+            number = int(value)
+            if not lowest <= number <= highest:
+                raise OverflowError(f"Python integer {number} out of bounds for {found.name}")
+            return number
+
+        # A Python int has no bounds, and `int` asks for one.
+        return int if dtype is int else as_int
+    if found == np.float32:
+        return _as_float32
+    plain: Mapping[Any, Callable[[Any], Any]] = {np.dtype(bool): bool, np.dtype(float): float}
+    return plain.get(found, cast("Callable[[Any], Any]", found.type))
+
+
+def _as_float32(value: Any) -> Any:
+    with np.errstate(over="ignore"):
+        return np.float32(value)
+
+
+ELEMENT_FUNCTIONS: Mapping[str, Callable[..., Callable[[Any], Any]]] = {
+    "clip": clipping, "where": choosing, "astype": converting,
+}  # fmt: skip
+"""What maps an element, by stage: functions of the stage's arguments."""
+
+
+def _astype(values: Iterator[Any], /, dtype: Any) -> Iterator[Any]:
+    return map(converting(dtype), values)
+
+
+def _clip(values: Iterator[Any], /, lo: Any, hi: Any) -> Iterator[Any]:
+    return map(clipping(lo, hi), values)
+
+
+def _where(values: Iterator[Any], /, f: Any, other: Any) -> Iterator[Any]:
+    return map(choosing(f, other), values)
+
+
+# Order
+
+
+def _take_while(values: Iterator[Any], /, f: Any) -> Iterator[Any]:
+    return itertools.takewhile(operator.truth if f is None else over_tuples(f), values)
+
+
+def _drop_while(values: Iterator[Any], /, f: Any) -> Iterator[Any]:
+    return itertools.dropwhile(operator.truth if f is None else over_tuples(f), values)
+
+
+def _reverse(values: Iterator[Any], /) -> Iterator[Any]:
+    return reversed(list(values))
+
+
+def _step(values: Iterator[Any], /, n: Any) -> Iterator[Any]:
+    return itertools.islice(values, None, None, positive("step", n))
+
+
+def _window(values: Iterator[Any], /, n: Any) -> Iterator[tuple[Any, ...]]:
+    size = positive("window", n)
+
+    def windows() -> Iterator[tuple[Any, ...]]:
+        recent: collections.deque[Any] = collections.deque(maxlen=size)
+        for value in values:
+            recent.append(value)
+            if len(recent) == size:
+                yield tuple(recent)
+
+    return windows()
+
+
+def _chunk(values: Iterator[Any], /, n: Any) -> Iterator[tuple[Any, ...]]:
+    size = positive("chunk", n)
+    return iter(lambda: tuple(itertools.islice(values, size)), ())
+
+
+def positive(name: str, count: Any) -> int:
+    """The number of elements that a stage is given; ValueError below 1, TypeError for no integer."""
+    number = operator.index(count)
+    if number < 1:
+        raise ValueError(f"{name} takes a number of elements from 1 on, not {number}")
+    return number
+
+
+# Running values
+
+
+def _scan(values: Iterator[Any], /, f: Callable[[Any, Any], Any], init: Any = _MISSING) -> Iterator[Any]:
+    if init is _MISSING:
+        return itertools.accumulate(values, f)
+    return itertools.islice(itertools.accumulate(values, f, initial=init), 1, None)
+
+
+def _cumsum(values: Iterator[Any], /) -> Iterator[Any]:
+    return itertools.islice(itertools.accumulate(values, operator.add, initial=0), 1, None)
+
+
+# Sinks
+
+
+def mean(values: Iterable[Any]) -> Any:
+    """The sum (of ints: exact) divided by the number of elements; StatisticsError without elements."""
+    counted = _Counted(values)
+    total = sum(counted)
+    if not counted.count:
+        raise statistics.StatisticsError("mean requires at least one data point")
+    return total / counted.count
+
+
+class _Counted:
+    """An iterator that counts what it gave."""
+
+    def __init__(self, values: Iterable[Any]) -> None:
+        self._values = iter(values)
+        self.count = 0
+
+    def __iter__(self) -> _Counted:
+        return self
+
+    def __next__(self) -> Any:
+        value = next(self._values)
+        self.count += 1
+        return value
+
+
+def variance(values: Iterable[Any], /, ddof: Any = 0) -> Any:
+    """The sum of squared deviations from the mean, divided by the number of elements less `ddof`.
+
+    Two passes, as NumPy's: mean(x), then sum((x - mean) · (x - mean)). StatisticsError without elements, and where
+    there are no more than `ddof`.
+    """
+    kept = list(values)
+    deviate = deviation(mean(kept))
+    return spread("var", sum(map(deviate, kept)), len(kept), ddof)
+
+
+def standard_deviation(values: Iterable[Any], /, ddof: Any = 0) -> Any:
+    """The square root of the variance."""
+    kept = list(values)
+    deviate = deviation(mean(kept))
+    return spread("std", sum(map(deviate, kept)), len(kept), ddof)
+
+
+def deviation(center: Any) -> Callable[[Any], Any]:
+    """The squared distance from the center."""
+
+    def squared(value: Any) -> Any:
+        distance = value - center
+        return distance * distance
+
+    return squared
+
+
+def _argmin(values: Iterator[Any], /) -> int:
+    return extreme("argmin", values)
+
+
+def _argmax(values: Iterator[Any], /) -> int:
+    return extreme("argmax", values)
+
+
+def _first(values: Iterator[Any], /, *, default: Any = _MISSING) -> Any:
+    return at_end("first", next(values, _MISSING), default)
+
+
+def _last(values: Iterator[Any], /, *, default: Any = _MISSING) -> Any:
+    return at_end("last", functools.reduce(lambda _, value: value, values, _MISSING), default)
+
+
+def at_end(name: str, found: Any = _MISSING, default: Any = _MISSING) -> Any:
+    """What was found, or the default; ValueError where there is neither."""
+    if found is not _MISSING:
+        return found
+    if default is _MISSING:
+        raise ValueError(f"{name} of no elements")
+    return default
+
+
+def _dot(values: Iterator[Any], /, other: Any) -> Any:
+    pairs = itertools.zip_longest(values, elements(other), fillvalue=_MISSING)
+    total: Any = 0
+    for left, right in pairs:
+        if left is _MISSING or right is _MISSING:
+            raise ValueError("dot of sequences of different lengths")
+        total = total + left * right
+    return total
+
+
+def bincount(values: Iterable[Any], /, *, minlength: Any = 0) -> npt.NDArray[np.int64]:
+    """How often each of 0, 1, ... occurs: int64, as long as the largest element asks for, or `minlength`.
+
+    ValueError for a negative element, TypeError for one that is no integer.
+    """
+    length = operator.index(minlength)
+    if length < 0:
+        raise ValueError(f"bincount takes a minlength from 0 on, not {length}")
+    given = cast(Any, values)
+    if isinstance(given, np.ndarray) and cast("npt.NDArray[Any]", given).dtype.kind in "bi":
+        array = cast("npt.NDArray[Any]", given).astype(np.int64, copy=False)
+        if len(array) and array.min() < 0:
+            raise ValueError(f"bincount counts numbers from 0 on, not {array.min()}")
+        return np.bincount(array, minlength=length).astype(np.int64, copy=False)
+    return np.array(counted(map(operator.index, values), length), np.int64)
+
+
+LAZY: Mapping[str, Callable[..., Iterator[Any]]] = {
+    "astype": _astype, "clip": _clip, "where": _where, "take_while": _take_while, "drop_while": _drop_while,
+    "reverse": _reverse, "step": _step, "window": _window, "chunk": _chunk, "scan": _scan, "cumsum": _cumsum,
+}  # fmt: skip
+SINKS: Mapping[str, Callable[..., Any]] = {
+    "mean": mean, "var": variance, "std": standard_deviation, "argmin": _argmin, "argmax": _argmax, "first": _first,
+    "last": _last, "dot": _dot, "bincount": bincount,
+}  # fmt: skip
