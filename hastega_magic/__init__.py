@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from hastega_magic.compiler.measure import Run
     from hastega_magic.jupyter.shell import Shell
+    from hastega_magic.lazy import Pipe
     from hastega_magic.report import Report
 
 __version__ = "0.1.0"
 
-__all__ = ["__version__", "last_report", "load_ipython_extension", "measure", "unload_ipython_extension"]
+__all__ = [
+    "__version__", "hastega", "last_report", "load_ipython_extension", "measure", "pipe", "unload_ipython_extension",
+]  # fmt: skip
 
 # Imports stand in the functions: `import hastega_magic` alone loads neither NumPy nor the compiler.
 
@@ -74,3 +77,33 @@ def measure(
         what, namespace=namespace, on=on, threads=threads, width=width, fuse=fuse, int_mode=int_mode, n=n,
         repeat=repeat, within=within,
     )  # fmt: skip
+
+
+def pipe(source: object, /, **options: Any) -> Pipe:
+    """A pipeline over the elements of `source`, with a method for each stage; it runs when a sink is called.
+
+        pipe(range(10)).map(lambda x: x * x).filter(lambda x: x % 2 == 0).sum()
+
+    Options are those of `%%hastega`, as keywords: `pipe(xs, on="simd", int_mode="checked", threads=2)`. TypeError for
+    an option that does not exist, UsageError for a value that one cannot have. `pipe(...).explain()` is the report.
+    """
+    from hastega_magic.lazy import pipe as lazy_form
+
+    return lazy_form(source, **options)
+
+
+def hastega(function: Any = None, /, **options: Any) -> Any:
+    """Compile the pipelines in a function: written with `|>` in a notebook, as comprehensions and their like anywhere.
+
+        @hastega
+        def total(xs, k):
+            return sum(x * k for x in xs if x % 2 == 0)
+
+    Its results are those of the function as it was, in value and type; `total.explain()` is the report of its last
+    call. It is compiled when it is first called, for the types that it is called with. Options are those of
+    `%%hastega`, as keywords: `@hastega(on="simd")`. TypeError for an option that does not exist and for what is no
+    Python function.
+    """
+    from hastega_magic.decorator import hastega as decorator
+
+    return decorator(**options) if function is None else decorator(function, **options)

@@ -6,26 +6,32 @@ import ast
 import linecache
 import time
 import zlib
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from types import CodeType, FunctionType
-from typing import Any
+from typing import Any, cast
 
 from hastega_magic.compiler.backends import forget_inputs, require
 from hastega_magic.compiler.compare import compare
 from hastega_magic.compiler.driver import Driver, Group, Outcome, StrictError
 from hastega_magic.compiler.kept import Kept, keep
 from hastega_magic.compiler.options import Options
+from hastega_magic.compiler.ordinary import OrdinaryCode, options_for
+from hastega_magic.compiler.prepared import Display
+from hastega_magic.compiler.repeated import Repeated
 from hastega_magic.compiler.statement import Bound
 from hastega_magic.errors import CellSyntaxError, Span
 from hastega_magic.report import Report, build_report
 from hastega_magic.syntax.build import BoundStage
 from hastega_magic.syntax.cell import BIND, RUN, CellPlan, PipelineStatement, Plain, Site, plan
+from hastega_magic.syntax.comprehension import TRY
 from hastega_magic.syntax.functions import globals_read
+from hastega_magic.syntax.hints import hint
 from hastega_magic.syntax.names import is_pure_source, reads
 from hastega_magic.syntax.stages import STAGES
+from hastega_magic.syntax.text import Text
 from hastega_magic.trace import Event, Trace
 
 Namespace = dict[str, Any]
@@ -59,7 +65,7 @@ class Session:
     """The compiled loops of the last cell, to be run again; let go of when the next cell begins."""
     failed_at: Span | None = None
     """Where the pipeline stands in its cell that was running when the last cell failed."""
-    nested: dict[int, _Nested] = field(default_factory=dict[int, "_Nested"])
+    nested: dict[int, Repeated] = field(default_factory=dict[int, Repeated])
     """Pipelines inside functions and larger expressions, which may be run when their cell is long over."""
 
     def run_cell(self, text: str, filename: str | None = None, options: Options | None = None) -> CellResult:
@@ -73,7 +79,9 @@ class Session:
         self.kept = ()
         try:
             value = cell.run()
-        except BaseException:
+        except BaseException as error:
+            if isinstance(error, NameError):
+                hint(error, cell.sites.values())
             self.failed_at = cell.driver.current.site.span if cell.driver.current is not None else None
             raise
         finally:
@@ -87,15 +95,6 @@ class Session:
     def last_report(self) -> Report | None:
         """The report of the last cell; None before the first."""
         return None if self.last is None else self.last.report
-
-
-@dataclass(frozen=True)
-class _Nested:
-    """A pipeline inside a function, with the options and the name of its cell."""
-
-    site: Site
-    options: Options
-    filename: str
 
 
 _Codes = dict[object, CodeType]
@@ -146,7 +145,9 @@ class _Cell:
         self.group: Group | None = None
         self.value: object = _Nothing()
         self.codes: _Codes = {}
-        self.turns: dict[int, tuple[int, int]] = {}
+        self.sites: dict[int, Site] = {}
+        self.turns: dict[int, tuple[int, Repeated]] = {}
+        self.ordinary: dict[int, OrdinaryCode] = {}
         self.running = True
         self.trace.add("cell", source=text, options=options.to_dict())
 
@@ -154,14 +155,18 @@ class _Cell:
         require(self.options)
         with self.trace.phase("parse"), _shallow_enough(self.text, self.filename):
             cell, self.codes = _planned(self.text, self.filename, _shadowing(self.namespace))
+        self.sites = cell.sites
         linecache.cache.setdefault(
             self.filename, (len(self.text), None, self.text.splitlines(True), self.filename)
         )
         for number, site in cell.sites.items():
             if site.bind_expression is None:
-                self.nested[number] = _Nested(site, self.options, self.filename)
+                self.nested[number] = Repeated(site, self.options, self.filename)
         started = time.perf_counter()
-        hooks: dict[str, Callable[..., Any]] = {BIND: _binder(cell), RUN: self._runner(cell)}
+        self._expect_ordinary(cell)
+        hooks: dict[str, Callable[..., Any]] = {
+            BIND: _binder(cell), RUN: self._runner(cell), TRY: self._trier(),
+        }  # fmt: skip
         saved = {name: self.namespace[name] for name in hooks if name in self.namespace}
         self.namespace.update(hooks)
         try:
@@ -177,6 +182,7 @@ class _Cell:
         finally:
             self._restore(saved)
             self._count_turns()
+            self._tell_ordinary()
         if self.options.on not in ("python", "numpy"):
             compare(self.outcomes, self.options, time.perf_counter() - started, self.trace)
         return self.value
@@ -190,7 +196,7 @@ class _Cell:
     def _restore(self, saved: dict[str, Any]) -> None:
         self.running = False
         # Functions of this cell or an earlier one may hold pipelines and be called later: their hook then stays.
-        for name in (BIND,) if self.nested else (BIND, RUN):
+        for name in (BIND,) if self.nested else (BIND, RUN, TRY):
             self.namespace.pop(name, None)
             if name in saved:
                 self.namespace[name] = saved[name]
@@ -301,41 +307,65 @@ class _Cell:
     def _runner(self, cell: CellPlan) -> Callable[..., object]:
         """What a pipeline inside a larger expression or a function calls."""
 
-        def run(number: int, source: object, *stages: tuple[Any, tuple[Any, ...], dict[str, Any]]) -> object:
-            forget_inputs()
+        def run(number: int, source: object, *stages: Display) -> object:
             if self.running and number in cell.sites:
-                return self._turn(_bound(cell.sites[number], source, stages))
-            found = self.nested[
-                number
-            ]  # of another cell, or called when this one is over: nobody reads that trace
-            driver = Driver(replace(found.options, quiet=True), found.filename, Trace())
-            return driver.run_alone(_bound(found.site, source, stages), source).values[0]
+                return self._turn(cell.sites[number], source, stages)
+            # Of another cell, or called when this one is over: nobody reads what it would tell.
+            return self.nested[number].run(source, stages)
 
         return run
 
-    def _turn(self, bound: Bound) -> object:
+    def _expect_ordinary(self, cell: CellPlan) -> None:
+        """Comprehensions and their like: silently Python's where they cannot be compiled, whatever --strict says."""
+        places = Text(cell.text)
+        for number, code in cell.ordinary.items():
+            known = OrdinaryCode(
+                code.site, options_for(self.options), self.filename, code=code, places=places
+            )
+            self.ordinary[number] = known
+            if number in cell.lasting:
+                self.nested[number] = known
+
+    def _trier(self) -> Callable[..., object]:
+        """What ordinary code calls that may be a pipeline."""
+        own, nested = self.ordinary, self.nested
+
+        def attempt(number: int, callees: Any, functions: Any, operands: Any, python: Any) -> object:
+            code = own.get(number) or cast(OrdinaryCode, nested[number])
+            return code.attempt(callees, functions, operands, python)
+
+        return attempt
+
+    def _turn(self, site: Site, source: object, stages: Sequence[Display]) -> object:
         """A pipeline that may run many times in the cell: the report tells of the first, and counts the others."""
-        group, turns = self.turns.get(bound.site.id, (0, 0))
-        if turns:
-            driver = Driver(replace(self.options, quiet=True), self.filename, Trace())
-            self.driver.current = bound
-            outcome = driver.run_alone(bound, bound.source)
-        else:
-            outcome = self.driver.run_alone(bound, bound.source)
-            group = outcome.group
-        self.turns[bound.site.id] = (group, turns + 1)
-        return outcome.values[0]
+        known = self.turns.get(site.id)
+        if known is None:
+            forget_inputs()
+            bound = _bound(site, source, stages)
+            outcome = self.driver.run_alone(bound, source)
+            self.turns[site.id] = outcome.group, Repeated(site, self.options, self.filename, runs=1)
+            return outcome.values[0]
+        forget_inputs()
+        self.driver.current = Bound(site, None, ())
+        return known[1].run(source, stages)
+
+    def _tell_ordinary(self) -> None:
+        """Ordinary code that was compiled, for the report; of what was Python's there is nothing to say."""
+        for code in self.ordinary.values():
+            if code.runs and not code.reason:
+                code.tell(self.text, self.trace, quiet=self.options.quiet)
+            code.runs = 0
 
     def _count_turns(self) -> None:
         for group, turns in self.turns.values():
-            if turns > 1:
-                text = f"This pipeline ran {turns} times in the cell; the figures are those of the first."
+            if turns.runs > 1:
+                text = (
+                    f"This pipeline ran {turns.runs} times in the cell; the figures are those of the first."
+                )
                 self.trace.events.append(Event("why", group, {"text": text}))
 
 
-def _bound(
-    site: Site, source: object, stages: tuple[tuple[Any, tuple[Any, ...], dict[str, Any]], ...]
-) -> Bound:
+def _bound(site: Site, source: object, stages: Sequence[Display]) -> Bound:
     pairs = zip(site.stages, stages, strict=True)
     return Bound(
         site, source, tuple(BoundStage(each, callee, args, kwargs) for each, (callee, args, kwargs) in pairs)
@@ -357,10 +387,10 @@ def _calls(expression: ast.Expression | None) -> bool:
 
 
 def _binder(cell: CellPlan) -> Callable[..., Bound]:
-    def bind(number: int, source: object, *stages: tuple[Any, tuple[Any, ...], dict[str, Any]]) -> Bound:
+    def bind(number: int, source: object, *stages: Display) -> Bound:
         return _bound(cell.sites[number], source, stages)
 
     return bind
 
 
-__all__ = ["RUN", "CellResult", "Options", "Session", "StrictError"]
+__all__ = ["RUN", "TRY", "CellResult", "Options", "Session", "StrictError"]

@@ -16,10 +16,12 @@ if TYPE_CHECKING:
 
 def load(shell: Shell) -> None:
     """Register the magics in the shell; once, however often it is called."""
+    from hastega_magic.jupyter import completer
     from hastega_magic.jupyter.magics import HastegaMagics
 
     if _magics(shell) is None:
         shell.register_magics(HastegaMagics)
+        completer.install(shell)
 
 
 def unload(shell: Shell) -> None:
@@ -27,6 +29,10 @@ def unload(shell: Shell) -> None:
     magics = _magics(shell)
     if magics is None:
         return
+    from hastega_magic.jupyter import completer
+
+    completer.remove(shell)
+    magics.everywhere.off()
     manager = shell.magics_manager
     for kind, names in magics.known().items():
         for name in names:

@@ -99,10 +99,10 @@ def options_from(line: str, defaults: Mapping[str, Any]) -> Options:
     chosen: dict[str, Any] = dict(defaults) | {
         name: value for name, value in found.items() if value is not None
     }
-    for name in chosen["show"]:
+    for name in chosen.get("show", ()):
         if name not in SECTIONS:
             raise UsageError(f"%%hastega: there is no section {name!r}{did_you_mean(name, SECTIONS)}")
-    if chosen["show"]:
+    if chosen.get("show"):
         chosen["quiet"] = False  # the compiler gathers what is to be shown
     try:
         return Options(**chosen)
@@ -111,5 +111,8 @@ def options_from(line: str, defaults: Mapping[str, Any]) -> Options:
 
 
 def _names(text: str) -> tuple[str, ...]:
-    """The words between commas."""
-    return tuple(word.strip() for word in text.split(",") if word.strip())
+    """The words between commas; an empty text has none."""
+    words = tuple(word.strip() for word in text.split(",")) if text.strip() else ()
+    if not all(words):
+        raise argparse.ArgumentTypeError(f"there is a name missing in {text!r}")
+    return words

@@ -12,25 +12,25 @@ from IPython.core.display_functions import (
 from IPython.core.error import UsageError
 
 from hastega_magic.errors import UsageError as OptionError
-from hastega_magic.jupyter.arguments import Arguments, cell_parser, did_you_mean
+from hastega_magic.jupyter.arguments import Arguments, cell_parser, did_you_mean, options_from
 
 if TYPE_CHECKING:
     from hastega_magic.jupyter.magics import HastegaMagics
 
-_LATER = ("calibrate", "on", "off")
+_LATER = ("calibrate",)
 """Commands of the design that this version has not."""
 
 
 def run(line: str, magics: HastegaMagics) -> None:
     """Run a command; UsageError, in one line, for one that does not exist."""
     name, _, rest = line.strip().partition(" ")
-    command = _COMMANDS.get(name or "help")
+    command = COMMANDS.get(name or "help")
     if command is not None:
         command(rest, magics)
     elif name in _LATER:
-        raise UsageError(f"%hastega {name} is not in this version; there are {', '.join(_COMMANDS)}")
+        raise UsageError(f"%hastega {name} is not in this version; there are {', '.join(COMMANDS)}")
     else:
-        raise UsageError(f"%hastega has no command {name!r}{did_you_mean(name, _COMMANDS)}")
+        raise UsageError(f"%hastega has no command {name!r}{did_you_mean(name, COMMANDS)}")
 
 
 def _help(rest: str, magics: HastegaMagics) -> None:
@@ -41,6 +41,10 @@ def _help(rest: str, magics: HastegaMagics) -> None:
     _say("%hastega devices                what can compute here")
     _say("%hastega doctor [--on BACKEND]  what works here, what does not, and what to type to mend it")
     _say("%hastega edit llvm|opencl [NAME] put the kernel of a result into a new cell, to be changed and run")
+    _say(
+        "%hastega on [OPTION ...]        from now on, |> works in every cell; with --report, reports are shown"
+    )
+    _say("%hastega off                    from now on, it works in %%hastega cells alone")
     _say()
     _say(cell_parser().format_help())
 
@@ -116,6 +120,21 @@ def _edit(rest: str, magics: HastegaMagics) -> None:
     edit(rest, magics)
 
 
+def _on(rest: str, magics: HastegaMagics) -> None:
+    """Let `|>` work in every cell, without reports unless they are asked for."""
+    words = rest.split()
+    told = "--report" in words
+    line = " ".join(word for word in words if word != "--report")
+    options_from(line, {})  # a wrong one is to be told now, not in the next cell
+    magics.everywhere.on(line if told else f"--quiet --no-baseline {line}".rstrip())
+
+
+def _off(rest: str, magics: HastegaMagics) -> None:
+    """Leave cells alone again."""
+    Arguments("%hastega off", add_help=False).read(rest)
+    magics.everywhere.off()
+
+
 def _show(text: str, html: str) -> None:
     """Display both forms: a front end takes the HTML, a terminal the text."""
     publish_display_data({"text/html": html, "text/plain": text})
@@ -125,11 +144,14 @@ def _say(text: str = "") -> None:
     print(text)  # noqa: T201  the answer
 
 
-_COMMANDS: Mapping[str, Callable[[str, HastegaMagics], None]] = {
+COMMANDS: Mapping[str, Callable[[str, HastegaMagics], None]] = {
     "help": _help,
     "report": _report,
     "cache": _cache,
     "devices": _devices,
     "doctor": _doctor,
     "edit": _edit,
+    "on": _on,
+    "off": _off,
 }
+"""All commands, by name."""

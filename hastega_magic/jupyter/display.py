@@ -27,7 +27,11 @@ def show_value(value: object) -> None:
 def show_report(report: Report, shell: Shell) -> None:
     """Display the report: a front end takes JSON or HTML, a terminal the text."""
     publish_display_data(
-        {MIME: report.to_dict(), "text/html": report.to_html(), "text/plain": report.to_text(_columns(shell))}
+        {
+            MIME: report.published(),
+            "text/html": report.to_html(),
+            "text/plain": report.to_text(_columns(shell)),
+        }
     )
 
 

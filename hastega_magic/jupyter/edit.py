@@ -62,7 +62,12 @@ def run_kernel(line: str, cell: str, magics: HastegaMagics) -> None:
     from hastega_magic.compiler.kept import choose
 
     try:
-        run = run_edited(choose(magics.kept(), found.name), found.language, cell)
+        kept = choose(magics.kept(), found.name)
+    except OptionError as error:
+        again = f"run the cell that gives {found.name} again, then this one"
+        raise UsageError(f"%%hastega_kernel: {error}; {again}") from None
+    try:
+        run = run_edited(kept, found.language, cell)
     except OptionError as error:
         raise UsageError(f"%%hastega_kernel: {error}") from None
     shell = magics.its_shell

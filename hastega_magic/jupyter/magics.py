@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from IPython.core.error import UsageError
@@ -13,6 +13,7 @@ from hastega_magic.compiler.options import INT_MODES, Options
 from hastega_magic.errors import HastegaError
 from hastega_magic.errors import UsageError as OptionError
 from hastega_magic.jupyter import arguments, commands
+from hastega_magic.jupyter.everywhere import CELL, Everywhere
 from hastega_magic.jupyter.progress import Bar
 from hastega_magic.jupyter.tracebacks import CellError, hiding_ours, show_without_ours
 from hastega_magic.progress import listening
@@ -45,7 +46,8 @@ class HastegaMagics(Magics):
     widgets = Bool(False, help="Whether a panel to measure again is shown.").tag(config=True)
 
     _session: Session | None = None
-    _hook: Callable[..., object] | None = None
+    _everywhere: Everywhere | None = None
+    _hooks: dict[str, object] | None = None
     panel: Panel | None = None
     """The last one shown, which keeps what it measures."""
 
@@ -53,10 +55,17 @@ class HastegaMagics(Magics):
     @cell_magic("hastega")  # pyright: ignore[reportUntypedFunctionDecorator]
     def run_cell(self, line: str, cell: str) -> None:
         """Compile the pipelines of a cell, run it in order, show its value and its report."""
-        shell = self.its_shell
-        options = arguments.options_from(line, self._defaults())
         # With its first line, as the editor shows it: line numbers then agree.
-        text = f"%%hastega {line}".rstrip() + "\n" + cell
+        self._run(f"%%hastega {line}".rstrip() + "\n" + cell, arguments.options_from(line, self._defaults()))
+
+    @no_var_expand
+    @cell_magic(CELL)  # pyright: ignore[reportUntypedFunctionDecorator]
+    def run_everywhere(self, line: str, cell: str) -> None:
+        """What `%hastega on` makes of a cell that holds `|>`."""
+        self._run(cell, arguments.options_from(self.everywhere.line, self._defaults()))
+
+    def _run(self, text: str, options: Options) -> None:
+        shell = self.its_shell
         # The number of this cell: IPython 8 counts on after the cell, 9 before it, and the hook knows which.
         number = shell.displayhook.prompt_count
         filename = shell.compile.cache(text, number, raw_code=text)
@@ -99,6 +108,13 @@ class HastegaMagics(Magics):
             raise
 
     @property
+    def everywhere(self) -> Everywhere:
+        """The switch that `%hastega on` and `off` turn."""
+        if self._everywhere is None:
+            self._everywhere = Everywhere(self.its_shell)
+        return self._everywhere
+
+    @property
     def its_shell(self) -> Shell:
         """The shell that the magics are registered in."""
         return cast("Shell", self.shell)
@@ -123,8 +139,10 @@ class HastegaMagics(Magics):
         )
 
     def kept(self) -> Sequence[Kept]:
-        """The compiled loops of the last cell."""
-        return () if self._session is None else self._session.kept
+        """The compiled loops of the last cell; UsageError before the first."""
+        if self._session is None or self._session.last is None:
+            raise OptionError("no %%hastega cell has run in this kernel")
+        return self._session.kept
 
     def _defaults(self) -> dict[str, Any]:
         values = {name: getattr(self, name) for name in arguments.NAMES}
@@ -140,11 +158,14 @@ class HastegaMagics(Magics):
 
     def _keep_hook(self, shell: Shell) -> None:
         """Where functions with pipelines in them were defined, ordinary cells will call them."""
-        from hastega_magic.session import RUN
+        from hastega_magic.session import RUN, TRY
 
-        hook = shell.user_ns.get(RUN)
-        if hook is not None and hook is not self._hook:
-            self._hook = shell.user_ns[RUN] = hiding_ours(hook, shell)
+        if self._hooks is None:
+            self._hooks = {}
+        for name in (RUN, TRY):
+            hook = shell.user_ns.get(name)
+            if hook is not None and hook is not self._hooks.get(name):
+                self._hooks[name] = shell.user_ns[name] = hiding_ours(hook, shell)
 
     def _display(self, value: object, error: BaseException | None, options: Options) -> None:
         from hastega_magic.jupyter import display

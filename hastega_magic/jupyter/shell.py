@@ -15,6 +15,8 @@ class Shell(Protocol):
     magics_manager: Any
     InteractiveTB: Any
     SyntaxTB: Any
+    Completer: Any
+    input_transformers_post: list[Any]
 
     def set_next_input(self, s: str, replace: bool = False) -> None:
         """Put text into a new cell, or into the next prompt."""

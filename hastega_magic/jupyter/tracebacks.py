@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _PACKAGE = Path(__file__).resolve().parent.parent.as_posix() + "/"
 _MACHINERY = frozenset(
-    {"concurrent.futures._base", "concurrent.futures.thread", "threading", "functools", "contextlib"}
+    {"concurrent.futures._base", "concurrent.futures.thread", "threading", "functools", "contextlib", "ast"}
 )
 
 

@@ -1,6 +1,7 @@
 """A real shell, and what a user of it would see."""
 
 import io
+import os
 import re
 import sys
 import warnings
@@ -11,6 +12,8 @@ from typing import Any
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
+from jupyter_client.kernelspec import KernelSpecManager
+from jupyter_client.manager import KernelManager
 from traitlets.config import Config
 
 from hastega_magic.report import MIME
@@ -93,3 +96,17 @@ def shell(tmp_path):
 def notebook(shell) -> Notebook:
     shell.run_line_magic("load_ext", "hastega_magic")
     return Notebook(shell)
+
+
+@pytest.fixture(scope="module")
+def process(tmp_path_factory):
+    """A kernel in a process of its own: its manager, and a client that is connected to it."""
+    specs = KernelSpecManager(kernel_dirs=[], ensure_native_kernel=True)  # this interpreter's, not the user's
+    manager = KernelManager(kernel_name="python3", kernel_spec_manager=specs, transport_encryption="auto")
+    manager.start_kernel(env={**os.environ, "IPYTHONDIR": str(tmp_path_factory.mktemp("ipython"))})
+    client = manager.client()
+    client.start_channels()
+    client.wait_for_ready(timeout=60)
+    yield manager, client
+    client.stop_channels()
+    manager.shutdown_kernel(now=True)

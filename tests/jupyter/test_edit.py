@@ -147,11 +147,24 @@ def test_what_cannot_be_is_one_line(notebook, cells, line, words):
 
 
 def test_before_any_cell_and_after_the_next(notebook, cells):
-    assert "ran no pipeline" in one_line(notebook.run("%hastega edit llvm"))
+    assert "no %%hastega cell has run in this kernel" in one_line(notebook.run("%hastega edit llvm"))
     notebook(CELL)
     notebook("z = 1")
     assert "ran no pipeline" in one_line(notebook.run("%hastega edit llvm total"))
     assert cells == []
+
+
+def test_an_edited_kernel_without_its_original_says_which_cell_to_run(notebook, cells):
+    again = "run the cell that gives total again, then this one"
+    before = one_line(notebook.run("%%hastega_kernel llvm total\nnothing"))
+    assert before == f"UsageError: %%hastega_kernel: no %%hastega cell has run in this kernel; {again}"
+    notebook(CELL)
+    notebook.run("%hastega edit llvm")
+    for later in ("z = 1", "zs = range(10) |> map(lambda x: x + 1)"):
+        notebook(later)
+        assert one_line(notebook.run(cells[0])).endswith(again)
+    notebook(CELL)
+    assert notebook.run(cells[0]).error is None
 
 
 def test_help_and_unloading_know_the_magic(notebook):

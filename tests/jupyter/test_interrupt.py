@@ -1,15 +1,12 @@
 """Ctrl-C in a real kernel: answered at once while native code runs, and the kernel lives on."""
 
-import os
 import re
 import time
 
 import pytest
-from jupyter_client.kernelspec import KernelSpecManager
-from jupyter_client.manager import KernelManager
 
-LIMIT = 0.1
-"""Seconds from the signal to the answer."""
+LIMIT = 1.0
+"""Seconds from the signal to the answer: far less than what is interrupted would take. How fast it is, benchmarks say."""
 
 
 class Kernel:
@@ -45,19 +42,11 @@ class Kernel:
 
 
 @pytest.fixture(scope="module")
-def kernel(tmp_path_factory):
-    specs = KernelSpecManager(kernel_dirs=[], ensure_native_kernel=True)  # this interpreter's, not the user's
-    manager = KernelManager(kernel_name="python3", kernel_spec_manager=specs, transport_encryption="auto")
-    manager.start_kernel(env={**os.environ, "IPYTHONDIR": str(tmp_path_factory.mktemp("ipython"))})
-    client = manager.client()
-    client.start_channels()
-    client.wait_for_ready(timeout=60)
-    running = Kernel(manager, client)
+def kernel(process):
+    running = Kernel(*process)
     running.run("%load_ext hastega_magic")
     running.run("%%hastega\nwarm = range(100_000) |> map(lambda x: x + 1) |> sum")
-    yield running
-    client.stop_channels()
-    manager.shutdown_kernel(now=True)
+    return running
 
 
 @pytest.mark.parametrize("options", ["", "--on simd", "--threads 1", "--int checked", "--on opencl"])
@@ -91,7 +80,7 @@ def test_other_work_is_interrupted_too(kernel, pipeline):
     _, error, seconds = kernel.run(f"%%hastega --quiet\ny = {pipeline}", interrupt_after=0.7)
     assert error.startswith("KeyboardInterrupt")
     assert "hastega_magic" not in error
-    assert seconds < 20 * LIMIT
+    assert seconds < 2 * LIMIT
     assert kernel.run("print('y' in globals())")[0] == "False\n"
 
 

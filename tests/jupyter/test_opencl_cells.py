@@ -12,7 +12,7 @@ cl = pytest.importorskip("pyopencl")
 def test_an_unknown_device_is_one_line_with_those_there_are(notebook, options):
     seen = notebook("before = 1\ny = range(10) |> sum", options)
     assert type(seen.error).__name__ == "UsageError"
-    assert re.search(r"there is no OpenCL device '7'; there are 0: .*\((cpu|gpu)", seen.text)
+    assert re.search(r"there is no OpenCL device '7'; opencl:0 is .*\((cpu|gpu)", seen.text)
     assert len(seen.text.strip().splitlines()) == 1
     assert seen.reports == []
     assert "before" not in notebook.ns

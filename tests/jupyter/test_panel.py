@@ -10,6 +10,7 @@ import pytest
 from hastega_magic.jupyter import runs
 from hastega_magic.jupyter.panel import Panel
 from hastega_magic.jupyter.runs import Line
+from hastega_magic.progress import listening, task
 
 CELL = "total = range(1, 100_001) |> map(lambda x: x * 3 + 1) |> sum"
 WIDGET = "application/vnd.jupyter.widget-view+json"
@@ -59,6 +60,17 @@ def test_measure_adds_a_line_to_chart_and_table(notebook):
     assert panel.said.value == ""
     assert (panel.start.disabled, panel.stop.disabled) == (False, True)
     assert panel.bar.layout.visibility == "hidden"
+
+
+def test_while_it_measures_it_says_what_a_dead_kernel_could_not(notebook):
+    panel = panel_of(notebook)
+    assert panel.widget._dom_classes == ("hastega-widgets",)
+    assert panel.warned.value == ""
+    with listening(panel), task("measure", 10) as work:
+        panel.show(work)
+        assert "run the cell again" in panel.warned.value
+    panel.close()
+    assert panel.warned.value == ""
 
 
 def test_every_choice_reaches_the_run(notebook):
@@ -245,7 +257,7 @@ def test_measure_of_a_report_and_of_a_text(notebook):
 
 def test_measure_before_any_cell_is_one_line(notebook):
     seen = notebook.run("import hastega_magic\nhastega_magic.measure()")
-    assert seen.out.strip() == "UsageError: the last %%hastega cell ran no pipeline that became one loop"
+    assert seen.out.strip() == "UsageError: no %%hastega cell has run in this kernel"
 
 
 # The picture and the table alone

@@ -8,8 +8,6 @@ import sys
 import time
 
 import pytest
-from jupyter_client.kernelspec import KernelSpecManager
-from jupyter_client.manager import KernelManager
 
 from hastega_magic import progress
 from hastega_magic.jupyter.progress import Bar
@@ -128,19 +126,11 @@ def updates(messages):
 
 
 @pytest.fixture(scope="module")
-def kernel(tmp_path_factory):
-    specs = KernelSpecManager(kernel_dirs=[], ensure_native_kernel=True)  # this interpreter's, not the user's
-    manager = KernelManager(kernel_name="python3", kernel_spec_manager=specs, transport_encryption="auto")
-    manager.start_kernel(env={**os.environ, "IPYTHONDIR": str(tmp_path_factory.mktemp("ipython"))})
-    client = manager.client()
-    client.start_channels()
-    client.wait_for_ready(timeout=60)
-    running = Kernel(manager, client)
+def kernel(process):
+    running = Kernel(*process)
     running.run("%load_ext hastega_magic")
     running.run(SHORT)
-    yield running
-    client.stop_channels()
-    manager.shutdown_kernel(now=True)
+    return running
 
 
 def test_a_short_cell_sends_no_widgets(kernel):

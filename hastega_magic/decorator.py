@@ -1,0 +1,197 @@
+"""`@hastega`: a function whose pipelines are compiled, written with `|>` or as ordinary code.
+
+The function's text is read, its pipelines are replaced by calls, and its code is compiled again, over the same globals
+and the same closure. The result is a function as any other: a method, a generator, a coroutine, if it was one.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+from collections.abc import Callable, Iterator
+from types import CellType, CodeType, FunctionType
+from typing import Any, TypeVar, cast, overload
+
+from hastega_magic.compiler.backends import require
+from hastega_magic.compiler.options import Options, options_of
+from hastega_magic.compiler.ordinary import OrdinaryCode, options_for
+from hastega_magic.compiler.prepared import Display
+from hastega_magic.compiler.repeated import Repeated
+from hastega_magic.errors import CellSyntaxError, NotCompilable
+from hastega_magic.report import Report, build_report
+from hastega_magic.syntax.captured import codes
+from hastega_magic.syntax.cell import RUN, Rewriter
+from hastega_magic.syntax.comprehension import TRY
+from hastega_magic.syntax.functions import definition_of, name_of
+from hastega_magic.syntax.stages import STAGES
+from hastega_magic.syntax.text import Text
+from hastega_magic.trace import Trace
+
+_BEGIN = "__hastega_begin__"
+_HOOKS = (RUN, TRY, _BEGIN)
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Calls:
+    """What a decorated function's pipelines did in its last call."""
+
+    def __init__(self, source: str, options: Options, why: str = "") -> None:
+        """`source`: the text that the spans of its pipelines count in; `why`: why it has none, if it has none."""
+        self.source = source
+        self.options = options
+        self.why = why
+        self.pipelines: dict[int, Repeated] = {}
+        self.called = False
+
+    def begin(self) -> None:
+        """The function is called."""
+        self.called = True
+        for each in self.pipelines.values():
+            each.runs = 0
+
+    def run(self, number: int, source: object, *displays: Display) -> object:
+        """A pipeline written with `|>`."""
+        return self.pipelines[number].run(source, displays)
+
+    def attempt(self, number: int, callees: Any, functions: Any, operands: Any, python: Any) -> object:
+        """A pipeline written as ordinary code."""
+        return cast(OrdinaryCode, self.pipelines[number]).attempt(callees, functions, operands, python)
+
+    def report(self) -> Report:
+        """The report of the last call."""
+        trace = Trace()
+        trace.add("cell", source=self.source, options=self.options.to_dict())
+        if self.why:
+            trace.add("warning", text=self.why)
+        elif not self.called:
+            trace.add("warning", text="The function has not been called yet.")
+        for each in self.pipelines.values():
+            if each.runs:
+                each.tell(self.source, trace)
+        return build_report(trace)
+
+
+@overload
+def hastega(function: F, /, **options: Any) -> F: ...
+@overload
+def hastega(**options: Any) -> Callable[[F], F]: ...
+def hastega(function: Any = None, /, **options: Any) -> Any:
+    """Compile the pipelines in a function: `hastega_magic.hastega` says how."""
+    chosen = options_of("hastega()", options, baseline=False, quiet=True)
+    if function is None:
+        return functools.partial(_decorated, options=chosen)
+    return _decorated(function, chosen)
+
+
+def _decorated(function: Any, options: Options) -> Any:
+    require(options)
+    if isinstance(function, (staticmethod, classmethod)):
+        inner: Any = cast("staticmethod[..., Any]", function).__func__
+        return type(cast(Any, function))(_decorated(inner, options))
+    if not isinstance(function, FunctionType):
+        raise TypeError(f"hastega() takes a function written in Python, not {name_of(function)!r}")
+    calls: Calls
+    try:
+        made, calls = _compiled_again(function, options)
+    except (NotCompilable, CellSyntaxError, RecursionError) as error:
+        made, calls = (
+            _copied(function, function.__code__, function.__closure__),
+            Calls("", options, _why(error)),
+        )
+    cast(Any, made).explain = calls.report
+    return made
+
+
+def _why(error: Exception) -> str:
+    return f"The function runs as it is: {str(error) or 'its text nests too deeply'}."
+
+
+def _compiled_again(function: FunctionType, options: Options) -> tuple[FunctionType, Calls]:
+    """The function with its pipelines replaced by calls, and what these calls do."""
+    code = function.__code__
+    places, node = definition_of(function)
+    shadowed = frozenset(
+        name
+        for name in STAGES.keys() & function.__globals__.keys()
+        if isinstance(function.__globals__[name], FunctionType)
+        and function.__globals__[name].__globals__ is function.__globals__
+    )
+    rewriter = Rewriter(places, code.co_filename, shadowed)
+    span = places.span(node)
+    if isinstance(node, ast.Lambda):
+        node.body = cast(ast.expr, rewriter.visit(node.body))
+    else:
+        node.body = [cast(ast.stmt, rewriter.visit(statement)) for statement in node.body]
+    if not rewriter.sites and not rewriter.ordinary:
+        raise NotCompilable("it holds no pipeline, and no comprehension that could be one")
+    calls = Calls(_text_of(places, span.line, span.end_line), options)
+    for number, site in rewriter.sites.items():
+        calls.pipelines[number] = Repeated(site, options, code.co_filename)
+    for number, each in rewriter.ordinary.items():
+        calls.pipelines[number] = OrdinaryCode(
+            each.site, options_for(options), code.co_filename, code=each, places=places
+        )
+    calls.pipelines = dict(sorted(calls.pipelines.items(), key=lambda pair: pair[1].site.span))
+    if not isinstance(node, ast.Lambda):
+        _begin(node)
+    new = _code_of(node, function)
+    cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
+    hooks = {RUN: calls.run, TRY: calls.attempt, _BEGIN: calls.begin}
+    cells |= {name: CellType(hook) for name, hook in hooks.items()}
+    return _copied(function, new, tuple(cells[name] for name in new.co_freevars)), calls
+
+
+def _begin(node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+    """Let the function say that it is called."""
+    begin = ast.Expr(ast.Call(ast.Name(_BEGIN, ast.Load()), [], []))
+    ast.fix_missing_locations(ast.copy_location(begin, node.body[0]))
+    first = 1 if ast.get_docstring(node, clean=False) is not None else 0
+    node.body = [*node.body[:first], begin, *node.body[first:]]
+
+
+def _text_of(places: Text, first: int, last: int) -> str:
+    """The function's lines, with as many empty ones before them as there are others in the text."""
+    return "\n".join([*[""] * (first - 1), *places.lines[first - 1 : last]])
+
+
+def _code_of(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, function: FunctionType) -> CodeType:
+    """The code of the changed function, in the scopes that the function was written in."""
+    old = function.__code__
+    inner: ast.stmt = node if not isinstance(node, ast.Lambda) else ast.Expr(node)
+    owner = _owner(function)
+    if owner is not None:  # for `__class__`, and for names that begin with two underscores
+        inner = ast.ClassDef(owner, [], [], [inner], [])
+    free = [name for name in (*old.co_freevars, *_HOOKS) if name != "__class__"]
+    parameters = ast.arguments([], [ast.arg(name) for name in free], None, [], [], None, [])
+    factory = ast.FunctionDef("__hastega_factory__", parameters, [inner], [])
+    module = ast.fix_missing_locations(ast.Module([ast.copy_location(factory, node)], []))
+    flags = old.co_flags & functools.reduce(int.__or__, _future_flags())
+    compiled = compile(module, old.co_filename, "exec", flags, dont_inherit=True)
+    for code in codes(compiled):
+        if code.co_name == old.co_name and code.co_firstlineno == old.co_firstlineno and code.co_freevars:
+            return code.replace(co_qualname=old.co_qualname)
+    raise NotCompilable("its code is not found again")
+
+
+def _future_flags() -> Iterator[int]:
+    import __future__
+
+    for name in __future__.all_feature_names:
+        yield getattr(__future__, name).compiler_flag
+
+
+def _owner(function: FunctionType) -> str | None:
+    """The class that a method was written in."""
+    *outer, _ = function.__qualname__.split(".")
+    return outer[-1] if outer and outer[-1] != "<locals>" else None
+
+
+def _copied(function: FunctionType, code: CodeType, closure: tuple[CellType, ...] | None) -> FunctionType:
+    """The function with other code."""
+    made = FunctionType(code, function.__globals__, function.__name__, function.__defaults__, closure or None)
+    made.__kwdefaults__ = function.__kwdefaults__
+    return cast(FunctionType, functools.update_wrapper(made, function))
+
+
+__all__ = ["Calls", "hastega"]

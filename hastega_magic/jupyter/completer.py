@@ -1,0 +1,148 @@
+"""Completion after Tab: stages after `|>`, their arguments, options of `%%hastega`, commands of `%hastega`.
+
+xs |> fil⇥    filter    the elements for which f holds
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from IPython.core.completer import (
+    CompletionContext,
+    SimpleCompletion,
+    context_matcher,  # pyright: ignore[reportUnknownVariableType]
+)
+
+from hastega_magic.compiler.options import BACKENDS, INT_MODES
+from hastega_magic.jupyter.arguments import SECTIONS, cell_parser
+from hastega_magic.jupyter.commands import COMMANDS
+from hastega_magic.syntax.stages import STAGES
+from hastega_magic.syntax.text import scan
+
+if TYPE_CHECKING:
+    from hastega_magic.jupyter.shell import Shell
+
+_STAGE = re.compile(r"\|>\s*(\w*)$")
+_ARGUMENT = re.compile(r"\|>\s*(\w+)\s*\((?:[^()]|\([^()]*\))*?(?<![\w.])([^\W\d]\w*)?$")
+_CELL_MAGIC = re.compile(r"\s*%%hastega(?=\s)")
+_LINE_MAGIC = re.compile(r"\s*%hastega(?=\s)")
+_WORD = re.compile(r"[^\s,=]*$")
+
+_VALUES: Mapping[str, tuple[str, ...]] = {
+    "--on": BACKENDS,
+    "--compare": BACKENDS,
+    "--int": INT_MODES,
+    "--show": SECTIONS,
+    "--width": ("1", "2", "4", "8", "16"),
+}
+_OF_COMMANDS: Mapping[str, tuple[str, ...]] = {
+    "report": ("--save",),
+    "cache": ("clear",),
+    "doctor": ("--on",),
+    "edit": ("llvm", "opencl"),
+}
+
+
+@dataclass(frozen=True)
+class Found:
+    """What may stand for the fragment before the cursor: texts, each with a sentence. `alone`: and nothing else."""
+
+    fragment: str
+    texts: tuple[tuple[str, str], ...]
+    alone: bool = False
+
+
+def complete(text: str, line: int, column: int) -> Found | None:
+    """Completions at a place of a cell (line and column from 0); None where there are none of ours."""
+    before = text.split("\n")[line][:column]
+    if line == 0 and (magic := _CELL_MAGIC.match(before)):
+        return _options(before[magic.end() :])
+    if magic := _LINE_MAGIC.match(before):
+        return _commands(before[magic.end() :])
+    stage = _STAGE.search(before)
+    if stage and _is_code(text, line, stage.start()):
+        return _among(stage[1], ((row.name, f"{row.kind}: {row.doc}") for row in STAGES.values()))
+    argument = _ARGUMENT.search(before)
+    if argument and argument[1] in STAGES and _is_code(text, line, argument.start()):
+        row = STAGES[argument[1]]
+        names = (*row.parameters, *row.keywords)
+        return _among(argument[2] or "", ((f"{name}=", row.usage) for name in names))
+    return None
+
+
+def _is_code(text: str, line: int, column: int) -> bool:
+    """Whether a `|>` is an operator, not a part of a string or a comment."""
+    return any(token.kind == "pipe" and (token.line - 1, token.col) == (line, column) for token in scan(text))
+
+
+def _among(fragment: str, texts: Iterable[tuple[str, str]], alone: bool = False) -> Found | None:
+    found = tuple((text, told) for text, told in texts if text.startswith(fragment))
+    return Found(fragment, found, alone) if found else None
+
+
+def _options(before: str) -> Found | None:
+    """Options, or the values of the one before the cursor."""
+    word = _WORD.search(before)
+    assert word is not None
+    given = before[: word.start()].split()
+    name = next((each.partition("=")[0] for each in reversed(given) if each.startswith("-")), "")
+    ended = given[-1:] == [name] or before[: word.start()].endswith((",", "="))
+    if name in _VALUES and ended:
+        return _among(word[0], ((value, "") for value in _VALUES[name]), alone=True)
+    return _among(word[0], _known_options(), alone=True)
+
+
+def _known_options() -> list[tuple[str, str]]:
+    actions: list[argparse.Action] = cell_parser()._actions  # noqa: SLF001  argparse has no other list of them
+    return [(name, action.help or "") for action in actions for name in action.option_strings]
+
+
+def _commands(before: str) -> Found | None:
+    name, space, rest = before.lstrip().partition(" ")
+    if not space:
+        listed = ((each, (run.__doc__ or "").rstrip(".")) for each, run in COMMANDS.items())
+        return _among(name, listed, alone=True)
+    if name == "on":
+        return _options(" " + rest)
+    word = _WORD.search(rest)
+    assert word is not None
+    return _among(word[0], ((each, "") for each in _OF_COMMANDS.get(name, ())), alone=True)
+
+
+@context_matcher(identifier="hastega")  # pyright: ignore[reportUntypedFunctionDecorator]
+def matcher(context: CompletionContext) -> Any:
+    """What IPython's completer calls."""
+    found = complete(context.full_text, context.cursor_line, context.cursor_position)
+    if found is None:
+        return {"completions": []}
+    return {
+        "completions": [SimpleCompletion(text, type=told or "option") for text, told in found.texts],
+        "matched_fragment": found.fragment,
+        "ordered": True,
+        "suppress": found.alone,
+    }
+
+
+def install(shell: Shell) -> None:
+    """Let the shell's completer ask here."""
+    matchers: list[Callable[..., Any]] | None = _matchers(shell)
+    if matchers is not None and matcher not in matchers:
+        matchers.append(matcher)
+
+
+def remove(shell: Shell) -> None:
+    """Take that back."""
+    matchers = _matchers(shell)
+    if matchers is not None:
+        matchers[:] = [each for each in matchers if each is not matcher]
+
+
+def _matchers(shell: Shell) -> list[Callable[..., Any]] | None:
+    return getattr(getattr(shell, "Completer", None), "custom_matchers", None)
+
+
+__all__ = ["Found", "complete", "install", "matcher", "remove"]

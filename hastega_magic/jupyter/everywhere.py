@@ -1,0 +1,69 @@
+r"""`%hastega on`: cells that hold `|>` run as if they began with `%%hastega`; all others stay IPython's.
+
+    total = xs |> sum    →    get_ipython().run_cell_magic("hastega_cell", "", "total = xs |> sum\n")
+
+The text is handed over whole, so that its lines are counted as the editor counts them. IPython's own syntax (`%time`,
+`!ls`) has become calls by then.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hastega_magic.syntax.text import scan
+
+if TYPE_CHECKING:
+    from hastega_magic.jupyter.shell import Shell
+
+CELL = "hastega_cell"
+"""The cell magic that transformed cells call; nobody writes it."""
+
+
+class Everywhere:
+    """The switch of one shell. `line`: options as `%%hastega` takes them."""
+
+    def __init__(self, shell: Shell) -> None:
+        """Off at first."""
+        self.line = ""
+        self._shell = shell
+
+    @property
+    def is_on(self) -> bool:
+        """Whether cells are looked at."""
+        return any(each is self for each in self._shell.input_transformers_post)
+
+    def on(self, line: str) -> None:
+        """From the next cell on, run those with `|>`, with these options."""
+        self.line = line
+        if not self.is_on:
+            self._shell.input_transformers_post.append(self)
+
+    def off(self) -> None:
+        """Leave cells alone again."""
+        found = self._shell.input_transformers_post
+        found[:] = [each for each in found if each is not self]
+
+    def __call__(self, lines: list[str]) -> list[str]:
+        """The lines of a cell, for IPython to run."""
+        text = "".join(lines)
+        if "|>" not in text or not holds_pipe(text):
+            return lines
+        return [f"get_ipython().run_cell_magic({CELL!r}, '', {text!r})\n"]
+
+
+def as_bars(text: str) -> str:
+    """The text with `| ` for each `|>`, which Python can read, if not understand."""
+    lines = text.split("\n")
+    for token in scan(text):
+        if token.kind == "pipe":
+            line = lines[token.line - 1]
+            lines[token.line - 1] = f"{line[: token.col]}| {line[token.col + 2 :]}"
+    return "\n".join(lines)
+
+
+def holds_pipe(text: str) -> bool:
+    """Whether `|>` stands in the text as an operator: outside strings and comments."""
+    return any(token.kind == "pipe" for token in scan(text))
+
+
+__all__ = ["CELL", "Everywhere", "as_bars", "holds_pipe"]

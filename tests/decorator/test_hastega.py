@@ -1,0 +1,231 @@
+"""`@hastega` on functions of every kind: equal in value and type to the function as it was, and reported."""
+
+import asyncio
+import functools
+import inspect
+import textwrap
+import traceback
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from hastega_magic import hastega
+from hastega_magic.session import Options, Session
+
+XS = list(range(-300, 700))
+K = 3
+
+
+@hastega
+def both(xs, t=1):
+    """Two results."""
+    ys = [x * K + t for x in xs if x % 2 == 0]
+    return ys, sum(y * y for y in ys)
+
+
+def test_value_and_type(same):
+    assert same(both(XS), both.__wrapped__(XS))
+    assert same(both(XS, 0.5)[0], both.__wrapped__(XS, 0.5)[0])
+    assert same(both(XS, t=True), both.__wrapped__(XS, t=True))
+
+
+def test_the_report_of_the_last_call():
+    both(XS, 7)
+    first, second = both.explain().pipelines
+    assert (first.loops, second.loops) == (1, 1)
+    assert first.elements == len(XS)
+    assert "define void @hastega" in first.code.llvm
+    assert any(link["text"] == "x * K + t" for link in both.explain().to_dict()["pipelines"][0]["links"])
+    both([1, 2])
+    [barrier] = both.explain().pipelines[0].barriers
+    assert "fewer than" in barrier.reason
+
+
+def test_before_the_first_call():
+    made = hastega(lambda xs: [x + 1 for x in xs])
+    assert made.explain().pipelines == ()
+
+
+def test_a_changed_global_is_noticed(monkeypatch, same):
+    for value in (5, 6, 0.5, 2**70, 5, True):
+        monkeypatch.setitem(globals(), "K", value)
+        assert same(both(XS)[0], both.__wrapped__(XS)[0])
+
+
+def helper(x):
+    return x * K
+
+
+@hastega
+def through_a_helper(xs):
+    return [helper(x) for x in xs]
+
+
+def test_a_function_that_is_called_is_followed(monkeypatch):
+    assert through_a_helper(XS)[-1] == 699 * 3
+    monkeypatch.setitem(globals(), "K", 4)
+    assert through_a_helper(XS)[-1] == 699 * 4
+    monkeypatch.setitem(globals(), "helper", lambda x: x - 1)
+    assert through_a_helper(XS)[-1] == 698
+
+
+def test_closures_are_shared_with_the_original_scope():
+    count = 0
+
+    @hastega
+    def scaled(xs):
+        nonlocal count
+        count += 1
+        return [x * scale for x in xs]
+
+    for scale in (2, 3, 4, 0.5):
+        assert scaled(XS) == [x * scale for x in XS]
+    assert count == 4
+
+
+class Shape:
+    size = 2
+
+    def __init__(self, size):
+        self.__size = size
+
+    @hastega
+    def areas(self, xs):
+        size = self.__size
+        return [x * size for x in xs]
+
+    @staticmethod
+    @hastega
+    def shifted(xs):
+        return [x + 1 for x in xs]
+
+    @hastega
+    @classmethod
+    def scaled(cls, xs):
+        size = cls.size
+        return [x * size for x in xs]
+
+
+class Square(Shape):
+    @hastega
+    def areas(self, xs):
+        return [x * 2 for x in super().areas(xs)]
+
+
+def test_methods():
+    assert Shape(5).areas(XS) == [x * 5 for x in XS]
+    assert Square(5).areas(XS) == [x * 10 for x in XS]
+    assert Shape.shifted(XS) == [x + 1 for x in XS]
+    assert Square.scaled(XS) == [x * 2 for x in XS]
+
+
+def test_generators_and_coroutines():
+    @hastega
+    def rows(xs):
+        for k in range(3):
+            yield [x * k for x in xs]
+
+    @hastega
+    async def total(xs):
+        await asyncio.sleep(0)
+        return sum(x * 2 for x in xs)
+
+    assert inspect.isgeneratorfunction(rows)
+    assert [row[-1] for row in rows(XS)] == [0, 699, 1398]
+    with ThreadPoolExecutor(1) as pool:  # browser tests of the same run leave a loop running in this thread
+        assert pool.submit(asyncio.run, total(XS)).result() == 2 * sum(XS)
+
+
+def test_recursion():
+    @hastega
+    def halved(xs):
+        return xs if len(xs) < 300 else halved([x + 1 for x in xs][: len(xs) // 2])
+
+    assert halved(XS) == [x + 2 for x in XS[:250]]
+
+
+def test_what_raises_names_the_users_line():
+    @hastega
+    def inverse(xs):
+        return [1 // x for x in xs]
+
+    with pytest.raises(ZeroDivisionError) as caught:
+        inverse(XS)
+    lines = [frame.line for frame in traceback.extract_tb(caught.value.__traceback__)]
+    assert lines[-1] == "return [1 // x for x in xs]"
+
+
+def test_a_function_stays_what_it_was():
+    assert both.__name__ == "both"
+    assert both.__doc__ == "Two results."
+    assert both.__module__ == __name__
+    assert str(inspect.signature(both)) == "(xs, t=1)"
+    assert inspect.getsource(both).startswith("@hastega")
+    assert Shape.areas.__qualname__ == "Shape.areas"
+
+
+def test_without_a_pipeline_or_a_text_it_runs_as_it_is():
+    @hastega
+    def plain(x):
+        return x + 1
+
+    assert plain(1) == 2
+    assert "no pipeline" in plain.explain().cell.warnings[0]
+    names = {}
+    exec("def f(xs): return [x + 1 for x in xs]", names)
+    made = hastega(names["f"])
+    assert made([1]) == [2]
+    assert "is not known" in made.explain().cell.warnings[0]
+
+
+def test_options():
+    @hastega(on="simd", threads=1)
+    def total(xs):
+        return sum(x * 2 for x in xs)
+
+    assert total(XS) == 2 * sum(XS)
+    assert total.explain().pipelines[0].backend == "simd"
+    with pytest.raises(TypeError, match=r"no option 'thread': did you mean threads\?"):
+        hastega(thread=2)
+    with pytest.raises(TypeError, match="a function written in Python"):
+        hastega(len)
+
+
+def test_a_partial_of_it_and_a_lambda():
+    assert functools.partial(both, t=0)([1, 2])[0] == [6]
+    assert hastega(lambda xs: [x * 2 for x in xs])(XS) == [x * 2 for x in XS]
+
+
+CELL = textwrap.dedent("""
+    from hastega_magic import hastega
+
+    @hastega
+    def total(xs, k):
+        "The sum."
+        return xs |> map(lambda x: x * k) |> filter(_ % 2 == 0) |> sum
+
+    total(range(100), 3)
+""")
+
+
+def test_pipes_in_a_function_of_a_cell():
+    session = Session({}, Options(baseline=False))
+    assert session.run_cell(CELL).value == sum(x * 3 for x in range(100) if x * 3 % 2 == 0)
+    total = session.namespace["total"]
+    assert total(range(10), 2) == 90
+    [pipeline] = total.explain().pipelines
+    assert pipeline.loops == 1
+    assert pipeline.stages == ("xs", "map(lambda x: x * k)", "filter(_ % 2 == 0)", "sum")
+
+
+def test_many_runs_of_one_form_compile_once():
+    session = Session({}, Options(baseline=False))
+    session.run_cell(CELL)
+    total = session.namespace["total"]
+
+    def compiled():
+        return sum(phase.name == "compile" for p in total.explain().pipelines for phase in p.phases)
+
+    for _ in range(50):
+        assert total(range(20), 3) == total.__wrapped__(range(20), 3)
+    assert compiled() <= 1

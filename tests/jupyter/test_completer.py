@@ -1,0 +1,60 @@
+"""Completion of stages, arguments, options and commands."""
+
+import pytest
+from IPython.core.completer import provisionalcompleter
+
+from hastega_magic.jupyter.completer import complete
+from hastega_magic.syntax.stages import STAGES
+
+
+def texts(cell):
+    """What is offered at the mark."""
+    before, _, after = cell.partition("⇥")
+    found = complete(before + after, before.count("\n"), len(before.rpartition("\n")[2]))
+    return None if found is None else [text for text, _ in found.texts]
+
+
+def test_all_stages_stand_after_a_pipe_with_what_they_do():
+    found = complete("xs |> ", 0, 6)
+    assert [text for text, _ in found.texts] == list(STAGES)
+    assert dict(found.texts)["take"] == "order: the first n elements"
+    assert not found.alone, "any other callable may stand there too"
+
+
+@pytest.mark.parametrize(
+    ("cell", "expected"),
+    [
+        ("xs |> fil⇥", ["filter"]),
+        ("ys = (xs\n      |> map(f)\n      |> enu⇥", ["enumerate"]),
+        ("xs |> enumerate(st⇥)", ["start="]),
+        ("xs |> map(f) |> enumerate(⇥", ["start="]),
+        ("'xs |> fil⇥", None),
+        ("# xs |> fil⇥", None),
+        ("xs | fil⇥", None),
+        ("xs |> nothing_like_it⇥", None),
+        ("%%hastega --thr⇥\nxs |> sum", ["--threads"]),
+        ("%%hastega --on par⇥", ["parallel"]),
+        ("%%hastega --on=par⇥", ["parallel"]),
+        ("%%hastega --show fused,ll⇥", ["llvm"]),
+        ("%%hastega --int ⇥", ["exact", "checked", "wrap"]),
+        ("%%hastega --on simd --qui⇥", ["--quiet"]),
+        ("%hastega dev⇥", ["devices"]),
+        ("%hastega edit ⇥", ["llvm", "opencl"]),
+        ("%hastega on --rep⇥", ["--repeat"]),
+        ("x = 1\n%hastega o⇥", ["on", "off"]),
+        ("%%hastega_kernel --thr⇥", None),
+    ],
+)
+def test_what_is_offered(cell, expected):
+    assert texts(cell) == expected
+
+
+def test_the_shell_asks(notebook):
+    def offered(cell):
+        with provisionalcompleter():
+            return [each.text for each in notebook.shell.Completer.completions(cell, len(cell))]
+
+    assert "to_list" in offered("xs |> to_l")
+    assert offered("%%hastega --thr") == ["--threads"]
+    notebook.run("%unload_ext hastega_magic")
+    assert "--threads" not in offered("%%hastega --thr")

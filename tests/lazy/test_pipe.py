@@ -1,0 +1,126 @@
+"""The explicit lazy form: a method for each row of the table, run by sinks and by being looked at."""
+
+import inspect
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+import pytest
+
+from hastega_magic import pipe
+from hastega_magic.errors import IntegerOverflowWarning, UsageError
+from hastega_magic.syntax.stages import STAGES
+
+
+def evens(xs):
+    return pipe(xs).map(lambda x: x * x).filter(lambda x: x % 2 == 0)
+
+
+def test_stages_and_a_sink():
+    assert evens(range(10)).sum() == 120
+    assert evens(range(10)).to_list() == [0, 4, 16, 36, 64]
+    assert pipe([3, 1, 2]).reduce(lambda a, b: a + b, 10) == 16
+
+
+def test_what_looks_at_it_runs_it():
+    made = evens(range(10))
+    assert list(made) == [0, 4, 16, 36, 64]
+    assert [type(each) for each in made] == [int] * 5
+    assert isinstance(made.run(), np.ndarray)
+    assert made.to_array().dtype == np.int64
+    assert np.asarray(made).tolist() == [0, 4, 16, 36, 64]
+    assert np.asarray(made, dtype=float).dtype == np.float64
+
+
+def test_a_pipe_without_stages():
+    assert pipe([1, 2, 3]).sum() == 6
+    assert list(pipe([1, 2, 3])) == [1, 2, 3]
+
+
+def test_stages_leave_the_pipe_they_are_called_on_as_it_is():
+    start = pipe(range(5))
+    doubled, squared = start.map(lambda x: 2 * x), start.map(lambda x: x * x)
+    assert (start.sum(), doubled.sum(), squared.sum()) == (10, 20, 30)
+
+
+def test_the_source_is_read_anew():
+    xs = [1, 2]
+    made = pipe(xs).map(lambda x: x + 1)
+    assert made.sum() == 5
+    xs.append(3)
+    assert made.sum() == 9
+
+
+def test_every_row_of_the_table_is_a_method():
+    for row in STAGES.values():
+        method = getattr(pipe([1, 2, 3]), row.name)
+        assert row.name in dir(pipe([]))
+        assert row.doc[1:] in method.__doc__
+        assert list(inspect.signature(method).parameters)[: len(row.parameters)] == list(row.parameters)
+
+
+def test_one_loop_is_reported_with_its_listings():
+    made = evens(range(10))
+    made.sum()
+    [pipeline] = made.explain().pipelines
+    assert pipeline.loops == 1
+    assert pipeline.barriers == ()
+    assert "define void @hastega" in pipeline.code.llvm
+    assert pipeline.stages[1:] == ("map(lambda x: x * x)", "filter(lambda x: x % 2 == 0)", "sum")
+    lit = {link["text"] for link in made.explain().to_dict()["pipelines"][0]["links"]}
+    assert "map(lambda x: x * x)" in lit
+
+
+def test_explaining_runs_what_has_not_run():
+    assert evens(range(10)).explain().pipelines[0].elements == 10
+
+
+def test_other_callables_and_observers_are_barriers():
+    seen = []
+    made = pipe([1, 2]).map(lambda x: x + 1).tap(lambda xs: seen.append(len(xs))).apply(sorted, reverse=True)
+    assert made.run() == [3, 2]
+    assert seen == [2]
+    assert len(made.explain().pipelines[0].barriers) == 2
+
+
+def test_what_raises_in_python_raises_here_with_the_element():
+    with pytest.raises(ZeroDivisionError) as caught:
+        pipe([1, 0]).map(lambda x: 1 // x).run()
+    assert caught.value.__notes__ == ["hastega: element 1 of xs, 0, in `map(lambda x: 1 // x)`"]
+
+
+def test_an_overflow_warns_where_the_pipe_is_run():
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        assert pipe([2**63 - 1]).map(lambda x: x + 1).run().tolist() == [2**63]
+    [warning] = caught
+    assert warning.category is IntegerOverflowWarning
+    assert warning.filename == __file__
+
+
+def test_options_as_keywords():
+    with pytest.raises(OverflowError):
+        pipe([2**63 - 1], int_mode="checked").map(lambda x: x + 1).run()
+    assert pipe(range(9), on="numpy").map(lambda x: x + 1).sum() == 45
+    with pytest.raises(TypeError, match=r"no option 'thread': did you mean threads\?"):
+        pipe([1], thread=2)
+    with pytest.raises(UsageError):
+        pipe([1], on="nowhere")
+
+
+def test_wrong_names_and_arguments_say_what_is_right():
+    with pytest.raises(AttributeError, match=r"no stage 'flter': did you mean filter\?"):
+        pipe([1]).flter(None)
+    with pytest.raises(TypeError, match=r"map needs 'f': map\(f\)"):
+        pipe([1]).map()
+
+
+def test_no_notebook_is_needed():
+    program = "from hastega_magic import pipe\nimport sys\nprint(pipe(range(5)).map(lambda x: x * x).sum())\n"
+    program += "print('IPython' in sys.modules)"
+    ran = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60
+    )
+    # `-c` has no text that functions could be found in: Python runs the stage, and says nothing.
+    assert ran.stdout.split() == ["30", "False"]
