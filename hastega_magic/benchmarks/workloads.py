@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
+from hastega_magic.benchmarks.control_flow import CONTROL_FLOW
 from hastega_magic.benchmarks.logistic import LOGISTIC
 from hastega_magic.benchmarks.model import Workload
 from hastega_magic.benchmarks.opencl import LOGISTIC_OPENCL
@@ -216,7 +217,7 @@ def _table(entries: Iterable[Workload]) -> dict[str, Workload]:
     return table
 
 
-WORKLOADS: dict[str, Workload] = _table((*LOGISTIC, *_BASIC, *LOGISTIC_OPENCL))
+WORKLOADS: dict[str, Workload] = _table((*LOGISTIC, *_BASIC, *CONTROL_FLOW, *LOGISTIC_OPENCL))
 
 
 def members(name: str) -> list[str]:
