@@ -386,7 +386,7 @@ def _iterable(value: object) -> object:
     if type(value) in again or isinstance(value, (np.ndarray, ctypes.Array)) or hasattr(value, "__array__"):
         return cast(object, value)
     if is_columnar(value):
-        return cast(object, value)
+        return value
     return list(cast("Iterable[object]", value))
 
 

@@ -17,7 +17,9 @@ from hastega_magic.interval import INT64_MIN, Interval
 from hastega_magic.ops.elementary import expand_float_floordiv, expand_float_mod, float_quotient_trouble
 from hastega_magic.ops.row import Builder, Op, arithmetic, untyped
 
-_EXACT = (1 << 53) - 1
+EXACT = (1 << 53) - 1
+"""Operands up to which one float64 division finds the quotient."""
+
 _UNDER = 1 - 2.0**-50
 """Makes a float64 quotient an underestimate: two conversions and a division err by less than 2^-51."""
 
@@ -46,7 +48,7 @@ def divide(b: Builder, x: Any, y: Any) -> tuple[Any, Any]:
     """Floor quotient and remainder of int64 nodes; lanes where y is zero give some value and never trap."""
     divisor = b.range_of(y)
     constant = divisor.lo if divisor.lo == divisor.hi else None
-    small = b.range_of(x).at_most(_EXACT) and divisor.at_most(_EXACT)
+    small = b.range_of(x).at_most(EXACT) and divisor.at_most(EXACT)
     if constant is not None and constant < 0:
         quotient, remainder = divide(b, b.op("neg", x), b.const(-constant)) if small else _wide(b, x, y)
         return (quotient, b.op("neg", remainder)) if small else (quotient, remainder)

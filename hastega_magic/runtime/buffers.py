@@ -10,7 +10,7 @@ from __future__ import annotations
 import ctypes
 import mmap
 import threading
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -28,8 +28,9 @@ _HUGE_PAGE = 2 << 20
 class _Pages:
     """The owner of a result's memory; arrays hold it as their base."""
 
-    def __init__(self, pages: mmap.mmap, length: int, dtype: str) -> None:
+    def __init__(self, pages: mmap.mmap, used: bool, length: int, dtype: str) -> None:
         self.pages = pages
+        self.used = used
         anchor = np.frombuffer(pages, np.uint8)
         self.__array_interface__: dict[str, Any] = {
             "shape": (length,),
@@ -111,7 +112,15 @@ def allocate(length: int, dtype: str) -> AnyArray:
         return _between_guards(length, dtype, size)
     if size < POOLED:
         return np.empty(length, dtype)
-    return np.asarray(_Pages(_pool.take(size)[0], length, dtype))
+    return np.asarray(_Pages(*_pool.take(size), length, dtype))
+
+
+def fresh_bytes(array: AnyArray) -> int:
+    """Bytes of a result whose pages were written for the first time; 0 where they served another one before."""
+    owner: Any = array
+    while isinstance(owner, np.ndarray):
+        owner = cast("Any", owner).base
+    return 0 if not isinstance(owner, _Pages) or owner.used else array.nbytes
 
 
 def trim(array: AnyArray, length: int) -> AnyArray:

@@ -79,7 +79,7 @@ class Launch:
 
     def _room(self, plan: abi.Layout) -> LoopResult:
         blocks = -(-self.length // BLOCK)
-        arrays = [allocate(self.length, RESULT_STORAGE[store.value.type].name) for store in plan.stores]
+        arrays = [allocate(self.length, RESULT_STORAGE[store.type].name) for store in plan.stores]
         partials = [
             np.zeros((blocks, fold.words), _partial_type(fold.kind, fold.value.type.value))
             for fold in plan.folds
@@ -132,7 +132,7 @@ class Launch:
             return column.data.start + start * column.data.step, column.data.step
         array = column.array(start, stop)
         alive.append(array)
-        if column.source.kind == "list":
+        if column.source.kind == "list" and array.base is None:  # new memory
             self.result.moved_in += array.nbytes
         return array.ctypes.data, array.strides[0]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import array
+import ctypes
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -15,7 +16,9 @@ from hastega_magic.errors import BeyondInt64, NotCompilable
 from hastega_magic.interval import Interval
 from hastega_magic.ir.pipeline import Source, Table
 from hastega_magic.progress import task
-from hastega_magic.types import BOOL, FLOAT, INT, STORAGES, ScalarType, Storage
+from hastega_magic.runtime import lists
+from hastega_magic.runtime.columnar import Pieces, is_columnar, memory_of, widened
+from hastega_magic.types import BOOL, FLOAT, INT, RESULT_STORAGE, STORAGES, ScalarType, Storage
 
 AnyArray = npt.NDArray[Any]
 
@@ -32,26 +35,41 @@ _LIST_STORAGE: dict[type, tuple[Storage, ScalarType]] = {
 
 @dataclass(frozen=True)
 class Column:
-    """A source's elements: a range, an array, or a sequence of Python numbers of one type."""
+    """A source's elements: a range, an array, pieces of arrays, or a sequence of Python numbers of one type."""
 
     source: Source
     data: range | AnyArray | Sequence[object]
 
-    def slice(self, start: int, stop: int | None) -> Column:
-        """The elements from `start` to `stop`; they are of the same type, even if there are none."""
-        part = self.data[start:stop]
+    def view(self, start: int, step: int, count: int) -> Column:
+        """Elements start, start + step, ...: `count` of them, or as many as there are; of an array without copying.
+
+        They are of the same type, even if there are none.
+        """
+        if self.source.layout == "scalar":
+            part: Any = np.broadcast_to(self.array(0, min(count, 1)), count)
+            return Column(replace(self.source, length=count), part)
+        stop = start + step * count
+        part = self.data[start : None if stop < 0 else stop : step] if count else self.data[0:0]
         if isinstance(part, range):
             return described(part, self.source.name)
-        return Column(replace(self.source, key=id(part), length=len(part)), part)
+        source, kept = self.source, cast("AnyArray | Sequence[object]", part)
+        if isinstance(self.data, Pieces) and not isinstance(kept, Pieces):
+            source = replace(source, kind="array")
+        layout = source.layout
+        if isinstance(kept, np.ndarray) and layout != "swapped":
+            layout = "dense" if kept.flags.c_contiguous and kept.flags.aligned else "strided"
+        return Column(replace(source, key=id(kept), layout=layout, length=len(kept)), kept)
 
     def array(self, start: int, stop: int) -> AnyArray:
-        """Elements `start` to `stop` as a NumPy array: a view of an array, new memory for the others.
+        """Elements `start` to `stop` as a NumPy array: a view of an array or of one of several, else new memory.
 
         BeyondInt64 for a Python int that int64 does not hold.
         """
         part = self.data[start:stop]
         if isinstance(part, np.ndarray):
             return part
+        if isinstance(part, Pieces):
+            return part.array(0, len(part))
         if isinstance(part, range):
             return np.arange(part.start, part.stop, part.step, dtype=np.int64)
         try:
@@ -63,6 +81,10 @@ class Column:
         """Python's numbers as an array, piece by piece: a piece takes some milliseconds, so that Ctrl-C is answered."""
         assert self.source.storage is not None
         dtype = self.source.storage.name
+        if len(part) >= lists.WORTH and type(part) in (list, tuple):
+            found = np.empty(len(part), dtype)
+            if lists.read(part, type(part[0]), found):
+                return found
         if len(part) <= PIECE:
             return np.array(part, dtype=dtype)
         whole = np.empty(len(part), dtype)
@@ -74,6 +96,13 @@ class Column:
         return whole
 
 
+def number(name: str, value: object, scalar: ScalarType, length: int) -> Column:
+    """A number as a column that has it for every element, and holds it once."""
+    storage = RESULT_STORAGE[scalar]
+    data = np.broadcast_to(np.array([value], storage.name), length)
+    return Column(Source(name, "array", scalar, None, storage, "scalar", id(data), length), data)
+
+
 def described(data: object, name: str) -> Column:
     """The object as a column; NotCompilable with the reason where elements are not numbers of one type.
 
@@ -81,17 +110,14 @@ def described(data: object, name: str) -> Column:
     """
     if isinstance(data, range):
         return _range(data, name)
-    if isinstance(data, array.array):
-        key = id(cast(object, data))
-        values = np.asarray(memoryview(cast("array.array[int]", data)))
-        # Python's own float arrays give floats, whatever their size in memory.
-        return _array(values.astype(np.float64) if values.dtype == np.float32 else values, name, key)
-    if isinstance(data, (bytes, bytearray, memoryview)):
-        return _array(np.asarray(memoryview(cast(bytes, data))), name, id(cast(object, data)))
+    if isinstance(data, (bytes, bytearray, memoryview, array.array, ctypes.Array)):
+        return _buffer(cast("bytes", data), name)
     if isinstance(data, np.ndarray):
         return _array(cast(AnyArray, data), name, id(cast(object, data)))
     if type(data) in (list, tuple):  # a subclass may iterate in a way of its own
         return _list(cast("Sequence[object]", data), name)
+    if is_columnar(data):
+        return _numbers(memory_of(data, name), name, id(data))
     if hasattr(data, "__array__") and hasattr(data, "dtype") and hasattr(data, "__len__"):
         return _array(np.asarray(data), name, id(data))
     iter(cast(Any, data))
@@ -106,6 +132,25 @@ def _range(data: range, name: str) -> Column:
         raise BeyondInt64(f"`{name}` leaves 64 bits")
     key = hash((data.start, data.stop, data.step))
     return Column(Source(name, "range", INT, interval, key=key, length=len(data)), data)
+
+
+def _buffer(data: bytes | bytearray | memoryview, name: str) -> Column:
+    """Memory whose elements Python makes its own numbers of: floats have 64 bits, whatever their size there."""
+    try:
+        values = np.asarray(memoryview(data))
+    except ValueError:
+        raise NotCompilable(f"the source is a {type(data).__name__} whose elements are no numbers") from None
+    return _numbers(widened(values), name, id(data))
+
+
+def _numbers(data: AnyArray | Pieces, name: str, key: int) -> Column:
+    """An array, or several that a loop reads as lists are: stretch by stretch."""
+    if not isinstance(data, Pieces):
+        return _array(data, name, key)
+    storage = STORAGES[data.dtype.name]
+    limits = storage.limits
+    interval = None if limits is None else Interval(*limits)
+    return Column(Source(name, "list", storage.scalar, interval, storage, "dense", key, len(data)), data)
 
 
 def _array(data: AnyArray, name: str, key: int) -> Column:
@@ -128,6 +173,8 @@ def _array(data: AnyArray, name: str, key: int) -> Column:
 
 
 def _list(data: Sequence[object], name: str) -> Column:
+    if len(data) >= lists.WORTH and lists.read(data, type(data[0]), None):
+        return _of_kind(data, name, type(data[0]))
     kinds = set[type]()
     elements = iter(data)
     with task(f"read {name}", len(data)) as work:
@@ -139,7 +186,11 @@ def _list(data: Sequence[object], name: str) -> Column:
     if len(kinds) > 1 or not kinds <= _LIST_STORAGE.keys():
         names = ", ".join(sorted(kind.__name__ for kind in kinds))
         raise NotCompilable(f"the elements are of these types: {names}; numbers of one type are compiled")
-    storage, scalar = _LIST_STORAGE[kinds.pop()]
+    return _of_kind(data, name, kinds.pop())
+
+
+def _of_kind(data: Sequence[object], name: str, kind: type) -> Column:
+    storage, scalar = _LIST_STORAGE[kind]
     limits = storage.limits
     interval = None if limits is None else Interval(*limits)
     return Column(Source(name, "list", scalar, interval, storage, "dense", id(data), len(data)), data)

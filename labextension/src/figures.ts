@@ -28,7 +28,7 @@ export function timeBar(pipeline: Pipeline): HTMLElement | null {
   const sum = (all: readonly Step[]): number => all.reduce((so, step) => so + step.seconds, 0);
   const longest = Math.max(...shown.map(([, all]) => sum(all)));
   const root = h('div', { class: cls('times') });
-  for (const [name, all] of shown) {
+  for (const [place, [name, all]] of shown.entries()) {
     const time = sum(all);
     const bar = h('div', { class: cls('bar'), 'aria-hidden': 'true' });
     const legend = h('div', { class: cls('parts') });
@@ -44,7 +44,7 @@ export function timeBar(pipeline: Pipeline): HTMLElement | null {
           h('b', {}, step.name), ` ${facts(step)} `, h('span', { class: cls('faint') }, percent))
       );
     }
-    const atOnce = name === shown[0][0] ? pipeline.overlapped : 0;
+    const atOnce = place === 0 ? pipeline.overlapped : 0;
     const said =
       atOnce > 0
         ? ` ${units.seconds(Math.max(0, time - atOnce))}; phases to scale, ${units.seconds(time)} had they not run at once`

@@ -345,10 +345,10 @@ def test_another_device_that_does_not_work_is_a_warning(machine):
 
 def test_a_device_that_was_asked_for_and_is_not_there(machine):
     answer = machine.opencl_answer()
-    refused = {"refused": {"opencl:7": "there is no OpenCL device '7'; there are 0: pthread-cpu"}}
+    refused = {"refused": {"opencl:7": "there is no OpenCL device '7'; opencl:0 is pthread-cpu"}}
     found = machine.but(opencl=replace(answer, events=(*answer.events, refused)), needed=("opencl:7",))
     assert not judge(found).ok
-    assert "there are 0: pthread-cpu" in only(found).text
+    assert "opencl:0 is pthread-cpu" in only(found).text
 
 
 def test_a_driver_that_crashes(machine):

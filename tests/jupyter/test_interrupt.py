@@ -6,7 +6,7 @@ import time
 import pytest
 
 LIMIT = 1.0
-"""Seconds from the signal to the answer: far less than what is interrupted would take. How fast it is, benchmarks say."""
+"""Seconds from the signal to the answer: far less than what is interrupted would take."""
 
 
 class Kernel:

@@ -7,7 +7,7 @@ import gc
 import numpy as np
 import pytest
 
-from hastega_magic.runtime.buffers import POOLED, allocate, kept_bytes, trim
+from hastega_magic.runtime.buffers import POOLED, allocate, fresh_bytes, kept_bytes, trim
 
 
 @pytest.mark.parametrize("dtype", ["bool", "int64", "float32", "float64"])
@@ -57,3 +57,14 @@ def test_pickling_and_copying():
     array[:] = 0.5
     assert np.array_equal(array.copy(), array)
     assert array.tobytes() == np.full(POOLED, 0.5).tobytes()
+
+
+def test_memory_is_fresh_once():
+    size = 37 * POOLED + 17
+    first = allocate(size, "u1")
+    assert fresh_bytes(first) == size
+    assert fresh_bytes(first[:5]) == 5
+    del first
+    again = allocate(size, "u1")
+    assert fresh_bytes(again) == 0
+    assert fresh_bytes(allocate(10, "u1")) == 0

@@ -76,19 +76,30 @@ def test_arrays_are_not_copied():
 @pytest.mark.parametrize("data", [[0.5, 1.5], np.arange(9)[::2], [1, 2, 3], np.zeros(3, ">f4")])
 def test_an_empty_slice_keeps_its_type(data):
     column = described(data, "xs")
-    empty = column.slice(0, 0)
-    assert (empty.source.type, empty.source.storage, empty.source.layout) == (
-        column.source.type,
-        column.source.storage,
-        column.source.layout,
-    )
+    empty = column.view(0, 1, 0)
+    assert (empty.source.type, empty.source.storage) == (column.source.type, column.source.storage)
+    assert (empty.source.layout == "swapped") == (column.source.layout == "swapped")
     assert empty.source.length == len(empty.data) == 0
 
 
 def test_slices_of_ranges_know_their_ends():
-    part = described(range(0, 100, 3), "xs").slice(2, 5)
+    part = described(range(0, 100, 3), "xs").view(2, 1, 3)
     assert part.source.interval == Interval(6, 12)
     assert part.source.length == 3
+
+
+@pytest.mark.parametrize(
+    "data", [list(range(10)), tuple(range(10)), np.arange(10), range(10), np.arange(20)[::2] // 2]
+)
+@pytest.mark.parametrize(
+    ("start", "step", "count"), [(0, 1, 10), (3, 2, 3), (9, -1, 10), (8, -3, 3), (4, 5, 0), (9, 7, 1)]
+)
+def test_views(data, start, step, count):
+    part = described(data, "xs").view(start, step, count)
+    assert list(part.data) == [start + step * number for number in range(count)]
+    assert part.source.length == count
+    if isinstance(part.data, np.ndarray):
+        assert (part.source.layout == "dense") == part.data.flags.c_contiguous
 
 
 @pytest.mark.parametrize(

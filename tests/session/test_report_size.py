@@ -16,7 +16,7 @@ total = ys |> filter(lambda y: y % 2 == 0) |> sum
 
 
 def sizes(report):
-    return len(report.to_html()), len(json.dumps(report.to_dict(), ensure_ascii=False).encode())
+    return len(report.to_html()), len(json.dumps(report.published(), ensure_ascii=False).encode())
 
 
 def test_the_cell_of_the_design_with_everything_measured():
@@ -54,3 +54,38 @@ def test_strange_text_of_a_cell_stays_text():
         assert "\u202e" not in shown
         assert "名" in shown
     assert "\u202e" not in report.to_text()
+
+
+def thousand(stages):
+    return "ys = (range(4000)\n" + "\n".join(f"    |> {stage}" for stage in stages) + ")"
+
+
+def test_a_thousand_maps_are_one_loop_and_a_small_report():
+    text = thousand(f"map(lambda x: (x * 3 + {number}) % 1000003)" for number in range(1000))
+    session = Session({})
+    report = session.run_cell(text, options=Options(baseline=False)).report
+    expected = list(range(4000))
+    for number in range(1000):
+        expected = [(x * 3 + number) % 1000003 for x in expected]
+    assert session.namespace["ys"].tolist() == expected
+    (pipeline,) = report.pipelines
+    assert (pipeline.loops, len(pipeline.barriers), len(pipeline.stages)) == (1, 0, 1001)
+    assert len(report.to_html()) < 100_000
+    data = report.published()
+    assert len(json.dumps(data, ensure_ascii=False).encode()) < 150_000
+    assert data["pipelines"][0]["cut"]["stages"] == 1001
+
+
+def test_a_thousand_stages_with_barriers():
+    # Stages that are alike share their code: the test is of what a thousand of anything costs the report.
+    text = thousand("tap(seen.append)" if number % 2 else "map(lambda x: x + 1)" for number in range(1000))
+    session = Session({"seen": []})
+    report = session.run_cell(text, options=Options(baseline=False)).report
+    assert session.namespace["ys"].tolist() == [x + 500 for x in range(4000)]
+    assert len(session.namespace["seen"]) >= 500
+    (pipeline,) = report.pipelines
+    assert (pipeline.loops, len(pipeline.barriers)) == (500, 500)
+    assert len(report.to_html()) < 100_000
+    data = report.published()
+    assert len(json.dumps(data, ensure_ascii=False).encode()) < 150_000
+    assert data["pipelines"][0]["cut"]["barriers"] == 500

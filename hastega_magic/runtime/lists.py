@@ -1,0 +1,241 @@
+"""Lists and tuples of Python numbers read by native code: one pass over the objects, at the speed of memory.
+
+Python's own ways into an array (`numpy.array`) call a function for every element. The layout of ints is CPython's and
+changes between versions, so it is tried before it is used; where it is not as expected, nothing here is used.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+import sysconfig
+import threading
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hastega_magic.runtime import cpu
+
+_AnyArray = npt.NDArray[Any]
+
+WORTH = 2048
+"""Elements below which the code is not compiled for their sake."""
+
+_ITEMS, _COUNT, _OUT, _TYPE, _DONE, _TRUE = range(6)
+
+_ENTRY = """
+define void @hastega(ptr %words, ptr %scratch) {
+entry:
+  %items = load ptr, ptr %words
+  %count.at = getelementptr i64, ptr %words, i64 1
+  %count = load i64, ptr %count.at
+  %out.at = getelementptr i64, ptr %words, i64 2
+  %out = load ptr, ptr %out.at
+  %type.at = getelementptr i64, ptr %words, i64 3
+  %type = load ptr, ptr %type.at
+  %done.at = getelementptr i64, ptr %words, i64 4
+  %true.at = getelementptr i64, ptr %words, i64 5
+  %true = load ptr, ptr %true.at
+  br label %head
+head:
+  %i = phi i64 [ 0, %entry ], [ %next, %more ]
+  %over = icmp sge i64 %i, %count
+  br i1 %over, label %end, label %look
+look:
+  %item.at = getelementptr ptr, ptr %items, i64 %i
+  %item = load ptr, ptr %item.at
+  %its.at = getelementptr i8, ptr %item, i64 8
+  %its = load ptr, ptr %its.at
+  %fits = icmp eq ptr %its, %type
+  br i1 %fits, label %read, label %end
+read:
+"""
+
+_INT = """
+  %size.at = getelementptr i8, ptr %item, i64 16
+  %tag = load i64, ptr %size.at
+  {size}
+  %negative = icmp slt i64 %size, 0
+  %minus = sub i64 0, %size
+  %digits = select i1 %negative, i64 %minus, i64 %size
+  %first.at = getelementptr i8, ptr %item, i64 24
+  %first32 = load i32, ptr %first.at, align 4
+  %first = zext i32 %first32 to i64
+  %short = icmp sle i64 %digits, 1
+  br i1 %short, label %one, label %several
+one:
+  %small = mul i64 %size, %first
+  br label %store
+several:
+  %second.at = getelementptr i8, ptr %item, i64 28
+  %second32 = load i32, ptr %second.at, align 4
+  %second = zext i32 %second32 to i64
+  %second.up = shl i64 %second, 30
+  %both = or i64 %first, %second.up
+  %is.two = icmp eq i64 %digits, 2
+  br i1 %is.two, label %sign, label %three
+three:
+  %is.three = icmp eq i64 %digits, 3
+  br i1 %is.three, label %third, label %end
+third:
+  %third.at = getelementptr i8, ptr %item, i64 32
+  %third32 = load i32, ptr %third.at, align 4
+  %third.value = zext i32 %third32 to i64
+  %holds = icmp ult i64 %third.value, 8
+  %third.up = shl i64 %third.value, 60
+  %all = or i64 %both, %third.up
+  br i1 %holds, label %sign, label %least
+least:
+  %is.eight = icmp eq i64 %third.value, 8
+  %is.least = icmp eq i64 %both, 0
+  %so = and i1 %is.eight, %is.least
+  %exactly = and i1 %so, %negative
+  br i1 %exactly, label %store, label %end
+sign:
+  %magnitude = phi i64 [ %both, %several ], [ %all, %third ]
+  %opposite = sub i64 0, %magnitude
+  %signed = select i1 %negative, i64 %opposite, i64 %magnitude
+  br label %store
+store:
+  %value = phi i64 [ %small, %one ], [ %signed, %sign ], [ -9223372036854775808, %least ]
+  %value.at = getelementptr i64, ptr %out, i64 %i
+  store i64 %value, ptr %value.at
+  br label %more
+"""
+
+_SIZES = {
+    # 3.11: a signed count of digits. From 3.12 on: the count above three bits, of which two hold 1 - sign.
+    "signed": "%size = add i64 %tag, 0",
+    "tagged": "%many = lshr i64 %tag, 3\n  %bits = and i64 %tag, 3\n  %sgn = sub i64 1, %bits\n"
+    "  %size = mul i64 %many, %sgn",
+}
+
+_FLOAT = """
+  %float.at = getelementptr i8, ptr %item, i64 16
+  %float = load i64, ptr %float.at
+  %value.at = getelementptr i64, ptr %out, i64 %i
+  store i64 %float, ptr %value.at
+  br label %more
+"""
+
+_BOOL = """
+  %bit = icmp eq ptr %item, %true
+  %byte = zext i1 %bit to i8
+  %value.at = getelementptr i8, ptr %out, i64 %i
+  store i8 %byte, ptr %value.at
+  br label %more
+"""
+
+_NOTHING = """
+  br label %more
+"""
+
+_END = """
+more:
+  %next = add i64 %i, 1
+  br label %head
+end:
+  store i64 %i, ptr %done.at
+  ret void
+}
+"""
+
+_DTYPES = {int: "int64", float: "float64", bool: "bool"}
+_HEADER = 16 + 8
+"""Of a list: reference count, type, length; then the address of its items. A tuple's items begin there."""
+
+_lock = threading.Lock()
+
+
+class Reader:
+    """Native code that goes through the objects of one type."""
+
+    def __init__(self, type_: type, code: str) -> None:
+        self.type = type_
+        self._program = cpu.compile_text(_ENTRY + code + _END)
+        address = ctypes.cast(self._program.function, ctypes.c_void_p).value or 0
+        # Not as other native code, which lets go of the GIL: nobody may change the list meanwhile.
+        prototype: Any = ctypes.PYFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
+        self._call = prototype(address)
+
+    def read(self, data: Sequence[object], start: int, stop: int, out: _AnyArray | None) -> bool:
+        """Whether elements `start` to `stop` are all of the type, and fit; then they are in `out`."""
+        stop = min(stop, len(data))
+        if stop <= start:
+            return True
+        words = (ctypes.c_int64 * 6)()
+        items = id(data) + _HEADER
+        if type(data) is list:
+            items = ctypes.c_int64.from_address(items).value
+        words[_ITEMS], words[_COUNT] = items + 8 * start, stop - start
+        words[_OUT] = 0 if out is None else out.ctypes.data
+        words[_TYPE], words[_TRUE] = id(self.type), id(True)
+        self._call(ctypes.addressof(words), None)
+        return words[_DONE] == stop - start
+
+
+def _layout() -> str | None:
+    """How ints lie in memory; None where that is not known."""
+    known = sys.implementation.name == "cpython" and (3, 11) <= sys.version_info[:2] <= (3, 14)
+    odd = hasattr(sys, "getobjects") or sysconfig.get_config_var("Py_GIL_DISABLED")
+    if not known or odd or ctypes.sizeof(ctypes.c_void_p) != 8 or sys.int_info.bits_per_digit != 30:
+        return None
+    sample = [1, 2, 3]
+    length = ctypes.c_int64.from_address(id(sample) + 16).value
+    kind = ctypes.c_int64.from_address(id(sample) + 8).value
+    return ("signed" if sys.version_info < (3, 12) else "tagged") if (length, kind) == (3, id(list)) else None
+
+
+@cache
+def _reader(type_: type, values: bool) -> Reader | None:
+    """Code for a type, or for types alone, tried on values that tell layouts apart; None where it does not do."""
+    layout = _layout()
+    if layout is None:
+        return None
+    codes = {int: _INT.replace("{size}", _SIZES[layout]), float: _FLOAT, bool: _BOOL}
+    try:
+        found = Reader(type_, codes[type_] if values else _NOTHING)
+    except RuntimeError:
+        return None
+    samples: dict[type, list[Any]] = {
+        int: [0, 1, -1, 255, -(2**30), 2**30 - 1, 2**30, 2**59 + 5, -(2**60) - 7, 2**63 - 1, -(2**63)],
+        float: [0.0, -0.0, 1.5, float("inf"), 5e-324],
+        bool: [True, False, True],
+    }
+    for sample in (samples[type_], tuple(samples[type_])):
+        out = np.zeros(len(sample), _DTYPES[type_])
+        if not found.read(sample, 0, len(sample), out):
+            return None
+        if values and list(map(repr, out.tolist())) != list(map(repr, sample)):
+            return None
+    wrong = [*samples[type_], None]
+    refused = not found.read(wrong, 0, len(wrong), np.zeros(len(wrong), _DTYPES[type_]))
+    return found if refused else None
+
+
+def read(data: Sequence[object], type_: type, out: _AnyArray | None, piece: int = 1 << 20) -> bool:
+    """Whether all elements are of the type, and fit; then they are in `out`, if there is one. A piece at a time.
+
+    False, too, where this cannot be told here. Between pieces, signals are answered.
+    """
+    code = reader(type_, values=out is not None) if type_ in _DTYPES else None
+    if code is None:
+        return False
+    for start in range(0, len(data), piece):
+        if not code.read(data, start, start + piece, None if out is None else out[start : start + piece]):
+            return False
+    return True
+
+
+def reader(type_: type, values: bool = True) -> Reader | None:
+    """Code that reads numbers of the type, or looks whether all are of it; None where there is none."""
+    if type_ not in _DTYPES:
+        return None
+    with _lock:
+        return _reader(type_, values)
+
+
+__all__ = ["WORTH", "Reader", "read", "reader"]

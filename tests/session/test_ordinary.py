@@ -1,0 +1,202 @@
+"""Comprehensions and their like in a cell: pipelines where the result is Python's own in value and type."""
+
+import math
+
+import pytest
+
+from hastega_magic.session import Options, Session
+
+SETTING = """
+import functools
+import math
+from functools import reduce
+xs = list(range(-300, 400))
+fs = [0.25 * x for x in range(-300, 400)]
+bs = [x % 3 == 0 for x in range(700)]
+table = list(range(1000))
+k = 7
+def f(x): return x * k + 1
+def p(x): return x % 2 == 0
+"""
+
+COMPILED = [
+    "[f(x) for x in xs if p(x)]",
+    "[x for x in xs if x > 0 if x % 3 == 1]",
+    "[x * 0.5 for x in xs]",
+    "[x > 3 for x in xs]",
+    "[not b for b in bs]",
+    "[(x, x * 0.5) for x in xs]",
+    "[table[x + 300] for x in xs]",
+    "{x % 10 for x in xs}",
+    "[x + y for x, y in zip(xs, fs)]",
+    "[a * b - c for a, b, c in zip(xs, range(700), xs)]",
+    "[i * x for i, x in enumerate(xs)]",
+    "[i - x for i, x in enumerate(xs, 5)]",
+    "[i * (x + y) for i, (x, y) in enumerate(zip(xs, fs))]",
+    "[t[0] * t[1] for t in zip(xs, xs)]",
+    "sum(x * x for x in xs)",
+    "sum([x * x for x in xs])",
+    "sum(b for b in bs if b)",
+    "min(abs(x) for x in xs)",
+    "max(x * 0.5 for x in xs)",
+    "any(x > 398 for x in xs)",
+    "all(x > -300 for x in xs)",
+    "math.prod(x % 3 + 1 for x in xs[:300])",
+    "len([x for x in xs if x > 5])",
+    "list(x + 1 for x in xs)",
+    "tuple(x + 1 for x in xs)",
+    "set(x // 7 for x in xs)",
+    "frozenset(x // 7 for x in xs)",
+    "sorted(-x for x in xs)",
+    "list(map(f, xs))",
+    "list(filter(p, xs))",
+    "sum(map(f, filter(p, xs)))",
+    "list(map(lambda a, b: a * b, xs, fs))",
+    "sum(map(abs, (x - 3 for x in xs)))",
+    "reduce(lambda a, b: a + b, (x * x for x in xs))",
+    "functools.reduce(lambda a, b: a + b, map(f, xs), 100)",
+    "[x + k for x in range(1000)]",
+    "[x * 2**62 for x in xs]",
+    "[x % 2.5 for x in fs]",
+    "sum(1 for x in xs if x > 3)",
+    "sum(x for x in fs if x > 1e9)",
+    "[max(x, 0.0) * 2.5 + y for x, y in zip(fs, fs)]",
+    "[x if x > 3 else 0.5 for x in fs]",
+]
+
+PYTHONS = [
+    "[x if x > 3 else 0 for x in fs]",
+    "[max(x, 0) for x in fs]",
+    "[min(x, 1) + 1 for x in fs]",
+    "[str(x) for x in xs][:5]",
+    "[x for x in xs]",
+    "[x for x in xs[:20] if x]",
+    "[[y for y in range(3)] for x in xs][:2]",
+    "[x + y for x in xs[:300] for y in (1, 2)]",
+    "{x: x for x in xs}",
+    "sum(xs)",
+    "sum((x for x in xs), 10)",
+    "min((x for x in xs if x > 1000), default=None)",
+    "sorted((x for x in xs), key=abs)",
+    "[x * 2 for x in iter(xs)]",
+    "[x * 2 for x in set(xs)] == [x * 2 for x in set(xs)]",
+    "[x * 2 for x in ['a'] * 300][:2]",
+    "[y for x in xs if (y := x * 2) > 3]",
+    "[print for x in xs][0]",
+    "[x for x in xs if x in (1, 2, 3)]",
+    "[x + 1 for x in xs if k is None]",
+    "[f'{x}' for x in xs][:3]",
+    "next(x for x in xs if x > 3)",
+    "list(zip(xs, fs))[:3]",
+    "[i for i, c in enumerate('abc' * 100) if c == 'b'][:3]",
+]
+
+
+def run(text, setting=SETTING, **options):
+    session = Session({}, Options(baseline=False, **options))
+    session.run_cell(setting)
+    return session.run_cell(text)
+
+
+def by_python(text, setting=SETTING):
+    names = {}
+    exec(setting, names)
+    return eval(text, names)
+
+
+@pytest.mark.parametrize("text", COMPILED)
+def test_it_is_compiled_and_equal_in_value_and_type(text, same):
+    ran = run(text)
+    [pipeline] = ran.report.pipelines
+    assert pipeline.loops == 1
+    assert pipeline.barriers == ()
+    expected = by_python(text)
+    if isinstance(expected, (set, frozenset)):
+        assert type(ran.value) is type(expected)
+        ran.value, expected = sorted(ran.value), sorted(expected)
+    assert same(ran.value, expected)
+
+
+@pytest.mark.parametrize("text", PYTHONS)
+def test_it_is_left_to_python_silently(text, same):
+    ran = run(text, strict=True)
+    assert ran.report.pipelines == ()
+    assert same(ran.value, by_python(text))
+
+
+def test_a_sum_of_floats_differs_by_the_order_alone():
+    value = run("sum(x * 0.1 for x in fs)").value
+    assert value == pytest.approx(math.fsum(0.025 * x for x in range(-300, 400)), rel=1e-12)
+    assert type(value) is float
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[1 // (x - 200) for x in xs]",
+        "[math.sqrt(x) for x in xs]",
+        "[table[x * 10] for x in xs]",
+        "sum(1 / x for x in xs)",
+        "[nowhere + x for x in xs]",
+        "reduce(lambda a, b: a + b, (x for x in xs if x > 1000))",
+        "min(x for x in xs if x > 1000)",
+    ],
+)
+def test_what_python_raises(text):
+    with pytest.raises(Exception) as expected:  # noqa: PT011
+        by_python(text)
+    with pytest.raises(type(expected.value)) as caught:
+        run(text)
+    assert str(caught.value) == str(expected.value)
+
+
+def test_any_and_all_stop_before_what_raises():
+    assert run("any(10 // (x + 295) > 1 for x in xs if x > -295)").value is True
+    assert run("any(1 // x == -1 for x in xs)").value is True
+
+
+def test_shadowed_names_mean_what_they_say():
+    assert run("def sum(xs): return 'mine'\nsum(x * 2 for x in xs)").value == "mine"
+    assert run("def g(zip):\n    return [a * b for a, b in zip(xs, xs)]\ng(lambda a, b: [(1, 2)])").value == [
+        2
+    ]
+    assert run("min = max\nmin(x * 2 for x in xs)").value == 798
+
+
+def test_names_do_not_leak_and_closures_are_real():
+    text = "def outer(n):\n    x = 'kept'\n    ys = [x * n for x in xs]\n    return x, ys[-1]\nouter(2), outer(3)"
+    assert run(text).value == (("kept", 798), ("kept", 1197))
+    session = Session({}, Options(baseline=False))
+    session.run_cell(SETTING + "a = [x * 2 for x in xs]")
+    assert "x" not in session.namespace
+    assert not [name for name in session.namespace if "hastega" in name]
+
+
+def test_a_source_is_evaluated_once_and_in_its_place():
+    text = "log = []\ndef source():\n    log.append(1)\n    return xs\na = [x + 1 for x in source()]\n"
+    assert run(text + "b = [str(x) for x in source()]\nlog").value == [1, 1]
+
+
+def test_a_class_body_and_its_scopes():
+    text = "class A:\n    ys = xs[:300]\n    zs = [y + 1 for y in ys]\nA.zs[0]"
+    assert run(text).value == -299
+    with pytest.raises(NameError):
+        run("class A:\n    n = 2\n    zs = [x + n for x in xs]")
+
+
+def test_in_a_function_of_an_earlier_cell():
+    session = Session({}, Options(baseline=False))
+    session.run_cell("def total(xs, n):\n    return sum(x * n for x in xs)")
+    assert session.run_cell("total(range(1000), 3)").value == 3 * 499500
+    assert session.namespace["total"](range(1000), 4) == 4 * 499500
+
+
+def test_a_loop_says_how_often_it_ran():
+    ran = run("t = 0\nfor n in range(5):\n    t += sum(x * 3 for x in xs)\nt")
+    [pipeline] = ran.report.pipelines
+    assert any("ran 5 times" in sentence for sentence in pipeline.why)
+
+
+def test_no_warning_where_python_gives_none(recwarn):
+    assert run("[x * 2**62 for x in xs]").value[-1] == 399 * 2**62
+    assert not recwarn.list
