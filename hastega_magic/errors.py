@@ -37,6 +37,13 @@ class UsageError(HastegaError):
         return [f"UsageError: {self}"]
 
 
+class StrictError(HastegaError):
+    """`--strict` was asked for, and a stage cannot be compiled."""
+
+    def _render_traceback_(self) -> list[str]:
+        return [f"StrictError: {self}"]
+
+
 class CellSyntaxError(HastegaError, SyntaxError):
     """The cell's text cannot be read; shown as location, line, caret and one sentence."""
 

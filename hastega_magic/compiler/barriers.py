@@ -11,10 +11,11 @@ from typing import Any, cast
 import numpy as np
 
 from hastega_magic.compiler.workspace import Workspace
-from hastega_magic.errors import NotCompilable
+from hastega_magic.errors import NotCompilable, Reason
 from hastega_magic.syntax.build import BoundStage
 from hastega_magic.syntax.cell import StageSite
 from hastega_magic.syntax.lower import lower, parameters
+from hastega_magic.syntax.stages import suggest
 from hastega_magic.types import FLOAT, INT
 
 
@@ -29,6 +30,13 @@ def compilable(arguments: Sequence[object]) -> bool:
             continue
         return True
     return False
+
+
+def not_a_stage(name: str) -> Reason:
+    """Why a name that is in no table is Python's."""
+    hint = suggest(name)
+    near = f" (did you mean {hint}?)" if hint else ""
+    return Reason(f"`{name}` is no stage: Python calls it on the value so far{near}")
 
 
 def noted(stages: Sequence[BoundStage]) -> list[BoundStage]:

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import array
 import contextlib
-import ctypes
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
-
-import numpy as np
 
 from hastega_magic.compiler import describe
 from hastega_magic.compiler.backends import forget_inputs
-from hastega_magic.compiler.barriers import noted, together
+from hastega_magic.compiler.barriers import not_a_stage, noted, together
 from hastega_magic.compiler.baselines import numpy_value
+from hastega_magic.compiler.drawn import Drawing, iterable
 from hastega_magic.compiler.execute import Execution, Separately, run_loops
 from hastega_magic.compiler.graphs import Pictures
 from hastega_magic.compiler.lanes import lane_view
@@ -27,27 +24,19 @@ from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import (
     NOWHERE,
     BeyondInt64,
-    HastegaError,
     IntegerOverflowWarning,
     NotCompilable,
     Reason,
+    StrictError,
     UsageError,
 )
 from hastega_magic.passes.fuse import can_fuse
 from hastega_magic.runtime import python
-from hastega_magic.runtime.columnar import NullsError, is_columnar
+from hastega_magic.runtime.columnar import NullsError
 from hastega_magic.runtime.numpy import NoNumpyForm
 from hastega_magic.syntax.build import BoundStage
 from hastega_magic.syntax.graph import Where
-from hastega_magic.syntax.stages import suggest
 from hastega_magic.trace import Trace
-
-
-class StrictError(HastegaError):
-    """`--strict` was asked for, and a stage cannot be compiled."""
-
-    def _render_traceback_(self) -> list[str]:
-        return [f"StrictError: {self}"]
 
 
 @dataclass
@@ -207,7 +196,7 @@ class Driver:
         if run.first is None:
             self._tell_python("numpy" if self.options.on == "numpy" else "python", source)
         else:
-            self._tell(run.first[0], run.texts, len(run.loops))
+            self._tell(run.first[0], run.texts, max(1, len(run.loops)))
         self.pictures.finish(bound.name, run.value, self.trace)
         return Outcome([bound], [run.value], run.loops, run.execution, number, run.workspace)
 
@@ -215,13 +204,12 @@ class Driver:
         """The longest loop over the value so far, or the stages that Python has to run."""
         bound, value, rest = run.bound, run.value, run.rest
         if not rest[0].site.known:
-            run.goes_on(self._barrier(bound, value, rest[:1], _not_a_stage(rest[0].site.name)), rest[1:])
+            run.goes_on(self._barrier(bound, value, rest[:1], not_a_stage(rest[0].site.name)), rest[1:])
             return
-        if isinstance(value, Iterator):  # perhaps endless: Python takes one element after the other
-            once = "the source is an iterator, which gives its elements only once and one by one"
-            run.goes_on(self._lazily(bound, cast(object, value), rest, once), [])
+        if isinstance(value, Iterator):
+            self._draw(run, cast("Iterator[object]", value))
             return
-        run.value = value = _iterable(value)
+        run.value = value = iterable(value)
         workspace = Workspace(self.filename, self.wanted, varying=self.varying)
         try:
             loop, reason = self._build(bound, value, rest if self.options.fuse else rest[:1], workspace)
@@ -240,6 +228,30 @@ class Driver:
                 self._left_to_python(run, run.waiting or reason or Reason("it has no compiled form"))
             else:
                 self._run_loop(run, loop, workspace, reason)
+
+    def _draw(self, run: _Run, source: Iterator[object]) -> None:
+        """Loops over chunks of an iterator's elements, or Python, one element after the other."""
+        drawing = Drawing(run.bound, run.rest, self.options, self.filename, self.trace, source)
+        why = drawing.why_not()
+        if why:
+            once = "the source is an iterator, which gives its elements only once and one by one"
+            run.goes_on(self._lazily(run.bound, drawing.left, run.rest, f"{once}: {why}"), [])
+            return
+        if drawing.small:
+            run.goes_on(drawing.chunk, run.rest)
+            return
+        value, why = drawing.run()
+        if why and self.options.strict:
+            raise StrictError(f"`{run.bound.site.source_text}` is not compiled to its end: {why}")
+        if drawing.loop is not None and drawing.execution is not None:
+            execution = replace(drawing.execution, length=drawing.elements)
+            run.first = execution, drawing.loop
+            self._keep_texts(run.texts, execution, drawing.loop)
+            self.pictures.loop(drawing.loop, execution)
+        if drawing.warned is not None:
+            self._warn(drawing.warned, run.bound)
+        self.trace.add("why", text=drawing.told(why))
+        run.goes_on(value, [])
 
     def _left_to_python(self, run: _Run, reason: Reason) -> None:
         stages = together(run.rest)
@@ -372,22 +384,6 @@ class Driver:
             return
         file, line = self.warn_at or (self.filename, bound.site.span.line)
         warnings.warn_explicit(text, IntegerOverflowWarning, file, line)
-
-
-def _not_a_stage(name: str) -> Reason:
-    hint = suggest(name)
-    near = f" (did you mean {hint}?)" if hint else ""
-    return Reason(f"`{name}` is no stage: Python calls it on the value so far{near}")
-
-
-def _iterable(value: object) -> object:
-    """The value itself if it can be looked at more than once, else a list of its elements."""
-    again = (range, list, tuple, bytes, bytearray, memoryview, array.array)
-    if type(value) in again or isinstance(value, (np.ndarray, ctypes.Array)) or hasattr(value, "__array__"):
-        return cast(object, value)
-    if is_columnar(value):
-        return value
-    return list(cast("Iterable[object]", value))
 
 
 def _length(source: object) -> int:

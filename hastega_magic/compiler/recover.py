@@ -24,6 +24,7 @@ from hastega_magic.ir.schedule import BLOCK
 from hastega_magic.ir.sinks import spread
 from hastega_magic.ops.machine import wrap64
 from hastega_magic.runtime import python, python_stages, results
+from hastega_magic.runtime.columnar import numbers
 from hastega_magic.runtime.launch import LoopResult
 from hastega_magic.runtime.python import as_result, structured
 from hastega_magic.runtime.sources import AnyArray, Column
@@ -63,7 +64,7 @@ def _made(output: Output, value: AnyArray, loop: Loop) -> object:
 
 def _tail(loop: Loop) -> AnyArray:
     """What the stages give for the last, shorter chunk."""
-    view, source = loop.built.view, cast(Any, loop.source)
+    view, source = loop.built.view, cast(Any, numbers(loop.source))
     assert view is not None
     assert view.count is not None
     window = [stage for stage in loop.pipeline.stages if stage.kind == "window"][-1]

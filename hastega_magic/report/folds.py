@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Sequence
 from functools import lru_cache
 
 from hastega_magic.report import units
@@ -120,7 +122,7 @@ def _pass(step: PassText, before: str, number: int, limit: int) -> str:
     told = f"+{added} −{removed} lines" if lines else "no change"
     doc = f"<div>{markup(one_line(step.doc))}</div>" if step.doc else ""
     if lines:
-        body = doc + pre("\n".join(_coloured(shortened(line, limit)) for line in lines[:limit]))
+        body = doc + pre(_coloured([shortened(line, limit) for line in lines[:limit]]))
         body += _cut(Excerpt("", 1, min(limit, len(lines)), len(lines)))
     else:
         body = doc
@@ -128,7 +130,10 @@ def _pass(step: PassText, before: str, number: int, limit: int) -> str:
     return nested(f"{number}. {one_line(step.name)}  {told}", body or f"<div>{told}</div>")
 
 
-def _coloured(line: str) -> str:
-    """A line of a diff: its sign says it, the background only repeats it."""
-    style = _DIFF.get(line[0])
-    return f'<span style="{style}">{markup(line)}</span>' if style else markup(line)
+def _coloured(lines: Sequence[str]) -> str:
+    """Lines of a diff: their signs say what they are, the backgrounds only repeat it."""
+    parts: list[str] = []
+    for sign, group in itertools.groupby(lines, lambda line: line[0] if line[0] in _DIFF else ""):
+        text = "\n".join(markup(line) for line in group)
+        parts.append(f'<span style="{_DIFF[sign]}">{text}</span>' if sign else text)
+    return "\n".join(parts)

@@ -27,8 +27,10 @@ AnyArray = npt.NDArray[Any]
 _STRETCH = 4096
 """Elements that become Python objects at a time."""
 
-_FILL = {"pandas": ("fillna(0)", "dropna()"), "polars": ("fill_null(0)", "drop_nulls()"),
-         "pyarrow": ("fill_null(0)", "drop_null()")}  # fmt: skip
+_FORMS = {
+    "pandas": ("fillna", "dropna"), "polars": ("fill_null", "drop_nulls"), "pyarrow": ("fill_null", "drop_null"),
+}  # fmt: skip
+"""How missing elements are replaced, and left out."""
 
 
 class NullsError(HastegaError, ValueError):
@@ -148,7 +150,7 @@ def memory_of(data: object, name: str) -> AnyArray | Pieces:
         return _of_pandas(data, name)
     exported = arrow.read(data)
     if exported.nulls:
-        raise _nulls(data, name, exported.nulls)
+        raise _nulls(data, name, exported.nulls, exported.bits)
     if exported.dtype.name not in STORAGES:
         raise NotCompilable(f"elements of type {exported.dtype} are not compiled")
     parts = [Part(each.memory, each.count, exported.bits, each.first) for each in exported.stretches]
@@ -183,7 +185,7 @@ def _of_pandas(data: Any, name: str) -> AnyArray | Pieces:
         raise NotCompilable(f"elements of type {dtype} are not compiled")
     missing = int(data.isna().sum())
     if missing:
-        raise _nulls(data, name, missing)
+        raise _nulls(data, name, missing, dtype.kind == "b")
     if hasattr(dtype, "pyarrow_dtype"):
         return memory_of(data.array.__arrow_array__(), name)
     return widened(cast(AnyArray, data.to_numpy(dtype=getattr(dtype, "numpy_dtype", None), copy=False)))
@@ -198,15 +200,19 @@ def _wide(dtype: np.dtype[Any]) -> np.dtype[Any]:
     return np.dtype(np.float64) if dtype == np.float32 else dtype
 
 
-def _nulls(data: object, name: str, count: int) -> NullsError:
+def _nulls(data: object, name: str, count: int, bools: bool) -> NullsError:
     unnamed = name in ("", type(data).__name__)
     kind = type(data).__name__
     subject = f"{'an' if kind[0] in 'AEIOU' else 'a'} {kind}" if unnamed else f"`{name}`"
     text = "" if unnamed else f"({name})" if " " in name else name
     nulls, are, them = ("null", "is", "it") if count == 1 else ("nulls", "are", "them")
-    fill, drop = _FILL.get(_library(data), ("", ""))
-    form = f"write `{text}.{fill}`, or `{text}.{drop}` to leave {them} out" if fill else f"fill {them} first"
-    return NullsError(f"{subject} holds {count} {nulls}, which {are} no number: {form}")
+    told = f"{subject} holds {count} {nulls}, which {are} no number"
+    if _library(data) not in _FORMS:
+        return NullsError(f"{told}: fill {them} first")
+    fill, drop = _FORMS[_library(data)]
+    return NullsError(
+        f"{told}: write `{text}.{fill}({0 if not bools else False})`, or `{text}.{drop}()` without {them}"
+    )
 
 
 def _library(data: object) -> str:

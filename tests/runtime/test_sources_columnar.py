@@ -151,7 +151,9 @@ MISSING = {
     "pyarrow": (pa.array([1, None]), 1, "xs.fill_null(0)"),
     "a slice": (pa.array([None, 1, None, 3, None, None] * 20)[1:50], 32, "xs.fill_null(0)"),
     "chunks": (pa.chunked_array([[1, None], [2], [None]]), 2, "xs.fill_null(0)"),
-    "bits": (pl.Series([True, None]), 1, "xs.fill_null(0)"),
+    "bits": (pl.Series([True, None]), 1, "xs.fill_null(False)"),
+    "Arrow's bits": (pa.array([True, None, None]), 2, "xs.fill_null(False)"),
+    "pandas, bools": (pd.Series([True, None], dtype="boolean"), 1, "xs.fillna(False)"),
 }
 
 
@@ -163,9 +165,9 @@ def test_missing_elements_are_counted(name):
     assert str(caught.value).startswith(f"`xs` holds {count} null")
     assert f"write `{form}`" in str(caught.value)
     filled = eval(form, {"xs": made})
-    assert described(filled, "xs").array(0, len(filled)).tolist() == [
-        0 if each is None or each is pd.NA else each for each in list(made.tolist())
-    ]
+    python = made.to_pylist() if hasattr(made, "to_pylist") else list(made)
+    numbers = [0 if each is None or each is pd.NA else each for each in python]
+    assert described(filled, "xs").array(0, len(filled)).tolist() == numbers
 
 
 def test_nan_is_a_number():
