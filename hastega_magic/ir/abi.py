@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hastega_magic.ir.kernel import Accumulate, Kernel, Store
+from hastega_magic.ir.kernel import TURN_NEEDS_PYTHON, Accumulate, Guard, Kernel, Store
 from hastega_magic.ir.schedule import BLOCK, VIRTUAL_LANES
 
 ENTRY = "hastega"
@@ -49,6 +49,8 @@ class Layout:
     stores: tuple[Store, ...]
     folds: tuple[Accumulate, ...]
     groups: tuple[int | None, ...]
+    turns: bool = False
+    """Whether elements make turns of loops of their own, so that a block may take any time."""
 
     def source(self, slot: int) -> int:
         """First word of a source."""
@@ -106,5 +108,10 @@ def layout(kernel: Kernel) -> Layout:
             masks.append(store.mask)
         groups.append(masks.index(store.mask))
     return Layout(
-        len(kernel.sources), len(kernel.tables), stores, tuple(kernel.of(Accumulate)), tuple(groups)
+        len(kernel.sources),
+        len(kernel.tables),
+        stores,
+        tuple(kernel.of(Accumulate)),
+        tuple(groups),
+        any(guard.reason == TURN_NEEDS_PYTHON for guard in kernel.of(Guard)),
     )

@@ -14,6 +14,9 @@ from hastega_magic.ir.pipeline import Source, Table
 from hastega_magic.ir.schedule import Schedule
 from hastega_magic.types import INT, ScalarType
 
+TURN_NEEDS_PYTHON = "a turn of a loop needs Python"
+"""Why the guard is there that every loop inside a kernel has."""
+
 OK, VIOLATED, TROUBLE = 0, 1, 2
 """What a block reports: done; the source left the interval this variant assumes; Python must evaluate it."""
 

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field, replace
 from hastega_magic.interval import Interval
 from hastega_magic.ir.expr import Expr, const, flatten, is_const, leaf, make, postorder, rebuild
 from hastega_magic.ir.fused import Fused
-from hastega_magic.ir.kernel import Assume, Guard
+from hastega_magic.ir.kernel import TURN_NEEDS_PYTHON, Assume, Guard
 from hastega_magic.ir.loop import Iteration, iteration, loops_in, truths
 from hastega_magic.ops import OPS
 from hastega_magic.passes.builder import GraphBuilder
@@ -130,7 +130,7 @@ def _conditions(builder: GraphBuilder, node: Expr, overflows: bool) -> list[tupl
         found.append((make("not", make("ult", node.args[1], length)), "index out of range"))
         return found
     if node.op == "turns":
-        return [(node, "a turn of a loop needs Python")]
+        return [(node, TURN_NEEDS_PYTHON)]
     row = OPS.get(node.op)
     if row is None:
         return found

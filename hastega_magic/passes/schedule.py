@@ -203,6 +203,8 @@ def _schedule(body: tuple[Statement, ...], target: Target, width: int | None, la
     for limit in (_VAST, (4 if large else 2) * _VAST):  # few elements do not earn back a long compilation
         if len(nodes) > limit:
             most = max(1, most // 2)
+    if any(node.op == "turns" for node in nodes):  # blocks differ in what they take
+        return Schedule(lanes, min(in_flight, most), grain=1, prefetch=PREFETCH, stream=large)
     return Schedule(lanes, min(in_flight, most), prefetch=PREFETCH, stream=large)
 
 

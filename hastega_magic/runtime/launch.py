@@ -152,7 +152,7 @@ class Launch:
         def tick() -> None:
             self.work.at(self._done + min(int(shared[abi.NEXT]), blocks) * BLOCK)
 
-        threads.run(task, count, blocks, ask_to_stop, tick)
+        threads.run(task, count, blocks, ask_to_stop, tick, short=not plan.turns)
 
     def violated(self) -> AnyArray:
         """Numbers of the blocks whose elements left what the last variant assumed."""

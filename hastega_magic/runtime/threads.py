@@ -27,13 +27,15 @@ def run(
     blocks: int,
     ask_to_stop: Callable[[], None],
     tick: Callable[[], None] = lambda: None,
+    *,
+    short: bool = True,
 ) -> None:
     """Call `task(thread number)` on every thread and wait; `tick` is called every 50 ms meanwhile.
 
     On KeyboardInterrupt the tasks are asked to stop, waited for (each finishes the block in hand), and the
-    interrupt goes on.
+    interrupt goes on. `short`: blocks take microseconds, so that few of them are run here and now.
     """
-    if blocks <= SMALL_BLOCKS:
+    if short and blocks <= SMALL_BLOCKS:
         task(0)
         return
     futures: list[Future[object]] = [_pool(threads).submit(task, number) for number in range(threads)]

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+import os
+import signal
+import threading
 import warnings
 
 import numpy as np
@@ -208,6 +211,19 @@ def test_what_is_left_to_python_says_why(body, reason):
         assert session.namespace["y"].tolist() == wanted
     (pipeline,) = session.last.report.to_dict()["pipelines"]
     assert reason in pipeline["barriers"][0]["reason"]
+
+
+@pytest.mark.parametrize("count", [3, 40_000])
+def test_a_loop_that_never_ends_is_interrupted(count):
+    text = function("while v != 0:\n    v = (v ^ 1) | 2\nreturn v")
+    session = Session({"xs": np.arange(1, count)})
+    asked = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+    asked.start()
+    with pytest.raises(KeyboardInterrupt):
+        session.run_cell(text + "y = xs |> map(f)", options=Options(baseline=False))
+    asked.join()
+    session.run_cell("z = xs |> sum")
+    assert session.namespace["z"] == count * (count - 1) // 2
 
 
 # Programs from a grammar
