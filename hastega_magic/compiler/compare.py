@@ -19,7 +19,8 @@ _FITTED = 1 / 3
 
 _ALIKE = (
     "Compared back ends, and {} once more, were timed with their memory in use already; "
-    "the cell's own time above is that of its run, which may have used memory and device for the first time."
+    "they are held against each other. The cell's own time is that of its run, which may have used memory "
+    "and device for the first time."
 )
 
 

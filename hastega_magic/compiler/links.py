@@ -102,12 +102,25 @@ def _links(
         for key, numbers in by_key.items():
             for span in _spans(key, now, pipelines):
                 found.setdefault(span, {}).setdefault(listing, set()).update(numbers)
+    _gather(found, pipelines)
     return [
         {"span": span.to_list(), "text": cell.cut(span)}
         | {listing: sorted(found[span].get(listing, ())) for listing in LISTINGS}
         for span in sorted(found)
         if 0 < span.line <= span.end_line <= len(cell.lines)
     ]
+
+
+def _gather(found: dict[Span, dict[str, set[int]]], pipelines: Sequence[Pipeline]) -> None:
+    """Let each stage have the lines of all that stands in it, so that its name leads to its code."""
+    for span in {stage.span for each in pipelines for stage in (*each.stages, each.sink)}:
+        inside = [lines for other, lines in found.items() if other != span and other.within(span)]
+        if span == NOWHERE or not inside:
+            continue
+        own = found.setdefault(span, {})
+        for lines in inside:
+            for listing, numbers in lines.items():
+                own.setdefault(listing, set()).update(numbers)
 
 
 def _spans(key: Key, now: Fused, pipelines: Sequence[Pipeline]) -> Iterable[Span]:

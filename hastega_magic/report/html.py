@@ -19,6 +19,7 @@ from hastega_magic.report.model import SCHEMA, PipelineReport, Report
 from hastega_magic.report.verdict import (
     LEGEND,
     backend_name,
+    held_against,
     phase_name,
     reasons,
     remarks,
@@ -195,10 +196,11 @@ def _baselines(pipeline: PipelineReport) -> str:
         return ""
     running = pipeline.seconds()
     rows = [Row("this run", running, units.seconds(running), ours=True)] if running > 0 else []
-    table = [_row(("baseline", "time", "time ÷ ours", "how"), "th", last_left=True)]
+    table = [_row(("baseline", "time", "÷ ours", "how"), "th", last_left=True)]
     for baseline in pipeline.baselines:
         seconds = baseline.seconds if baseline.equal else 0.0
-        ratio = f"{units.times(seconds / running)} ×" if seconds > 0 and running > 0 else ""
+        mine = held_against(pipeline, baseline)
+        ratio = f"{units.times(seconds / mine)} ×" if seconds > 0 and mine > 0 else ""
         time = units.seconds(seconds) if seconds > 0 else "–"
         mark = "≈" if baseline.extrapolated else "✓"
         remark = " · ".join(part for part in (f"{time} {mark}", ratio) if part)

@@ -11,6 +11,7 @@ from hastega_magic.report.model import SCHEMA, PipelineReport, Report
 from hastega_magic.report.verdict import (
     LEGEND,
     backend_name,
+    held_against,
     phase_name,
     remarks,
     title,
@@ -70,10 +71,10 @@ def _phases(pipeline: PipelineReport) -> Iterable[Sequence[str]]:
 
 
 def _baselines(pipeline: PipelineReport) -> Iterable[Sequence[str]]:
-    running = pipeline.seconds()
     for baseline in pipeline.baselines:
         timed = baseline.equal and baseline.seconds > 0
-        ratio = f"{units.times(baseline.seconds / running)} ×" if timed and running > 0 else ""
+        mine = held_against(pipeline, baseline)
+        ratio = f"{units.times(baseline.seconds / mine)} ×" if timed and mine > 0 else ""
         yield (
             shorten(backend_name(baseline.backend), 24),
             units.seconds(baseline.seconds) if timed else "–",

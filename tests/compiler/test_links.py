@@ -27,6 +27,9 @@ CONTROL = re.compile(r"%[it]\.(next|more) = | = phi |^  br ")
 PLUMBING = re.compile(r"\s+((add|inc|cmp|sub)[lq]\b|j\w+\b|.*\(%rsp\)$|v?k?mov\w+\s+-?\d*\(%rsp\), )")
 
 
+STAGE = re.compile(r"(map|filter)\(")
+
+
 def cut(text, span):
     line, col, end_line, end_col = span
     lines = text.split("\n")
@@ -64,7 +67,9 @@ def by_line(pipeline, listing):
 
 
 def texts(pipeline, listing, line):
-    return {link["text"] for link in by_line(pipeline, listing).get(line, [])}
+    """What a line comes from, the stages around it left out: they have the lines of all that stands in them."""
+    found = {link["text"] for link in by_line(pipeline, listing).get(line, [])}
+    return {text for text in found if not STAGE.match(text)} or found
 
 
 def loop_lines(pipeline, listing):
@@ -84,7 +89,7 @@ def test_every_line_of_the_fused_form_has_a_link(target):
     assert [number for number, line in enumerate(lines, 1) if line and number not in found] == []
     line = 1 + next(number for number, line in enumerate(lines) if "= mod" in line)
     assert texts(pipeline, "fused", line) == {"mu * x * (x + 1) % p"}
-    assert [link["span"][0] for link in found[line]] == [3]
+    assert {link["span"][0] for link in found[line]} == {3}
     assert texts(pipeline, "fused", 1 + next(n for n, line in enumerate(lines) if "= sum" in line)) == {"sum"}
     assert texts(pipeline, "fused", 3) == {"range(1, 0x20001)"}
 
@@ -375,3 +380,16 @@ def test_opencl_lines_lead_to_their_own_stage(cell):
     )
     assert stores
     assert all(link["span"] == whole for number in stores for link in found[number])
+
+
+def test_the_name_of_a_stage_leads_to_all_of_its_code():
+    ran = battery.run("(range(100_000) |> map(lambda x: x * 3 + 1) |> filter(lambda x: x % 7 == 0) |> sum)")
+    links = {link["text"]: link for link in check(ran.report)["links"]}
+    for stage, parts in {
+        "map(lambda x: x * 3 + 1)": ("x * 3", "x * 3 + 1"),
+        "filter(lambda x: x % 7 == 0)": ("x % 7", "x % 7 == 0"),
+    }.items():
+        for listing in ("fused", "llvm", "asm", "opencl"):
+            inside = {line for part in parts for line in links[part][listing]}
+            assert inside
+            assert inside <= set(links[stage][listing])
