@@ -23,7 +23,7 @@ from hastega_magic.types import BOOL
 if TYPE_CHECKING:
     from hastega_magic.codegen.opencl_body import Body
 
-LIMIT = 1 << 28
+LIMIT = 1 << 25
 
 
 @dataclass
@@ -52,7 +52,7 @@ def emit_turns(body: Body, node: Expr, used: frozenset[int]) -> Turned:
     trouble = [_variable(body, "bad", mask, f"{name} & 0") for name in live]
     turns = _variable(body, "turns", "int", "0")
     going = " | ".join(live)
-    bad = " | ".join(trouble)
+    bad = " | ".join(("trouble", *trouble))  # the block is lost already where an earlier vector needed Python
     some = f"({going}) && !({bad})" if body.lanes == 1 else f"any({going}) && !any({bad})"
     with w.block(f"while ({some})"):
         fixed = dict(zip(loop.outer, (body[arg] for arg in outside), strict=True))

@@ -91,6 +91,20 @@ def describe_group(bounds: Sequence[Bound], trace: Trace) -> None:
     trace.add("group", name=", ".join(bound.name for bound in bounds), span=span, stages=stages)
 
 
+_NOTABLE = 1e-3
+"""Seconds of Python that are worth a sentence."""
+
+
+def describe_python(stages: Sequence[str], seconds: float, trace: Trace) -> None:
+    """How much of the kernel's time is Python's."""
+    if seconds >= _NOTABLE:
+        what = f"`{stages[0]}`" if len(stages) == 1 else f"the {len(stages)} stages from `{stages[0]}` on"
+        spent = units.seconds(seconds)
+        trace.add(
+            "why", text=f"Python took {spent} for {what}: the figures count that as part of the kernel."
+        )
+
+
 def describe_barrier(stage: str, reason: Reason, trace: Trace) -> None:
     """A stage that Python runs, and why."""
     trace.add("barrier", stage=stage, reason=reason.text, span=reason.span.to_list())

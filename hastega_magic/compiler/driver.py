@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import time
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -330,9 +331,17 @@ class Driver:
         describe.describe_barrier(bound.site.source_text, reason, self.trace)
         if self.options.strict:
             raise StrictError(f"`{bound.site.source_text}` is not compiled: {reason.text}")
+        found = self._by_python(value, bound, stages)
+        self.pictures.python(stages, why, bound.site.source_text, value, found)
+        return found
+
+    def _by_python(self, value: object, bound: Bound, stages: Sequence[BoundStage]) -> object:
+        began = time.perf_counter()
         with self.trace.phase("kernel"):
             found = python.run(value, bound.calls(stages))
-        self.pictures.python(stages, why, bound.site.source_text, value, found)
+        describe.describe_python(
+            [stage.site.text for stage in stages], time.perf_counter() - began, self.trace
+        )
         return found
 
     def _barrier(self, bound: Bound, value: object, stages: Sequence[BoundStage], reason: Reason) -> object:
@@ -342,8 +351,7 @@ class Driver:
         describe.describe_barrier(stage.site.text, reason, self.trace)
         if self.options.strict:
             raise StrictError(f"`{stage.site.text}` is not compiled: {reason.text}")
-        with self.trace.phase("kernel"):
-            found = python.run(value, bound.calls(noted(stages)))
+        found = self._by_python(value, bound, noted(stages))
         self.pictures.python(stages, reason.text, bound.site.source_text, value, found)
         forget_inputs()
         return found
@@ -358,8 +366,7 @@ class Driver:
         self.trace.add("warning", text=text)
         self.trace.add("int", mode=self.options.int_mode, proved=False, guarded=True, fell_back=True)
         self._warn_at(text, bound)
-        with self.trace.phase("kernel"):
-            found = python.run(value, bound.calls(noted(stages)))
+        found = self._by_python(value, bound, noted(stages))
         self.pictures.python(stages, why, bound.site.source_text, value, found)
         return found
 

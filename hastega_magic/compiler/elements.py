@@ -63,6 +63,7 @@ class Elements:
             self._producer = Elements(producer, self.workspace, self.mode, self.group)
         self._tables = [column.data for column in self.workspace.table_columns]
         self._approximate = {id(stage) for stage, _ in self._steps if _is_approximate(stage.fn)}
+        self._turning = {id(stage) for stage, _ in self._steps if _turns(stage.fn)} - self._approximate
 
     def at(self, index: int) -> Element:
         """Element number `index` of the loop; what its functions raise propagates, with a note that names it."""
@@ -124,12 +125,16 @@ class Elements:
         except Exception as error:
             error.add_note(self._where(stage, index, start))
             raise
-        values = self._values(stage, value)
-        if values is None:
-            return _python(found)
-        assert stage.fn is not None
-        result = _filled(stage.fn.result, values)
-        wrong = _beyond(values)
+        if id(stage) in self._turning and self.mode == "exact":
+            # Turn after turn, the interpreter takes hundreds of times as long as Python, whose value is exact.
+            result = _python(found)
+            wrong = next((each for each in _scalars(result) if _is_beyond(each)), None)
+        else:
+            values = self._values(stage, value)
+            if values is None:
+                return _python(found)
+            assert stage.fn is not None
+            result, wrong = _filled(stage.fn.result, values), _beyond(values)
         if wrong is None:
             # Functions that are the kernel's own have its bits here too, whichever elements share the block.
             return result if id(stage) in self._approximate else _python(found)
@@ -247,7 +252,16 @@ def _python(value: Any) -> Any:
 def _beyond(values: dict[Expr, Any]) -> int | None:
     """The first computed integer that no int64 holds."""
     integers = (found for node, found in values.items() if node.args and node.type is INT)
-    return next((found for found in integers if isinstance(found, int) and found not in INT64), None)
+    return next((found for found in integers if _is_beyond(found)), None)
+
+
+def _is_beyond(value: object) -> bool:
+    return isinstance(value, int) and value not in INT64
+
+
+def _turns(fn: Fn | None) -> bool:
+    """Whether a function has a loop of its own."""
+    return fn is not None and any(node.op == "turns" for node in postorder(_roots(fn)))
 
 
 def _is_approximate(fn: Fn | None) -> bool:

@@ -16,8 +16,8 @@ from hastega_magic.ir.loop import MOST_TURNS, Iteration, facts, iteration, opera
 from hastega_magic.types import BOOL, INT
 
 _LIMITS = ((1 << 31) - 1, (1 << 52) - 1, INT64_MAX)
-_PATIENCE = 3
-"""Turns of the analysis before bounds are widened."""
+_PATIENCE = 4
+"""How often a bound may grow before it is widened, in all turns of the analysis together."""
 
 _FEW = 1 << 16
 """The largest step of what counts as a counter."""
@@ -44,6 +44,7 @@ class Inference:
         self._leaves: Ranges = {}  # of loops' own leaves, as a turn begins; they only grow
         self._after: Ranges = {}  # of the state, as a turn ends
         self._facts: dict[Expr, dict[tuple[str, Expr], None]] = {}
+        self._grew: dict[Expr, int] = {}
         self.limited: dict[Expr, Interval] = {}
         self.ranges: Ranges = {}
         self.overflowing: dict[Expr, None] = {}
@@ -99,20 +100,18 @@ class Inference:
                 counters.add(leaf)
                 around = ranges.get(start, TOP).meet(INT64)
                 self._join(leaf, Interval(_sum(around.lo, -most), _sum(around.hi, most)).meet(INT64), False)
-        turn = 0
         growing = True
         while growing:
             kept = dict(self.overflowing)
             inner: Ranges = {}
             self._walk(body.roots(), inner)
-            growing = self._grow(body, inner, counters, turn)
-            turn += 1
+            growing = self._grow(body, inner, counters)
             if growing:
                 self.overflowing = kept
             else:
                 ranges.update(inner)
 
-    def _grow(self, body: Iteration, inner: Ranges, counters: Container[Expr], turn: int) -> bool:
+    def _grow(self, body: Iteration, inner: Ranges, counters: Container[Expr]) -> bool:
         """Let the state hold what it is after a turn; whether that changed anything."""
         growing = False
         bounds = body.bounds or (None,) * len(body.state)
@@ -123,13 +122,16 @@ class Inference:
             new = old.join(inner[step]) if known is None else old.join(known)
             if not new.within(old):
                 growing = True
-                self._join(leaf, new if turn < _PATIENCE else _widened(old, new), known is None)
+                self._join(leaf, new, known is None)
         return growing
 
     def _join(self, leaf: Expr, found: Interval, limited: bool) -> None:
         old = self._after.get(leaf)
         new = found if old is None else old.join(found)
         if new != old:
+            self._grew[leaf] = self._grew.get(leaf, 0) + 1
+            if old is not None and self._grew[leaf] > _PATIENCE:
+                new = _widened(old, new)
             self._after[leaf] = new
             self._leaves[leaf] = new.meet(self._limit) if limited else new
             self._grown = self._grown or old is not None

@@ -11,7 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from hastega_magic.interval import Interval
-from hastega_magic.ir.expr import Expr, const, is_const, make, node_of, postorder, rebuild
+from hastega_magic.ir.expr import Expr, conjunction, const, is_const, make, node_of, postorder, rebuild
+from hastega_magic.ir.kernel import Assume
 from hastega_magic.ir.loop import Iteration, changed, everything, iteration, truths
 from hastega_magic.ir.target import Target
 from hastega_magic.ops import OPS
@@ -36,6 +37,13 @@ class Lowered:
     images: Sequence[tuple[Expr, Expr]] = ()
 
 
+def within(node: Expr, interval: Interval) -> Expr:
+    """Whether an int64 value lies in the interval."""
+    assert interval.lo is not None
+    assert interval.hi is not None
+    return make("and", make("ge", node, const(interval.lo)), make("le", node, const(interval.hi)))
+
+
 def operand_class(node: Expr) -> str:
     """Which spelling of a row applies: by the first operand, or for select the second."""
     kind = (node.args[1] if node.op == "select" else node.args[0]).type
@@ -49,12 +57,17 @@ def lower(
     target: Target,
     width: int | None = None,
     troubles: Mapping[str, Expr] | None = None,
+    assumes: Sequence[Assume] = (),
 ) -> Lowered:
     """Every node below the roots in terms of operators that the target spells; `width`: lanes, if forced.
 
-    `troubles`: for loops, by tag, the condition under which a turn needs Python.
+    `troubles`: for loops, by tag, the condition under which a turn needs Python. `assumes`: elements of which they do
+    not hold make no turns, as theirs might never end.
     """
     lowering = _Lowering(GraphBuilder(leaves, ranges), target, width, troubles or {})
+    if assumes:
+        lowering.entered = frozenset(node for node in postorder(roots) if node.op == "turns")
+        lowering.gate = conjunction(within(each.load, each.interval) for each in assumes)
     for root in roots:
         lowering.lowered(root)
     return Lowered(lowering.new, lowering.builder.ranges, [*lowering.new.items(), *lowering.parts])
@@ -66,6 +79,8 @@ class _Lowering:
     ) -> None:
         self.builder = builder
         self._troubles = troubles
+        self.entered: frozenset[Expr] = frozenset()
+        self.gate: Expr | None = None
         self.new: dict[Expr, Expr] = {}
         self.parts: list[tuple[Expr, Expr]] = []
         self._target = target
@@ -153,6 +168,8 @@ class _Lowering:
         if node.op in ("turns", "result"):
             args = tuple(self.new[arg] for arg in node.args)
             value = self._lowered_body(node) if node.op == "turns" else node.value
+            if self.gate is not None and node in self.entered:
+                args = (make("and", args[0], self.lowered(self.gate)), *args[1:])
             self._note(node, node_of(node.op, args, node.type, value))
             return
         current = rebuild(node, tuple(self.new[arg] for arg in node.args))

@@ -70,6 +70,7 @@ def make_kernel(
         target,
         width,
         variant.troubles,
+        variant.assumes,
     )
     body: list[Statement] = []
     served: list[tuple[int, ...]] = []

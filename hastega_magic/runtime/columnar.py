@@ -138,7 +138,7 @@ def is_columnar(data: object) -> bool:
             return hasattr(data, "dtype") and hasattr(data, "__arrow_c_stream__")
         case _:
             typed = hasattr(data, "type") or hasattr(data, "dtype")
-            return typed and hasattr(data, "__len__") and arrow.is_exported(data)
+            return arrow.is_exported(data) and typed and hasattr(data, "__len__")
 
 
 def memory_of(data: object, name: str) -> AnyArray | Pieces:

@@ -62,6 +62,8 @@ class Flow:
         if falls is not FALSE:
             some = "" if falls is TRUE else " for some elements"
             raise NotCompilable(f"`{self.name}` returns None{some}")
+        if not self.returns:
+            raise NotCompilable(f"`{self.name}` never returns")
         return self.returned(self.returns)
 
     def returned(self, returns: Sequence[tuple[Expr, Symbolic]]) -> Symbolic:

@@ -45,7 +45,7 @@ class Items:
     @property
     def certain(self) -> bool:
         """Whether there is known to be a first item."""
-        return is_const(self.start) and is_const(self.stop) and bool(len(self.range))
+        return is_const(self.start) and is_const(self.stop) and bool(self.range)
 
     @property
     def range(self) -> range:
@@ -102,7 +102,7 @@ def _range(parts: Sequence[Expr]) -> Items:
     found = Items(None, start, stop, step.value)
     if is_const(start) and is_const(stop):
         places = found.range
-        if len(places) <= FEW:
+        if not places[FEW:]:  # its length may be more than len() can tell
             return Items(tuple(const(place) for place in places))
         if places[0] not in INT64 or places[-1] + step.value not in INT64:
             raise NotCompilable("a `range` beyond 64 bits")

@@ -20,6 +20,20 @@ def clamp(x):
     return min(max(x, -100), 100)
 
 get_ipython().run_cell_magic('hastega', '--no-baseline', 'clamped = noise |> map(clamp)')"""
+FULL_VECTORS_ONLY = """\
+def lockstep(trips, lanes):
+    whole = len(trips) // lanes * lanes
+    return sum(max(trips[i : i + lanes]) for i in range(0, whole, lanes))"""
+ONE_DIGIT_LESS = """\
+%%hastega --no-baseline
+def digit_sum(n):
+    total = 0
+    while n > 9:
+        total += n % 10
+        n //= 10
+    return total
+
+digit_sums = range(10_000) |> map(digit_sum)"""
 SHIFTED_TOO_FAR = r"""
 TIMES_9 = r"(%v\d+) = mul (<\d+ x i64>) splat \(i64 9\), (%v\d+)"
 shifted = re.sub(TIMES_9, r"\1.by = shl \2 \3, splat (i64 9)\n  \1 = add \2 \1.by, \3", nines_kernel)"""
@@ -52,6 +66,23 @@ WRONG = {
         ],
         "boxes": [
             ("lanes_float64, lanes_float32 = vector['lanes'], vector['lanes']", "how often do they fit"),
+        ],
+    },
+    "control": {
+        "waiting": [
+            ("lockstep = lambda trips, lanes: sum(trips)", "they make their turns at the same time"),
+            ("lockstep = lambda trips, lanes: max(trips)", "Two lanes: the first vector makes 8 turns"),
+            (FULL_VECTORS_ONLY, "The last vector may be shorter"),
+        ],
+        "adding": [
+            (ONE_DIGIT_LESS, "The digits of 1 add up to 1, not to 0"),
+            (CELL + "digit_sums = range(10_000) |> map(lambda n: sum(map(int, str(n))))", "Python computed a part"),
+            (CELL + "digit_sums = range(1, 10_000) |> map(_ % 10)", "9999 results"),
+        ],
+        "longest": [
+            (CELL + "champion = range(1, 100_000) |> map(length) |> max", "but which number is it"),
+            (CELL + "champion = range(1, 100_000) |> map(length) |> argmax", "where does the range begin"),
+            (CELL + "champion = 1 + (range(1, 10_000) |> map(length) |> argmax)", "There is one with more"),
         ],
     },
     "gpu": {

@@ -14,7 +14,7 @@ from notebook_runner import REPORT_MIME, add_code, drop_tagged, execute, load, r
 
 FOLDER = Path(__file__).parents[2] / "notebooks"
 NOTEBOOKS = sorted(path.stem for path in FOLDER.glob("*.md"))
-COURSE = ("tour", "simd", "gpu", "fusion", "exact", "prototype")
+COURSE = ("tour", "simd", "control", "gpu", "fusion", "exact", "prototype")
 """Those with exercises; `logistic` is the demonstration."""
 
 MARKS = [pytest.param(name, marks=[pytest.mark.timeout(240)]) for name in NOTEBOOKS]
@@ -125,7 +125,7 @@ def test_exercises_are_shipped_unsolved(executed):
 
 
 @pytest.mark.parametrize("target", ["avx2", "sse2"])
-@pytest.mark.parametrize("name", ["simd", "prototype"])
+@pytest.mark.parametrize("name", ["simd", "control", "prototype"])
 def test_what_is_said_of_lanes_holds_on_smaller_machines(name, target):
     _on(name, f"battery.on_target({target!r})")
 

@@ -226,6 +226,29 @@ def test_a_loop_that_never_ends_is_interrupted(count):
     assert session.namespace["z"] == count * (count - 1) // 2
 
 
+@pytest.mark.parametrize("on", ["parallel", "opencl"])
+@pytest.mark.parametrize(
+    ("body", "source"),
+    [
+        ("s = 0\nfor i in range(9):\n    s += v\nreturn s", np.arange(1, 300)),
+        ("while True:\n    pass", np.arange(0)),
+        ("for i in range(10**30):\n    if i * i > v:\n        break\nreturn v + i", np.arange(20)),
+        (
+            "k = 0\nwhile v:\n    v >>= 1\n    k += 1\nreturn k",
+            np.array([2**63, 5, 7, 2**64 - 1], dtype=np.uint64),
+        ),
+    ],
+)
+def test_what_once_hung_or_broke(body, source, on):
+    compare(function(body), source, on=on)
+    names = {}
+    exec(function(body), names)
+    session = Session({"xs": source})
+    cell = function(body) + "y = xs |> map(f) |> map(f) |> to_list"
+    session.run_cell(cell, options=Options(on=on, baseline=False))
+    assert session.namespace["y"] == [names["f"](names["f"](v)) for v in source.tolist()]
+
+
 # Programs from a grammar
 
 NAMES = ("a", "b", "c")
