@@ -42,7 +42,7 @@ export class CodeView {
     const bar = h('div', { class: cls('toolbar'), role: 'group', 'aria-label': 'Which listings are shown' });
     // The cell and the fused IR are short: they stand above each other, the long listings beside them.
     const short = h('div', { class: cls('pane', 'short') });
-    const grid = h('div', { class: cls('panes') }, short);
+    const grid = h('div', { class: cls('panes', 'wrap') }, short);
     for (const key of ['source', ...TARGETS] as const) {
       const text = key === 'source' ? report.source : pipeline.code[key];
       if (text.trim() === '') {
@@ -65,6 +65,7 @@ export class CodeView {
         })
       );
     }
+    bar.append(toggle('wrap', 'Break long lines; without it they are read by scrolling sideways', true, on => grid.classList.toggle(cls('wrap'), on)));
     bar.append(toggle('taller', 'Show more lines of each listing', false, on => grid.classList.toggle(cls('tall'), on)));
     bar.append(legend());
     this.element = h('div', { class: cls('codeview') }, bar, this._card, this._status, grid);
@@ -118,7 +119,7 @@ export class CodeView {
         return part.id < 0 ? shown : h('span', { class: cls('span'), 'data-link': part.id }, shown);
       });
     }
-    const shown = key === 'asm' ? columns(text) : key === 'llvm' && !this._debug ? withoutDebug(text) : text;
+    const shown = this._shown(key, text);
     const name = key === 'opencl' ? '' : operation(key, shown);
     const at = name === '' ? -1 : shown.indexOf(name, Math.max(0, shown.indexOf('= ') + 1));
     if (at < 0) {
@@ -126,6 +127,20 @@ export class CodeView {
     }
     const word = h('span', { class: cls('op') }, name);
     return [visible(shown.slice(0, at)), word, visible(shown.slice(at + name.length))];
+  }
+
+  /** The line as a pane shows it: without what takes room and tells nothing. */
+  private _shown(key: Target, text: string): string {
+    switch (key) {
+      case 'asm':
+        return columns(text);
+      case 'llvm':
+        return this._debug ? text : withoutDebug(text);
+      case 'fused':
+        return text.replace(/ {3,}; /, '  ; '); // the remark is in a column of its own, too far right for a pane
+      case 'opencl':
+        return text;
+    }
   }
 
   private _ids(key: PaneKey, at: Pointed): number[] {

@@ -9,16 +9,17 @@ export type Attributes = Readonly<Record<string, string | number | boolean>>;
 const SVG = 'http://www.w3.org/2000/svg';
 
 /** Characters that would be invisible or would reorder what stands beside them, such as U+202E. */
-const HIDDEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
+const HIDDEN =
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\uffff\ud800-\udfff\u{e0000}-\u{e007f}]/gu;
 
 /** The text with its control and direction characters made visible: `⟨U+202E⟩`. */
 export function visible(text: string): string {
-  return text.replace(HIDDEN, found => `⟨U+${found.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}⟩`);
+  return text.replace(/\r\n/g, '\n').replace(HIDDEN, found => `⟨U+${(found.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}⟩`);
 }
 
-/** The text on one line, with blanks for line ends, cut after `most` characters. */
+/** The text on one line, with single blanks for all white space, cut after `most` characters. */
 export function oneLine(text: string, most = 400): string {
-  const flat = Array.from(visible(text.replace(/\s*\n\s*/g, ' ').trim()));
+  const flat = Array.from(visible(text).trim().replace(/\s+/g, ' '));
   return flat.length <= most ? flat.join('') : `${flat.slice(0, most - 1).join('')}…`;
 }
 

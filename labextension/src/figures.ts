@@ -3,7 +3,7 @@
 import { cls, h, oneLine } from './dom';
 import { Phase, Pipeline } from './report';
 import * as units from './units';
-import { backendName, facts, phaseName, remarks, runningTime, Step, steps } from './verdict';
+import { backendName, facts, heldAgainst, phaseName, remarks, runningTime, Step, steps } from './verdict';
 
 const BARS = 'bars: logarithmic, hatched ones extrapolated';
 
@@ -62,10 +62,11 @@ export function timeBar(pipeline: Pipeline): HTMLElement | null {
 export function baselines(pipeline: Pipeline): HTMLElement {
   const running = runningTime(pipeline);
   const rows = [
-    { name: 'hastega', seconds: running, mark: '', how: oneLine(pipeline.backend, 60), kind: 'ours' },
+    { name: 'this run', seconds: running, ours: 0, mark: '', how: oneLine(pipeline.backend, 60), kind: 'ours' },
     ...pipeline.baselines.map(each => ({
       name: backendName(each.backend),
       seconds: each.equal ? each.seconds : 0,
+      ours: heldAgainst(pipeline, each),
       mark: each.extrapolated ? ' ≈' : ' ✓',
       how: remarks(each),
       kind: each.extrapolated ? 'guessed' : 'measured'
@@ -78,11 +79,11 @@ export function baselines(pipeline: Pipeline): HTMLElement {
   for (const row of rows) {
     const bar = h('div', { class: cls('rule', row.kind), 'aria-hidden': 'true' });
     bar.style.width = row.seconds > 0 ? `${Math.max(1, (100 * (Math.log10(row.seconds) - low)) / span)}%` : '0';
-    const ratio = row.kind !== 'ours' && row.seconds > 0 && running > 0 ? `${units.times(row.seconds / running)} ×` : '';
+    const ratio = row.seconds > 0 && row.ours > 0 ? `${units.times(row.seconds / row.ours)} ×` : '';
     body.append(
       h('tr', {},
         h('th', { scope: 'row' }, row.name),
-        h('td', { class: cls('number-cell') }, row.seconds > 0 ? `${units.seconds(row.seconds)}${row.mark}` : '✗'),
+        h('td', { class: cls('number-cell') }, row.seconds > 0 ? `${units.seconds(row.seconds)}${row.mark}` : '–'),
         h('td', { class: cls('number-cell') }, ratio),
         h('td', { class: cls('wide') }, bar),
         h('td', { class: cls('how') }, row.how))
@@ -90,7 +91,7 @@ export function baselines(pipeline: Pipeline): HTMLElement {
   }
   return h('div', { class: cls('baselines') },
     h('div', { class: cls('scroll') },
-      h('table', { class: cls('table') }, head('', 'time', '× ours', BARS, 'how'), body)),
+      h('table', { class: cls('table') }, head('baseline', 'time', '÷ ours', BARS, 'how'), body)),
     h('div', { class: cls('faint') }, '✓ checked equal to our result · ≈ extrapolated from a part of the input')
   );
 }

@@ -100,6 +100,16 @@ test('the glossary says what an instruction does, with a picture that is right',
   assert.equal(explain('asm', '\tconstructor\t%zmm1', 'x86'), null);
 });
 
+test('a plain movq is no vector instruction, one with a vector register is', () => {
+  for (const line of ['movq\t(%rdi), %rax', 'movq\t%rax, %rcx', 'movq\t$7, 8(%rsp)']) {
+    assert.equal(explain('asm', `\t${line}`, 'x86')?.says, 'Moves a value between registers, or loads or stores one.', line);
+  }
+  for (const line of ['movq\t%xmm0, %rax', 'vmovq\t(%rdi), %xmm1', 'movd\t%eax, %xmm2']) {
+    assert.match(explain('asm', `\t${line}`, 'x86')?.says ?? '', /vector register, or back\.$/, line);
+  }
+  assert.match(explain('asm', '\tvzeroupper', 'x86')?.says ?? '', /^Clears/);
+});
+
 test('common instructions of SSE2, AVX2, AVX-512 and NEON are all known', () => {
   const x86 = `paddd paddq mulpd addps vfmadd231pd vdivpd vsqrtps vpcmpgtq vpcmpltuq vcmpltpd kandw kortestb vpcompressq vpblendmq
     vblendvpd vpermq vpshufd vextracti64x4 vextracti128 vpextrq vpinsrq vcvttpd2dq vcvtqq2pd vpmovsxdq vpmovqd vpgatherqq

@@ -6,7 +6,7 @@ import { diff, shortened } from '../src/diff';
 import { contains, LinkIndex } from '../src/links';
 import { decode, Link, Model } from '../src/report';
 import * as units from '../src/units';
-import { compared, reasons, steps, verdict } from '../src/verdict';
+import { compared, heldAgainst, reasons, steps, verdict } from '../src/verdict';
 import { sample } from './page';
 
 test('a real report is read whole', () => {
@@ -88,6 +88,29 @@ test('a baseline with another result has no ratio', () => {
   assert.equal(compared({ ...base, equal: true }, 1), '2.0 × NumPy ✓');
   assert.equal(compared({ ...base, equal: true, seconds: 0.5 }, 1), '2.0 × slower than NumPy ✓');
   assert.equal(compared({ ...base, equal: true, backend: '__proto__' }, 1), '2.0 × __proto__ ✓');
+});
+
+test('our own run again is a time, not a rival, and what was run as it was is held against it', () => {
+  const row = { seconds: 2, spread: [], elements: 5, extrapolated: false, equal: true, phases: [], note: '' };
+  const rows = ['simd', 'parallel, run again', 'empty', 'python'].map(backend => ({ ...row, backend, seconds: backend.endsWith('again') ? 0.5 : 2 }));
+  const data = sample();
+  data.pipelines[0] = { ...data.pipelines[0], phases: [{ name: 'kernel', seconds: 4 }], baselines: rows };
+  const [pipeline] = decode(data).pipelines;
+  assert.ok(pipeline);
+  assert.deepEqual(verdict(pipeline).slice(-4).map(part => part.text), [
+    '4.0 × SIMD, one thread ✓', '500 ms when run again ✓', 'transfers alone 50 % of it', '2.0 × slower than pure Python ✓'
+  ]);
+  const failed = { ...pipeline, baselines: pipeline.baselines.map(each => ({ ...each, equal: each.backend === 'simd' })) };
+  assert.deepEqual(failed.baselines.map(each => heldAgainst(failed, each)), [4, 4, 4, 4]);
+});
+
+test('what the report says of integers is not said twice', () => {
+  const [pipeline] = decode(sample()).pipelines;
+  assert.ok(pipeline);
+  assert.equal(reasons(pipeline).filter(each => each.startsWith('Integers')).length, 1);
+  const int = { mode: 'exact', proved: false, guarded: true, fellBack: false };
+  assert.ok(reasons({ ...pipeline, int }).includes('No guard fired: every integer did fit.'));
+  assert.ok(!reasons({ ...pipeline, int: { ...int, mode: 'wrap' } }).some(each => each.startsWith('No guard')));
 });
 
 test('a difference turns the one text into the other', () => {

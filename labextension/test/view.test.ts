@@ -34,7 +34,7 @@ test('the first line is the verdict, then the time, the baselines, and the tabs'
   parts.slice(1).forEach((each, at) => {
     assert.ok((parts[at]?.compareDocumentPosition(each) ?? 0) & 4, 'in this order');
   });
-  assert.match(parts[2]?.textContent ?? '', /pure Python.*NumPy/);
+  assert.match(parts[2]?.textContent ?? '', /÷ ours.*pure Python.*NumPy/);
   const names = all('[role=tab]').map(each => each.textContent);
   assert.deepEqual(names, ['Code', 'Pipeline', 'Passes', 'Size', 'Lanes', 'Times', 'Why']);
 });
@@ -126,6 +126,17 @@ test('a listing can be hidden and shown', () => {
   toggle.click();
   assert.equal(toggle.getAttribute('aria-pressed'), 'false');
   assert.ok(one('.hastega-pane-asm').hidden);
+});
+
+test('long lines are wrapped unless that is switched off', () => {
+  show(sample());
+  const panes = one('.hastega-panes');
+  const toggle = all('.hastega-button').find(each => each.textContent === 'wrap');
+  assert.equal(toggle?.getAttribute('aria-pressed'), 'true');
+  assert.ok(panes.classList.contains('hastega-wrap'));
+  toggle?.click();
+  assert.ok(!panes.classList.contains('hastega-wrap'));
+  assert.match(one('.hastega-pane-fused [data-line="4"] code').textContent ?? '', /\S {2}; line 3$/);
 });
 
 test('a listing that nothing ran waits to be asked for, and says so', () => {

@@ -7,6 +7,10 @@ from typing import Any
 
 import front as fronts
 
+from hastega_magic.report import Report
+from hastega_magic.report.verdict import reasons
+from hastega_magic.report.verdict import verdict as words
+
 MIME = "application/vnd.hastega.report+json"
 CELL = """%%hastega --threads 2
 p, mu = 6_700_417, 22
@@ -224,8 +228,80 @@ def test_what_was_cut_is_marked(write, open_notebook):
     assert "left out" in page.inner_text(".hastega-diff") or "more lines" in page.inner_text(".hastega-diff")
 
 
+def baseline(backend: str, seconds: float, **facts: Any) -> dict[str, Any]:
+    return {"backend": backend, "seconds": seconds, "elements": 9, "equal": True, **facts}
+
+
+def test_the_words_are_those_of_the_text_and_the_html(write, open_notebook, sample):
+    (base,) = sample["pipelines"]
+    run = {"phases": [{"name": "compile", "seconds": 1.0}, {"name": "kernel", "seconds": 0.01, "bytes": 8}]}
+    others = [
+        baseline("simd", 0.02), baseline("parallel, run again", 0.004), baseline("opencl:gpu", 0.001),
+        baseline("numpy", 0.4, extrapolated=True), baseline("empty", 0.002),
+        baseline("python", 3.0, equal=False), baseline("opencl", 0.0, equal=False, elements=0),
+    ]  # fmt: skip
+    device = "cpu-" + "a long name of a device " * 4
+    guarded = {"mode": "exact", "proved": False, "guarded": True, "fell_back": False}
+    variants = [
+        {**run, "baselines": others, "int": guarded},
+        {**run, "baselines": others[:1], "overlapped": 0.002, "backend": "opencl:1", "device": device},
+        {"loops": 0, "backend": "python", "threads": 0, "phases": [], "name": "", "int": {"fell_back": True}},
+        {
+            "loops": 2,
+            "cached": True,
+            "vector": {"lanes": 1},
+            "barriers": [{"stage": "tap(f)", "reason": "seen"}],
+        },
+        {
+            "vector": {"lanes": 8, "bits": 256, "scalar_ops": ["a  b\tc", "\u200bd"]},
+            "int": {**guarded, "mode": "wrap"},
+        },
+    ]
+    report = {**sample, "pipelines": [{**base, **each} for each in variants]}
+    page = open_notebook(write("words.ipynb", (CELL, report)))
+    page.wait_for_selector(".hastega-report .hastega-tab")
+    expected = Report.from_dict(report).pipelines
+    told = page.locator(".hastega-verdict").evaluate_all(
+        "all => all.map(each => Array.from(each.querySelectorAll(':scope > span'), part => part.textContent))"
+    )
+    assert told == [[part.text for part in words(pipeline)] for pipeline in expected]
+    for more in page.locator(".hastega-verdict button").all():
+        more.click()
+    for place, pipeline in enumerate(expected):
+        panel = page.locator(".hastega-pipeline").nth(place)
+        panel.locator('.hastega-tab:text-is("Why")').click()
+        assert panel.locator(".hastega-plain li").all_text_contents() == list(reasons(pipeline)), place
+
+
+def test_no_line_of_the_code_is_cut_on_a_small_screen(write, open_notebook, sample):
+    page = open_notebook(write("small.ipynb", (CELL, sample)))
+    page.set_viewport_size({"width": 1280, "height": 900})
+    page.wait_for_selector(".hastega-report .hastega-tab")
+    cut = "all => all.filter(each => each.scrollWidth > each.clientWidth + 1).length"
+    listings = page.locator(".hastega-panes .hastega-listing:visible")
+    for _ in range(2):  # beside the file browser, and without it
+        assert listings.count() == 5
+        assert listings.evaluate_all(cut) == 0
+        boxes = {
+            key: page.locator(f".hastega-pane-{key}").bounding_box()
+            for key in ("source", "fused", "llvm", "asm")
+        }
+        assert boxes["source"]["y"] == boxes["fused"]["y"] < boxes["llvm"]["y"] == boxes["asm"]["y"]
+        assert boxes["llvm"]["width"] > boxes["asm"]["width"]
+        page.evaluate("() => window.jupyterapp.shell.collapseLeft?.()")
+        page.wait_for_timeout(200)
+    page.click('.hastega-button:text-is("wrap")')
+    assert listings.evaluate_all(cut) > 0
+
+
 def test_a_narrow_notebook_needs_no_sideways_scrolling(write, open_notebook, sample):
-    page = open_notebook(write("narrow.ipynb", (CELL, sample)))
+    (pipeline,) = sample["pipelines"]
+    code = "map(lambda value: table[value] + offsets.get(value, default) * factors[value])"
+    reasons_given = ["It calls a method.", "unbroken_" * 12]
+    barriers = [{"stage": code, "reason": why, "span": [3, 1, 3, 60]} for why in reasons_given]
+    name = ", ".join(f"result_{number}" for number in range(9))
+    report = {**sample, "pipelines": [{**pipeline, "name": name, "barriers": barriers}]}
+    page = open_notebook(write("narrow.ipynb", (CELL, report)))
     page.set_viewport_size({"width": 620, "height": 1000})
     page.evaluate("() => window.jupyterapp.shell.collapseLeft?.()")
     page.wait_for_selector(".hastega-report .hastega-tab")

@@ -33,7 +33,7 @@ export function explain(target: Target, line: string, machine: Machine): Explana
   }
   switch (target) {
     case 'asm':
-      return machine === 'x86' ? x86(name) : neon(name, /\b[vzq]\d+\b|\bv\d+\./.test(line));
+      return machine === 'x86' ? x86(name, line) : neon(name, /\b[vzq]\d+\b|\bv\d+\./.test(line));
     case 'llvm':
       return llvm(name, line);
     case 'fused':

@@ -95,7 +95,7 @@ const VECTOR = table([
   ['vmovnt(?:dq|p[sd])|v?movntdqa?|movnti\\w?', 'Writes past the caches: results that are not read again soon do not push out what is.', p.store],
   ['v?pmaskmov[dq]|vmaskmovp[sd]', 'Loads or stores only the lanes that a mask names.', p.masked],
   ['v?mov(?:dq[au]\\d*|[au]p[sd])', 'Moves a whole vector register, or loads or stores one; with a mask only the lanes it names.', p.load],
-  ['v?mov[dq]', 'Moves one value between a general register and a vector register.'],
+  ['v?mov[dq]', 'Moves one value from memory or a general register into a vector register, or back.'],
   ['v?mov[lh]p[sd]|v?mov(?:lhps|hlps)', 'Moves half of a vector register.'],
   ['vzero(?:upper|all)', 'Clears the upper halves of the vector registers, so that older code after it runs at full speed.']
 ]);
@@ -146,7 +146,14 @@ const BRANCHES = table([
   ['ret[q]?', 'Returns to the caller.']
 ]);
 
-/** What an x86-64 instruction does. */
-export function x86(name: string): Explanation | null {
-  return find(VECTOR, name, TYPES) ?? find(MASKS, name) ?? find(SCALAR, name, TYPES) ?? find(BRANCHES, name, TYPES);
+/** What the x86-64 instruction of a line does; `movq` is of both worlds, so the line's registers say which. */
+export function x86(name: string, line: string): Explanation | null {
+  const tables = /%[xyz]?mm\d/.test(line) ? [VECTOR, MASKS, SCALAR, BRANCHES] : [SCALAR, MASKS, BRANCHES, VECTOR];
+  for (const each of tables) {
+    const found = find(each, name, TYPES);
+    if (found !== null) {
+      return found;
+    }
+  }
+  return null;
 }

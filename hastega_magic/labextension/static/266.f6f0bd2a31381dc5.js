@@ -29,6 +29,7 @@
   line-height: 1.45;
   padding: 4px 8px 8px 0;
   max-width: 1700px;
+  overflow-wrap: break-word;
   container-type: inline-size;
 }
 
@@ -283,6 +284,10 @@
   border-color: var(--hg-accent);
 }
 
+.hastega-explained {
+  min-width: 0;
+}
+
 .hastega-card .hastega-picture {
   flex: none;
   align-self: center;
@@ -305,7 +310,7 @@
 
 .hastega-panes > .hastega-pane-llvm,
 .hastega-panes > .hastega-pane-opencl {
-  flex-grow: 1.3;
+  flex-grow: 2;
 }
 
 /* The first column, the cell above the fused IR, is as high as the listings beside it. */
@@ -316,15 +321,20 @@
 .hastega-tall .hastega-pane-source .hastega-listing { max-height: 240px; }
 .hastega-tall .hastega-pane-fused .hastega-listing { max-height: 554px; }
 
-/* As beside the file browser: the cell and the fused IR next to each other, the long listings below them. */
-@container (max-width: 1000px) {
+/* Two in a row: the cell and the fused IR, and below them the long listings, of which LLVM's lines are the longest. */
+@container (max-width: 1400px) {
   .hastega-panes > .hastega-short { display: contents; }
-  .hastega-panes .hastega-pane { flex: 1 1 370px; }
-  .hastega-panes:not(.hastega-tall) .hastega-listing { max-height: 235px; }
+  .hastega-panes .hastega-pane { flex: 1 1 40%; }
+  .hastega-panes > .hastega-pane-asm { flex: 1 1 max(34%, 360px); }
+  .hastega-panes > .hastega-pane-llvm,
+  .hastega-panes > .hastega-pane-opencl { flex: 3 1 50%; }
+  .hastega-panes:not(.hastega-tall) .hastega-listing { max-height: 300px; }
+  .hastega-panes:not(.hastega-tall) .hastega-short .hastega-listing { max-height: 172px; }
 }
 
 /* Where all stand below each other, each takes less. */
 @container (max-width: 760px) {
+  .hastega-panes .hastega-pane.hastega-pane { flex: 1 1 100%; }
   .hastega-panes:not(.hastega-tall) .hastega-listing { max-height: 190px; }
   .hastega-report .hastega-table .hastega-wide { display: none; }
   .hastega-card { height: 124px; }
@@ -358,6 +368,20 @@
   white-space: pre;
 }
 
+/* What goes on below hangs a little deeper than what the line begins with. */
+.hastega-wrap .hastega-line {
+  width: auto;
+}
+
+.hastega-wrap .hastega-line > .hastega-code {
+  flex: 1;
+  min-width: 0;
+  padding-left: 4ch;
+  overflow-wrap: anywhere;
+  text-indent: -4ch;
+  white-space: pre-wrap;
+}
+
 .hastega-listing .hastega-number {
   flex: none;
   width: 3.4em;
@@ -386,7 +410,8 @@
   white-space: pre;
 }
 
-.hastega-explained code {
+.hastega-explained code,
+.hastega-report .hastega-alert code {
   white-space: pre-wrap;
 }
 
@@ -728,4 +753,4 @@
   color: var(--jp-mirror-editor-error-color, #b00);
   font-weight: 600;
 }
-`,""]),t.d(e,{},{A:n})},19(a){a.exports=function(a){var e=[];return e.toString=function(){return this.map(function(e){var t="",r=void 0!==e[5];return e[4]&&(t+="@supports (".concat(e[4],") {")),e[2]&&(t+="@media ".concat(e[2]," {")),r&&(t+="@layer".concat(e[5].length>0?" ".concat(e[5]):""," {")),t+=a(e),r&&(t+="}"),e[2]&&(t+="}"),e[4]&&(t+="}"),t}).join("")},e.i=function(a,t,r,o,s){"string"==typeof a&&(a=[[null,a,void 0]]);var n={};if(r)for(var g=0;g<this.length;g++){var h=this[g][0];null!=h&&(n[h]=!0)}for(var i=0;i<a.length;i++){var l=[].concat(a[i]);r&&n[l[0]]||(void 0!==s&&(void 0===l[5]||(l[1]="@layer".concat(l[5].length>0?" ".concat(l[5]):""," {").concat(l[1],"}")),l[5]=s),t&&(l[2]&&(l[1]="@media ".concat(l[2]," {").concat(l[1],"}")),l[2]=t),o&&(l[4]?(l[1]="@supports (".concat(l[4],") {").concat(l[1],"}"),l[4]=o):l[4]="".concat(o)),e.push(l))}},e}},18(a){a.exports=function(a){return a[1]}},10(a,e,t){t.r(e);var r=t(11),o=t.n(r),s=t(12),n=t.n(s),g=t(13),h=t.n(g),i=t(14),l=t.n(i),p=t(15),c=t.n(p),d=t(16),f=t.n(d),b=t(17),u={};u.styleTagTransform=f(),u.setAttributes=l(),u.insert=h().bind(null,"head"),u.domAPI=n(),u.insertStyleElement=c(),o()(b.A,u);let x=b.A&&b.A.locals?b.A.locals:void 0;t.d(e,{},{default:x})},11(a){var e=[];function t(a){for(var t=-1,r=0;r<e.length;r++)if(e[r].identifier===a){t=r;break}return t}function r(a,r){for(var o={},s=[],n=0;n<a.length;n++){var g=a[n],h=r.base?g[0]+r.base:g[0],i=o[h]||0,l="".concat(h," ").concat(i);o[h]=i+1;var p=t(l),c={css:g[1],media:g[2],sourceMap:g[3],supports:g[4],layer:g[5]};if(-1!==p)e[p].references++,e[p].updater(c);else{var d=function(a,e){var t=e.domAPI(e);return t.update(a),function(e){e?(e.css!==a.css||e.media!==a.media||e.sourceMap!==a.sourceMap||e.supports!==a.supports||e.layer!==a.layer)&&t.update(a=e):t.remove()}}(c,r);r.byIndex=n,e.splice(n,0,{identifier:l,updater:d,references:1})}s.push(l)}return s}a.exports=function(a,o){var s=r(a=a||[],o=o||{});return function(a){a=a||[];for(var n=0;n<s.length;n++){var g=t(s[n]);e[g].references--}for(var h=r(a,o),i=0;i<s.length;i++){var l=t(s[i]);0===e[l].references&&(e[l].updater(),e.splice(l,1))}s=h}}},13(a){var e={};a.exports=function(a,t){var r=function(a){if(void 0===e[a]){var t=document.querySelector(a);if(window.HTMLIFrameElement&&t instanceof window.HTMLIFrameElement)try{t=t.contentDocument.head}catch(a){t=null}e[a]=t}return e[a]}(a);if(!r)throw Error("Couldn't find a style target. This probably means that the value for the 'insert' parameter is invalid.");r.appendChild(t)}},15(a){a.exports=function(a){var e=document.createElement("style");return a.setAttributes(e,a.attributes),a.insert(e,a.options),e}},14(a,e,t){a.exports=function(a){var e=t.nc;e&&a.setAttribute("nonce",e)}},12(a){a.exports=function(a){if("u"<typeof document)return{update:function(){},remove:function(){}};var e=a.insertStyleElement(a);return{update:function(t){var r,o,s;r="",t.supports&&(r+="@supports (".concat(t.supports,") {")),t.media&&(r+="@media ".concat(t.media," {")),(o=void 0!==t.layer)&&(r+="@layer".concat(t.layer.length>0?" ".concat(t.layer):""," {")),r+=t.css,o&&(r+="}"),t.media&&(r+="}"),t.supports&&(r+="}"),(s=t.sourceMap)&&"u">typeof btoa&&(r+="\n/*# sourceMappingURL=data:application/json;base64,".concat(btoa(unescape(encodeURIComponent(JSON.stringify(s))))," */")),a.styleTagTransform(r,e,a.options)},remove:function(){var a;null===(a=e).parentNode||a.parentNode.removeChild(a)}}}},16(a){a.exports=function(a,e){if(e.styleSheet)e.styleSheet.cssText=a;else{for(;e.firstChild;)e.removeChild(e.firstChild);e.appendChild(document.createTextNode(a))}}}}]);
+`,""]),t.d(e,{},{A:n})},19(a){a.exports=function(a){var e=[];return e.toString=function(){return this.map(function(e){var t="",r=void 0!==e[5];return e[4]&&(t+="@supports (".concat(e[4],") {")),e[2]&&(t+="@media ".concat(e[2]," {")),r&&(t+="@layer".concat(e[5].length>0?" ".concat(e[5]):""," {")),t+=a(e),r&&(t+="}"),e[2]&&(t+="}"),e[4]&&(t+="}"),t}).join("")},e.i=function(a,t,r,o,s){"string"==typeof a&&(a=[[null,a,void 0]]);var n={};if(r)for(var h=0;h<this.length;h++){var g=this[h][0];null!=g&&(n[g]=!0)}for(var i=0;i<a.length;i++){var l=[].concat(a[i]);r&&n[l[0]]||(void 0!==s&&(void 0===l[5]||(l[1]="@layer".concat(l[5].length>0?" ".concat(l[5]):""," {").concat(l[1],"}")),l[5]=s),t&&(l[2]&&(l[1]="@media ".concat(l[2]," {").concat(l[1],"}")),l[2]=t),o&&(l[4]?(l[1]="@supports (".concat(l[4],") {").concat(l[1],"}"),l[4]=o):l[4]="".concat(o)),e.push(l))}},e}},18(a){a.exports=function(a){return a[1]}},10(a,e,t){t.r(e);var r=t(11),o=t.n(r),s=t(12),n=t.n(s),h=t(13),g=t.n(h),i=t(14),l=t.n(i),p=t(15),c=t.n(p),d=t(16),f=t.n(d),b=t(17),x={};x.styleTagTransform=f(),x.setAttributes=l(),x.insert=g().bind(null,"head"),x.domAPI=n(),x.insertStyleElement=c(),o()(b.A,x);let u=b.A&&b.A.locals?b.A.locals:void 0;t.d(e,{},{default:u})},11(a){var e=[];function t(a){for(var t=-1,r=0;r<e.length;r++)if(e[r].identifier===a){t=r;break}return t}function r(a,r){for(var o={},s=[],n=0;n<a.length;n++){var h=a[n],g=r.base?h[0]+r.base:h[0],i=o[g]||0,l="".concat(g," ").concat(i);o[g]=i+1;var p=t(l),c={css:h[1],media:h[2],sourceMap:h[3],supports:h[4],layer:h[5]};if(-1!==p)e[p].references++,e[p].updater(c);else{var d=function(a,e){var t=e.domAPI(e);return t.update(a),function(e){e?(e.css!==a.css||e.media!==a.media||e.sourceMap!==a.sourceMap||e.supports!==a.supports||e.layer!==a.layer)&&t.update(a=e):t.remove()}}(c,r);r.byIndex=n,e.splice(n,0,{identifier:l,updater:d,references:1})}s.push(l)}return s}a.exports=function(a,o){var s=r(a=a||[],o=o||{});return function(a){a=a||[];for(var n=0;n<s.length;n++){var h=t(s[n]);e[h].references--}for(var g=r(a,o),i=0;i<s.length;i++){var l=t(s[i]);0===e[l].references&&(e[l].updater(),e.splice(l,1))}s=g}}},13(a){var e={};a.exports=function(a,t){var r=function(a){if(void 0===e[a]){var t=document.querySelector(a);if(window.HTMLIFrameElement&&t instanceof window.HTMLIFrameElement)try{t=t.contentDocument.head}catch(a){t=null}e[a]=t}return e[a]}(a);if(!r)throw Error("Couldn't find a style target. This probably means that the value for the 'insert' parameter is invalid.");r.appendChild(t)}},15(a){a.exports=function(a){var e=document.createElement("style");return a.setAttributes(e,a.attributes),a.insert(e,a.options),e}},14(a,e,t){a.exports=function(a){var e=t.nc;e&&a.setAttribute("nonce",e)}},12(a){a.exports=function(a){if("u"<typeof document)return{update:function(){},remove:function(){}};var e=a.insertStyleElement(a);return{update:function(t){var r,o,s;r="",t.supports&&(r+="@supports (".concat(t.supports,") {")),t.media&&(r+="@media ".concat(t.media," {")),(o=void 0!==t.layer)&&(r+="@layer".concat(t.layer.length>0?" ".concat(t.layer):""," {")),r+=t.css,o&&(r+="}"),t.media&&(r+="}"),t.supports&&(r+="}"),(s=t.sourceMap)&&"u">typeof btoa&&(r+="\n/*# sourceMappingURL=data:application/json;base64,".concat(btoa(unescape(encodeURIComponent(JSON.stringify(s))))," */")),a.styleTagTransform(r,e,a.options)},remove:function(){var a;null===(a=e).parentNode||a.parentNode.removeChild(a)}}}},16(a){a.exports=function(a,e){if(e.styleSheet)e.styleSheet.cssText=a;else{for(;e.firstChild;)e.removeChild(e.firstChild);e.appendChild(document.createTextNode(a))}}}}]);
