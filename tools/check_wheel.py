@@ -18,6 +18,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 
 _ASSETS = "hastega_magic/labextension/"
+_SHARED = re.compile(r"^.*\.data/data/share/jupyter/(labextensions/hastega-magic|kernels/hastega)/")
+_PLACES = {"labextensions/hastega-magic": _ASSETS, "kernels/hastega": "kernelspec/"}
 
 FIRST_CELL = r"""
 from IPython.core.interactiveshell import InteractiveShell
@@ -32,6 +34,8 @@ extension = pathlib.Path(sys.prefix, "share", "jupyter", "labextensions", "haste
 entry = json.loads((extension / "package.json").read_text(encoding="utf-8"))["jupyterlab"]["_build"]["load"]
 assert (extension / entry).is_file(), entry
 assert (extension / "install.json").is_file()
+kernel = pathlib.Path(sys.prefix, "share", "jupyter", "kernels", "hastega", "kernel.json")
+assert "hastega_magic.jupyter.kernel" in json.loads(kernel.read_text(encoding="utf-8"))["argv"]
 """
 
 
@@ -61,7 +65,7 @@ def main() -> int:
 def _contents(wheel: Path) -> list[str]:
     """Return what is missing from the wheel, and what should not be in it."""
     tracked = subprocess.run(
-        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "hastega_magic"],
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "hastega_magic", "kernelspec"],
         cwd=ROOT,
         check=True,
         capture_output=True,
@@ -69,7 +73,7 @@ def _contents(wheel: Path) -> list[str]:
     ).stdout.split()
     packed = {
         # The front end's assets are packed where Jupyter looks for them, not where they lie in the tree.
-        re.sub(r"^.*\.data/data/share/jupyter/labextensions/hastega-magic/", _ASSETS, name)
+        _SHARED.sub(lambda found: _PLACES[found[1]], name)
         for name in zipfile.ZipFile(wheel).namelist()
         if ".dist-info/" not in name
     }
