@@ -76,6 +76,8 @@ class Comparison:
     length: int
     values: Sequence[object]
     options: Options
+    resident: bool = False
+    """Whether the cell's own run found its inputs on the device."""
     phases: tuple[Mapping[str, object], ...] = ()
     """Of the last run of a compiled back end."""
     largest: dict[str, Run] = field(default_factory=dict[str, Run])
@@ -120,7 +122,8 @@ class Comparison:
                 return None
             return Baseline(backend, 0.0, (0.0, 0.0), 0, False, False, f"did not run: {_sentence(error)}")
         if backend == self.own:
-            name, note = f"{backend}, run again", note or _AGAIN
+            again = f"{_AGAIN}, its inputs sent once more" if self.resident else _AGAIN
+            name, note = f"{backend}, run again", note or again
         scale = self.length / size if size else 1.0
         phases = phases if compiled and size == self.length else ()
         median = statistics.median(times) * scale

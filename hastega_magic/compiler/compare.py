@@ -86,6 +86,7 @@ def _outcome(
         execution.length,
         outcome.values,
         options,
+        resident=execution.job.sent[-1:] == [0] and bool(execution.columns),
     )
     equal = [comparison.own]
     if comparison.own in backends:

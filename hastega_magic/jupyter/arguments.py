@@ -79,7 +79,10 @@ def cell_parser() -> Arguments:
     add("--threads", metavar="N", type=int, help="at most so many threads (0: all CPUs)")
     add("--width", metavar="LANES", type=int, help="lanes of a vector (0: what the CPU has)")
     add(
-        "--device-memory", metavar="MIB", type=int, help="so much of an OpenCL device (0: most of its memory)"
+        "--device-memory",
+        metavar="MIB",
+        type=_mebibytes,
+        help="so much of an OpenCL device (0: most of its memory)",
     )
     add("--repeat", metavar="N", type=int, help="run so many times, report the median")
     add(
@@ -108,6 +111,15 @@ def options_from(line: str, defaults: Mapping[str, Any]) -> Options:
         return Options(**chosen)
     except OptionError as error:
         raise UsageError(f"%%hastega: {error}") from None
+
+
+def _mebibytes(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"a whole number of MiB is needed, such as 512, not {text!r}"
+        ) from None
 
 
 def _names(text: str) -> tuple[str, ...]:

@@ -46,11 +46,20 @@ def sentences(model: Model) -> tuple[str, ...]:
     for word in ("faster", "slower"):
         ahead = word == "faster"
         names = [
-            _name(row.backend) for row in apart if (model.rows[0].seconds(at) < row.seconds(at)) is ahead
+            _name(row.backend)
+            for row in apart
+            if (model.rows[0].seconds(at) < row.seconds(at)) is ahead
+            and _borne_out(model.rows[0], row, ahead)
         ]
         if names:
             out.append(f"{name} is {word} than {' and '.join(names)} for every size")
     return tuple(out)
+
+
+def _borne_out(own: ModelRow, other: ModelRow, ahead: bool) -> bool:
+    """Whether no size at which both were measured says the opposite of the fitted lines."""
+    theirs = dict(other.points)
+    return all((seconds < theirs[n]) is ahead for n, seconds in own.points if n in theirs)
 
 
 def _name(backend: str) -> str:
