@@ -102,11 +102,11 @@ def test_a_barrier_stands_between_the_loops_with_its_reason():
     [
         ("n = [2, 1] |> sorted", [("source", "[2, 1]"), ("barrier", "sorted"), ("result", "n")]),
         (
-            "n = iter([1, 2]) |> map(lambda x: x + 1) |> sum",
+            "n = iter([1, 2]) |> map(lambda x: x + 1) |> mean",
             [
                 ("source", "iter([1, 2])"),
                 ("barrier", "map(lambda x: x + 1)"),
-                ("barrier", "sum"),
+                ("barrier", "mean"),
                 ("result", "n"),
             ],
         ),
