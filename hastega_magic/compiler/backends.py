@@ -284,7 +284,8 @@ class OpenCl:
         result.kernel_seconds = ledger.seconds
         moved = _bytes_moved(result, job.columns)
         phases = ledger.phases()
-        job.sent.append(sum(size for name, _, size in phases if name == "to_device"))
+        if not self._shared:
+            job.sent.append(sum(size for name, _, size in phases if name == "to_device"))
         for name, seconds, size in phases:
             trace.add("phase", name=name, seconds=seconds, bytes=size if name != "kernel" else moved)
         if ledger.overlapped > 0:

@@ -57,9 +57,16 @@ export class LinkIndex {
   /** The links of a line, numbered from 1, of any pane; for the source all whose spans touch it. */
   at(pane: PaneKey, line: number): number[] {
     if (pane !== 'source') {
-      return Array.from(this._byLine[pane].get(line) ?? []);
+      const all = this._byLine[pane].get(line) ?? [];
+      // A stage has the lines of all that stands in it: a line comes from the innermost of its links.
+      return all.filter(id => !all.some(other => other !== id && this._strictly(id, other)));
     }
     return this._order.filter(id => this._span(id).line <= line && line <= this._span(id).endLine);
+  }
+
+  private _strictly(outer: number, inner: number): boolean {
+    const [around, within] = [this._span(outer), this._span(inner)];
+    return contains(around, within) && !contains(within, around);
   }
 
   /** What belongs to some links. */

@@ -328,13 +328,13 @@ INTS = np.concatenate([np.arange(-20, 20), [2**31, -(2**40), 10**12]])
 FLOATS = np.array([0.0, -0.0, 0.5, -1.5, 2.0, 1e3, -1e-3, math.inf, math.nan, 7.25] * 5)
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=70, deadline=None)
 @given(programs("int"))
 def test_random_programs_over_ints(body):
     compare(function(body), INTS)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(programs("float"))
 def test_random_programs_over_floats(body):
     compare(function(body), FLOATS)
