@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from hastega_magic.codegen.llvm_text import Writer, element_type, mangled, splat, splat_literal
-from hastega_magic.codegen.llvm_turns import Turned, emit_turns
+from hastega_magic.codegen.llvm_turns import emit_turns
+from hastega_magic.codegen.turned import Turned
 from hastega_magic.ir.expr import Expr, postorder
 from hastega_magic.ir.kernel import Kernel
 from hastega_magic.ir.origins import UNNAMED

@@ -14,10 +14,11 @@ Short bodies are written several times, so that leaving is decided once for seve
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hastega_magic.codegen.llvm_text import element_type, splat
+from hastega_magic.codegen.turned import Turned
 from hastega_magic.ir.expr import Expr
 from hastega_magic.ir.loop import Iteration, everything, iteration, needed, operands, uniform
 
@@ -30,14 +31,6 @@ _OFTEN = ((16, 4), (40, 2))
 
 LIMIT = 1 << 34
 """Turns after which Python takes over: the better part of a minute."""
-
-
-@dataclass
-class Turned:
-    """A loop's outcome by vector in flight: lanes in which Python is needed, and parts of the state by number."""
-
-    trouble: list[str]
-    state: dict[int, list[str]]
 
 
 def emit_turns(body: Body, node: Expr, used: frozenset[int]) -> Turned:

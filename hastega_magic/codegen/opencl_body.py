@@ -18,7 +18,8 @@ from hastega_magic.codegen.opencl_text import (
     vector_type,
     widened,
 )  # fmt: skip
-from hastega_magic.codegen.opencl_turns import Turned, emit_turns
+from hastega_magic.codegen.opencl_turns import emit_turns
+from hastega_magic.codegen.turned import Turned
 from hastega_magic.interval import TOP
 from hastega_magic.ir.expr import Expr, postorder
 from hastega_magic.ir.kernel import Assume, Kernel

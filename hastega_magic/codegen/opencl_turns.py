@@ -12,10 +12,11 @@ A device cannot be asked to stop: after LIMIT turns, an element is left to Pytho
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hastega_magic.codegen.opencl_text import is_narrow_float, vector_type
+from hastega_magic.codegen.turned import Turned
 from hastega_magic.ir.expr import Expr
 from hastega_magic.ir.loop import Iteration, iteration, needed, operands
 from hastega_magic.types import BOOL
@@ -24,14 +25,7 @@ if TYPE_CHECKING:
     from hastega_magic.codegen.opencl_body import Body
 
 LIMIT = 1 << 25
-
-
-@dataclass
-class Turned:
-    """A loop's outcome by vector in flight: lanes in which Python is needed, and parts of the state by number."""
-
-    trouble: list[str]
-    state: dict[int, list[str]]
+"""Turns after which Python takes over: a fraction of a second for each block."""
 
 
 def emit_turns(body: Body, node: Expr, used: frozenset[int]) -> Turned:
@@ -52,8 +46,10 @@ def emit_turns(body: Body, node: Expr, used: frozenset[int]) -> Turned:
     trouble = [_variable(body, "bad", mask, f"{name} & 0") for name in live]
     turns = _variable(body, "turns", "int", "0")
     going = " | ".join(live)
-    bad = " | ".join(("trouble", *trouble))  # the block is lost already where an earlier vector needed Python
-    some = f"({going}) && !({bad})" if body.lanes == 1 else f"any({going}) && !any({bad})"
+    lost = " | ".join(
+        ("trouble", *trouble)
+    )  # the block is lost already where an earlier vector needed Python
+    some = f"({going}) && !({lost})" if body.lanes == 1 else f"any({going}) && !any({lost})"
     with w.block(f"while ({some})"):
         fixed = dict(zip(loop.outer, (body[arg] for arg in outside), strict=True))
         _turn(body, loop, fixed, state, live, trouble, used)

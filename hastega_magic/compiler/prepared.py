@@ -24,7 +24,7 @@ from hastega_magic.compiler.statement import Bound, Loop
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import BeyondInt64, NotCompilable
 from hastega_magic.interval import Interval
-from hastega_magic.ir.expr import postorder
+from hastega_magic.ir import abi
 from hastega_magic.ir.pipeline import Source
 from hastega_magic.passes.schedule import STREAMED
 from hastega_magic.runtime.columnar import numbers
@@ -287,8 +287,8 @@ def prepare(bound: Bound, outcome: Outcome, options: Options, filename: str) -> 
     direct = None
     if gather is not None and compiled.first in compiled.bodies:
         body = compiled.bodies[compiled.first]
-        turning = any(node.op == "turns" for node in postorder(body.kernel.roots()))  # to be interrupted
-        if not turning and isinstance(body.program, Program):
+        # A loop of an element's own may take any time, and has to be interrupted: not on this thread.
+        if not abi.layout(body.kernel).turns and isinstance(body.program, Program):
             direct = Direct(body.kernel, body.program, execution.job.tables)
     kept = replace(
         execution, values=[], columns=[], job=replace(execution.job, columns=(), learn=compiled.learn)

@@ -196,7 +196,8 @@ def _schedule(body: tuple[Statement, ...], target: Target, width: int | None, la
         return Schedule(lanes, min(VIRTUAL_LANES // lanes, in_flight))
     in_flight = VIRTUAL_LANES // lanes
     most = 8 if target.vector_bits >= 512 else 4
-    if any(node.op == "turns" for node in nodes):
+    turning = any(node.op == "turns" for node in nodes)
+    if turning:
         most //= 2  # what a loop carries stays in registers
     for limit in (_HEAVY, 2 * _HEAVY, 4 * _HEAVY, 8 * _HEAVY):
         if len(nodes) > limit and not _chains_only(nodes):
@@ -204,9 +205,8 @@ def _schedule(body: tuple[Statement, ...], target: Target, width: int | None, la
     for limit in (_VAST, (4 if large else 2) * _VAST):  # few elements do not earn back a long compilation
         if len(nodes) > limit:
             most = max(1, most // 2)
-    if any(node.op == "turns" for node in nodes):  # blocks differ in what they take
-        return Schedule(lanes, min(in_flight, most), grain=1, prefetch=PREFETCH, stream=large)
-    return Schedule(lanes, min(in_flight, most), prefetch=PREFETCH, stream=large)
+    found = Schedule(lanes, min(in_flight, most), prefetch=PREFETCH, stream=large)
+    return replace(found, grain=1) if turning else found  # blocks differ in what their turns take
 
 
 def _chains_only(nodes: list[Expr]) -> bool:

@@ -306,6 +306,3 @@ def _unpack(value: Symbolic) -> tuple[Symbolic, ...]:
     if items is None:
         raise NotCompilable("something that is no tuple is unpacked")
     return items
-
-
-__all__ = ["Flow", "assign"]

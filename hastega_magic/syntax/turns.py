@@ -16,7 +16,7 @@ from hastega_magic.errors import NotCompilable
 from hastega_magic.interval import Interval
 from hastega_magic.ir.expr import Expr, Value, const, convert, flatten, leaf, make, map_value, structure
 from hastega_magic.ir.loop import closed, result, turns
-from hastega_magic.syntax.flow import FALSE, TRUE, Exits, Flow, Names, assign
+from hastega_magic.syntax.flow import FALSE, TRUE, Exits, Flow, Names
 from hastega_magic.syntax.graph import Poison, Symbolic, eager
 from hastega_magic.syntax.iterate import Items
 from hastega_magic.types import BOOL, INT, ScalarType
@@ -382,6 +382,3 @@ def _assigned(statement: ast.For | ast.While) -> list[str]:
         elif not isinstance(node, (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
             pending.extend(reversed(list(ast.iter_child_nodes(node))))
     return list(found)
-
-
-__all__ = ["Turns", "assign"]
