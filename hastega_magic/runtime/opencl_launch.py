@@ -318,7 +318,7 @@ def _side_by_side(
     usual = sys.getswitchinterval()
     if len(lanes) > 1:
         sys.setswitchinterval(min(usual, _SWITCH))
-    futures: list[Future[None]] = [_POOLS[len(lanes)].submit(task, lane) for lane in lanes]
+    futures: list[Future[None]] = [_POOLS[len(lanes)].submit(_emptied, [(task, lane)]) for lane in lanes]
     pending = set(futures)
     try:
         while pending:
@@ -334,6 +334,12 @@ def _side_by_side(
     failures = [error for error in (future.exception() for future in futures) if error is not None]
     for error in sorted(failures, key=lambda each: isinstance(each, Stopped)):
         raise error
+
+
+def _emptied(box: list[tuple[Callable[[Lane], None], Lane]]) -> None:
+    """Run the task. A pool's thread keeps its arguments a moment longer than the future: buffers must not wait."""
+    task, lane = box.pop()
+    task(lane)
 
 
 __all__ = ["AnyArray", "Code", "Launch", "Stopped", "Turns"]
