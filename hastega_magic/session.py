@@ -127,9 +127,6 @@ def _shadowing(namespace: Namespace) -> frozenset[str]:
     )
 
 
-_reads = lru_cache(1024)(reads)
-
-
 class _Cell:
     """One run of one cell."""
 
@@ -258,7 +255,7 @@ class _Cell:
         assert item.site.bind_expression is not None
         call = item.site.bind_expression.body
         assert isinstance(call, ast.Call)
-        names = {name for stage in call.args[2:] for name in _reads(stage)}
+        names = {name for stage in call.args[2:] for name in reads(stage)}
         return not names & self.group.names()
 
     def _reads_pending(self, bound: Bound) -> bool:

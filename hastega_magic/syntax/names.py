@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 
 from hastega_magic.syntax.pipe import is_pipe, spine
 from hastega_magic.syntax.stages import STAGES
@@ -12,6 +13,7 @@ _Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 _Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 
 
+@lru_cache(1024)  # a cell that runs again has the same nodes
 def reads(node: ast.AST) -> frozenset[str]:
     """Free names that the code reads, at once or when a function in it is called.
 
