@@ -36,8 +36,8 @@ T = TypeVar("T")
 def published(report: Report, room: int = ROOM) -> dict[str, Json]:
     """`to_dict` in about `room` bytes of JSON: long listings, links, graphs and lists are cut, and `cut` says so."""
     least = [_least(each) for each in report.pipelines]
-    if 2 * sum(least) + _REST * len(least) <= room:
-        return report.to_dict()
+    if 2 * (sum(least) + len(report.cell.source)) + sum(map(_rest, report.pipelines)) <= room:
+        return report.to_dict()  # measuring it would cost as much as sending it
     if sum(least) <= room and _size(data := report.to_dict()) <= room:
         return data
     for limit in _LEVELS:
@@ -53,12 +53,20 @@ def _size(data: Json) -> int:
     return len(json.dumps(data, ensure_ascii=False).encode())
 
 
-_REST = 12_000
-"""Bytes that a pipeline's JSON takes at most beside its listings, where these are short; twice the listings are room
-enough for them, escaped, and for their links. Measuring would cost as much as sending."""
-
 _LINE = 60
 """Bytes that a line of the listings of a long pipeline takes at least, all of them together."""
+
+
+def _rest(pipeline: PipelineReport) -> int:
+    """More bytes than the pipeline takes beside its listings, where twice these have room for links between them."""
+    sentences = (
+        *pipeline.stages,
+        *pipeline.warnings,
+        *pipeline.why,
+        *(each.reason for each in pipeline.barriers),
+    )
+    nodes = len(pipeline.graph.before.nodes) + len(pipeline.graph.after.nodes)
+    return 10_000 + 2 * sum(map(len, sentences)) + 200 * (len(sentences) + len(pipeline.links) + nodes)
 
 
 def _least(pipeline: PipelineReport) -> int:
