@@ -34,4 +34,5 @@ if [ "$what" = all ]; then
     step 'labextension (types, unit tests, rebuilt and compared)' tools/build_labextension.sh check
     step 'wheel (built, installed alone, first cell run)' $bin/python tools/check_wheel.py
 fi
-step 'tests (pytest)' $bin/python -m pytest -q "$@"
+# Several files at a time where there are cores for it: most tests compile, on one thread. A crash then ends one worker only.
+step 'tests (pytest)' $bin/python -m pytest -q --numprocesses=auto --maxprocesses=3 --dist=loadfile "$@"
