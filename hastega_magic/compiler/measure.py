@@ -111,7 +111,8 @@ def measure(
     """
     if not kept:
         raise UsageError("the last %%hastega cell ran no pipeline that became one loop")
-    if repeat < 1 or (n is not None and n < 0):
+    counts = cast("tuple[object, ...]", (repeat, 0 if n is None else n))  # as users give them
+    if not all(isinstance(each, int) for each in counts) or repeat < 1 or (n is not None and n < 0):
         raise UsageError("a measurement takes one run or more, over a number of elements")
     given = {"on": on, "threads": threads, "width": width, "fuse": fuse, "int_mode": int_mode}
     own = replace(kept[0].options, repeat=1, quiet=True, compare=(), baseline=False, show=())

@@ -54,6 +54,9 @@ class Options:
                 raise UsageError(f"there is no back end {name!r}; there are {', '.join(BACKENDS)}")
         if self.int_mode not in INT_MODES:
             raise UsageError(f"--int takes {', '.join(INT_MODES)}, not {self.int_mode!r}")
+        for name in ("threads", "width", "device_memory", "repeat"):
+            if not isinstance(getattr(self, name), int):
+                raise UsageError(f"{name} takes a whole number, not {getattr(self, name)!r}")
         if self.width not in (0, 1, 2, 4, 8, 16, 32, 64):
             raise UsageError(f"--width takes a power of two from 1 to 64, not {self.width}")
         if self.threads < 0 or self.repeat < 1 or self.device_memory < 0:

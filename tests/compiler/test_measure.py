@@ -122,6 +122,8 @@ def test_nothing_is_assigned_and_nothing_changes(kept):
         ({"repeat": 0}, "one run or more"),
         ({"n": -1}, "one run or more"),
         ({"threads": -1}, "--threads"),
+        ({"threads": "x"}, "threads takes a whole number"),
+        ({"n": "x"}, "one run or more"),
     ],
 )
 def test_what_cannot_be_chosen(kept, choices, words):
