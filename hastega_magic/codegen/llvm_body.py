@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from hastega_magic.codegen.llvm_text import Writer, element_type, mangled, splat, splat_literal
 from hastega_magic.codegen.llvm_turns import emit_turns
@@ -53,6 +53,11 @@ class Body:
     def lanes(self) -> int:
         """Elements of a vector."""
         return self.kernel.schedule.lanes
+
+    def at_lanes(self, lanes: int) -> Body:
+        """Where nodes without leaves in memory can be emitted for one vector of so many lanes."""
+        schedule = replace(self.kernel.schedule, lanes=lanes)
+        return Body(self.writer, replace(self.kernel, schedule=schedule), [], [], "", "", "", 1)
 
     def vector(self, element: str) -> str:
         """The vector type over an element type."""

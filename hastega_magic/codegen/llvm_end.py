@@ -53,8 +53,12 @@ class BlockEnd:
             places = [str(vector * self.frame.lanes) for vector in range(64 // self.frame.lanes)]
             value = fold.across(w, self.frame.load_lanes(number, places))
         elif fold.kind == "mul":
-            value, bit = fold.product_across(w, final.folds[number][0][0])
+            (low, value), bit = fold.product_across(self.frame.body(), final.folds[number][0])
             overflowed.append(bit)
+            second = w.let(f"getelementptr i64, ptr {where}, i64 1")
+            w.line(f"store i64 {low}, ptr {second}, align 8")
+            w.line(f"store i64 {value}, ptr {where}, align 8")
+            return
         else:
             value = fold.across(w, [final.folds[number][0][0]])
         element, value = fold.stored(w, value)

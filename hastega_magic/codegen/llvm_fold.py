@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from hastega_magic.codegen.llvm_body import Body
 from hastega_magic.codegen.llvm_text import Writer, element_type, mangled, splat
+from hastega_magic.ir.expr import is_const, postorder
 from hastega_magic.ir.kernel import Accumulate
 from hastega_magic.ir.schedule import VIRTUAL_LANES
 
@@ -28,7 +29,6 @@ _FLOAT_IDENTITY = {
     "min": "0x7FF0000000000000", "max": "0xFFF0000000000000",
 }  # fmt: skip
 _INT_FOLD = {"add": "add", "mul": "mul", "and": "and", "or": "or", "xor": "xor"}
-_NEAR_2_63 = "0x43DFFFFFFFFFF000"
 
 
 @dataclass(frozen=True)
@@ -67,15 +67,20 @@ class Fold:
 
     @property
     def registers(self) -> list[Register]:
-        """Loop-carried vectors per vector in flight (tree folds keep their lanes apart); a wide sum has two."""
+        """Loop-carried vectors per vector in flight (tree folds keep their lanes apart).
+
+        A wide sum has two, as has a product of ints: its low words, and what is beyond them.
+        """
         if self.kind == "count" and self.statement.mask is None:
             return []
         one = Register(self.element, splat(self.element, self.identity))
+        if self.multiplies_ints:
+            return [one, Register("i64", splat("i64", 0))]
         return [one, one] if self.statement.wide else [one]
 
     def take(self, body: Body, number: int, state: list[str]) -> tuple[list[str], str | None]:
         """Fold vector `number` of the body into the state; also the mask of lanes in which a product overflows."""
-        if not self.registers:
+        if not self.registers or (self.kind == "add" and is_const(self.statement.value, 0)):
             return state, None
         writer, vector = body.writer, body.vector(self.element)
         mask = None if self.statement.mask is None else body[self.statement.mask][number]
@@ -95,10 +100,40 @@ class Fold:
             return [
                 writer.let(f"add {vector} {old}, {new}") for old, new in zip(state, (high, low), strict=True)
             ], None
-        overflow = None
         if self.multiplies_ints:
-            overflow = product_overflow(writer, self.lanes, state[0], value)
-        return [self.combine(writer, state[0], value, self.lanes)], overflow
+            return self._times(body.at_lanes(self.lanes), state, value)
+        return [self.combine(writer, state[0], value, self.lanes)], None
+
+    def _times(self, body: Body, state: list[str], factor: str) -> tuple[list[str], str]:
+        """A product times an int64, and the mask of lanes in which it may be none that 128 bits hold."""
+        step = self.statement.product
+        assert step is not None
+        names = zip((step.low, step.excess, step.factor), (*state, factor), strict=True)
+        place = body.writer.place
+        body.values = {leaf: [name] for leaf, name in names}
+        body.places = dict.fromkeys(postorder(step.roots()), place)
+        body.emit(step.roots())
+        body.writer.place = place
+        low, excess, trouble = (body[node][0] for node in step.roots())
+        return [low, excess], trouble
+
+    def joined(self, body: Body, left: list[str], right: list[str]) -> tuple[list[str], str | None]:
+        """One state of two, and the mask of lanes in which a product may be none that 128 bits hold.
+
+        `body`: where nodes are emitted, with as many lanes as the vectors of the states have.
+        """
+        w, lanes = body.writer, body.lanes
+        if not self.multiplies_ints:
+            return [self.combine(w, a, b, lanes) for a, b in zip(left, right, strict=True)], None
+        i64, i1 = body.vector("i64"), body.vector("i1")
+        large = [w.let(f"icmp ne {i64} {state[1]}, zeroinitializer") for state in (left, right)]
+        both = w.let(f"and {i1} {large[0]}, {large[1]}")
+        bigger = [
+            w.let(f"select {i1} {large[1]}, {i64} {b}, {i64} {a}") for a, b in zip(left, right, strict=True)
+        ]
+        factor = w.let(f"select {i1} {large[1]}, {i64} {left[0]}, {i64} {right[0]}")
+        state, trouble = self._times(body, bigger, factor)
+        return state, w.let(f"or {i1} {trouble}, {both}")
 
     def combine(self, writer: Writer, left: str, right: str, lanes: int) -> str:
         """Left ∘ right on vectors; `left` holds the earlier elements."""
@@ -117,7 +152,10 @@ class Fold:
         return writer.let(f"{operator} {vector} {left}, {right}")
 
     def across(self, writer: Writer, vectors: list[str]) -> str:
-        """One scalar from equally long vectors: halves together until one vector, then halves of lanes."""
+        """One scalar from equally long vectors: halves together until one vector, then halves of lanes.
+
+        Not of products of ints, for which there is `product_across`.
+        """
         while len(vectors) > 1:
             half = len(vectors) // 2
             vectors = [
@@ -126,24 +164,21 @@ class Fold:
         name, lanes = vectors[0], self.lanes
         while lanes > 1:
             half = lanes // 2
-            vector = f"<{lanes} x {self.element}>"
-            low = ", ".join(f"i32 {i}" for i in range(half))
-            high = ", ".join(f"i32 {i + half}" for i in range(half))
-            first = writer.let(f"shufflevector {vector} {name}, {vector} poison, <{half} x i32> <{low}>")
-            second = writer.let(f"shufflevector {vector} {name}, {vector} poison, <{half} x i32> <{high}>")
+            first, second = _halves(writer, name, self.element, lanes)
             name, lanes = self.combine(writer, first, second, half), half
         return writer.let(f"extractelement <1 x {self.element}> {name}, i32 0")
 
-    def product_across(self, writer: Writer, name: str) -> tuple[str, str]:
-        """An int64 product of the lanes, and an i1 that says whether it overflowed on the way."""
-        result, overflowed = "1", "false"
-        for lane in range(self.lanes):
-            part = writer.let(f"extractelement <{self.lanes} x i64> {name}, i32 {lane}")
-            pair = writer.let(f"call {{ i64, i1 }} @llvm.smul.with.overflow.i64(i64 {result}, i64 {part})")
-            result = writer.let(f"extractvalue {{ i64, i1 }} {pair}, 0")
-            bit = writer.let(f"extractvalue {{ i64, i1 }} {pair}, 1")
-            overflowed = writer.let(f"or i1 {overflowed}, {bit}")
-        return result, overflowed
+    def product_across(self, body: Body, state: list[str]) -> tuple[list[str], str]:
+        """The product of the lanes, low word and excess, and an i1 that says whether 128 bits may not hold it."""
+        w, lanes, overflowed = body.writer, self.lanes, "false"
+        while lanes > 1:
+            pairs = [_halves(w, name, "i64", lanes) for name in state]
+            lanes //= 2
+            first, second = ([pair[side] for pair in pairs] for side in (0, 1))
+            state, trouble = self.joined(body.at_lanes(lanes), first, second)
+            bits = w.let(f"bitcast <{lanes} x i1> {trouble} to i{lanes}")
+            overflowed = w.let(f"or i1 {overflowed}, {w.let(f'icmp ne i{lanes} {bits}, 0')}")
+        return [w.let(f"extractelement <1 x i64> {name}, i32 0") for name in state], overflowed
 
     def stored(self, writer: Writer, name: str) -> tuple[str, str]:
         """Type and name of the scalar as it is kept among partial results."""
@@ -159,14 +194,16 @@ def memory_lanes(fold: Fold) -> str:
     return f"[{VIRTUAL_LANES} x {fold.element}]"
 
 
-def product_overflow(writer: Writer, lanes: int, left: str, right: str) -> str:
-    """The mask of lanes in which a product may leave int64."""
-    i64, f64 = f"<{lanes} x i64>", f"<{lanes} x double>"
-    a = writer.let(f"sitofp {i64} {left} to {f64}")
-    b = writer.let(f"sitofp {i64} {right} to {f64}")
-    product = writer.let(f"fmul {f64} {a}, {b}")
-    size = writer.let(f"call {f64} @llvm.fabs.v{lanes}f64({f64} {product})")
-    return writer.let(f"fcmp oge {f64} {size}, {splat('double', _NEAR_2_63)}")
+def _halves(writer: Writer, name: str, element: str, lanes: int) -> tuple[str, str]:
+    """The first half of a vector's lanes and the second one."""
+    vector, half = f"<{lanes} x {element}>", lanes // 2
+    found: list[str] = []
+    for start in (0, half):
+        numbers = ", ".join(f"i32 {start + lane}" for lane in range(half))
+        found.append(
+            writer.let(f"shufflevector {vector} {name}, {vector} poison, <{half} x i32> <{numbers}>")
+        )
+    return found[0], found[1]
 
 
 __all__ = ["Fold", "Register", "memory_lanes"]

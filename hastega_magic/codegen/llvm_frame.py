@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hastega_magic.codegen.llvm_body import Address
+from hastega_magic.codegen.llvm_body import Address, Body
 from hastega_magic.codegen.llvm_fold import Fold, memory_lanes
 from hastega_magic.codegen.llvm_text import Writer
 from hastega_magic.ir import abi
@@ -149,6 +149,10 @@ class Frame:
         w.line("%size = sub i64 %end, %begin")
         w.line(f"%whole = and i64 %size, {-self.kernel.schedule.step}")
         w.line("%main.end = add i64 %begin, %whole")
+
+    def body(self) -> Body:
+        """Where nodes without leaves in memory can be emitted, for one vector."""
+        return Body(self.writer, self.kernel, [], [], "", "", "", 1)
 
     def lane_places(self, number: int, place: str, count: int) -> list[str]:
         """Addresses of `count` neighbouring vectors among a tree fold's virtual lanes, from lane `place` on."""

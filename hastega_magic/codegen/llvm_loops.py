@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hastega_magic.codegen.llvm_body import Body
-from hastega_magic.codegen.llvm_fold import Register, product_overflow
+from hastega_magic.codegen.llvm_fold import Register
 from hastega_magic.codegen.llvm_frame import Frame
 from hastega_magic.codegen.llvm_store import Stores
 from hastega_magic.codegen.llvm_text import splat
@@ -140,10 +140,9 @@ class Loops:
                 continue
             state = after.folds[number][0]
             for other in after.folds[number][1:]:
-                if fold.multiplies_ints:
-                    overflow = product_overflow(w, self.frame.lanes, state[0], other[0])
+                state, overflow = fold.joined(self.frame.body(), state, other)
+                if overflow is not None:
                     trouble = w.let(f"or <{self.frame.lanes} x i1> {trouble}, {overflow}")
-                state = [fold.combine(w, a, b, self.frame.lanes) for a, b in zip(state, other, strict=True)]
             folds.append([state])
         self.frame.at(None)
         summed = Carried(folds, after.ranges, trouble, after.positions)

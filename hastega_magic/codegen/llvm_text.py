@@ -13,7 +13,7 @@ INTRINSICS = (
     "llvm.floor.", "llvm.ceil.", "llvm.trunc.", "llvm.rint.", "llvm.copysign.", "llvm.fma.", "llvm.bswap.",
     "llvm.ctpop.", "llvm.masked.load.", "llvm.masked.store.", "llvm.masked.gather.",
     "llvm.experimental.vector.compress.", "llvm.memcpy.", "llvm.prefetch.",
-    "llvm.x86.avx512.vpmadd52l.uq.", "llvm.x86.avx512.vpmadd52h.uq.", "llvm.smul.with.overflow.",
+    "llvm.x86.avx512.vpmadd52l.uq.", "llvm.x86.avx512.vpmadd52h.uq.",
     "llvm.x86.sse2.pause",
 )  # fmt: skip
 """The functions that generated code may call. LLVM's verifier lets a misspelled intrinsic pass, as a call to null."""

@@ -6,7 +6,7 @@ One operation per statement, under `FP_CONTRACT OFF`, gives the same bits on eve
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from hastega_magic.codegen.opencl_text import (
     Writer,
@@ -52,6 +52,11 @@ class Body:
     def lanes(self) -> int:
         """Elements of a vector."""
         return self.kernel.schedule.lanes
+
+    def at_lanes(self, lanes: int) -> Body:
+        """Where nodes without leaves in memory can be emitted for one vector of so many lanes."""
+        schedule = replace(self.kernel.schedule, lanes=lanes)
+        return Body(self.writer, replace(self.kernel, schedule=schedule), self.target, [""])
 
     @property
     def n(self) -> str:

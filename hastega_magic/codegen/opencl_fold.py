@@ -7,7 +7,8 @@ elements of private vectors or the work-items of a group, then lanes h apart for
 from __future__ import annotations
 
 from hastega_magic.codegen.opencl_body import Body
-from hastega_magic.codegen.opencl_text import Writer, literal, scalar_type, suffix
+from hastega_magic.codegen.opencl_text import Writer, literal, scalar_type, suffix, vector_type
+from hastega_magic.ir.expr import is_const, postorder
 from hastega_magic.ir.kernel import Accumulate
 from hastega_magic.types import BOOL, FLOAT, FLOAT32, INT, ScalarType
 
@@ -16,7 +17,6 @@ _INT_IDENTITY = {
 }  # fmt: skip
 _FLOAT_IDENTITY = {"add": -0.0, "mul": 1.0, "min": float("inf"), "max": float("-inf")}
 _SYMBOL = {"add": "+", "mul": "*", "and": "&", "or": "|", "xor": "^"}
-_NEAR_2_63 = float((1 << 63) - 1) * (1 - 2.0**-40)
 
 
 class Fold:
@@ -32,17 +32,20 @@ class Fold:
         self.is_float = self.type.is_float
         self.tree = self.is_float and self.kind in ("add", "mul")
         self.states = 0 if self.kind == "count" and statement.mask is None else 2 if statement.wide else 1
-        self.limit = _NEAR_2_63.hex()
         self.checked = self.kind == "mul" and self.type is INT
+        if self.checked:
+            self.states = 2  # low words, and what is beyond them
 
     def vector(self, lanes: int | None = None) -> str:
         """The accumulators' type for so many lanes."""
         lanes = self.lanes if lanes is None else lanes
         return scalar_type(self.type, self.lanes) + suffix(lanes)
 
-    def identity(self, lanes: int | None = None) -> str:
+    def identity(self, state: int = 0) -> str:
         """What changes nothing."""
-        lanes = self.lanes if lanes is None else lanes
+        lanes = self.lanes
+        if self.checked and state:
+            return literal(0, INT, lanes)
         if self.type is BOOL:
             return literal(self.kind == "and", BOOL, lanes)
         if self.is_float:
@@ -51,7 +54,7 @@ class Fold:
 
     def take(self, body: Body, number: int, states: list[str], trouble: str) -> None:
         """Fold vector `number` of the body into the accumulators, and what overflows into `trouble`."""
-        if not self.states:
+        if not self.states or (self.kind == "add" and is_const(self.statement.value, 0)):
             return
         writer = body.writer
         mask = None if self.statement.mask is None else body[self.statement.mask][number]
@@ -72,24 +75,46 @@ class Fold:
             writer.line(f"{states[1]} = {states[1]} + ({value} & 0xffffffffL);")
             return
         if self.checked:
-            writer.line(f"{trouble} |= {self.overflow(states[0], value, self.lanes)};")
+            new, beyond = self._times(body.at_lanes(self.lanes), states, value)
+            writer.line(f"{trouble} |= {beyond};")
+            for state, name in zip(states, new, strict=True):
+                writer.line(f"{state} = {name};")
+            return
         writer.line(f"{states[0]} = {self.combined(states[0], value, self.lanes)};")
 
-    def overflow(self, left: str, right: str, lanes: int) -> str:
-        """A mask that holds wherever an int64 product may be inexact."""
-        n = suffix(lanes)
-        product = f"convert_double{n}({left}) * convert_double{n}({right})"
-        return f"(fabs({product}) >= {self.limit})"
+    def _times(self, body: Body, state: list[str], factor: str) -> tuple[list[str], str]:
+        """A product times an int64, and a mask that holds wherever it may be none that 128 bits hold."""
+        step = self.statement.product
+        assert step is not None
+        names = zip((step.low, step.excess, step.factor), (*state, factor), strict=True)
+        place = body.writer.place
+        body.values = {leaf: [name] for leaf, name in names}
+        body.places = dict.fromkeys(postorder(step.roots()), place)
+        body.emit(step.roots())
+        body.writer.place = place
+        low, excess, trouble = (body[node][0] for node in step.roots())
+        return [low, excess], trouble
+
+    def joined(self, body: Body, left: list[str], right: list[str]) -> tuple[list[str], str]:
+        """One state of two, and a mask that holds wherever a product may be none that 128 bits hold ("": nowhere).
+
+        `body`: where nodes are emitted, with as many lanes as the vectors of the states have.
+        """
+        if not self.checked:
+            return [self.combined(a, b, body.lanes) for a, b in zip(left, right, strict=True)], ""
+        w, long = body.writer, f"long{body.n}"
+        large = [w.let(vector_type(BOOL, body.lanes), f"{state[1]} != 0", "large") for state in (left, right)]
+        bigger = [w.let(long, f"{large[1]} ? {b} : {a}", "bigger") for a, b in zip(left, right, strict=True)]
+        factor = w.let(long, f"{large[1]} ? {left[0]} : {right[0]}", "factor")
+        state, trouble = self._times(body, bigger, factor)
+        return state, f"({trouble} | ({large[0]} & {large[1]}))"
 
     def combined(self, left: str, right: str, lanes: int) -> str:
         """Left ∘ right; `left` holds the earlier elements."""
-        n = suffix(lanes)
         if self.kind in ("min", "max"):
             if not self.is_float:
                 return f"{self.kind}({left}, {right})"
             return f"{right} {'<' if self.kind == 'min' else '>'} {left} ? {right} : {left}"
-        if self.checked:
-            return f"as_long{n}(as_ulong{n}({left}) * as_ulong{n}({right}))"
         return f"{left} {_SYMBOL.get(self.kind, '+')} {right}"
 
     def store(self, writer: Writer, names: list[str], size: str) -> None:
@@ -97,6 +122,9 @@ class Fold:
         where = f"p{self.number}[number * {self.statement.words}"
         if not self.states:
             writer.line(f"{where}] = {size};")
+        elif self.checked:
+            writer.line(f"{where}] = {names[1]};")
+            writer.line(f"{where} + 1] = {names[0]};")
         elif self.statement.wide:
             writer.line(f"{where}] = {names[0]};")
             writer.line(f"{where} + 1] = {names[1]};")

@@ -86,6 +86,10 @@ class Frame:
         w.line(f"const long size = min(length - begin, {BLOCK}L);")
         w.line("const long whole = begin + (size & -64L);")
 
+    def nowhere(self) -> Body:
+        """Where nodes without leaves in memory can be emitted."""
+        return Body(self.writer, self.kernel, self.target, [""])
+
     def body(self, positions: list[str], live: str | None = None) -> Body:
         """The loop body's values for elements at the positions."""
         body = Body(self.writer, self.kernel, self.target, positions, live, self.places.nodes)

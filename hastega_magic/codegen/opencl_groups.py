@@ -5,6 +5,8 @@ A work-item is a virtual lane of the reduction tree; at the block's end the lane
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 from hastega_magic.codegen.opencl_body import Body
 from hastega_magic.codegen.opencl_fold import Fold
 from hastega_magic.codegen.opencl_frame import Frame
@@ -38,7 +40,7 @@ class _Groups:
         for fold in frame.folds:
             frame.at(fold.statement)
             for state in range(fold.states):
-                start = frame.own(fold.identity(), fold.vector())
+                start = frame.own(fold.identity(state), fold.vector())
                 w.line(f"{fold.vector()} f{fold.number}_{state} = {start};")
         frame.at(None)
         for group in range(frame.layout.group_count):
@@ -75,7 +77,7 @@ class _Groups:
         w, frame = self.w, self.frame
         for fold in frame.folds:
             frame.at(fold.statement)
-            names = [self._across(fold, f"f{fold.number}_{state}", state) for state in range(fold.states)]
+            names = self._across(fold)
             with w.block("if (lane == 0)"):
                 fold.store(w, names, "size")
         frame.at(None)
@@ -86,31 +88,49 @@ class _Groups:
                 w.line(f"mine |= {frame.outside(number)} ? {1 << number}u : 0u;")
             if frame.troubled:
                 w.line(f"mine |= trouble ? {1 << len(frame.bounds)}u : 0u;")
-            marks = self._tree("marks", "uint", "mine", "{0} | {1}")
+            (marks,) = self._tree([("marks", "uint", "mine")], _joining("{0} | {1}"))
         with w.block("if (lane == 0)"):
             frame.status(marks)
         for group in range(frame.layout.group_count):
             w.line(f"c{group}[number * {GROUP} + lane] = column{group};")
-            count = self._tree(f"counts{group}", "long", f"(long)popcount(column{group})", "{0} + {1}")
+            mine = f"counts{group}", "long", f"(long)popcount(column{group})"
+            (count,) = self._tree([mine], _joining("{0} + {1}"))
             w.line(f"if (lane == 0) kept{group}[number] = {count};")
 
-    def _across(self, fold: Fold, name: str, state: int) -> str:
-        combined = fold.combined("{0}", "{1}", 1)
-        over = fold.overflow("{0}", "{1}", 1) if fold.checked else ""
-        return self._tree(f"lanes{fold.number}_{state}", fold.vector(), name, combined, over)
+    def _across(self, fold: Fold) -> list[str]:
+        nowhere = self.frame.nowhere()
+        states = [
+            (f"lanes{fold.number}_{state}", fold.vector(), f"f{fold.number}_{state}")
+            for state in range(fold.states)
+        ]
+        return self._tree(states, lambda left, right: fold.joined(nowhere, left, right))
 
-    def _tree(self, name: str, type_: str, value: str, combined: str, over: str = "") -> str:
-        """One value from the work-items' values: lanes h apart for h = 32, 16, ..., 1."""
+    def _tree(self, states: Sequence[tuple[str, str, str]], joined: _Joined) -> list[str]:
+        """One value of each state from the work-items' values: lanes h apart for h = 32, 16, ..., 1.
+
+        `states`: of each the name of its local memory, its type, and the work-item's value.
+        """
         w = self.w
-        w.line(f"__local {type_} {name}[{GROUP}];")
-        w.line(f"{name}[lane] = {value};")
+        for name, type_, value in states:
+            w.line(f"__local {type_} {name}[{GROUP}];")
+            w.line(f"{name}[lane] = {value};")
         w.line(_BARRIER)
         with w.block(f"for (int apart = {GROUP // 2}; apart > 0; apart /= 2)"):
             with w.block("if (lane < apart)"):
-                left = w.let(type_, f"{name}[lane]", "left")
-                right = w.let(type_, f"{name}[lane + apart]", "right")
+                left = [w.let(type_, f"{name}[lane]", "left") for name, type_, _ in states]
+                right = [w.let(type_, f"{name}[lane + apart]", "right") for name, type_, _ in states]
+                both, over = joined(left, right)
                 if over:
-                    w.line(f"trouble |= {over.format(left, right)};")
-                w.line(f"{name}[lane] = {combined.format(left, right)};")
+                    w.line(f"trouble |= {over};")
+                for (name, _, _), value in zip(states, both, strict=True):
+                    w.line(f"{name}[lane] = {value};")
             w.line(_BARRIER)
-        return f"{name}[0]"
+        return [f"{name}[0]" for name, _, _ in states]
+
+
+_Joined = Callable[[list[str], list[str]], tuple[list[str], str]]
+"""From two states to one, and the mask of what overflows on the way ("": nothing)."""
+
+
+def _joining(text: str) -> _Joined:
+    return lambda left, right: ([text.format(left[0], right[0])], "")

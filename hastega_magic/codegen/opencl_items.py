@@ -60,7 +60,7 @@ class _Items:
     def _arrays(self) -> list[tuple[str, str, str]]:
         """Name, type and start of every array of accumulators, one vector for each stretch of virtual lanes."""
         found = [
-            (f"f{fold.number}_{state}", fold.vector(), fold.identity())
+            (f"f{fold.number}_{state}", fold.vector(), fold.identity(state))
             for fold in self.frame.folds
             for state in range(fold.states)
         ]
@@ -115,8 +115,7 @@ class _Items:
         w = self.w
         for fold in self.frame.folds:
             self.frame.at(fold.statement)
-            names = [self._across(fold, f"f{fold.number}_{state}") for state in range(fold.states)]
-            fold.store(w, names, "size")
+            fold.store(w, self._across(fold), "size")
         self.frame.at(None)
         if self.frame.bounds or self.frame.troubled:
             w.line("uint marks = 0;")
@@ -142,28 +141,28 @@ class _Items:
     def _any(self, mask: str) -> str:
         return f"({mask} != 0)" if self.lanes == 1 else f"any({mask} != 0)"
 
-    def _across(self, fold: Fold, name: str) -> str:
-        """One scalar from the array of vectors: halves together until one vector, then halves of lanes."""
-        w, half = self.w, self.vectors // 2
+    def _across(self, fold: Fold) -> list[str]:
+        """One scalar from each array of vectors: halves together until one vector, then halves of lanes."""
+        w, half, nowhere = self.w, self.vectors // 2, self.frame.nowhere()
+        names = [f"f{fold.number}_{state}" for state in range(fold.states)]
         while half:
-            left, right = f"{name}[i]", f"{name}[i + {half}]"
+            left, right = [f"{name}[i]" for name in names], [f"{name}[i + {half}]" for name in names]
             with w.block(f"for (int i = 0; i < {half}; ++i)"):
-                if fold.checked:
-                    w.line(f"trouble |= {fold.overflow(left, right, self.lanes)};")
-                w.line(f"{left} = {fold.combined(left, right, self.lanes)};")
+                both, over = fold.joined(nowhere, left, right)
+                if over:
+                    w.line(f"trouble |= {over};")
+                for into, name in zip(left, both, strict=True):
+                    w.line(f"{into} = {name};")
             half //= 2
-        found, lanes = f"{name}[0]", self.lanes
+        found, lanes = [f"{name}[0]" for name in names], self.lanes
         while lanes > 1:
             lanes //= 2
-            low = w.let(fold.vector(lanes), f"{found}.{'lo' if lanes > 1 else 's0'}", "low")
-            high = w.let(fold.vector(lanes), f"{found}.{'hi' if lanes > 1 else 's1'}", "high")
-            if fold.checked:
-                over = f"fabs(convert_double{_n(lanes)}({low}) * convert_double{_n(lanes)}({high}))"
-                over = f"{over} >= {fold.limit}"
+            low, high = (
+                [w.let(fold.vector(lanes), f"{name}.{side if lanes > 1 else one}", "part") for name in found]
+                for side, one in (("lo", "s0"), ("hi", "s1"))
+            )
+            both, over = fold.joined(nowhere.at_lanes(lanes), low, high)
+            if over:
                 w.line(f"trouble |= {f'any({over})' if lanes > 1 else over} ? -1L : 0L;")
-            found = w.let(fold.vector(lanes), fold.combined(low, high, lanes), "both")
+            found = [w.let(fold.vector(lanes), name, "both") for name in both]
         return found
-
-
-def _n(lanes: int) -> str:
-    return "" if lanes == 1 else str(lanes)

@@ -15,6 +15,7 @@ from hastega_magic.compiler.stacked import LoopTexts, stacked
 from hastega_magic.compiler.statement import Bound
 from hastega_magic.errors import Reason
 from hastega_magic.ir.expr import Expr, postorder
+from hastega_magic.ir.fused import is_product
 from hastega_magic.ir.pipeline import RUNNING_SINKS
 from hastega_magic.ir.schedule import BLOCK
 from hastega_magic.report import units
@@ -56,11 +57,12 @@ def describe_loop(
         instructions=mixed.instructions, isa=mixed.isa,
     )  # fmt: skip
     variants = compiled.variants
+    products = [each for each in execution.fused.outputs if is_product(each)]
     trace.add(
         "int",
         mode=options.int_mode,
-        proved=variants.proved and options.int_mode != "wrap",
-        guarded=variants.guarded,
+        proved=variants.proved and not products and options.int_mode != "wrap",
+        guarded=variants.guarded or bool(products),
         fell_back=execution.fell_back,
     )
     for text in execution.warnings:
@@ -117,6 +119,11 @@ def _why(execution: Execution, options: Options) -> list[str]:
         pass  # nothing is computed with integers
     elif options.int_mode == "wrap":
         sentences.append("Integers wrap around at 64 bits, as asked for with --int wrap.")
+    elif variants.proved and any(each.weights for each in execution.compiled.fused.outputs):
+        sentences.append(
+            "Integers proved to fit: sums whose elements may leave 64 bits are made of parts that do not, so that they "
+            "are exact."
+        )
     elif variants.proved:
         sentences.append("Integers proved to fit: with these sources, no intermediate value leaves 64 bits.")
     elif variants.bodies[execution.compiled.first].assumes:
@@ -130,6 +137,10 @@ def _why(execution: Execution, options: Options) -> list[str]:
         )
     else:
         sentences.append("Integers guarded: every operation that could leave 64 bits is checked.")
+    if any(map(is_product, execution.fused.outputs)):
+        sentences.append(
+            "Integers are multiplied in 128 bits: a block whose product needs more is multiplied by Python, exactly."
+        )
     checks = sorted({guard.reason for guard in variants.bodies[execution.compiled.first].guards})
     if checks:
         sentences.append(

@@ -99,7 +99,9 @@ def finish(
     execution.recovered = len(troubled)
     with trace.phase("convert_out"):
         slot = 0
-        for loop, output, folds in zip(loops, fused.outputs, folds_of(compiled.fused), strict=True):
+        made = (each.weights for each in compiled.fused.outputs)
+        outputs = [replace(each, weights=weights) for each, weights in zip(fused.outputs, made, strict=True)]
+        for loop, output, folds in zip(loops, outputs, folds_of(compiled.fused), strict=True):
             recovery = Recovery(loop, workspace, columns, result, options, loops)
             count = slots_of(output)
             if output.sink.kind in RUNNING_SINKS:

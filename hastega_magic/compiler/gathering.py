@@ -33,13 +33,14 @@ def gathering(execution: Execution, options: Options, loop: Loop) -> Gather | No
             return None
         return _listed if output.sink.kind == "to_list" else _array if output.sink.kind == "array" else None
     (folds,) = folds_of(execution.compiled.fused)
+    weights = execution.compiled.fused.outputs[0].weights
     type_ = flatten(output.value)[0].type
     if type_ is FLOAT32:
         return None
     if output.sink.kind == "count":
         return _counted
     if output.sink.kind == "sum":
-        return _float_sum(folds) if type_.is_float else _int_sum(folds)
+        return _float_sum(folds) if type_.is_float else _int_sum(folds, weights)
     if output.sink.kind in ("any", "all"):
         return _any if output.sink.kind == "any" else _all
     return None
@@ -65,12 +66,15 @@ def _all(direct: Direct, arrays: list[AnyArray]) -> object:
     return all(direct.partials[0][: direct.blocks])
 
 
-def _int_sum(folds: Sequence[int]) -> Gather:
-    number = folds[0]
+def _int_sum(folds: Sequence[int], weights: Sequence[int]) -> Gather:
+    parts = list(zip(folds, weights or (1,), strict=False))
 
     def total(direct: Direct, arrays: list[AnyArray]) -> object:
-        words = direct.partials[number][: 2 * direct.blocks]
-        return (sum(words[::2]) << 32) + sum(words[1::2])
+        found = 0
+        for number, weight in parts:
+            words = direct.partials[number][: 2 * direct.blocks]
+            found += weight * ((sum(words[::2]) << 32) + sum(words[1::2]))
+        return found
 
     return total
 

@@ -17,7 +17,7 @@ from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.ir.expr import Expr, Value, flatten
-from hastega_magic.ir.fused import Output
+from hastega_magic.ir.fused import Output, is_product
 from hastega_magic.ir.pipeline import ELEMENT_SINKS
 from hastega_magic.ir.reduction import PROD_NEUTRAL, SUM_NEUTRAL, block_prods, block_sums
 from hastega_magic.ir.schedule import BLOCK
@@ -32,6 +32,9 @@ from hastega_magic.syntax.build import PLACED
 from hastega_magic.types import FLOAT32
 
 _untyped: Any = operator
+_PRODUCT_BITS = 126
+"""Products of so many bits need no Python."""
+
 _COMBINE: Mapping[str, Callable[[Any, Any], Any]] = {
     "sum": operator.add, "reduce_add": operator.add, "prod": operator.mul, "reduce_mul": operator.mul, "min": min,
     "reduce_min": min, "max": max, "reduce_max": max, "reduce_and": _untyped.and_, "reduce_or": _untyped.or_,
@@ -157,8 +160,11 @@ class Recovery:
 
     def _reduction(self, output: Output, folds: Sequence[int], blocks: Mapping[int, list[Element]]) -> object:
         kind, type_ = output.sink.kind, flatten(output.value)[0].type
+        weights = output.weights
         partials = self.result.partials[folds[0]]
-        counts = self._counts(kind, folds)
+        if weights:
+            partials = np.hstack([self.result.partials[each] for each in folds[: len(weights)]])
+        counts = self._counts(output, folds)
         kept: list[Any] = []
         for number, elements in blocks.items():
             counts[number] = 0
@@ -166,16 +172,20 @@ class Recovery:
                 counts[number] = sum(element.kept for element in elements)
                 partials[number] = self._float_partial(kind, elements)
             else:
-                partials[number] = 1 if "mul" in kind or kind == "prod" else 0
+                partials[number] = 0
+                if kind in ("prod", "reduce_mul"):
+                    partials[number, -1] = 1
                 kept += [element.value for element in elements if element.kept]
         initial = self.loop.built.initial
         if kind in ("argmin", "argmax"):
             return self._place(kind, partials, counts, blocks)
         if kept:
+            if is_product(output) and math.prod(kept).bit_length() > _PRODUCT_BITS:
+                self.overflowed = True
             return self._combined(kind, type_.is_float, partials, counts, [*initial, *kept], output)
         if kind.startswith("reduce_") and not counts.sum():
             return initial[0] if initial else functools.reduce(_COMBINE[kind], ())
-        found: Any = results.fold(kind, type_, partials, counts)
+        found: Any = results.fold(kind, type_, partials, counts, weights)
         if kind in ("var", "std"):
             total = np.float32(found) if type_ is FLOAT32 else found
             return float(spread(kind, total, int(counts.sum()), output.sink.ddof))
@@ -183,9 +193,9 @@ class Recovery:
             found = self._first_extreme(found, partials[:, 0], counts)
         return _COMBINE[kind](initial[0], found) if initial else found
 
-    def _counts(self, kind: str, folds: Sequence[int]) -> AnyArray:
+    def _counts(self, output: Output, folds: Sequence[int]) -> AnyArray:
         """Elements that took part, per block; ones where the reduction needs no count."""
-        if len(folds) == 1 and kind != "count":
+        if len(folds) == max(1, len(output.weights)) and output.sink.kind != "count":
             return np.ones(len(self.result.status), np.int64)
         return self.result.partials[folds[-1]][:, 0]
 
@@ -196,12 +206,12 @@ class Recovery:
         if kind == "count":
             return int(counts.sum()) + len(kept)
         if kind == "mean":
-            total = cast(int, results.fold("sum", type_, partials, counts)) + sum(kept)
+            total = cast(int, results.fold("sum", type_, partials, counts, output.weights)) + sum(kept)
             return total / (int(counts.sum()) + len(kept))
         mine = functools.reduce(_COMBINE[kind], kept)
         if not counts.sum():
             return mine
-        return _COMBINE[kind](results.fold(kind, type_, partials, counts), mine)
+        return _COMBINE[kind](results.fold(kind, type_, partials, counts, output.weights), mine)
 
     def _float_partial(self, kind: str, elements: Sequence[Element]) -> float:
         """A block's sum or product by the fixed tree, with elements that are left out counting as neutral."""

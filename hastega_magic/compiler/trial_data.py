@@ -87,7 +87,8 @@ def frame_of(kernel: Kernel) -> Kernel:
     for statement in kernel.body:
         if isinstance(statement, (Accumulate, Store)):
             mask = None if statement.mask is None else leaf(statement.mask)
-            body.append(replace(statement, value=leaf(statement.value), mask=mask))
+            found = replace(statement, value=leaf(statement.value), mask=mask)
+            body.append(replace(found, product=None) if isinstance(found, Accumulate) else found)
     ranges = {new: kernel.ranges[old] for old, new in leaves.items() if old in kernel.ranges}
     return Kernel(kernel.sources, kernel.tables, tuple(body), kernel.schedule, ranges)
 

@@ -19,7 +19,8 @@ from hastega_magic.ir.pipeline import Sink, Source, Table
 class Output:
     """One result of the loop: the element's value, the mask under which it takes part, and its sink.
 
-    `init`: the load of the starting value, where the sink has one.
+    `init`: the load of the starting value, where the sink has one. With `weights`, which only sums have, the value is a
+    tuple of parts, which are summed one by one; what is summed is the sum of the parts times their weights.
     """
 
     name: str
@@ -27,6 +28,12 @@ class Output:
     value: Value
     mask: Expr | None = None
     init: Expr | None = None
+    weights: tuple[int, ...] = ()
+
+
+def is_product(output: Output) -> bool:
+    """Whether the output is a product of ints, which may need any number of bits."""
+    return output.sink.kind in ("prod", "reduce_mul") and not flatten(output.value)[0].type.is_float
 
 
 @dataclass(frozen=True)

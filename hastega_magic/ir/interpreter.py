@@ -10,6 +10,7 @@ import contextlib
 import functools
 import itertools
 import math
+import operator
 import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
@@ -369,4 +370,7 @@ def _run_element(fused: Fused, evaluation: _Evaluation, results: Sequence[_Eleme
             result.begin(evaluation)
         if not result.decided:
             taken = output.mask is None or evaluation.demand(output.mask)
-            result.add(evaluation.of(output.value) if taken else None, taken)
+            value: Any = evaluation.of(output.value) if taken else None
+            if taken and output.weights:
+                value = sum(map(operator.mul, output.weights, value))
+            result.add(value, taken)

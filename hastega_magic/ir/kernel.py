@@ -39,23 +39,48 @@ class Guard:
 
 
 @dataclass(frozen=True)
+class Product:
+    """A step of an integer product in 128 bits: nodes over leaves that stand for what they are called.
+
+    The value so far is excess · 2^64 + low, both of them int64. The step multiplies by `factor`, an int64; where
+    `trouble` holds, 128 bits may not hold the product.
+    """
+
+    low: Expr
+    excess: Expr
+    factor: Expr
+    new_low: Expr
+    new_excess: Expr
+    trouble: Expr
+
+    def roots(self) -> list[Expr]:
+        """The nodes of a step."""
+        return [self.new_low, self.new_excess, self.trouble]
+
+
+@dataclass(frozen=True)
 class Accumulate:
     """Fold the value of each element under the mask into the block's partial result.
 
     kind: "add", "mul", "min", "max", "and", "or", "xor" or "count". `wide`: an integer sum that a block of
     int64 might
     not hold is accumulated in two halves: the sum of the high 32 bits (signed) and that of the low 32 bits.
+    `product`: how an integer product goes on.
     """
 
     kind: str
     value: Expr
     mask: Expr | None
     wide: bool = field(default=False, compare=False)
+    product: Product | None = field(default=None, compare=False)
 
     @property
     def words(self) -> int:
-        """How many 8-byte words a block's partial result takes: an integer sum is split at bit 32, wide or not."""
-        return 2 if self.kind == "add" and self.value.type is INT else 1
+        """How many 8-byte words a block's partial result takes.
+
+        An integer sum is split at bit 32, wide or not; an integer product has its excess, then its low word.
+        """
+        return 2 if self.kind in ("add", "mul") and self.value.type is INT else 1
 
 
 @dataclass(frozen=True)

@@ -285,8 +285,19 @@ def _effect(effect: Effect, names: _Names) -> str:
 
 
 def _output(output: Output, names: _Names) -> str:
-    text = f"{output.name or '_'} = {output.sink.kind} {names.use(output.value)} {_where(output.mask, names)}"
+    value = names.use(output.value)
+    if output.weights:
+        pairs = zip(output.weights, flatten(output.value), strict=True)
+        value = " + ".join(_times(weight, names.use(part)) for weight, part in pairs)
+    text = f"{output.name or '_'} = {output.sink.kind} {value} {_where(output.mask, names)}"
     return _noted(text.rstrip(), (output.sink.span,))
+
+
+def _times(weight: int, part: str) -> str:
+    if weight == 1:
+        return part
+    power = abs(weight) >= 1 << 32 and abs(weight) & (abs(weight) - 1) == 0
+    return f"{f'{chr(45) * (weight < 0)}2^{abs(weight).bit_length() - 1}' if power else weight} · {part}"
 
 
 def _needs(statement: Statement) -> list[Expr]:

@@ -46,7 +46,9 @@ def verify_fused(fused: Fused) -> None:
     _check_graph(fused.roots(), allowed)
     for output in fused.outputs:
         _check_mask(output.mask, f"output {output.name or '_'}")
-        _check_sink(output.sink, scalar=isinstance(output.value, Expr))
+        _check_sink(output.sink, scalar=isinstance(output.value, Expr) or bool(output.weights))
+        count = len(flatten(output.value))
+        _require(len(output.weights) in (0, count), f"{count} parts have {len(output.weights)} weights")
     for effect in fused.effects:
         _check_mask(effect.mask, "an effect")
     names = [output.name for output in fused.outputs]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -11,7 +12,7 @@ import numpy as np
 
 from hastega_magic import interval
 from hastega_magic.interval import BIT, INT64, INT64_MIN, Interval
-from hastega_magic.ops.row import Function, Op, fixed, ufunc_float
+from hastega_magic.ops.row import Builder, Function, Op, fixed, ufunc_float
 from hastega_magic.types import BOOL, FLOAT, INT
 
 _MASK52 = (1 << 52) - 1
@@ -97,13 +98,56 @@ def _int_op(name: str, arity: int, python: Function, llvm: str, opencl: str) -> 
     )
 
 
+def _product(a: Interval, b: Interval) -> Interval:
+    found = interval.mul(a, b)
+    return found if found.fits_int64 else INT64
+
+
+def _excess(a: Interval, b: Interval) -> Interval:
+    found = interval.mul(a, b)
+    if found.lo is None or found.hi is None:
+        return INT64
+    return Interval((found.lo - INT64_MIN) >> 64, (found.hi - INT64_MIN) >> 64)
+
+
+def _expand_excess(b: Builder, args: Sequence[Any]) -> Any:
+    """The high half, one more where the low 64 bits count as negative."""
+    found = _excess(*map(b.range_of, args))
+    if found.lo == found.hi:
+        return b.const(found.lo or 0)
+    low = b.op("wrapping_mul", *args)
+    return b.op("wrapping_sub", b.op("mul_hi", *args), b.op("ashr", low, b.const(63)))
+
+
+def _expand_high(b: Builder, args: Sequence[Any]) -> Any:
+    """Four products of 32-bit halves, without signs, as vectors multiply these in one step; then the signs."""
+    half, mask = b.const(32), b.const((1 << 32) - 1)
+    (low, high), (other_low, other_high) = ((b.op("and", x, mask), b.op("lshr", x, half)) for x in args)
+    carry = b.op("lshr", b.op("wrapping_mul", low, other_low), half)
+    middle = b.op("wrapping_add", b.op("wrapping_mul", high, other_low), carry)
+    last = b.op("wrapping_add", b.op("wrapping_mul", low, other_high), b.op("and", middle, mask))
+    top = b.op("wrapping_mul", high, other_high)
+    for part in (middle, last):
+        top = b.op("wrapping_add", top, b.op("lshr", part, half))
+    for x, y in (args, args[::-1]):
+        top = b.op("wrapping_sub", top, b.op("and", b.op("ashr", x, b.const(63)), y))
+    return top
+
+
 ROWS = (
     _int_op("wrapping_add", 2, lambda a, b: wrap64(a + b), "add {r} {0}, {1}",
             "as_long(as_ulong({0}) + as_ulong({1}))"),
     _int_op("wrapping_sub", 2, lambda a, b: wrap64(a - b), "sub {r} {0}, {1}",
             "as_long(as_ulong({0}) - as_ulong({1}))"),
-    _int_op("wrapping_mul", 2, lambda a, b: wrap64(a * b), "mul {r} {0}, {1}",
-            "as_long(as_ulong({0}) * as_ulong({1}))"),
+    Op("wrapping_mul", 2, lambda a, b: wrap64(a * b), fixed((INT, INT), INT), "", None, _product,
+       llvm={"int": "mul {r} {0}, {1}"}, opencl={"int": "as_long(as_ulong({0}) * as_ulong({1}))"}),
+    # The product without its low 64 bits: these as they are (mul_hi), or taken for an int64 (mul_excess).
+    Op("mul_hi", 2, lambda a, b: (a * b) >> 64, fixed((INT, INT), INT), "", None, _anywhere,
+       opencl={"int": "mul_hi({0}, {1})"}, expand=_expand_high),
+    Op("mul_excess", 2, lambda a, b: (a * b - INT64_MIN) >> 64, fixed((INT, INT), INT), "", None, _excess,
+       expand=_expand_excess),
+    Op("int64_bits", 1, wrap64, fixed((INT,), INT), "", None, _anywhere,
+       llvm={"int": "or {r} {0}, zeroinitializer"}, opencl={"int": "{0}"}),
     # Counts from 0 to 63 only: beyond, machines differ and LLVM gives poison.
     _int_op("wrapping_shl", 2, lambda a, b: wrap64(a << (b & 63)), "shl {r} {0}, {1}",
             "as_long(as_ulong({0}) << as_ulong({1}))"),

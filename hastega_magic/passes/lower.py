@@ -25,6 +25,7 @@ from hastega_magic.passes.simplify import simplify_node
 from hastega_magic.types import BOOL, INT
 
 _INT32 = Interval(-(1 << 31), (1 << 31) - 1)
+_PRODUCTS = frozenset({"mul", "wrapping_mul"})
 _LEAVES = frozenset({"const", "load", "index", "table", "length", "param", "carry", "outer"})
 
 
@@ -174,7 +175,7 @@ class _Lowering:
             return
         current = rebuild(node, tuple(self.new[arg] for arg in node.args))
         row = OPS[current.op]
-        if current.op == "mul" and current.type is INT:
+        if current.op in _PRODUCTS and current.type is INT:
             current = self._short_product(_shift_for_power(current))
         elif current.op == "select" and current.type is BOOL:
             current = _logic(current)
@@ -187,7 +188,12 @@ class _Lowering:
     def _short_product(self, node: Expr) -> Expr:
         """A product of 32-bit factors, marked as such by sign extension: one instruction where 64 bits take three."""
         wide = [arg for arg in node.args if not self.builder.range_of(arg).within(_INT32)]
-        if node.op != "mul" or wide or self._target.spelling != "llvm" or any(map(is_const, node.args)):
+        if (
+            node.op not in _PRODUCTS
+            or wide
+            or self._target.spelling != "llvm"
+            or any(map(is_const, node.args))
+        ):
             return node
         bits = const(32)
         return make("mul", *(make("ashr", make("wrapping_shl", arg, bits), bits) for arg in node.args))

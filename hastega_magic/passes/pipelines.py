@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from hastega_magic.interval import TOP
-from hastega_magic.ir.expr import Expr, map_value
+from hastega_magic.ir.expr import Expr, flatten, map_value
 from hastega_magic.ir.fused import Effect, Fused
 from hastega_magic.ir.kernel import Kernel
 from hastega_magic.ir.origins import moved
 from hastega_magic.ir.pipeline import Pipeline, Table
 from hastega_magic.ir.target import Target
-from hastega_magic.passes import fuse, schedule, wrap
+from hastega_magic.passes import fuse, schedule, wide, wrap
 from hastega_magic.passes.infer import Leaves, infer
 from hastega_magic.passes.simplify import simplify
 from hastega_magic.passes.variants import Variants, variants
@@ -69,6 +69,28 @@ def _simplify(state: State) -> State:
     return _infer(replace(state, fused=_replaced(loop, new)))
 
 
+def _widen(state: State) -> State:
+    """Only where an integer that no int64 holds is to be exact: else it wraps around, or is an error."""
+    if state.mode != "exact":
+        return state
+    loop = state.loop
+    found = wide.widened(loop, state.leaves)
+    if found is loop:
+        return state
+    ranges, _ = infer(found.roots(), state.leaves)
+    origins = moved(loop.origins, _parts(loop, found), found.roots())
+    return replace(state, fused=replace(found, ranges=ranges, origins=origins))
+
+
+def _parts(loop: Fused, found: Fused) -> Iterator[tuple[Expr, Expr]]:
+    """Nodes that have stayed, and the values of sums with the parts that stand for them."""
+    for node in loop.origins:
+        yield node, node
+    for old, new in zip(loop.outputs, found.outputs, strict=True):
+        if new.weights and isinstance(old.value, Expr):
+            yield from ((old.value, part) for part in flatten(new.value))
+
+
 def _replaced(loop: Fused, new: Mapping[Expr, Expr]) -> Fused:
     """The loop over other nodes."""
     outputs = tuple(
@@ -107,6 +129,7 @@ SIMPLIFY = Pass(
     "Constants are folded, and rules that hold for every value make expressions cheaper.",
     _simplify,
 )
+WIDEN = Pass("widen", "Sums of integers beyond 64 bits become sums of parts that 64 bits hold.", _widen)
 GUARD = Pass(
     "guard", "What may overflow or raise gets a check, unless the ranges prove that it cannot.", _guard
 )
@@ -114,7 +137,7 @@ SCHEDULE = Pass(
     "schedule", "The loop is laid onto lanes, and operators the machine lacks become ones it has.", _schedule
 )
 
-ANALYSIS: tuple[Pass, ...] = (FUSE, INFER, SIMPLIFY, GUARD)
+ANALYSIS: tuple[Pass, ...] = (FUSE, INFER, SIMPLIFY, WIDEN, GUARD)
 """Once per loop."""
 
 CPU: tuple[Pass, ...] = (SCHEDULE,)

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cache
 
 from hastega_magic.interval import Interval
-from hastega_magic.ir.expr import Expr, const, flatten, make, truth
+from hastega_magic.ir.expr import Expr, const, flatten, leaf, make, truth
 from hastega_magic.ir.fused import Effect, Fused, Output
-from hastega_magic.ir.kernel import Accumulate, Assume, Guard, Kernel, Statement, Step, Store
+from hastega_magic.ir.kernel import Accumulate, Assume, Guard, Kernel, Product, Statement, Step, Store
 from hastega_magic.ir.loop import everything
 from hastega_magic.ir.origins import moved
 from hastega_magic.ir.pipeline import ELEMENT_SINKS, RUNNING_SINKS, Sink
@@ -83,7 +84,7 @@ def make_kernel(
             guards.add(each)
         body.append(each)
         served.append(tuple(outputs))
-    body = [_running(each, fused, leaves, target) for each in body]
+    body = [_stepping(each, fused, leaves, target) for each in body]
     found = Kernel(
         fused.sources, fused.tables, tuple(body), _schedule(tuple(body), target, width, large), lowered.ranges,
         serves=tuple(served),
@@ -91,8 +92,13 @@ def make_kernel(
     return replace(found, origins=moved(fused.origins, lowered.images, found.roots()))
 
 
-def _running(statement: Statement, fused: Fused, leaves: Leaves, target: Target) -> Statement:
-    """A store of running values with what a step computes; devices store the elements, and the CPU does the rest."""
+def _stepping(statement: Statement, fused: Fused, leaves: Leaves, target: Target) -> Statement:
+    """A statement with what a step from one element to the next computes, where that is more than an operator.
+
+    Of running values, devices store the elements, and the CPU does the rest.
+    """
+    if isinstance(statement, Accumulate) and statement.kind == "mul" and statement.value.type is INT:
+        return replace(statement, product=_product(target))
     if not isinstance(statement, Store) or not statement.running:
         return statement
     if target.spelling == "opencl":
@@ -122,6 +128,20 @@ def _step(output: Output, fused: Fused, leaves: Leaves, target: Target) -> Step:
     return Step(total, element, result, tuple(guards), init)
 
 
+@cache
+def _product(target: Target) -> Product:
+    low, excess, factor = (leaf("param", INT, number) for number in range(3))
+    so_far = make("add", make("mul", make("int_to_float", excess), const(2.0**64)), make("int_to_float", low))
+    size = make("fabs", make("mul", so_far, make("int_to_float", factor)))
+    nodes = [
+        make("wrapping_mul", low, factor),
+        make("wrapping_add", make("wrapping_mul", excess, factor), make("mul_excess", low, factor)),
+        make("ge", size, const(2.0**127 * (1 - 2.0**-40))),  # what is computed here errs by far less
+    ]
+    found = lower(nodes, Leaves(()), {}, target)
+    return Product(low, excess, factor, *(found.nodes[node] for node in nodes))
+
+
 def folds_of(fused: Fused) -> list[list[int]]:
     """For each output the numbers of its accumulations: the value's, if it has one, then the count's, if it has one.
 
@@ -147,6 +167,12 @@ def _statements(output: Output, slot: int, ranges: Mapping[Expr, Interval]) -> l
     count = Accumulate("count", const(1), output.mask)
     if output.sink.kind == "count":
         return [count]
+    if output.weights:
+        sums: list[Statement] = [
+            Accumulate("add", part, output.mask, not _block_fits(ranges.get(part)))
+            for part in flatten(output.value)
+        ]
+        return sums if output.sink.kind == "sum" else [*sums, count]
     (value,) = flatten(output.value)
     kind = _FOLDS[output.sink.kind]
     if output.sink.kind in ("any", "all"):

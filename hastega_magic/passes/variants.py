@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from hastega_magic.errors import BeyondInt64
 from hastega_magic.interval import INT64_MAX, Interval
-from hastega_magic.ir.expr import Expr, is_const, leaf
+from hastega_magic.ir.expr import Expr, flatten, is_const, leaf
 from hastega_magic.ir.fused import Fused
 from hastega_magic.ir.kernel import TROUBLE, VIOLATED, Assume
 from hastega_magic.ir.loop import everything, iteration, loops_in
@@ -50,12 +50,21 @@ def variants(fused: Fused, leaves: Leaves, mode: str) -> Variants:
     infer = _Analysis(roots, leaves)
     infer.limit = _state_limit(infer)
     found = infer()
-    unsigned = [slot for slot, each in enumerate(leaves.sources) if each is not None and not each.fits_int64]
+    read = _read_as_int64(roots)
+    unsigned = [
+        slot
+        for slot, each in enumerate(leaves.sources)
+        if each is not None and not each.fits_int64 and slot in read
+    ]
     overflowing = _leaves_int64(found)
     last = tuple(Assume(leaf("load", INT, slot), _INT63, TROUBLE) for slot in unsigned)
     checked = guarded(fused, leaves, found, last)
     if not overflowing and not unsigned:
-        cheap = [_narrow_body(fused, leaves, infer, {}), _positive_body(fused, leaves, infer)]
+        cheap = [
+            _narrow_body(fused, leaves, infer, {}),
+            _narrow_body(fused, leaves, infer, {}, dict(_excesses(fused))),
+            _positive_body(fused, leaves, infer),
+        ]
         return Variants((*(body for body in cheap if body is not None), checked), not found.limited)
     bodies = [checked] if overflowing else []
     safe = _widest(leaves, lambda assumed: not _leaves_int64(infer(assumed)))
@@ -98,6 +107,14 @@ def _state_limit(infer: _Analysis) -> int | None:
     return (1 << low) - 1 if low >= _FEWEST_BITS else None
 
 
+def _read_as_int64(roots: list[Expr]) -> set[object]:
+    """Sources whose elements are used as values of int64, not only for their bits."""
+    users = [node for node in everything(roots) if node.op != "int64_bits"]
+    return {
+        node.value for node in (*roots, *(arg for user in users for arg in user.args)) if node.op == "load"
+    }
+
+
 _FEWEST_BITS = 16
 """A loop's state is not held within less."""
 
@@ -113,10 +130,17 @@ def _assumptions(assumed: Mapping[int, Interval]) -> tuple[Assume, ...]:
 
 
 def _narrow_body(
-    fused: Fused, leaves: Leaves, infer: _Analysis, known: Mapping[int, Interval]
+    fused: Fused,
+    leaves: Leaves,
+    infer: _Analysis,
+    known: Mapping[int, Interval],
+    limits: Mapping[Expr, int] | None = None,
 ) -> Variant | None:
-    """A body for small sources, where that makes divisions cheap, or lets a block's sum fit int64."""
-    limits = dict(_narrow_limits(fused, infer.roots))
+    """A body for small sources, where that makes divisions cheap, or lets a block's sum fit int64.
+
+    `limits`: of which nodes the magnitude is to be at most what, if not for these reasons.
+    """
+    limits = dict(_narrow_limits(fused, infer.roots)) if limits is None else limits
 
     def fits(found: Inference) -> bool:
         return all(found.ranges[node].at_most(limit) for node, limit in limits.items())
@@ -169,6 +193,16 @@ def _narrow_limits(fused: Fused, roots: list[Expr]) -> Iterator[tuple[Expr, int]
         summed = output.sink.kind in ("sum", "mean", "reduce_add")
         if summed and isinstance(value, Expr) and value.op == "mul" and value.type is INT:
             yield value, INT64_MAX // BLOCK
+        for part in flatten(value) if output.weights else ():
+            if part.op in ("mul", "wrapping_mul"):
+                yield part, INT64_MAX // BLOCK
+
+
+def _excesses(fused: Fused) -> Iterator[tuple[Expr, int]]:
+    """What products have beyond 64 bits: nothing is to be added up where that is nothing."""
+    for node in everything(fused.roots()):
+        if node.op == "mul_excess":
+            yield node, 0
 
 
 def _essential(division: Expr) -> Expr:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -15,8 +16,14 @@ _LOW = (1 << 32) - 1
 _BITWISE = {"reduce_and": np.bitwise_and, "reduce_or": np.bitwise_or, "reduce_xor": np.bitwise_xor}
 
 
-def exact_sum(partials: AnyArray) -> int:
-    """The sum of int64 partial results, or of (high, low) halves, as a Python int."""
+def exact_sum(partials: AnyArray, weights: Sequence[int] = ()) -> int:
+    """The sum of int64 partial results, or of (high, low) halves, as a Python int.
+
+    With weights there are two columns for each of them, halves of sums that count so many times.
+    """
+    if weights:
+        pairs = (partials[:, 2 * place : 2 * place + 2] for place in range(len(weights)))
+        return sum(weight * exact_sum(pair) for weight, pair in zip(weights, pairs, strict=True))
     if partials.shape[1] == 2:
         return (exact_sum(partials[:, :1]) << 32) + exact_sum(partials[:, 1:])
     column = partials[:, 0]
@@ -24,19 +31,24 @@ def exact_sum(partials: AnyArray) -> int:
 
 
 def _exact_product(partials: AnyArray) -> int:
-    values = [int(value) for value in partials[:, 0]]
+    """Of (excess, low) words."""
+    factors = partials[(partials[:, 0] != 0) | (partials[:, 1] != 1)]
+    values = [(int(excess) << 64) + int(low) for excess, low in factors]
     while len(values) > 1:  # balanced, so that large factors meet late
         pairs = zip(values[::2], values[1::2], strict=False)
         values = [a * b for a, b in pairs] + ([values[-1]] if len(values) % 2 else [])
     return values[0] if values else 1
 
 
-def fold(kind: str, type_: ScalarType, partials: AnyArray, counts: AnyArray) -> object:
+def fold(
+    kind: str, type_: ScalarType, partials: AnyArray, counts: AnyArray, weights: Sequence[int] = ()
+) -> object:
     """The result of a reduction.
 
     kind      the sink's name
     partials  shape (blocks, words)
     counts    elements that took part, per block; blocks without any are left out of min and max
+    weights   of the parts of a sum, if it has parts (`exact_sum`)
     """
     count = int(counts.sum())
     floats = type_.is_float
@@ -48,11 +60,11 @@ def fold(kind: str, type_: ScalarType, partials: AnyArray, counts: AnyArray) -> 
         case "all":
             return bool(partials.all())
         case "sum" | "reduce_add" | "var" | "std":
-            return _sum(type_, partials, count)
+            return _sum(type_, partials, count, weights)
         case "mean":
             if not count:
                 raise statistics.StatisticsError("mean requires at least one data point")
-            total = _sum(type_, partials, count)
+            total = _sum(type_, partials, count, weights)
             assert isinstance(total, (int, float))
             return total / count
         case "prod" | "reduce_mul":
@@ -79,7 +91,7 @@ def _typed(type_: ScalarType, partials: AnyArray) -> AnyArray:
     return partials[:, 0].astype(np.float32) if type_ is FLOAT32 else partials[:, 0]
 
 
-def _sum(type_: ScalarType, partials: AnyArray, count: int) -> int | float:
+def _sum(type_: ScalarType, partials: AnyArray, count: int, weights: Sequence[int]) -> int | float:
     if not type_.is_float:
-        return exact_sum(partials)
+        return exact_sum(partials, weights)
     return 0 + float(tree_sum(_typed(type_, partials))) if count else 0
