@@ -122,7 +122,15 @@ def _numba(text: str, case: Case) -> tuple[Run, str]:
     scope, names = _load(text, case, {"np": np, "prange": numba.prange})
     arguments = _arguments(scope["run"], names)
     jitted = numba.njit(parallel=True)(scope["run"])
-    return (lambda: jitted(*arguments)), "njit, prange"
+    return (lambda: jitted(*arguments)), "; ".join(filter(None, ("njit, prange", _note(scope))))
+
+
+def _numba_sequential(text: str, case: Case) -> tuple[Run, str]:
+    numba = _module("numba")  # how many threads others use stays as it is
+    scope, names = _load(text, case, {"np": np})
+    arguments = _arguments(scope["run"], names)
+    jitted = numba.njit(scope["run"])
+    return (lambda: jitted(*arguments)), "njit, one loop"
 
 
 def _numba_vectorize(text: str, case: Case) -> tuple[Run, str]:
@@ -141,6 +149,17 @@ def _numexpr(text: str, case: Case) -> tuple[Run, str]:
     scope, names = _load(text, case, {"np": np, "ne": numexpr})
     run, arguments = scope["run"], _arguments(scope["run"], names)
     return (lambda: run(*arguments)), _note(scope)
+
+
+def _polars(text: str, case: Case) -> tuple[Run, str]:
+    # Polars sizes its pool once, when it is imported.
+    os.environ.setdefault("POLARS_MAX_THREADS", str(case.threads))
+    polars = _module("polars")
+    if (started := polars.thread_pool_size()) != case.threads:
+        raise Unavailable(f"polars was started with {started} threads in this process")
+    scope, names = _load(text, case, {"np": np, "pl": polars})
+    run, arguments = scope["run"], _arguments(scope["run"], names)
+    return (lambda: run(*arguments)), "lazy, collected"
 
 
 _jax_threads: list[int] = []
@@ -209,7 +228,9 @@ PEERS: dict[str, Peer] = {
     for peer in (
         Peer("c", "C, cc -O3 -march=native, OpenMP", _c),
         Peer("numba", "numba, njit(parallel=True) with prange", _numba),
+        Peer("numba:sequential", "numba, njit, one thread", _numba_sequential, parallel=False),
         Peer("numba:vectorize", "numba, vectorize(target='parallel')", _numba_vectorize),
+        Peer("polars", "polars, a lazy frame", _polars),
         Peer("numexpr", "numexpr", _numexpr),
         Peer("jax", "JAX on the CPU, 64 bits", _jax),
         Peer("opencl", "an OpenCL kernel written by hand, with its transfers", _opencl),

@@ -10,6 +10,9 @@ from hastega_magic.codegen.llvm_text import splat
 from hastega_magic.ir.kernel import TROUBLE
 from hastega_magic.types import RESULT_STORAGE
 
+_PATIENCE = 100
+"""How often a thread looks whether its turn has come before it lets other threads have its core."""
+
 
 class BlockEnd:
     """Emits what follows the loops."""
@@ -110,17 +113,7 @@ class BlockEnd:
             w.line(f"store i64 {name}, ptr {where}, align 8")
         scans = Scans(self.frame)
         scans.before(final.positions)
-        w.line("br label %wait")
-        w.label("wait")
-        w.line(f"%turn.now = load atomic i64, ptr {self.frame.turn} acquire, align 8")
-        w.line("%turn.mine = icmp eq i64 %turn.now, %turn")
-        w.line("br i1 %turn.mine, label %place, label %wait.asked")
-        w.label("wait.asked")  # a thread that was asked to stop may have left with the block before
-        w.line(f"%wait.stop = load atomic i64, ptr {self.frame.stop} monotonic, align 8")
-        w.line("%wait.halt = icmp ne i64 %wait.stop, 0")
-        if self.frame.target.triple.startswith("x86_64"):
-            w.line("call void @llvm.x86.sse2.pause()")
-        w.line("br i1 %wait.halt, label %leave, label %wait")
+        self._wait()
         w.label("place")
         starts: list[str] = []
         for where, count in zip(self.frame.positions, final.positions, strict=True):
@@ -144,6 +137,38 @@ class BlockEnd:
         self.frame.at(None)
         scans.after(final.positions, starts)
         w.line("br label %done")
+
+    def _wait(self) -> None:
+        """Until the block before is published: in a loop, for some microseconds, then leaving the core to others.
+
+        The thread with the block before may have no core, and this one might be waiting on the core that it needs.
+        """
+        w = self.frame.writer
+        before, triple = w.block, self.frame.target.triple
+        w.line("br label %wait")
+        w.label("wait")
+        w.line(f"%waited = phi i64 [ 0, %{before} ], [ %wait.more, %wait.again ]")
+        w.line(f"%turn.now = load atomic i64, ptr {self.frame.turn} acquire, align 8")
+        w.line("%turn.mine = icmp eq i64 %turn.now, %turn")
+        w.line("br i1 %turn.mine, label %place, label %wait.asked")
+        w.label("wait.asked")  # a thread that was asked to stop may have left with the block before
+        w.line(f"%wait.stop = load atomic i64, ptr {self.frame.stop} monotonic, align 8")
+        w.line("%wait.halt = icmp ne i64 %wait.stop, 0")
+        w.line("br i1 %wait.halt, label %leave, label %wait.on")
+        w.label("wait.on")
+        w.line("%wait.more = add i64 %waited, 1")
+        if triple.startswith("x86_64"):
+            w.line("call void @llvm.x86.sse2.pause()")
+        if "windows" in triple:
+            w.line("br label %wait.again")
+        else:
+            w.line(f"%wait.long = icmp ugt i64 %waited, {_PATIENCE}")
+            w.line("br i1 %wait.long, label %wait.yield, label %wait.again")
+            w.label("wait.yield")
+            w.let("call i32 @sched_yield()")
+            w.line("br label %wait.again")
+        w.label("wait.again")
+        w.line("br label %wait")
 
     def _bytes(self, count: str, size: int) -> str:
         return count if size == 1 else self.frame.writer.let(f"mul i64 {count}, {size}")

@@ -14,9 +14,9 @@ INTRINSICS = (
     "llvm.ctpop.", "llvm.masked.load.", "llvm.masked.store.", "llvm.masked.gather.",
     "llvm.experimental.vector.compress.", "llvm.memcpy.", "llvm.prefetch.",
     "llvm.x86.avx512.vpmadd52l.uq.", "llvm.x86.avx512.vpmadd52h.uq.",
-    "llvm.x86.sse2.pause",
+    "llvm.x86.sse2.pause", "sched_yield",
 )  # fmt: skip
-"""The functions that generated code may call. LLVM's verifier lets a misspelled intrinsic pass, as a call to null."""
+"""The functions that generated code may call: the system's `sched_yield`, and intrinsics. LLVM's verifier lets a misspelled intrinsic pass, as a call to null."""
 
 _CALL = re.compile(r"call (void|ptr|\{[^}]*\}|<[^>]*>|\w+) @([\w.]+)\((.*)\)$")
 
