@@ -15,6 +15,7 @@ from hastega_magic.compiler.statement import Loop
 from hastega_magic.ir.expr import Expr, flatten
 from hastega_magic.ir.reduction import tree_sum
 from hastega_magic.passes.schedule import folds_of, slots_of
+from hastega_magic.runtime.boxes import listed
 from hastega_magic.runtime.direct import Direct
 from hastega_magic.runtime.sources import AnyArray
 from hastega_magic.types import FLOAT32
@@ -51,7 +52,7 @@ def _array(direct: Direct, arrays: list[AnyArray]) -> object:
 
 
 def _listed(direct: Direct, arrays: list[AnyArray]) -> object:
-    return arrays[0].tolist()
+    return listed(arrays[0])
 
 
 def _counted(direct: Direct, arrays: list[AnyArray]) -> object:

@@ -30,8 +30,8 @@ from hastega_magic.passes.schedule import STREAMED
 from hastega_magic.runtime.columnar import numbers
 from hastega_magic.runtime.cpu import Program
 from hastega_magic.runtime.direct import MOST, Direct
-from hastega_magic.runtime.lists import Reader, reader
-from hastega_magic.runtime.sources import AnyArray
+from hastega_magic.runtime.lists import WORTH, Reader, reader
+from hastega_magic.runtime.sources import AnyArray, Unlike
 from hastega_magic.syntax.build import BoundStage
 from hastega_magic.syntax.captured import Captured, Free, Where, captured
 from hastega_magic.trace import Trace
@@ -89,6 +89,12 @@ class _Slot:
                 raise Again
             return len(data)
         raise Again
+
+    def now(self, data: Any, workspace: Workspace) -> Source:
+        """The description of this run's elements."""
+        if self.reader is not None and len(data) >= WORTH:
+            return workspace.taken(data, self.source)
+        return workspace.source(data, self.source.name)
 
     def words(self, operands: Sequence[Any], alive: list[object]) -> tuple[int, int]:
         """Address and stride, or start and step."""
@@ -209,7 +215,7 @@ class Prepared:
         workspace = Workspace(self.filename)
         workspace.table_columns = list(self.execution.job.tables)
         try:
-            now = [workspace.source(operands[slot.operand], slot.source.name) for slot in self.slots]
+            now = [slot.now(operands[slot.operand], workspace) for slot in self.slots]
         except (NotCompilable, BeyondInt64):
             raise Again from None
         renewed = {id(old): new for old, new in zip(self.execution.fused.sources, now, strict=True)}
@@ -227,16 +233,13 @@ class Prepared:
         bound = replace(self.loop.bound, source=operands[0], stages=stages)
         loop = replace(self.loop, bound=bound, source=operands[0], stages=stages, pipeline=pipeline)
         fused = replace(self.execution.fused, sources=tuple(now))
-        execution = run_compiled(
-            self.execution.compiled,
-            fused,
-            True,
-            [loop],
-            workspace,
-            self.options,
-            Trace(),
-            self.execution.backend,
-        )
+        ran = self.execution
+        try:
+            execution = run_compiled(
+                ran.compiled, fused, True, [loop], workspace, self.options, Trace(), ran.backend
+            )
+        except Unlike:
+            raise Again from None
         if execution.fell_back or execution.warnings:
             raise Again  # with its warnings
         return execution.values[0]

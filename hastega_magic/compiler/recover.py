@@ -24,6 +24,7 @@ from hastega_magic.ir.schedule import BLOCK
 from hastega_magic.ir.sinks import spread
 from hastega_magic.ops.machine import wrap64
 from hastega_magic.runtime import python, python_stages, results
+from hastega_magic.runtime.boxes import listed
 from hastega_magic.runtime.columnar import numbers
 from hastega_magic.runtime.launch import LoopResult
 from hastega_magic.runtime.python import as_result, structured
@@ -55,7 +56,7 @@ def _made(output: Output, value: AnyArray, loop: Loop) -> object:
         value = _joined([piece for piece in pieces if len(piece)] or pieces[1:])
     match output.sink.kind:
         case "to_list":
-            return value.tolist()
+            return listed(value)
         case "bincount":
             return python_stages.bincount(value, **given.kwargs)
         case "first" | "last":

@@ -11,7 +11,7 @@ import numpy as np
 from hastega_magic.interval import INT64, Interval
 from hastega_magic.ir.expr import Expr, leaf
 from hastega_magic.ir.pipeline import FIRST_PARAMETER, Source, Table
-from hastega_magic.runtime.sources import Column, TableColumn, described, described_table, number
+from hastega_magic.runtime.sources import Column, TableColumn, described, described_table, number, taken
 from hastega_magic.syntax.graph import Where
 from hastega_magic.types import FLOAT, INT, STORAGES, ScalarType
 
@@ -77,6 +77,10 @@ class Workspace:
     def source(self, value: object, name: str = "") -> Source:
         """The description of an object to iterate over."""
         return self._known(described(value, name or type(value).__name__))
+
+    def taken(self, value: Sequence[object], source: Source) -> Source:
+        """The description of a long list, whose elements are looked at when they are converted."""
+        return self._known(taken(value, source))
 
     def parameter(self, where: Where, value: object, name: str) -> Expr | None:
         """What stands for a captured number that keeps changing; None for one that does not, and for other objects."""

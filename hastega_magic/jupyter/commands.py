@@ -77,12 +77,14 @@ def _cache(rest: str, magics: HastegaMagics) -> None:
     parser.add_argument("action", nargs="?", choices=["clear"])
     action: str | None = parser.read(rest).action
     from hastega_magic.compiler.loops import cached_loops, clear_cache
+    from hastega_magic.runtime import boxes
 
     loops = cached_loops()
     code = sum(body.program.code_bytes for loop in loops for body in loop.bodies.values())
     what = f"{len(loops)} compiled loop{'' if len(loops) == 1 else 's'}, {code} bytes of object code"
     if action == "clear":
         clear_cache()
+        boxes.forget()
     _say(f"forgot {what}" if action == "clear" else what)
 
 

@@ -13,8 +13,9 @@ import threading
 from typing import Any, cast
 
 import numpy as np
+import numpy.typing as npt
 
-from hastega_magic.runtime.sources import AnyArray
+AnyArray = npt.NDArray[Any]
 
 POOLED = 1 << 20
 """Results of at least so many bytes live in pooled pages."""

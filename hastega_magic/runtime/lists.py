@@ -177,7 +177,7 @@ class Reader:
         return words[_DONE] == stop - start
 
 
-def _layout() -> str | None:
+def layout() -> str | None:
     """How ints lie in memory; None where that is not known."""
     known = sys.implementation.name == "cpython" and (3, 11) <= sys.version_info[:2] <= (3, 14)
     odd = hasattr(sys, "getobjects") or sysconfig.get_config_var("Py_GIL_DISABLED")
@@ -192,10 +192,10 @@ def _layout() -> str | None:
 @cache
 def _reader(type_: type, values: bool) -> Reader | None:
     """Code for a type, or for types alone, tried on values that tell layouts apart; None where it does not do."""
-    layout = _layout()
-    if layout is None:
+    form = layout()
+    if form is None:
         return None
-    codes = {int: _INT.replace("{size}", _SIZES[layout]), float: _FLOAT, bool: _BOOL}
+    codes = {int: _INT.replace("{size}", _SIZES[form]), float: _FLOAT, bool: _BOOL}
     try:
         found = Reader(type_, codes[type_] if values else _NOTHING)
     except RuntimeError:
@@ -216,16 +216,21 @@ def _reader(type_: type, values: bool) -> Reader | None:
     return found if refused else None
 
 
-def read(data: Sequence[object], type_: type, out: _AnyArray | None, piece: int = 1 << 20) -> bool:
-    """Whether all elements are of the type, and fit; then they are in `out`, if there is one. A piece at a time.
+def read(
+    data: Sequence[object], type_: type, out: _AnyArray | None, piece: int = 1 << 20, first: int = 0
+) -> bool:
+    """Whether elements from `first` on are of the type, and fit; then they are in `out`, if there is one.
 
-    False, too, where this cannot be told here. Between pieces, signals are answered.
+    All of them, or as many as `out` has room for; a piece at a time, between which signals are answered. False, too,
+    where this cannot be told here.
     """
     code = reader(type_, values=out is not None) if type_ in _DTYPES else None
     if code is None:
         return False
-    for start in range(0, len(data), piece):
-        if not code.read(data, start, start + piece, None if out is None else out[start : start + piece]):
+    stop = len(data) if out is None else first + len(out)
+    for start in range(first, stop, piece):
+        place = None if out is None else out[start - first : start - first + piece]
+        if not code.read(data, start, min(start + piece, stop), place):
             return False
     return True
 
@@ -238,4 +243,4 @@ def reader(type_: type, values: bool = True) -> Reader | None:
         return _reader(type_, values)
 
 
-__all__ = ["WORTH", "Reader", "read", "reader"]
+__all__ = ["WORTH", "Reader", "layout", "read", "reader"]

@@ -17,6 +17,7 @@ from hastega_magic.interval import Interval
 from hastega_magic.ir.pipeline import Source, Table
 from hastega_magic.progress import task
 from hastega_magic.runtime import lists
+from hastega_magic.runtime.buffers import allocate
 from hastega_magic.runtime.columnar import Pieces, is_columnar, memory_of, widened
 from hastega_magic.types import BOOL, FLOAT, INT, RESULT_STORAGE, STORAGES, ScalarType, Storage
 
@@ -33,12 +34,18 @@ _LIST_STORAGE: dict[type, tuple[Storage, ScalarType]] = {
 }
 
 
+class Unlike(Exception):
+    """An element is not of the type that was taken for granted, or does not fit."""
+
+
 @dataclass(frozen=True)
 class Column:
     """A source's elements: a range, an array, pieces of arrays, or a sequence of Python numbers of one type."""
 
     source: Source
     data: range | AnyArray | Sequence[object]
+    checked: bool = True
+    """Whether all elements were seen to be of the type; else that is found out when they are converted."""
 
     def view(self, start: int, step: int, count: int) -> Column:
         """Elements start, start + step, ...: `count` of them, or as many as there are; of an array without copying.
@@ -63,8 +70,11 @@ class Column:
     def array(self, start: int, stop: int) -> AnyArray:
         """Elements `start` to `stop` as a NumPy array: a view of an array or of one of several, else new memory.
 
-        BeyondInt64 for a Python int that int64 does not hold.
+        BeyondInt64 for a Python int that int64 does not hold; Unlike for an element of another type.
         """
+        found = self._read(start, stop)
+        if found is not None:
+            return found
         part = self.data[start:stop]
         if isinstance(part, np.ndarray):
             return part
@@ -77,14 +87,24 @@ class Column:
         except OverflowError:
             raise BeyondInt64(f"`{self.source.name}` holds integers beyond 64 bits") from None
 
+    def _read(self, start: int, stop: int) -> AnyArray | None:
+        """Elements of a long list or tuple by native code; None where it cannot."""
+        data, storage = self.data, self.source.storage
+        if storage is None or not isinstance(data, (list, tuple)):
+            return None
+        stop = min(stop, len(data))
+        if stop - start >= lists.WORTH:
+            found = allocate(stop - start, storage.name)
+            if lists.read(data, type(data[start]), found, first=start):
+                return found
+        if not self.checked:
+            raise Unlike
+        return None
+
     def _converted(self, part: Sequence[object]) -> AnyArray:
         """Python's numbers as an array, piece by piece: a piece takes some milliseconds, so that Ctrl-C is answered."""
         assert self.source.storage is not None
         dtype = self.source.storage.name
-        if len(part) >= lists.WORTH and type(part) in (list, tuple):
-            found = np.empty(len(part), dtype)
-            if lists.read(part, type(part[0]), found):
-                return found
         if len(part) <= PIECE:
             return np.array(part, dtype=dtype)
         whole = np.empty(len(part), dtype)
@@ -94,6 +114,11 @@ class Column:
                 whole[start : start + PIECE] = np.array(piece, dtype=dtype)
                 work.at(start + len(piece))
         return whole
+
+
+def taken(data: Sequence[object], source: Source) -> Column:
+    """A long list or tuple whose elements are taken to be like those of an earlier one."""
+    return Column(replace(source, key=id(data), length=len(data)), data, checked=False)
 
 
 def number(name: str, value: object, scalar: ScalarType, length: int) -> Column:
