@@ -16,7 +16,9 @@ INTRINSICS = (
     "llvm.x86.avx512.vpmadd52l.uq.", "llvm.x86.avx512.vpmadd52h.uq.",
     "llvm.x86.sse2.pause", "sched_yield",
 )  # fmt: skip
-"""The functions that generated code may call: the system's `sched_yield`, and intrinsics. LLVM's verifier lets a misspelled intrinsic pass, as a call to null."""
+"""The functions that generated code may call: the system's `sched_yield`, and intrinsics.
+
+LLVM's verifier lets a misspelled intrinsic pass, as a call to null."""
 
 _CALL = re.compile(r"call (void|ptr|\{[^}]*\}|<[^>]*>|\w+) @([\w.]+)\((.*)\)$")
 
