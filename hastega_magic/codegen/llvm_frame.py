@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 from hastega_magic.codegen.llvm_body import Address, Body
 from hastega_magic.codegen.llvm_fold import Fold, memory_lanes
-from hastega_magic.codegen.llvm_text import Writer
+from hastega_magic.codegen.llvm_text import Writer, element_type
 from hastega_magic.ir import abi
-from hastega_magic.ir.kernel import Assume, Guard, Kernel, Statement
+from hastega_magic.ir.kernel import ROW_BY_ROW, Assume, Guard, Kernel, Statement
 from hastega_magic.ir.loop import results_used
 from hastega_magic.ir.printer import Places, kernel_places
+from hastega_magic.ir.scan import ROW
 from hastega_magic.ir.schedule import BLOCK
 from hastega_magic.ir.target import Target
 
@@ -37,6 +38,7 @@ class Frame:
         self.tables: list[Address] = []
         self.scratch: dict[int, str] = {}
         self.memory: dict[int, str] = {}
+        self.totals: dict[int, str] = {}
         self.results: list[str] = []
         self.partials: list[str] = []
         self.positions: list[str] = []
@@ -83,6 +85,13 @@ class Frame:
             number: w.let(f"alloca {memory_lanes(fold)}, align 64", "lanes")
             for number, fold in enumerate(self.folds)
             if fold.tree
+        }
+        self.totals |= {
+            number: w.let(
+                f"alloca [{BLOCK // ROW + 1} x {element_type(store.value.type)}], align 64", "totals"
+            )
+            for number, store in enumerate(self.layout.stores)
+            if store.running in ROW_BY_ROW
         }
         packed = [number for number, group in enumerate(self.layout.groups) if group is not None]
         self.scratch |= {

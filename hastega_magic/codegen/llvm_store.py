@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from hastega_magic.codegen.llvm_body import Body, memory_type
 from hastega_magic.codegen.llvm_frame import Frame
+from hastega_magic.codegen.llvm_rows import Rows
 from hastega_magic.codegen.llvm_text import element_type, mangled
-from hastega_magic.ir.kernel import Store
+from hastega_magic.ir.kernel import ROW_BY_ROW, Store
 from hastega_magic.types import BOOL, FLOAT32, RESULT_STORAGE
 
 
@@ -97,6 +98,8 @@ class Stores:
             store = self.frame.layout.stores[number]
             self.frame.at(store)
             element, name, size = self._memory_value(body, store, vector)
+            if store.running in ROW_BY_ROW and (rows := Rows(self.frame, number)).early:
+                name = rows.within(name, self.frame.lanes)
             where = w.let(f"getelementptr {element}, ptr {self.frame.scratch[number]}, i64 {position}")
             w.line(f"store {body.vector(element)} {name}, ptr {where}, align {size}")
         if body.mask is None:

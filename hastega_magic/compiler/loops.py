@@ -75,8 +75,9 @@ class CompiledLoop:
         return self.state.variants
 
     def learn(self, number: int) -> None:
-        """Begin with this variant from now on."""
-        self.first = number
+        """Begin with this variant from now on, unless other data would get other bits by that."""
+        if not self.variants.ordered or number < len(self.variants.bodies) - 1:
+            self.first = number
 
     def body(self, number: int, trace: Trace) -> Body:
         """Loaded code of a variant."""

@@ -14,9 +14,11 @@ from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.interval import INT64
+from hastega_magic.ir.affine import regrouped
 from hastega_magic.ir.expr import flatten
 from hastega_magic.ir.fused import Output
 from hastega_magic.ir.pipeline import Pipeline
+from hastega_magic.ir.scan import ROW
 from hastega_magic.ir.schedule import BLOCK
 from hastega_magic.ops.machine import wrap64
 from hastega_magic.runtime import python
@@ -58,14 +60,20 @@ def told(outputs: Sequence[Output]) -> list[str]:
     for output in outputs:
         text = f"`{output.sink.text}`"
         kind, floats = output.sink.kind, flatten(output.value)[0].type.is_float
-        if kind in ("scan", "fold"):
+        if regrouped(output) is not None:
+            found.append(
+                f"{text} multiplies the value so far by a constant and adds to it: rows of {ROW} elements are computed "
+                "side by side, in a shape that is the same on every back end; equal to one after the other up to "
+                "rounding, and computed one after the other where a result is not finite."
+            )
+        elif kind in ("scan", "fold"):
             found.append(
                 f"{text} depends on the order of the elements, as far as can be seen: its function is applied to one "
                 "after the other, in their order, while the stages before it run side by side."
             )
         elif kind == "cumsum" and floats:
             found.append(
-                f"{text} adds floats in a shape that is the same on every back end (rows of 8, blocks of {BLOCK}): "
+                f"{text} adds floats in a shape that is the same on every back end (rows of {ROW}, blocks of {BLOCK}): "
                 "equal to sums one after the other up to rounding."
             )
         elif kind == "cumsum":

@@ -18,12 +18,13 @@ from typing import Any
 import numpy as np
 
 from hastega_magic.interval import INT64
+from hastega_magic.ir.affine import affine
 from hastega_magic.ir.expr import Expr, Value, flatten
 from hastega_magic.ir.fused import Fused, Output
 from hastega_magic.ir.loop import iteration, operands
 from hastega_magic.ir.pipeline import RUNNING_SINKS
 from hastega_magic.ir.reduction import PROD_NEUTRAL, SUM_NEUTRAL, block_prods, block_sums, tree_prod, tree_sum
-from hastega_magic.ir.scan import running_sums
+from hastega_magic.ir.scan import running_affine, running_sums
 from hastega_magic.ir.sinks import bincount, end, extreme, spread
 from hastega_magic.ops import OPS
 from hastega_magic.types import BOOL, FLOAT32, INT, ScalarType
@@ -262,20 +263,27 @@ class _Running(_Elements):
         self._output = output
         self._begun = output.init is not None
         self._total: Any = None
+        self._start: Any = None
+        self._affine = None if output.mask is not None or output.sink.fn is None else affine(output.sink.fn)
+        self._added: list[Any] = []
 
     def begin(self, evaluation: _Evaluation) -> None:
         """The starting value."""
         if self._begun and self._total is None and self._output.init is not None:
-            self._total = evaluation.demand(self._output.init)
+            self._total = self._start = evaluation.demand(self._output.init)
 
     def add(self, value: Any, taken: bool) -> None:
         if not taken:
             return
         fn = self._output.sink.fn
+        added = value
         if fn is not None and self._begun:
             assert isinstance(fn.result, Expr)
             leaves = dict(zip(flatten(fn.params), (self._total, value), strict=True))
             value = evaluate([fn.result], leaves.__getitem__)[fn.result]
+            if self._affine is not None and self._affine.offset is not None:
+                added = evaluate([self._affine.offset], leaves.__getitem__)[self._affine.offset]
+        self._added.append(added)
         self._begun, self._total = True, value
         self.values.append(value)
 
@@ -285,10 +293,17 @@ class _Running(_Elements):
                 functools.reduce(max, ())  # raises
             return self._total
         if self._output.sink.kind == "scan" or not self.values:
-            return self.values
+            return self._in_rows() or self.values
         if isinstance(self.values[0], int):
             return list(itertools.accumulate(self.values))
         return list(running_sums(np.array(self.values)))
+
+    def _in_rows(self) -> list[Any] | None:
+        """An affine scan; None for others, and where a result is not finite."""
+        if self._affine is None or self._output.sink.kind != "scan":
+            return None
+        found = running_affine(np.array(self._added), self._affine.factor, self._start or 0.0)
+        return None if found is None else found.tolist()
 
 
 class _FloatTree(_Elements):

@@ -105,8 +105,9 @@ class Step:
 class Store:
     """Write the value to result number `slot`: at the element's own place, or, with a mask, densely packed.
 
-    running: "cumsum" (running sums are written instead), "scan" (every value of `step`), "fold" (its last value alone,
-    at place 0), or "".
+    running: "cumsum" (running sums are written instead), "affine" (`factor` times the value so far, plus the value:
+    from what source `init` holds on, or from 0; blocks with results that are not finite report VIOLATED), "scan" (every
+    value of `step`), "fold" (its last value alone, at place 0), or "".
     """
 
     slot: int
@@ -114,12 +115,17 @@ class Store:
     mask: Expr | None
     running: str = ""
     step: Step | None = None
+    factor: float = 0.0
+    init: int | None = None
 
     @property
     def type(self) -> ScalarType:
         """What is written: values, or what a step makes of them."""
         return self.value.type if self.step is None else self.step.total.type
 
+
+ROW_BY_ROW = frozenset({"cumsum", "affine"})
+"""Running values that are computed in rows (ir/scan.py)."""
 
 Statement = Assume | Guard | Accumulate | Store
 T = TypeVar("T", Assume, Guard, Accumulate, Store)

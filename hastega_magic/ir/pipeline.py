@@ -85,7 +85,7 @@ class Stage:
     stride: int = 1
 
 
-RUNNING_SINKS = frozenset({"cumsum", "scan", "fold"})
+RUNNING_SINKS = frozenset({"cumsum", "affine", "scan", "fold"})
 """Sinks whose value at an element depends on the one before: running sums, every value of a function, the last one."""
 
 ELEMENT_SINKS = frozenset({"array", "to_list", "first", "last", "bincount"}) | RUNNING_SINKS
@@ -100,7 +100,8 @@ class Sink:
     the mean), first_index and last_index (the number of the first or last element, None without any), and the
     associative operators of `reduce`: "reduce_add" and so on, with the starting value kept outside. Var and std divide
     by the number of elements less `ddof`. A scan or fold applies `fn` to the value so far and an element, in the order
-    of the elements, from `init` on (None: from the first element).
+    of the elements, from `init` on (None: from the first element). "affine" is a scan in a variant of a loop, over what
+    its elements add to `factor` times the value so far.
     """
 
     kind: str
@@ -109,6 +110,7 @@ class Sink:
     ddof: float = 0.0
     fn: Fn | None = None
     init: Source | None = None
+    factor: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -319,4 +319,5 @@ def _statement(statement: Statement, names: _Names) -> str:
             text = f"accumulate {kind} {names.use(value)}{' in two words' if wide else ''}"
         case Store(slot, value, mask, running):
             text = f"{running or 'store'} {slot}, {names.use(value)}"
+            text += f", added to {statement.factor!r} times the last" if running == "affine" else ""
     return f"{text} {_where(mask, names)}".rstrip()

@@ -1,7 +1,10 @@
-"""The fixed shape of running float sums: the same bits whatever the vector width, threads or back end.
+"""The fixed shape of running floats: the same bits whatever the vector width, threads or back end.
 
 Rows of 8 elements are summed by lanes 1, 2 and 4 apart (missing elements count as -0.0); the row's sums are added to
 the sum of the block's rows before it; these to the sum of all blocks before. A block has 4096 elements.
+
+An affine step (ir/affine.py), acc' = factor * acc + x, is computed in the same rows, where what comes from lanes 1, 2
+and 4 to the left is multiplied by that power of the factor; then one row after the other, from the value before it.
 """
 
 from __future__ import annotations
@@ -20,6 +23,35 @@ SAFE_BITS = 50
 """Ints of so many bits cannot overflow within a block; larger ones are left to Python."""
 
 Floats = npt.NDArray[np.floating[Any]]
+
+
+def powers(factor: float) -> tuple[float, ...]:
+    """The factor to the powers 1 to 8, by squaring."""
+    second = factor * factor
+    fourth = second * second
+    third = second * factor
+    return (factor, second, third, fourth, fourth * factor, fourth * second, fourth * third, fourth * fourth)
+
+
+def running_affine(values: Floats, factor: float, start: float) -> Floats | None:
+    """The value so far times the factor, plus the element, from `start` on: shape and dtype as the values' (float64).
+
+    None where a result is not finite: what follows it is then right only in the order of the elements.
+    """
+    rows, power = -(-len(values) // ROW), np.array(powers(factor))
+    grid = np.zeros((rows, ROW))
+    grid.reshape(-1)[: len(values)] = values
+    with np.errstate(all="ignore"):
+        for apart in (1, 2, 4):
+            moved = np.zeros_like(grid)
+            moved[:, apart:] = grid[:, :-apart]
+            grid = grid + moved * power[apart - 1]
+        before = np.empty((rows, 1))
+        for row in range(rows):
+            before[row] = start
+            start = start * power[-1] + grid[row, -1]
+        found = (before * power + grid).reshape(-1)[: len(values)]
+    return found if np.isfinite(found).all() else None
 
 
 def running_sums(values: Floats) -> Floats:

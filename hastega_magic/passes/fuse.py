@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from hastega_magic.errors import NOWHERE, Span
+from hastega_magic.ir.affine import in_blocks
 from hastega_magic.ir.expr import Expr, Value, const, flatten, leaf, make, postorder, rewrite
 from hastega_magic.ir.fused import Effect, Fused, Output
 from hastega_magic.ir.loop import everything, gated, iteration, loops_in
@@ -85,14 +86,28 @@ def can_fuse(group: Sequence[Pipeline], candidate: Pipeline) -> bool:
         producer = next((p for p in reversed(group) if p.name == candidate.source.name), None)
         if producer is None or producer.sink.kind != "array":
             return False
-        filtered = any(stage.kind == "filter" for stage in producer.stages)
         pairs = any(stage.kind in ("zip", "enumerate") for stage in candidate.stages)
-        if filtered and pairs:
+        if (pairs or in_blocks(candidate.sink, _floats(candidate))) and _filtered(group, producer):
             return False
         return _extent(candidate) is None or _extent(candidate) == _extent(group[0])
     if any(source.kind == "result" for source in _sources(candidate)):
         return False
     return _extent(candidate) == _extent(group[0])
+
+
+def _filtered(group: Sequence[Pipeline], pipeline: Pipeline) -> bool:
+    """Whether elements of the group's loop are missing from the pipeline's result."""
+    if any(stage.kind == "filter" for stage in pipeline.stages):
+        return True
+    source = pipeline.source
+    before = next((each for each in group if source.kind == "result" and each.name == source.name), None)
+    return before is not None and _filtered(group, before)
+
+
+def _floats(pipeline: Pipeline) -> bool:
+    results = [stage.fn.result for stage in pipeline.stages if stage.kind == "map" and stage.fn is not None]
+    last = flatten(results[-1]) if results else ()
+    return any(node.type.is_float for node in last) or pipeline.source.type.is_float
 
 
 def _sources(pipeline: Pipeline) -> list[Source]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from hastega_magic.interval import TOP
+from hastega_magic.ir import affine
 from hastega_magic.ir.expr import Expr, flatten, map_value
 from hastega_magic.ir.fused import Effect, Fused
 from hastega_magic.ir.kernel import Kernel
@@ -109,7 +110,20 @@ def _replaced(loop: Fused, new: Mapping[Expr, Expr]) -> Fused:
 
 
 def _guard(state: State) -> State:
-    return replace(state, variants=variants(state.loop, state.leaves, state.mode))
+    found = variants(state.loop, state.leaves, state.mode)
+    loop = state.loop if state.target.spelling == "opencl" else _in_rows(state.loop)
+    if (
+        loop is not state.loop
+    ):  # the body in the order of the elements, for results that are not finite, comes last
+        first = variants(loop, state.leaves, state.mode)
+        found = replace(found, bodies=(*first.bodies, found.bodies[-1]), ordered=True)
+    return replace(state, variants=found)
+
+
+def _in_rows(loop: Fused) -> Fused:
+    """The loop with affine scans as such; devices leave them to the host."""
+    outputs = tuple(affine.regrouped(each) or each for each in loop.outputs)
+    return loop if outputs == loop.outputs else replace(loop, outputs=outputs)
 
 
 def _schedule(state: State) -> State:

@@ -159,8 +159,10 @@ def folds_of(fused: Fused) -> list[list[int]]:
 def _statements(output: Output, slot: int, ranges: Mapping[Expr, Interval]) -> list[Statement]:
     if slots_of(output):
         running = output.sink.kind if output.sink.kind in RUNNING_SINKS else ""
+        init = output.init.value if running == "affine" and output.init is not None else None
+        assert init is None or isinstance(init, int)
         stores: list[Statement] = [
-            Store(slot + number, node, output.mask, running)
+            Store(slot + number, node, output.mask, running, factor=output.sink.factor, init=init)
             for number, node in enumerate(flatten(output.value))
         ]
         return stores

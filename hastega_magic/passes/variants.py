@@ -28,10 +28,14 @@ from hastega_magic.types import INT
 
 @dataclass(frozen=True)
 class Variants:
-    """The loop's bodies, the cheapest first. `proved`: no integer can overflow, whatever the data."""
+    """The loop's bodies, the cheapest first. `proved`: no integer can overflow, whatever the data.
+
+    `ordered`: the last body computes floats in another order than the others, and is there for data that need it.
+    """
 
     bodies: tuple[Variant, ...]
     proved: bool
+    ordered: bool = False
 
     @property
     def guarded(self) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from hastega_magic.errors import NotCompilable
+from hastega_magic.ir.affine import affine
 from hastega_magic.ir.expr import Expr, flatten, leaf, make, postorder
 from hastega_magic.ir.pipeline import Fn, Sink, Source, Stage
 from hastega_magic.syntax.cell import StageSite
@@ -52,16 +53,17 @@ def _running(loop: Loop, site: StageSite, given: Mapping[str, Any], kind: str) -
     if loop.tail or loop.view.count is None:
         raise Cut
     init: Source | None = None
+    start: Expr | None = None
     if "init" not in given:
         type_ = value.type
         fn = _stepping(loop, given["f"], type_, value.type)
         if not _same(cast(Expr, fn.result).type, type_):
             raise NotCompilable(f"`{name_of(given['f'])}` gives another type than the elements have")
     else:
-        start = known(given["init"], "init")
-        if not isinstance(start, Expr):
+        begin = known(given["init"], "init")
+        if not isinstance(begin, Expr):
             raise NotCompilable(f"`{site.name}` from {given['init']!r} is left to Python, as it is no number")
-        type_ = start.type
+        start, type_ = begin, begin.type
         fn = _stepping(loop, given["f"], type_, value.type)
         result = cast(Expr, fn.result).type
         if not _same(result, type_):
@@ -73,6 +75,9 @@ def _running(loop: Loop, site: StageSite, given: Mapping[str, Any], kind: str) -
             fn = _stepping(loop, given["f"], type_, value.type)
             if not _same(cast(Expr, fn.result).type, type_):
                 raise NotCompilable(f"`{name_of(given['f'])}` gives values of different types")
+    if kind == "scan" and loop.filtered and affine(fn) is not None:
+        raise Cut  # rows of 8 are rows of the elements that are left
+    if start is not None:
         init = loop.env.number(f"start of {site.name}", start.value, type_, loop.whole.count or 0)
     loop.sink = Sink(kind, site.text, site.span, 0.0, fn, init)
     loop.running = kind

@@ -18,7 +18,10 @@ KEYS = ["workload", "peer", "n", "threads", "median_s", "min_s", "max_s", "ratio
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["nosuch"], "unknown workload 'nosuch'; known: collatz, control-flow, cumsum-float64, cumsum-int64, dot, empty"),
+        (
+            ["nosuch"],
+            "unknown workload 'nosuch'; known: collatz, control-flow, cumsum-float64, cumsum-int64, dot, empty",
+        ),
         (["sum", "--n", "many"], "'many' is not a whole number"),
         (["sum", "--n", "0"], "0 is not positive"),
         (["sum", "--threads", "-1"], "-1 is not positive"),

@@ -6,8 +6,15 @@ import operator
 import numpy as np
 import pytest
 
-from hastega_magic.ir.scan import running_sums
-from tests.compiler.battery import FEATURE_SETS, assert_like_python, on_target, run
+from hastega_magic.ir.scan import running_affine, running_sums
+from tests.compiler.battery import (
+    FEATURE_SETS,
+    assert_interpreted,
+    assert_like_python,
+    on_target,
+    python,
+    run,
+)
 
 BLOCKS = 3 * 4096 + 5
 
@@ -81,8 +88,8 @@ class TestSumsOfInts:
 @pytest.mark.parametrize(
     "text",
     [
-        "i |> scan(lambda a, x: a * 0.9 + x * 0.1, 0)",
-        "f |> scan(lambda a, x: a * 0.9 + x * 0.1, 0.0)",
+        "f |> scan(lambda a, x: a * x + 0.1, 0.5)",
+        "f |> scan(lambda a, x: a * 1.5 - x if a < 1e9 else x, 0)",
         "f |> map(_ * 3) |> scan(lambda a, x: a if a > x else x) |> max",
         "i |> filter(_ > 2) |> scan(lambda a, x: (a * 31 + x) % 1009)",
         "i |> scan(lambda a, x: a + table[x % 4], 1)",
@@ -104,6 +111,80 @@ def test_functions_of_the_value_so_far(text, backend):
     random = np.random.default_rng(0)
     names = {"i": random.integers(-9, 10, BLOCKS), "f": random.normal(size=BLOCKS), "table": [3, 1, 4, 1]}
     assert_like_python(text, names, on=backend, threads=3)
+
+
+AVERAGES = {
+    "lambda a, x: 0.1 * x + (1 - 0.1) * a": (0.9, lambda x: 0.1 * x),
+    "lambda a, x: a + (x - a) * 0.25": (0.75, lambda x: x * 0.25),
+    "lambda a, x: x * x - a / 4": (-0.25, lambda x: x * x),
+}
+
+
+class TestAffineSteps:
+    @pytest.mark.parametrize("text", AVERAGES)
+    def test_have_the_same_bits_everywhere(self, text):
+        xs = np.random.default_rng(0).normal(size=BLOCKS)
+        factor, offset = AVERAGES[text]
+        wanted = running_affine(offset(xs), factor, 0.5)
+        assert wanted is not None
+        for options in ({"threads": 3}, {"width": 1}, {"width": 4}, {"width": 16}, {"on": "opencl"}):
+            ran = run(f"xs |> scan({text}, 0.5)", {"xs": xs}, **options)
+            assert ran.value.tobytes() == wanted.tobytes(), options
+        assert_interpreted(run(f"xs |> scan({text}, 0.5)", {"xs": xs[:5000]}))
+        with on_target("avx2"):
+            assert run(f"xs |> scan({text}, 0.5)", {"xs": xs}).value.tobytes() == wanted.tobytes()
+
+    @pytest.mark.parametrize("text", AVERAGES)
+    @pytest.mark.parametrize("length", [0, 1, 7, 8, 9, 4096, BLOCKS])
+    def test_are_close_to_one_after_the_other(self, text, length):
+        xs = np.random.default_rng(length).normal(size=length)
+        for cell in (
+            f"xs |> scan({text}, 3.0)",
+            f"xs |> scan({text})",
+            f"xs |> map(_ - 1) |> scan({text}, 1.5)",
+        ):
+            found, expected = run(cell, {"xs": xs}), python(cell, {"xs": xs})
+            assert np.allclose(found.value, expected.value, rtol=1e-13, atol=1e-14), cell
+            assert found.report["pipelines"][0]["barriers"] == []
+
+    def test_a_value_that_fades_keeps_its_digits(self):
+        xs = np.zeros(3 * 4096)
+        xs[0] = 1e300
+        found = run("xs |> scan(lambda a, x: a * 0.8 + x, 0.0)", {"xs": xs}, threads=2).value
+        expected = python("xs |> scan(lambda a, x: a * 0.8 + x, 0.0)", {"xs": xs}).value
+        large = expected > 1e-290
+        assert large.sum() > 6000
+        assert np.allclose(found[large], expected[large], rtol=1e-11, atol=0)
+
+    @pytest.mark.parametrize("backend", ["auto", "opencl"])
+    @pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf"), 1.7e308])
+    def test_what_is_not_finite_is_computed_in_order(self, value, backend):
+        xs = np.random.default_rng(0).normal(size=BLOCKS)
+        text = "xs |> scan(lambda a, x: a * 0.5 + x, 0.0)"
+        finite = run(text, {"xs": xs}, on=backend).value
+        for place in (0, 5000, BLOCKS - 2):
+            bad = xs.copy()
+            bad[place : place + 2] = value
+            ran = assert_like_python(text, {"xs": bad}, on=backend, threads=3)
+            assert ran.report["pipelines"][0]["barriers"] == []
+        assert run(text, {"xs": xs}, on=backend).value.tobytes() == finite.tobytes()
+
+    def test_rows_are_rows_of_the_elements_that_are_left(self):
+        xs = np.random.default_rng(0).normal(size=BLOCKS)
+        wanted = running_affine(xs[xs > 0], 0.5, 0.0)
+        assert wanted is not None
+        step = "scan(lambda a, x: a * 0.5 + x, 0.0)"
+        assert run(f"xs |> filter(_ > 0) |> {step}", {"xs": xs}).value.tobytes() == wanted.tobytes()
+        ran = run(f"ys = xs |> filter(_ > 0)\nzs = ys |> {step}\nzs", {"xs": xs})
+        assert ran.value.tobytes() == wanted.tobytes()
+        ran = run("ys = xs |> filter(_ > 0)\nzs = ys |> map(_ + 0.5)\ncs = zs |> cumsum\ncs", {"xs": xs})
+        assert ran.value.tobytes() == running_sums(xs[xs > 0] + 0.5).tobytes()
+
+    def test_the_report_says_so(self):
+        ran = run("xs |> scan(lambda a, x: a * 0.5 + x, 0.0)", {"xs": np.arange(9.0)})
+        (pipeline,) = ran.report["pipelines"]
+        assert "rows of 8" in " ".join(pipeline["why"])
+        assert "affine 0" in pipeline["code"]["passes"][-1]["text"]
 
 
 def test_the_report_says_that_the_order_counts():
