@@ -121,6 +121,8 @@ class Driver:
     """No warnings."""
     varying: frozenset[Where] = frozenset()
     """Captured numbers that are to be parameters of the loops, not constants."""
+    scalars: frozenset[int] | None = None
+    """As in `Workspace`."""
 
     def extend(self, group: Group | None, bound: Bound, source: object, producer: str | None) -> Group | None:
         """The group with the statement in it (a new group for None); None if it does not fit.
@@ -211,7 +213,7 @@ class Driver:
             self._draw(run, cast("Iterator[object]", value))
             return
         run.value = value = iterable(value)
-        workspace = Workspace(self.filename, self.wanted, varying=self.varying)
+        workspace = Workspace(self.filename, self.wanted, varying=self.varying, scalars=self.scalars)
         try:
             loop, reason = self._build(bound, value, rest if self.options.fuse else rest[:1], workspace)
         except BeyondInt64 as error:
@@ -298,9 +300,8 @@ class Driver:
 
     def _tell_python(self, backend: str, source: object) -> None:
         device = {"numpy": "NumPy", "python": "CPython"}[backend]
-        self.trace.add(
-            "run", backend=backend, device=device, threads=1, elements=_length(source), loops=0, cached=False
-        )
+        size = len(cast(Any, source)) if hasattr(source, "__len__") else 0
+        self.trace.add("run", backend=backend, device=device, threads=1, elements=size, loops=0, cached=False)
 
     def _by_numpy(self, bound: Bound, loop: Loop, workspace: Workspace, value: object) -> object:
         """The loop as NumPy calls on whole arrays; by CPython where an operator has no such form."""
@@ -391,10 +392,6 @@ class Driver:
             return
         file, line = self.warn_at or (self.filename, bound.site.span.line)
         warnings.warn_explicit(text, IntegerOverflowWarning, file, line)
-
-
-def _length(source: object) -> int:
-    return len(cast(Any, source)) if hasattr(source, "__len__") else 0
 
 
 __all__ = ["Driver", "Group", "Outcome", "StrictError"]

@@ -14,6 +14,7 @@ from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.recover import Recovery, assembled
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
+from hastega_magic.errors import NotCompilable
 from hastega_magic.ir.fused import Fused, Output
 from hastega_magic.ir.kernel import TROUBLE
 from hastega_magic.ir.pipeline import RUNNING_SINKS
@@ -96,6 +97,8 @@ def finish(
     troubled = np.flatnonzero(result.status == TROUBLE)
     if len(troubled) and len(loops) > 1:
         raise Separately
+    if len(troubled) and loops[0].scalars is not None:
+        raise NotCompilable("NumPy computes a value otherwise than Python, or warns of it")
     execution.recovered = len(troubled)
     with trace.phase("convert_out"):
         slot = 0

@@ -23,13 +23,17 @@ from hastega_magic.compiler.prepared import Again, Display, prepare
 from hastega_magic.compiler.repeated import Form, Repeated
 from hastega_magic.compiler.statement import Bound
 from hastega_magic.compiler.told import remember
-from hastega_magic.errors import HastegaError, Reason
+from hastega_magic.errors import HastegaError, NotCompilable, Reason
+from hastega_magic.runtime.boxes import listed
+from hastega_magic.runtime.columnar import gives_numbers
 from hastega_magic.syntax.build import BoundStage
 from hastega_magic.syntax.captured import codes, contents
 from hastega_magic.syntax.comprehension import Ordinary
 from hastega_magic.syntax.functions import adopt
+from hastega_magic.syntax.scalars import Scalars, is_numpy
 from hastega_magic.syntax.text import Text
 from hastega_magic.trace import Trace
+from hastega_magic.types import STORAGES
 
 FEW = 256
 """Over fewer elements Python is faster than a call of compiled code."""
@@ -43,6 +47,9 @@ _TRIES = 3
 
 _OFTEN = 8
 """After so many compilations nothing is compiled any more, unless most runs need none."""
+
+
+_RAISED = "an element raised: Python ran it again, from the first element"
 
 
 class _NotExact(Exception):
@@ -72,7 +79,10 @@ class OrdinaryCode(Repeated):
         self.runs += 1
         self._all += 1
         found = self._found(callees, functions, operands)
-        return python(callees, functions, operands) if found is _NOTHING else found
+        if found is _NOTHING:
+            return python(callees, functions, operands)
+        assert self.code is not None
+        return found if self.code.after is None else self.code.after(found)
 
     def _found(
         self, callees: tuple[object, ...], functions: tuple[object, ...], operands: tuple[object, ...]
@@ -82,35 +92,58 @@ class OrdinaryCode(Repeated):
         for callee, expected in zip(callees, code.expected, strict=True):
             if callee is not expected:
                 return self._left("a name that it calls is not Python's own function here")
-        few = False
+        arrays: list[bool] = []
+        length: int | None = None
         for number in code.sources:
             operand: Any = operands[number]
-            if type(operand) not in _SOURCES:
+            arrays.append(type(operand) is np.ndarray)
+            if type(operand) not in _SOURCES and not _is_array(operand) and not gives_numbers(operand):
                 name = type(operand).__name__
-                article = "an" if name[0] in "aeiou" else "a"
+                article = "an" if name[0] in "aeiouAEIOU" else "a"
                 return self._left(f"it iterates over {article} {name}, whose elements only Python can give")
-            few = few or len(operand) < FEW
-        if few:
+            length = len(operand) if length is None else min(length, len(operand))
+        assert length is not None
+        if length < FEW:
             return self._left(f"there are fewer than {FEW} elements: Python is faster")
         if self._failed >= _TRIES:
             return _NOTHING
+        if any(arrays) and np.geterr()["under"] != "ignore":
+            return self._left("`numpy.seterr` asks for word of underflow, which only NumPy gives")
         displays = self._displays(functions, operands)
         source = operands[code.sources[0]]
-        began = time.perf_counter()
-        for form in self._forms:
-            if form.prepared is None:
-                continue
-            try:
-                value = form.prepared.run(source, displays)
-            except Again:
-                continue
-            except Exception:  # Python finds out, and raises it as the code's own
-                return self._left("an element raised: Python ran it again, from the first element")
-            form.seconds, self.form, self.reason = time.perf_counter() - began, form, ""
-            return value if code.after is None else code.after(value)
+        try:
+            for form in self._forms:
+                found = self._again(form, source, displays, tuple(arrays), length)
+                if found is not _NOTHING:
+                    self.form, self.reason = form, ""
+                    return found
+        except _NotExact as error:
+            return self._left(str(error))
+        except NotCompilable as error:
+            return self._left(error.reason.text)
+        except Exception:  # Python finds out, and raises it as the code's own
+            return self._left(_RAISED)
         if self._compiled >= _OFTEN and 2 * self._compiled > self._all:
             return self._left("what it reads changes from run to run, so that it was compiled too often")
-        return self._compile(source, functions, displays)
+        of_numpy = [id(operands[number]) for number, each in zip(code.sources, arrays, strict=True) if each]
+        return self._compile(source, functions, displays, tuple(arrays), frozenset(of_numpy))
+
+    def _again(
+        self, form: Form, source: object, displays: Sequence[Display], arrays: tuple[bool, ...], length: int
+    ) -> object:
+        """The value by a loop that is kept; nothing if it does not fit."""
+        if form.prepared is None or form.arrays != arrays:
+            return _NOTHING
+        if form.scalars is not None and form.scalars.most is not None and length > form.scalars.most:
+            return _NOTHING
+        began = time.perf_counter()
+        try:
+            value = form.prepared.run(source, self._unlisted(displays) if form.scalars else displays)
+        except Again:
+            return _NOTHING
+        found = value if form.scalars is None else objects(value, form.scalars)
+        form.seconds = time.perf_counter() - began
+        return found
 
     def _left(self, reason: str) -> object:
         self.reason = reason
@@ -124,44 +157,63 @@ class OrdinaryCode(Repeated):
             for step in self.code.steps
         ]
 
-    def _compile(self, source: object, functions: Sequence[object], displays: Sequence[Display]) -> object:
+    def _unlisted(self, displays: Sequence[Display]) -> Sequence[Display]:
+        """Without a last `to_list`: NumPy's scalars are made of the array."""
+        return displays[:-1] if self.site.stages[-1].name == "to_list" else displays
+
+    def _compile(
+        self,
+        source: object,
+        functions: Sequence[object],
+        displays: Sequence[Display],
+        arrays: tuple[bool, ...],
+        of_numpy: frozenset[int],
+    ) -> object:
         assert self.code is not None
         assert self.places is not None
         for number, node in self.code.made.items():
             adopt(cast(FunctionType, functions[number]).__code__, node, self.filename, self.places)
         forget_inputs()
         trace = Trace()
-        pairs = zip(self.site.stages, displays, strict=True)
-        stages = tuple(BoundStage(site, callee, args, kwargs) for site, (callee, args, kwargs) in pairs)
-        bound = Bound(self.site, source, stages)
-        self.look(bound)
-        driver = Driver(self.options, self.filename, trace, silent=True, varying=self.varying)
         began = time.perf_counter()
         try:
-            if uses_numpy(functions):
-                raise _NotExact("it uses NumPy, whose scalars have types and rules of their own")
+            reads = numpy_read(functions)
+            scalars = of_numpy if of_numpy or reads == "arrays" else None
+            if reads == "others":
+                raise _NotExact("it uses NumPy, whose scalars and functions have rules of their own")
+            used = displays if scalars is None else self._unlisted(displays)
+            if not used:
+                raise _NotExact("nothing is computed")
+            pairs = zip(self.site.stages, used, strict=False)
+            stages = tuple(BoundStage(site, callee, args, kwargs) for site, (callee, args, kwargs) in pairs)
+            bound = Bound(replace(self.site, stages=self.site.stages[: len(used)]), source, stages)
+            self.look(bound)
+            driver = Driver(
+                self.options, self.filename, trace, silent=True, varying=self.varying, scalars=scalars
+            )
             outcome = driver.run_alone(bound, source)
-            if outcome.execution is None:
+            if outcome.execution is None or (scalars is not None and len(outcome.loops) != 1):
                 raise _NotExact("nothing of it is compiled")
+            known = outcome.loops[0].scalars if outcome.loops else None
+            value = outcome.values[0] if known is None else objects(outcome.values[0], known)
         except (_NotExact, StrictError) as error:
             if self.varying:
                 self.varying, self.constant = frozenset(), True
-                return self._compile(source, functions, displays)
+                return self._compile(source, functions, displays, arrays, of_numpy)
             self._failed += 1
             return self._left(_sentence(error))
         except HastegaError as error:
             self._failed += 1
             return self._left(str(error))
         except Exception:
-            return self._left("an element raised: Python ran it again, from the first element")
+            return self._left(_RAISED)
         self._failed = 0
         self._compiled += 1
         self.reason = ""
         seconds = time.perf_counter() - began
         ready = prepare(bound, outcome, self.options, self.filename)
-        self.keep(Form(remember(outcome, trace), ready, seconds))
-        value = outcome.values[0]
-        return value if self.code.after is None else self.code.after(value)
+        self.keep(Form(remember(outcome, trace), ready, seconds, known, arrays))
+        return value
 
     def tell(self, source: str, trace: Trace, quiet: bool = False) -> None:
         """Add what the last run was to the trace of a report."""
@@ -184,17 +236,58 @@ def options_for(options: Options) -> Options:
     return replace(options, strict=True, quiet=True, int_mode="exact", fast_math=False, repeat=1)
 
 
-def uses_numpy(functions: Sequence[object]) -> bool:
-    """Whether functions, or functions that they read, read something of NumPy's."""
+def _is_array(operand: object) -> bool:
+    """Whether it is an array of NumPy's numbers, whose scalars have rules that are known here."""
+    if type(operand) is not np.ndarray:
+        return False
+    array = cast("np.ndarray[Any, Any]", operand)
+    return array.ndim == 1 and array.dtype.kind in "biuf" and array.dtype.name in STORAGES
+
+
+def objects(value: Any, scalars: Scalars) -> Any:
+    """The result of a loop over NumPy's scalars as Python code has it: a list of objects, or one.
+
+    NotExact where the loop's value does not tell.
+    """
+    if isinstance(value, np.ndarray):
+        return _listed(cast("np.ndarray[Any, Any]", value), scalars.kinds)
+    kind: Any = scalars.kinds
+    if not is_numpy(kind):
+        return value
+    if np.dtype(kind).kind == "f":
+        if type(value) is int:
+            return value  # the sum of none
+        if scalars.summed and not np.isfinite(value):
+            raise _NotExact("the sum is not finite, of which NumPy warns")
+    elif scalars.summed and value == 0 and scalars.filtered:
+        raise _NotExact("the sum is 0, perhaps of no elements, where it is Python's")
+    return kind(value)
+
+
+def _listed(array: np.ndarray[Any, Any], kinds: Any) -> list[Any]:
+    """The elements as objects of these kinds; fields of a structured array as tuples."""
+    if isinstance(kinds, tuple):
+        pairs = zip(array.dtype.names or (), cast("tuple[Any, ...]", kinds), strict=True)
+        return list(zip(*(_listed(array[name], kind) for name, kind in pairs), strict=True))
+    if not is_numpy(kinds):
+        return listed(array)
+    return listed(np.ascontiguousarray(array, dtype=np.dtype(kinds)), scalars=True)
+
+
+def numpy_read(functions: Sequence[object]) -> str:
+    """What of NumPy's functions, or functions that they read, read: "" for nothing, "arrays", or "others" as well."""
+    found = ""
     seen: set[int] = set()
     todo: list[Any] = list(functions)
     while todo:
         value = todo.pop()
-        if isinstance(value, (np.ndarray, np.generic, np.ufunc)):
-            return True
+        if isinstance(value, np.ndarray):
+            found = "arrays"
+        if isinstance(value, (np.generic, np.ufunc)):
+            return "others"
         if isinstance(value, ModuleType):
             if value.__name__.partition(".")[0] == "numpy":
-                return True
+                return "others"
             continue
         if isinstance(value, tuple):
             todo += cast("tuple[Any, ...]", value)
@@ -205,7 +298,7 @@ def uses_numpy(functions: Sequence[object]) -> bool:
         todo += [value.__globals__.get(name) for name in names]
         todo += [contents(cell) for cell in value.__closure__ or ()]
         todo += [*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values()]
-    return False
+    return found
 
 
-__all__ = ["FEW", "OrdinaryCode", "options_for", "uses_numpy"]
+__all__ = ["FEW", "OrdinaryCode", "numpy_read", "objects", "options_for"]

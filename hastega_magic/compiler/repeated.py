@@ -20,6 +20,7 @@ from hastega_magic.report import units
 from hastega_magic.syntax.build import BoundStage
 from hastega_magic.syntax.captured import Where
 from hastega_magic.syntax.cell import Site
+from hastega_magic.syntax.scalars import Scalars
 from hastega_magic.trace import Trace
 
 _KEPT = 4
@@ -34,6 +35,10 @@ class Form:
     prepared: Prepared | None = None
     seconds: float = 0.0
     """Of its last run."""
+    scalars: Scalars | None = None
+    """What it gives by NumPy's rules, where elements are NumPy's scalars."""
+    arrays: tuple[bool, ...] = ()
+    """Which of its sources are NumPy arrays, in ordinary code."""
 
 
 @dataclass

@@ -13,6 +13,7 @@ from hastega_magic.ir.pipeline import Pipeline, Source, Stage
 from hastega_magic.runtime.python import StageCall
 from hastega_magic.syntax.build import BoundStage, Built, Probe, View, build
 from hastega_magic.syntax.cell import Site
+from hastega_magic.syntax.scalars import Scalars, by_numpys_rules
 from hastega_magic.types import FLOAT, FLOAT64, INT, ScalarType
 
 
@@ -45,6 +46,8 @@ class Loop:
     stages: tuple[BoundStage, ...]
     built: Built
     pipeline: Pipeline
+    scalars: Scalars | None = None
+    """What it gives by NumPy's rules, where elements are NumPy's scalars."""
 
     @property
     def name(self) -> str:
@@ -100,7 +103,16 @@ def build_loop(
         pipeline = _placed(pipeline, built.view, workspace)
     if workspace.parameters:
         pipeline = replace(pipeline, parameters=workspace.parameter_sources(pipeline.source.length))
-    return Attempt(Loop(bound, value, tuple(stages[: built.consumed]), built, pipeline), built.reason)
+    used = tuple(stages[: built.consumed])
+    if workspace.scalars is None:
+        return Attempt(Loop(bound, value, used, built, pipeline), built.reason)
+    try:
+        pipeline, scalars = by_numpys_rules(
+            pipeline, workspace.kind_of, workspace.kinds_of_tables(), pipeline.source.length
+        )
+    except NotCompilable as error:
+        return Attempt(None, error.reason)
+    return Attempt(Loop(bound, value, used, built, pipeline, scalars), built.reason)
 
 
 def _asking(

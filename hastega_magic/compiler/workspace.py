@@ -13,7 +13,7 @@ from hastega_magic.ir.expr import Expr, leaf
 from hastega_magic.ir.pipeline import FIRST_PARAMETER, Source, Table
 from hastega_magic.runtime.sources import Column, TableColumn, described, described_table, number, taken
 from hastega_magic.syntax.graph import Where
-from hastega_magic.types import FLOAT, INT, STORAGES, ScalarType
+from hastega_magic.types import BOOL, FLOAT, INT, STORAGES, ScalarType
 
 
 @dataclass(frozen=True)
@@ -53,6 +53,8 @@ class Workspace:
     """Number of the first element among those of the user's source, where only a stretch of it is run over."""
     varying: frozenset[Where] = frozenset()
     """Captured numbers that are to be parameters of the loop, not constants."""
+    scalars: frozenset[int] | None = None
+    """Identities of the NumPy arrays whose elements are NumPy's scalars, not Python's numbers (None: nobody asks)."""
     parameters: dict[Where, Parameter] = field(default_factory=dict[Where, Parameter])
     table_columns: list[TableColumn] = field(default_factory=list[TableColumn])
     columns: dict[tuple[str, int], Column] = field(default_factory=dict[tuple[str, int], Column])
@@ -73,6 +75,23 @@ class Workspace:
         self._captured.append(value)
         self.table_columns.append(column)
         return len(self.table_columns) - 1, column.scalar
+
+    def kind_of(self, source: Source) -> type:
+        """What Python's own iteration over a source gives: int, float, bool, or a class of NumPy's scalars."""
+        assert self.scalars is not None
+        if source.kind != "range" and source.key in self.scalars and source.storage is not None:
+            return np.dtype(source.storage.name).type
+        return {INT: int, BOOL: bool}.get(source.type, float)
+
+    def kinds_of_tables(self) -> list[type]:
+        """The same of the captured arrays, by slot."""
+        pairs = zip(self._captured, self.table_columns, strict=True)
+        return [
+            np.dtype(column.table.storage.name).type
+            if isinstance(value, np.ndarray)
+            else {INT: int, BOOL: bool}.get(column.scalar, float)
+            for value, column in pairs
+        ]
 
     def source(self, value: object, name: str = "") -> Source:
         """The description of an object to iterate over."""

@@ -7,6 +7,7 @@ from typing import Any
 
 from hastega_magic.ops import (
     arithmetic,
+    checks,
     compare,
     convert,
     elementary,
@@ -30,6 +31,7 @@ OPS: dict[str, Op] = {
         convert,
         elementary,
         machine,
+        checks,
         functions_exp,
         functions_hyperbolic,
         functions_log,

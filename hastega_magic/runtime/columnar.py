@@ -141,6 +141,21 @@ def is_columnar(data: object) -> bool:
             return arrow.is_exported(data) and typed and hasattr(data, "__len__")
 
 
+def gives_numbers(data: Any) -> bool:
+    """Whether iterating over the object gives Python's own numbers, as its `to_list` does: told by its first element.
+
+    False for objects without elements, for those that cannot be iterated over, and for Arrow's arrays, which give
+    scalars of their own.
+    """
+    if not is_columnar(data) or not len(data):
+        return False
+    try:
+        first: object = data[0] if _library(data) == "polars" else next(iter(data))
+    except Exception:  # whatever it is, Python will find it too
+        return False
+    return type(first) in (int, float, bool)
+
+
 def memory_of(data: object, name: str) -> AnyArray | Pieces:
     """The numbers of an object for which `is_columnar` holds: a view of its memory, or pieces of it.
 
@@ -219,4 +234,4 @@ def _library(data: object) -> str:
     return type(data).__module__.partition(".")[0]
 
 
-__all__ = ["NullsError", "Part", "Pieces", "is_columnar", "memory_of", "numbers", "widened"]
+__all__ = ["NullsError", "Part", "Pieces", "gives_numbers", "is_columnar", "memory_of", "numbers", "widened"]

@@ -64,6 +64,7 @@ def _float_power(graph: Graph, base: Expr, exponent: Expr) -> Expr:
     if value == 1:
         return convert(base, FLOAT) if base.type.is_integral else base
     if value == 0:
+        _typed_by_numpy(graph)
         graph.keep(base)
         return const(1.0, FLOAT if base.type.is_integral else base.type)
     return graph.make("float_pow", base, exponent)
@@ -104,9 +105,16 @@ def _integer_power(graph: Graph, base: Expr, exponent: int) -> Expr:
         if exponent:
             square = graph.make("mul", square, square)
     if result is None:
+        _typed_by_numpy(graph)
         graph.keep(base)
         return const(1)
     return result
+
+
+def _typed_by_numpy(graph: Graph) -> None:
+    """NotCompilable where a 1 would be of the base's type, which may be one of NumPy's."""
+    if getattr(graph.env, "scalars", None) is not None:
+        raise NotCompilable("the exponent 0 gives a 1 of the base's type: NumPy computes it")
 
 
 def as_int(graph: Graph, value: Expr) -> Expr:

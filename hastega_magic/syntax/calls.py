@@ -18,7 +18,7 @@ from hastega_magic.ir.expr import Expr, const, convert
 from hastega_magic.ops import Op, op_of_callable
 from hastega_magic.syntax import arithmetic
 from hastega_magic.syntax.graph import Graph, Known, Nested, Symbolic, known, number
-from hastega_magic.types import FLOAT32
+from hastega_magic.types import FLOAT32, INT
 
 Handler = Callable[[Graph, Sequence[Symbolic]], Symbolic]
 
@@ -107,6 +107,22 @@ def _one(name: str, rule: Callable[[Graph, Expr], Expr]) -> Handler:
     return handler
 
 
+def _rounding(name: str, op: str) -> Handler:
+    def rule(graph: Graph, value: Expr) -> Expr:
+        exact = (
+            INT if op == "round_int" else None
+        )  # NumPy's ints go by way of a float elsewhere, its bools refuse
+        if (
+            value.type.is_integral
+            and value.type is not exact
+            and getattr(graph.env, "scalars", None) is not None
+        ):
+            raise NotCompilable(f"`{name}` of {value.type.value}s is left to NumPy")
+        return graph.own(arithmetic.rounded(graph, op, value))
+
+    return _one(name, rule)
+
+
 def _int64(graph: Graph, value: Expr) -> Expr:
     if value.op == "const" and value.type.is_integral:
         return const(int(cast("int", value.value)))
@@ -119,11 +135,11 @@ def _truth(graph: Graph, args: Sequence[Symbolic]) -> Symbolic:
     if len(args) != 1:
         raise NotCompilable(f"`bool` with {len(args)} arguments has no compiled form")
     graph.keep(args[0])
-    return graph.truth(args[0])
+    return graph.own(graph.truth(args[0]))
 
 
 def _negation(graph: Graph, args: Sequence[Symbolic]) -> Symbolic:
-    return graph.negation(number(_truth(graph, args)))
+    return graph.own(graph.negation(number(_truth(graph, args))))
 
 
 def _power(graph: Graph, args: Sequence[Symbolic]) -> Symbolic:
@@ -160,8 +176,14 @@ COMPENSATED = sys.version_info >= (3, 12)
 
 def _sum(graph: Graph, args: Sequence[Symbolic]) -> Symbolic:
     """The sum of a tuple, as `sum` goes through it."""
-    if not 1 <= len(args) <= 2 or not isinstance(args[0], tuple):
-        raise NotCompilable("`sum` of something that is no tuple has no compiled form yet")
+    if (
+        not 1 <= len(args) <= 2
+        or not isinstance(args[0], tuple)
+        or getattr(graph.env, "scalars", None) is not None
+    ):
+        raise NotCompilable(
+            "`sum` of something that is no tuple of Python's numbers has no compiled form yet"
+        )
     graph.keep(args[0])
     total = number(args[1]) if len(args) == 2 else const(0)
     lost: Expr | None = None
@@ -202,15 +224,15 @@ def _handlers(*pairs: tuple[object, Handler]) -> dict[int, list[tuple[object, Ha
 
 
 _HANDLERS = _handlers(
-    (builtins.int, _one("int", arithmetic.as_int)),
-    (builtins.float, _one("float", lambda graph, value: arithmetic.as_float(value))),
-    (builtins.round, _one("round", lambda graph, value: arithmetic.rounded(graph, "round_int", value))),
+    (builtins.int, _one("int", lambda graph, value: graph.own(arithmetic.as_int(graph, value)))),
+    (builtins.float, _one("float", lambda graph, value: graph.own(arithmetic.as_float(value)))),
+    (builtins.round, _rounding("round", "round_int")),
     (np.float64, _one("np.float64", arithmetic.as_float64)),
     (np.float32, _one("np.float32", lambda graph, value: arithmetic.as_float32(value))),
     (np.int64, _one("np.int64", _int64)),
-    (math.floor, _one("math.floor", lambda graph, value: arithmetic.rounded(graph, "floor_int", value))),
-    (math.ceil, _one("math.ceil", lambda graph, value: arithmetic.rounded(graph, "ceil_int", value))),
-    (math.trunc, _one("math.trunc", arithmetic.as_int)),
+    (math.floor, _rounding("math.floor", "floor_int")),
+    (math.ceil, _rounding("math.ceil", "ceil_int")),
+    (math.trunc, _rounding("math.trunc", "int")),
     (np.square, _one("np.square", lambda graph, value: graph.make("mul", value, value))),
     (builtins.bool, _truth),
     (operator.truth, _truth),

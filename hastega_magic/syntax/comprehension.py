@@ -53,6 +53,11 @@ class _Consumer:
     generator: bool = True
     """It takes generators; `len` does not."""
 
+    @property
+    def reduces(self) -> bool:
+        """Whether it computes one value of all elements, so that there is something to gain without a function."""
+        return self.sink in ("sum", "min", "max", "prod", "reduce")
+
 
 _CONSUMERS: Mapping[str, _Consumer] = {
     "sum": _Consumer(sum, "sum"),
@@ -258,9 +263,9 @@ def _iterable(node: ast.expr, parts: _Parts, consumer: _Consumer) -> ast.expr:
     """What a consumer is given."""
     match node:
         case ast.GeneratorExp() if consumer.generator:
-            return _comprehension(node, parts)
+            return _comprehension(node, parts, consumer.reduces)
         case ast.ListComp() if consumer.eager:
-            return _comprehension(node, parts)
+            return _comprehension(node, parts, consumer.reduces)
         case ast.Call() if _is_lazy_call(node) and consumer.generator:
             return _lazy(node, parts)
         case _:
@@ -306,7 +311,10 @@ def _side_by_side(elements: Sequence[ast.expr], node: ast.expr, parts: _Parts) -
 # Comprehensions
 
 
-def _comprehension(node: ast.ListComp | ast.SetComp | ast.GeneratorExp, parts: _Parts) -> ast.expr:
+def _comprehension(
+    node: ast.ListComp | ast.SetComp | ast.GeneratorExp, parts: _Parts, reduced: bool = False
+) -> ast.expr:
+    """The comprehension over its parts. `reduced`: one value is made of all elements."""
     if len(node.generators) != 1:
         raise NoPipeline
     (generator,) = node.generators
@@ -320,7 +328,7 @@ def _comprehension(node: ast.ListComp | ast.SetComp | ast.GeneratorExp, parts: _
     for body in bodies:
         _check(body, frozenset(names))
     plain = _same(node.elt, generator.target)
-    if plain and not generator.ifs:
+    if plain and not generator.ifs and not reduced:
         raise NoPipeline  # a copy: Python's own is as fast
     iterated = _source(generator.iter, shape, parts)
     for condition in generator.ifs:

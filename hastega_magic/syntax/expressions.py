@@ -183,7 +183,7 @@ class Frame:
                     raise NotCompilable("a pipeline inside a function is not compiled yet")
                 return binary(self.graph, op, self.evaluate(left), self.evaluate(right))
             case ast.UnaryOp(op=ast.Not()):
-                return self._condition(node)
+                return self.graph.own(self._condition(node))
             case ast.UnaryOp(op=op, operand=operand):
                 return self.graph.make(UNARY[type(op)], self.evaluate(operand))
             case ast.BoolOp(op=op, values=[first, *rest]):

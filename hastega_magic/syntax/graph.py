@@ -164,6 +164,12 @@ class Graph:
         node = number(value)
         return const(bool(node.value)) if node.op == "const" else truth(node)
 
+    def own(self, node: Expr) -> Expr:
+        """A number that `int`, `float`, `bool` or `not` makes one of Python's own; marked where there are others."""
+        if node.op == "const" or getattr(self.env, "scalars", None) is None:
+            return node
+        return make("own", node)
+
     def negation(self, condition: Expr) -> Expr:
         """The opposite of a condition."""
         return self.make("not", condition)

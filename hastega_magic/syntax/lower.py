@@ -56,7 +56,8 @@ def lower(
     if read is None:
         return _lowered(function, element, env, arguments, predicate)
     assert isinstance(function, FunctionType)
-    key = (id(function.__code__), read, element, predicate, env.filename)
+    marked = getattr(env, "scalars", None) is not None
+    key = (id(function.__code__), read, element, predicate, env.filename, marked)
     known = _kept.get(key)
     if known is None:
         known = _kept[key] = function.__code__, _lowered(function, element, env, arguments, predicate)
