@@ -21,7 +21,7 @@ PROBES: dict[str, tuple[str, Callable[[int | None, str, int, int], list[Row]]]] 
     "memory": ("peak memory beyond the result", memory.rows),
 }
 # What the back ends are called; the session says which of them it can run.
-BACKENDS = ("python", "numpy", "simd", "parallel", "opencl")
+BACKENDS = ("python", "numpy", "simd", "parallel", "opencl", "all")
 DEFAULT = ("parallel",)
 REPEAT = 7
 

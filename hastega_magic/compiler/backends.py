@@ -6,23 +6,21 @@ import statistics
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from dataclasses import dataclass, field
+from typing import Any, Protocol
 
 from hastega_magic.codegen.llvm import generate
 from hastega_magic.compiler.options import Options
 from hastega_magic.ir import abi
 from hastega_magic.ir.kernel import Kernel
+from hastega_magic.ir.schedule import BLOCK
 from hastega_magic.ir.target import Target
 from hastega_magic.progress import Task, task
 from hastega_magic.runtime import cpu
-from hastega_magic.runtime.launch import Launch, LoopResult
+from hastega_magic.runtime.launch import Launch, LoopResult, Stretch
 from hastega_magic.runtime.sources import Column, TableColumn
 from hastega_magic.runtime.threads import default_threads
 from hastega_magic.trace import Trace
-
-if TYPE_CHECKING:
-    from hastega_magic.runtime.opencl import Device
 
 
 class Program(Protocol):
@@ -72,6 +70,19 @@ class Job:
     kept_slots: frozenset[int] = frozenset()
     sent: list[int] = field(default_factory=list[int])
     """Bytes that each run sent to a device, where there is one."""
+    loop: str = ""
+    """What tells the loop from others, by structure."""
+    stretch: Stretch | None = None
+    """The elements that are run; None: all."""
+    task: Callable[[str, int], Task] = task
+    """What hears of the elements that are done."""
+    elsewhere: Callable[[Backend], Job] | None = None
+    """The same for another back end; NotCompilable where the loop has no form there, UsageError for its data."""
+
+    @property
+    def elements(self) -> int:
+        """How many elements are run."""
+        return self.length if self.stretch is None else self.stretch.stop - self.stretch.first
 
 
 class Backend(Protocol):
@@ -95,6 +106,11 @@ class Backend(Protocol):
     @property
     def target(self) -> Target:
         """What kernels are lowered for."""
+        ...
+
+    @property
+    def place(self) -> str:
+        """The machine that computes."""
         ...
 
     @property
@@ -140,6 +156,11 @@ class Cpu:
         """The host."""
         return cpu.host()
 
+    @property
+    def place(self) -> str:
+        """The CPU."""
+        return self.target.cpu
+
     def generate(self, kernel: Kernel, fast_math: bool) -> str:
         """LLVM IR."""
         text = generate(kernel, self.target)
@@ -158,12 +179,14 @@ class Cpu:
 
     def run(self, job: Job, options: Options, trace: Trace) -> LoopResult:
         """Run the first variant over all blocks, then the next ones over what it left."""
-        with task(self.name, job.length * options.repeat) as work:
-            launch = Launch(job.columns, job.tables, job.length, self.threads, time.perf_counter, work)
+        with job.task(self.name, job.elements * options.repeat) as work:
+            launch = Launch(
+                job.columns, job.tables, job.length, self.threads, time.perf_counter, work, job.stretch
+            )
             result = self._variants(job, launch, options)
         if result.moved_in:
             trace.add("phase", name="convert_in", seconds=result.convert_seconds, bytes=result.moved_in)
-        moved = _bytes_moved(result, job.columns)
+        moved = bytes_moved(result, job)
         trace.add("phase", name="kernel", seconds=result.kernel_seconds, bytes=moved)
         return result
 
@@ -184,11 +207,12 @@ class Cpu:
             violated = launch.violated()
             if not len(violated):
                 break
-            if 2 * len(violated) > len(result.status):
+            blocks = -(-job.elements // BLOCK)
+            if 2 * len(violated) > blocks:
                 job.learn(number)
             body = job.variant(number)
             again = abi.layout(body.kernel).group_count > 0
-            launch.work.total += job.length if again else len(violated) * job.length // len(result.status)
+            launch.work.total += job.elements if again else len(violated) * job.elements // blocks
             if again:
                 # Where packed results go is known only when all blocks are run.
                 spent = result.kernel_seconds
@@ -200,138 +224,14 @@ class Cpu:
         return result
 
 
-def _bytes_moved(result: LoopResult, columns: Sequence[Column]) -> int:
-    """Bytes of the loop's results and of its sources in memory."""
-    written = sum(array.itemsize * result.packed_length(slot) for slot, array in enumerate(result.arrays))
-    stored = [column.source.storage for column in columns]
-    return written + sum(each.size * result.length for each in stored if each is not None)
-
-
-@dataclass(frozen=True)
-class OpenClProgram:
-    """A program that the device's compiler accepted; the device keeps what it built."""
-
-    text: str
-    code_bytes: int
-    contract: bool = False
-
-
-@dataclass(frozen=True)
-class OpenCl:
-    """An OpenCL device. `memory`: bytes of it that may be used (0: most)."""
-
-    device: Device
-    memory: int = 0
-    language: str = "opencl"
-    name: str = field(init=False, default="opencl")
-
-    @property
-    def code(self) -> str:
-        """The device, and what code for it depends on."""
-        return f"opencl {self.device.info.number} {' '.join(sorted(self.target.features))}"
-
-    @property
-    def _shared(self) -> bool:
-        return self.device.info.unified and not self.memory
-
-    @property
-    def target(self) -> Target:
-        """The device; results are narrowed where they cross a bus."""
-        return self.device.info.target(narrow=not self._shared)
-
-    @property
-    def threads(self) -> int:
-        """Its cores, if it is a CPU; a GPU has no threads in this sense."""
-        return self.device.info.units if self.device.info.kind == "cpu" else 0
-
-    def generate(self, kernel: Kernel, fast_math: bool) -> str:
-        """OpenCL C."""
-        from hastega_magic.codegen.opencl import generate as generate_opencl
-        from hastega_magic.runtime import opencl
-
-        storages = [source.storage for source in kernel.sources] + [table.storage for table in kernel.tables]
-        opencl.check(kernel, storages, self.target)
-        text = generate_opencl(kernel, self.target, fast_math)
-        opencl.check_text(text, self.target)
-        return text
-
-    def load(self, kernel: Kernel, text: str, fast_math: bool) -> OpenClProgram:
-        """Built by the device's compiler."""
-        built = self.device.built(text, fast_math)
-        return OpenClProgram(text, sum(map(len, built.binaries)), fast_math)
-
-    def assembly(self, program: OpenClProgram) -> str:
-        """Drivers do not show it."""
-        return ""
-
-    def run(self, job: Job, options: Options, trace: Trace) -> LoopResult:
-        """Run chunk after chunk; the phases are those of the run whose time is the median."""
-        ledgers: list[Any] = []
-        before = set(self.device.resident)
-        result: LoopResult | None = None
-        with task(self.name, job.length * options.repeat) as work:
-            for number in range(1, options.repeat + 1):
-                # Each run sends what the first one had to send, and may use the pages of the last one's result.
-                for key in set(self.device.resident) - before:
-                    del self.device.resident[key]
-                result = None
-                launch = self._launch(job, options, work)
-                result = launch.run()
-                work.at(number * job.length)
-                ledgers.append(launch.ledger)
-        assert result is not None
-        ledger = sorted(ledgers, key=lambda each: each.seconds)[len(ledgers) // 2]
-        result.kernel_seconds = ledger.seconds
-        moved = _bytes_moved(result, job.columns)
-        phases = ledger.phases()
-        if not self._shared:
-            job.sent.append(sum(size for name, _, size in phases if name == "to_device"))
-        for name, seconds, size in phases:
-            trace.add("phase", name=name, seconds=seconds, bytes=size if name != "kernel" else moved)
-        if ledger.overlapped > 0:
-            trace.add("overlap", seconds=ledger.overlapped)
-        return result
-
-    def floor(self, job: Job, options: Options) -> Floor | None:
-        """The same transfers of the same chunks, with nothing computed between them.
-
-        What lay on the device when the job ran is there again, and memory for results is in use already: the
-        first run is not counted.
-        """
-        if self._shared:
-            return None
-        self.device.forget()
-        stay = not job.sent[-1] if job.sent else False
-        if stay:
-            job = replace(job, wanted=frozenset(column.source.name for column in job.columns))
-        runs: list[tuple[float, Any]] = []
-        with task("empty", 4 * job.length) as work:
-            for number in range(1, 5):
-                launch = self._launch(job, options, work, compute=False)
-                runs.append((launch.run().kernel_seconds, launch.ledger))
-                work.at(number * job.length)
-                if not stay:
-                    self.device.forget()
-        self.device.forget()
-        ledger = sorted(runs[1:], key=lambda run: run[0])[1][1]
-        phases = tuple(
-            {"name": name, "seconds": spent, "bytes": size} for name, spent, size in ledger.phases()
-        )
-        return [seconds for seconds, _ in runs[1:]], phases
-
-    def _launch(self, job: Job, options: Options, work: Task, compute: bool = True) -> Any:
-        from hastega_magic.runtime.opencl_launch import Code
-        from hastega_magic.runtime.opencl_launch import Launch as DeviceLaunch
-
-        def variant(number: int) -> Code:
-            body = job.variant(number)
-            return Code(body.kernel, body.program.text, body.program.contract)
-
-        return DeviceLaunch(
-            device=self.device, columns=job.columns, tables=job.tables, length=job.length, variant=variant,
-            variants=job.variants, memory=self.memory, threads=options.threads, compute=compute,
-            wanted=job.wanted, kept_slots=job.kept_slots, work=work,
-        )  # fmt: skip
+def bytes_moved(result: LoopResult, job: Job) -> int:
+    """Bytes of the results and of the sources of the elements that ran, in memory."""
+    written = sum(
+        array.itemsize * (job.elements if group is None else int(result.kept[:, group].sum()))
+        for array, group in zip(result.arrays, result.groups, strict=True)
+    )
+    stored = [column.source.storage for column in job.columns]
+    return written + sum(each.size * job.elements for each in stored if each is not None)
 
 
 def forget_inputs() -> None:
@@ -353,9 +253,15 @@ def require(options: Options) -> None:
 def backend_of(options: Options) -> Backend:
     """The back end that `on` names; UsageError for a device that does not exist."""
     if options.on.partition(":")[0] == "opencl":
+        from hastega_magic.compiler.backend_opencl import OpenCl
         from hastega_magic.runtime import opencl
 
         return OpenCl(opencl.device(options.on), options.device_memory << 20)
     if options.on == "simd":
         return Cpu("simd", 1)
-    return Cpu("parallel", options.threads or default_threads())
+    parallel = Cpu("parallel", options.threads or default_threads())
+    if options.on == "all":
+        from hastega_magic.compiler.split import Split, devices_beside
+
+        return Split(parallel, devices_beside(options.device_memory << 20))
+    return parallel

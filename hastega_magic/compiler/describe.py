@@ -75,7 +75,7 @@ def describe_run(execution: Execution, options: Options, loops: int, trace: Trac
     """Where and over how many elements the statement ran."""
     backend = execution.backend
     trace.add(
-        "run", backend=backend.name, device=backend.target.cpu, threads=execution.threads, elements=execution.length,
+        "run", backend=backend.name, device=backend.place, threads=execution.threads, elements=execution.length,
         loops=loops, cached=execution.cached,
     )  # fmt: skip
 

@@ -12,6 +12,7 @@ from hastega_magic.compiler.backends import Backend, Job, backend_of
 from hastega_magic.compiler.loops import CompiledLoop, compile_loop
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.recover import Recovery, assembled
+from hastega_magic.compiler.split import Split
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import NotCompilable
@@ -70,13 +71,26 @@ def run_compiled(
     backend: Backend,
 ) -> Execution:
     """The same from where the loop is compiled."""
-    columns = [workspace.column(source) for source in fused.sources]
-    length = min(len(column.data) for column in columns)
-    job = Job(
-        lambda number: compiled.body(number, trace), len(compiled.variants.bodies), columns,
-        workspace.table_columns, length, compiled.first, compiled.learn, workspace.wanted,
-        _kept_slots(loops, fused, workspace.wanted),
-    )  # fmt: skip
+
+    def job_of(compiled: CompiledLoop, fused: Fused) -> Job:
+        columns = [workspace.column(source) for source in fused.sources]
+        return Job(
+            lambda number: compiled.body(number, trace), len(compiled.variants.bodies), columns,
+            workspace.table_columns, min(len(column.data) for column in columns), compiled.first, compiled.learn,
+            workspace.wanted, _kept_slots(loops, fused, workspace.wanted), loop=compiled.structure,
+        )  # fmt: skip
+
+    def elsewhere(other: Backend) -> Job:
+        pipelines = [loop.pipeline for loop in loops]
+        theirs, fused, _ = compile_loop(pipelines, workspace.table_columns, options, trace, other)
+        return job_of(theirs, fused)
+
+    job = replace(job_of(compiled, fused), elsewhere=elsewhere)
+    columns, length = list(job.columns), job.length
+    if isinstance(backend, Split):
+        backend, told = backend.fitting(job, fused.outputs)
+        for sentence in told:
+            trace.add("why", text=sentence)
     result = backend.run(job, options, trace)
     threads = min(backend.threads, max(1, result.blocks_run))
     execution = Execution(compiled, fused, [], columns, length, threads, cached, backend, job)

@@ -57,6 +57,8 @@ class CompiledLoop:
     written: Fused
     steps: Sequence[tuple[Pass, State]]
     located: bool = True
+    structure: str = ""
+    """What tells the loop from others on any back end, the same in every process."""
     bodies: dict[int, Body] = field(default_factory=dict[int, Body])
     pictures: dict[str, object] = field(default_factory=dict[str, object])
     """What was made of it to be looked at, by kind."""
@@ -149,6 +151,7 @@ def compile_loop(
             return _CACHE[key], state.loop, True
         leaves = Leaves(tuple(sources) if exact else tuple(map(_rounded, sources)), tuple(limits))
         compiled = _analyse(replace(state, leaves=leaves), options, backend, trace)
+        compiled.structure = _structure(state, options, exact).hexdigest()
         if compiled.variants.proved or not has_range:
             break
         _ENDS_MATTER.add(shape)
@@ -184,6 +187,13 @@ def _rounded(interval: Interval | None) -> Interval | None:
 
 
 def _key(state: State, options: Options, backend: Backend, exact: bool) -> bytes:
+    hasher = _structure(state, options, exact)
+    hasher.update(f"{options.width} {state.large} {backend.code}".encode())
+    return hasher.digest()
+
+
+def _structure(state: State, options: Options, exact: bool) -> hashlib.blake2b:
+    """A hash of what the loop computes, wherever it runs."""
     loop = state.loop
     hasher = hashlib.blake2b(digest_size=16)
     for source in loop.sources:
@@ -205,7 +215,5 @@ def _key(state: State, options: Options, backend: Backend, exact: bool) -> bytes
                 hasher.update(b"-" if node is None else node.digest)
     for effect in loop.effects:
         hasher.update(effect.node.digest + (b"-" if effect.mask is None else effect.mask.digest))
-    hasher.update(
-        f"{options.int_mode} {options.fast_math} {options.width} {state.large} {backend.code}".encode()
-    )
-    return hasher.digest()
+    hasher.update(f"{options.int_mode} {options.fast_math} ".encode())
+    return hasher

@@ -180,7 +180,7 @@ def _fused(each: _Part, options: Options, found: _Once) -> None:
         _unfused(each, replace(options, fuse=True), found)
         return
     found.values += execution.values
-    found.device, found.loops = execution.backend.target.cpu, found.loops + 1
+    found.device, found.loops = execution.backend.place, found.loops + 1
     found.threads = max(found.threads, execution.threads)
     _note(trace, found)
 
@@ -197,7 +197,7 @@ def _unfused(each: _Part, options: Options, found: _Once) -> None:
         found.values += outcome.values
         found.loops += len(outcome.loops)
         if outcome.execution is not None:
-            found.device = outcome.execution.backend.target.cpu
+            found.device = outcome.execution.backend.place
             found.threads = max(found.threads, outcome.execution.threads)
         _note(driver.trace, found)
 

@@ -16,6 +16,7 @@ from itertools import islice
 
 from hastega_magic.compiler.backends import Backend, Cpu, backend_of
 from hastega_magic.compiler.options import Options
+from hastega_magic.compiler.split import Split, name_of
 from hastega_magic.errors import HastegaError, NotCompilable
 from hastega_magic.ir.expr import postorder
 from hastega_magic.ir.kernel import Kernel
@@ -96,7 +97,8 @@ def opencl_listings(kernel: Kernel, target: Target, fast_math: bool) -> dict[str
 def others(state: State, ran: Backend, options: Options) -> Others:
     """The variant of `state` for the back ends that did not run it in the cell."""
     if ran.language == "llvm":
-        asked = next((name for name in options.compare if name.partition(":")[0] == "opencl"), "")
+        beside = [name_of(each) for each in ran.devices] if isinstance(ran, Split) else []
+        asked = next((name for name in (*beside, *options.compare) if name.partition(":")[0] == "opencl"), "")
         target = backend_of(replace(options, on=asked)).target if asked else ANY_GPU
         if not asked and _vast(state):
             return Others((), ())

@@ -202,7 +202,7 @@ def _backends(own: str) -> list[str]:
     """What can be chosen; OpenCL where pyopencl is installed (which driver there is shows when it is used)."""
     found = ["parallel", "simd"]
     if importlib.util.find_spec("pyopencl") is not None:
-        found.append("opencl")
+        found += ["opencl", "all"]
     return list(dict.fromkeys([*found, own, "numpy", "python"]))
 
 

@@ -13,7 +13,7 @@ from dataclasses import fields, is_dataclass
 from functools import cache
 from typing import Any, SupportsFloat, SupportsIndex, TypeVar, cast
 
-from hastega_magic.report import model
+from hastega_magic.report import measured, model
 from hastega_magic.report.model import Json
 
 T = TypeVar("T")
@@ -158,6 +158,8 @@ def _pipeline(data: Record) -> model.PipelineReport:
         overlapped=number(data.get("overlapped")),
         model=_model(record(data.get("model"))),
         lanes=_lanes(record(data.get("lanes"))),
+        split=_split(record(data.get("split"))),
+        tuning=_tuning(record(data.get("tuning"))),
         cached=data.get("cached") is True,
         baselines=many(data.get("baselines"), _baseline),
         graph=model.GraphPair(_graph(graph.get("before")), _graph(graph.get("after"))),
@@ -302,3 +304,34 @@ def _lanes(data: Record) -> model.Lanes | None:
     return model.Lanes(
         integer(data.get("lanes"), len(steps[0].values)), steps, integer(data.get("total"), len(steps))
     )
+
+
+def _split(data: Record) -> measured.Split | None:
+    def share(value: object) -> measured.Share:
+        part = record(value)
+        return measured.Share(
+            text(part.get("backend")), text(part.get("device")), integer(part.get("threads")),
+            max(0, integer(part.get("elements"))), max(0.0, number(part.get("seconds"))), text(part.get("failed")),
+        )  # fmt: skip
+
+    parts = many(data.get("parts"), share)
+    waited = min(1.0, max(0.0, number(data.get("waited"))))
+    return measured.Split(parts, text(data.get("by")), waited) if parts else None
+
+
+def _tuning(data: Record) -> measured.Tuning | None:
+    def candidate(value: object) -> measured.Candidate:
+        tried = record(value)
+        return measured.Candidate(
+            text(tried.get("schedule")), max(0.0, number(tried.get("seconds"))), many(tried.get("spread"), number),
+            tried.get("chosen") is True, text(tried.get("note")),
+        )  # fmt: skip
+
+    tried = many(data.get("tried"), candidate)
+    if not tried:
+        return None
+    return measured.Tuning(
+        tried, integer(data.get("possible"), len(tried)), integer(data.get("elements")),
+        max(0.0, number(data.get("seconds"))), max(0.0, number(data.get("limit"))), text(data.get("ended")),
+        text(data.get("earlier")),
+    )  # fmt: skip

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from hastega_magic.report import units
 from hastega_magic.report.breakeven import model_image, sentences
 from hastega_magic.report.charts import Bar, Row, baseline_image, graph_image, time_image
+from hastega_magic.report.choices import SHARES, TRIED, share_rows, tried_rows, tuning_hint
 from hastega_magic.report.cut import FEW, WHOLE, few_nodes
 from hastega_magic.report.escape import markup, one_line, shorten
 from hastega_magic.report.folds import LINES, SAVE, details, listing, listings, nested, pre
@@ -136,6 +137,15 @@ def _sections(pipeline: PipelineReport, limit: int) -> Iterable[str]:
     yield details("Baselines", "; ".join(_baseline_names(pipeline)), _baselines(pipeline))
     yield details("Break-even", _break_even_hint(pipeline), _break_even(pipeline))
     yield details("Times and transfers", _moved(pipeline), _phases(pipeline))
+    if pipeline.split is not None:
+        yield details(
+            "Shares",
+            f"{len(pipeline.split.parts)} back ends at once",
+            _rows(SHARES, share_rows(pipeline.split)),
+        )
+    if pipeline.tuning is not None:
+        rows = tried_rows(pipeline.tuning, limit == EVERYTHING)
+        yield details("Schedules tried", tuning_hint(pipeline.tuning), _rows(TRIED, rows))
     yield listings(pipeline.code, limit)
     yield details("Lanes", "the first vector, value by value", _lanes(pipeline, limit))
     yield details("Why", "", _why(pipeline, limit))
@@ -279,6 +289,10 @@ def _phases(pipeline: PipelineReport) -> str:
             )
         )
     return _table(rows)
+
+
+def _rows(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    return _table([_row(head, "th", last_left=True), *(_row(row, last_left=True) for row in rows)])
 
 
 def _table(rows: Iterable[str]) -> str:

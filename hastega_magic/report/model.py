@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from hastega_magic.report.measured import Split, Tuning
+
 Json: TypeAlias = "str | int | float | bool | list[Json] | dict[str, Json] | None"
 
 SCHEMA = 1
@@ -262,6 +264,9 @@ class PipelineReport:
     # None: nothing was compared; no compiled loop ran.
     model: Model | None = None
     lanes: Lanes | None = None
+    # None: one back end computed it; nothing was tuned.
+    split: Split | None = None
+    tuning: Tuning | None = None
     # In a notebook: what was cut, and how much of it there is; None where all is there.
     cut: Mapping[str, int] | None = None
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from hastega_magic.report import units
 from hastega_magic.report.breakeven import sentences
+from hastega_magic.report.choices import SHARES, TRIED, share_rows, tried_rows
 from hastega_magic.report.escape import columns, one_line, shorten
 from hastega_magic.report.model import SCHEMA, PipelineReport, Report
 from hastega_magic.report.verdict import (
@@ -56,6 +57,10 @@ def _pipeline(pipeline: PipelineReport, width: int) -> list[str]:
         lines.append(f"  ! and {units.plural(len(pipeline.warnings) - _MOST, 'more warning')}")
     lines += _table(("phase", "time", "bytes", "rate"), _phases(pipeline), "<>>>")
     lines += _table(("baseline", "time", "÷ ours", ""), _baselines(pipeline), "<>><")
+    if pipeline.split is not None:
+        lines += _table(SHARES, share_rows(pipeline.split), "<>>>><")
+    if pipeline.tuning is not None:
+        lines += _table(TRIED, tried_rows(pipeline.tuning), "<>>><")
     said = sentences(pipeline.model) if pipeline.model is not None else ()
     if said:
         told = shorten("; ".join(said), _LONG)

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from hastega_magic.report import units
+from hastega_magic.report.choices import share_sentences, tuning_sentences
 from hastega_magic.report.escape import one_line
 from hastega_magic.report.model import COMPILING, Baseline, Phase, PipelineReport, Vector
 
@@ -125,6 +126,8 @@ def _place(pipeline: PipelineReport) -> Iterable[Part]:
         yield Part(code)
     if pipeline.backend == "python":
         yield Part("ran in Python", bad=True)
+    elif pipeline.backend == "all" and pipeline.split is not None:
+        yield Part(f"shared by {' and '.join(one_line(part.device) for part in pipeline.split.parts)}")
     elif pipeline.backend in {"opencl", "numpy"} or pipeline.backend.startswith("opencl:"):
         device = one_line(pipeline.device)
         name = backend_name(pipeline.backend.partition(":")[0])
@@ -192,6 +195,10 @@ def remarks(baseline: Baseline) -> str:
 def reasons(pipeline: PipelineReport) -> tuple[str, ...]:
     """The sentences of "Why": those of the trace, then what the figures themselves say."""
     out = [one_line(sentence) for sentence in pipeline.why]
+    if pipeline.split is not None:
+        out += share_sentences(pipeline.split)
+    if pipeline.tuning is not None:
+        out += tuning_sentences(pipeline.tuning)
     if pipeline.overlapped > 0:
         running = pipeline.seconds()
         together, run = units.seconds(running + pipeline.overlapped), units.seconds(running)

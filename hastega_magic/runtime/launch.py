@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -45,6 +45,35 @@ class LoopResult:
         return self.length if group is None else int(self.kept[:, group].sum())
 
 
+@dataclass(frozen=True)
+class Stretch:
+    """Elements `first` to `stop` of a loop, run alone, into the memory of the whole loop's result.
+
+    `first` is a multiple of the block, and so is `stop`, unless it is the loop's end. Packed results of a stretch begin
+    at place `first` of their arrays.
+    """
+
+    first: int
+    stop: int
+    result: LoopResult
+
+
+def room(plan: abi.Layout, length: int, stretch: Stretch | None = None) -> LoopResult:
+    """Memory for what a kernel of this layout leaves of `length` elements; of a stretch, it is there already."""
+    blocks = -(-length // BLOCK)
+    kept = np.zeros((blocks, max(1, plan.group_count)), np.int64)
+    if stretch is not None:
+        return replace(
+            stretch.result, kept=kept, groups=plan.groups, moved_in=0, convert_seconds=0.0, kernel_seconds=0.0,
+            blocks_run=0,
+        )  # fmt: skip
+    arrays = [allocate(length, RESULT_STORAGE[store.type].name) for store in plan.stores]
+    partials = [
+        np.zeros((blocks, fold.words), _partial_type(fold.kind, fold.value.type.value)) for fold in plan.folds
+    ]
+    return LoopResult(length, arrays, partials, np.zeros(blocks, np.uint8), kept, plan.groups)
+
+
 @dataclass
 class Launch:
     """A loop over columns, ready to be run by one variant after the other; `work` hears of the elements done."""
@@ -55,19 +84,26 @@ class Launch:
     thread_count: int
     clock: Callable[[], float]
     work: Task
+    stretch: Stretch | None = None
     result: LoopResult | None = field(default=None)
     _done: int = 0
+
+    @property
+    def ends(self) -> tuple[int, int]:
+        """The first element, and the end."""
+        return (0, self.length) if self.stretch is None else (self.stretch.first, self.stretch.stop)
 
     def run(self, kernel: Kernel, program: Program, blocks: AnyArray | None = None) -> LoopResult:
         """Run the kernel over all blocks, or over the given ones, into the same result."""
         plan = abi.layout(kernel)
         if self.result is None or blocks is None:
-            self.result = self._room(plan)
+            self.result = room(plan, self.length, self.stretch)
         result = self.result
-        piece = PIECE if any(column.source.kind == "list" for column in self.columns) else max(self.length, 1)
+        begin, end = self.ends
+        piece = PIECE if any(column.source.kind == "list" for column in self.columns) else max(end - begin, 1)
         positions = np.zeros(plan.shared_words, np.int64)
-        for start in range(0, self.length, piece):
-            stop = min(start + piece, self.length)
+        for start in range(begin, end, piece):
+            stop = min(start + piece, end)
             listed = None
             if blocks is not None:
                 first, last = start // BLOCK, -(-stop // BLOCK)
@@ -76,16 +112,6 @@ class Launch:
                     continue
             self._run_piece(plan, program, start, stop, listed, positions)
         return result
-
-    def _room(self, plan: abi.Layout) -> LoopResult:
-        blocks = -(-self.length // BLOCK)
-        arrays = [allocate(self.length, RESULT_STORAGE[store.type].name) for store in plan.stores]
-        partials = [
-            np.zeros((blocks, fold.words), _partial_type(fold.kind, fold.value.type.value))
-            for fold in plan.folds
-        ]
-        kept = np.zeros((blocks, max(1, plan.group_count)), np.int64)
-        return LoopResult(self.length, arrays, partials, np.zeros(blocks, np.uint8), kept, plan.groups)
 
     def _run_piece(
         self,
@@ -115,7 +141,9 @@ class Launch:
         words[abi.COUNTS] = result.kept[first:].ctypes.data
         for number, array in enumerate(result.arrays):
             packed = plan.groups[number] is not None
-            words[plan.store(number)] = array.ctypes.data + (0 if packed else start * array.itemsize)
+            words[plan.store(number)] = (
+                array.ctypes.data + (self.ends[0] if packed else start) * array.itemsize
+            )
         for number, partial in enumerate(result.partials):
             words[plan.fold(number)] = partial[first:].ctypes.data
         shared[abi.NEXT] = shared[abi.TURN] = shared[abi.FLAGS] = 0
@@ -157,7 +185,8 @@ class Launch:
     def violated(self) -> AnyArray:
         """Numbers of the blocks whose elements left what the last variant assumed."""
         assert self.result is not None
-        return np.flatnonzero(self.result.status == VIOLATED).astype(np.int64)
+        begin, end = self.ends[0] // BLOCK, -(-self.ends[1] // BLOCK)
+        return begin + np.flatnonzero(self.result.status[begin:end] == VIOLATED).astype(np.int64)
 
 
 def _partial_type(kind: str, type_: str) -> str:

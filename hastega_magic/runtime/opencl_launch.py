@@ -19,8 +19,7 @@ from hastega_magic.ir.kernel import Kernel
 from hastega_magic.ir.schedule import BLOCK
 from hastega_magic.progress import Task
 from hastega_magic.runtime import opencl_lane, opencl_resident
-from hastega_magic.runtime.buffers import allocate
-from hastega_magic.runtime.launch import LoopResult
+from hastega_magic.runtime.launch import LoopResult, Stretch, room
 from hastega_magic.runtime.opencl import Device, DeviceError
 from hastega_magic.runtime.opencl_chunk import ChunkRun
 from hastega_magic.runtime.opencl_lane import Lane
@@ -29,7 +28,6 @@ from hastega_magic.runtime.opencl_plan import LEAST_CHUNK, SHARED_CHUNK, STAGING
 from hastega_magic.runtime.opencl_resident import Resident
 from hastega_magic.runtime.sources import AnyArray, Column, TableColumn
 from hastega_magic.runtime.threads import default_threads
-from hastega_magic.types import RESULT_STORAGE
 
 cl: Any = cast(Any, pyopencl)
 
@@ -80,6 +78,7 @@ class Launch:
     kept_slots: frozenset[int] = frozenset()
     ledger: Ledger = field(default_factory=Ledger)
     work: Task = field(default_factory=lambda: Task("opencl", 0))
+    stretch: Stretch | None = None
     chunk_limit: int = 0
     chunk: int = 0
 
@@ -104,6 +103,11 @@ class Launch:
                 self.chunk_limit = max(BLOCK, self.chunk // 2) if self.chunk else SHARED_CHUNK
 
     @property
+    def ends(self) -> tuple[int, int]:
+        """The first element, and the end."""
+        return (0, self.length) if self.stretch is None else (self.stretch.first, self.stretch.stop)
+
+    @property
     def shared(self) -> bool:
         """Whether the device computes in the host's arrays."""
         return self.device.info.unified and not self.memory
@@ -122,12 +126,13 @@ class Launch:
 
     def _plan(self, residents: Sequence[Resident | None], transfer: int, limit: int) -> Plan:
         """`limit`: bytes that lanes and captured arrays may take on the device (0: most of them)."""
+        length = self.ends[1] - self.ends[0]
         plan = cut(
-            self.device.info, self.variant(0).kernel, self.length, tables=self._sent_tables, memory=limit,
+            self.device.info, self.variant(0).kernel, length, tables=self._sent_tables, memory=limit,
             transfer=transfer, threads=self.threads or default_threads(), shared=self.shared,
         )  # fmt: skip
         if self._all_there(residents) and not abi.layout(self.variant(0).kernel).stores:
-            blocks = min(-(-self.length // BLOCK), _AT_ONCE // BLOCK)
+            blocks = min(-(-length // BLOCK), _AT_ONCE // BLOCK)
             return Plan(max(blocks, 1) * BLOCK, 1, plan.shared)
         if self.chunk_limit and plan.chunk > self.chunk_limit:
             return Plan(self.chunk_limit, 1, plan.shared)
@@ -139,6 +144,7 @@ class Launch:
         began = time.perf_counter()
         self.ledger = Ledger()
         result = self._room(self.variant(0).kernel)
+        begin, end = self.ends
         resident = self.device.resident
         if self.memory and opencl_resident.taken(resident.values()) > self._spare():
             self.device.forget()
@@ -147,18 +153,18 @@ class Launch:
         limit = self.memory and self.memory - opencl_resident.taken([*resident.values(), *kept.values()])
         plan = self._plan(residents, transfer, limit)
         self.chunk = plan.chunk
-        todo = chunks(plan, self.length)
+        todo = chunks(plan, end, begin)
         self._trim_lanes(plan, limit)
         count = min(plan.lanes, max(1, len(todo)))
         if self.device.info.pocl and (any(residents) or kept):
             count = 1  # parts of one buffer in several queues crash PoCL 3
         lanes = opencl_lane.take(self.device, count)
-        turns = Turns(len(lanes))
+        turns = Turns(len(lanes), begin)
         run = ChunkRun(self, plan, result, turns, self._tables(lanes[0]), residents, kept)
         before = self.work.done
 
         def tick() -> None:
-            self.work.at(before + min(turns.claimed * plan.chunk, self.length))
+            self.work.at(before + min(turns.claimed * plan.chunk, end - begin))
 
         try:
             _side_by_side(lambda lane: _claimed(run, lane, todo, turns), lanes, turns, tick)
@@ -168,7 +174,7 @@ class Launch:
         for each in residents:
             if each is not None and not each.complete:
                 each.join(lanes[0])
-        if not result.status.any():  # Python may replace elements of other blocks
+        if self.stretch is None and not result.status.any():  # Python may replace elements of other blocks
             opencl_resident.add(self.device, kept.values(), lanes[0])
         opencl_lane.give(self.device, lanes)
         self.ledger.seconds = result.kernel_seconds = time.perf_counter() - began
@@ -215,19 +221,9 @@ class Launch:
         self.device.shape = shape
 
     def _room(self, kernel: Kernel) -> LoopResult:
-        layout = abi.layout(kernel)
-        blocks = -(-self.length // BLOCK)
-        arrays = [allocate(self.length, RESULT_STORAGE[store.value.type].name) for store in layout.stores]
-        partials = [
-            np.zeros(
-                (blocks, fold.words), "float64" if _is_float(fold.kind, fold.value.type.value) else "int64"
-            )
-            for fold in layout.folds
-        ]
-        kept = np.zeros((blocks, max(1, layout.group_count)), np.int64)
-        return LoopResult(
-            self.length, arrays, partials, np.zeros(blocks, np.uint8), kept, layout.groups, blocks_run=blocks
-        )
+        found = room(abi.layout(kernel), self.length, self.stretch)
+        found.blocks_run = -(-(self.ends[1] - self.ends[0]) // BLOCK)
+        return found
 
     def _tables(self, lane: Lane) -> list[Any]:
         """Captured arrays on the device, for all lanes."""
@@ -250,16 +246,13 @@ class Launch:
         return found
 
 
-def _is_float(kind: str, type_: str) -> bool:
-    return kind != "count" and type_.startswith("float")
-
-
 class Turns:
     """Chunks are claimed in order; packed results are placed in that order, each after the one before."""
 
-    def __init__(self, lanes: int) -> None:
-        """No chunk is claimed yet."""
+    def __init__(self, lanes: int, first: int = 0) -> None:
+        """No chunk is claimed yet. `first`: where packed results begin."""
         self.lanes = lanes
+        self._first = first
         self._next = 0
         self._placed = 0
         self._offsets: list[int] = []
@@ -285,7 +278,7 @@ class Turns:
             self._changed.wait_for(lambda: self._stopped or self._placed == chunk)
             if self._stopped:
                 raise Stopped
-            starts = self._offsets or [0] * len(sizes)
+            starts = self._offsets or [self._first] * len(sizes)
             self._offsets = [start + size for start, size in zip(starts, sizes, strict=True)]
             self._placed += 1
             self._changed.notify_all()

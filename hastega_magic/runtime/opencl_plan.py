@@ -109,6 +109,6 @@ def cut(
     return Plan(chunk // BLOCK * BLOCK, lanes, shared)
 
 
-def chunks(plan: Plan, length: int) -> Sequence[tuple[int, int]]:
-    """First element and end of every chunk."""
-    return [(start, min(start + plan.chunk, length)) for start in range(0, length, plan.chunk)]
+def chunks(plan: Plan, stop: int, first: int = 0) -> Sequence[tuple[int, int]]:
+    """First element and end of every chunk of elements `first` to `stop`."""
+    return [(start, min(start + plan.chunk, stop)) for start in range(first, stop, plan.chunk)]
