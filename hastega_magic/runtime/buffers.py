@@ -20,6 +20,9 @@ AnyArray = npt.NDArray[Any]
 POOLED = 1 << 20
 """Results of at least so many bytes live in pooled pages."""
 
+_STREAMED = 1 << 19
+"""Results of fewer bytes are never stored past the caches, for which whole vectors have to be aligned."""
+
 KEPT = 2 << 30
 """At most so many bytes are kept."""
 
@@ -111,8 +114,12 @@ def allocate(length: int, dtype: str) -> AnyArray:
     size = length * np.dtype(dtype).itemsize
     if _guarded:
         return _between_guards(length, dtype, size)
-    if size < POOLED:
+    if size < _STREAMED:
         return np.empty(length, dtype)
+    if size < POOLED:
+        anchor = np.empty(size + _ALIGNMENT, np.uint8)
+        first = -anchor.ctypes.data % _ALIGNMENT
+        return anchor[first : first + size].view(dtype)
     return np.asarray(_Pages(*_pool.take(size), length, dtype))
 
 

@@ -118,3 +118,10 @@ def test_every_type_on_every_target(name):
         for xs in TYPES.values():
             for shape in SHAPES:
                 battery.assert_like_python(f"xs |> {shape}", {"xs": xs})
+
+
+@pytest.mark.parametrize("length", [(1 << 19) - 1, 1 << 19, 600_000, 1 << 20])
+def test_wide_vectors_of_bytes_stored_past_the_caches(length):
+    for width in (16, 32, 64):
+        ran = battery.run("range(n) |> map(lambda x: x % 7 > 5)", {"n": length}, width=width)
+        assert int(ran.value.sum()) == sum(1 for x in range(length) if x % 7 > 5)
