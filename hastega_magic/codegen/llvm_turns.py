@@ -6,7 +6,8 @@
            %m' = and %m, goes on
            br any lane of %m' and no stop asked for, turn, after
 
-Where a lane needs Python its whole block does, so that the others need not go on; perhaps they never would end. After
+Where a lane needs Python its whole block does, so that the others need not go on; perhaps they never would end, and
+one mask for all vectors tells of it. After
 LIMIT turns an element is left to Python too: an earlier one may raise there.
 
 Short bodies are written several times, so that leaving is decided once for several turns.
@@ -20,7 +21,7 @@ from typing import TYPE_CHECKING
 from hastega_magic.codegen.llvm_text import element_type, splat
 from hastega_magic.codegen.turned import Turned
 from hastega_magic.ir.expr import Expr
-from hastega_magic.ir.loop import Iteration, everything, iteration, needed, operands, uniform
+from hastega_magic.ir.loop import EVERY, Iteration, everything, iteration, needed, operands, uniform
 
 if TYPE_CHECKING:
     from hastega_magic.codegen.llvm_body import Body
@@ -41,7 +42,7 @@ def emit_turns(body: Body, node: Expr, used: frozenset[int]) -> Turned:
     i1 = body.vector("i1")
     live = [_first(body, name, number) for number, name in enumerate(body[starts[0]])]
     state = {number: list(body[starts[number]]) for number in kept}
-    trouble = [splat("i1", "false")] * body.vectors
+    trouble = splat("i1", "false")
     before, label, done = w.block, w.name("turn")[1:], w.name("turned")[1:]
     w.line(f"br label %{label}")
     w.label(label)
@@ -61,22 +62,22 @@ def emit_turns(body: Body, node: Expr, used: frozenset[int]) -> Turned:
             state[number] = [phi(type_, state[number][0])] * body.vectors
         else:
             state[number] = [phi(type_, name) for name in state[number]]
-    trouble = [phi(i1, name) for name in trouble]
+    trouble = phi(i1, trouble)
     turns = phi("i64", "0")
     fixed = dict(zip(loop.outer, (body[arg] for arg in outside), strict=True))
-    for _ in range(_times(loop)):
-        live, trouble = _turn(body, loop, fixed, state, live, trouble, used, shared)
+    for number in range(_times(loop)):
+        left = [loop.trouble, loop.rare if number % EVERY == 0 else None]
+        needs = [node for node in left if node is not None]
+        live, trouble = _turn(body, loop, fixed, state, live, trouble, used, shared, needs)
     counted = w.let(f"add i64 {turns}, 1")
     late = w.let(f"icmp uge i64 {counted}, {LIMIT}")
     first = w.let(f"insertelement {i1} poison, i1 {late}, i32 0")
     lates = w.let(f"shufflevector {i1} {first}, {i1} poison, <{body.lanes} x i32> zeroinitializer")
-    trouble = [
-        w.let(f"or {i1} {bad}, {each}")
-        for bad, each in zip(trouble, (w.let(f"and {i1} {name}, {lates}") for name in live), strict=True)
-    ]
+    alive = _united(body, live)
+    trouble = w.let(f"or {i1} {trouble}, {w.let(f'and {i1} {alive}, {lates}')}")
     asked = w.let(f"load atomic i64, ptr {body.stop} monotonic, align 8")
     going = w.let(f"icmp eq i64 {asked}, 0")
-    going = w.let(f"and i1 {going}, {_some(body, live)}")
+    going = w.let(f"and i1 {going}, {_some(body, alive)}")
     fine = w.let(f"xor i1 {_some(body, trouble)}, true")
     more = w.let(f"and i1 {going}, {fine}")
     ends = [
@@ -84,21 +85,26 @@ def emit_turns(body: Body, node: Expr, used: frozenset[int]) -> Turned:
         for number in kept
         for name in (state[number][:1] if loop.state[number] in shared else state[number])
     ]
-    after = [*live, *ends, *trouble, counted]
+    after = [*live, *ends, trouble, counted]
     for (line, start), name in zip(places, after, strict=True):
         w.lines[line] += f"{start}, [ {name}, %{w.block} ]"
     w.line(f"br i1 {more}, label %{label}, label %{done}")
     w.label(done)
-    return Turned(trouble, {number: state[number] for number in kept})
+    return Turned([trouble] * body.vectors, {number: state[number] for number in kept})
 
 
-def _some(body: Body, masks: list[str]) -> str:
-    """Whether some lane of some vector is set."""
-    w, found = body.writer, masks[0]
+def _united(body: Body, masks: list[str]) -> str:
+    """The lanes that are set in some vector."""
+    found = masks[0]
     for name in masks[1:]:
-        found = w.let(f"or {body.vector('i1')} {found}, {name}")
-    bits = w.let(f"bitcast {body.vector('i1')} {found} to i{body.lanes}")
-    return w.let(f"icmp ne i{body.lanes} {bits}, 0")
+        found = body.writer.let(f"or {body.vector('i1')} {found}, {name}")
+    return found
+
+
+def _some(body: Body, mask: str) -> str:
+    """Whether some lane is set."""
+    bits = body.writer.let(f"bitcast {body.vector('i1')} {mask} to i{body.lanes}")
+    return body.writer.let(f"icmp ne i{body.lanes} {bits}, 0")
 
 
 def _first(body: Body, name: str, number: int) -> str:
@@ -113,17 +119,21 @@ def _turn(
     fixed: dict[Expr, list[str]],
     state: dict[int, list[str]],
     live: list[str],
-    trouble: list[str],
+    trouble: str,
     used: frozenset[int],
     shared: frozenset[Expr],
-) -> tuple[list[str], list[str]]:
-    """One turn; `state` is brought up to date. The lanes that make another one, and those that need Python."""
+    needs: list[Expr],
+) -> tuple[list[str], str]:
+    """One turn; `state` is brought up to date. The lanes that make another one, and those that need Python.
+
+    `needs`: conditions under which they do.
+    """
     w, i1 = body.writer, body.vector("i1")
     values = fixed | {loop.state[number]: names for number, names in state.items()}
     values[loop.state[0]] = [splat("i1", "true")] * body.vectors
     inner = replace(body, mask=None, masks=live, values=values, turned={}, shared=shared)
     wanted = [loop.step[0], *(loop.step[number] for number in state)]
-    inner.emit(wanted if loop.trouble is None else [*wanted, loop.trouble])
+    inner.emit([*wanted, *needs])
     for number, before in state.items():
         type_, new = body.vector(element_type(loop.state[number].type)), inner[loop.step[number]]
         if number in used:
@@ -131,9 +141,9 @@ def _turn(
             new = [w.let(f"select {i1} {m}, {type_} {value}, {type_} {old}") for m, value, old in pairs]
         state[number] = new
     going = [w.let(f"and {i1} {m}, {on}") for m, on in zip(live, inner[loop.step[0]], strict=True)]
-    if loop.trouble is not None:  # such lanes go on until the loop ends because of them
-        bad = [w.let(f"and {i1} {m}, {t}") for m, t in zip(live, inner[loop.trouble], strict=True)]
-        trouble = [w.let(f"or {i1} {old}, {new}") for old, new in zip(trouble, bad, strict=True)]
+    for node in needs:  # such lanes go on until the loop ends because of them
+        bad = [w.let(f"and {i1} {m}, {t}") for m, t in zip(live, inner[node], strict=True)]
+        trouble = w.let(f"or {i1} {trouble}, {_united(body, bad)}")
     return going, trouble
 
 

@@ -84,7 +84,8 @@ def _turn(
     values[loop.state[0]] = live
     inner = replace(body, live=None, values=values, turned={})
     wanted = [loop.step[0], *(loop.step[number] for number in state)]
-    inner.emit(wanted if loop.trouble is None else [*wanted, loop.trouble])
+    needs_python = [node for node in (loop.trouble, loop.rare) if node is not None]
+    inner.emit([*wanted, *needs_python])
     # A new value may be the old one of another part of the state: all are named before any is changed.
     fresh = {
         number: [
@@ -98,8 +99,8 @@ def _turn(
             w.line(f"{name} = {_kept(body, loop.state[number], mask, new, name) if number in used else new};")
     for k, mask in enumerate(live):
         going = inner[loop.step[0]][k]
-        if loop.trouble is not None:
-            bad = w.let(vector_type(BOOL, body.lanes), f"{mask} & {inner[loop.trouble][k]}", "bad")
+        for node in needs_python:
+            bad = w.let(vector_type(BOOL, body.lanes), f"{mask} & {inner[node][k]}", "bad")
             w.line(f"{trouble[k]} |= {bad};")
             going = f"{going} & {'!' if body.lanes == 1 else '~'}{bad}"
         w.line(f"{mask} &= {going};")

@@ -26,6 +26,18 @@ MOST_TURNS = 1 << 46
 """No loop makes more: after so many (days, at best), an element is left to Python."""
 
 
+EVERY = 4
+"""Turns between which a limit on the state that leaves room for them is not looked at."""
+
+
+@dataclass(frozen=True)
+class Leaving:
+    """What of a loop is left to Python: conditions for every turn, and for every EVERY turns (`Iteration.rare`)."""
+
+    trouble: Expr | None = None
+    rare: Expr | None = None
+
+
 @dataclass(frozen=True, repr=False)
 class Iteration:
     """A loop's body.
@@ -38,6 +50,7 @@ class Iteration:
     bounds   for each part of the state an interval that is known to hold it, or None
     trouble  condition under which Python must do the element (None: never, or not yet known)
     holds    what is known of the state as a turn begins, over the leaves (None: nothing)
+    rare     like trouble, for a condition that is looked at in the first turn and then every EVERY turns, or more often
     """
 
     tag: str
@@ -48,14 +61,14 @@ class Iteration:
     bounds: tuple[Interval | None, ...] = ()
     trouble: Expr | None = None
     holds: Expr | None = None
+    rare: Expr | None = None
 
     def __repr__(self) -> str:
         hasher = hashlib.blake2b(digest_size=12)
         for node in self.roots():
             hasher.update(node.digest)
-        shape = (
-            f"{len(self.state)} {len(self.outer)} {len(self.effects)} {self.bounds} {self.trouble is None}"
-        )
+        shape = f"{len(self.state)} {len(self.outer)} {len(self.effects)} {self.bounds}"
+        shape = f"{shape} {self.trouble is None} {self.rare is None}"
         hasher.update(shape.encode())
         return f"{self.tag}:{hasher.hexdigest()}"
 
@@ -66,8 +79,7 @@ class Iteration:
             if condition is not None:
                 yield condition
             yield node
-        if self.trouble is not None:
-            yield self.trouble
+        yield from (node for node in (self.trouble, self.rare) if node is not None)
 
     def over(self, new: Mapping[Expr, Expr]) -> Iteration:
         """The same loop with its body's nodes replaced."""
@@ -76,6 +88,7 @@ class Iteration:
             step=tuple(new[node] for node in self.step),
             effects=tuple((None if c is None else new[c], new[node]) for c, node in self.effects),
             trouble=None if self.trouble is None else new[self.trouble],
+            rare=None if self.rare is None else new[self.rare],
         )
 
 
@@ -175,7 +188,7 @@ def needed(body: Iteration, used: Collection[int]) -> set[int]:
     wanted = {0, *used}
     own = {node: number for number, node in enumerate(body.state)}
     kept = [node for pair in body.effects for node in pair if node is not None]
-    kept += [] if body.trouble is None else [body.trouble]
+    kept += [node for node in (body.trouble, body.rare) if node is not None]
     pending = [*kept, *(body.step[number] for number in wanted)]
     while pending:
         read = {own[node] for node in everything(pending) if node in own} - wanted

@@ -17,7 +17,7 @@ from hastega_magic.interval import Interval
 from hastega_magic.ir.expr import Expr, Value, flatten, postorder
 from hastega_magic.ir.fused import Effect, Fused, Output
 from hastega_magic.ir.kernel import VIOLATED, Accumulate, Assume, Guard, Kernel, Statement, Store
-from hastega_magic.ir.loop import iteration, operands
+from hastega_magic.ir.loop import EVERY, iteration, operands
 from hastega_magic.ir.origins import UNNAMED
 from hastega_magic.ir.pipeline import Fn, Pipeline, Source, Stage, Table
 from hastega_magic.ir.schedule import BLOCK
@@ -124,7 +124,9 @@ def _place(roots: Iterable[Expr], places: dict[Expr, int], line: int) -> int:
         if node.op == "turns":
             body = iteration(node)
             inner: dict[Expr, int] = {}
-            line = _place(body.roots(), inner, line) + 1 + (body.trouble is not None)
+            line = (
+                _place(body.roots(), inner, line) + 1 + (body.trouble is not None) + (body.rare is not None)
+            )
             for each, place in inner.items():
                 places.setdefault(each, place)
     return line
@@ -178,6 +180,8 @@ class _Names:
         self._depth -= 1
         if body.trouble is not None:
             yield f"  guard {self.use(body.trouble)}: a turn needs Python", None
+        if body.rare is not None:
+            yield f"  guard {self.use(body.rare)}, every {EVERY} turns: they need Python", None
         steps = ", ".join(f"{name} = {self.use(step)}" for name, step in zip(shown, body.step, strict=True))
         yield f"  next {steps}", None
 

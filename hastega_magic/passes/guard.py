@@ -21,7 +21,7 @@ from hastega_magic.interval import Interval
 from hastega_magic.ir.expr import Expr, const, flatten, is_const, leaf, make, postorder, rebuild
 from hastega_magic.ir.fused import Fused
 from hastega_magic.ir.kernel import TURN_NEEDS_PYTHON, Assume, Guard
-from hastega_magic.ir.loop import Iteration, iteration, loops_in, truths
+from hastega_magic.ir.loop import Iteration, Leaving, iteration, loops_in, truths
 from hastega_magic.ops import OPS
 from hastega_magic.passes.builder import GraphBuilder
 from hastega_magic.passes.infer import Leaves
@@ -34,7 +34,7 @@ from hastega_magic.types import FLOAT32, INT
 class Variant:
     """One body of the loop: what it assumes of the sources, what it checks, and the ranges that then hold.
 
-    `troubles`: for inner loops, by tag, the condition under which a turn needs Python.
+    `troubles`: for inner loops, by tag, when a turn needs Python.
     """
 
     fused: Fused
@@ -42,7 +42,7 @@ class Variant:
     guards: tuple[Guard, ...]
     ranges: Mapping[Expr, Interval]
     overflow_checked: bool
-    troubles: Mapping[str, Expr] = field(default_factory=dict[str, Expr])
+    troubles: Mapping[str, Leaving] = field(default_factory=dict[str, Leaving])
 
 
 def guarded(
@@ -52,7 +52,7 @@ def guarded(
     overflowing = {node for node in found.overflowing if node.op != "load"} if check else set[Expr]()
     builder = GraphBuilder(leaves, found.ranges)
     raising: dict[Expr, bool] = {}
-    troubles: dict[str, Expr] = {}
+    troubles: dict[str, Leaving] = {}
 
     def guards_of(needed: Iterable[Needed], known: Mapping[Expr, bool]) -> Iterator[tuple[Expr, str, Expr]]:
         """Conditions, simplified, with their reasons and the nodes that they guard."""
@@ -74,9 +74,11 @@ def guarded(
         body = iteration(loop)
         if body.tag not in troubles:
             bad = [simple for simple, _, _ in guards_of(_needed_by_turn(body), truths(body))]
-            bad += [_outside(leaf, found.limited[leaf]) for leaf in body.state if leaf in found.limited]
-            if bad:
-                troubles[body.tag] = functools.reduce(lambda a, b: make("or", a, b), dict.fromkeys(bad))
+            rare = found.room(body)
+            held = {leaf: found.limited[leaf] for leaf in body.state if leaf in found.limited}
+            limits = [_outside(leaf, interval) for leaf, interval in (rare or held).items()]
+            bad += [] if rare else limits
+            troubles[body.tag] = Leaving(_either(bad), _either(limits) if rare else None)
     guards: dict[Expr, str] = {}
     origins = dict(fused.origins)
     for simple, reason, node in guards_of(_needed(fused), {}):
@@ -104,6 +106,11 @@ class _Harmless(dict[Expr, bool]):
 
 
 _HARMLESS = _Harmless()
+
+
+def _either(conditions: Iterable[Expr]) -> Expr | None:
+    found = list(dict.fromkeys(conditions))
+    return functools.reduce(lambda a, b: make("or", a, b), found) if found else None
 
 
 def _outside(node: Expr, interval: Interval) -> Expr:

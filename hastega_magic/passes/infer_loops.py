@@ -12,12 +12,15 @@ from collections.abc import Callable, Container, Iterable, Mapping
 
 from hastega_magic.interval import INT64, INT64_MAX, TOP, Interval
 from hastega_magic.ir.expr import Expr, is_const, postorder
-from hastega_magic.ir.loop import MOST_TURNS, Iteration, facts, iteration, operands
+from hastega_magic.ir.loop import EVERY, MOST_TURNS, Iteration, facts, iteration, operands
 from hastega_magic.types import BOOL, INT
 
 _LIMITS = ((1 << 31) - 1, (1 << 52) - 1, INT64_MAX)
 _PATIENCE = 4
 """How often a bound may grow before it is widened, in all turns of the analysis together."""
+
+_ROOM = 8
+"""Bits that a limit on a loop's state may lose so that it is looked at once for several turns."""
 
 _FEW = 1 << 16
 """The largest step of what counts as a counter."""
@@ -81,6 +84,41 @@ class Inference:
             known = self._leaves.get(other, TOP) if other.op != "const" else self._rule(other, [])
             found = found.meet(_RESTRICTIONS[op](found, known))
         return found
+
+    def room(self, body: Iteration) -> Ranges:
+        """Intervals of the limited parts of a state from which EVERY turns can be made; empty where none are found.
+
+        They are at most a few bits narrower than the limits, which hold the state for all of these turns.
+        """
+        held = {leaf: self.limited[leaf] for leaf in body.state if leaf in self.limited}
+        if not held or any(node.op == "turns" for node in postorder(body.roots())):
+            return {}
+        leaves, overflowing = self._leaves, self.overflowing
+        self.overflowing = {}
+        try:
+            for fewer in range(_ROOM + 1):
+                most = self._limit.hi
+                assert most is not None
+                inside = Interval(-(most >> fewer) - 1, most >> fewer)
+                start = {leaf: interval.meet(inside) for leaf, interval in held.items()}
+                self._leaves = leaves | start
+                if self._stays(body, held):
+                    return start
+        finally:
+            self._leaves, self.overflowing = leaves, overflowing
+        return {}
+
+    def _stays(self, body: Iteration, held: Ranges) -> bool:
+        """Whether the next turns begin with the state within its limits, if this one begins as `_leaves` says."""
+        for _ in range(EVERY - 1):
+            inner: Ranges = {}
+            self._walk(body.roots(), inner)
+            for leaf, step in zip(body.state, body.step, strict=True):
+                if leaf in held:
+                    self._leaves[leaf] = inner[step]
+                    if not inner[step].within(held[leaf]):
+                        return False
+        return True
 
     def _turns(self, loop: Expr, ranges: Ranges) -> None:
         body = iteration(loop)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from hastega_magic.interval import Interval
 from hastega_magic.ir.expr import Expr, conjunction, const, is_const, make, node_of, postorder, rebuild
 from hastega_magic.ir.kernel import Assume
-from hastega_magic.ir.loop import Iteration, changed, everything, iteration, truths
+from hastega_magic.ir.loop import Iteration, Leaving, changed, everything, iteration, truths
 from hastega_magic.ir.target import Target
 from hastega_magic.ops import OPS
 from hastega_magic.ops.row import Op
@@ -57,12 +57,12 @@ def lower(
     ranges: Mapping[Expr, Interval],
     target: Target,
     width: int | None = None,
-    troubles: Mapping[str, Expr] | None = None,
+    troubles: Mapping[str, Leaving] | None = None,
     assumes: Sequence[Assume] = (),
 ) -> Lowered:
     """Every node below the roots in terms of operators that the target spells; `width`: lanes, if forced.
 
-    `troubles`: for loops, by tag, the condition under which a turn needs Python. `assumes`: elements of which they do
+    `troubles`: for loops, by tag, when a turn needs Python. `assumes`: elements of which they do
     not hold make no turns, as theirs might never end.
     """
     lowering = _Lowering(GraphBuilder(leaves, ranges), target, width, troubles or {})
@@ -76,7 +76,7 @@ def lower(
 
 class _Lowering:
     def __init__(
-        self, builder: GraphBuilder, target: Target, width: int | None, troubles: Mapping[str, Expr]
+        self, builder: GraphBuilder, target: Target, width: int | None, troubles: Mapping[str, Leaving]
     ) -> None:
         self.builder = builder
         self._troubles = troubles
@@ -136,7 +136,8 @@ class _Lowering:
     def _body(self, loop: Expr) -> Iteration:
         """The loop's body with what is to be left to Python; what it evaluates for nothing else is dropped."""
         body = iteration(loop)
-        return replace(body, effects=(), trouble=self._troubles.get(body.tag))
+        left = self._troubles.get(body.tag, Leaving())
+        return replace(body, effects=(), trouble=left.trouble, rare=left.rare)
 
     def _lowered_body(self, loop: Expr) -> Iteration:
         """The body over lowered nodes, without the cases that its own condition rules out."""

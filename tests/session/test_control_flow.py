@@ -23,6 +23,7 @@ SOURCES = {
     "small": np.arange(-60, 60),
     "x": np.linspace(-3, 3, 5_001),
     "wide": RNG.integers(-(2**62), 2**62, 4_500),
+    "powers": np.array([(1 << bits) + off for bits in range(40, 63) for off in (-3, -1, 0, 1)]),
     "flags": RNG.integers(0, 2, 300).astype(bool),
     "f32": np.linspace(-2, 2, 5_001, dtype=np.float32),
     "nothing": np.arange(0),
@@ -93,6 +94,11 @@ FUNCTIONS = {
     ),
     "nested lambda": ("x", "g = lambda w, c=v: w * c + 1\nreturn g(g(2.0), c=3.0)"),
     "walrus": ("n", "s = 0\nwhile (w := v - s * s) > 7:\n    s += 1\nreturn w"),
+    "growth that ends within reach": ("powers", "for _ in range(v % 7):\n    v = 3 * v + 1\nreturn v"),
+    "growth that falls back": (
+        "powers",
+        "t = 0\nwhile v > 1:\n    v = 3 * v + 1 if v % 4 == 3 else v >> 2\n    t += v\nreturn t",
+    ),
     "overflow": ("n", "p = 1\nfor _ in range(v % 30):\n    p *= 7\nreturn p"),
     "overflow for some": ("small", "p = 1\nfor _ in range(abs(v)):\n    p = p * 3 + 1\nreturn p"),
 }
