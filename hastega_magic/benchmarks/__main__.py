@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from hastega_magic.benchmarks import harness, latency, memory, opencl, peers, table
+from hastega_magic.benchmarks import checks, harness, latency, memory, opencl, peers, table
 from hastega_magic.benchmarks.model import Entrant, Row, Workload, untimed
 from hastega_magic.benchmarks.workloads import WORKLOADS, members
 
@@ -19,6 +19,7 @@ PROBES: dict[str, tuple[str, Callable[[int | None, str, int, int], list[Row]]]] 
     "latency": ("the first and the second cell of a fresh kernel", latency.rows),
     "opencl-bandwidth": ("a sum of squares over an input on the device, beside its copy", opencl.bandwidth),
     "memory": ("peak memory beyond the result", memory.rows),
+    **checks.PROBES,
 }
 # What the back ends are called; the session says which of them it can run.
 BACKENDS = ("python", "numpy", "simd", "parallel", "opencl", "all")

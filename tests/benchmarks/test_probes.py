@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hastega_magic.benchmarks import latency, memory
+from hastega_magic.benchmarks import checks, latency, memory
+from hastega_magic.ir.kernel import Assume, Guard
 
 
 def sample(first: float = 0.5, second: float = 0.004, *, equal: bool = True) -> latency.Sample:
@@ -35,6 +36,25 @@ def test_a_kernel_tells_its_own_time_and_its_errors():
         assert kernel.value("x * 6") == "42"
         with pytest.raises(latency.KernelError, match="ZeroDivisionError: division by zero"):
             kernel.run("1 / 0")
+
+
+def test_checks_are_compared_with_loops_that_have_none():
+    rows = checks.rows(30_000, "parallel", 2, 1)
+    assert [row.equal for row in rows] == [True] * 4 * len(checks.CHECKS), rows
+    assert all("checks cost" in row.note for row in rows if row.peer.startswith("hastega"))
+    names = checks.inputs(20_000)
+    both = checks.pair(checks.CHECKS["division by zero"], names, 20_000, 1, in_cache=False)
+    assert both.checked[0].of(Guard)
+    assert not both.bare[0].of(Guard)
+    both = checks.pair(checks.CHECKS["overflow"], names, 20_000, 1, in_cache=False)
+    assert both.checked[0].of(Assume)
+    assert not both.bare[0].of(Assume)
+
+
+def test_kernels_are_compiled_anew():
+    rows = checks.compile_rows(1000, "parallel", 1, 1)
+    assert [row.peer for row in rows] == ["hastega: ordinary", "hastega: while"]
+    assert all(row.min_s is not None and row.min_s > 1e-4 for row in rows), rows
 
 
 def test_memory_finds_a_known_surplus():
