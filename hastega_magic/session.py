@@ -340,7 +340,8 @@ class _Cell:
             forget_inputs()
             bound = _bound(site, source, stages)
             outcome = self.driver.run_alone(bound, source)
-            self.turns[site.id] = outcome.group, Repeated(site, self.options, self.filename, runs=1)
+            again = replace(self.options, tune=False)
+            self.turns[site.id] = outcome.group, Repeated(site, again, self.filename, runs=1)
             return outcome.values[0]
         forget_inputs()
         self.driver.current = Bound(site, None, ())

@@ -48,6 +48,11 @@ class OpenCl:
         return self.device.info.target(narrow=not self._shared)
 
     @property
+    def tuned_as(self) -> str:
+        """The device, and what its code depends on; its number may change."""
+        return f"{self.place} {' '.join(sorted(self.target.features))}"
+
+    @property
     def place(self) -> str:
         """The device."""
         return self.device.info.name
@@ -144,6 +149,7 @@ class OpenCl:
             device=self.device, columns=job.columns, tables=job.tables, length=job.length, variant=variant,
             variants=job.variants, memory=self.memory, threads=options.threads, compute=compute,
             wanted=job.wanted, kept_slots=job.kept_slots, work=work, stretch=job.stretch,
+            wished=job.tuned.chunk,
         )  # fmt: skip
 
 

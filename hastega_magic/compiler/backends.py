@@ -13,7 +13,7 @@ from hastega_magic.codegen.llvm import generate
 from hastega_magic.compiler.options import Options
 from hastega_magic.ir import abi
 from hastega_magic.ir.kernel import Kernel
-from hastega_magic.ir.schedule import BLOCK
+from hastega_magic.ir.schedule import BLOCK, UNTUNED, Tuned
 from hastega_magic.ir.target import Target
 from hastega_magic.progress import Task, task
 from hastega_magic.runtime import cpu
@@ -76,6 +76,8 @@ class Job:
     """The elements that are run; None: all."""
     task: Callable[[str, int], Task] = task
     """What hears of the elements that are done."""
+    tuned: Tuned = UNTUNED
+    """How it is to be run, beside what is in its code."""
     elsewhere: Callable[[Backend], Job] | None = None
     """The same for another back end; NotCompilable where the loop has no form there, UsageError for its data."""
 
@@ -106,6 +108,11 @@ class Backend(Protocol):
     @property
     def target(self) -> Target:
         """What kernels are lowered for."""
+        ...
+
+    @property
+    def tuned_as(self) -> str:
+        """What schedules that were tuned for it are kept under."""
         ...
 
     @property
@@ -157,6 +164,11 @@ class Cpu:
         return cpu.host()
 
     @property
+    def tuned_as(self) -> str:
+        """One thread may want another schedule than all."""
+        return self.name
+
+    @property
     def place(self) -> str:
         """The CPU."""
         return self.target.cpu
@@ -180,8 +192,9 @@ class Cpu:
     def run(self, job: Job, options: Options, trace: Trace) -> LoopResult:
         """Run the first variant over all blocks, then the next ones over what it left."""
         with job.task(self.name, job.elements * options.repeat) as work:
+            threads = min(self.threads, job.tuned.threads or self.threads)
             launch = Launch(
-                job.columns, job.tables, job.length, self.threads, time.perf_counter, work, job.stretch
+                job.columns, job.tables, job.length, threads, time.perf_counter, work, job.stretch
             )
             result = self._variants(job, launch, options)
         if result.moved_in:

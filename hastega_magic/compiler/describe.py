@@ -78,6 +78,17 @@ def describe_run(execution: Execution, options: Options, loops: int, trace: Trac
         "run", backend=backend.name, device=backend.place, threads=execution.threads, elements=execution.length,
         loops=loops, cached=execution.cached,
     )  # fmt: skip
+    if execution.tuning is not None:
+        trace.add("tuning", **execution.tuning)
+
+
+def describe_uncompiled(backend: str, source: object, options: Options, trace: Trace) -> None:
+    """That no compiled loop ran: CPython or NumPy computed the statement."""
+    device = {"numpy": "NumPy", "python": "CPython"}[backend]
+    elements = len(cast(Any, source)) if hasattr(source, "__len__") else 0
+    trace.add("run", backend=backend, device=device, threads=1, elements=elements, loops=0, cached=False)
+    if options.tune:
+        trace.add("why", text=f"--tune: there was nothing to tune, for {device} computed it.")
 
 
 def describe_group(bounds: Sequence[Bound], trace: Trace) -> None:

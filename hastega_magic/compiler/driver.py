@@ -7,7 +7,7 @@ import time
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, cast
+from typing import cast
 
 from hastega_magic.compiler import describe
 from hastega_magic.compiler.backends import forget_inputs
@@ -160,7 +160,7 @@ class Driver:
         execution: Execution | None = None
         group.workspace.wanted = self.wanted
         with contextlib.suppress(Separately, BeyondInt64, NotCompilable):
-            execution = run_loops(group.loops, group.workspace, self.options, self.trace)
+            execution = run_loops(group.loops, group.workspace, self.options, self.trace, self.options.tune)
         if execution is None:
             self.trace.events = [event for event in self.trace.events if event.group != number]
             yield from self._one_by_one(group)
@@ -191,13 +191,14 @@ class Driver:
         if self.options.on == "python":
             with self.trace.phase("kernel"):
                 value = python.run(source, bound.calls())
-            self._tell_python("python", source)
+            describe.describe_uncompiled("python", source, self.options, self.trace)
             return Outcome([bound], [value], [], None, number)
         run = _Run(bound, source, list(bound.stages))
         while run.rest:
             self._next(run)
         if run.first is None:
-            self._tell_python("numpy" if self.options.on == "numpy" else "python", source)
+            ran = "numpy" if self.options.on == "numpy" else "python"
+            describe.describe_uncompiled(ran, source, self.options, self.trace)
         else:
             self._tell(run.first[0], run.texts, max(1, len(run.loops)))
         self.pictures.finish(bound.name, run.value, self.trace)
@@ -267,7 +268,7 @@ class Driver:
             run.goes_on(self._by_numpy(bound, loop, workspace, value), left)
             return
         try:
-            execution = run_loops([loop], workspace, self.options, self.trace)
+            execution = run_loops([loop], workspace, self.options, self.trace, self.options.tune)
         except BeyondInt64 as error:
             run.goes_on(self._beyond(bound, loop.stages, value, str(error)), left)
         except NotCompilable as error:
@@ -297,11 +298,6 @@ class Driver:
                 return loop, reason
             assert loop is not None
             known[probe.number] = found(loop, probe, workspace, self.options, self.trace)
-
-    def _tell_python(self, backend: str, source: object) -> None:
-        device = {"numpy": "NumPy", "python": "CPython"}[backend]
-        size = len(cast(Any, source)) if hasattr(source, "__len__") else 0
-        self.trace.add("run", backend=backend, device=device, threads=1, elements=size, loops=0, cached=False)
 
     def _by_numpy(self, bound: Bound, loop: Loop, workspace: Workspace, value: object) -> object:
         """The loop as NumPy calls on whole arrays; by CPython where an operator has no such form."""

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
-from hastega_magic.compiler import running
+from hastega_magic.compiler import known, running
 from hastega_magic.compiler.backends import Backend, Job, backend_of
 from hastega_magic.compiler.loops import CompiledLoop, compile_loop
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.recover import Recovery, assembled
 from hastega_magic.compiler.split import Split
 from hastega_magic.compiler.statement import Loop
+from hastega_magic.compiler.tune import earlier
+from hastega_magic.compiler.tune import tune as search
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import NotCompilable
 from hastega_magic.ir.fused import Fused, Output
@@ -47,17 +50,21 @@ class Execution:
     recovered: int = 0
     """Blocks that Python computed."""
     warnings: list[str] = field(default_factory=list[str])
+    tuning: Mapping[str, Any] | None = None
+    """What the report says of the search for its schedule."""
 
 
-def run_loops(loops: Sequence[Loop], workspace: Workspace, options: Options, trace: Trace) -> Execution:
-    """Run the loops of one fused group.
+def run_loops(
+    loops: Sequence[Loop], workspace: Workspace, options: Options, trace: Trace, tune: bool = False
+) -> Execution:
+    """Run the loops of one fused group; `tune`: after a search for the fastest schedule.
 
     Separately if several loops are fused and some element needs Python; else what Python raises for it.
     """
     pipelines = [loop.pipeline for loop in loops]
     backend = backend_of(options)
     compiled, fused, cached = compile_loop(pipelines, workspace.table_columns, options, trace, backend)
-    return run_compiled(compiled, fused, cached, loops, workspace, options, trace, backend)
+    return run_compiled(compiled, fused, cached, loops, workspace, options, trace, backend, tune)
 
 
 def run_compiled(
@@ -69,6 +76,7 @@ def run_compiled(
     options: Options,
     trace: Trace,
     backend: Backend,
+    tune: bool = False,
 ) -> Execution:
     """The same from where the loop is compiled."""
 
@@ -78,6 +86,7 @@ def run_compiled(
             lambda number: compiled.body(number, trace), len(compiled.variants.bodies), columns,
             workspace.table_columns, min(len(column.data) for column in columns), compiled.first, compiled.learn,
             workspace.wanted, _kept_slots(loops, fused, workspace.wanted), loop=compiled.structure,
+            tuned=compiled.state.tuned,
         )  # fmt: skip
 
     def elsewhere(other: Backend) -> Job:
@@ -86,14 +95,24 @@ def run_compiled(
         return job_of(theirs, fused)
 
     job = replace(job_of(compiled, fused), elsewhere=elsewhere)
-    columns, length = list(job.columns), job.length
     if isinstance(backend, Split):
         backend, told = backend.fitting(job, fused.outputs)
         for sentence in told:
             trace.add("why", text=sentence)
+    tuning = search(compiled, job, backend, options, trace) if tune else None
+    if tuning is not None:
+        pipelines = [loop.pipeline for loop in loops]
+        compiled, fused, _ = compile_loop(pipelines, workspace.table_columns, options, trace, backend)
+        job = replace(job_of(compiled, fused), elsewhere=elsewhere)
+    elif compiled.finding is not None:
+        tuning = earlier(compiled.finding)
+    if said := known.said():
+        trace.add("why", text=f"{said}.")
     result = backend.run(job, options, trace)
-    threads = min(backend.threads, max(1, result.blocks_run))
-    execution = Execution(compiled, fused, [], columns, length, threads, cached, backend, job)
+    threads = min(backend.threads, max(1, result.blocks_run), job.tuned.threads or backend.threads)
+    execution = Execution(
+        compiled, fused, [], list(job.columns), job.length, threads, cached, backend, job, tuning=tuning
+    )
     finish(execution, result, loops, workspace, options, trace)
     return execution
 

@@ -7,7 +7,9 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from hastega_magic.compiler import known
 from hastega_magic.compiler.backends import Backend, Program, backend_of
+from hastega_magic.compiler.known import Finding
 from hastega_magic.compiler.links import Lines, Shown
 from hastega_magic.compiler.options import Options
 from hastega_magic.interval import Interval
@@ -16,6 +18,7 @@ from hastega_magic.ir.fused import Fused
 from hastega_magic.ir.kernel import Kernel
 from hastega_magic.ir.origins import themselves
 from hastega_magic.ir.pipeline import Pipeline
+from hastega_magic.ir.schedule import UNTUNED, Tuned
 from hastega_magic.passes.infer import Leaves
 from hastega_magic.passes.pipelines import ANALYSIS, CPU, FUSE, Pass, State
 from hastega_magic.passes.schedule import STREAMED
@@ -59,6 +62,10 @@ class CompiledLoop:
     located: bool = True
     structure: str = ""
     """What tells the loop from others on any back end, the same in every process."""
+    tuning_key: str = ""
+    """What findings about its schedule are kept under."""
+    finding: Finding | None = None
+    """What is known of its schedule, if it was tuned."""
     bodies: dict[int, Body] = field(default_factory=dict[int, Body])
     pictures: dict[str, object] = field(default_factory=dict[str, object])
     """What was made of it to be looked at, by kind."""
@@ -138,20 +145,26 @@ def compile_loop(
         state = FUSE.run(state)
         state = replace(state, large=min(each.length for each in state.loop.sources) >= STREAMED)
     has_range = any(each.kind == "range" for each in state.loop.sources)
-    shape = _key(state, options, backend, exact=False)
+    shape = _structure(state, options, False).digest()
     limits = [None if each.storage.limits is None else Interval(*each.storage.limits) for each in described]
     sources = [each.interval for each in state.loop.sources]
     compiled: CompiledLoop | None = None
     for exact in (False, True):
         if not exact and shape in _ENDS_MATTER:
             continue
-        key = _key(state, options, backend, exact)
+        structure = _structure(state, options, exact)
+        tuning_key = _tuning_key(structure.hexdigest(), state.large, options, backend)
+        finding = known.found(tuning_key)
+        tuned = UNTUNED if finding is None else finding.tuned
+        key = _key(structure, state.large, options, backend, tuned)
         if key in _CACHE:
             _CACHE.move_to_end(key)
+            _CACHE[key].finding = finding
             return _CACHE[key], state.loop, True
         leaves = Leaves(tuple(sources) if exact else tuple(map(_rounded, sources)), tuple(limits))
-        compiled = _analyse(replace(state, leaves=leaves), options, backend, trace)
-        compiled.structure = _structure(state, options, exact).hexdigest()
+        compiled = _analyse(replace(state, leaves=leaves, tuned=tuned), options, backend, trace)
+        compiled.structure, compiled.tuning_key = structure.hexdigest(), tuning_key
+        compiled.finding = finding
         if compiled.variants.proved or not has_range:
             break
         _ENDS_MATTER.add(shape)
@@ -186,10 +199,15 @@ def _rounded(interval: Interval | None) -> Interval | None:
     return Interval(-(1 << bits) if interval.lo < 0 else 0, (1 << bits) - 1)
 
 
-def _key(state: State, options: Options, backend: Backend, exact: bool) -> bytes:
-    hasher = _structure(state, options, exact)
-    hasher.update(f"{options.width} {state.large} {backend.code}".encode())
+def _key(structure: hashlib.blake2b, large: bool, options: Options, backend: Backend, tuned: Tuned) -> bytes:
+    hasher = structure.copy()
+    hasher.update(f"{options.width} {large} {backend.code} {'' if tuned == UNTUNED else tuned}".encode())
     return hasher.digest()
+
+
+def _tuning_key(structure: str, large: bool, options: Options, backend: Backend) -> str:
+    """What a finding holds for: the loop, sizes like this one, where it runs, and what the user left to be decided."""
+    return f"{structure} {large} {backend.tuned_as} {options.width} {options.threads} {options.device_memory}"
 
 
 def _structure(state: State, options: Options, exact: bool) -> hashlib.blake2b:

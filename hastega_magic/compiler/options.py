@@ -29,6 +29,7 @@ class Options:
     device_memory  MiB of an OpenCL device that may be used (0: most of them)
     repeat    how often the loop is run, to report the median
     strict    a barrier is an error
+    tune      a search for the fastest schedule, of about `tune_seconds` for each loop
     widgets   a panel under the report, in notebooks
     """
 
@@ -46,6 +47,8 @@ class Options:
     quiet: bool = False
     show: tuple[str, ...] = ()
     widgets: bool = False
+    tune: bool = False
+    tune_seconds: float = 2.0
 
     def __post_init__(self) -> None:
         """One line for each value that cannot be."""
@@ -59,6 +62,8 @@ class Options:
                 raise UsageError(f"{name} takes a whole number, not {getattr(self, name)!r}")
         if self.width not in (0, 1, 2, 4, 8, 16, 32, 64):
             raise UsageError(f"--width takes a power of two from 1 to 64, not {self.width}")
+        if not 0 < self.tune_seconds < 3600:
+            raise UsageError(f"tune_seconds takes up to an hour, and more than nothing, not {self.tune_seconds}")
         if self.threads < 0 or self.repeat < 1 or self.device_memory < 0:
             raise UsageError("--threads and --device-memory take zero or more, --repeat one or more")
 

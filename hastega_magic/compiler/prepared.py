@@ -263,7 +263,7 @@ def prepare(bound: Bound, outcome: Outcome, options: Options, filename: str) -> 
         return None
     (loop,) = outcome.loops
     plain = loop.built.plain and len(loop.stages) == len(bound.stages)
-    if not plain or not isinstance(execution.backend, Cpu) or options.repeat != 1:
+    if not plain or not isinstance(execution.backend, Cpu) or options.repeat != 1 or options.on == "all":
         return None
     if any(stage.kwargs or stage.callee is not None for stage in bound.stages):
         return None

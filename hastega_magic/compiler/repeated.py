@@ -90,6 +90,7 @@ class Repeated:
         began = time.perf_counter()
         outcome = driver.run_alone(bound, source)
         seconds = time.perf_counter() - began
+        self.options = replace(self.options, tune=False)
         if self.varying and not outcome.whole:
             self.varying, self.constant = frozenset(), True
         form = Form(remember(outcome, trace), prepare(bound, outcome, self.options, self.filename), seconds)

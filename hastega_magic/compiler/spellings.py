@@ -20,6 +20,7 @@ from hastega_magic.compiler.split import Split, name_of
 from hastega_magic.errors import HastegaError, NotCompilable
 from hastega_magic.ir.expr import postorder
 from hastega_magic.ir.kernel import Kernel
+from hastega_magic.ir.schedule import UNTUNED
 from hastega_magic.ir.target import Target
 from hastega_magic.passes.pipelines import CPU, State
 from hastega_magic.runtime import cpu
@@ -108,7 +109,7 @@ def others(state: State, ran: Backend, options: Options) -> Others:
         target = cpu.host()
         sentence = f"for this CPU ({target.cpu}); not run in this cell, which ran on {ran.target.cpu}"
     try:
-        found = _spelled(replace(state, target=target), options)
+        found = _spelled(replace(state, target=target, tuned=UNTUNED), options)
     except (NotCompilable, HastegaError):  # the language has no words for it
         return Others((), ())
     if asked:

@@ -80,6 +80,11 @@ class Split:
         return self.cpu.target
 
     @property
+    def tuned_as(self) -> str:
+        """The CPU's share runs as the CPU alone does."""
+        return self.cpu.tuned_as
+
+    @property
     def place(self) -> str:
         """All of them."""
         return " + ".join((self.cpu.place, *(each.place for each in self.devices)))

@@ -29,3 +29,32 @@ class Schedule:
     def step(self) -> int:
         """Elements computed in one turn of the inner loop."""
         return self.lanes * self.in_flight
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """What tuning decided of a schedule and of how it is run; what is 0 or None is as the compiler would have it.
+
+    `threads`: at most so many. `chunk`: elements that an OpenCL device is given at a time.
+    """
+
+    lanes: int = 0
+    in_flight: int = 0
+    grain: int = 0
+    stream: bool | None = None
+    prefetch: int | None = None
+    threads: int = 0
+    chunk: int = 0
+
+    def over(self, own: Schedule) -> Schedule:
+        """The schedule with these decisions, of which `lanes` are made already."""
+        return Schedule(
+            own.lanes,
+            min(self.in_flight or own.in_flight, VIRTUAL_LANES // own.lanes),
+            self.grain or own.grain,
+            own.stream if self.stream is None else self.stream and own.stream,
+            own.prefetch if self.prefetch is None else self.prefetch,
+        )
+
+
+UNTUNED = Tuned()

@@ -24,11 +24,6 @@ SECTIONS = ("pipeline", "fused", "passes", "llvm", "asm", "opencl", "phases", "b
 NAMES = tuple(field.name for field in fields(Options))
 """The options, as the traits of the magics are called too."""
 
-_LATER = {
-    "--tune": "there is no cost model to calibrate yet",
-}
-"""Options of the design that this version refuses, and why."""
-
 
 class Arguments(argparse.ArgumentParser):
     """A parser that says what is wrong in one line, and names the nearest option."""
@@ -50,12 +45,10 @@ class Arguments(argparse.ArgumentParser):
 
     def _refuse(self, word: str) -> NoReturn:
         name = word.partition("=")[0]
-        if name in _LATER:
-            self.error(f"{name} is not in this version: {_LATER[name]}")
         if not name.startswith("-"):
             self.error(f"unexpected {name!r}: the cell's code begins on the next line")
         known = [each for action in self._actions for each in action.option_strings]
-        self.error(f"there is no option {name}{did_you_mean(name, [*known, *_LATER])}")
+        self.error(f"there is no option {name}{did_you_mean(name, known)}")
 
 
 def did_you_mean(name: str, names: Collection[str]) -> str:
@@ -85,6 +78,7 @@ def cell_parser() -> Arguments:
         help="so much of an OpenCL device (0: most of its memory)",
     )
     add("--repeat", metavar="N", type=int, help="run so many times, report the median")
+    add("--tune", action="store_true", help="try schedules for about two seconds, and remember the fastest")
     add(
         "--widgets", action="store_true", help="a panel under the report, to measure again with other choices"
     )

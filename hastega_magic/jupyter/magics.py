@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from IPython.core.error import UsageError
 from IPython.core.magic import Magics, cell_magic, line_magic, magics_class, no_var_expand
-from traitlets import Bool, Enum, Int, List, Unicode
+from traitlets import Bool, Enum, Float, Int, List, Unicode
 
 from hastega_magic.compiler.options import INT_MODES, Options
 from hastega_magic.errors import HastegaError
@@ -43,6 +43,8 @@ class HastegaMagics(Magics):
     strict = Bool(False, help="Whether a stage that cannot be compiled is an error.").tag(config=True)
     quiet = Bool(False, help="Whether no report is shown.").tag(config=True)
     show = List(Unicode(), help="Sections to print instead of the report.").tag(config=True)
+    tune = Bool(False, help="Whether the fastest schedule of each loop is searched for.").tag(config=True)
+    tune_seconds = Float(2.0, min=0.1, max=600.0, help="How long such a search takes.").tag(config=True)
     widgets = Bool(False, help="Whether a panel to measure again is shown.").tag(config=True)
 
     _session: Session | None = None

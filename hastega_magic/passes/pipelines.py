@@ -12,6 +12,7 @@ from hastega_magic.ir.fused import Effect, Fused
 from hastega_magic.ir.kernel import Kernel
 from hastega_magic.ir.origins import moved
 from hastega_magic.ir.pipeline import Pipeline, Table
+from hastega_magic.ir.schedule import UNTUNED, Tuned
 from hastega_magic.ir.target import Target
 from hastega_magic.passes import fuse, schedule, wide, wrap
 from hastega_magic.passes.infer import Leaves, infer
@@ -30,6 +31,7 @@ class State:
     target: Target
     width: int | None = None
     large: bool = False
+    tuned: Tuned = UNTUNED
     fused: Fused | None = None
     variants: Variants | None = None
     variant: int = 0
@@ -129,9 +131,8 @@ def _in_rows(loop: Fused) -> Fused:
 def _schedule(state: State) -> State:
     assert state.variants is not None
     body = state.variants.bodies[state.variant]
-    return replace(
-        state, kernel=schedule.make_kernel(body, state.leaves, state.target, state.width, state.large)
-    )
+    kernel = schedule.make_kernel(body, state.leaves, state.target, state.width, state.large, state.tuned)
+    return replace(state, kernel=kernel)
 
 
 FUSE = Pass(

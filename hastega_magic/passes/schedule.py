@@ -17,7 +17,7 @@ from hastega_magic.ir.kernel import Accumulate, Assume, Guard, Kernel, Product, 
 from hastega_magic.ir.loop import everything
 from hastega_magic.ir.origins import moved
 from hastega_magic.ir.pipeline import ELEMENT_SINKS, RUNNING_SINKS, Sink
-from hastega_magic.ir.schedule import BLOCK, VIRTUAL_LANES, Schedule
+from hastega_magic.ir.schedule import BLOCK, UNTUNED, VIRTUAL_LANES, Schedule, Tuned
 from hastega_magic.ir.target import Target
 from hastega_magic.passes.guard import Variant
 from hastega_magic.passes.infer import Leaves
@@ -53,10 +53,15 @@ def slots_of(output: Output) -> int:
 
 
 def make_kernel(
-    variant: Variant, leaves: Leaves, target: Target, width: int | None = None, large: bool = False
+    variant: Variant,
+    leaves: Leaves,
+    target: Target,
+    width: int | None = None,
+    large: bool = False,
+    tuned: Tuned = UNTUNED,
 ) -> Kernel:
     """The variant's loop form for the target; `width` forces the number of lanes; `large`: results exceed caches."""
-    fused = variant.fused
+    fused, width = variant.fused, width or tuned.lanes or None
     serves: dict[Statement, list[int]] = {each: [] for each in (*variant.assumes, *variant.guards)}
     slot = 0
     for number, output in enumerate(fused.outputs):
@@ -86,8 +91,8 @@ def make_kernel(
         served.append(tuple(outputs))
     body = [_stepping(each, fused, leaves, target) for each in body]
     found = Kernel(
-        fused.sources, fused.tables, tuple(body), _schedule(tuple(body), target, width, large), lowered.ranges,
-        serves=tuple(served),
+        fused.sources, fused.tables, tuple(body), tuned.over(_schedule(tuple(body), target, width, large)),
+        lowered.ranges, serves=tuple(served),
     )  # fmt: skip
     return replace(found, origins=moved(fused.origins, lowered.images, found.roots()))
 
@@ -221,7 +226,7 @@ def _schedule(body: tuple[Statement, ...], target: Target, width: int | None, la
     if target.spelling == "opencl":
         lanes = 1 if target.has("groups") else min(lanes, 16)
         in_flight = 8 if len(nodes) < _SHORT else 2 if len(nodes) > _LONG else 4
-        return Schedule(lanes, min(VIRTUAL_LANES // lanes, in_flight))
+        return Schedule(lanes, min(VIRTUAL_LANES // lanes, in_flight), grain=1)
     in_flight = VIRTUAL_LANES // lanes
     most = 8 if target.vector_bits >= 512 else 4
     turning = any(node.op == "turns" for node in nodes)

@@ -86,7 +86,7 @@ def _tried(each: Candidate, best: float, own: bool) -> Sequence[str]:
         spread = f"{units.seconds(each.spread[0])} to {units.seconds(each.spread[1])}"
     remarks = [*(["the compiler's own"] if own else []), *([_MARK] if each.chosen else [])]
     return (
-        shorten(each.schedule, 60),
+        shorten(each.schedule, 80),
         units.seconds(each.seconds) if each.seconds > 0 else "–",
         spread,
         f"{units.times(each.seconds / best)} ×" if best > 0 and each.seconds > 0 else "",

@@ -284,7 +284,7 @@ class _Chunk:
     def _enqueue(self, code: Code, name: str, blocks: int, arguments: list[Any]) -> None:
         kernel = self.lane.prepared(code.text, code.contract, name, arguments)
         grouped = self.launch.device.info.kind != "cpu"
-        size, local = (blocks * GROUP, (GROUP,)) if grouped else (blocks, (1,))
+        size, local = (blocks * GROUP, (GROUP,)) if grouped else (blocks, (_items(code, blocks),))
         if self.launch.device.is_first(code.text, name, code.contract):
             event = self._first(kernel, size, local)
         else:
@@ -364,6 +364,12 @@ class _Chunk:
         ]  # fmt: skip
         self._enqueue(code, f"pack{size}", self.blocks, arguments)
         return None if self.shared else into
+
+
+def _items(code: Code, blocks: int) -> int:
+    """Work-items of a group, each with a block, where a device is a CPU: OpenCL wants groups of one size."""
+    grain = code.kernel.schedule.grain
+    return grain if blocks % grain == 0 else 1
 
 
 class _Writable:

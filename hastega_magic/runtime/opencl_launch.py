@@ -62,6 +62,7 @@ class Launch:
 
     memory    bytes of the device that may be used (0: most of them); with a limit, memory is never shared
     compute   False: everything is transferred, nothing computed (the floor of the transfers' cost)
+    wished    elements of a chunk, where nothing speaks against it (0: as many as the bus suggests)
     wanted    names of inputs, and `kept_slots` results, that the next launch may want to find on the device
     """
 
@@ -79,6 +80,7 @@ class Launch:
     ledger: Ledger = field(default_factory=Ledger)
     work: Task = field(default_factory=lambda: Task("opencl", 0))
     stretch: Stretch | None = None
+    wished: int = 0
     chunk_limit: int = 0
     chunk: int = 0
 
@@ -130,6 +132,7 @@ class Launch:
         plan = cut(
             self.device.info, self.variant(0).kernel, length, tables=self._sent_tables, memory=limit,
             transfer=transfer, threads=self.threads or default_threads(), shared=self.shared,
+            chunk=self.wished,
         )  # fmt: skip
         if self._all_there(residents) and not abi.layout(self.variant(0).kernel).stores:
             blocks = min(-(-length // BLOCK), _AT_ONCE // BLOCK)

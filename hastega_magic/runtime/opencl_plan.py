@@ -73,12 +73,14 @@ def cut(
     transfer: int,
     threads: int,
     shared: bool,
+    chunk: int = 0,
 ) -> Plan:
     """The cut of `length` elements.
 
     tables    bytes of captured arrays, which stay on the device
     memory    bytes that may be used there (0: most of what there is)
     transfer  bytes of a transfer that amortise its fixed cost
+    chunk     elements of a chunk where nothing speaks against it (0: as many as `transfer` suggests)
     DeviceError where a single block does not fit.
     """
     blocks = max(1, -(-length // BLOCK))
@@ -86,10 +88,10 @@ def cut(
     room = (memory or int(info.memory * _FILL)) - tables
     largest = max(1, info.allocation // max(each.widest, 8))
     if shared and not memory:
-        chunk = min(SHARED_CHUNK, largest, blocks * BLOCK)
+        chunk = min(chunk or SHARED_CHUNK, largest, blocks * BLOCK)
         lanes = 2 if chunk < blocks * BLOCK else 1
     else:
-        chunk = min(max(transfer // each.widest, LEAST_CHUNK), largest, blocks * BLOCK)
+        chunk = min(chunk or max(transfer // each.widest, LEAST_CHUNK), largest, blocks * BLOCK)
         lanes = max(1, min(LANES, threads, -(-blocks * BLOCK // chunk)))
     per_element = max(1, each.extra if shared and not memory else each.device)
     while lanes * chunk * per_element > room and lanes > 2:

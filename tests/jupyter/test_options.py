@@ -37,7 +37,7 @@ def one_line(seen):
         ("--show fused,", ["--show", "name missing"]),
         ("--device-memory -1", ["--device-memory"]),
         ("--device-memory lots", ["--device-memory", "lots"]),
-        ("--tune", ["--tune", "not in this version"]),
+        ("--tune 5", ["unexpected", "5"]),
         ("--int sloppy", ["sloppy", "exact, checked, wrap"]),
         ("--width 3", ["--width", "3"]),
         ("--width wide", ["--width", "wide"]),

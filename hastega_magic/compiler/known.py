@@ -1,0 +1,148 @@
+"""Schedules that were found faster than the compiler's own, by loop and machine: read once, and kept on disk."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+import threading
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any, cast
+
+import hastega_magic
+from hastega_magic.ir.schedule import Tuned
+from hastega_magic.runtime import cpu
+from hastega_magic.runtime.threads import default_threads
+from hastega_magic.tuning.store import Json, Store
+
+_MOST = 2000
+"""Findings that are kept; the oldest go first."""
+
+
+@dataclass(frozen=True)
+class Timed:
+    """A schedule in words, and what it took: the median of its runs, the fastest and the slowest, in seconds."""
+
+    schedule: str
+    seconds: float
+    spread: tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a search found: the decisions, the compiler's own schedule and the chosen one over so many elements.
+
+    `date`: when, as YYYY-MM-DD.
+    """
+
+    tuned: Tuned
+    own: Timed
+    best: Timed
+    elements: int
+    date: str
+
+
+class _Known:
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.store: Store | None = None
+        self.findings: dict[str, Finding] = {}
+        self.told = ""
+
+
+_KNOWN = _Known()
+
+
+def found(key: str) -> Finding | None:
+    """What is known of a loop, a back end and the user's limits."""
+    with _KNOWN.lock:
+        _load()
+        return _KNOWN.findings.get(key)
+
+
+def keep(key: str, finding: Finding) -> None:
+    """Know it from now on, in other processes too."""
+
+    def changed(data: Json) -> Json:
+        kept: Mapping[str, Any] = data["tuned"] if isinstance(data.get("tuned"), dict) else {}
+        rest = {name: value for name, value in kept.items() if name != key}
+        newest = dict(list(rest.items())[-_MOST + 1 :])
+        return data | {"tuned": newest | {key: asdict(finding)}}
+
+    with _KNOWN.lock:
+        _load().update(changed)
+        _KNOWN.findings[key] = finding
+
+
+def said() -> str:
+    """What is wrong with the file, in a sentence that has not been told yet; "" where there is none."""
+    with _KNOWN.lock:
+        text = "" if _KNOWN.store is None else _KNOWN.store.said
+        new = text if text != _KNOWN.told else ""
+        _KNOWN.told = text
+        return new
+
+
+def forget() -> None:
+    """Read the file anew when it is next asked for."""
+    with _KNOWN.lock:
+        _KNOWN.store = None
+        _KNOWN.findings.clear()
+
+
+def _load() -> Store:
+    if _KNOWN.store is None:
+        _KNOWN.store = Store(_folder() / f"tuned-{_machine()}.json")
+        data = _KNOWN.store.read().get("tuned")
+        entries = cast("dict[str, object]", data) if isinstance(data, dict) else {}
+        read = {key: _finding(value) for key, value in entries.items()}
+        _KNOWN.findings = {key: value for key, value in read.items() if value is not None}
+    return _KNOWN.store
+
+
+def _machine() -> str:
+    """This machine and this version in a word: what was found holds nowhere else."""
+    host = cpu.host()
+    facts = f"{host} {sorted(host.features)} {default_threads()} {hastega_magic.__version__}"
+    return hashlib.blake2b(facts.encode(), digest_size=8).hexdigest()
+
+
+def _folder() -> Path:
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    try:
+        return (Path(base) if base and Path(base).is_absolute() else Path.home() / ".cache") / "hastega"
+    except RuntimeError:  # a user without a home
+        return Path(tempfile.gettempdir()) / "hastega"
+
+
+def _finding(value: object) -> Finding | None:
+    """A finding from JSON; None for what is none."""
+    try:
+        data = cast("dict[str, Any]", value)
+        decided = data["tuned"]
+        if set(decided) != {each.name for each in fields(Tuned)}:
+            return None
+        flags = (None, True, False)
+        plain = all(
+            each in flags if name == "stream" else each is None or (type(each) is int and each >= 0)
+            for name, each in decided.items()
+        )
+        tuned = Tuned(**decided)
+        legal = tuned.lanes in (0, 1, 2, 4, 8, 16, 32, 64) and tuned.in_flight in (0, 1, 2, 4, 8, 16, 32, 64)
+        if not (plain and legal and max(tuned.lanes, 1) * max(tuned.in_flight, 1) <= 64):
+            return None
+        return Finding(
+            tuned, _timed(data["own"]), _timed(data["best"]), int(data["elements"]), str(data["date"])
+        )
+    except (TypeError, ValueError, KeyError, AttributeError):
+        return None
+
+
+def _timed(data: Any) -> Timed:
+    low, high = data["spread"]
+    return Timed(str(data["schedule"]), float(data["seconds"]), (float(low), float(high)))
+
+
+__all__ = ["Finding", "Timed", "forget", "found", "keep", "said"]
