@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from typing import Any
 
 from hastega_magic.errors import NotCompilable
 
@@ -59,6 +60,34 @@ def type_of_constant(value: object) -> ScalarType:
     raise NotCompilable(f"a value of type {name} is not a number that can be compiled")
 
 
+class Complex(tuple[Any, ...]):
+    """The real and the imaginary part of a complex number: nodes, their types, or whatever stands for them.
+
+    A tuple to all that goes through the numbers of an element, and never equal to one.
+    """
+
+    __slots__ = ()
+
+    @property
+    def real(self) -> Any:
+        """The first part."""
+        return self[0]
+
+    @property
+    def imag(self) -> Any:
+        """The second part."""
+        return self[1]
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is Complex and super().__eq__(other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return hash(("complex", *self))
+
+
 @dataclass(frozen=True)
 class Storage:
     """How elements lie in memory: NumPy's name, size in bytes, the type they are to functions."""
@@ -89,6 +118,12 @@ STORAGES: dict[str, Storage] = {
         Storage("float64", 8, FLOAT64),
     )
 }
+
+COMPLEX_STORAGES: dict[str, Storage] = {
+    "complex128": Storage("complex128", 16, FLOAT64),
+    "complex64": Storage("complex64", 8, FLOAT32),
+}
+"""Of pairs, by NumPy's name; `scalar` is what a part is."""
 
 RESULT_STORAGE: dict[ScalarType, Storage] = {
     BOOL: STORAGES["bool"],

@@ -166,6 +166,8 @@ class Body:
             return self.splatted(
                 kind, self.writer.let(f"load {kind}, ptr {address.base}, align {storage.size}")
             )
+        if source.layout in ("even", "odd") and self.mask is None:
+            return self._of_pairs(address, storage, number, source.layout == "odd")
         if source.layout != "dense":
             assert address.stride is not None
             numbers = self.element_numbers(number)
@@ -194,6 +196,18 @@ class Body:
                 f"{self.vector('i1')} {self.mask}, {vector} zeroinitializer)"
             )
         return self._widened(raw, storage)
+
+    def _of_pairs(self, address: Address, storage: Storage, number: int, odd: bool) -> str:
+        """Every other number of twice as many, the first of which is a pair's first one."""
+        w, element, lanes = self.writer, memory_type(storage), self.lanes
+        pairs = f"<{2 * lanes} x {element}>"
+        start = w.let(f"add i64 {self.position}, {number * lanes}")
+        first = w.let(f"shl i64 {start}, 1")
+        first = w.let(f"sub i64 {first}, 1") if odd else first
+        place = w.let(f"getelementptr {element}, ptr {address.base}, i64 {first}")
+        both = w.let(f"load {pairs}, ptr {place}, align {storage.size}")
+        numbers = ", ".join(f"i32 {2 * lane + odd}" for lane in range(lanes))
+        return w.let(f"shufflevector {pairs} {both}, {pairs} poison, <{lanes} x i32> <{numbers}>")
 
     def _range(self, address: Address, number: int) -> str:
         assert address.stride is not None

@@ -315,7 +315,7 @@ def difference(own: Any, other: Any, approximate: bool = False, running: bool = 
                 return None
         if mine.shape != theirs.shape:
             return None
-        if np.array_equal(mine, theirs, equal_nan=mine.dtype.kind == "f"):
+        if np.array_equal(mine, theirs, equal_nan=mine.dtype.kind in "fc"):
             return 0.0
         if running and mine.dtype.kind == "f" and len(mine):
             most = float(np.max(np.abs(mine[np.isfinite(mine)]), initial=1e-300))
@@ -326,6 +326,9 @@ def difference(own: Any, other: Any, approximate: bool = False, running: bool = 
         return float(np.nanmax(np.abs(mine - theirs) / np.maximum(np.abs(mine), 1e-300))) if close else None
     if isinstance(own, list):
         return 0.0 if own == list(other) else None
+    if isinstance(own, complex) or isinstance(other, complex):
+        parts = [difference(getattr(own, each), getattr(other, each)) for each in ("real", "imag")]
+        return None if None in parts else max(part for part in parts if part is not None)
     if isinstance(own, float) or isinstance(other, float):
         a, b = float(own), float(other)
         if a == b or (math.isnan(a) and math.isnan(b)):

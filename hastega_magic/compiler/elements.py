@@ -23,7 +23,7 @@ from hastega_magic.runtime import python_stages
 from hastega_magic.runtime.python_calls import over_tuples, spreads
 from hastega_magic.runtime.sources import Column
 from hastega_magic.syntax.build import BoundStage
-from hastega_magic.types import INT
+from hastega_magic.types import INT, Complex
 
 _NUMPY_SCALAR: Any = np.generic
 
@@ -246,7 +246,11 @@ def item(column: Column, index: int) -> object:
 
 def _python(value: Any) -> Any:
     # float32 has no Python type of its own; every other NumPy scalar has.
-    return value.item() if isinstance(value, _NUMPY_SCALAR) and type(value) is not np.float32 else value
+    return (
+        value.item()
+        if isinstance(value, _NUMPY_SCALAR) and type(value) not in (np.float32, np.complex64)
+        else value
+    )
 
 
 def _beyond(values: dict[Expr, Any]) -> int | None:
@@ -275,13 +279,21 @@ def _roots(fn: Fn) -> Sequence[Expr]:
 
 
 def _scalars(value: Any) -> tuple[Any, ...]:
+    if type(value) in (complex, np.complex64):
+        number = cast("complex", value)
+        return number.real, number.imag
     if not isinstance(value, tuple):
         return (value,)
     return tuple(part for each in cast("tuple[Any, ...]", value) for part in _scalars(each))
 
 
 def _filled(value: Value, values: dict[Expr, Any]) -> Any:
-    return values[value] if isinstance(value, Expr) else tuple(_filled(part, values) for part in value)
+    if isinstance(value, Expr):
+        return values[value]
+    parts = [_filled(part, values) for part in value]
+    if not isinstance(value, Complex):
+        return tuple(parts)
+    return np.complex64(complex(*parts)) if type(parts[0]) is np.float32 else complex(*parts)
 
 
 def short(value: int) -> str:

@@ -187,7 +187,7 @@ def _labels(loops: Sequence[Loop], execution: Execution) -> list[list[str]]:
 
 def _entering(source: Source) -> str:
     size = "" if source.storage is None else f" · {units.size(source.storage.size * source.length)}"
-    return _ranged(source.type, source.interval) + size
+    return (source.type_name if source.parts else _ranged(source.type, source.interval)) + size
 
 
 def _leaving(execution: Execution, number: int) -> str:
@@ -217,7 +217,7 @@ def _steps(loop: Loop) -> list[str]:
 
 
 def _source(source: Source) -> dict[str, object]:
-    facts: dict[str, object] = {"type": source.type.value, "elements": source.length}
+    facts: dict[str, object] = {"type": source.type_name, "elements": source.length}
     if source.interval is not None:
         facts["range"] = str(source.interval)
     facts["bytes"] = 0 if source.storage is None else source.storage.size * source.length

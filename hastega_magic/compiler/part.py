@@ -23,12 +23,12 @@ def stretch(
 
     def shorter(source: Source) -> Source:
         column = workspace.column(source)
+        length = max(0, min(stop, source.length) - start)
+        parts = tuple(replace(part, length=length) for part in source.parts)
         found = replace(
-            column,
-            source=replace(source, length=max(0, min(stop, source.length) - start)),
-            data=column.data[start:stop],
+            column, source=replace(source, length=length, parts=parts), data=column.data[start:stop]
         )
-        cut.columns[source.kind, source.key] = found
+        cut.keep(found)
         return found.source
 
     changed: list[Loop] = []

@@ -19,7 +19,7 @@ from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.ir.expr import Expr, Value, flatten
 from hastega_magic.ir.fused import Output, is_product
 from hastega_magic.ir.pipeline import ELEMENT_SINKS
-from hastega_magic.ir.reduction import PROD_NEUTRAL, SUM_NEUTRAL, block_prods, block_sums
+from hastega_magic.ir.reduction import PROD_NEUTRAL, SUM_NEUTRAL, block_prods, block_sums, complex_product
 from hastega_magic.ir.schedule import BLOCK
 from hastega_magic.ir.sinks import spread
 from hastega_magic.ops.machine import wrap64
@@ -30,7 +30,7 @@ from hastega_magic.runtime.launch import LoopResult
 from hastega_magic.runtime.python import as_result, structured
 from hastega_magic.runtime.sources import AnyArray, Column
 from hastega_magic.syntax.build import PLACED
-from hastega_magic.types import FLOAT32
+from hastega_magic.types import FLOAT32, Complex
 
 _untyped: Any = operator
 _PRODUCT_BITS = 126
@@ -59,6 +59,8 @@ def _made(output: Output, value: AnyArray, loop: Loop) -> object:
             return listed(value)
         case "bincount":
             return python_stages.bincount(value, **given.kwargs)
+        case "complex_prod":
+            return complex_product(value)
         case "first" | "last":
             return python.apply(given.site.name, value, (), given.kwargs)
         case _:
@@ -81,7 +83,10 @@ _NOT_OF_THE_TAIL = PLACED | {"take_while", "drop_while", "to_list"}
 
 
 def _nested(value: Value, arrays: Iterator[AnyArray]) -> AnyArray:
-    return next(arrays) if isinstance(value, Expr) else structured([_nested(part, arrays) for part in value])
+    if isinstance(value, Expr):
+        return next(arrays)
+    parts = [_nested(part, arrays) for part in value]
+    return results.paired(*parts) if isinstance(value, Complex) else structured(parts)
 
 
 @dataclass
@@ -161,6 +166,8 @@ class Recovery:
 
     def _reduction(self, output: Output, folds: Sequence[int], blocks: Mapping[int, list[Element]]) -> object:
         kind, type_ = output.sink.kind, flatten(output.value)[0].type
+        if isinstance(output.value, Complex) and kind != "count":
+            return self._complex(output, folds, blocks)
         weights = output.weights
         partials = self.result.partials[folds[0]]
         if weights:
@@ -193,6 +200,29 @@ class Recovery:
         if kind in ("min", "max") and type_.is_float:
             found = self._first_extreme(found, partials[:, 0], counts)
         return _COMBINE[kind](initial[0], found) if initial else found
+
+    def _complex(
+        self, output: Output, folds: Sequence[int], blocks: Mapping[int, list[Element]]
+    ) -> complex | int:
+        """A sum or mean of complex numbers: of each part by itself, in the tree of all float sums."""
+        type_, counts = flatten(output.value)[0].type, self.result.partials[folds[-1]][:, 0]
+        totals: list[Any] = []
+        for place in range(2):
+            partials = self.result.partials[folds[place]]
+            for number, elements in blocks.items():
+                kept = [each for each in elements if each.kept]
+                counts[number] = len(kept)
+                parts = [
+                    Element(each.kept, (each.value.imag if place else each.value.real) if each.kept else None)
+                    for each in elements
+                ]
+                partials[number] = self._float_partial("sum", parts)
+            totals.append(results.fold("sum", type_, partials, counts))
+        count = int(counts.sum())
+        if not count:  # Python's own start, or its complaint
+            return cast(int, results.fold(output.sink.kind, type_, self.result.partials[folds[0]], counts))
+        total = complex(*totals)
+        return total / count if output.sink.kind == "mean" else total
 
     def _counts(self, output: Output, folds: Sequence[int]) -> AnyArray:
         """Elements that took part, per block; ones where the reduction needs no count."""

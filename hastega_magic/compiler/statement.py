@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import BeyondInt64, NotCompilable, Reason, Span
@@ -14,7 +14,7 @@ from hastega_magic.runtime.python import StageCall
 from hastega_magic.syntax.build import BoundStage, Built, Probe, View, build
 from hastega_magic.syntax.cell import Site
 from hastega_magic.syntax.scalars import Scalars, by_numpys_rules
-from hastega_magic.types import FLOAT, FLOAT64, INT, ScalarType
+from hastega_magic.types import FLOAT, FLOAT64, INT, Complex, ScalarType
 
 
 @dataclass(frozen=True)
@@ -149,14 +149,14 @@ def _extent(bound: Bound, stages: Sequence[BoundStage], built: Built) -> Span:
 
 def element_structure(pipeline: Pipeline) -> object:
     """The types of an element after the pipeline's stages: a ScalarType, or a tuple of such."""
-    found: object = pipeline.source.type
+    found: object = pipeline.source.structure
     for stage in pipeline.stages:
         match stage.kind:
             case "map":
                 assert stage.fn is not None
                 found = structure(stage.fn.result)
             case "zip":
-                found = (found, *(source.type for source in stage.sources))
+                found = (found, *(source.structure for source in stage.sources))
             case "enumerate":
                 found = (INT, found)
             case "index":
@@ -170,9 +170,15 @@ def element_structure(pipeline: Pipeline) -> object:
 
 def _result_source(producer: Loop) -> Source:
     found = element_structure(producer.pipeline)
-    if not isinstance(found, ScalarType) or producer.pipeline.sink.kind != "array":
+    types = cast("tuple[object, ...]", found) if isinstance(found, Complex) else (found,)
+    of_parts = [
+        Source(producer.name, "result", FLOAT64 if each is FLOAT else each, None)
+        for each in types
+        if isinstance(each, ScalarType)
+    ]
+    if len(of_parts) < len(types) or producer.pipeline.sink.kind != "array":
         raise NotCompilable(f"`{producer.name}` does not hold numbers")
-    return Source(producer.name, "result", FLOAT64 if found is FLOAT else found, None)
+    return of_parts[0] if len(of_parts) == 1 else replace(of_parts[0], parts=tuple(of_parts))
 
 
 def _placed(pipeline: Pipeline, view: View, workspace: Workspace) -> Pipeline:

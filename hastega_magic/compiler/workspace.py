@@ -11,7 +11,15 @@ import numpy as np
 from hastega_magic.interval import INT64, Interval
 from hastega_magic.ir.expr import Expr, leaf
 from hastega_magic.ir.pipeline import FIRST_PARAMETER, Source, Table
-from hastega_magic.runtime.sources import Column, TableColumn, described, described_table, number, taken
+from hastega_magic.runtime.sources import (
+    Column,
+    TableColumn,
+    described,
+    described_table,
+    halves,
+    number,
+    taken,
+)
 from hastega_magic.syntax.graph import Where
 from hastega_magic.types import BOOL, FLOAT, INT, STORAGES, ScalarType
 
@@ -129,7 +137,14 @@ class Workspace:
         return self._known(self._parts[key])
 
     def _known(self, column: Column) -> Source:
-        return self.columns.setdefault((column.source.kind, column.source.key), column).source
+        known = self.columns.setdefault((column.source.kind, column.source.key), column)
+        self.keep(known)
+        return known.source
+
+    def keep(self, column: Column) -> None:
+        """Hold the elements of a source, and those of its parts."""
+        for each in (column, *halves(column)):
+            self.columns[each.source.kind, each.source.key] = each
 
     def column(self, source: Source) -> Column:
         """The elements of a source."""

@@ -12,7 +12,7 @@ import numpy as np
 
 from hastega_magic.errors import NotCompilable
 from hastega_magic.ops import OPS
-from hastega_magic.types import BOOL, FLOAT, FLOAT32, INT, ScalarType, type_of_constant
+from hastega_magic.types import BOOL, FLOAT, FLOAT32, INT, Complex, ScalarType, type_of_constant
 
 
 class Expr:
@@ -65,7 +65,7 @@ def _text(node: Expr, depth: int) -> str:
 
 
 Value = Expr | tuple["Value", ...]
-"""An element: a scalar, or a tuple of such (after zip and enumerate)."""
+"""An element: a scalar, a pair that is a Complex, or a tuple of such (after zip and enumerate)."""
 
 _interned: WeakValueDictionary[tuple[object, ...], Expr] = WeakValueDictionary()
 
@@ -177,7 +177,16 @@ def flatten(value: Value) -> tuple[Expr, ...]:
 
 def map_value(function: Callable[[Expr], Expr], value: Value) -> Value:
     """The element with each scalar replaced."""
-    return function(value) if isinstance(value, Expr) else tuple(map_value(function, part) for part in value)
+    return (
+        function(value)
+        if isinstance(value, Expr)
+        else made_like(value, [map_value(function, part) for part in value])
+    )
+
+
+def made_like(value: tuple[object, ...], parts: Iterable[Any]) -> tuple[Any, ...]:
+    """The parts as a tuple, or as a complex number where the value is one."""
+    return Complex(parts) if isinstance(value, Complex) else tuple(parts)
 
 
 def postorder(roots: Iterable[Expr], known: Container[Expr] = ()) -> Iterator[Expr]:
@@ -214,8 +223,8 @@ def substitute(value: Value, mapping: Mapping[Expr, Expr]) -> Value:
 
 
 def structure(value: Value) -> object:
-    """The types of an element: a ScalarType, or a tuple of such."""
-    return value.type if isinstance(value, Expr) else tuple(structure(part) for part in value)
+    """The types of an element: a ScalarType, a Complex of two, or a tuple of such."""
+    return value.type if isinstance(value, Expr) else made_like(value, [structure(part) for part in value])
 
 
 def is_const(node: Expr, value: object = None) -> bool:
@@ -224,6 +233,6 @@ def is_const(node: Expr, value: object = None) -> bool:
 
 
 __all__ = [
-    "FLOAT", "Expr", "Value", "conjunction", "const", "convert", "flatten", "is_const", "leaf", "make",
+    "FLOAT", "Expr", "Value", "conjunction", "const", "convert", "flatten", "is_const", "leaf", "made_like", "make",
     "map_value", "node_of", "postorder", "rebuild", "rewrite", "structure", "substitute", "truth",
 ]  # fmt: skip

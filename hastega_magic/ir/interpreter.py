@@ -9,9 +9,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import itertools
-import math
 import operator
-import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -22,12 +20,11 @@ from hastega_magic.ir.affine import affine
 from hastega_magic.ir.expr import Expr, Value, flatten
 from hastega_magic.ir.fused import Fused, Output
 from hastega_magic.ir.loop import iteration, operands
+from hastega_magic.ir.outputs import FOLDS, ComplexTree, Decision, Elements, FloatTree, Fold
 from hastega_magic.ir.pipeline import RUNNING_SINKS
-from hastega_magic.ir.reduction import PROD_NEUTRAL, SUM_NEUTRAL, block_prods, block_sums, tree_prod, tree_sum
 from hastega_magic.ir.scan import running_affine, running_sums
-from hastega_magic.ir.sinks import bincount, end, extreme, spread
 from hastega_magic.ops import OPS
-from hastega_magic.types import BOOL, FLOAT32, INT, ScalarType
+from hastega_magic.types import BOOL, FLOAT32, INT, Complex, ScalarType
 
 _SCALAR: Mapping[ScalarType, Callable[[Any], object]] = {
     type_: {BOOL: bool, INT: int, FLOAT32: np.float32}.get(type_, float) for type_ in ScalarType
@@ -77,7 +74,7 @@ def first_overflow(
     `element` holds one value per source. Where Python raises, the nodes evaluated before count.
     """
     evaluation = _Evaluation(_element_leaves(element, tables, index))
-    results = [_Elements() for _ in fused.outputs]
+    results = [Elements() for _ in fused.outputs]
     # Whatever the user's operators raise ends the element.
     with np.errstate(all="ignore"), contextlib.suppress(Exception):
         _run_element(fused, evaluation, results)
@@ -98,7 +95,7 @@ def element_values(
     error: Exception | None = None
     with np.errstate(all="ignore"):
         try:
-            _run_element(fused, evaluation, [_Elements() for _ in fused.outputs])
+            _run_element(fused, evaluation, [Elements() for _ in fused.outputs])
         except Exception as raised:
             error = raised
     return evaluation.values, error
@@ -130,8 +127,13 @@ class _Evaluation:
         return self.values[root]
 
     def of(self, value: Value) -> Any:
-        """The element's value: a scalar, or a tuple of such."""
-        return self.demand(value) if isinstance(value, Expr) else tuple(self.of(part) for part in value)
+        """The element's value: a scalar, a complex number, or a tuple of such."""
+        if isinstance(value, Expr):
+            return self.demand(value)
+        parts = [self.of(part) for part in value]
+        if not isinstance(value, Complex):
+            return tuple(parts)
+        return np.complex64(complex(*parts)) if type(parts[0]) is np.float32 else complex(*parts)
 
     def _step(self, node: Expr) -> list[Expr]:
         """Evaluate the node, or say which operands that needs first."""
@@ -212,50 +214,7 @@ def _element_leaves(
     return value_of
 
 
-class _Elements:
-    """An output in the making: the values that take part."""
-
-    decided = False
-
-    def __init__(self) -> None:
-        self.values: list[Any] = []
-
-    def add(self, value: Any, taken: bool) -> None:
-        """The next element; a value that is not taken is not there."""
-        if taken:
-            self.values.append(value)
-
-    def value(self) -> object:
-        """The result."""
-        return self.values
-
-
-class _Fold(_Elements):
-    """A reduction by a function of the list of values."""
-
-    def __init__(self, fold: Callable[[list[Any]], object]) -> None:
-        super().__init__()
-        self._fold = fold
-
-    def value(self) -> object:
-        return self._fold(self.values)
-
-
-class _Decision(_Elements):
-    """`any` (until True) or `all` (until False)."""
-
-    def __init__(self, until: bool) -> None:
-        super().__init__()
-        self._until = until
-
-    def add(self, value: Any, taken: bool) -> None:
-        self.decided = self.decided or (taken and bool(value) is self._until)
-
-    def value(self) -> object:
-        return self._until if self.decided else not self._until
-
-
-class _Running(_Elements):
+class _Running(Elements):
     """Running sums, or a function of the value so far and each element: all of its values, or the last."""
 
     def __init__(self, output: Output) -> None:
@@ -306,77 +265,23 @@ class _Running(_Elements):
         return None if found is None else found.tolist()
 
 
-class _FloatTree(_Elements):
-    """A float sum, product or mean: elements keep their places in the tree, others are neutral there."""
-
-    def __init__(self, kind: str, type_: ScalarType, ddof: float = 0.0) -> None:
-        super().__init__()
-        self._kind = kind
-        self._ddof = ddof
-        self._dtype = np.float32 if type_ is FLOAT32 else np.float64
-        self._count = 0
-
-    def add(self, value: Any, taken: bool) -> None:
-        self._count += taken
-        self.values.append(value if taken else PROD_NEUTRAL if self._kind == "prod" else SUM_NEUTRAL)
-
-    def value(self) -> object:
-        if not self._count:
-            return _FOLDS["mean" if self._kind in ("var", "std") else self._kind]([])
-        array = np.array(self.values, self._dtype)
-        if self._kind == "prod":
-            return tree_prod(block_prods(array))
-        total = tree_sum(block_sums(array))
-        if self._kind in ("var", "std"):
-            return spread(self._kind, total, self._count, self._ddof)
-        return total / self._count if self._kind == "mean" else total
-
-
-def mean(values: Sequence[Any]) -> Any:
-    """The sum divided by the number of elements, ints exactly; StatisticsError without elements."""
-    if not values:
-        raise statistics.StatisticsError("mean requires at least one data point")
-    return sum(values) / len(values)
-
-
-def _reduced(function: Callable[..., Any], values: list[Any]) -> object:
-    return functools.reduce(function, values)
-
-
-_FOLDS: Mapping[str, Callable[[list[Any]], object]] = {
-    "sum": sum,
-    "prod": math.prod,
-    "min": min,
-    "max": max,
-    "count": len,
-    "mean": mean,
-    "bincount": bincount,
-    "first_index": lambda values: min(values, default=None),
-    "last_index": lambda values: max(values, default=None),
-    **{kind: functools.partial(extreme, kind) for kind in ("argmin", "argmax")},
-    **{kind: functools.partial(end, kind) for kind in ("first", "last")},
-    **{
-        f"reduce_{name}": functools.partial(_reduced, OPS[name].python)
-        for name in ("add", "mul", "min", "max", "and", "or", "xor")
-    },
-}
-
-
-def _result(output: Output) -> _Elements:
+def _result(output: Output) -> Elements:
     kind = output.sink.kind
     if kind in ("array", "to_list"):
-        return _Elements()
+        return Elements()
     if kind in RUNNING_SINKS:
         return _Running(output)
     if kind in ("any", "all"):
-        return _Decision(until=kind == "any")
+        return Decision(until=kind == "any")
     trees = kind in ("sum", "prod", "mean", "var", "std")
+    if kind in ("sum", "mean") and isinstance(output.value, Complex):
+        return ComplexTree(kind, flatten(output.value)[0].type)
     if trees and isinstance(output.value, Expr) and output.value.type.is_float:
-        return _FloatTree(kind, output.value.type, output.sink.ddof)
-    return _Fold(_FOLDS[kind])
+        return FloatTree(kind, output.value.type, output.sink.ddof)
+    return Fold(FOLDS[kind])
 
 
-def _run_element(fused: Fused, evaluation: _Evaluation, results: Sequence[_Elements]) -> None:
+def _run_element(fused: Fused, evaluation: _Evaluation, results: Sequence[Elements]) -> None:
     for effect in fused.effects:
         if effect.mask is None or evaluation.demand(effect.mask):
             evaluation.demand(effect.node)

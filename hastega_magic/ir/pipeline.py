@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from hastega_magic.errors import NOWHERE, Span
 from hastega_magic.interval import Interval
 from hastega_magic.ir.expr import Expr, Value
-from hastega_magic.types import ScalarType, Storage
+from hastega_magic.types import FLOAT32, Complex, ScalarType, Storage
 
 FIRST_PARAMETER = 1 << 20
 """Parameters from this number on stand for captured numbers; those of elements are far below."""
@@ -25,8 +25,10 @@ class Source:
     type      what an element is to functions
     interval  proved values: of a range its own; of an array its storage's limits
     storage   how an array lies in memory (None: a range)
-    layout    "dense", "strided", "swapped" (strided, other byte order) or "scalar" (one number, for all elements)
+    layout    "dense", "strided", "swapped" (strided, other byte order), "even" or "odd" (every other number of dense
+              pairs, from the first or the second on), or "scalar" (one number, for all elements)
     key       the identity of the object behind it: the same key is the same elements
+    parts     of complex numbers, whose `type` is that of a part, the sources of both parts: loops read these
     """
 
     name: str
@@ -37,6 +39,19 @@ class Source:
     layout: str = "dense"
     key: int = field(default=0, compare=False)
     length: int = field(default=0, compare=False)
+    parts: tuple[Source, ...] = ()
+
+    @property
+    def structure(self) -> object:
+        """The types of an element."""
+        return Complex(part.type for part in self.parts) if self.parts else self.type
+
+    @property
+    def type_name(self) -> str:
+        """The type of an element in one word."""
+        if not self.parts:
+            return self.type.value
+        return "complex64" if self.type is FLOAT32 else "complex"
 
 
 @dataclass(frozen=True)
@@ -88,7 +103,7 @@ class Stage:
 RUNNING_SINKS = frozenset({"cumsum", "affine", "scan", "fold"})
 """Sinks whose value at an element depends on the one before: running sums, every value of a function, the last one."""
 
-ELEMENT_SINKS = frozenset({"array", "to_list", "first", "last", "bincount"}) | RUNNING_SINKS
+ELEMENT_SINKS = frozenset({"array", "to_list", "first", "last", "bincount", "complex_prod"}) | RUNNING_SINKS
 """Sinks for which the loop stores something for elements."""
 
 
@@ -96,6 +111,7 @@ ELEMENT_SINKS = frozenset({"array", "to_list", "first", "last", "bincount"}) | R
 class Sink:
     """What becomes of the elements: one of ELEMENT_SINKS, or a reduction.
 
+    Complex products ("complex_prod") are of stored elements, since their factors are pairs.
     Reductions are sum, prod, min, max, count, mean, any, all, argmin, argmax, var and std (over squared deviations from
     the mean), first_index and last_index (the number of the first or last element, None without any), and the
     associative operators of `reduce`: "reduce_add" and so on, with the starting value kept outside. Var and std divide

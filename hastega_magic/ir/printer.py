@@ -248,7 +248,7 @@ def _source(source: Source, name: str | None = None) -> str:
     layout = "" if source.layout == "dense" else f" {source.layout}"
     known = "" if source.interval is None else f" {source.interval}"
     shown = source.name if name is None else name
-    return f"source {shown}: {source.kind}{memory}{layout} {source.type.value}{known}"
+    return f"source {shown}: {source.kind}{memory}{layout} {source.type_name}{known}"
 
 
 def _table(table: Table, name: str | None = None) -> str:

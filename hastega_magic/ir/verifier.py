@@ -15,7 +15,7 @@ from hastega_magic.ir.loop import Iteration, iteration
 from hastega_magic.ir.pipeline import ELEMENT_SINKS, FIRST_PARAMETER, Fn, Pipeline, Sink, Source, Stage, Table
 from hastega_magic.ir.schedule import VIRTUAL_LANES
 from hastega_magic.ops import OPS
-from hastega_magic.types import BOOL, INT, ScalarType
+from hastega_magic.types import BOOL, INT, Complex, ScalarType
 
 REDUCTIONS = frozenset({
     "sum", "prod", "min", "max", "count", "mean", "any", "all", "argmin", "argmax", "var", "std", "first_index",
@@ -32,10 +32,10 @@ class VerificationError(HastegaError):
 def verify_pipeline(pipeline: Pipeline) -> None:
     """Functions fit the elements that reach them, and use only their own parameters and known tables."""
     _check_source(pipeline.source)
-    element: object = pipeline.source.type
+    element: object = pipeline.source.structure
     for stage in pipeline.stages:
         element = _after_stage(stage, element, pipeline)
-    _check_sink(pipeline.sink, scalar=isinstance(element, ScalarType))
+    _check_sink(pipeline.sink, scalar=isinstance(element, (ScalarType, Complex)))
 
 
 def verify_fused(fused: Fused) -> None:
@@ -46,7 +46,12 @@ def verify_fused(fused: Fused) -> None:
     _check_graph(fused.roots(), allowed)
     for output in fused.outputs:
         _check_mask(output.mask, f"output {output.name or '_'}")
-        _check_sink(output.sink, scalar=isinstance(output.value, Expr) or bool(output.weights))
+        _check_sink(
+            output.sink,
+            scalar=isinstance(output.value, Expr)
+            or bool(output.weights)
+            or isinstance(output.value, Complex),
+        )
         count = len(flatten(output.value))
         _require(len(output.weights) in (0, count), f"{count} parts have {len(output.weights)} weights")
     for effect in fused.effects:
@@ -127,7 +132,7 @@ def _after_stage(stage: Stage, element: object, pipeline: Pipeline) -> object:
         case "zip":
             for source in stage.sources:
                 _check_source(source)
-            return (element, *(source.type for source in stage.sources))
+            return (element, *(source.structure for source in stage.sources))
         case "enumerate":
             return INT, element
         case "index":
@@ -159,7 +164,7 @@ def _check_function(fn: Fn, element: object, tables: Sequence[Table], text: str)
 def _fits(value: Value, element: object) -> bool:
     if isinstance(value, Expr):
         return isinstance(element, ScalarType) and _same(value.type, element)
-    if not isinstance(element, tuple):
+    if not isinstance(element, tuple) or isinstance(element, Complex) != isinstance(value, Complex):
         return False
     parts = cast("tuple[object, ...]", element)
     return len(value) == len(parts) and all(_fits(*pair) for pair in zip(value, parts, strict=True))

@@ -106,7 +106,7 @@ def _product(a: Interval, b: Interval) -> Interval:
 def _excess(a: Interval, b: Interval) -> Interval:
     found = interval.mul(a, b)
     if found.lo is None or found.hi is None:
-        return INT64
+        return interval.TOP
     return Interval((found.lo - INT64_MIN) >> 64, (found.hi - INT64_MIN) >> 64)
 
 

@@ -48,8 +48,13 @@ class Signature:
     result: ScalarType
 
 
-Function = Callable[[Any], Any] | Callable[[Any, Any], Any] | Callable[[Any, Any, Any], Any]
-"""A function of one, two or three operands."""
+Function = (
+    Callable[[Any], Any]
+    | Callable[[Any, Any], Any]
+    | Callable[[Any, Any, Any], Any]
+    | Callable[[Any, Any, Any, Any], Any]
+)
+"""A function of one to four operands."""
 
 SignatureRule = Callable[[tuple[ScalarType, ...]], Signature]
 RangeRule = (

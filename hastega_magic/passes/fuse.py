@@ -16,12 +16,12 @@ from dataclasses import dataclass, field
 
 from hastega_magic.errors import NOWHERE, Span
 from hastega_magic.ir.affine import in_blocks
-from hastega_magic.ir.expr import Expr, Value, const, flatten, leaf, make, postorder, rewrite
+from hastega_magic.ir.expr import Expr, Value, const, flatten, leaf, make, map_value, postorder, rewrite
 from hastega_magic.ir.fused import Effect, Fused, Output
 from hastega_magic.ir.loop import everything, gated, iteration, loops_in
 from hastega_magic.ir.origins import UNNAMED
 from hastega_magic.ir.pipeline import Fn, Pipeline, Source, Stage, Table
-from hastega_magic.types import BOOL, INT
+from hastega_magic.types import BOOL, INT, Complex
 
 
 @dataclass
@@ -42,8 +42,13 @@ class _Loop:
         if new:
             self.spans[node] = known + new
 
-    def load(self, source: Source, place: Span) -> Expr:
+    def load(self, source: Source, place: Span) -> Value:
         """An element of the source, which is written there."""
+        if source.parts:
+            return Complex(self._load(part, place) for part in source.parts)
+        return self._load(source, place)
+
+    def _load(self, source: Source, place: Span) -> Expr:
         node = leaf("load", source.type, self.slot(source))
         self.note(node, (place,))
         return node
@@ -63,7 +68,7 @@ def both(first: Expr | None, second: Expr) -> Expr:
 
 
 def _mapped(value: Value, new: Mapping[Expr, Expr]) -> Value:
-    return new[value] if isinstance(value, Expr) else tuple(_mapped(part, new) for part in value)
+    return map_value(new.__getitem__, value)
 
 
 def fuse(pipelines: Sequence[Pipeline], tables: tuple[Table, ...] = ()) -> Fused:
@@ -193,7 +198,12 @@ class _Part:
             moved = stage.sources[(distance - 1) * len(known) : distance * len(known)]
             change: dict[Expr, Expr] = {leaf("index", INT): make("add", leaf("index", INT), const(distance))}
             for old, source in zip(known, moved, strict=True):
-                change[leaf("load", old.type, loop.slot(old))] = loop.load(source, stage.span)
+                change |= {
+                    leaf("load", before.type, loop.slot(before)): after
+                    for before, after in zip(
+                        old.parts or (old,), flatten(loop.load(source, stage.span)), strict=True
+                    )
+                }
             new = rewrite(nodes, lambda node, change=change: change.get(node, node))
             for old, node in new.items():
                 loop.note(node, loop.spans.get(old, ()))
@@ -212,7 +222,7 @@ def _apply(loop: _Loop, stage: Stage, fn: Fn, value: Value, mask: Expr | None) -
     for condition, node in fn.effects:
         roots += [node] if condition is None else [condition, node]
     for node in [each for each in postorder(roots) if each in loop.parameters]:
-        mapping[node] = loop.load(loop.parameters[node], stage.span)
+        (mapping[node],) = flatten(loop.load(loop.parameters[node], stage.span))
     new = rewrite(roots, lambda node: mapping.get(node, node))
     if mask is not None:  # elements that are left out make no turns: theirs might never end
         kept = mask

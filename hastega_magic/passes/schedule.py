@@ -23,7 +23,7 @@ from hastega_magic.passes.guard import Variant
 from hastega_magic.passes.infer import Leaves
 from hastega_magic.passes.lower import lower
 from hastega_magic.passes.variants import variants
-from hastega_magic.types import BOOL, FLOAT32, INT
+from hastega_magic.types import BOOL, FLOAT32, INT, Complex
 
 _FOLDS = {
     "sum": "add", "mean": "add", "prod": "mul", "min": "min", "max": "max", "any": "or", "all": "and",
@@ -174,6 +174,8 @@ def _statements(output: Output, slot: int, ranges: Mapping[Expr, Interval]) -> l
     count = Accumulate("count", const(1), output.mask)
     if output.sink.kind == "count":
         return [count]
+    if isinstance(output.value, Complex):
+        return [*(Accumulate("add", part, output.mask) for part in flatten(output.value)), count]
     if output.weights:
         sums: list[Statement] = [
             Accumulate("add", part, output.mask, not _block_fits(ranges.get(part)))

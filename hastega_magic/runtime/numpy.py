@@ -28,7 +28,8 @@ from hastega_magic.ir.sinks import spread
 from hastega_magic.ops import OPS
 from hastega_magic.runtime import python_stages
 from hastega_magic.runtime.python import elements, structured
-from hastega_magic.types import BOOL, FLOAT, FLOAT32, FLOAT64, INT, ScalarType
+from hastega_magic.runtime.results import paired
+from hastega_magic.types import BOOL, FLOAT, FLOAT32, FLOAT64, INT, Complex, ScalarType
 
 Array = npt.NDArray[Any]
 
@@ -271,9 +272,11 @@ def _finish(output: Output, number: int) -> Callable[..., object]:
         kind = output.sink.kind
         if kind in ("var", "std"):
             return spread(kind, _reduced("sum", columns[0]), size, output.sink.ddof)
-        if kind not in ELEMENT_SINKS:
+        if kind not in ELEMENT_SINKS and not isinstance(output.value, Complex):
             return _reduced(kind, columns[0])
         result = _assembled(output.value, iter(columns))
+        if kind not in ELEMENT_SINKS or kind == "complex_prod":
+            return _reduced(kind.removeprefix("complex_"), result)
         if kind == "to_list":
             return list(elements(result))
         if kind == "cumsum":
@@ -291,7 +294,8 @@ def _finish(output: Output, number: int) -> Callable[..., object]:
 def _assembled(value: Value, columns: Iterator[Array]) -> Array:
     if isinstance(value, Expr):
         return next(columns)
-    return structured([_assembled(part, columns) for part in value])
+    parts = [_assembled(part, columns) for part in value]
+    return paired(*parts) if isinstance(value, Complex) else structured(parts)
 
 
 def _reduced(kind: str, column: Array) -> object:

@@ -76,9 +76,9 @@ def as_result(values: Sequence[Any], like: object = None) -> npt.NDArray[Any]:
     """The elements of a result as a one-dimensional array.
 
     bool gives bool; int gives int64, uint64 or, beyond both, object; float gives float64, np.float32
-    float32; tuples of one length give a structured array with fields f0, f1, ...; anything else, and
-    mixtures, object. Without elements the dtype follows `like`, the source: its kind if it is an array or a
-    range, otherwise float64.
+    float32, complex complex128 and np.complex64 complex64; tuples of one length give a structured array with
+    fields f0, f1, ...; anything else, and mixtures, object. Without elements the dtype follows `like`, the
+    source: its kind if it is an array or a range, otherwise float64.
     """
     if not values:
         return np.empty(0, _kind_of(like))
@@ -89,6 +89,8 @@ def as_result(values: Sequence[Any], like: object = None) -> npt.NDArray[Any]:
         return np.array(values, np.float32)
     if types <= {float, np.float64}:
         return np.array(values, np.float64)
+    if types <= {complex, np.complex128} or types == {np.complex64}:
+        return np.array(values)
     if all(issubclass(type_, (int, np.integer)) and type_ is not bool for type_ in types):
         return _integers(values)
     if types == {tuple} and len({len(value) for value in values}) == 1 and values[0]:
@@ -161,7 +163,7 @@ def _kind_of(like: object) -> npt.DTypeLike:
     dtype: np.dtype[Any] = cast("npt.NDArray[Any]", like).dtype
     if dtype.kind in "iu":
         return np.int64
-    return dtype.newbyteorder("=") if dtype.kind in "bf" and dtype.itemsize in (1, 4, 8) else np.float64
+    return dtype.newbyteorder("=") if dtype.kind in "bfc" and dtype.itemsize in (1, 4, 8, 16) else np.float64
 
 
 def _integers(values: Sequence[Any]) -> npt.NDArray[Any]:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from hastega_magic.ir.reduction import tree_prod, tree_sum
+from hastega_magic.runtime.buffers import allocate
 from hastega_magic.runtime.sources import AnyArray
 from hastega_magic.types import BOOL, FLOAT32, ScalarType
 
@@ -38,6 +39,13 @@ def _exact_product(partials: AnyArray) -> int:
         pairs = zip(values[::2], values[1::2], strict=False)
         values = [a * b for a, b in pairs] + ([values[-1]] if len(values) % 2 else [])
     return values[0] if values else 1
+
+
+def paired(real: AnyArray, imag: AnyArray) -> AnyArray:
+    """Complex numbers of two arrays of floats: complex128, or complex64 of float32."""
+    found = allocate(len(real), "complex64" if real.dtype == np.float32 else "complex128")
+    found.real, found.imag = real, imag
+    return found
 
 
 def fold(

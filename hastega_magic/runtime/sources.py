@@ -19,7 +19,17 @@ from hastega_magic.progress import task
 from hastega_magic.runtime import lists
 from hastega_magic.runtime.buffers import allocate
 from hastega_magic.runtime.columnar import Pieces, is_columnar, memory_of, widened
-from hastega_magic.types import BOOL, FLOAT, INT, RESULT_STORAGE, STORAGES, ScalarType, Storage
+from hastega_magic.types import (
+    BOOL,
+    COMPLEX_STORAGES,
+    FLOAT,
+    FLOAT32,
+    INT,
+    RESULT_STORAGE,
+    STORAGES,
+    ScalarType,
+    Storage,
+)
 
 AnyArray = npt.NDArray[Any]
 
@@ -62,6 +72,8 @@ class Column:
         source, kept = self.source, cast("AnyArray | Sequence[object]", part)
         if isinstance(self.data, Pieces) and not isinstance(kept, Pieces):
             source = replace(source, kind="array")
+        if source.parts:
+            return _complex(cast(AnyArray, kept), source.name, id(kept))
         layout = source.layout
         if isinstance(kept, np.ndarray) and layout != "swapped":
             layout = "dense" if kept.flags.c_contiguous and kept.flags.aligned else "strided"
@@ -121,6 +133,16 @@ def taken(data: Sequence[object], source: Source) -> Column:
     return Column(replace(source, key=id(data), length=len(data)), data, checked=False)
 
 
+def halves(column: Column) -> list[Column]:
+    """The columns of the real and the imaginary parts; none for numbers that are real."""
+    if not column.source.parts:
+        return []
+    array = cast(Any, column.data)
+    return [
+        Column(part, data) for part, data in zip(column.source.parts, (array.real, array.imag), strict=True)
+    ]
+
+
 def number(name: str, value: object, scalar: ScalarType, length: int) -> Column:
     """A number as a column that has it for every element, and holds it once."""
     storage = RESULT_STORAGE[scalar]
@@ -165,6 +187,10 @@ def _buffer(data: bytes | bytearray | memoryview, name: str) -> Column:
         values = np.asarray(memoryview(data))
     except ValueError:
         raise NotCompilable(f"the source is a {type(data).__name__} whose elements are no numbers") from None
+    if values.dtype.kind == "c":
+        raise NotCompilable(
+            f"the source is a {type(data).__name__} of complex numbers, over which Python cannot iterate"
+        )
     return _numbers(widened(values), name, id(data))
 
 
@@ -185,6 +211,8 @@ def _array(data: AnyArray, name: str, key: int) -> Column:
         raise NotCompilable(f"the source is a {type(data).__name__}, a subclass with rules of its own")
     if data.ndim != 1:
         raise NotCompilable(f"the source has {data.ndim} dimensions, and its elements are arrays")
+    if data.dtype.name in COMPLEX_STORAGES:
+        return _complex(data, name, key)
     storage = STORAGES.get(data.dtype.name)
     if storage is None:
         raise NotCompilable(f"elements of type {data.dtype} are not compiled")
@@ -195,6 +223,20 @@ def _array(data: AnyArray, name: str, key: int) -> Column:
     interval = None if limits is None else Interval(*limits)
     source = Source(name, "array", storage.scalar, interval, storage, layout, key, len(data))
     return Column(source, data)
+
+
+def _complex(data: AnyArray, name: str, key: int) -> Column:
+    """An array of complex numbers, whose parts loops read as two arrays."""
+    pairs = COMPLEX_STORAGES[data.dtype.name]
+    dense = data.flags.c_contiguous and data.flags.aligned and data.dtype.isnative
+    type_, storage = (FLOAT32, "float32") if pairs.scalar is FLOAT32 else (FLOAT, "float64")
+    parts: list[Source] = []
+    for part, layout in (("real", "even"), ("imag", "odd")):
+        found = layout if dense else "strided" if data.dtype.isnative else "swapped"
+        own = hash((key, part))
+        parts.append(Source(f"{name}.{part}", "array", type_, None, STORAGES[storage], found, own, len(data)))
+    layout = parts[0].layout if not dense else "dense"
+    return Column(Source(name, "array", type_, None, pairs, layout, key, len(data), tuple(parts)), data)
 
 
 def _list(data: Sequence[object], name: str) -> Column:
@@ -208,6 +250,8 @@ def _list(data: Sequence[object], name: str) -> Column:
             work.at(start + PIECE)
     if not kinds:
         kinds = {int}
+    if kinds in ({complex}, {np.complex64}):
+        return _complex(np.array(data), name, id(data))
     if len(kinds) > 1 or not kinds <= _LIST_STORAGE.keys():
         names = ", ".join(sorted(kind.__name__ for kind in kinds))
         raise NotCompilable(f"the elements are of these types: {names}; numbers of one type are compiled")

@@ -16,9 +16,9 @@ import numpy as np
 from hastega_magic.errors import NotCompilable
 from hastega_magic.ir.expr import Expr, const, convert
 from hastega_magic.ops import Op, op_of_callable
-from hastega_magic.syntax import arithmetic
+from hastega_magic.syntax import arithmetic, complex_numbers
 from hastega_magic.syntax.graph import Graph, Known, Nested, Symbolic, known, number
-from hastega_magic.types import FLOAT32, INT
+from hastega_magic.types import FLOAT32, INT, Complex
 
 Handler = Callable[[Graph, Sequence[Symbolic]], Symbolic]
 
@@ -47,8 +47,10 @@ def call(
     handler = _handler(function)
     if kwargs and (handler or row):
         raise NotCompilable(f"`{callee.name}` is called with keyword arguments")
-    if handler is not None:
+    if handler is not None and not (handler is _power and complex_numbers.is_complex(*args)):
         return handler(graph, args)
+    if complex_numbers.is_complex(*args):
+        return complex_numbers.called(graph, function, args)
     if row is not None:
         return _apply(graph, row, callee.name, args)
     raise NotCompilable(_no_form(callee))
@@ -162,7 +164,8 @@ def _divmod(graph: Graph, args: Sequence[Symbolic]) -> Symbolic:
 
 def _extremum(op: str) -> Handler:
     def handler(graph: Graph, args: Sequence[Symbolic]) -> Symbolic:
-        values = args[0] if len(args) == 1 and isinstance(args[0], tuple) else args
+        several = len(args) == 1 and isinstance(args[0], tuple) and not isinstance(args[0], Complex)
+        values = cast("tuple[Symbolic, ...]", args[0]) if several else args
         if len(args) == 1 and values is args:
             raise NotCompilable(f"`{op}` of one argument has no compiled form, unless it is a tuple")
         return arithmetic.extremum(graph, op, [number(value) for value in values])
@@ -179,14 +182,18 @@ def _sum(graph: Graph, args: Sequence[Symbolic]) -> Symbolic:
     if (
         not 1 <= len(args) <= 2
         or not isinstance(args[0], tuple)
+        or isinstance(args[0], Complex)
         or getattr(graph.env, "scalars", None) is not None
     ):
         raise NotCompilable(
             "`sum` of something that is no tuple of Python's numbers has no compiled form yet"
         )
     graph.keep(args[0])
-    total = number(args[1]) if len(args) == 2 else const(0)
+    start = args[1] if len(args) == 2 else const(0)
     lost: Expr | None = None
+    if complex_numbers.is_complex(start, *args[0]):
+        return functools.reduce(lambda a, b: complex_numbers.binary(graph, "add", a, b), args[0], start)
+    total = number(start)
     for part in args[0]:
         value = number(part)
         if COMPENSATED and value.type is not FLOAT32 and total.type is not FLOAT32 and value.type.is_float:
@@ -205,7 +212,7 @@ def _sum(graph: Graph, args: Sequence[Symbolic]) -> Symbolic:
 
 
 def _len(graph: Graph, args: Sequence[Symbolic]) -> Symbolic:
-    if len(args) != 1 or isinstance(args[0], Expr):
+    if len(args) != 1 or isinstance(args[0], (Expr, Complex)):
         raise NotCompilable("`len` of a number")
     value = args[0]
     if isinstance(value, tuple):
@@ -225,6 +232,7 @@ def _handlers(*pairs: tuple[object, Handler]) -> dict[int, list[tuple[object, Ha
 
 _HANDLERS = _handlers(
     (builtins.int, _one("int", lambda graph, value: graph.own(arithmetic.as_int(graph, value)))),
+    (builtins.complex, complex_numbers.construct),
     (builtins.float, _one("float", lambda graph, value: graph.own(arithmetic.as_float(value)))),
     (builtins.round, _rounding("round", "round_int")),
     (np.float64, _one("np.float64", arithmetic.as_float64)),

@@ -271,7 +271,12 @@ class _Walk:
                 self._module(value, code)
             case np.ndarray():
                 array = cast("np.ndarray[Any, Any]", value)
-                if not array.flags.c_contiguous or not array.flags.aligned or not array.dtype.isnative:
+                if (
+                    array.dtype.kind == "c"
+                    or not array.flags.c_contiguous
+                    or not array.flags.aligned
+                    or not array.dtype.isnative
+                ):
                     raise Unclear
             case functools.partial():
                 called = cast("functools.partial[Any]", value)
@@ -284,6 +289,7 @@ class _Walk:
                 bool()
                 | int()
                 | float()
+                | complex()
                 | np.generic()
                 | bytes()
                 | type()

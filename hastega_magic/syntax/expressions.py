@@ -9,7 +9,8 @@ from types import FunctionType, ModuleType
 from typing import cast
 
 from hastega_magic.errors import NOWHERE, NotCompilable
-from hastega_magic.ir.expr import Expr, const, is_const
+from hastega_magic.ir.expr import Expr, is_const
+from hastega_magic.syntax import complex_numbers
 from hastega_magic.syntax.arithmetic import BINARY, COMPARE, UNARY, power
 from hastega_magic.syntax.calls import call, check
 from hastega_magic.syntax.functions import FunctionSyntax, described
@@ -25,7 +26,7 @@ from hastega_magic.syntax.graph import (
     number,
 )
 from hastega_magic.syntax.pipe import is_pipe
-from hastega_magic.types import BOOL
+from hastega_magic.types import BOOL, Complex
 
 _NO_ARRAYS: tuple[type[object], ...] = (dict, str, bytes, set, frozenset)
 
@@ -41,7 +42,7 @@ _SENTENCES: dict[type[ast.expr], str] = {
     ast.Starred: "`*` in a call or a tuple is not compiled yet",
 }
 
-_CONSTANTS: dict[type[object], str] = {str: "a string", bytes: "a bytes object", complex: "a complex number"}
+_CONSTANTS: dict[type[object], str] = {str: "a string", bytes: "a bytes object"}
 
 
 @dataclass
@@ -185,7 +186,10 @@ class Frame:
             case ast.UnaryOp(op=ast.Not()):
                 return self.graph.own(self._condition(node))
             case ast.UnaryOp(op=op, operand=operand):
-                return self.graph.make(UNARY[type(op)], self.evaluate(operand))
+                value = self.evaluate(operand)
+                if isinstance(value, Complex):
+                    return complex_numbers.unary(self.graph, UNARY[type(op)], value)
+                return self.graph.make(UNARY[type(op)], value)
             case ast.BoolOp(op=op, values=[first, *rest]):
                 return self._short_circuit(isinstance(op, ast.And), first, rest)
             case ast.BoolOp():
@@ -194,8 +198,8 @@ class Frame:
                 return self._comparison(self.evaluate(left), ops, comparators)
 
     def _constant(self, value: object) -> Symbolic:
-        if isinstance(value, (bool, int, float)):
-            return const(value)
+        if isinstance(value, (bool, int, float, complex)):
+            return known(value, repr(value))
         kind = _CONSTANTS.get(type(value), str(value))
         raise NotCompilable(f"{kind} takes part, and only numbers are compiled")
 
@@ -231,9 +235,12 @@ class Frame:
             is_in = isinstance(ops[0], (ast.In, ast.NotIn))
             raise NotCompilable(f"`{'in' if is_in else 'is'}` is not compiled yet")
         right = self.evaluate(others[0])
-        if isinstance(left, tuple) or isinstance(right, tuple):
+        if complex_numbers.is_complex(left, right):
+            result = number(complex_numbers.binary(graph, COMPARE[type(ops[0])], left, right))
+        elif isinstance(left, tuple) or isinstance(right, tuple):
             raise NotCompilable("tuples are compared")
-        result = graph.make(COMPARE[type(ops[0])], left, right)
+        else:
+            result = graph.make(COMPARE[type(ops[0])], left, right)
         if len(ops) == 1:
             return result
         graph.keep(right)
@@ -257,7 +264,7 @@ class Frame:
         items = captured_tuple(value)
         if items is not None and (isinstance(index, ast.Slice) or is_const_index(self.evaluate(index))):
             return self._part(items, index)
-        if isinstance(value, tuple):
+        if isinstance(value, tuple) and not isinstance(value, Complex):
             return self._part(value, index)
         if isinstance(value, Known):
             if isinstance(index, (ast.Slice, ast.Tuple)):
@@ -292,6 +299,8 @@ class Frame:
                 return known(getattr(value.value, attribute), name)
             except AttributeError:
                 raise NotCompilable(f"`{name}` does not exist") from None
+        if attribute in ("real", "imag") and isinstance(value, (Expr, Complex)):
+            return complex_numbers.attribute(self.graph, value, attribute)
         text = self.syntax.places.segment(node)
         raise NotCompilable(f"the attribute `{text}` is read, and only those of modules are compiled")
 
@@ -299,6 +308,12 @@ class Frame:
         callee = node.func
         if isinstance(callee, ast.Attribute):
             owner = self.evaluate(callee.value)
+            if (
+                isinstance(owner, (Expr, Complex))
+                and callee.attr == "conjugate"
+                and not node.args + node.keywords
+            ):
+                return complex_numbers.conjugate(self.graph, owner)
             if not (isinstance(owner, Known) and isinstance(owner.value, ModuleType)):
                 name = self.syntax.places.segment(callee)
                 raise NotCompilable(f"the method `{name}` is called: observation prevents optimisation")
@@ -320,6 +335,8 @@ def is_const_index(value: Symbolic) -> bool:
 
 def binary(graph: Graph, op: ast.operator, left: Symbolic, right: Symbolic) -> Symbolic:
     """The operator over two values; tuples may be concatenated."""
+    if complex_numbers.is_complex(left, right) and type(op) in (*BINARY, ast.Pow):
+        return complex_numbers.binary(graph, BINARY.get(type(op), "pow"), left, right)
     if isinstance(op, ast.Pow):
         return power(graph, number(left), number(right))
     if isinstance(op, ast.Add) and isinstance(left, tuple) and isinstance(right, tuple):

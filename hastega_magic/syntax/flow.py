@@ -16,6 +16,7 @@ from hastega_magic.ir.expr import Expr, const
 from hastega_magic.syntax.expressions import Frame, binary
 from hastega_magic.syntax.graph import Poison, Symbolic, captured_tuple
 from hastega_magic.syntax.iterate import Items, items_of
+from hastega_magic.types import Complex
 
 TRUE, FALSE = const(True), const(False)
 
@@ -303,6 +304,6 @@ def assign(frame: Frame, target: ast.expr, value: Symbolic) -> None:
 
 def _unpack(value: Symbolic) -> tuple[Symbolic, ...]:
     items = value if isinstance(value, tuple) else captured_tuple(value)
-    if items is None:
+    if items is None or isinstance(items, Complex):
         raise NotCompilable("something that is no tuple is unpacked")
     return items

@@ -11,12 +11,12 @@ from typing import Any, Protocol, cast
 import numpy as np
 
 from hastega_magic.errors import NOWHERE, NotCompilable, Span
-from hastega_magic.ir.expr import Expr, conjunction, const, is_const, leaf, make, postorder, truth
+from hastega_magic.ir.expr import Expr, conjunction, const, is_const, leaf, made_like, make, postorder, truth
 from hastega_magic.ir.loop import iteration
 from hastega_magic.ir.pipeline import Source, Table
 from hastega_magic.ops import OPS
 from hastega_magic.syntax.functions import described
-from hastega_magic.types import BOOL, FLOAT, INT, ScalarType
+from hastega_magic.types import BOOL, FLOAT, INT, Complex, ScalarType
 
 
 class Environment(Protocol):
@@ -83,6 +83,9 @@ def known(value: object, name: str) -> Symbolic:
     """A captured object: numbers are constants; subclasses of numbers may do as they like, and are not."""
     if type(value) in _PLAIN:
         return const(value)
+    if type(value) in (complex, np.complex64):
+        held = cast("complex | np.complex64", value)
+        return Complex((const(held.real), const(held.imag)))
     if isinstance(value, np.integer):  # `arr.max()`: integers are Python integers here
         return const(int(cast("np.integer[Any]", value)))
     return Known(value, name)
@@ -100,6 +103,8 @@ def number(value: Symbolic) -> Expr:
     """The node of a number; NotCompilable for everything else."""
     if isinstance(value, Expr):
         return value
+    if isinstance(value, Complex):
+        raise NotCompilable("a complex number stands where a real one is needed")
     if isinstance(value, tuple):
         raise NotCompilable("a tuple stands where a number is needed")
     if isinstance(value, Poison):
@@ -122,6 +127,11 @@ class Graph:
     active: list[object] = field(default_factory=list[object])
     spans: dict[Expr, tuple[Span, ...]] = field(default_factory=dict[Expr, "tuple[Span, ...]"])
     place: Span = NOWHERE
+    numpy: bool = False
+    """Whether NumPy's floats, elements of captured arrays, take part."""
+    _tables: dict[int, tuple[object, tuple[Known, ...]]] = field(
+        default_factory=dict[int, "tuple[object, tuple[Known, ...]]"]
+    )
     _fallible: dict[Expr, bool] = field(default_factory=dict[Expr, bool])
 
     def captured(self, where: Where, value: object, name: str) -> Symbolic:
@@ -159,6 +169,8 @@ class Graph:
 
     def truth(self, value: Symbolic) -> Expr:
         """bool(value)."""
+        if isinstance(value, Complex):
+            return self.make("or", *(truth(number(part)) for part in value))
         if isinstance(value, tuple):
             return const(bool(value))
         node = number(value)
@@ -243,16 +255,39 @@ class Graph:
 
     def choose(self, condition: Expr, yes: Symbolic, no: Symbolic) -> Symbolic:
         """One of two values of the same shape."""
+        if isinstance(yes, Complex) != isinstance(no, Complex):
+            raise NotCompilable("the result would be complex for some elements and something else for others")
         if isinstance(yes, tuple) and isinstance(no, tuple) and len(yes) == len(no):
-            return tuple(self.choose(condition, left, right) for left, right in zip(yes, no, strict=True))
+            pairs = zip(yes, no, strict=True)
+            return made_like(yes, [self.choose(condition, left, right) for left, right in pairs])
         if isinstance(yes, tuple) or isinstance(no, tuple):
             raise NotCompilable("the result would be a tuple for some elements and something else for others")
         if isinstance(yes, Known) and isinstance(no, Known) and yes.value is no.value:
             return yes
         return self.make("select", condition, yes, no)
 
-    def item(self, table: Known, index: Expr) -> Expr:
+    def item(self, table: Known, index: Expr) -> Symbolic:
         """An element of a captured array; a negative index counts from its end, as in Python."""
+        parts = self._parts(table)
+        held: Any = table.value
+        self.numpy = self.numpy or (isinstance(held, np.ndarray) and cast(Any, held).dtype.kind in "fc")
+        if len(parts) > 1:
+            return Complex(self._item(part, index) for part in parts)
+        return self._item(table, index)
+
+    def _parts(self, table: Known) -> tuple[Known, ...]:
+        """The arrays of real numbers that a captured array is made of: itself, or two of a complex one."""
+        held: Any = table.value
+        pairs = isinstance(held, (list, tuple)) and set(map(type, cast(Any, held))) == {complex}
+        if not pairs and not (isinstance(held, np.ndarray) and cast(Any, held).dtype.kind == "c"):
+            return (table,)
+        if id(table.value) not in self._tables:
+            array: Any = np.array(cast(Any, table.value)) if pairs else table.value
+            halves = Known(array.real, table.name), Known(array.imag, table.name)
+            self._tables[id(table.value)] = table.value, halves
+        return self._tables[id(table.value)][1]
+
+    def _item(self, table: Known, index: Expr) -> Expr:
         if index.type.is_float:
             raise NotCompilable(f"`{table.name}` is subscripted with a float")
         if index.type is BOOL and isinstance(table.value, np.ndarray):
@@ -269,7 +304,8 @@ class Graph:
 
     def length(self, table: Known) -> Expr:
         """len() of a captured array."""
-        slot, _ = self.env.table(table.name, table.value)
+        part = self._parts(table)[0]
+        slot, _ = self.env.table(part.name, part.value)
         return leaf("length", INT, slot)
 
 

@@ -16,7 +16,7 @@ from hastega_magic.ir.expr import Expr, const, convert, is_const
 from hastega_magic.syntax.expressions import Frame
 from hastega_magic.syntax.functions import described
 from hastega_magic.syntax.graph import Known, Symbolic, captured_tuple, number
-from hastega_magic.types import BOOL, INT
+from hastega_magic.types import BOOL, INT, Complex
 
 FEW = 8
 """Turns of a loop over a range that are written out; more become a loop in the kernel."""
@@ -68,6 +68,8 @@ def items_of(frame: Frame, iterable: ast.expr) -> Items:
             return _numbered(items_of(frame, iterable.args[0]))
     value = frame.evaluate(iterable)
     frame.graph.keep(value)
+    if isinstance(value, Complex):
+        raise NotCompilable("a loop over a number: Python raises TypeError")
     parts = value if isinstance(value, tuple) else captured_tuple(value)
     if parts is not None:
         if len(parts) > MANY:

@@ -13,6 +13,7 @@ from hastega_magic.ir.pipeline import Sink, Stage
 from hastega_magic.syntax.cell import StageSite
 from hastega_magic.syntax.graph import Environment
 from hastega_magic.syntax.lower import parameters
+from hastega_magic.types import Complex
 
 
 @dataclass(frozen=True)
@@ -174,6 +175,8 @@ def positive(name: str, value: object) -> int:
 
 def scalar(loop: Loop, name: str) -> Expr:
     """The element, which must be a number."""
+    if isinstance(loop.element, Complex):
+        raise NotCompilable(f"`{name}` of complex numbers is left to Python")
     if isinstance(loop.element, tuple):
         raise NotCompilable(f"`{name}` of tuples is left to Python")
     return loop.element

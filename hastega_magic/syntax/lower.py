@@ -12,14 +12,14 @@ from types import CodeType, FunctionType
 from typing import cast
 
 from hastega_magic.errors import NOWHERE, NotCompilable, Span
-from hastega_magic.ir.expr import Expr, Value, leaf
+from hastega_magic.ir.expr import Expr, Value, leaf, made_like
 from hastega_magic.ir.pipeline import Fn
 from hastega_magic.syntax.calls import call
 from hastega_magic.syntax.expressions import Frame
 from hastega_magic.syntax.flow import Flow
 from hastega_magic.syntax.functions import ast_of, described, name_of, spreads
 from hastega_magic.syntax.graph import Environment, Graph, Known, Nested, Poison, Symbolic, known
-from hastega_magic.types import ScalarType
+from hastega_magic.types import Complex, ScalarType
 
 _DEEPEST_CALL = 100
 
@@ -34,7 +34,7 @@ def _number_parameters(structure: object, counter: list[int]) -> Value:
         counter[0] += 1
         return leaf("param", structure, counter[0] - 1)
     parts = cast("tuple[object, ...]", structure)
-    return tuple(_number_parameters(part, counter) for part in parts)
+    return made_like(parts, [_number_parameters(part, counter) for part in parts])
 
 
 def lower(
@@ -98,8 +98,8 @@ def _lowered(
     predicate: bool,
 ) -> Fn:
     if arguments is None:
-        wide = isinstance(element, tuple) and spreads(function, len(element))
-        arguments = element if wide and isinstance(element, tuple) else (element,)
+        parts = element if isinstance(element, tuple) and not isinstance(element, Complex) else ()
+        arguments = parts if parts and spreads(function, len(parts)) else (element,)
     graph = Graph(env, _inline)
     try:
         if isinstance(function, FunctionType):
@@ -128,7 +128,7 @@ def _numbers(result: Symbolic) -> Value:
     if isinstance(result, tuple):
         if not result:
             raise NotCompilable("the result is an empty tuple")
-        return tuple(_numbers(part) for part in result)
+        return made_like(result, [_numbers(part) for part in result])
     if isinstance(result, Poison):
         raise NotCompilable(result.reason)
     raise NotCompilable(

@@ -10,13 +10,13 @@ from typing import Any, cast
 import numpy as np
 
 from hastega_magic.errors import NotCompilable
-from hastega_magic.ir.expr import Expr, Value, const, convert, flatten, make, structure
+from hastega_magic.ir.expr import Expr, Value, const, convert, flatten, make, map_value, structure
 from hastega_magic.ir.pipeline import Fn, Stage
 from hastega_magic.syntax import rules_order, running
 from hastega_magic.syntax.cell import StageSite
 from hastega_magic.syntax.joining import Cut, Loop, Rule, ends, integer, scalar
 from hastega_magic.syntax.lower import lower
-from hastega_magic.types import BOOL, FLOAT, FLOAT32, FLOAT64, INT
+from hastega_magic.types import BOOL, FLOAT, FLOAT32, FLOAT64, INT, Complex
 
 
 def _map(loop: Loop, site: StageSite, given: Mapping[str, Any]) -> None:
@@ -45,7 +45,7 @@ def _zipped(loop: Loop, site: StageSite, others: tuple[Any, ...]) -> None:
     if (loop.view.start, loop.view.step) != (0, 1):
         raise Cut  # the others begin at their own start
     sources = tuple(loop.env.source(other) for other in others)
-    types = (structure(loop.element), *(source.type for source in sources))
+    types = (structure(loop.element), *(source.structure for source in sources))
     loop.add(Stage("zip", site.text, site.span, None, sources), types)
     if loop.view.count is not None:
         shortest = min(source.length for source in sources)
@@ -97,7 +97,7 @@ def _where(loop: Loop, site: StageSite, given: Mapping[str, Any]) -> None:
 
 
 def _replaced(value: Value, new: Mapping[Expr, Expr]) -> Value:
-    return new[value] if isinstance(value, Expr) else tuple(_replaced(part, new) for part in value)
+    return map_value(new.__getitem__, value)
 
 
 def _astype(loop: Loop, site: StageSite, given: Mapping[str, Any]) -> None:
@@ -158,9 +158,25 @@ def sink(loop: Loop, site: StageSite, given: Mapping[str, Any]) -> None:
     """Every sink without arguments."""
     for name in given.keys() - {"rest"}:
         raise NotCompilable(f"`{site.name}` with `{name}` is left to Python")
+    if isinstance(loop.element, Complex) and site.name not in ("count", "to_list"):
+        _complex_sink(loop, site)
+        return
     if isinstance(loop.element, tuple) and site.name not in ("count", "to_list"):
         raise NotCompilable(f"`{site.name}` of tuples is left to Python")
     ends(loop, site, site.name)
+
+
+def _complex_sink(loop: Loop, site: StageSite) -> None:
+    match site.name:
+        case "sum" | "mean":
+            ends(loop, site, site.name)
+        case "prod":
+            ends(loop, site, "complex_prod")
+        case "any" | "all":
+            _mapped(loop, site, _as(loop, site, bool))
+            ends(loop, site, site.name)
+        case _:
+            raise NotCompilable(f"complex numbers have no order: Python raises TypeError for `{site.name}`")
 
 
 def _extreme(loop: Loop, site: StageSite, given: Mapping[str, Any]) -> None:
@@ -187,7 +203,8 @@ def _var(loop: Loop, site: StageSite, given: Mapping[str, Any]) -> None:
 
 
 def _dot(loop: Loop, site: StageSite, given: Mapping[str, Any]) -> None:
-    scalar(loop, "dot")
+    if not isinstance(loop.element, Complex):
+        scalar(loop, "dot")
     loop.needs_position()
     other = loop.env.source(given["other"])
     if loop.length() != other.length:

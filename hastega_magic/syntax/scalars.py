@@ -32,7 +32,7 @@ from hastega_magic.ir.expr import (
 from hastega_magic.ir.pipeline import FIRST_PARAMETER, Fn, Pipeline, Sink, Source, Stage
 from hastega_magic.ops import OPS
 from hastega_magic.ops.row import math_float
-from hastega_magic.types import BOOL, FLOAT32, INT, ScalarType
+from hastega_magic.types import BOOL, FLOAT32, INT, Complex, ScalarType
 
 Kind = type[Any]
 """Of a value: int, float, bool, or a class of NumPy's scalars."""
@@ -84,6 +84,8 @@ def by_numpys_rules(
     `kind_of`: of a source's elements; `tables`: of the elements of the captured arrays, by slot. NotCompilable with
     the reason where NumPy's result would be another, or is not known.
     """
+    if any(map(_complex, (pipeline.source, *pipeline.stages))):
+        raise NotCompilable("NumPy's complex numbers are left to NumPy")
     kinds: Kinds = kind_of(pipeline.source)
     stages: list[Stage] = []
     for stage in pipeline.stages:
@@ -103,6 +105,17 @@ def by_numpys_rules(
     filtered = any(stage.kind == "filter" for stage in stages)
     stages, result = _ended(pipeline.sink, stages, kinds, length)
     return replace(pipeline, stages=tuple(stages)), replace(result, filtered=filtered)
+
+
+def _complex(part: Source | Stage) -> bool:
+    """Whether complex numbers take part."""
+    if isinstance(part, Source):
+        return bool(part.parts)
+    return any(map(_complex, part.sources)) or (part.fn is not None and _holds_complex(part.fn.result))
+
+
+def _holds_complex(value: Value) -> bool:
+    return isinstance(value, Complex) or (isinstance(value, tuple) and any(map(_holds_complex, value)))
 
 
 def _ended(sink: Sink, stages: list[Stage], kinds: Kinds, length: int) -> tuple[list[Stage], Scalars]:

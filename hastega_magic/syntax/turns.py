@@ -335,7 +335,7 @@ def _widened(old: Value, new: Value) -> bool:
     if isinstance(old, Expr) or isinstance(new, Expr):
         kinds = {each.type for each in (old, new) if isinstance(each, Expr)}
         return type(old) is type(new) and (len(kinds) == 1 or kinds == {ScalarType.FLOAT, ScalarType.FLOAT64})
-    return len(old) == len(new) and all(map(_widened, old, new))
+    return type(old) is type(new) and len(old) == len(new) and all(map(_widened, old, new))
 
 
 def _numeric(value: Symbolic) -> TypeGuard[Value]:

@@ -122,6 +122,8 @@ def same(a: Any, b: Any) -> bool:
         return False
     if isinstance(a, list | tuple):
         return len(a) == len(b) and all(same(*pair) for pair in zip(a, b, strict=True))
+    if isinstance(a, complex):
+        return same(a.real, b.real) and same(a.imag, b.imag)
     if isinstance(a, float):
         return (a != a and b != b) or (a == b and math.copysign(1, a) == math.copysign(1, b))
     return bool(a == b)
@@ -134,6 +136,8 @@ def _plain(value: Any) -> Any:
 def close(a: Any, b: Any, tolerance: float = 1e-12) -> bool:
     """For float reductions, whose order of rounding is not Python's."""
     a, b = _plain(a), _plain(b)
+    if isinstance(a, complex) and isinstance(b, complex):
+        return close(a.real, b.real, tolerance) and close(a.imag, b.imag, tolerance)
     if isinstance(a, tuple) and isinstance(b, tuple):
         return len(a) == len(b) and all(close(*pair, tolerance) for pair in zip(a, b, strict=True))
     if isinstance(a, float) and isinstance(b, float) and math.isfinite(a) and math.isfinite(b):
@@ -265,6 +269,13 @@ int_sources = st.one_of(
 float_sources = st.one_of(
     st.lists(floats, max_size=40),
     st.builds(_laid_out, st.lists(floats, min_size=1, max_size=40).map(np.array), st.sampled_from(LAYOUTS)),
+)
+complexes = st.builds(complex, floats, floats)
+complex_sources = st.one_of(
+    st.lists(complexes, min_size=1, max_size=40),
+    st.builds(
+        _laid_out, st.lists(complexes, min_size=1, max_size=40).map(np.array), st.sampled_from(LAYOUTS)
+    ),
 )
 float32_sources = st.builds(
     _laid_out,

@@ -42,7 +42,7 @@ def test_description(name):
     [
         ([1, 2.0], "float, int"), ([None], "NoneType"), (np.zeros((2, 2)), "2 dimensions"), ("abc", "str"),
         ({1: 2}, "dict"),
-        (np.array([1], object), "object"), (np.array([1j]), "complex128"), (np.ma.array([1, 2]), "subclass"),
+        (np.array([1], object), "object"), (np.array([0], "M8[s]"), "datetime64"), (np.ma.array([1, 2]), "subclass"),
         (range(0, 2**70, 2**69), "64 bits"), (np.zeros(2, np.float16), "float16"),
     ],
 )  # fmt: skip
