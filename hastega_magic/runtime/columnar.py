@@ -193,7 +193,7 @@ def numbers(data: object) -> object:
 def _of_pandas(data: Any, name: str) -> AnyArray | Pieces:
     dtype: Any = data.dtype
     if isinstance(dtype, np.dtype):
-        if cast("np.dtype[Any]", dtype).name not in STORAGES:
+        if cast("np.dtype[Any]", dtype).name not in {*STORAGES, "complex128"}:
             raise NotCompilable(f"elements of type {dtype} are not compiled")
         return widened(cast(AnyArray, data.to_numpy()))
     if getattr(dtype, "kind", "O") not in "biuf":

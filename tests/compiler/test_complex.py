@@ -189,6 +189,12 @@ def test_lengths_and_threads(length):
     assert battery.same(ran.value, as_result([z / 2 for z in zs.tolist() if z.imag > 0], zs))
 
 
+def test_series():
+    pandas = pytest.importorskip("pandas")
+    ran = battery.assert_like_python("zs |> map(lambda z: z * 2j + 1)", {"zs": pandas.Series(MANY)})
+    battery.one_loop(ran)
+
+
 def test_sums_have_the_same_bits_everywhere():
     cell = "zs |> map(lambda z: z * 1.1) |> sum"
     values = {
