@@ -63,7 +63,9 @@ class Options:
         if self.width not in (0, 1, 2, 4, 8, 16, 32, 64):
             raise UsageError(f"--width takes a power of two from 1 to 64, not {self.width}")
         if not 0 < self.tune_seconds < 3600:
-            raise UsageError(f"tune_seconds takes up to an hour, and more than nothing, not {self.tune_seconds}")
+            raise UsageError(
+                f"tune_seconds takes up to an hour, and more than nothing, not {self.tune_seconds}"
+            )
         if self.threads < 0 or self.repeat < 1 or self.device_memory < 0:
             raise UsageError("--threads and --device-memory take zero or more, --repeat one or more")
 
