@@ -25,7 +25,7 @@ from hastega_magic.passes.pipelines import INFER
 from hastega_magic.report import units
 from hastega_magic.syntax.build import BoundStage
 from hastega_magic.trace import Trace
-from hastega_magic.types import BOOL, FLOAT32, ScalarType
+from hastega_magic.types import BOOL, FLOAT32, Complex, ScalarType
 
 
 class _Graph:
@@ -253,6 +253,8 @@ _WHOLE = (1 << 64) - 1
 def _types(value: Value, ranges: Mapping[Expr, Interval]) -> str:
     if isinstance(value, Expr):
         return _ranged(value.type, ranges.get(value) if value.type is not BOOL else None)
+    if isinstance(value, Complex):
+        return "complex64" if value.real.type is FLOAT32 else "complex"
     return f"({', '.join(_types(part, ranges) for part in value)})"
 
 

@@ -12,6 +12,7 @@ a filter, the branch that is not taken, and the end of the source leave lanes ou
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -19,10 +20,11 @@ from typing import Any, cast
 
 from hastega_magic.compiler.execute import Execution
 from hastega_magic.compiler.listings import present
-from hastega_magic.ir.expr import Expr, Value
-from hastega_magic.ir.fused import Fused
+from hastega_magic.ir.expr import Expr, Value, flatten
+from hastega_magic.ir.fused import Fused, Output
 from hastega_magic.ir.interpreter import element_values
 from hastega_magic.ir.printer import fused_lines
+from hastega_magic.types import Complex
 
 _MOST_LANES = 16
 _WORK_ITEMS = 8
@@ -138,7 +140,7 @@ def _view(
     ends: list[dict[str, object]] = []
     first = len(lines) - len(form.outputs)
     for place, output in enumerate(form.outputs):
-        taken = [_of(lane, output.value) if _takes(lane, output.mask) else None for lane in ran]
+        taken = [_taken(lane, output) if _takes(lane, output.mask) else None for lane in ran]
         ends.append(_step(first + place + 1, lines[first + place][0], taken, lanes))
     ends = ends[:_MOST_STEPS]
     shown = [*steps[: _MOST_STEPS - len(ends)], *ends]
@@ -163,7 +165,19 @@ def _of(lane: _Lane, value: Value) -> str | None:
             return short(value.value)
         return lane.raised or None
     parts = [_of(lane, part) for part in value]
+    if isinstance(value, Complex) and parts[0] is not None and parts[1] is not None:
+        return lane.raised or f"{parts[0]}{'' if parts[1].startswith('-') else '+'}{parts[1]}j"
     return None if None in parts else f"({', '.join(filter(None, parts))})"
+
+
+def _taken(lane: _Lane, output: Output) -> str | None:
+    """What an output takes of the element; a value in parts as the number that it is."""
+    if not output.weights:
+        return _of(lane, output.value)
+    parts = [lane.values.get(part, part.value) for part in flatten(output.value)]
+    if not all(isinstance(part, int) for part in parts):
+        return lane.raised or None
+    return short(sum(map(operator.mul, output.weights, cast("list[int]", parts))))
 
 
 def _step(line: int, text: str, values: Sequence[str | None], lanes: int) -> dict[str, object]:

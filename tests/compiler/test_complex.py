@@ -247,6 +247,8 @@ def test_a_report_names_the_type():
     code = ran.report["pipelines"][0]["code"]
     assert "source zs: array complex128 complex" in code["pipeline"]
     assert "zs.real" in code["fused"]
+    shown = ran.report["pipelines"][0]["lanes"]["steps"][-1]["values"][0]
+    assert complex(shown) == pytest.approx(MANY[0] * MANY[0], rel=1e-4)
     assert (
         "shufflevector <16 x double>" in code["llvm"]
         or ran.executions[0].compiled.bodies[0].kernel.schedule.lanes != 8

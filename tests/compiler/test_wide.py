@@ -115,6 +115,13 @@ def test_only_sums_that_are_exact_have_parts():
     assert ran.executions[-1].fell_back  # `y` holds the elements, so they are checked all the same
 
 
+def test_lanes_show_the_number_that_is_summed():
+    ran = battery.run("xs |> map(lambda x: x * x) |> sum", {"xs": np.array([3, 2**40, -(2**63)])})
+    steps = ran.report["pipelines"][0]["lanes"]["steps"]
+    assert steps[-1]["values"][:3] == ["9", "1.209e+24", "8.507e+37"]
+    assert steps[-1]["text"].startswith("line 1 = sum 2^64 · ")
+
+
 def test_small_elements_cost_no_parts():
     loops.clear_cache()
     ran = battery.run("xs |> map(lambda x: x * x) |> sum", {"xs": np.arange(50_000)})
