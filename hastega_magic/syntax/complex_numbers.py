@@ -187,7 +187,7 @@ def _power(graph: Graph, base: Symbolic, exponent: Symbolic) -> Symbolic:
     """Powers with a small whole number as exponent, by multiplications, as CPython has them."""
     given = [node.value for node in _parts(exponent) if node.op == "const"]
     value: Any = given[0] if given and len(given) == len(_parts(exponent)) and not any(given[1:]) else None
-    if not isinstance(base, Complex) or value is None or value != int(value) or abs(value) > _LARGEST_POWER:
+    if not isinstance(base, Complex) or value is None or not _is_small(value):
         raise NotCompilable(
             f"powers of complex numbers are compiled for whole constants up to {_LARGEST_POWER} alone"
         )
@@ -206,6 +206,10 @@ def _power(graph: Graph, base: Symbolic, exponent: Symbolic) -> Symbolic:
         found = _quotient(graph, one, found)
     real, imag = found
     return Complex((graph.make("complex_finite", real, imag), graph.make("complex_finite", imag, real)))
+
+
+def _is_small(value: Any) -> bool:
+    return abs(value) <= _LARGEST_POWER and value == int(value)  # a NaN is not, nor an infinity
 
 
 def _numpy_power(graph: Graph, base: Complex, exponent: int) -> Complex:

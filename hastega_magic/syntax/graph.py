@@ -142,6 +142,9 @@ class Graph:
 
     def note(self, value: Symbolic, span: Span) -> None:
         """The value is computed here, unless it is an element as given or came from a place within."""
+        if isinstance(value, Complex):
+            for part in value:
+                self.note(part, span)
         if isinstance(value, Expr) and value.op not in ("param", "const") and span != NOWHERE:
             known = self.spans.get(value, ())
             if not any(each.within(span) for each in known):

@@ -229,6 +229,7 @@ def test_what_raises(text, error):
     ("text", "reason"),
     [
         ("zs |> map(lambda z: z ** z)", "whole constants up to 100"),
+        ("zs |> map(lambda z: z ** math.nan)", "whole constants up to 100"),
         ("zs |> map(lambda z: z if z.real > 0 else 1.0)", "complex for some elements"),
         ("zs |> cumsum", "`cumsum` of complex numbers"),
         ("ns |> map(lambda n: 1j / table[n])", "as NumPy's complex numbers are"),
@@ -247,6 +248,7 @@ def test_a_report_names_the_type():
     code = ran.report["pipelines"][0]["code"]
     assert "source zs: array complex128 complex" in code["pipeline"]
     assert "zs.real" in code["fused"]
+    assert "z * z" in {link["text"] for link in ran.report["pipelines"][0]["links"]}
     shown = ran.report["pipelines"][0]["lanes"]["steps"][-1]["values"][0]
     assert complex(shown) == pytest.approx(MANY[0] * MANY[0], rel=1e-4)
     assert (
