@@ -7,7 +7,7 @@ from hastega_magic.codegen.llvm_frame import Frame
 from hastega_magic.codegen.llvm_loops import Carried
 from hastega_magic.codegen.llvm_scan import Scans
 from hastega_magic.codegen.llvm_text import splat
-from hastega_magic.ir.kernel import TROUBLE
+from hastega_magic.ir.kernel import ROW_BY_ROW, TROUBLE
 from hastega_magic.types import RESULT_STORAGE
 
 _PATIENCE = 100
@@ -125,7 +125,8 @@ class BlockEnd:
         w.line(f"store atomic i64 %turn.after, ptr {self.frame.turn} release, align 8")
         for number, store in enumerate(self.frame.layout.stores):
             group = self.frame.layout.groups[number]
-            if group is None or store.running in ("cumsum", "fold") or store.type is not store.value.type:
+            written = store.running == "fold" or store.running in ROW_BY_ROW
+            if group is None or written or store.type is not store.value.type:
                 continue
             self.frame.at(store)
             size, packed = RESULT_STORAGE[store.value.type].size, self.frame.scratch[number]

@@ -185,6 +185,7 @@ class TestAffineSteps:
         (pipeline,) = ran.report["pipelines"]
         assert "rows of 8" in " ".join(pipeline["why"])
         assert "affine 0" in pipeline["code"]["passes"][-1]["text"]
+        assert "memcpy" not in pipeline["code"]["llvm"]  # rows are written where they belong, once
 
 
 def test_the_report_says_that_the_order_counts():
