@@ -33,6 +33,15 @@ SLACK = VIRTUAL_LANES
 """Elements that a packed store may write past the last kept one."""
 
 
+ALIGNMENT = 64
+"""Of a thread's scratch: vectors in it do not lie across cache lines."""
+
+
+def aligned(address: int) -> int:
+    """The first aligned address from here on."""
+    return -(-address // ALIGNMENT) * ALIGNMENT
+
+
 @dataclass(frozen=True)
 class Layout:
     """Where a kernel's operands stand among the words.

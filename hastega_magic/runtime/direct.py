@@ -43,7 +43,7 @@ class Direct:
         self._status = (ctypes.c_uint8 * MOST_BLOCKS)()
         self._shared = (ctypes.c_int64 * plan.shared_words)()
         self._kept = (ctypes.c_int64 * (MOST_BLOCKS * max(1, plan.group_count)))()
-        self._scratch = (ctypes.c_uint8 * max(1, plan.scratch_bytes))()
+        self._scratch = (ctypes.c_uint8 * (plan.scratch_bytes + abi.ALIGNMENT))()
         self.partials: list[Any] = []
         for number, fold in enumerate(plan.folds):
             floats = fold.kind != "count" and fold.value.type.is_float
@@ -54,7 +54,7 @@ class Direct:
         self._words[abi.SHARED] = ctypes.addressof(self._shared)
         self._words[abi.COUNTS] = ctypes.addressof(self._kept)
         self._words_address = ctypes.c_void_p(ctypes.addressof(self._words))
-        self._scratch_address = ctypes.c_void_p(ctypes.addressof(self._scratch))
+        self._scratch_address = ctypes.c_void_p(abi.aligned(ctypes.addressof(self._scratch)))
         self._stores = [
             (plan.store(number), RESULT_STORAGE[store.value.type].name, plan.groups[number])
             for number, store in enumerate(plan.stores)

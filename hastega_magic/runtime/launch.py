@@ -168,11 +168,11 @@ class Launch:
         self, plan: abi.Layout, program: Program, words: AnyArray, shared: AnyArray, blocks: int
     ) -> None:
         count = max(1, min(self.thread_count, blocks))
-        scratch = [np.empty(plan.scratch_bytes, np.uint8) for _ in range(count)]
+        scratch = [np.empty(plan.scratch_bytes + abi.ALIGNMENT, np.uint8) for _ in range(count)]
         address = ctypes.c_void_p(words.ctypes.data)
 
         def task(number: int) -> None:
-            program.function(address, ctypes.c_void_p(scratch[number].ctypes.data))
+            program.function(address, ctypes.c_void_p(abi.aligned(scratch[number].ctypes.data)))
 
         def ask_to_stop() -> None:
             shared[abi.STOP] = 1
