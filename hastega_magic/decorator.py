@@ -12,17 +12,20 @@ from collections.abc import Callable, Iterator
 from types import CellType, CodeType, FunctionType
 from typing import Any, TypeVar, cast, overload
 
+from hastega_magic.compiler import describe
 from hastega_magic.compiler.backends import require
 from hastega_magic.compiler.options import Options, options_of
 from hastega_magic.compiler.ordinary import OrdinaryCode, options_for
 from hastega_magic.compiler.prepared import Display
 from hastega_magic.compiler.repeated import Repeated
-from hastega_magic.errors import CellSyntaxError, NotCompilable
+from hastega_magic.compiler.statement import Bound
+from hastega_magic.errors import CellSyntaxError, NotCompilable, Reason
 from hastega_magic.report import Report, build_report
 from hastega_magic.syntax.captured import codes
 from hastega_magic.syntax.cell import RUN, Rewriter
 from hastega_magic.syntax.comprehension import TRY
 from hastega_magic.syntax.functions import definition_of, name_of
+from hastega_magic.syntax.site import Site, new_site_id
 from hastega_magic.syntax.stages import STAGES
 from hastega_magic.syntax.text import Text
 from hastega_magic.trace import Trace
@@ -42,6 +45,8 @@ class Calls:
         self.options = options
         self.why = why
         self.pipelines: dict[int, Repeated] = {}
+        self.refused: tuple[tuple[Site, str], ...] = ()
+        """Ordinary code that is no pipeline, and why."""
         self.called = False
 
     def begin(self) -> None:
@@ -69,6 +74,10 @@ class Calls:
         for each in self.pipelines.values():
             if each.runs:
                 each.tell(self.source, trace)
+        for site, reason in self.refused:
+            trace.next_group()
+            describe.describe_group([Bound(site, None, ())], trace)
+            describe.describe_barrier(site.text, Reason(reason, site.span), trace)
         return build_report(trace)
 
 
@@ -123,9 +132,13 @@ def _compiled_again(function: FunctionType, options: Options) -> tuple[FunctionT
         node.body = cast(ast.expr, rewriter.visit(node.body))
     else:
         node.body = [cast(ast.stmt, rewriter.visit(statement)) for statement in node.body]
-    if not rewriter.sites and not rewriter.ordinary:
+    if not rewriter.sites and not rewriter.ordinary and not rewriter.refused:
         raise NotCompilable("it holds no pipeline, and no comprehension that could be one")
     calls = Calls(_text_of(places, span.line, span.end_line), options)
+    calls.refused = tuple(
+        (Site(new_site_id(), places.cut(each), each, "", (), None, ast.Constant(None)), reason)
+        for each, reason in rewriter.refused.items()
+    )
     for number, site in rewriter.sites.items():
         calls.pipelines[number] = Repeated(site, options, code.co_filename)
     for number, each in rewriter.ordinary.items():

@@ -10,6 +10,7 @@ from hastega_magic.benchmarks.control_flow import CONTROL_FLOW
 from hastega_magic.benchmarks.logistic import LOGISTIC
 from hastega_magic.benchmarks.model import Workload
 from hastega_magic.benchmarks.opencl import LOGISTIC_OPENCL
+from hastega_magic.benchmarks.ordinary import ORDINARY
 from hastega_magic.benchmarks.stages import STAGES
 
 N = 10_000_000
@@ -218,7 +219,9 @@ def _table(entries: Iterable[Workload]) -> dict[str, Workload]:
     return table
 
 
-WORKLOADS: dict[str, Workload] = _table((*LOGISTIC, *_BASIC, *CONTROL_FLOW, *STAGES, *LOGISTIC_OPENCL))
+WORKLOADS: dict[str, Workload] = _table(
+    (*LOGISTIC, *_BASIC, *CONTROL_FLOW, *STAGES, *ORDINARY, *LOGISTIC_OPENCL)
+)
 
 
 def members(name: str) -> list[str]:

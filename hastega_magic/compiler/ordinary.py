@@ -49,11 +49,21 @@ _OFTEN = 8
 """After so many compilations nothing is compiled any more, unless most runs need none."""
 
 
-_RAISED = "an element raised: Python ran it again, from the first element"
+_IS_FEW = f"there are fewer than {FEW} elements: Python is faster"
+_RAISED = "it raised: Python ran it again, from the first element"
 
 
 class _NotExact(Exception):
     """The result would differ from Python's, in value or type."""
+
+
+@dataclass(frozen=True)
+class _Given:
+    """What is iterated over: which are NumPy arrays, their identities, and how many elements there are."""
+
+    arrays: tuple[bool, ...]
+    of_numpy: frozenset[int]
+    length: int
 
 
 @dataclass
@@ -87,54 +97,49 @@ class OrdinaryCode(Repeated):
     def _found(
         self, callees: tuple[object, ...], functions: tuple[object, ...], operands: tuple[object, ...]
     ) -> object:
+        """The value; nothing where Python is to find it."""
         code = self.code
         assert code is not None
+        for number in code.sources:  # the least that it may cost where there is nothing to gain
+            operand: Any = operands[number]
+            if type(operand) in _SOURCES and len(operand) < FEW:
+                return self._left(_IS_FEW)
         for callee, expected in zip(callees, code.expected, strict=True):
             if callee is not expected:
                 return self._left("a name that it calls is not Python's own function here")
-        arrays: list[bool] = []
-        length: int | None = None
-        for number in code.sources:
-            operand: Any = operands[number]
-            arrays.append(type(operand) is np.ndarray)
-            if type(operand) not in _SOURCES and not _is_array(operand) and not gives_numbers(operand):
-                name = type(operand).__name__
-                article = "an" if name[0] in "aeiouAEIOU" else "a"
-                return self._left(f"it iterates over {article} {name}, whose elements only Python can give")
-            length = len(operand) if length is None else min(length, len(operand))
-        assert length is not None
-        if length < FEW:
-            return self._left(f"there are fewer than {FEW} elements: Python is faster")
         if self._failed >= _TRIES:
             return _NOTHING
-        if any(arrays) and np.geterr()["under"] != "ignore":
-            return self._left("`numpy.seterr` asks for word of underflow, which only NumPy gives")
-        displays = self._displays(functions, operands)
-        source = operands[code.sources[0]]
         try:
-            for form in self._forms:
-                found = self._again(form, source, displays, tuple(arrays), length)
-                if found is not _NOTHING:
-                    self.form, self.reason = form, ""
-                    return found
+            operands, given = _given(operands, code)
+            found = self._value(functions, operands, given)
+            if code.start is not None and found is not _NOTHING:
+                found = _started(operands[code.start], found)
         except _NotExact as error:
             return self._left(str(error))
         except NotCompilable as error:
             return self._left(error.reason.text)
         except Exception:  # Python finds out, and raises it as the code's own
             return self._left(_RAISED)
+        return found
+
+    def _value(self, functions: Sequence[object], operands: Sequence[object], given: _Given) -> object:
+        assert self.code is not None
+        displays = self._displays(functions, operands)
+        source = operands[self.code.sources[0]]
+        for form in self._forms:
+            found = self._again(form, source, displays, given)
+            if found is not _NOTHING:
+                self.form, self.reason = form, ""
+                return found
         if self._compiled >= _OFTEN and 2 * self._compiled > self._all:
             return self._left("what it reads changes from run to run, so that it was compiled too often")
-        of_numpy = [id(operands[number]) for number, each in zip(code.sources, arrays, strict=True) if each]
-        return self._compile(source, functions, displays, tuple(arrays), frozenset(of_numpy))
+        return self._compile(source, functions, displays, given)
 
-    def _again(
-        self, form: Form, source: object, displays: Sequence[Display], arrays: tuple[bool, ...], length: int
-    ) -> object:
+    def _again(self, form: Form, source: object, displays: Sequence[Display], given: _Given) -> object:
         """The value by a loop that is kept; nothing if it does not fit."""
-        if form.prepared is None or form.arrays != arrays:
+        if form.prepared is None or form.arrays != given.arrays:
             return _NOTHING
-        if form.scalars is not None and form.scalars.most is not None and length > form.scalars.most:
+        if form.scalars is not None and form.scalars.most is not None and given.length > form.scalars.most:
             return _NOTHING
         began = time.perf_counter()
         try:
@@ -166,8 +171,7 @@ class OrdinaryCode(Repeated):
         source: object,
         functions: Sequence[object],
         displays: Sequence[Display],
-        arrays: tuple[bool, ...],
-        of_numpy: frozenset[int],
+        given: _Given,
     ) -> object:
         assert self.code is not None
         assert self.places is not None
@@ -178,7 +182,7 @@ class OrdinaryCode(Repeated):
         began = time.perf_counter()
         try:
             reads = numpy_read(functions)
-            scalars = of_numpy if of_numpy or reads == "arrays" else None
+            scalars = given.of_numpy if given.of_numpy or reads == "arrays" else None
             if reads == "others":
                 raise _NotExact("it uses NumPy, whose scalars and functions have rules of their own")
             used = displays if scalars is None else self._unlisted(displays)
@@ -199,7 +203,7 @@ class OrdinaryCode(Repeated):
         except (_NotExact, StrictError) as error:
             if self.varying:
                 self.varying, self.constant = frozenset(), True
-                return self._compile(source, functions, displays, arrays, of_numpy)
+                return self._compile(source, functions, displays, given)
             self._failed += 1
             return self._left(_sentence(error))
         except HastegaError as error:
@@ -212,7 +216,7 @@ class OrdinaryCode(Repeated):
         self.reason = ""
         seconds = time.perf_counter() - began
         ready = prepare(bound, outcome, self.options, self.filename)
-        self.keep(Form(remember(outcome, trace), ready, seconds, known, arrays))
+        self.keep(Form(remember(outcome, trace), ready, seconds, known, given.arrays))
         return value
 
     def tell(self, source: str, trace: Trace, quiet: bool = False) -> None:
@@ -234,6 +238,48 @@ def _sentence(error: Exception) -> str:
 def options_for(options: Options) -> Options:
     """The options with which ordinary code is tried: all or nothing, exactly, and once."""
     return replace(options, strict=True, quiet=True, int_mode="exact", fast_math=False, repeat=1)
+
+
+def _given(operands: tuple[object, ...], code: Ordinary) -> tuple[tuple[object, ...], _Given]:
+    """The operands in the order in which they are iterated over, and what they are; NotExact where Python has to."""
+    sources: list[Any] = [operands[number] for number in code.sources]
+    for operand in sources:
+        if type(operand) not in _SOURCES and not _is_array(operand) and not gives_numbers(operand):
+            name = type(operand).__name__
+            article = "an" if name[0] in "aeiouAEIOU" else "a"
+            raise _NotExact(f"it iterates over {article} {name}, whose elements only Python can give")
+    length = min(map(len, sources))
+    if length < FEW:
+        raise _NotExact(_IS_FEW)
+    arrays = tuple(type(operand) is np.ndarray for operand in sources)
+    if any(arrays) and np.geterr()["under"] != "ignore":
+        raise _NotExact("`numpy.seterr` asks for word of underflow, which only NumPy gives")
+    if code.backwards:
+        operands = tuple(_turned(each) if n in code.backwards else each for n, each in enumerate(operands))
+    of_numpy = frozenset(
+        id(operands[number]) for number, each in zip(code.sources, arrays, strict=True) if each
+    )
+    return operands, _Given(arrays, of_numpy, length)
+
+
+def _turned(operand: Any) -> object:
+    """The elements from their end, in new memory."""
+    if isinstance(operand, np.ndarray):
+        return np.ascontiguousarray(cast("np.ndarray[Any, Any]", operand)[::-1])
+    if type(operand) not in _SOURCES:
+        raise _NotExact("it goes backwards over elements that only Python can give")
+    return operand[::-1]
+
+
+def _started(start: Any, total: Any) -> Any:
+    """A sum that began with a number; NotExact where adding it at the end would give another."""
+    if type(start) is int and (type(total) is int or (type(total) is float and start == 0)):
+        return start + total
+    if type(start) is float and type(total) is float:
+        return start + total
+    if type(start) is int and start == 0:
+        return total
+    raise _NotExact("the sum begins with a number of another type than its elements")
 
 
 def _is_array(operand: object) -> bool:

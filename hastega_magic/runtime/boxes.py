@@ -266,8 +266,12 @@ def forget() -> None:
 def listed(array: _AnyArray, scalars: bool = False) -> list[Any]:
     """The elements of a 1-D array as Python's numbers (`tolist`), or as NumPy's scalars (`list`): a new list.
 
-    MemoryError where there is no room for them.
+    Elements of a structured array are tuples of Python's numbers. MemoryError where there is no room for them.
     """
+    if array.dtype.names and not scalars:
+        return list(
+            zip(*(listed(np.ascontiguousarray(array[name])) for name in array.dtype.names), strict=True)
+        )
     if len(array) >= WORTH and array.ndim == 1 and array.flags.c_contiguous:
         with _lock:
             maker = _maker(array.dtype, scalars)

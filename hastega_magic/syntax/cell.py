@@ -142,6 +142,7 @@ class Rewriter(ast.NodeTransformer):
         self.sites: dict[int, Site] = {}
         self.ordinary: dict[int, Ordinary] = {}
         self.lasting: set[int] = set()
+        self.refused: dict[Span, str] = {}
         self._depth = 0
         self._each = False
 
@@ -171,12 +172,20 @@ class Rewriter(ast.NodeTransformer):
     def visit_SetComp(self, node: ast.SetComp) -> ast.AST:
         return self._ordinary(node)
 
+    def visit_DictComp(self, node: ast.DictComp) -> ast.AST:
+        return self._ordinary(node)
+
+    def visit_GeneratorExp(self, node: ast.GeneratorExp) -> ast.AST:
+        return self._ordinary(node)
+
     def visit_Call(self, node: ast.Call) -> ast.AST:
         return self._ordinary(node)
 
     def _ordinary(self, node: ast.expr) -> ast.AST:
         """A comprehension, or a call that consumes one, as a call that may run it as a pipeline."""
-        found = None if self._each else recognised(node, self.text, self.visit, self.generic_visit)
+        found = (
+            None if self._each else recognised(node, self.text, self.visit, self.generic_visit, self._refuse)
+        )
         if found is None:
             return self.generic_visit(node)
         number = found[0].site.id
@@ -184,6 +193,12 @@ class Rewriter(ast.NodeTransformer):
         if self._depth:
             self.lasting.add(number)
         return found[1]
+
+    def _refuse(self, node: ast.expr, reason: str) -> None:
+        """Why ordinary code is no pipeline: of the largest piece that is none."""
+        span = self.text.span(node)
+        if not any(span.within(known) for known in self.refused):
+            self.refused[span] = reason
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         return self._function(node)

@@ -15,19 +15,17 @@ import ast
 import builtins
 import copy
 import functools
-import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
-from hastega_magic.errors import Span
+from hastega_magic.syntax.consumers import Consumer, consumer_of, eager_consumer
+from hastega_magic.syntax.parts import CALLEES, FUNCTIONS, OPERANDS, Ordinary, Parts, Step
 from hastega_magic.syntax.rewriting import (
     NoPipeline,
     Shape,
     call,
     function,
     function_of,
-    item,
     names_of,
     placed,
     target_shape,
@@ -38,139 +36,46 @@ from hastega_magic.syntax.text import Text
 TRY = "__hastega_try__"
 """The name that the rewritten code calls."""
 
-_CALLEES, _FUNCTIONS, _OPERANDS = "__hastega_callees__", "__hastega_functions__", "__hastega_operands__"
 
-
-@dataclass(frozen=True)
-class _Consumer:
-    """A function that takes an iterable: the callable itself, the stages it is, what becomes of their value."""
-
-    callee: object
-    sink: str
-    after: Callable[[Any], Any] | None = None
-    eager: bool = True
-    """It takes all elements, so that a list made for it is as good as a generator."""
-    generator: bool = True
-    """It takes generators; `len` does not."""
-
-    @property
-    def reduces(self) -> bool:
-        """Whether it computes one value of all elements, so that there is something to gain without a function."""
-        return self.sink in ("sum", "min", "max", "prod", "reduce")
-
-
-_CONSUMERS: Mapping[str, _Consumer] = {
-    "sum": _Consumer(sum, "sum"),
-    "min": _Consumer(min, "min"),
-    "max": _Consumer(max, "max"),
-    "any": _Consumer(any, "any", eager=False),
-    "all": _Consumer(all, "all", eager=False),
-    "list": _Consumer(list, "to_list"),
-    "tuple": _Consumer(tuple, "to_list", tuple),
-    "set": _Consumer(set, "to_list", set),
-    "frozenset": _Consumer(frozenset, "to_list", frozenset),
-    "sorted": _Consumer(sorted, "to_list", sorted),
-    "len": _Consumer(len, "count", generator=False),
-    "prod": _Consumer(math.prod, "prod"),
-    "reduce": _Consumer(functools.reduce, "reduce"),
-}
 _SEEN = "hastega_seen"
 """An attribute of comprehensions that have been made a part of a pipeline: there is nothing more to be made of them."""
 
-_MODULES = frozenset({"math", "functools", "builtins"})
+_FOR = "hastega_for"
+"""An attribute of generators: the function that they are given to, which takes all elements."""
+
 _NOT_NUMBERS = (
     ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Await, ast.Yield, ast.YieldFrom,
     ast.NamedExpr, ast.JoinedStr, ast.List, ast.Dict, ast.Set, ast.Starred,
 )  # fmt: skip
+_WHY: dict[type[ast.AST], str] = {
+    ast.Lambda: "a function is made for each element", ast.NamedExpr: "`:=` assigns a variable for each element",
+    ast.JoinedStr: "a string is made for each element", ast.Await: "it awaits", ast.Yield: "it yields",
+    ast.YieldFrom: "it yields", ast.Starred: "`*` stands in it", ast.List: "a list is made for each element",
+    ast.Dict: "a dict is made for each element", ast.Set: "a set is made for each element",
+}  # fmt: skip
 _READS_THE_FRAME = frozenset({"locals", "vars", "dir", "eval", "exec", "super", "globals"})
 
 
-@dataclass(frozen=True)
-class Step:
-    """A stage: its name, and where its arguments are: ("function", n) or ("operand", n)."""
-
-    stage: str
-    arguments: tuple[tuple[str, int], ...] = ()
-
-
-@dataclass(frozen=True)
-class Ordinary:
-    """A piece of ordinary code as a pipeline.
-
-    site       its text, span and stages
-    expected   the callables that it must be about, for the pipeline to be what it means
-    steps      the stages, with their arguments by place
-    made       functions that stand for expressions of it, by place; the others are the user's own
-    after      what becomes of the pipeline's value (None: it is the result)
-    sources    how many of the operands are iterated over
-    """
-
-    site: Site
-    expected: tuple[object, ...]
-    steps: tuple[Step, ...]
-    made: Mapping[int, ast.Lambda] = field(default_factory=dict[int, ast.Lambda], compare=False)
-    after: Callable[[Any], Any] | None = None
-    sources: tuple[int, ...] = (0,)
-
-
-@dataclass
-class _Parts:
-    """What has been found so far; the lists become the arguments of the call."""
-
-    text: Text
-    callees: list[ast.expr] = field(default_factory=list[ast.expr])
-    expected: list[object] = field(default_factory=list[object])
-    functions: list[ast.expr] = field(default_factory=list[ast.expr])
-    operands: list[ast.expr] = field(default_factory=list[ast.expr])
-    made: dict[int, ast.Lambda] = field(default_factory=dict[int, ast.Lambda])
-    steps: list[Step] = field(default_factory=list[Step])
-    places: list[tuple[str, Span]] = field(default_factory=list[tuple[str, Span]])
-    sources: list[int] = field(default_factory=list[int])
-
-    def callee(self, node: ast.expr, expected: object) -> ast.expr:
-        """Code for a callee."""
-        self.callees.append(node)
-        self.expected.append(expected)
-        return item(_CALLEES, len(self.callees) - 1, node)
-
-    def function(self, node: ast.expr, made: bool) -> tuple[int, ast.expr]:
-        """Place of a function, and code for it."""
-        self.functions.append(node)
-        number = len(self.functions) - 1
-        if made:
-            self.made[number] = cast(ast.Lambda, node)
-        return number, item(_FUNCTIONS, number, node)
-
-    def operand(self, node: ast.expr, source: bool = True) -> tuple[int, ast.expr]:
-        """Place of an operand, and code for it."""
-        self.operands.append(node)
-        number = len(self.operands) - 1
-        if source:
-            self.sources.append(number)
-        return number, item(_OPERANDS, number, node)
-
-    def step(self, stage: str, place: ast.AST, *arguments: tuple[str, int], text: str | None = None) -> None:
-        """Another stage, written at a place."""
-        self.steps.append(Step(stage, arguments))
-        span = self.text.span(place)
-        shown = self.text.cut(span) if text is None else text
-        self.places.append((f"{stage}({shown})" if shown else stage, span))
-
-
 def recognised(
-    node: ast.expr, text: Text, visit: Callable[[ast.expr], Any], inside: Callable[[ast.expr], Any]
+    node: ast.expr,
+    text: Text,
+    visit: Callable[[ast.expr], Any],
+    inside: Callable[[ast.expr], Any],
+    refuse: Callable[[ast.expr, str], None],
 ) -> tuple[Ordinary, ast.expr] | None:
-    """The code as a pipeline, and the call that stands for it; None if it is none.
+    """The code as a pipeline, and the call that stands for it; None if it is none, for which `refuse` is told a reason.
 
     `visit` rewrites an expression, `inside` what stands in it: the code that Python runs where the pipeline cannot be
     compiled is rewritten too.
     """
     if getattr(node, _SEEN, False):
         return None
-    parts = _Parts(text)
+    parts = Parts(text)
     try:
         fallback, after = _whole(node, parts)
-    except NoPipeline:
+    except NoPipeline as error:
+        if not _handed_on(node) and str(error):
+            refuse(node, str(error))
         return None
     stages = tuple(
         StageSite(step.stage, shown, span, known=True)
@@ -182,54 +87,88 @@ def recognised(
     site = Site(
         new_site_id(), text.cut(span), span, text.cut(source_span), stages, name, source, None, source_span
     )
-    found = Ordinary(site, tuple(parts.expected), tuple(parts.steps), parts.made, after, tuple(parts.sources))
+    found = Ordinary(
+        site, tuple(parts.expected), tuple(parts.steps), parts.made, after, tuple(parts.sources),
+        frozenset(parts.backwards), parts.start,
+    )  # fmt: skip
     arguments: list[ast.expr] = [
         ast.Constant(site.id),
         ast.Tuple(parts.callees, ast.Load()),
         ast.Tuple([each if number in parts.made else visit(each) for number, each in enumerate(parts.functions)],
                   ast.Load()),
         ast.Tuple([visit(each) for each in parts.operands], ast.Load()),
-        function([_CALLEES, _FUNCTIONS, _OPERANDS], inside(fallback)),
+        function([CALLEES, FUNCTIONS, OPERANDS], inside(fallback)),
     ]  # fmt: skip
     call = ast.Call(ast.Name(TRY, ast.Load()), arguments, [])
     return found, placed(call, node)
 
 
-def _whole(node: ast.expr, parts: _Parts) -> tuple[ast.expr, Callable[[Any], Any] | None]:
-    """The code as a function of its parts, and what becomes of the pipeline's value."""
+def _handed_on(node: ast.expr) -> bool:
+    """Whether what the call consumes may be a pipeline by itself; it is marked then."""
     match node:
-        case ast.ListComp() | ast.SetComp():
+        case ast.Call(func=callee, args=[ast.GeneratorExp() | ast.Call() as given, *_]):
+            if _iterates(given) and eager_consumer(callee) is not None:
+                setattr(given, _FOR, callee)
+                return True
+        case _:
+            pass
+    return False
+
+
+def _whole(node: ast.expr, parts: Parts) -> tuple[ast.expr, Callable[[Any], Any] | None]:
+    """The code as a function of its parts, and what becomes of the pipeline's value."""
+    consumer: ast.expr | None = getattr(node, _FOR, None)
+    if consumer is not None:
+        parts.callee(copy.deepcopy(consumer), eager_consumer(consumer))
+        inner = _iterable(node, parts, Consumer(None, "to_list"))
+        parts.step("to_list", node, text="")
+        return inner, None
+    match node:
+        case ast.ListComp() | ast.SetComp() | ast.DictComp():
             inner = _comprehension(node, parts)
             parts.step("to_list", node, text="")
-            return inner, set if isinstance(node, ast.SetComp) else None
-        case ast.Call(func=callee, args=[*args], keywords=[]):
-            consumer = _consumer(callee)
-            code = parts.callee(callee, consumer.callee)
-            if consumer.sink == "reduce":
-                return _reduction(node, code, parts), None
-            if len(args) != 1:
-                raise NoPipeline
-            inner = _iterable(args[0], parts, consumer)
-            parts.step(consumer.sink, callee, text="")
-            return call(code, [inner], node), consumer.after
+            made = set if isinstance(node, ast.SetComp) else dict if isinstance(node, ast.DictComp) else None
+            return inner, made
+        case ast.GeneratorExp():
+            raise NoPipeline("what takes its elements may not ask for all of them")
+        case ast.Call():
+            return _consumed(node, parts)
         case _:
             raise NoPipeline
 
 
-def _consumer(callee: ast.expr) -> _Consumer:
-    match callee:
-        case ast.Name(id=name):
-            found = _CONSUMERS.get(name)
-        case ast.Attribute(value=ast.Name(id=module), attr=name) if module in _MODULES:
-            found = _CONSUMERS.get(name)
-        case _:
-            found = None
-    if found is None:
+def _consumed(node: ast.Call, parts: Parts) -> tuple[ast.expr, Callable[[Any], Any] | None]:
+    """A call of a consumer."""
+    consumer = consumer_of(node.func)
+    code = parts.callee(node.func, consumer.callee)
+    if consumer.sink == "reduce":
+        if node.keywords:
+            raise NoPipeline
+        return _reduction(node, code, parts), None
+    first, others = node.args[:1], node.args[1:]
+    given = {keyword.arg: keyword.value for keyword in node.keywords}
+    if not first or not _iterates(first[0]):
         raise NoPipeline
-    return found
+    taken = {"sum": "start", "min": "default", "max": "default"}.get(consumer.sink)
+    if consumer.sink == "sum" and len(others) == 1 and not given and not isinstance(others[0], ast.Starred):
+        given, others = {"start": others[0]}, []
+    if others or given.keys() - {taken}:
+        raise NoPipeline("it is called with arguments that no pipeline has")
+    inner = _iterable(first[0], parts, consumer)
+    parts.step(consumer.sink, node.func, text="")
+    fallback = ast.Call(code, [inner], [])
+    for value in given.values():
+        number, operand = parts.operand(value, source=False)
+        parts.start = number if taken == "start" else None
+        fallback.keywords.append(ast.copy_location(ast.keyword(taken, operand), value))
+    return placed(fallback, node), consumer.after
 
 
-def _reduction(node: ast.Call, code: ast.expr, parts: _Parts) -> ast.expr:
+def _iterates(node: ast.expr) -> bool:
+    return isinstance(node, (ast.GeneratorExp, ast.ListComp)) or _is_lazy_call(node)
+
+
+def _reduction(node: ast.Call, code: ast.expr, parts: Parts) -> ast.expr:
     """`reduce(f, elements)` or `reduce(f, elements, init)`."""
     if len(node.args) not in (2, 3):
         raise NoPipeline
@@ -240,7 +179,7 @@ def _reduction(node: ast.Call, code: ast.expr, parts: _Parts) -> ast.expr:
     number, called = parts.function(function, made=False)
     lazy = isinstance(elements, ast.GeneratorExp) or _is_lazy_call(elements)
     if lazy:
-        inner = _iterable(elements, parts, _CONSUMERS["reduce"])
+        inner = _iterable(elements, parts, Consumer(functools.reduce, "reduce"))
     else:
         _, inner = parts.operand(elements)
     arguments = [("function", number)]
@@ -259,7 +198,7 @@ def _is_lazy_call(node: ast.expr) -> bool:
     )
 
 
-def _iterable(node: ast.expr, parts: _Parts, consumer: _Consumer) -> ast.expr:
+def _iterable(node: ast.expr, parts: Parts, consumer: Consumer) -> ast.expr:
     """What a consumer is given."""
     match node:
         case ast.GeneratorExp() if consumer.generator:
@@ -272,7 +211,7 @@ def _iterable(node: ast.expr, parts: _Parts, consumer: _Consumer) -> ast.expr:
             raise NoPipeline
 
 
-def _lazy(node: ast.Call, parts: _Parts) -> ast.expr:
+def _lazy(node: ast.Call, parts: Parts) -> ast.expr:
     """`map(f, xs)`, `filter(p, xs)`, and these over each other."""
     assert isinstance(node.func, ast.Name)
     name, args = node.func.id, node.args
@@ -294,7 +233,7 @@ def _lazy(node: ast.Call, parts: _Parts) -> ast.expr:
     return call(code, [called, *inner], node)
 
 
-def _side_by_side(elements: Sequence[ast.expr], node: ast.expr, parts: _Parts) -> list[ast.expr]:
+def _side_by_side(elements: Sequence[ast.expr], node: ast.expr, parts: Parts) -> list[ast.expr]:
     """Sources, zipped if there are several."""
     numbers: list[int] = []
     inner: list[ast.expr] = []
@@ -312,35 +251,42 @@ def _side_by_side(elements: Sequence[ast.expr], node: ast.expr, parts: _Parts) -
 
 
 def _comprehension(
-    node: ast.ListComp | ast.SetComp | ast.GeneratorExp, parts: _Parts, reduced: bool = False
+    node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp, parts: Parts, reduced: bool = False
 ) -> ast.expr:
     """The comprehension over its parts. `reduced`: one value is made of all elements."""
     if len(node.generators) != 1:
-        raise NoPipeline
+        raise NoPipeline("it has several `for` clauses")
     (generator,) = node.generators
     if generator.is_async:
-        raise NoPipeline
+        raise NoPipeline("it awaits its elements")
     shape = target_shape(generator.target)
     names = names_of(shape)
     if len(set(names)) < len(names):
-        raise NoPipeline
-    bodies = [*generator.ifs, node.elt]
-    for body in bodies:
+        raise NoPipeline("a name stands twice in its target")
+    element = _pair(node) if isinstance(node, ast.DictComp) else node.elt
+    for body in (*generator.ifs, element):
         _check(body, frozenset(names))
-    plain = _same(node.elt, generator.target)
+    plain = _same(element, generator.target)
     if plain and not generator.ifs and not reduced:
-        raise NoPipeline  # a copy: Python's own is as fast
+        raise NoPipeline("it hands its elements on as they are, in which Python is as fast")
     iterated = _source(generator.iter, shape, parts)
     for condition in generator.ifs:
         number, _ = parts.function(function_of(shape, condition), made=True)
         parts.step("filter", condition, ("function", number))
     if not plain:
-        number, _ = parts.function(function_of(shape, node.elt), made=True)
-        parts.step("map", node.elt, ("function", number))
+        number, _ = parts.function(function_of(shape, element), made=True)
+        parts.step("map", element, ("function", number))
     made = copy.copy(node)
     setattr(made, _SEEN, True)
     made.generators = [ast.comprehension(generator.target, iterated, generator.ifs, 0)]
     return made
+
+
+def _pair(node: ast.DictComp) -> ast.expr:
+    """Key and value, which Python evaluates in this order."""
+    pair = ast.copy_location(ast.Tuple([node.key, node.value], ast.Load()), node.key)
+    pair.end_lineno, pair.end_col_offset = node.value.end_lineno, node.value.end_col_offset
+    return pair
 
 
 def _same(element: ast.expr, target: ast.expr) -> bool:
@@ -352,18 +298,20 @@ def _check(body: ast.expr, names: frozenset[str]) -> None:
     """NoPipeline where it can be seen that no compiled form exists, so that nothing is tried at run time."""
     for node in ast.walk(body):
         if isinstance(node, _NOT_NUMBERS):
-            raise NoPipeline
+            raise NoPipeline(_WHY.get(type(node), "a comprehension stands in it"))
         if isinstance(node, ast.Constant) and not isinstance(node.value, (bool, int, float)):
-            raise NoPipeline
+            raise NoPipeline(f"{node.value!r} takes part, and only numbers are compiled")
         if isinstance(node, ast.Name) and node.id in _READS_THE_FRAME:
-            raise NoPipeline
+            raise NoPipeline(f"`{node.id}` may look at the variables around it")
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in names:
-            raise NoPipeline
+            raise NoPipeline(
+                f"the attribute `{node.attr}` of an element is read, and only numbers are compiled"
+            )
         if isinstance(node, ast.BinOp) and getattr(node.op, "pipe", False):
-            raise NoPipeline
+            raise NoPipeline("a pipeline stands in it")
 
 
-def _source(node: ast.expr, shape: Shape, parts: _Parts) -> ast.expr:
+def _source(node: ast.expr, shape: Shape, parts: Parts) -> ast.expr:
     """What is iterated over: `zip` and `enumerate` are stages, everything else is Python's to evaluate."""
     match node:
         case ast.Call(func=ast.Name(id="zip"), args=[*args], keywords=[]) if len(args) > 1:
@@ -386,9 +334,16 @@ def _source(node: ast.expr, shape: Shape, parts: _Parts) -> ast.expr:
                 arguments.append(("operand", number))
             parts.step("enumerate", node.func, *arguments, text="")
             return call(code, given, node)
+        case ast.Call(func=ast.Name(id="reversed"), args=[elements], keywords=[]) if isinstance(shape, str):
+            if isinstance(elements, ast.Starred):
+                raise NoPipeline
+            code = parts.callee(node.func, reversed)
+            number, inner = parts.operand(elements)
+            parts.backwards.add(number)
+            return call(code, [inner], node)
         case _:
             if not isinstance(shape, str):
-                raise NoPipeline  # the elements are no numbers
+                raise NoPipeline("its elements are taken apart, which numbers cannot be")
             return parts.operand(node)[1]
 
 

@@ -9,6 +9,8 @@ from hastega_magic.session import Options, Session
 SETTING = """
 import functools
 import math
+import statistics
+from collections import Counter
 from functools import reduce
 xs = list(range(-300, 400))
 fs = [0.25 * x for x in range(-300, 400)]
@@ -62,6 +64,28 @@ COMPILED = [
     "sum(x for x in fs if x > 1e9)",
     "[max(x, 0.0) * 2.5 + y for x, y in zip(fs, fs)]",
     "[x if x > 3 else 0.5 for x in fs]",
+    "sum(x for x in xs)",
+    "max(x for x in fs)",
+    "sum((x for x in xs), 10)",
+    "sum([x * 2 for x in xs], start=5)",
+    "sum((x for x in xs if x > 1000), 5)",
+    "max((x * 2 for x in xs), default=7)",
+    "min((x * 2 for x in xs), key=abs)",
+    "max((f(x) for x in xs if p(x)), key=lambda v: -v)",
+    "sorted((x * 3 % 7 for x in xs), key=abs, reverse=True)",
+    "sorted(map(f, xs), key=abs)",
+    "math.prod((x % 3 + 1 for x in xs[:300]), start=2)",
+    "math.fsum(x * 0.1 for x in xs)",
+    "statistics.fmean(x * 0.1 for x in xs)",
+    "statistics.median(x * 3 % 17 for x in xs)",
+    "Counter(x % 7 for x in xs)",
+    "dict((x, x * 2) for x in xs)",
+    "{x % 10: x * 0.5 for x in xs if x > 3}",
+    "[x * 2 for x in reversed(xs)]",
+    "[x * 2 for x in reversed(range(1000))]",
+    "[i * x for i, x in enumerate(reversed(xs))]",
+    "list(map(lambda a, b, c: a * b + c, xs, fs, xs))",
+    "list(filter(None, xs))",
 ]
 
 PYTHONS = [
@@ -73,11 +97,17 @@ PYTHONS = [
     "[x for x in xs[:20] if x]",
     "[[y for y in range(3)] for x in xs][:2]",
     "[x + y for x in xs[:300] for y in (1, 2)]",
-    "{x: x for x in xs}",
+    "{x: str(x) for x in xs}['a' == 'b']",
     "sum(xs)",
-    "sum((x for x in xs), 10)",
+    "sum((x for x in xs), 0.5)",
+    "sum((x for x in xs), True)",
     "min((x for x in xs if x > 1000), default=None)",
-    "sorted((x for x in xs), key=abs)",
+    "sum(x * y for x in xs[:20] for y in (1, 2))",
+    "','.join(str(x) for x in xs)[:9]",
+    "any(x for x in xs)",
+    "sorted((str(x) for x in xs), key=len)[:3]",
+    "max((1 // (x * x + 1) + len('%d' % x) for x in xs), key=lambda v: -v)",
+    "[x * y for x, y in zip(xs, reversed(xs))][:3]",
     "[x * 2 for x in iter(xs)]",
     "[x * 2 for x in set(xs)] == [x * 2 for x in set(xs)]",
     "[x * 2 for x in ['a'] * 300][:2]",
@@ -111,6 +141,9 @@ def test_it_is_compiled_and_equal_in_value_and_type(text, same):
     assert pipeline.loops == 1
     assert pipeline.barriers == ()
     expected = by_python(text)
+    if isinstance(expected, dict):
+        assert type(ran.value) is type(expected)
+        ran.value, expected = list(ran.value.items()), list(expected.items())
     if isinstance(expected, (set, frozenset)):
         assert type(ran.value) is type(expected)
         ran.value, expected = sorted(ran.value), sorted(expected)
@@ -161,6 +194,23 @@ def test_shadowed_names_mean_what_they_say():
         2
     ]
     assert run("min = max\nmin(x * 2 for x in xs)").value == 798
+
+
+def test_shadowed_consumers_are_given_a_generator():
+    text = "def sorted(xs, key): return next(xs), type(xs).__name__\nsorted((x * 2 for x in xs), key=abs)"
+    assert run(text).value == (-600, "generator")
+
+
+def test_what_a_key_raises_is_raised_once():
+    text = "seen = []\ndef key(v):\n    seen.append(v)\n    return 1 // v\n"
+    with pytest.raises(ZeroDivisionError):
+        run(text + "min((x for x in xs if x > -10), key=key)")
+    assert (
+        run(
+            text + "try:\n    min((x * 2 for x in xs), key=key)\nexcept ZeroDivisionError: pass\nlen(seen)"
+        ).value
+        == 301
+    )
 
 
 def test_names_do_not_leak_and_closures_are_real():

@@ -1,0 +1,113 @@
+"""Ordinary code: comprehensions in decorated functions, lists in and lists out; and pipelines in a loop's body."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from hastega_magic.benchmarks.model import Workload
+from hastega_magic.decorator import hastega
+
+_SEED = 20_180_401
+
+
+def _mixed(x: int) -> int:
+    """Some integer operations of one element, none of them beyond 64 bits."""
+    return (x * 7 + 3) % 1_000_003 * (x & 1023) + (x >> 3) - x % 11
+
+
+def _kept(x: int) -> bool:
+    return x % 3 != 0
+
+
+def filtered(xs: Sequence[int]) -> list[int]:
+    """Two thirds of the elements, each through a function of several operations."""
+    return [_mixed(x) for x in xs if _kept(x)]
+
+
+def mapped(xs: Sequence[int]) -> list[int]:
+    """All elements through the same function."""
+    return [_mixed(x) for x in xs]
+
+
+def trivial(xs: Sequence[int]) -> list[int]:
+    """Next to nothing for each element, and no call: what lists cost."""
+    return [x + 1 for x in xs if x % 3]
+
+
+def summed(xs: Sequence[int]) -> int:
+    """One number of all elements; over an array one of NumPy's."""
+    return sum(x * x for x in xs if x % 3)
+
+
+def _given(function: Callable[..., Any], array: bool = False) -> Callable[[int], dict[str, object]]:
+    """`xs`: ints below a million in no order; `compiled`: the function, decorated; `plain`: as it is."""
+
+    def inputs(n: int) -> dict[str, object]:
+        xs = np.random.default_rng(_SEED).integers(0, 1_000_000, n)
+        return {"xs": xs if array else xs.tolist(), "compiled": hastega(function), "plain": function}
+
+    return inputs
+
+
+_PROGRAMS = {"python": "def run(xs, plain):\n    return plain(xs)\n"}
+
+
+def _workload(
+    name: str, doc: str, function: Callable[..., Any], array: bool = False, numpy: str = ""
+) -> Workload:
+    programs = _PROGRAMS | ({"numpy": numpy} if numpy else {})
+    return Workload(
+        name=f"ordinary-{name}", group="ordinary", doc=doc, cell=lambda n: "ys = compiled(xs)\n", result="ys",
+        n=1_000_000, inputs=_given(function, array), programs=programs,
+    )  # fmt: skip
+
+
+_STEPS = 20
+"""Rows that the line is fitted through."""
+
+_DESCENT = """w = b = 0.0
+for _ in range({n}):
+    dw = {dw}
+    db = {db}
+    w, b = w - 0.01 * dw, b - 0.01 * db
+"""
+_PIPES = (
+    "xs |> zip(ys) |> map(lambda x, y: (w * x + b - y) * x) |> sum",
+    "xs |> zip(ys) |> map(lambda x, y: w * x + b - y) |> sum",
+)
+_SUMS = ("sum((w * x + b - y) * x for x, y in zip(xs, ys))", "sum(w * x + b - y for x, y in zip(xs, ys))")
+
+
+def _rows(n: int) -> dict[str, object]:
+    """`xs`, `ys`: twenty points near a line, as lists."""
+    rng = np.random.default_rng(_SEED)
+    xs = rng.random(_STEPS)
+    return {"xs": xs.tolist(), "ys": (3 * xs + 1 + 0.01 * rng.standard_normal(_STEPS)).tolist()}
+
+
+def _descent(n: int, form: Sequence[str]) -> str:
+    return _DESCENT.format(n=n, dw=form[0], db=form[1])
+
+
+_BODY = "".join(f"    {line}\n" for line in _descent(0, _SUMS).replace("range(0)", "range(n)").splitlines())
+
+ORDINARY = (
+    _workload("filter", "[f(x) for x in xs if p(x)] over a list, f of several operations", filtered),
+    _workload("map", "[f(x) for x in xs] over a list, the same f", mapped),
+    _workload("trivial", "[x + 1 for x in xs if x % 3] over a list: what lists cost", trivial),
+    _workload(
+        "array", "[f(x) for x in xs] over an int64 array, a list of np.int64 out", mapped, array=True,
+    ),
+    _workload(
+        "array-sum", "sum(x * x for x in xs if x % 3) over an int64 array", summed, array=True,
+        numpy="def run(xs):\n    return (xs[xs % 3 != 0] ** 2).sum()\n",
+    ),
+    Workload(
+        name="ordinary-loop", group="ordinary", doc="gradient descent over 20 rows, n steps of two pipelines each",
+        cell=lambda n: _descent(n, _PIPES), result="w", n=1000, inputs=_rows, tolerance=1e-9,
+        programs={"python": f"def run(n, xs, ys):\n{_BODY}    return w\n"},
+    ),
+)  # fmt: skip
