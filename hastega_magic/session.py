@@ -16,7 +16,7 @@ from typing import Any, cast
 from hastega_magic.compiler.backends import forget_inputs, require
 from hastega_magic.compiler.compare import compare
 from hastega_magic.compiler.driver import Driver, Group, Outcome, StrictError
-from hastega_magic.compiler.kept import Kept, keep
+from hastega_magic.compiler.kept import Loops, keep
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.ordinary import OrdinaryCode, options_for
 from hastega_magic.compiler.prepared import Display
@@ -61,7 +61,7 @@ class Session:
     namespace: Namespace
     options: Options = field(default_factory=Options)
     last: CellResult | None = None
-    kept: tuple[Kept, ...] = ()
+    kept: Loops = field(default_factory=Loops)
     """The compiled loops of the last cell, to be run again; let go of when the next cell begins."""
     failed_at: Span | None = None
     """Where the pipeline stands in its cell that was running when the last cell failed."""
@@ -76,7 +76,7 @@ class Session:
         name = filename or f"<hastega {zlib.crc32(text.encode()):08x}>"
         cell = _Cell(self, text, name, options or self.options)
         self.failed_at = None
-        self.kept = ()
+        self.kept = Loops()
         try:
             value = cell.run()
         except BaseException as error:

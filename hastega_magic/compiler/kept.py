@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import overload
 
 from hastega_magic.compiler.driver import Outcome
 from hastega_magic.compiler.options import Options
@@ -32,9 +33,31 @@ class Kept:
         return tuple(re.sub(r"\W", "_", loop.bound.name) for loop in self.loops)
 
 
-def keep(outcomes: Sequence[Outcome], options: Options, filename: str) -> tuple[Kept, ...]:
+NOTHING = "the last %%hastega cell ran no pipeline that became one loop"
+
+
+@dataclass(frozen=True)
+class Loops(Sequence[Kept]):
+    """What is kept of a cell. `why`: a sentence for who asks for something that is not."""
+
+    kept: tuple[Kept, ...] = ()
+    why: str = NOTHING
+
+    def __len__(self) -> int:
+        return len(self.kept)
+
+    @overload
+    def __getitem__(self, index: int) -> Kept: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Kept]: ...
+    def __getitem__(self, index: int | slice) -> Kept | Sequence[Kept]:
+        return self.kept[index]
+
+
+def keep(outcomes: Sequence[Outcome], options: Options, filename: str) -> Loops:
     """The outcomes that loops alone computed."""
     found: list[Kept] = []
+    whys: list[str] = []
     for outcome in outcomes:
         # A loop that is made for these elements says nothing of the stages over fewer of them.
         complete = [
@@ -45,13 +68,38 @@ def keep(outcomes: Sequence[Outcome], options: Options, filename: str) -> tuple[
         if len(outcome.loops) == len(outcome.values) and all(complete):
             length = outcome.execution.length
             found.append(Kept(tuple(outcome.loops), outcome.workspace, length, options, filename))
-    return tuple(found)
+        else:
+            whys.append(_why(outcome))
+    return Loops(tuple(found), whys[-1] if whys else NOTHING)
+
+
+def _why(outcome: Outcome) -> str:
+    """Why what computed the outcome cannot be run again."""
+    name = outcome.bounds[-1].name
+    done = sum(len(loop.stages) for loop in outcome.loops)
+    stages = [stage for bound in outcome.bounds for stage in bound.stages]
+    if done < len(stages) and len(outcome.loops) == 1:
+        first = stages[done].site.text
+        return f"Python computes a part of `{name}`, from `{first}` on: only a whole loop can be run again"
+    if len(outcome.loops) > len(outcome.values):
+        return f"`{name}` is computed by {len(outcome.loops)} loops, one after the other: only one can be run again"
+    made = [stage.site.text for stage in stages if stage.site.name in _OF_THESE]
+    stage = f", because of `{made[-1]}`" if made else ""
+    return f"the loop of `{name}` is made for the very elements of its source{stage}: it cannot be run over others"
+
+
+_OF_THESE = frozenset({"dot", "var", "std", "chunk", "window", "take_while", "drop_while", "last", "first"})
+
+
+def why_nothing(kept: Sequence[Kept]) -> str:
+    """A sentence for who wants to run again what is not kept."""
+    return kept.why if isinstance(kept, Loops) else NOTHING
 
 
 def choose(kept: Sequence[Kept], name: str = "") -> Kept:
     """The loop that gives the result `name` (none given: the last one); UsageError with the names there are."""
     if not kept:
-        raise UsageError("the last %%hastega cell ran no pipeline that became one loop")
+        raise UsageError(why_nothing(kept))
     if not name:
         return kept[-1]
     # A name may be assigned twice: the last one counts, as in Python.
@@ -64,4 +112,4 @@ def choose(kept: Sequence[Kept], name: str = "") -> Kept:
     )
 
 
-__all__ = ["Kept", "choose", "keep"]
+__all__ = ["Kept", "Loops", "choose", "keep", "why_nothing"]

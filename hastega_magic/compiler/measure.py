@@ -16,7 +16,7 @@ from hastega_magic.compiler.backends import forget_inputs, require
 from hastega_magic.compiler.baselines import Comparison
 from hastega_magic.compiler.driver import Driver
 from hastega_magic.compiler.execute import Separately, run_loops
-from hastega_magic.compiler.kept import Kept
+from hastega_magic.compiler.kept import Kept, why_nothing
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.part import part
 from hastega_magic.compiler.statement import Loop
@@ -110,7 +110,7 @@ def measure(
     OverflowError with `int_mode="checked"`.
     """
     if not kept:
-        raise UsageError("the last %%hastega cell ran no pipeline that became one loop")
+        raise UsageError(why_nothing(kept))
     counts = cast("tuple[object, ...]", (repeat, 0 if n is None else n))  # as users give them
     if not all(isinstance(each, int) for each in counts) or repeat < 1 or (n is not None and n < 0):
         raise UsageError("a measurement takes one run or more, over a number of elements")

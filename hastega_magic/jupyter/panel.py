@@ -15,6 +15,7 @@ from IPython.core.display_functions import (
     publish_display_data,  # pyright: ignore[reportUnknownVariableType]
 )
 
+from hastega_magic.compiler.kept import why_nothing
 from hastega_magic.compiler.measure import Run, measure
 from hastega_magic.compiler.options import INT_MODES
 from hastega_magic.errors import HastegaError
@@ -89,7 +90,7 @@ class Panel:
         self._follow()
         self._draw()
         if not kept:
-            self.release("The cell ran no pipeline that became one loop: there is nothing to measure.")
+            self.release(f"There is nothing to measure: {why_nothing(kept)}.")
 
     def display(self) -> None:
         """Show the panel as an output of its own."""

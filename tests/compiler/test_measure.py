@@ -136,6 +136,21 @@ def test_a_cell_without_compiled_pipelines():
         measure(session_of("y = xs |> map(str)").kept)
 
 
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("y = xs |> window(5) |> map(sum)", r"the loop of `y` is made .*because of `window\(5\)`"),
+        ("y = xs |> chunk(7) |> map(sum)", r"because of `chunk\(7\)`"),
+        ("y = xs |> dot(xs)", r"because of `dot\(xs\)`"),
+        ("y = xs |> filter(_ > 3) |> take(3)", "`y` is computed by 2 loops"),
+        ("y = xs |> map(_ * 2) |> map(str)", r"Python computes a part of `y`, from `map\(str\)` on"),
+    ],
+)
+def test_why_a_result_cannot_be_measured_again(text, words):
+    with pytest.raises(UsageError, match=words):
+        measure(session_of(text).kept)
+
+
 def test_progress_is_told(kept, monkeypatch):
     monkeypatch.setattr(progress, "AFTER", 0.0)
     monkeypatch.setattr(progress, "EVERY", 0.0)
