@@ -25,8 +25,8 @@ from hastega_magic.syntax.captured import codes
 from hastega_magic.syntax.cell import RUN, Rewriter
 from hastega_magic.syntax.comprehension import TRY
 from hastega_magic.syntax.functions import definition_of, name_of
+from hastega_magic.syntax.names import shadowed
 from hastega_magic.syntax.site import Site, new_site_id
-from hastega_magic.syntax.stages import STAGES
 from hastega_magic.syntax.text import Text
 from hastega_magic.trace import Trace
 
@@ -120,13 +120,7 @@ def _compiled_again(function: FunctionType, options: Options) -> tuple[FunctionT
     """The function with its pipelines replaced by calls, and what these calls do."""
     code = function.__code__
     places, node = definition_of(function)
-    shadowed = frozenset(
-        name
-        for name in STAGES.keys() & function.__globals__.keys()
-        if isinstance(function.__globals__[name], FunctionType)
-        and function.__globals__[name].__globals__ is function.__globals__
-    )
-    rewriter = Rewriter(places, code.co_filename, shadowed)
+    rewriter = Rewriter(places, code.co_filename, shadowed(function.__globals__))
     span = places.span(node)
     if isinstance(node, ast.Lambda):
         node.body = cast(ast.expr, rewriter.visit(node.body))

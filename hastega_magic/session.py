@@ -6,15 +6,16 @@ import ast
 import linecache
 import time
 import zlib
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Awaitable, Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
-from types import CodeType, FunctionType
+from types import CodeType
 from typing import Any, cast
 
 from hastega_magic.compiler.backends import forget_inputs, require
 from hastega_magic.compiler.compare import compare
+from hastega_magic.compiler.course import Course, awaited, evaluated, gone_through
 from hastega_magic.compiler.driver import Driver, Group, Outcome, StrictError
 from hastega_magic.compiler.kept import Loops, keep
 from hastega_magic.compiler.options import Options
@@ -29,8 +30,7 @@ from hastega_magic.syntax.cell import BIND, RUN, CellPlan, PipelineStatement, Pl
 from hastega_magic.syntax.comprehension import TRY
 from hastega_magic.syntax.functions import globals_read
 from hastega_magic.syntax.hints import hint
-from hastega_magic.syntax.names import is_pure_source, reads
-from hastega_magic.syntax.stages import STAGES
+from hastega_magic.syntax.names import calls, is_pure_source, reads, shadowed
 from hastega_magic.syntax.text import Text
 from hastega_magic.trace import Event, Trace
 
@@ -73,12 +73,32 @@ class Session:
 
         `filename` is how tracebacks and `linecache` call the text; every text needs one of its own.
         """
+        with self._running(text, filename, options, awaits=False) as cell:
+            gone_through(cell.course())
+        assert self.last is not None
+        return self.last
+
+    async def run_cell_async(
+        self, text: str, filename: str | None = None, options: Options | None = None
+    ) -> CellResult:
+        """The same for a cell that awaits something at its top level."""
+        with self._running(text, filename, options, awaits=True) as cell:
+            await awaited(cell.course())
+        assert self.last is not None
+        return self.last
+
+    @contextmanager
+    def _running(
+        self, text: str, filename: str | None, options: Options | None, awaits: bool
+    ) -> Generator[_Cell]:
         name = filename or f"<hastega {zlib.crc32(text.encode()):08x}>"
-        cell = _Cell(self, text, name, options or self.options)
+        cell = _Cell(self, text, name, options or self.options, awaits)
         self.failed_at = None
         self.kept = Loops()
+        value: object = None
         try:
-            value = cell.run()
+            yield cell
+            value = cell.value
         except BaseException as error:
             if isinstance(error, NameError):
                 hint(error, cell.sites.values())
@@ -89,7 +109,6 @@ class Session:
             self.kept = keep(cell.outcomes, cell.options, cell.filename)
             cell.forget()
         self.last.value = None if isinstance(value, _Nothing) else value
-        return self.last
 
     @property
     def last_report(self) -> Report | None:
@@ -118,20 +137,12 @@ def _shallow_enough(text: str, filename: str) -> Generator[None]:
         raise CellSyntaxError(sentence, text, Span(1, 0, 1, 1), filename) from None
 
 
-def _shadowing(namespace: Namespace) -> frozenset[str]:
-    """Stage names that the user has defined functions of; `sum = 0` and imported ones leave a stage what it is."""
-    return frozenset(
-        name
-        for name in STAGES.keys() & namespace.keys()
-        if isinstance(namespace[name], FunctionType) and namespace[name].__globals__ is namespace
-    )
-
-
 class _Cell:
     """One run of one cell."""
 
-    def __init__(self, session: Session, text: str, filename: str, options: Options) -> None:
+    def __init__(self, session: Session, text: str, filename: str, options: Options, awaits: bool) -> None:
         self.namespace = session.namespace
+        self.flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT if awaits else 0
         self.nested = session.nested
         self.options = options
         self.trace = Trace()
@@ -148,10 +159,10 @@ class _Cell:
         self.running = True
         self.trace.add("cell", source=text, options=options.to_dict())
 
-    def run(self) -> object:
+    def course(self) -> Course:
         require(self.options)
         with self.trace.phase("parse"), _shallow_enough(self.text, self.filename):
-            cell, self.codes = _planned(self.text, self.filename, _shadowing(self.namespace))
+            cell, self.codes = _planned(self.text, self.filename, shadowed(self.namespace))
         self.sites = cell.sites
         linecache.cache.setdefault(
             self.filename, (len(self.text), None, self.text.splitlines(True), self.filename)
@@ -170,10 +181,10 @@ class _Cell:
             for place, item in enumerate(cell.items):
                 self.driver.wanted = cell.read_from(place)
                 if isinstance(item, PipelineStatement):
-                    self._pipeline(item)
+                    yield from self._pipeline(item)
                 else:
                     self._flush()
-                    self._plain(item)
+                    yield from self._plain(item)
             self.driver.wanted = frozenset()
             self._flush()
         finally:
@@ -182,7 +193,6 @@ class _Cell:
             self._tell_ordinary()
         if self.options.on not in ("python", "numpy"):
             compare(self.outcomes, self.options, time.perf_counter() - started, self.trace)
-        return self.value
 
     def forget(self) -> None:
         """Let go of all values: functions that the cell defined may keep it alive for long."""
@@ -200,22 +210,24 @@ class _Cell:
 
     # Statements
 
-    def _plain(self, item: Plain) -> None:
+    def _plain(self, item: Plain) -> Course:
         forget_inputs()
         if item.is_last_expression:
             assert isinstance(item.node, ast.Expr)
             code = self._compiled(ast.Expression(item.node.value), "eval", item.node)
-            self.value = eval(code, self.namespace)
+            self.value = yield from evaluated(code, self.namespace)
         else:
-            exec(self._compiled(ast.Module([item.node], []), "exec", item.node), self.namespace)
+            code = self._compiled(ast.Module([item.node], []), "exec", item.node)
+            yield from evaluated(code, self.namespace)
 
     def _compiled(self, node: ast.Module | ast.Expression, mode: str, key: object) -> CodeType:
         """Code of a part of the cell, kept with the cell's plan under a key."""
+        key = key, self.flags
         if key not in self.codes:
-            self.codes[key] = compile(ast.fix_missing_locations(node), self.filename, mode, dont_inherit=True)
+            self.codes[key] = compile(ast.fix_missing_locations(node), self.filename, mode, self.flags, True)
         return self.codes[key]
 
-    def _pipeline(self, item: PipelineStatement) -> None:
+    def _pipeline(self, item: PipelineStatement) -> Course:
         producer = self._producer(item)
         if self.group is not None and (producer is None or not self._independent(item)):
             source = item.site.source
@@ -227,7 +239,7 @@ class _Cell:
                 self._flush()
                 producer = None
         try:
-            bound = self._bind(item, producer)
+            bound = yield from self._bind(item, producer)
         except BaseException:
             self._flush()  # the statements before have taken effect
             raise
@@ -271,9 +283,11 @@ class _Cell:
         """The statement with its source, which was pending when it was bound, in hand."""
         return bound if producer is None else replace(bound, source=self.namespace[producer])
 
-    def _bind(self, item: PipelineStatement, producer: str | None) -> Bound:
+    def _bind(
+        self, item: PipelineStatement, producer: str | None
+    ) -> Generator[Awaitable[object], object, Bound]:
         """Evaluate the source and the arguments, where they stand."""
-        if not is_pure_source(item.site.source) or _calls(item.site.bind_expression):
+        if not is_pure_source(item.site.source) or calls(item.site.bind_expression):
             forget_inputs()
         assert item.site.bind_expression is not None
         expression = item.site.bind_expression
@@ -283,7 +297,8 @@ class _Cell:
             nothing = ast.copy_location(ast.Constant(None), call.args[1])
             changed = ast.Call(call.func, [call.args[0], nothing, *call.args[2:]], call.keywords)
             expression = ast.Expression(ast.copy_location(changed, call))
-        bound: Bound = eval(self._compiled(expression, "eval", (item.node, producer is None)), self.namespace)
+        code = self._compiled(expression, "eval", (item.node, producer is None))
+        bound = cast(Bound, (yield from evaluated(code, self.namespace)))
         return replace(bound, target=item.target)
 
     def _flush(self) -> None:
@@ -368,20 +383,6 @@ def _bound(site: Site, source: object, stages: Sequence[Display]) -> Bound:
     return Bound(
         site, source, tuple(BoundStage(each, callee, args, kwargs) for each, (callee, args, kwargs) in pairs)
     )
-
-
-def _calls(expression: ast.Expression | None) -> bool:
-    """Whether evaluating the arguments of a pipeline's stages calls something, which may change arrays."""
-    assert expression is not None
-    assert isinstance(expression.body, ast.Call)
-    pending: list[ast.AST] = [*expression.body.args[2:]]
-    while pending:
-        node = pending.pop()
-        if isinstance(node, (ast.Call, ast.NamedExpr, ast.Await)):
-            return True
-        if not isinstance(node, ast.Lambda):
-            pending += ast.iter_child_nodes(node)
-    return False
 
 
 def _binder(cell: CellPlan) -> Callable[..., Bound]:

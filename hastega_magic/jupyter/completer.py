@@ -16,11 +16,12 @@ from IPython.core.completer import (
     SimpleCompletion,
     context_matcher,  # pyright: ignore[reportUnknownVariableType]
 )
+from IPython.core.getipython import get_ipython
 
 from hastega_magic.compiler.options import BACKENDS, INT_MODES
 from hastega_magic.jupyter.arguments import SECTIONS, cell_parser
 from hastega_magic.jupyter.commands import COMMANDS
-from hastega_magic.syntax.stages import STAGES
+from hastega_magic.syntax.stages import STAGES, Stage
 from hastega_magic.syntax.text import scan
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 _STAGE = re.compile(r"\|>\s*(\w*)$")
 _ARGUMENT = re.compile(r"\|>\s*(\w+)\s*\((?:[^()]|\([^()]*\))*?(?<![\w.])([^\W\d]\w*)?$")
+_NEAR = re.compile(r"\|>\s*(\w+)\s*(?:\((?:[^()|]|\([^()]*\))*)?$")
 _CELL_MAGIC = re.compile(r"\s*%%hastega(?=\s)")
 _LINE_MAGIC = re.compile(r"\s*%hastega(?=\s)")
 _WORD = re.compile(r"[^\s,=]*$")
@@ -56,8 +58,11 @@ class Found:
     alone: bool = False
 
 
-def complete(text: str, line: int, column: int) -> Found | None:
-    """Completions at a place of a cell (line and column from 0); None where there are none of ours."""
+def complete(text: str, line: int, column: int, functions: Iterable[str] = ()) -> Found | None:
+    """Completions at a place of a cell (line and column from 0); None where there are none of ours.
+
+    `functions`: names of what may stand behind `|>` beside the stages.
+    """
     before = text.split("\n")[line][:column]
     if line == 0 and (magic := _CELL_MAGIC.match(before)):
         return _options(before[magic.end() :])
@@ -65,7 +70,9 @@ def complete(text: str, line: int, column: int) -> Found | None:
         return _commands(before[magic.end() :])
     stage = _STAGE.search(before)
     if stage and _is_code(text, line, stage.start()):
-        return _among(stage[1], ((row.name, f"{row.kind}: {row.doc}") for row in STAGES.values()))
+        stages = [(row.name, f"{row.kind}: {row.doc}") for row in STAGES.values()]
+        others = [(name, "function") for name in functions if name not in STAGES]
+        return _among(stage[1], [*stages, *others], alone=True)
     argument = _ARGUMENT.search(before)
     if argument and argument[1] in STAGES and _is_code(text, line, argument.start()):
         row = STAGES[argument[1]]
@@ -113,10 +120,33 @@ def _commands(before: str) -> Found | None:
     return _among(word[0], ((each, "") for each in _OF_COMMANDS.get(name, ())), alone=True)
 
 
+def _functions() -> list[str]:
+    """Names of the user's functions."""
+    shell: Any = get_ipython()
+    names: Mapping[str, object] = {} if shell is None else shell.user_ns
+    known: Mapping[str, object] = {} if shell is None else shell.user_ns_hidden
+    return sorted(
+        name for name, value in names.items() if callable(value) and name[0] != "_" and name not in known
+    )
+
+
+def stage_at(text: str, place: int) -> Stage | None:
+    """The stage that a place of a cell (characters from 0) is in the name or the arguments of."""
+    before = text[:place]
+    word = re.match(r"\w*", text[place:])
+    assert word is not None
+    found = _NEAR.search(before + word[0])
+    if found is None or found[1] not in STAGES:
+        return None
+    line = before.count("\n", 0, found.start())
+    column = found.start() - (before.rfind("\n", 0, found.start()) + 1)
+    return STAGES[found[1]] if _is_code(text, line, column) else None
+
+
 @context_matcher(identifier="hastega")  # pyright: ignore[reportUntypedFunctionDecorator]
 def matcher(context: CompletionContext) -> Any:
     """What IPython's completer calls."""
-    found = complete(context.full_text, context.cursor_line, context.cursor_position)
+    found = complete(context.full_text, context.cursor_line, context.cursor_position, _functions())
     if found is None:
         return {"completions": []}
     return {
@@ -145,4 +175,4 @@ def _matchers(shell: Shell) -> list[Callable[..., Any]] | None:
     return getattr(getattr(shell, "Completer", None), "custom_matchers", None)
 
 
-__all__ = ["Found", "complete", "install", "matcher", "remove"]
+__all__ = ["Found", "complete", "install", "matcher", "remove", "stage_at"]

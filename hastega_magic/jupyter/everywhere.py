@@ -8,8 +8,13 @@ The text is handed over whole, so that its lines are counted as the editor count
 
 from __future__ import annotations
 
+import ast
+import inspect
+import warnings
 from typing import TYPE_CHECKING
 
+from hastega_magic.errors import CellSyntaxError
+from hastega_magic.syntax.pipe import normalise, parse
 from hastega_magic.syntax.text import scan
 
 if TYPE_CHECKING:
@@ -17,6 +22,9 @@ if TYPE_CHECKING:
 
 CELL = "hastega_cell"
 """The cell magic that transformed cells call; nobody writes it."""
+
+AWAITED = "--await"
+"""What stands in its line where the cell awaits something: it then gives a coroutine."""
 
 
 class Everywhere:
@@ -48,7 +56,23 @@ class Everywhere:
         text = "".join(lines)
         if "|>" not in text or not holds_pipe(text):
             return lines
+        if awaits(text):
+            return [f"await get_ipython().run_cell_magic({CELL!r}, {AWAITED!r}, {text!r})\n"]
         return [f"get_ipython().run_cell_magic({CELL!r}, '', {text!r})\n"]
+
+
+def awaits(text: str) -> bool:
+    """Whether the cell awaits something outside functions."""
+    if "await" not in text and "async" not in text:
+        return False
+    try:
+        tree = parse(normalise(text))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            code = compile(tree, "<cell>", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
+    except (SyntaxError, CellSyntaxError, ValueError, RecursionError):
+        return False  # what is wrong will be told when the cell runs
+    return bool(code.co_flags & inspect.CO_COROUTINE)
 
 
 def as_bars(text: str) -> str:
@@ -66,4 +90,4 @@ def holds_pipe(text: str) -> bool:
     return any(token.kind == "pipe" for token in scan(text))
 
 
-__all__ = ["CELL", "Everywhere", "as_bars", "holds_pipe"]
+__all__ = ["AWAITED", "CELL", "Everywhere", "as_bars", "awaits", "holds_pipe"]

@@ -6,13 +6,17 @@ the wheel.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from typing import Any, cast
 
 from ipykernel.ipkernel import IPythonKernel
 from ipykernel.kernelapp import IPKernelApp
 
 import hastega_magic
+from hastega_magic.jupyter.completer import stage_at
 from hastega_magic.jupyter.everywhere import as_bars
+from hastega_magic.syntax.names import shadowed
 
 
 class HastegaKernel(IPythonKernel):
@@ -36,7 +40,18 @@ class HastegaKernel(IPythonKernel):
 
     def do_is_complete(self, code: str) -> Any:
         """Whether a console is to run the code or to wait for more; to IPython a pipe is an error."""
-        return cast(Any, super()).do_is_complete(as_bars(code))
+        joined = re.sub(r"\n\s*\|>", " |>", code)  # a line that begins with a pipe continues the one before
+        return cast(Any, super()).do_is_complete(as_bars(joined))
+
+    def do_inspect(
+        self, code: str, cursor_pos: int, detail_level: int = 0, omit_sections: Sequence[str] = ()
+    ) -> Any:
+        """What Shift-Tab shows: of a stage what it does, not Python's function of the same name."""
+        row = stage_at(code, cursor_pos)
+        if row is None or row.name in shadowed(cast(Any, self.shell).user_ns):
+            return cast(Any, super()).do_inspect(code, cursor_pos, detail_level, omit_sections)
+        told = f"{row.usage}\n\nA stage ({row.kind}): {row.doc}."
+        return {"status": "ok", "found": True, "data": {"text/plain": told}, "metadata": {}}
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from hastega_magic.compiler.options import INT_MODES, Options
 from hastega_magic.errors import HastegaError
 from hastega_magic.errors import UsageError as OptionError
 from hastega_magic.jupyter import arguments, commands
-from hastega_magic.jupyter.everywhere import CELL, Everywhere
+from hastega_magic.jupyter.everywhere import AWAITED, CELL, Everywhere
 from hastega_magic.jupyter.progress import Bar
 from hastega_magic.jupyter.tracebacks import CellError, hiding_ours, show_without_ours
 from hastega_magic.progress import listening
@@ -23,7 +23,13 @@ if TYPE_CHECKING:
     from hastega_magic.jupyter.panel import Panel
     from hastega_magic.jupyter.shell import Shell
     from hastega_magic.report import Report
-    from hastega_magic.session import Session
+    from hastega_magic.session import CellResult, Session
+
+
+def taken(result: CellResult) -> object:
+    """The value of a cell, which the session must not keep alive."""
+    value, result.value = result.value, None
+    return value
 
 
 @magics_class
@@ -62,11 +68,35 @@ class HastegaMagics(Magics):
 
     @no_var_expand
     @cell_magic(CELL)  # pyright: ignore[reportUntypedFunctionDecorator]
-    def run_everywhere(self, line: str, cell: str) -> None:
-        """What `%hastega on` makes of a cell that holds `|>`."""
-        self._run(cell, arguments.options_from(self.everywhere.line, self._defaults()))
+    def run_everywhere(self, line: str, cell: str) -> object:
+        """What `%hastega on` makes of a cell that holds `|>`: its value, or what is to be awaited for it."""
+        options = arguments.options_from(self.everywhere.line, self._defaults())
+        return self._run_async(cell, options) if line == AWAITED else self._run(cell, options, shows=False)
 
-    def _run(self, text: str, options: Options) -> None:
+    def _run(self, text: str, options: Options, shows: bool = True) -> object:
+        """Run a cell. With `shows`, or with a report, its value is shown here; else it is given to the shell."""
+        session, filename = self._begin(text)
+        error: BaseException | None = None
+        value: object = None
+        try:
+            with listening(None if options.quiet else Bar(self.its_shell)):
+                value = taken(session.run_cell(text, filename, options))
+        except BaseException as raised:
+            error = raised
+        return self._end(value, error, options, filename, shows)
+
+    async def _run_async(self, text: str, options: Options) -> object:
+        """The same for a cell that awaits something."""
+        session, filename = self._begin(text)
+        error: BaseException | None = None
+        value: object = None
+        try:
+            value = taken(await session.run_cell_async(text, filename, options))
+        except BaseException as raised:
+            error = raised
+        return self._end(value, error, options, filename, shows=False)
+
+    def _begin(self, text: str) -> tuple[Session, str]:
         shell = self.its_shell
         # The number of this cell: IPython 8 counts on after the cell, 9 before it, and the hook knows which.
         number = shell.displayhook.prompt_count
@@ -75,20 +105,19 @@ class HastegaMagics(Magics):
         if self.panel is not None:
             self.panel.cancel()  # two at a time would share the CPUs, and tell nothing
             self.panel.wait(1.0)
-        error: BaseException | None = None
-        value: object = None
-        try:
-            with listening(None if options.quiet else Bar(shell)):
-                result = session.run_cell(text, filename, options)
-            value, result.value = result.value, None  # the session must not keep it alive
-        except BaseException as raised:
-            error = raised
-        self._keep_hook(shell)
-        self._display(value, error, options)
+        return session, filename
+
+    def _end(
+        self, value: object, error: BaseException | None, options: Options, filename: str, shows: bool
+    ) -> object:
+        self._keep_hook(self.its_shell)
+        given = not shows and options.quiet
+        self._display(None if given else value, error, options)
         if options.widgets and error is None:
             self._show_panel()
         if error is not None:
             raise self._shown(error, filename)
+        return value if given else None
 
     @no_var_expand
     @line_magic("hastega")  # pyright: ignore[reportUntypedFunctionDecorator]
@@ -198,6 +227,8 @@ class HastegaMagics(Magics):
         """The exception that the shell is to show."""
         shell = self.its_shell
         if isinstance(error, SyntaxError):
+            if error.msg.startswith("'await' outside"):
+                error.msg += ": a cell awaits under `%hastega on`, where it needs no `%%hastega`"
             return CellError(error, shell)
         if isinstance(error, OptionError):
             return UsageError(str(error))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
+from types import FunctionType
 
 from hastega_magic.syntax.pipe import is_pipe, spine
 from hastega_magic.syntax.stages import STAGES
@@ -165,3 +166,27 @@ def _declared(body: Iterable[ast.stmt]) -> frozenset[str]:
     nodes = (node for statement in body for node in ast.walk(statement))
     found = (node.names for node in nodes if isinstance(node, (ast.Global, ast.Nonlocal)))
     return frozenset(name for names in found for name in names)
+
+
+def calls(expression: ast.Expression | None) -> bool:
+    """Whether evaluating the arguments of a pipeline's stages calls something, which may change arrays."""
+    assert expression is not None
+    assert isinstance(expression.body, ast.Call)
+    pending: list[ast.AST] = [*expression.body.args[2:]]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, (ast.Call, ast.NamedExpr, ast.Await)):
+            return True
+        if not isinstance(node, ast.Lambda):
+            pending += ast.iter_child_nodes(node)
+    return False
+
+
+def shadowed(namespace: Mapping[str, object]) -> frozenset[str]:
+    """Stage names that the user has defined functions of; `sum = 0` and imported ones leave a stage what it is."""
+    found = {name: namespace[name] for name in STAGES.keys() & namespace.keys()}
+    return frozenset(
+        name
+        for name, value in found.items()
+        if isinstance(value, FunctionType) and value.__globals__ is namespace
+    )

@@ -18,7 +18,9 @@ def test_all_stages_stand_after_a_pipe_with_what_they_do():
     found = complete("xs |> ", 0, 6)
     assert [text for text, _ in found.texts] == list(STAGES)
     assert dict(found.texts)["take"] == "order: the first n elements"
-    assert not found.alone, "any other callable may stand there too"
+    assert found.alone, "magics and keywords have no business there"
+    found = complete("xs |> su", 0, 8, ["summed", "sum", "other"])
+    assert [text for text, _ in found.texts] == ["sum", "summed"]
 
 
 @pytest.mark.parametrize(

@@ -33,9 +33,11 @@ def client(tmp_path_factory):
 
 
 class Ran:
-    def __init__(self, client, code):
+    def __init__(self, client, code, **how):
         self.outputs = []
-        self.reply = client.execute_interactive(code, timeout=60, output_hook=self.outputs.append)["content"]
+        self.reply = client.execute_interactive(code, timeout=60, output_hook=self.outputs.append, **how)[
+            "content"
+        ]
 
     def of(self, kind):
         return [each["content"] for each in self.outputs if each["msg_type"] == kind]
@@ -52,6 +54,34 @@ def test_pipes_work_in_every_cell(client):
     assert ran.of("display_data") == []
     assert Ran(client, "_ + 1").value == "15"
     assert Ran(client, "%%hastega --no-baseline\nxs |> sum").of("display_data")
+
+
+def test_a_value_is_shown_where_ipython_would(client):
+    Ran(client, "xs = [1, 2, 3]")
+    assert Ran(client, "xs |> sum").value == "6"
+    for quiet in ("xs |> sum;", "%%timeit -n2 -r2\nxs |> sum", "ys = xs |> sum"):
+        assert Ran(client, quiet).of("execute_result") == []
+    assert Ran(client, "xs |> sum", silent=True).of("execute_result") == []
+    assert Ran(client, "xs |> sum", store_history=False).value == "6"
+    assert Ran(client, "%%time\nxs |> sum").value == "6"
+    assert Ran(client, "ys = %time xs |> sum\nys").value == "6"
+    assert Ran(client, "%%capture seen\nxs |> sum").of("execute_result") == []
+    assert Ran(client, "[each.data for each in seen.outputs]").value == "[{'text/plain': '6'}]"
+    assert Ran(client, "files = !echo a\nfiles |> len").value == "1"
+
+
+def test_what_a_cell_awaits(client):
+    text = "import asyncio\nasync def f(n):\n    await asyncio.sleep(0)\n    return n\n"
+    assert Ran(client, f"{text}await asyncio.sleep(0)\n[1, 2] |> map(_ + 1) |> sum").value == "5"
+    assert Ran(client, "ys = [await f(n) for n in range(3)] |> map(_ * 2)\nys |> sum").value == "6"
+    assert Ran(client, "(await f([1, 2])) |> sum").value == "3"
+    ran = Ran(client, "try:\n    await f(nowhere)\nexcept NameError:\n    n = [1, 2] |> sum\nn")
+    assert ran.value == "3"
+    ran = Ran(client, "await f(1)\n[1, 0] |> map(lambda x: 1 // x)")
+    assert ran.reply["ename"] == "ZeroDivisionError"
+    assert "hastega_magic" not in "".join(ran.reply["traceback"])
+    ran = Ran(client, "%%hastega\nawait f(1)\n[1] |> sum")
+    assert "a cell awaits under `%hastega on`" in ran.reply["evalue"]
 
 
 def test_it_says_what_it_is(client):
@@ -74,12 +104,29 @@ def test_a_cell_is_complete_with_its_pipe(client):
 
     assert complete("xs |> sum") == "complete"
     assert complete("(xs\n |> map(_ + 1)") == "incomplete"
+    assert complete("xs\n  |> sum") == "complete"
 
 
 def test_stages_are_completed(client):
     client.complete("xs |> to_li")
     reply = client.get_shell_msg(timeout=30)["content"]
     assert reply["matches"] == ["to_list"]
+    Ran(client, "def mapped(xs): return xs")
+    client.complete("xs |> map")
+    assert client.get_shell_msg(timeout=30)["content"]["matches"] == ["map", "mapped"]
+
+
+def test_stages_are_explained(client):
+    def inspect(code):
+        client.inspect(code, len(code))
+        reply = client.get_shell_msg(timeout=30)["content"]
+        return reply["data"].get("text/plain", "") if reply["found"] else ""
+
+    assert inspect("xs |> window").startswith("window(n)")
+    assert "A stage (element): f of each element" in inspect("xs |> map(")
+    assert inspect("xs |> take(3) |> map(abs(_) + 1, ").startswith("map(f)")
+    assert "Built-in" in inspect("sum") or "Return the sum" in inspect("sum")
+    assert "f of each element" not in inspect("x = '|> map")
 
 
 def test_the_kernelspec_comes_with_the_wheel(tmp_path):
