@@ -13,7 +13,8 @@ from dataclasses import replace
 from typing import Any
 
 from hastega_magic.report import codec
-from hastega_magic.report.model import PHASES, Report
+from hastega_magic.report.choices import share_sentences, tuning_sentences
+from hastega_magic.report.model import PHASES, PipelineReport, Report
 from hastega_magic.report.verdict import cold
 from hastega_magic.trace import CELL, Event, Trace
 
@@ -27,7 +28,16 @@ def build_report(trace: Trace) -> Report:
     cell = _merge(event for event in trace.events if event.group == CELL)
     pipelines = [_merge(e for e in trace.events if e.group == group) for group in groups]
     report = Report.from_dict({"cell": cell, "pipelines": pipelines})
-    return replace(report, pipelines=tuple(replace(p, why=(*p.why, *cold(p))) for p in report.pipelines))
+    return replace(report, pipelines=tuple(replace(p, why=(*p.why, *_said(p))) for p in report.pipelines))
+
+
+def _said(pipeline: PipelineReport) -> Iterable[str]:
+    """What the figures of the pipeline say, in sentences that every form of the report shows."""
+    if pipeline.split is not None:
+        yield from share_sentences(pipeline.split)
+    if pipeline.tuning is not None:
+        yield from tuning_sentences(pipeline.tuning)
+    yield from cold(pipeline)
 
 
 def _merge(events: Iterable[Event]) -> dict[str, Any]:

@@ -10,7 +10,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from hastega_magic.report import units
-from hastega_magic.report.choices import share_sentences, tuning_sentences
 from hastega_magic.report.escape import one_line
 from hastega_magic.report.model import COMPILING, Baseline, Phase, PipelineReport, Vector
 
@@ -195,10 +194,6 @@ def remarks(baseline: Baseline) -> str:
 def reasons(pipeline: PipelineReport) -> tuple[str, ...]:
     """The sentences of "Why": those of the trace, then what the figures themselves say."""
     out = [one_line(sentence) for sentence in pipeline.why]
-    if pipeline.split is not None:
-        out += share_sentences(pipeline.split)
-    if pipeline.tuning is not None:
-        out += tuning_sentences(pipeline.tuning)
     if pipeline.overlapped > 0:
         running = pipeline.seconds()
         together, run = units.seconds(running + pipeline.overlapped), units.seconds(running)

@@ -6,6 +6,8 @@
  * Times are seconds, sizes bytes; line numbers count from 1, columns from 0 in code points, as in Python.
  */
 
+import { Candidate, Share, shares, tried } from './choices';
+
 export const MIME = 'application/vnd.hastega.report+json';
 export const SCHEMA = 1;
 
@@ -156,6 +158,10 @@ export interface Pipeline {
   readonly instructions: ReadonlyMap<string, number>;
   readonly model: Model | null;
   readonly lanes: Lanes | null;
+  /** Back ends that computed it at once; none where one did. */
+  readonly shares: readonly Share[];
+  /** Schedules that were tried, the compiler's own first. */
+  readonly tried: readonly Candidate[];
   /** What was cut to keep the notebook small, as `code.llvm` or `stages`, and how much of it there is. */
   readonly cut: ReadonlyMap<string, number>;
 }
@@ -167,25 +173,26 @@ export interface Report {
   readonly pipelines: readonly Pipeline[];
 }
 
-type Fields = Readonly<Record<string, unknown>>;
+/** An object of the JSON, with anything in it. */
+export type Fields = Readonly<Record<string, unknown>>;
 
-function fields(value: unknown): Fields {
+export function fields(value: unknown): Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {};
 }
 
-function list<T>(value: unknown, one: (item: unknown) => T): T[] {
+export function list<T>(value: unknown, one: (item: unknown) => T): T[] {
   return Array.isArray(value) ? value.map(item => one(item)) : [];
 }
 
-function text(value: unknown): string {
+export function text(value: unknown): string {
   return typeof value === 'string' ? value : typeof value === 'number' ? String(value) : '';
 }
 
-function number(value: unknown, otherwise = 0): number {
+export function number(value: unknown, otherwise = 0): number {
   return typeof value === 'number' && Number.isFinite(value) ? value : otherwise;
 }
 
-function whole(value: unknown, otherwise = 0): number {
+export function whole(value: unknown, otherwise = 0): number {
   return Math.trunc(number(value, otherwise));
 }
 
@@ -254,6 +261,8 @@ function pipeline(value: unknown): Pipeline {
     instructions: counts(data['instructions']),
     model: model(data['model']),
     lanes: lanes(data['lanes']),
+    shares: shares(data),
+    tried: tried(data),
     cut: counts(data['cut'])
   };
 }

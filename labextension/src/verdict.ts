@@ -142,6 +142,8 @@ export function verdict(pipeline: Pipeline): Part[] {
   const family = backend.startsWith('opencl:') ? 'opencl' : backend;
   if (backend === 'python') {
     say('ran in Python', true);
+  } else if (backend === 'all' && pipeline.shares.length > 0) {
+    say(`shared by ${pipeline.shares.map(part => oneLine(part.device)).join(' and ')}`);
   } else if (family === 'opencl' || family === 'numpy') {
     const device = oneLine(pipeline.device);
     say(device ? `${backendName(family)} on ${device}` : backendName(family));

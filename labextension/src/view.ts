@@ -1,5 +1,6 @@
 /** A whole report: the verdict at once, everything else when it comes into view. */
 
+import { shareTable, triedTable } from './choices';
 import { CodeView } from './code';
 import { total, WHERE } from './cut';
 import { button, cls, h, oneLine, unique } from './dom';
@@ -149,6 +150,8 @@ function sections(report: Report, pipeline: Pipeline): Tab[] {
   add(model, 'Size', 'Other numbers of elements, and where one back end overtakes another', () => sizes(model ?? { n: [], rows: [] }, pipeline.elements));
   add(lanes, 'Lanes', 'One vector, step by step', () => laneView(lanes ?? { lanes: 0, total: 0, steps: [] }));
   add(pipeline.phases.length, 'Times', 'Each phase with the bytes it moved', () => phases(pipeline));
+  add(pipeline.shares.length, 'Shares', 'Who computed how much, and how fast', () => shareTable(pipeline.shares));
+  add(pipeline.tried.length, 'Schedules', 'What was tried to make it faster', () => triedTable(pipeline.tried));
   const why = reasons(pipeline);
   add(why.length, 'Why', 'Why the code is as it is', () => h('ul', { class: cls('plain') }, ...why.map(text => h('li', {}, text))));
   return out;
