@@ -71,6 +71,8 @@ def attribute(graph: Graph, value: Symbolic, name: str) -> Symbolic:
     whole = INT if node.type is BOOL else node.type
     if name == "real":
         return convert(node, whole)
+    if getattr(graph.env, "scalars", None) is not None:
+        raise NotCompilable("`imag` of a number has its type, which may be NumPy's: NumPy computes it")
     graph.keep(node)
     return const(0, whole)
 

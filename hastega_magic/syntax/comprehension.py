@@ -53,6 +53,7 @@ _WHY: dict[type[ast.AST], str] = {
     ast.YieldFrom: "it yields", ast.Starred: "`*` stands in it", ast.List: "a list is made for each element",
     ast.Dict: "a dict is made for each element", ast.Set: "a set is made for each element",
 }  # fmt: skip
+_OF_NUMBERS = frozenset({"real", "imag", "conjugate"})
 _READS_THE_FRAME = frozenset({"locals", "vars", "dir", "eval", "exec", "super", "globals"})
 
 
@@ -303,7 +304,10 @@ def _check(body: ast.expr, names: frozenset[str]) -> None:
             raise NoPipeline(f"{node.value!r} takes part, and only numbers are compiled")
         if isinstance(node, ast.Name) and node.id in _READS_THE_FRAME:
             raise NoPipeline(f"`{node.id}` may look at the variables around it")
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in names:
+        of_element = (
+            isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in names
+        )
+        if isinstance(node, ast.Attribute) and of_element and node.attr not in _OF_NUMBERS:
             raise NoPipeline(
                 f"the attribute `{node.attr}` of an element is read, and only numbers are compiled"
             )

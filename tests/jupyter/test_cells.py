@@ -160,12 +160,12 @@ def test_output_of_the_cell_itself_comes_first(notebook):
 
 def test_each_run_of_a_cell_warns(notebook):
     for number in (1, 2):
-        seen = notebook("y = range(3) |> map(lambda x: x * 2**62) |> sum")
+        seen = notebook("y = range(3) |> map(lambda x: x * 2**62)")
         assert seen.err.count("IntegerOverflowWarning") == 1, f"run {number}"
         assert "element 2 of range(3)" in seen.err
         assert "y = range(3)" in seen.err, "the user's own line is shown"
         assert "hastega_magic" not in seen.err
-    assert notebook.ns["y"] == 3 * 2**62
+    assert notebook.ns["y"].tolist() == [0, 2**62, 2**63]
 
 
 def test_a_filter_on_the_warning_is_respected(notebook):

@@ -16,6 +16,7 @@ xs = list(range(-300, 400))
 fs = [0.25 * x for x in range(-300, 400)]
 bs = [x % 3 == 0 for x in range(700)]
 table = list(range(1000))
+zs = [complex(x, x % 7) for x in xs]
 k = 7
 def f(x): return x * k + 1
 def p(x): return x % 2 == 0
@@ -65,6 +66,7 @@ COMPILED = [
     "[max(x, 0.0) * 2.5 + y for x, y in zip(fs, fs)]",
     "[x if x > 3 else 0.5 for x in fs]",
     "sum(x for x in xs)",
+    "[z.real + abs(z) for z in zs if z.imag < 3]",
     "max(x for x in fs)",
     "sum((x for x in xs), 10)",
     "sum([x * 2 for x in xs], start=5)",
