@@ -249,9 +249,11 @@ class Comparison:
         return True, "" if worst == 0 else f"equal to {worst:.0e}"
 
 
-def own_name(options: Options) -> str:
-    """The back end that a cell with these options runs on."""
-    return "parallel" if options.on == "auto" else options.on
+def own_name(options: Options, ran: str = "") -> str:
+    """The compiled back end of a cell with these options. `ran`: what computed it, where that was chosen."""
+    if options.on != "auto":
+        return options.on
+    return "parallel" if ran in ("", "python") else ran
 
 
 def numpy_value(loop: Loop, workspace: Workspace, options: Options, trace: Trace) -> object:

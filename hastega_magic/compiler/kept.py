@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from hastega_magic.compiler.baselines import own_name
 from hastega_magic.compiler.driver import Outcome
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.statement import Loop
@@ -44,7 +45,8 @@ def keep(outcomes: Sequence[Outcome], options: Options, filename: str) -> tuple[
             continue
         if len(outcome.loops) == len(outcome.values) and all(complete):
             length = outcome.execution.length
-            found.append(Kept(tuple(outcome.loops), outcome.workspace, length, options, filename))
+            own = replace(options, on=own_name(options, outcome.execution.on))
+            found.append(Kept(tuple(outcome.loops), outcome.workspace, length, own, filename))
     return tuple(found)
 
 

@@ -10,14 +10,13 @@ import array
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from types import FunctionType, ModuleType
+from types import FunctionType
 from typing import Any, cast
-
-import numpy as np
 
 from hastega_magic.compiler import describe
 from hastega_magic.compiler.backends import forget_inputs
 from hastega_magic.compiler.driver import Driver, StrictError
+from hastega_magic.compiler.numpy_read import uses_numpy
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.prepared import Again, Display, prepare
 from hastega_magic.compiler.repeated import Form, Repeated
@@ -25,7 +24,6 @@ from hastega_magic.compiler.statement import Bound
 from hastega_magic.compiler.told import remember
 from hastega_magic.errors import HastegaError, Reason
 from hastega_magic.syntax.build import BoundStage
-from hastega_magic.syntax.captured import codes, contents
 from hastega_magic.syntax.comprehension import Ordinary
 from hastega_magic.syntax.functions import adopt
 from hastega_magic.syntax.text import Text
@@ -184,28 +182,4 @@ def options_for(options: Options) -> Options:
     return replace(options, strict=True, quiet=True, int_mode="exact", fast_math=False, repeat=1)
 
 
-def uses_numpy(functions: Sequence[object]) -> bool:
-    """Whether functions, or functions that they read, read something of NumPy's."""
-    seen: set[int] = set()
-    todo: list[Any] = list(functions)
-    while todo:
-        value = todo.pop()
-        if isinstance(value, (np.ndarray, np.generic, np.ufunc)):
-            return True
-        if isinstance(value, ModuleType):
-            if value.__name__.partition(".")[0] == "numpy":
-                return True
-            continue
-        if isinstance(value, tuple):
-            todo += cast("tuple[Any, ...]", value)
-        if not isinstance(value, FunctionType) or id(value.__code__) in seen:
-            continue
-        seen.add(id(value.__code__))
-        names = {name for code in codes(value.__code__) for name in code.co_names}
-        todo += [value.__globals__.get(name) for name in names]
-        todo += [contents(cell) for cell in value.__closure__ or ()]
-        todo += [*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values()]
-    return False
-
-
-__all__ = ["FEW", "OrdinaryCode", "options_for", "uses_numpy"]
+__all__ = ["FEW", "OrdinaryCode", "options_for"]

@@ -25,7 +25,7 @@ NAMES = tuple(field.name for field in fields(Options))
 """The options, as the traits of the magics are called too."""
 
 _LATER = {
-    "--tune": "there is no cost model to calibrate yet",
+    "--tune": "schedules are not searched for yet",
 }
 """Options of the design that this version refuses, and why."""
 

@@ -51,7 +51,7 @@ def _merge(events: Iterable[Event]) -> dict[str, Any]:
             case "vector":
                 out["vector"] = data
                 out["instructions"] = data.get("instructions")
-            case "int" | "graph" | "model" | "lanes":
+            case "int" | "graph" | "model" | "lanes" | "cost":
                 out[event.kind] = data
             case "barrier" | "baseline":
                 out.setdefault(event.kind + "s", []).append(data)
