@@ -9,7 +9,6 @@ all, and choosing has a line of its own.
 from __future__ import annotations
 
 import statistics
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
@@ -19,7 +18,7 @@ import numpy as np
 from hastega_magic.benchmarks.model import Row
 from hastega_magic.compiler import costs
 from hastega_magic.compiler.baselines import difference
-from hastega_magic.compiler.by_python import NotAlike, python_values
+from hastega_magic.compiler.by_python import NotAlike
 from hastega_magic.compiler.choosing import Costs, case_of, costs_of
 from hastega_magic.compiler.describe_cost import cpu_kernel
 from hastega_magic.compiler.execute import Execution, run_loops
@@ -199,27 +198,24 @@ def measured(
 def _runner(ran: _Ran, kept: Kept, options: Options) -> Callable[[bool], Execution | None]:
     """One run; what it took is noted where that is asked for."""
 
-    def python(counts: bool) -> Execution | None:
-        began = time.perf_counter()
-        values = python_values(kept.loops, kept.workspace)
-        if counts:
-            ran.seconds.append(time.perf_counter() - began)
-            return None
-        return cast(Any, values[0])
-
-    def native(counts: bool) -> Execution | None:
+    def run(counts: bool) -> Execution | None:
         trace = Trace()
-        execution = run_loops(kept.loops, kept.workspace, replace(options, on=ran.name), trace)
+        on, pinned = ("auto", "python") if ran.name == "python" else (ran.name, "")
+        with costs.pinned(pinned):
+            execution = run_loops(kept.loops, kept.workspace, replace(options, on=on), trace)
+        if ran.name == "python" and execution.on != "python":
+            raise NotAlike
         if not counts:
             return cast(Any, execution.values[0])
         ran.on = execution.on
         ran.seconds.append(execution.seconds)
         phases = [event.data for event in trace.of("phase") if event.data["name"] == "kernel"]
-        ran.kernels.append(sum(cast("float", each["seconds"]) for each in phases))
+        if ran.name != "python":
+            ran.kernels.append(sum(cast("float", each["seconds"]) for each in phases))
         execution.values = []
         return execution
 
-    return python if ran.name == "python" else native
+    return run
 
 
 def _equal(reference: object, run: Callable[[bool], Any]) -> bool | None:

@@ -55,11 +55,12 @@ def measure(threads: int, step: Step) -> Host:
     block = _block(fits)
     numbers = _numbers()
     sizes = [size for size in _SIZES if size <= numbers.nbytes]
-    alone = _threads("simd", 1, 1.0, 0.0, sizes, numbers, fits)
+    alone = _threads("simd", 1, 1.0, _start("simd", 1.0), sizes, numbers, fits)
     step("memory")
     several = alone
     if threads > 1:
-        start, speed = _fork_join(threads)
+        speed = _speed(threads)
+        start = _start("parallel", speed)
         several = _threads("parallel", threads, speed, start, sizes, numbers, fits)
         step("threads")
     lists, unlist = _lists(fits)
@@ -163,17 +164,21 @@ def _fresh(writing: Timed, elements: int) -> float:
     return max(0.0, min(found) - again) / (8 * elements)
 
 
-def _fork_join(threads: int) -> tuple[float, float]:
-    """What it costs to set all threads to work, and how many times as fast they compute."""
-    few = (SMALL_BLOCKS + 2) * BLOCK
+def _speed(threads: int) -> float:
+    """How many times as fast as one thread all of them compute."""
     text = f"found = range(1, {max(1 << 21, 64 * BLOCK * threads) + 1}) |> map(lambda x: {_LONG}) |> sum"
     alone, together = timed(text, "simd", _NAMES), timed(text, "parallel", _NAMES)
     together.once()
     pairs = [(alone.once()[1], together.once()[1]) for _ in range(5)]
-    speed = min(float(threads), max(1.0, statistics.median(one / all_of for one, all_of in pairs)))
-    text = f"found = range(1, {few + 1}) |> sum"
-    alone, together = timed(text, "simd"), timed(text, "parallel")
-    return max(5e-6, together.typical(runs=25)[1] - alone.typical(runs=25)[1] / speed), speed
+    return min(float(threads), max(1.0, statistics.median(one / all_of for one, all_of in pairs)))
+
+
+def _start(on: str, speed: float) -> float:
+    """What it costs to set threads to work: more than few blocks are not run on the calling one."""
+    few, more = SMALL_BLOCKS * BLOCK, (SMALL_BLOCKS + 2) * BLOCK
+    cell = timed(f"found = range(1, {more + 1}) |> sum", on)
+    here, there = cell.typical(few, runs=25)[1], cell.typical(runs=25)[1]
+    return max(2e-6, there - here * (more / few) / speed)
 
 
 def _lists(fits: list[Fit]) -> tuple[dict[str, float], float]:

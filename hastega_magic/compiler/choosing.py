@@ -120,6 +120,9 @@ def choose(
     """What is to compute the loop over so many elements."""
     known = costs_of(compiled, kernel, loops, options)
     case = case_of(kernel, known.features, length)
+    if costs.auto() == "python":  # wherever it gives the same values
+        there = known.python is not None and length > 0 and fits(known.assumes, columns, loops)
+        return Choice("python" if there else "parallel", case, known)
     chosen: Model = known.models[best(known.models, case, known.factor)]
     seconds = known.seconds(chosen, case)
     python = known.python if length else None

@@ -66,7 +66,7 @@ class Execution:
 
 def settled(options: Options) -> Options:
     """The options with what "auto" stands for, where somebody has said that."""
-    return replace(options, on=auto()) if options.on == "auto" and auto() else options
+    return replace(options, on=auto()) if options.on == "auto" and auto() not in ("", "python") else options
 
 
 def run_loops(loops: Sequence[Loop], workspace: Workspace, options: Options, trace: Trace) -> Execution:

@@ -26,7 +26,7 @@ def machine(identity: Identity) -> Machine:
     """The assumed figures."""
     speed = max(1.0, 0.9 * identity.threads)
     shared = min(2.0, speed)  # the memory is one for all
-    one = Threads(1, 0.0, 1.0, Curve(_READ), Curve(_WRITE), Curve(_COPY), 0.5e-9)
+    one = Threads(1, 40e-6, 1.0, Curve(_READ), Curve(_WRITE), Curve(_COPY), 0.5e-9)
     curves = [
         Curve(tuple((size, each / shared) for size, each in points)) for points in (_READ, _WRITE, _COPY)
     ]

@@ -76,7 +76,7 @@ class Fit:
 class Threads:
     """The CPU through so many threads.
 
-    start     seconds to set them to work and to wait for them, beyond a call
+    start     seconds to set them to work and to wait for them, beyond a kernel on the calling thread
     speed     how many times as fast as one they compute
     read, write, copy  curves of a sum over an array, of filling one whose memory is in use already, and of both at
               once (by the bytes of both)

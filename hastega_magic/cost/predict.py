@@ -20,6 +20,9 @@ from hastega_magic.ir.schedule import BLOCK
 SHORT = 16
 """Up to so many blocks run on the calling thread (runtime/threads.py)."""
 
+PIECE = 1 << 20
+"""Elements of a list that are converted at a time (runtime/sources.py)."""
+
 _SHARP = 4.0
 """The exponent with which arithmetic and memory overlap."""
 
@@ -100,31 +103,35 @@ class CpuModel(Model):
         self._listing = sum(lists.get(name, max(lists.values(), default=0.0)) for name in features.lists)
         self._written = features.outward + KEPT * features.packed
 
-    def _parts(self, case: Case) -> tuple[Threads, float, float, float, float, float]:
-        n, cpu = case.n, self._cpu
+    def _parts(self, case: Case) -> tuple[Threads, float, float, float, float, float, float]:
+        """The threads, and seconds: of the call, of setting up kernels, of lists, computing, moving, and lists again."""
+        n, cpu, features = case.n, self._cpu, self._features
         blocks = -(-n // BLOCK)
-        short = blocks <= SHORT and not self._features.inner
+        # Lists are converted piece by piece, and each piece is a kernel of its own, whose elements lie in caches.
+        piece = min(n, PIECE) if features.lists else n
+        pieces = -(-n // piece) if piece else 1
+        short = -(-piece // BLOCK) <= SHORT and not features.inner
         threads = cpu.one if short else self._several
+        setup = pieces * (cpu.setup + (0.0 if short else threads.start))
         computing = n * self._element / min(threads.speed, max(1, blocks))
-        moving = _moving(n, self._features.inward, self._written, threads) + case.fresh * threads.fresh
+        moving = n * _moving(piece, features.inward, self._written, threads) + case.fresh * threads.fresh
         return (
-            threads, cpu.call + cpu.setup + blocks * cpu.block + threads.start, n * self._listing, computing, moving,
-            n * self._features.unlisted * cpu.unlist,
+            threads, cpu.call + blocks * cpu.block, setup, n * self._listing, computing, moving,
+            n * features.unlisted * cpu.unlist,
         )  # fmt: skip
 
     def seconds(self, case: Case) -> float:
         """The predicted time of a run."""
-        _, call, listing, computing, moving, unlisting = self._parts(case)
-        return call + listing + overlapped(computing, moving) + unlisting
+        _, call, setup, listing, computing, moving, unlisting = self._parts(case)
+        return call + setup + listing + overlapped(computing, moving) + unlisting
 
     def predict(self, case: Case) -> Prediction:
         """The same with its phases."""
-        threads, call, listing, computing, moving, unlisting = self._parts(case)
+        threads, call, setup, listing, computing, moving, unlisting = self._parts(case)
         work = overlapped(computing, moving)
-        kernel = self._cpu.setup + threads.start + work
-        parts = {"launch": call, "conversion": listing + unlisting}
+        kernel = setup + work
+        parts = {"launch": call + setup, "conversion": listing + unlisting}
         parts["memory" if moving > computing else "arithmetic"] = work
-        call -= self._cpu.setup + threads.start
         phases = _there(call=call, convert_in=listing, kernel=kernel, convert_out=unlisting)
         seconds = call + listing + kernel + unlisting
         return Prediction(self.backend, threads.count, seconds, phases, max(parts, key=parts.__getitem__))
@@ -204,14 +211,14 @@ def overlapped(computing: float, moving: float) -> float:
 
 
 def _moving(n: int, inward: float, outward: float, threads: Threads) -> float:
-    """Seconds in which memory gives and takes so many bytes for each of n elements."""
+    """Seconds in which memory gives and takes so many bytes, for each of n elements that are gone through at once."""
     size, both = n * (inward + outward), min(inward, outward)
     seconds = 2 * both * threads.copy.at(size)
     if inward > both:
         seconds += (inward - both) * threads.read.at(size)
     if outward > both:
         seconds += (outward - both) * threads.write.at(size)
-    return n * seconds
+    return seconds
 
 
 def _limited(machine: Machine, threads: int) -> Threads:

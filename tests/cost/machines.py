@@ -12,7 +12,7 @@ GPU = Device(
 
 def machine(*devices, threads=4, calibrated="2026-01-01T00:00:00Z", python=2e-8, start=5e-5):
     """Vector operations of 0.8 ns, memory of 10 GB/s for one thread and 20 for all, Python 20 ns an operation."""
-    one = Threads(1, 0.0, 1.0, *[Curve(((1e4, 1e-10), (1e9, 1e-10)))] * 3, fresh=1e-9)
+    one = Threads(1, 1e-5, 1.0, *[Curve(((1e4, 1e-10), (1e9, 1e-10)))] * 3, fresh=1e-9)
     several = Threads(threads, start, float(threads), *[Curve(((1e4, 5e-11), (1e9, 5e-11)))] * 3, fresh=5e-10)
     lists = {"int64": 5e-9, "float64": 5e-9, "bool": 5e-9, "float32": 2e-8}
     cpu = Cpu(2e-5, 0.0, 1e-5, dict.fromkeys(CLASSES, 8e-10), one, several, lists, 2e-8)
