@@ -126,9 +126,8 @@ def settings(arguments: Sequence[str] | None = None) -> Settings:
         found = [name] if alone or name in PROBES or name in ASKED else members(name)
         found += [probe for probe in PROBES if name == probe.partition("-")[0] != probe]
         if not found:
-            known = sorted({*WORKLOADS, *PROBES, *(w.group for w in WORKLOADS.values() if w.group)}) + [
-                *ASKED
-            ]
+            groups = {w.group for w in WORKLOADS.values() if w.group}
+            known = [*sorted({*WORKLOADS, *PROBES, *groups}), *ASKED]
             parser.error(f"unknown workload {name!r}; known: {', '.join(known)}")
         names += found
     if given.json is not None and not given.json.absolute().parent.is_dir():

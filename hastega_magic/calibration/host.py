@@ -26,6 +26,12 @@ _SIZES = tuple(1 << bits for bits in (15, 18, 20, 22, 24, 26, 28))
 
 _LIST = 1 << 16
 _LONG = "math.sqrt(x) + math.sqrt(x + 1) + math.sqrt(x + 2)"
+_LESSONS_WITHIN, _LEAST = 2.5, 18
+"""Seconds for the lessons, of which so many are had in any case."""
+
+_CURVES_WITHIN = 0.6
+"""Seconds for the bandwidths of one thread, and of all."""
+
 _NAMES = {"math": math}
 _PATIENCE = 0.4
 """Seconds in which the largest array has to be made."""
@@ -90,8 +96,14 @@ def lessons_on(on: str, lessons: Sequence[Lesson], rounds: int = 2) -> list[tupl
 
 def _classes(step: Step) -> dict[str, float]:
     rows: list[tuple[dict[str, float], float]] = []
+    until = time.perf_counter() + _LESSONS_WITHIN
     for start in range(0, len(LESSONS), 6):
-        rows += lessons_on("simd", LESSONS[start : start + 6])
+        late = time.perf_counter() > until
+        if (
+            late and len(rows) >= _LEAST
+        ):  # a machine that others use as well: the rest is assumed in proportion
+            break
+        rows += lessons_on("simd", LESSONS[start : start + 6], rounds=1 if late else 2)
         step("operations")
     return class_costs(rows, defaults.CLASSES)
 
@@ -116,21 +128,24 @@ def _threads(
     reading = timed("found = xs |> sum", on, {"xs": numbers})
     copying = timed("found = xs |> map(_ * 2.0)", on, {"xs": numbers})
     writing = timed(f"found = range({largest}) |> map(_ + 7)", on)
-    curves: list[Curve] = []
-    for what, cell, factor in (("read", reading, 1), ("write", writing, 1), ("copy", copying, 2)):
-        _, empty = cell.typical(1, runs=15, within=0.01)
-        points: list[tuple[float, float]] = []
-        for size in sizes:
-            there = start if size // 8 > SMALL_BLOCKS * BLOCK else 0.0
-            _, kernel = cell.typical(size // 8, within=0.03)
-            each = max(kernel - empty - there, 0.1 * kernel) / (size * factor)
-            points.append((float(size * factor), each))
-        curves.append(Curve(_rising(points)))
-        found = line([(size, size * each) for size, each in points[-3:]])
-        fits.append(
-            Fit(f"{what}, {count} thread{'s' if count > 1 else ''}", "byte", found.a, found.b, found.r2)
-        )
-    return Threads(count, start, speed, *curves, fresh=_fresh(writing, min(largest, 1 << 22)))
+    cells = (("read", reading, 1), ("write", writing, 1), ("copy", copying, 2))
+    empty = {what: cell.typical(1, runs=15, within=0.01)[1] for what, cell, _ in cells}
+    points: dict[str, list[tuple[float, float]]] = {what: [] for what, _, _ in cells}
+    until = time.perf_counter() + _CURVES_WITHIN
+    for number, size in enumerate(sizes):
+        if number > 2 and time.perf_counter() > until:
+            break
+        there = start if size // 8 > SMALL_BLOCKS * BLOCK else 0.0
+        for what, cell, factor in cells:
+            _, kernel = cell.typical(size // 8, within=0.02)
+            each = max(kernel - empty[what] - there, 0.1 * kernel) / (size * factor)
+            points[what].append((float(size * factor), each))
+    for what, found in points.items():
+        fitted = line([(size, size * each) for size, each in found[-3:]])
+        name = f"{what}, {count} thread{'s' if count > 1 else ''}"
+        fits.append(Fit(name, "byte", fitted.a, fitted.b, fitted.r2))
+    curves = [Curve(_rising(points[what])) for what, _, _ in cells]
+    return Threads(count, start, speed, *curves, fresh=_fresh(writing, min(largest, 1 << 21)))
 
 
 def _numbers() -> AnyArray:

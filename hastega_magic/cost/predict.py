@@ -104,7 +104,7 @@ class CpuModel(Model):
         self._written = features.outward + KEPT * features.packed
 
     def _parts(self, case: Case) -> tuple[Threads, float, float, float, float, float, float]:
-        """The threads, and seconds: of the call, of setting up kernels, of lists, computing, moving, and lists again."""
+        """The threads, and seconds: call, setting up kernels, lists, computing, moving, and lists again."""
         n, cpu, features = case.n, self._cpu, self._features
         blocks = -(-n // BLOCK)
         # Lists are converted piece by piece, and each piece is a kernel of its own, whose elements lie in caches.
