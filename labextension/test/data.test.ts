@@ -245,3 +245,12 @@ test('predicted lines come with what was measured, and fitted ones with back end
   assert.equal(cost(parallel, 1e6), 2e-2); // behind the last one, time grows with the elements
   assert.equal(decode({ pipelines: [{ cost: { curves: 'no' }, model: fitted }] }).pipelines[0]?.model?.rows.length, 2);
 });
+
+test('a loop that plain Python computed says so, and what it was compiled to', () => {
+  const found = decode({ pipelines: [{ loops: 1, backend: 'python', threads: 1, vector: { lanes: 8, in_flight: 8, isa: 'AVX-512' } }] });
+  const [pipeline] = found.pipelines;
+  assert.ok(pipeline);
+  const words = verdict(pipeline).map(part => part.text);
+  assert.deepEqual(words, ['1 fused loop', 'compiled to AVX-512, 8 lanes × 8', 'computed by plain Python, which is faster here']);
+  assert.ok(verdict(pipeline).every(part => !part.bad));
+});
