@@ -1,7 +1,10 @@
 """What several folders of tests share."""
 
 import math
+import os
+import tempfile
 from collections.abc import Mapping
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,6 +14,13 @@ from hastega_magic.interval import BIT, INT64, TOP, Interval, point
 from hastega_magic.ir.expr import Expr, const, make
 from hastega_magic.ops import OPS
 from hastega_magic.types import BOOL, INT
+
+# Tests are of compiled code, also over few elements, unless they say otherwise; processes that they start inherit this.
+os.environ.setdefault("HASTEGA_AUTO", "parallel")
+# No test reads or writes the user's own figures; what PoCL has compiled may stay where it is.
+_CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser())
+os.environ.setdefault("POCL_CACHE_DIR", str(_CACHE / "pocl" / "kcache"))
+os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp(prefix="hastega-tests-")
 
 settings.register_profile("short", deadline=None, max_examples=60)
 settings.load_profile("short")

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from hastega_magic.benchmarks import checks, harness, latency, memory, opencl, peers, table
+from hastega_magic.benchmarks import auto, checks, harness, latency, memory, opencl, peers, table
 from hastega_magic.benchmarks.model import Entrant, Row, Workload, untimed
 from hastega_magic.benchmarks.workloads import WORKLOADS, members
 
@@ -20,6 +20,10 @@ PROBES: dict[str, tuple[str, Callable[[int | None, str, int, int], list[Row]]]] 
     "opencl-bandwidth": ("a sum of squares over an input on the device, beside its copy", opencl.bandwidth),
     "memory": ("peak memory beyond the result", memory.rows),
     **checks.PROBES,
+}
+# Measured only where it is asked for: it takes minutes.
+ASKED: dict[str, tuple[str, Callable[[int | None, str, int, int], list[Row]]]] = {
+    "auto": ("what --on auto chooses, beside all back ends, and how well they are predicted", auto.rows),
 }
 # What the back ends are called; the session says which of them it can run.
 BACKENDS = ("python", "numpy", "simd", "parallel", "opencl", "all")
@@ -78,7 +82,7 @@ class _Parser(argparse.ArgumentParser):
 
 def _parser() -> argparse.ArgumentParser:
     described = [(w.name, f"{w.doc} [{table.grouped(w.n)}]") for w in WORKLOADS.values()]
-    described += [(name, doc) for name, (doc, _) in PROBES.items()]
+    described += [(name, doc) for name, (doc, _) in (PROBES | ASKED).items()]
     groups = sorted({w.group for w in WORKLOADS.values() if w.group})
     epilog = "workloads:\n" + "\n".join(f"  {name:16} {doc}" for name, doc in described)
     epilog += f"\ngroups (all their workloads): {', '.join(groups)}"
@@ -120,10 +124,11 @@ def settings(arguments: Sequence[str] | None = None) -> Settings:
     names: list[str] = []
     for name in given.names or [*WORKLOADS, *PROBES]:
         alone = (given.alone or not given.names) and name in WORKLOADS
-        found = [name] if alone or name in PROBES else members(name)
+        found = [name] if alone or name in PROBES or name in ASKED else members(name)
         found += [probe for probe in PROBES if name == probe.partition("-")[0] != probe]
         if not found:
-            known = sorted({*WORKLOADS, *PROBES, *(w.group for w in WORKLOADS.values() if w.group)})
+            groups = {w.group for w in WORKLOADS.values() if w.group}
+            known = [*sorted({*WORKLOADS, *PROBES, *groups}), *ASKED]
             parser.error(f"unknown workload {name!r}; known: {', '.join(known)}")
         names += found
     if given.json is not None and not given.json.absolute().parent.is_dir():
@@ -186,8 +191,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     asked = settings(arguments)
     rows: list[Row] = []
     for name in asked.names:
-        if name in PROBES:
-            found = PROBES[name][1](asked.n, asked.backends[0], asked.threads, asked.repeat)
+        if name in PROBES or name in ASKED:
+            found = (PROBES | ASKED)[name][1](asked.n, asked.backends[0], asked.threads, asked.repeat)
         else:
             found = measure(WORKLOADS[name], asked)
         print(table.render(found), end="\n\n", flush=True)

@@ -17,8 +17,9 @@ import numpy as np
 
 from hastega_magic.benchmarks.harness import message
 from hastega_magic.benchmarks.model import Row, untimed
-from hastega_magic.compiler.execute import Execution, run_loops
+from hastega_magic.compiler.execute import Execution
 from hastega_magic.compiler.loops import clear_cache
+from hastega_magic.compiler.run import run_loops
 from hastega_magic.ir.kernel import Assume, Guard, Kernel
 from hastega_magic.ir.schedule import BLOCK
 from hastega_magic.progress import task

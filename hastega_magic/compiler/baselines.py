@@ -12,11 +12,12 @@ from typing import Any, cast
 import numpy as np
 
 from hastega_magic.compiler.backends import forget_inputs
-from hastega_magic.compiler.execute import Execution, Separately, run_loops
+from hastega_magic.compiler.execute import Execution, Separately
 from hastega_magic.compiler.fit import Run
 from hastega_magic.compiler.loops import compile_loop
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.part import part
+from hastega_magic.compiler.run import run_loops
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import HastegaError
@@ -250,9 +251,11 @@ class Comparison:
         return True, "" if worst == 0 else f"equal to {worst:.0e}"
 
 
-def own_name(options: Options) -> str:
-    """The back end that a cell with these options runs on."""
-    return "parallel" if options.on == "auto" else options.on
+def own_name(options: Options, ran: str = "") -> str:
+    """The compiled back end of a cell with these options. `ran`: what computed it, where that was chosen."""
+    if options.on != "auto":
+        return options.on
+    return "parallel" if ran in ("", "python") else ran
 
 
 def numpy_value(loop: Loop, workspace: Workspace, options: Options, trace: Trace) -> object:

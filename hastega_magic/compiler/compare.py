@@ -34,8 +34,7 @@ def compare(outcomes: Sequence[Outcome], options: Options, spent: float, trace: 
         text = f"Not compared with {', '.join(options.compare)}: Python computed a part of it."
         left = [outcome for outcome in outcomes if not outcome.whole and not outcome.bespoke]
         trace.events += [Event("why", outcome.group, {"text": text}) for outcome in left]
-    backends = _backends(options)
-    if not backends:
+    if not _backends(options):
         return
     alone = [
         each
@@ -46,10 +45,14 @@ def compare(outcomes: Sequence[Outcome], options: Options, spent: float, trace: 
     fitted = budget * _FITTED if options.compare else 0.0
     with task("baselines", len(measured)) as work:
         for number, outcome in enumerate(measured, 1):
-            _outcome(outcome, options, backends, (budget - fitted) / len(backends), fitted, trace)
+            assert outcome.execution is not None
+            own = replace(options, on=own_name(options, outcome.execution.on))
+            backends = _backends(own)
+            _outcome(outcome, own, backends, (budget - fitted) / len(backends), fitted, trace)
             work.at(number)
     for prefix in alone:
         trace.group = prefix.outcome.group
+        backends = _backends(options)
         for backend in backends:
             found = prefix.measure(backend, budget / len(backends))
             if found is not None:

@@ -65,6 +65,10 @@ def describe_loop(
         guarded=variants.guarded or bool(products),
         fell_back=execution.fell_back,
     )
+    if found.cost:
+        trace.add("cost", **found.cost)
+        if found.cost["because"]:
+            trace.add("why", text=found.cost["because"])
     for text in execution.warnings:
         trace.add("warning", text=text)
     for sentence in _why(execution, options):
@@ -74,9 +78,12 @@ def describe_loop(
 def describe_run(execution: Execution, options: Options, loops: int, trace: Trace) -> None:
     """Where and over how many elements the statement ran."""
     backend = execution.backend
+    name, device = backend.name, backend.place
+    if execution.on == "python":  # chosen, for a loop that is compiled all the same
+        name, device = "python", "CPython"
     trace.add(
-        "run", backend=backend.name, device=backend.place, threads=execution.threads, elements=execution.length,
-        loops=loops, cached=execution.cached,
+        "run", backend=name, device=device, threads=execution.threads, elements=execution.length, loops=loops,
+        cached=execution.cached,
     )  # fmt: skip
     if execution.tuning is not None:
         trace.add("tuning", **execution.tuning)

@@ -18,8 +18,9 @@ from typing import Any, cast
 
 import numpy as np
 
-from hastega_magic.compiler.execute import Execution, run_loops
+from hastega_magic.compiler.execute import Execution
 from hastega_magic.compiler.options import Options
+from hastega_magic.compiler.run import run_loops
 from hastega_magic.compiler.statement import Bound, Loop, build_loop
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import BeyondInt64, NotCompilable

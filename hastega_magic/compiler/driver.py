@@ -14,11 +14,12 @@ from hastega_magic.compiler.backends import forget_inputs
 from hastega_magic.compiler.barriers import not_a_stage, noted, together
 from hastega_magic.compiler.baselines import numpy_value
 from hastega_magic.compiler.drawn import Drawing, iterable
-from hastega_magic.compiler.execute import Execution, Separately, run_loops
+from hastega_magic.compiler.execute import Execution, Separately
 from hastega_magic.compiler.graphs import Pictures
 from hastega_magic.compiler.lanes import lane_view
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.probe import found
+from hastega_magic.compiler.run import run_loops
 from hastega_magic.compiler.stacked import MOST, LoopTexts
 from hastega_magic.compiler.statement import Bound, Loop, build_loop
 from hastega_magic.compiler.workspace import Workspace

@@ -19,12 +19,13 @@ from typing import IO, Any, cast
 import numpy as np
 
 from hastega_magic.compiler.backends import Backend, backend_of
-from hastega_magic.compiler.execute import Execution, Separately, finish, run_loops
+from hastega_magic.compiler.execute import Execution, Separately, finish
 from hastega_magic.compiler.kept import Kept
 from hastega_magic.compiler.kernel_text import without_places
 from hastega_magic.compiler.loops import CompiledLoop, compile_loop
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.part import part
+from hastega_magic.compiler.run import run_loops
 from hastega_magic.compiler.trial import Tried, attempt, scratch_file
 from hastega_magic.compiler.trial_data import Text, Trial, frame_of, write_columns, write_tables
 from hastega_magic.errors import HastegaError, NotCompilable, UsageError

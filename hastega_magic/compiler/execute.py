@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from hastega_magic.compiler import known, running
 from hastega_magic.compiler.backends import Backend, Job, backend_of
+from hastega_magic.compiler.choosing import Choice
 from hastega_magic.compiler.loops import CompiledLoop, compile_loop
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.recover import Recovery, assembled
@@ -23,10 +25,11 @@ from hastega_magic.ir.fused import Fused, Output
 from hastega_magic.ir.kernel import TROUBLE
 from hastega_magic.ir.pipeline import RUNNING_SINKS
 from hastega_magic.passes.schedule import folds_of, slots_of
+from hastega_magic.report.model import COMPILING
 from hastega_magic.runtime.buffers import trim
 from hastega_magic.runtime.launch import LoopResult
 from hastega_magic.runtime.sources import Column
-from hastega_magic.trace import Trace
+from hastega_magic.trace import Event, Trace
 
 
 class Separately(Exception):
@@ -52,22 +55,29 @@ class Execution:
     warnings: list[str] = field(default_factory=list[str])
     tuning: Mapping[str, Any] | None = None
     """What the report says of the search for its schedule."""
+    seconds: float = 0.0
+    """What the run took, from where the loop is compiled to its values."""
+    on: str = ""
+    """What computed the values, as `--on` names it."""
+    choice: Choice | None = None
+    """What `--on auto` chose, and from what; `choosing`: the seconds that took."""
+    choosing: float = 0.0
 
 
-def run_loops(
-    loops: Sequence[Loop], workspace: Workspace, options: Options, trace: Trace, tune: bool = False
-) -> Execution:
-    """Run the loops of one fused group; `tune`: after a search for the fastest schedule.
+def job_of(
+    compiled: CompiledLoop, fused: Fused, loops: Sequence[Loop], workspace: Workspace, trace: Trace
+) -> Job:
+    """What is to be run, over as many elements as all sources have."""
+    columns = [workspace.column(source) for source in fused.sources]
+    return Job(
+        lambda number: compiled.body(number, trace), len(compiled.variants.bodies), columns,
+        workspace.table_columns, min(len(column.data) for column in columns), compiled.first, compiled.learn,
+        workspace.wanted, _kept_slots(loops, fused, workspace.wanted), loop=compiled.structure,
+        tuned=compiled.state.tuned,
+    )  # fmt: skip
 
-    Separately if several loops are fused and some element needs Python; else what Python raises for it.
-    """
-    pipelines = [loop.pipeline for loop in loops]
-    backend = backend_of(options)
-    compiled, fused, cached = compile_loop(pipelines, workspace.table_columns, options, trace, backend)
-    return run_compiled(compiled, fused, cached, loops, workspace, options, trace, backend, tune)
 
-
-def run_compiled(
+def execute(
     compiled: CompiledLoop,
     fused: Fused,
     cached: bool,
@@ -78,23 +88,18 @@ def run_compiled(
     backend: Backend,
     tune: bool = False,
 ) -> Execution:
-    """The same from where the loop is compiled."""
+    """Run a compiled loop on a back end; `tune`: after a search for the fastest schedule.
 
-    def job_of(compiled: CompiledLoop, fused: Fused) -> Job:
-        columns = [workspace.column(source) for source in fused.sources]
-        return Job(
-            lambda number: compiled.body(number, trace), len(compiled.variants.bodies), columns,
-            workspace.table_columns, min(len(column.data) for column in columns), compiled.first, compiled.learn,
-            workspace.wanted, _kept_slots(loops, fused, workspace.wanted), loop=compiled.structure,
-            tuned=compiled.state.tuned,
-        )  # fmt: skip
+    Separately if several loops are fused and some element needs Python; else what Python raises for it.
+    """
 
     def elsewhere(other: Backend) -> Job:
         pipelines = [loop.pipeline for loop in loops]
         theirs, fused, _ = compile_loop(pipelines, workspace.table_columns, options, trace, other)
-        return job_of(theirs, fused)
+        return job_of(theirs, fused, loops, workspace, trace)
 
-    job = replace(job_of(compiled, fused), elsewhere=elsewhere)
+    began, said_before = time.perf_counter(), len(trace.events)
+    job = replace(job_of(compiled, fused, loops, workspace, trace), elsewhere=elsewhere)
     if isinstance(backend, Split):
         backend, told = backend.fitting(job, fused.outputs)
         for sentence in told:
@@ -103,7 +108,8 @@ def run_compiled(
     if tuning is not None:
         pipelines = [loop.pipeline for loop in loops]
         compiled, fused, _ = compile_loop(pipelines, workspace.table_columns, options, trace, backend)
-        job = replace(job_of(compiled, fused), elsewhere=elsewhere)
+        job = replace(job_of(compiled, fused, loops, workspace, trace), elsewhere=elsewhere)
+        began, said_before = time.perf_counter(), len(trace.events)
     elif compiled.finding is not None:
         tuning = earlier(compiled.finding)
     if said := known.said():
@@ -111,10 +117,21 @@ def run_compiled(
     result = backend.run(job, options, trace)
     threads = min(backend.threads, max(1, result.blocks_run), job.tuned.threads or backend.threads)
     execution = Execution(
-        compiled, fused, [], list(job.columns), job.length, threads, cached, backend, job, tuning=tuning
-    )
+        compiled, fused, [], list(job.columns), job.length, threads, cached, backend, job,
+        tuning=tuning, on=options.on,
+    )  # fmt: skip
     finish(execution, result, loops, workspace, options, trace)
+    execution.seconds = time.perf_counter() - began - _compiling(trace.events[said_before:])
     return execution
+
+
+def _compiling(events: Sequence[Event]) -> float:
+    """The seconds of the phases that a loop of the same shape does not pay again."""
+    return sum(
+        cast("float", event.data["seconds"])
+        for event in events
+        if event.kind == "phase" and event.data["name"] in COMPILING
+    )
 
 
 def finish(
@@ -175,7 +192,10 @@ def _running(
     if execution.backend.language != "opencl" or not len(array):
         return running.stored(output, array, loop), []
     there, columns = running.behind(array, loop, workspace)
-    found = run_loops([there], columns, replace(options, on="parallel"), trace)
+    here = replace(options, on="parallel")
+    backend = backend_of(here)
+    compiled, fused, cached = compile_loop([there.pipeline], columns.table_columns, here, trace, backend)
+    found = execute(compiled, fused, cached, [there], columns, here, trace, backend)
     return found.values[0], found.warnings
 
 

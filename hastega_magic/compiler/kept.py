@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import overload
 
+from hastega_magic.compiler.baselines import own_name
 from hastega_magic.compiler.driver import Outcome
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.statement import Loop
@@ -67,7 +68,8 @@ def keep(outcomes: Sequence[Outcome], options: Options, filename: str) -> Loops:
             continue
         if len(outcome.loops) == len(outcome.values) and all(complete):
             length = outcome.execution.length
-            found.append(Kept(tuple(outcome.loops), outcome.workspace, length, options, filename))
+            own = replace(options, on=own_name(options, outcome.execution.on))
+            found.append(Kept(tuple(outcome.loops), outcome.workspace, length, own, filename))
         else:
             whys.append(_why(outcome))
     return Loops(tuple(found), whys[-1] if whys else NOTHING)

@@ -69,6 +69,8 @@ class CompiledLoop:
     bodies: dict[int, Body] = field(default_factory=dict[int, Body])
     pictures: dict[str, object] = field(default_factory=dict[str, object])
     """What was made of it to be looked at, by kind."""
+    key: str = ""
+    """The hash of its structure, the same in every process."""
     first: int = 0
     """The variant to begin with: a later one where most blocks of the last run left what the first assumes."""
 
@@ -169,6 +171,7 @@ def compile_loop(
             break
         _ENDS_MATTER.add(shape)
     assert compiled is not None
+    compiled.key = key.hex()  # pyright: ignore[reportPossiblyUnboundVariable]
     _CACHE[key] = compiled  # pyright: ignore[reportPossiblyUnboundVariable]
     while len(_CACHE) > _CACHE_SIZE:
         _CACHE.popitem(last=False)

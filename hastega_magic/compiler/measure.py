@@ -15,10 +15,11 @@ from typing import Any, cast
 from hastega_magic.compiler.backends import forget_inputs, require
 from hastega_magic.compiler.baselines import Comparison
 from hastega_magic.compiler.driver import Driver
-from hastega_magic.compiler.execute import Separately, run_loops
+from hastega_magic.compiler.execute import Separately
 from hastega_magic.compiler.kept import Kept, why_nothing
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.part import part
+from hastega_magic.compiler.run import run_loops
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import UsageError

@@ -19,7 +19,7 @@ INT_MODES = ("exact", "checked", "wrap")
 class Options:
     """Choices for a cell or a decorated function.
 
-    on        back end; "auto" is "parallel" until a cost model chooses, "all" the CPU and OpenCL devices at once
+    on        back end; "auto": what is predicted to be the fastest; "all": the CPU and OpenCL devices at once
     compare   back ends measured beside it
     baseline  whether pure Python and NumPy are timed
     int_mode  "exact" (Python's integers), "checked" (OverflowError beyond 64 bits), "wrap" (two's complement)

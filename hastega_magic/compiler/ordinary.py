@@ -10,7 +10,7 @@ import array
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from types import FunctionType, ModuleType
+from types import FunctionType
 from typing import Any, cast
 
 import numpy as np
@@ -18,6 +18,7 @@ import numpy as np
 from hastega_magic.compiler import describe
 from hastega_magic.compiler.backends import forget_inputs
 from hastega_magic.compiler.driver import Driver, StrictError
+from hastega_magic.compiler.numpy_read import numpy_read
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.prepared import Again, Display, prepare
 from hastega_magic.compiler.repeated import Form, Repeated
@@ -27,7 +28,6 @@ from hastega_magic.errors import HastegaError, NotCompilable, Reason
 from hastega_magic.runtime.boxes import listed
 from hastega_magic.runtime.columnar import gives_numbers
 from hastega_magic.syntax.build import BoundStage
-from hastega_magic.syntax.captured import codes, contents
 from hastega_magic.syntax.comprehension import Ordinary
 from hastega_magic.syntax.functions import adopt
 from hastega_magic.syntax.scalars import Scalars, is_numpy
@@ -320,31 +320,4 @@ def _listed(array: np.ndarray[Any, Any], kinds: Any) -> list[Any]:
     return listed(np.ascontiguousarray(array, dtype=np.dtype(kinds)), scalars=True)
 
 
-def numpy_read(functions: Sequence[object]) -> str:
-    """What of NumPy's functions, or functions that they read, read: "" for nothing, "arrays", or "others" as well."""
-    found = ""
-    seen: set[int] = set()
-    todo: list[Any] = list(functions)
-    while todo:
-        value = todo.pop()
-        if isinstance(value, np.ndarray):
-            found = "arrays"
-        if isinstance(value, (np.generic, np.ufunc)):
-            return "others"
-        if isinstance(value, ModuleType):
-            if value.__name__.partition(".")[0] == "numpy":
-                return "others"
-            continue
-        if isinstance(value, tuple):
-            todo += cast("tuple[Any, ...]", value)
-        if not isinstance(value, FunctionType) or id(value.__code__) in seen:
-            continue
-        seen.add(id(value.__code__))
-        names = {name for code in codes(value.__code__) for name in code.co_names}
-        todo += [value.__globals__.get(name) for name in names]
-        todo += [contents(cell) for cell in value.__closure__ or ()]
-        todo += [*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values()]
-    return found
-
-
-__all__ = ["FEW", "OrdinaryCode", "numpy_read", "objects", "options_for"]
+__all__ = ["FEW", "OrdinaryCode", "objects", "options_for"]

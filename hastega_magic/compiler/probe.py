@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hastega_magic.compiler.baselines import numpy_value
-from hastega_magic.compiler.execute import run_loops
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.part import stretch
+from hastega_magic.compiler.run import run_loops
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.syntax.build import Probe

@@ -9,9 +9,10 @@ fused ...
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import cast
 
+from hastega_magic.compiler.describe_cost import cost_of
 from hastega_magic.compiler.execute import Execution
 from hastega_magic.compiler.links import LISTINGS, shown
 from hastega_magic.compiler.listings import PassText
@@ -35,6 +36,8 @@ class LoopTexts:
     passes: Sequence[PassText]
     links: Sequence[Mapping[str, object]]
     not_run: Sequence[str]
+    cost: Mapping[str, object] = field(default_factory=dict[str, object])
+    """What the cost model says of it."""
 
     @classmethod
     def of(cls, execution: Execution, loops: Sequence[Loop], options: Options, trace: Trace) -> LoopTexts:
@@ -52,7 +55,9 @@ class LoopTexts:
             **found.others.texts,
         }
         stages = ", ".join(stage.site.text for loop in loops for stage in loop.stages)
-        return cls(stages, code, found.passes, found.links, found.others.not_run)
+        return cls(
+            stages, code, found.passes, found.links, found.others.not_run, cost_of(execution, loops, options)
+        )
 
 
 def stacked(parts: Sequence[LoopTexts], total: int) -> LoopTexts:
@@ -73,7 +78,7 @@ def stacked(parts: Sequence[LoopTexts], total: int) -> LoopTexts:
         found, _ = _below([(each.stages, texts.get(id(each), "")) for each in parts], total, ";")
         passes.append(PassText(name, doc, found))
     not_run = tuple(dict.fromkeys(name for each in parts for name in each.not_run))
-    return LoopTexts("", code, passes, _links(parts, offsets), not_run)
+    return LoopTexts("", code, passes, _links(parts, offsets), not_run, parts[0].cost)
 
 
 def _below(texts: Sequence[tuple[str, str]], total: int, comment: str) -> tuple[str, list[int]]:

@@ -10,6 +10,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
+from hastega_magic.cost.store import folder as store_folder
+from hastega_magic.cost.store import last_calibration
 from hastega_magic.doctor import host, icd
 from hastega_magic.doctor.ask import Answer, ask
 from hastega_magic.doctor.files import is_file
@@ -35,6 +37,7 @@ class Findings:
     wheel            the folder of libraries in pyopencl's wheel, if there is one
     nvidia_gpu       there is a GPU of NVIDIA's
     nvidia_library   their OpenCL library as an .icd file would name it, where there is one and no .icd file does
+    calibration      when the cost model's figures were measured; "" where they were not
     devices_here     how many OpenCL devices this process sees; None where it has not asked
     """
 
@@ -54,6 +57,7 @@ class Findings:
     nvidia_gpu: bool = False
     nvidia_library: str = ""
     devices_here: int | None = None
+    calibration: str = ""
 
     @property
     def cpu_facts(self) -> CpuFacts | None:
@@ -104,7 +108,7 @@ def gather(needed: Sequence[str] | None = None) -> Findings:
             cpu_model=host.cpu_model(), labextension=host.labextension(), cpu=cpu.result(), opencl=opencl,
             wheel=wheel, reads=Search(()), icd=(), cache=icd.inspect_cache(icd.pocl_cache(environ)),
             vendors_variable=environ.get("OCL_ICD_VENDORS", ""), nvidia_gpu=any(Path("/dev").glob("nvidia[0-9]*")),
-            devices_here=_devices_here(),
+            devices_here=_devices_here(), calibration=last_calibration(store_folder(), host.cpu_model()),
         )  # fmt: skip
     reads = icd.search(environ, found.loader or _only_loader(wheel), wheel)
     others = [

@@ -75,6 +75,8 @@ def _cpu(findings: Findings) -> Iterable[tuple[str, str]]:
         "no limit of a control group" if threads.quota is None else f"control group: {threads.quota:g} CPUs"
     )
     yield "threads", f"{threads.used} of {plural(threads.cpus, 'CPU')} (affinity {threads.affinity}, {limit})"
+    measured = f"measured {findings.calibration}" if findings.calibration else "assumed figures"
+    yield "cost model", f"{measured} (`%hastega calibrate` measures this machine)"
     if facts is not None:
         yield "llvmlite", f"{facts.llvmlite}, LLVM {facts.llvm}; targets {', '.join(facts.targets)}"
     else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,9 +18,6 @@ from hastega_magic.jupyter.arguments import Arguments, cell_parser, did_you_mean
 if TYPE_CHECKING:
     from hastega_magic.jupyter.magics import HastegaMagics
 
-_LATER = ("calibrate",)
-"""Commands of the design that this version has not."""
-
 
 def run(line: str, magics: HastegaMagics) -> None:
     """Run a command; UsageError, in one line, for one that does not exist."""
@@ -27,8 +25,6 @@ def run(line: str, magics: HastegaMagics) -> None:
     command = COMMANDS.get(name or "help")
     if command is not None:
         command(rest, magics)
-    elif name in _LATER:
-        raise UsageError(f"%hastega {name} is not in this version; there are {', '.join(COMMANDS)}")
     else:
         raise UsageError(f"%hastega has no command {name!r}{did_you_mean(name, COMMANDS)}")
 
@@ -39,6 +35,7 @@ def _help(rest: str, magics: HastegaMagics) -> None:
     _say("%hastega report [--save FILE]   show the report of the last cell again, or write it as a web page")
     _say("%hastega cache [clear]          the loops that need no compiling again; forget them")
     _say("%hastega devices                what can compute here")
+    _say("%hastega calibrate              measure this machine, in some seconds, for what --on auto chooses")
     _say("%hastega doctor [--on BACKEND]  what works here, what does not, and what to type to mend it")
     _say("%hastega edit llvm|opencl [NAME] put the kernel of a result into a new cell, to be changed and run")
     _say(
@@ -115,6 +112,24 @@ def _doctor(rest: str, magics: HastegaMagics) -> None:
     _show(to_text(examination).rstrip("\n"), to_html(examination))
 
 
+def _calibrate(rest: str, magics: HastegaMagics) -> None:
+    """Measure this machine."""
+    Arguments("%hastega calibrate", add_help=False).read(rest)
+    from hastega_magic.calibration.machine import calibrate
+    from hastega_magic.calibration.told import lines
+    from hastega_magic.compiler import costs
+    from hastega_magic.jupyter.progress import Bar
+    from hastega_magic.progress import listening
+
+    began = time.perf_counter()
+    with listening(Bar(magics.its_shell)):
+        machine = calibrate()
+    store = costs.store()
+    _say(f"measured in {time.perf_counter() - began:.1f} s; {store.said or f'kept in {store.file}'}")
+    for line in lines(machine):
+        _say(f"  {line}")
+
+
 def _edit(rest: str, magics: HastegaMagics) -> None:
     """Put a kernel into a new cell."""
     from hastega_magic.jupyter.edit import edit
@@ -152,6 +167,7 @@ COMMANDS: Mapping[str, Callable[[str, HastegaMagics], None]] = {
     "cache": _cache,
     "devices": _devices,
     "doctor": _doctor,
+    "calibrate": _calibrate,
     "edit": _edit,
     "on": _on,
     "off": _off,

@@ -6,10 +6,11 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
 from hastega_magic.report import svg, units
 from hastega_magic.report.escape import shorten
-from hastega_magic.report.model import Crossing, Model, ModelRow
+from hastega_magic.report.model import Crossing, Model, ModelRow, PipelineReport
 from hastega_magic.report.verdict import backend_name
 
 _WIDTH, _HEIGHT = 760.0, 340.0
@@ -24,6 +25,40 @@ _PENS = (
     ("#8a1452", "1.5 2.5"),
 )
 _ROWS = len(_PENS)
+
+
+@dataclass(frozen=True)
+class PredictedRow(ModelRow):
+    """A back end whose line is the cost model's prediction, through `curve`: pairs of elements and seconds."""
+
+    curve: tuple[tuple[float, float], ...] = ()
+
+    def seconds(self, n: float) -> float:
+        """The predicted time: logarithms are interpolated; behind the last point it grows with n."""
+        if n <= self.curve[0][0]:
+            return self.curve[0][1]
+        for (low, short), (high, long) in pairwise(self.curve):
+            if low < high and n <= high:
+                return short * (long / short) ** (math.log(n / low) / math.log(high / low))
+        return self.curve[-1][1] * n / self.curve[-1][0]
+
+
+def lines_of(pipeline: PipelineReport) -> Model | None:
+    """What is drawn: predicted lines where there are any, else fitted ones, with all that was measured.
+
+    The first row is the back end that computed the cell. None where nothing is known.
+    """
+    fitted, cost = pipeline.model, pipeline.cost
+    if cost is None or not cost.curves:
+        return fitted
+    known = {row.backend: row for row in fitted.rows} if fitted is not None else {}
+    rows: list[ModelRow] = []
+    for curve in sorted(cost.curves, key=lambda each: each.backend != cost.chosen):
+        row = known.pop(curve.backend, ModelRow(curve.backend))
+        rows.append(PredictedRow(curve.backend, row.phases, (*curve.measured, *row.points), curve.points))
+    rows += known.values()
+    sizes = sorted({int(n) for row in rows for n, _ in row.points})
+    return Model(tuple(sizes), tuple(rows), cost.crossings if fitted is None else fitted.crossings)
 
 
 def sentences(model: Model) -> tuple[str, ...]:
@@ -60,6 +95,14 @@ def _borne_out(own: ModelRow, other: ModelRow, ahead: bool) -> bool:
     """Whether no size at which both were measured says the opposite of the fitted lines."""
     theirs = dict(other.points)
     return all((seconds < theirs[n]) is ahead for n, seconds in own.points if n in theirs)
+
+
+def told(pipeline: PipelineReport) -> tuple[str, ...]:
+    """The sentences of what was measured, else of what is predicted."""
+    if pipeline.model is not None:
+        return sentences(pipeline.model)
+    model = lines_of(pipeline)
+    return () if model is None else tuple(f"predicted: {each}" for each in sentences(model))
 
 
 def _name(backend: str) -> str:
@@ -101,7 +144,7 @@ class _Plane:
 
 def model_svg(model: Model, elements: int) -> str:
     """A line for each back end on logarithmic axes, thick where it was measured; dots: the measurements."""
-    rows = [row for row in model.rows if any(phase.a > 0 or phase.b > 0 for phase in row.phases)][:_ROWS]
+    rows = [row for row in model.rows if row.seconds(1e6) > 0][:_ROWS]
     plane = _plane(rows, model.crossings, elements)
     body = _grid(plane)
     if 10**plane.low <= elements <= 10**plane.high:

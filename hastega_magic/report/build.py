@@ -61,7 +61,7 @@ def _merge(events: Iterable[Event]) -> dict[str, Any]:
             case "vector":
                 out["vector"] = data
                 out["instructions"] = data.get("instructions")
-            case "int" | "graph" | "model" | "lanes" | "split" | "tuning":
+            case "int" | "graph" | "model" | "lanes" | "split" | "tuning" | "cost":
                 out[event.kind] = data
             case "barrier" | "baseline":
                 out.setdefault(event.kind + "s", []).append(data)

@@ -160,6 +160,7 @@ def _pipeline(data: Record) -> model.PipelineReport:
         lanes=_lanes(record(data.get("lanes"))),
         split=_split(record(data.get("split"))),
         tuning=_tuning(record(data.get("tuning"))),
+        cost=_cost(record(data.get("cost"))),
         cached=data.get("cached") is True,
         baselines=many(data.get("baselines"), _baseline),
         graph=model.GraphPair(_graph(graph.get("before")), _graph(graph.get("after"))),
@@ -267,21 +268,50 @@ def _model(data: Record) -> model.Model | None:
 
     def row(value: object) -> model.ModelRow:
         data = record(value)
-        points = (many(point, number) for point in many(data.get("points"), _json))
-        kept = tuple(
-            (n, seconds) for n, seconds in (p for p in points if len(p) == 2) if n >= 1 and seconds > 0
-        )
+        kept = _points(data.get("points"))
         return model.ModelRow(text(data.get("backend")), many(data.get("phases"), phase), kept)
-
-    def crossing(value: object) -> model.Crossing:
-        data = record(value)
-        return model.Crossing(text(data.get("faster")), text(data.get("than")), number(data.get("n")))
 
     rows = tuple(each for each in many(data.get("rows"), row) if each.backend and each.phases)
     if not rows:
         return None
-    met = tuple(each for each in many(data.get("crossings"), crossing) if each.n >= 1)
+    met = tuple(each for each in many(data.get("crossings"), _crossing) if each.n >= 1)
     return model.Model(many(data.get("n"), integer), rows, met)
+
+
+def _points(value: object) -> tuple[tuple[float, float], ...]:
+    """Pairs of elements and seconds; what is none is dropped."""
+    points = (many(point, number) for point in many(value, _json))
+    return tuple((n, seconds) for n, seconds in (p for p in points if len(p) == 2) if n >= 1 and seconds > 0)
+
+
+def _crossing(value: object) -> model.Crossing:
+    data = record(value)
+    return model.Crossing(text(data.get("faster")), text(data.get("than")), number(data.get("n")))
+
+
+def _cost(data: Record) -> model.Cost | None:
+    def one(value: object) -> model.Predicted:
+        row = record(value)
+        return model.Predicted(
+            text(row.get("backend")), number(row.get("seconds")), integer(row.get("threads")), text(row.get("bound")),
+            many(row.get("phases"), _phase),
+        )  # fmt: skip
+
+    def curve(value: object) -> model.PredictedCurve:
+        row = record(value)
+        return model.PredictedCurve(
+            text(row.get("backend")), _points(row.get("points")), _points(row.get("measured"))
+        )
+
+    if not data:
+        return None
+    kept = tuple(each for each in many(data.get("curves"), curve) if each.backend and len(each.points) > 1)
+    return model.Cost(
+        number(data.get("operations")), number(data.get("bytes")), text(data.get("bound")), text(data.get("chosen")),
+        text(data.get("because")), text(data.get("calibrated")), number(data.get("measured")),
+        many(data.get("predicted"), one), kept,
+        tuple(each for each in many(data.get("crossings"), _crossing) if each.n >= 1),
+    )  # fmt: skip
 
 
 def _json(value: object) -> Json:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from hastega_magic.report import units
-from hastega_magic.report.breakeven import model_image, sentences
+from hastega_magic.report.breakeven import lines_of, model_image, told
 from hastega_magic.report.charts import Bar, Row, baseline_image, graph_image, time_image
 from hastega_magic.report.choices import SHARES, TRIED, share_rows, tried_rows, tuning_hint
 from hastega_magic.report.cut import FEW, WHOLE, few_nodes
@@ -223,12 +223,11 @@ def _baselines(pipeline: PipelineReport) -> str:
 
 
 def _break_even_hint(pipeline: PipelineReport) -> str:
-    said = sentences(pipeline.model) if pipeline.model is not None else ()
-    return shorten("; ".join(said[:2]), _LONG)
+    return shorten("; ".join(told(pipeline)[:2]), _LONG)
 
 
 def _break_even(pipeline: PipelineReport) -> str:
-    model = pipeline.model
+    model = lines_of(pipeline)
     if model is None:
         return ""
     table = [
@@ -239,21 +238,35 @@ def _break_even(pipeline: PipelineReport) -> str:
         parts = sorted(row.phases, key=lambda phase: -phase.a * pipeline.elements - phase.b)
         most = ", ".join(phase_name(phase.name) for phase in parts[:2] if phase.a or phase.b)
         each, once = sum(phase.a for phase in row.phases), sum(phase.b for phase in row.phases)
+        fitted = (units.seconds(each), units.seconds(once)) if row.phases else ("–", "–")
         name = shorten(backend_name(row.backend), 24)
         table.append(
             _row(
-                (name, units.seconds(each), units.seconds(once), f"≈ {units.seconds(whole)}", most),
+                (name, *fitted, f"≈ {units.seconds(whole)}", most or _bound(pipeline, row.backend)),
                 last_left=True,
             )
         )
-    said = "".join(f"<li>{markup(shorten(sentence, _LONG))}</li>" for sentence in sentences(model)[:_MOST])
+    said = "".join(f"<li>{markup(shorten(sentence, _LONG))}</li>" for sentence in told(pipeline)[:_MOST])
     note = "Fitted to the measurements: seconds for each element, and seconds once; compiling is left out."
+    if pipeline.cost is not None and pipeline.cost.curves:
+        note = f"Lines: predicted by the cost model. {note}" if pipeline.model is not None else _PREDICTED
     return (
         model_image(model, pipeline.elements)
         + (f'<ul style="margin:0">{said}</ul>' if said else "")
         + _table(table)
         + f'<div style="opacity:0.8;font-size:12px">{note}</div>'
     )
+
+
+_PREDICTED = (
+    "Lines: predicted by the cost model; compiling is left out. --compare measures other back ends and sizes."
+)
+
+
+def _bound(pipeline: PipelineReport, backend: str) -> str:
+    """What bounds a back end that was not measured."""
+    rows = pipeline.cost.predicted if pipeline.cost is not None else ()
+    return next((f"bound by {row.bound}" for row in rows if row.backend == backend and row.bound), "")
 
 
 def _lanes(pipeline: PipelineReport, limit: int) -> str:

@@ -210,6 +210,53 @@ class Model:
 
 
 @dataclass(frozen=True)
+class Predicted:
+    """What a run would take on a back end (seconds), by the cost model, and what bounds it there.
+
+    `bound`: "arithmetic", "memory", "transfer", "conversion" or "launch". The phases of a device overlap.
+    """
+
+    backend: str
+    seconds: float = 0.0
+    threads: int = 0
+    bound: str = ""
+    phases: tuple[Phase, ...] = ()
+
+
+@dataclass(frozen=True)
+class PredictedCurve:
+    """A back end's predicted times: pairs of elements and seconds, in rising order; `measured`: those of real runs."""
+
+    backend: str
+    points: tuple[tuple[float, float], ...] = ()
+    measured: tuple[tuple[float, float], ...] = ()
+
+
+@dataclass(frozen=True)
+class Cost:
+    """The cost model's view of a loop.
+
+    operations, bytes  of an element: what is computed, and moved between memory and registers
+    bound       what bounds it on the back end that computed it, `chosen`
+    because     why that one, in a sentence; "" where it was asked for
+    calibrated  when the machine was measured; "" where figures are assumed
+    measured    seconds that the run took
+    curves      the prediction for other numbers of elements, and where one back end overtakes another
+    """
+
+    operations: float = 0.0
+    bytes: float = 0.0
+    bound: str = ""
+    chosen: str = ""
+    because: str = ""
+    calibrated: str = ""
+    measured: float = 0.0
+    predicted: tuple[Predicted, ...] = ()
+    curves: tuple[PredictedCurve, ...] = ()
+    crossings: tuple[Crossing, ...] = ()
+
+
+@dataclass(frozen=True)
 class LaneStep:
     """A value, or what becomes of one, on the first vector.
 
@@ -267,6 +314,8 @@ class PipelineReport:
     # None: one back end computed it; nothing was tuned.
     split: Split | None = None
     tuning: Tuning | None = None
+    # None: no compiled loop ran.
+    cost: Cost | None = None
     # In a notebook: what was cut, and how much of it there is; None where all is there.
     cut: Mapping[str, int] | None = None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from hastega_magic.report import units
-from hastega_magic.report.breakeven import sentences
+from hastega_magic.report.breakeven import told
 from hastega_magic.report.choices import SHARES, TRIED, share_rows, tried_rows
 from hastega_magic.report.escape import columns, one_line, shorten
 from hastega_magic.report.model import SCHEMA, PipelineReport, Report
@@ -61,10 +61,10 @@ def _pipeline(pipeline: PipelineReport, width: int) -> list[str]:
         lines += _table(SHARES, share_rows(pipeline.split), "<>>>><")
     if pipeline.tuning is not None:
         lines += _table(TRIED, tried_rows(pipeline.tuning), "<>>><")
-    said = sentences(pipeline.model) if pipeline.model is not None else ()
+    said = told(pipeline)
     if said:
-        told = shorten("; ".join(said), _LONG)
-        lines += _folded(f"  break-even: {told}".split(" "), " ", width, "    ")
+        sentence = shorten("; ".join(said), _LONG)
+        lines += _folded(f"  break-even: {sentence}".split(" "), " ", width, "    ")
     return lines
 
 

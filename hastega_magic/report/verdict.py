@@ -121,6 +121,10 @@ def _loops(pipeline: PipelineReport) -> str:
 def _place(pipeline: PipelineReport) -> Iterable[Part]:
     """Where it ran: instruction set, device, threads."""
     code = registers(pipeline.vector)
+    if pipeline.backend == "python" and pipeline.loops:
+        yield Part(f"compiled to {code}" if code else "compiled")
+        yield Part("computed by plain Python, which is faster here")
+        return
     if code and pipeline.loops:
         yield Part(code)
     if pipeline.backend == "python":

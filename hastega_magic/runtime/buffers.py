@@ -71,6 +71,14 @@ class _Pool:
             pages.madvise(mmap.MADV_HUGEPAGE)
         return pages, False
 
+    def has(self, size: int) -> bool:
+        with self._lock:
+            return any(size <= len(pages) <= 2 * size for pages in self._free)
+
+    def drop(self) -> None:
+        with self._lock:
+            self._free.clear()
+
     def give(self, pages: mmap.mmap) -> None:
         if self.closed:
             return
@@ -144,6 +152,16 @@ def trim(array: AnyArray, length: int) -> AnyArray:
     if unused < len(owner.pages) and hasattr(mmap, "MADV_DONTNEED"):
         owner.pages.madvise(mmap.MADV_DONTNEED, unused)
     return array[:length]
+
+
+def needs_fresh(size: int) -> bool:
+    """Whether a result of so many bytes would get memory that nothing has used before."""
+    return size >= POOLED and not _pool.has(size)
+
+
+def drop_kept() -> None:
+    """Give the memory of freed results back to the system."""
+    _pool.drop()
 
 
 def kept_bytes() -> int:

@@ -255,6 +255,17 @@ def device(spec: str) -> Device:
         return _DEVICES[info.number]
 
 
+def known_device(number: int) -> Device | None:
+    """The device if it was asked for before."""
+    return _DEVICES.get(number)
+
+
+def driver_version(number: int) -> str:
+    """The version of the driver of device `number`."""
+    _, handle = _found()[number]
+    return str(_fact(handle, "driver_version"))
+
+
 def forget_inputs() -> None:
     """Arrays of the host may have changed: nothing of them is kept on any device."""
     for each in _DEVICES.values():
@@ -287,5 +298,5 @@ def check_text(text: str, target: Target) -> None:
 
 __all__ = [
     "BuildError", "Device", "DeviceError", "DeviceInfo", "check", "check_text", "device", "devices",
-    "forget_inputs", "select",
+    "driver_version", "forget_inputs", "known_device", "select",
 ]  # fmt: skip

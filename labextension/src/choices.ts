@@ -1,7 +1,7 @@
 /** How a loop was shared among back ends, and which schedules of it were tried: tables of what was measured. */
 
 import { cls, h, oneLine } from './dom';
-import { fields, Fields, list, number, text, whole } from './report';
+import { fields, Fields, list, number, text, whole } from './fields';
 import * as units from './units';
 import { backendName } from './verdict';
 

@@ -13,9 +13,29 @@ export interface Crossing {
   readonly to: string;
 }
 
-/** The time of a back end for n elements, in seconds; no phase takes less than nothing. */
+/** The time of a back end for n elements, in seconds: predicted where there is a prediction; no phase takes less than nothing. */
 export function cost(row: ModelRow, n: number): number {
+  if (row.curve !== undefined && row.curve.length > 1) {
+    return Math.max(LEAST, along(row.curve, n));
+  }
   return Math.max(LEAST, row.phases.reduce((sum, phase) => sum + Math.max(0, phase.a * n + phase.b), 0));
+}
+
+/** Between points of a curve logarithms are interpolated; behind the last one, time grows with n. */
+function along(curve: readonly (readonly [number, number])[], n: number): number {
+  const first = curve[0] ?? [1, LEAST];
+  const last = curve[curve.length - 1] ?? first;
+  if (n <= first[0]) {
+    return first[1];
+  }
+  for (let i = 1; i < curve.length; i += 1) {
+    const [low, short] = curve[i - 1] ?? first;
+    const [high, long] = curve[i] ?? last;
+    if (n <= high && low < high) {
+      return short * (long / short) ** (Math.log(n / low) / Math.log(high / low));
+    }
+  }
+  return (last[1] * n) / last[0];
 }
 
 /** The smallest and the largest size to draw: what was measured, and a decade or two beyond. */

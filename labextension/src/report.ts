@@ -7,6 +7,7 @@
  */
 
 import { Candidate, Share, shares, tried } from './choices';
+import { fields, list, number, text, whole } from './fields';
 
 export const MIME = 'application/vnd.hastega.report+json';
 export const SCHEMA = 1;
@@ -94,9 +95,11 @@ export interface ModelRow {
   readonly backend: string;
   readonly phases: readonly ModelPhase[];
   readonly points: readonly (readonly [number, number])[];
+  /** Predicted: elements and seconds, in rising order; empty where only a fit is known. */
+  readonly curve?: readonly (readonly [number, number])[];
 }
 
-/** Fitted times over sizes; `n` are the sizes that were measured, in rising order. */
+/** Fitted or predicted times over sizes; `n` are the sizes that were measured, in rising order. */
 export interface Model {
   readonly n: readonly number[];
   readonly rows: readonly ModelRow[];
@@ -174,28 +177,6 @@ export interface Report {
 }
 
 /** An object of the JSON, with anything in it. */
-export type Fields = Readonly<Record<string, unknown>>;
-
-export function fields(value: unknown): Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {};
-}
-
-export function list<T>(value: unknown, one: (item: unknown) => T): T[] {
-  return Array.isArray(value) ? value.map(item => one(item)) : [];
-}
-
-export function text(value: unknown): string {
-  return typeof value === 'string' ? value : typeof value === 'number' ? String(value) : '';
-}
-
-export function number(value: unknown, otherwise = 0): number {
-  return typeof value === 'number' && Number.isFinite(value) ? value : otherwise;
-}
-
-export function whole(value: unknown, otherwise = 0): number {
-  return Math.trunc(number(value, otherwise));
-}
-
 /** The report in a value of any kind. */
 export function decode(value: unknown): Report {
   const data = fields(value);
@@ -259,7 +240,7 @@ function pipeline(value: unknown): Pipeline {
     why: list(data['why'], text),
     warnings: list(data['warnings'], text),
     instructions: counts(data['instructions']),
-    model: model(data['model']),
+    model: drawn(model(data['model']), data['cost']),
     lanes: lanes(data['lanes']),
     shares: shares(data),
     tried: tried(data),
@@ -345,14 +326,43 @@ function model(value: unknown): Model | null {
         const part = fields(each);
         return { name: text(part['name']), a: number(part['a']), b: number(part['b']) };
       }),
-      points: list(row['points'], each => {
-        const [n, seconds] = list(each, part => number(part));
-        return [n ?? 0, seconds ?? 0] as const;
-      }).filter(([n, seconds]) => n > 0 && seconds > 0)
+      points: points(row['points'])
     };
   }).filter(row => row.backend !== '' && row.phases.length > 0);
   const sizes = list(data['n'], item => number(item)).filter(n => n > 0);
   return rows.length > 0 ? { n: sizes.sort((a, b) => a - b), rows } : null;
+}
+
+/** Pairs of elements and seconds; what is none is dropped. */
+function points(value: unknown): (readonly [number, number])[] {
+  return list(value, each => {
+    const [n, seconds] = list(each, part => number(part));
+    return [n ?? 0, seconds ?? 0] as const;
+  }).filter(([n, seconds]) => n > 0 && seconds > 0);
+}
+
+/** What is drawn: the cost model's predictions where there are any, else fitted lines, with all that was measured. */
+function drawn(fitted: Model | null, value: unknown): Model | null {
+  const cost = fields(value);
+  const chosen = text(cost['chosen']);
+  const left = new Map((fitted?.rows ?? []).map(row => [row.backend, row]));
+  const rows: ModelRow[] = list(cost['curves'], item => {
+    const row = fields(item);
+    const backend = text(row['backend']);
+    return { backend, phases: [] as ModelPhase[], points: points(row['measured']), curve: points(row['points']).sort((a, b) => a[0] - b[0]) };
+  }).filter(row => row.backend !== '' && row.curve.length > 1)
+    .sort((a, b) => Number(b.backend === chosen) - Number(a.backend === chosen))
+    .map(row => {
+      const known = left.get(row.backend);
+      left.delete(row.backend);
+      return { ...row, phases: known?.phases ?? [], points: [...row.points, ...(known?.points ?? [])] };
+    });
+  if (rows.length === 0) {
+    return fitted;
+  }
+  const all = [...rows, ...left.values()];
+  const sizes = new Set(all.flatMap(row => row.points.map(([n]) => n)));
+  return { n: [...sizes].sort((a, b) => a - b), rows: all };
 }
 
 function lanes(value: unknown): Lanes | null {

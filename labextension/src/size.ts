@@ -52,6 +52,7 @@ export function sizes(model: Model, elements: number): HTMLElement {
     h('li', {}, h('b', {}, backendName(each.to)), ` is faster than ${backendName(each.from)} from `, h('b', {}, units.amount(each.n)), ' elements on')
   );
   const only = fastest(model, low);
+  const predicted = model.rows.some(row => (row.curve ?? []).length > 1);
   return h(
     'div',
     {},
@@ -63,7 +64,7 @@ export function sizes(model: Model, elements: number): HTMLElement {
     named.length > 0
       ? h('div', {}, 'Break-even:', h('ul', { class: cls('plain') }, ...named))
       : h('div', {}, `${only ? backendName(only.backend) : 'No back end'} is the fastest for every size drawn.`),
-    h('div', { class: cls('faint') }, 'Lines: fitted, seconds per element and seconds once for each phase. Dots: measured on this machine. Beyond the dots it is an extrapolation.')
+    h('div', { class: cls('faint') }, `Lines: ${predicted ? 'predicted by the cost model' : 'fitted, seconds per element and seconds once for each phase'}. Dots: measured on this machine. Beyond the dots it is an extrapolation.`)
   );
 }
 

@@ -136,11 +136,16 @@ export function verdict(pipeline: Pipeline): Part[] {
   };
   const { loops, backend } = pipeline;
   say(loops === 1 ? '1 fused loop' : loops > 1 ? `${loops} fused loops` : backend ? 'no compiled loop' : 'did not run');
-  if (loops) {
+  const chosen = backend === 'python' && loops > 0; // compiled, and computed by Python because that is sooner done
+  if (chosen) {
+    const code = registers(pipeline);
+    say(code === '' ? 'compiled' : `compiled to ${code}`);
+    say('computed by plain Python, which is faster here');
+  } else if (loops) {
     say(registers(pipeline));
   }
   const family = backend.startsWith('opencl:') ? 'opencl' : backend;
-  if (backend === 'python') {
+  if (backend === 'python' && !chosen) {
     say('ran in Python', true);
   } else if (backend === 'all' && pipeline.shares.length > 0) {
     say(`shared by ${pipeline.shares.map(part => oneLine(part.device)).join(' and ')}`);
@@ -148,7 +153,7 @@ export function verdict(pipeline: Pipeline): Part[] {
     const device = oneLine(pipeline.device);
     say(device ? `${backendName(family)} on ${device}` : backendName(family));
   }
-  if (pipeline.threads > 0 && loops) {
+  if (pipeline.threads > 0 && loops && !chosen) {
     say(units.plural(pipeline.threads, 'thread'));
   }
   const barriers = total(pipeline, 'barriers', pipeline.barriers.length);

@@ -216,3 +216,41 @@ test('break-even is where the lines cross', () => {
   assert.equal(fastest(model, 10)?.backend, 'python');
   assert.deepEqual(extent(model), [10, 1e9]);
 });
+
+test('predicted lines come with what was measured, and fitted ones with back ends that are not predicted', () => {
+  const cost_ = {
+    chosen: 'parallel',
+    curves: [
+      { backend: 'python', points: [[1, 1e-6], [1000, 1e-3]], measured: [] },
+      { backend: 'parallel', points: [[1000, 2e-5], [1, 1e-5], ['no', 3], [1e6, -1]], measured: [[500, 3e-5]] },
+      { backend: 'short', points: [[1, 1]], measured: [] }
+    ]
+  };
+  const fitted = {
+    n: [100],
+    rows: [
+      { backend: 'python', phases: [{ name: 'kernel', a: 1e-6, b: 0 }], points: [[100, 1e-4]] },
+      { backend: 'numpy', phases: [{ name: 'kernel', a: 1e-8, b: 1e-5 }], points: [[100, 1e-5]] }
+    ]
+  };
+  const found = decode({ pipelines: [{ cost: cost_, model: fitted }] }).pipelines[0]?.model;
+  assert.ok(found);
+  assert.deepEqual(found.rows.map(row => row.backend), ['parallel', 'python', 'numpy']);
+  assert.deepEqual(found.rows.map(row => row.points.length), [1, 1, 1]);
+  assert.deepEqual(found.n, [100, 500]);
+  const [parallel, python] = found.rows;
+  assert.ok(parallel && python);
+  assert.ok(Math.abs(cost(python, 10) / 1e-5 - 1) < 1e-9); // between two points, logarithms are interpolated
+  assert.equal(cost(parallel, 0.5), 1e-5);
+  assert.equal(cost(parallel, 1e6), 2e-2); // behind the last one, time grows with the elements
+  assert.equal(decode({ pipelines: [{ cost: { curves: 'no' }, model: fitted }] }).pipelines[0]?.model?.rows.length, 2);
+});
+
+test('a loop that plain Python computed says so, and what it was compiled to', () => {
+  const found = decode({ pipelines: [{ loops: 1, backend: 'python', threads: 1, vector: { lanes: 8, in_flight: 8, isa: 'AVX-512' } }] });
+  const [pipeline] = found.pipelines;
+  assert.ok(pipeline);
+  const words = verdict(pipeline).map(part => part.text);
+  assert.deepEqual(words, ['1 fused loop', 'compiled to AVX-512, 8 lanes × 8', 'computed by plain Python, which is faster here']);
+  assert.ok(verdict(pipeline).every(part => !part.bad));
+});

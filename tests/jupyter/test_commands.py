@@ -106,3 +106,37 @@ def test_the_doctor_says_what_a_variable_of_the_notebook_does(notebook, tmp_path
 def test_what_cannot_be_is_one_line(notebook, line, words):
     said = one_line(notebook.run(f"%hastega {line}"))
     assert all(word in said for word in words), said
+
+
+def test_calibrate_says_what_was_measured_and_where_it_is_kept(notebook, monkeypatch, tmp_path):
+    from dataclasses import replace
+
+    from machines import GPU, machine
+
+    from hastega_magic.calibration import machine as calibration
+    from hastega_magic.compiler import costs
+    from hastega_magic.cost.store import Store
+
+    found = machine(GPU, replace(GPU, number=1, name="Shared", shared=True))
+
+    def calibrate():
+        costs.adopt(found, Store(tmp_path / "cache", found.identity))
+        return found
+
+    for name in ("machine", "learned", "store"):
+        monkeypatch.setattr(costs._KNOWN, name, None)
+    monkeypatch.setattr(calibration, "calibrate", calibrate)
+    said = notebook.run("%hastega calibrate").out
+    assert said.startswith("measured in ")
+    assert str(tmp_path) in said
+    assert "4 threads start in 50.0 µs" in said
+    assert "opencl:0 A GPU" in said
+    assert "in the host's memory" in said
+    (tmp_path / "no").write_text("in the way")
+
+    def homeless():
+        costs.adopt(found, Store(tmp_path / "no" / "cache", found.identity))
+        return found
+
+    monkeypatch.setattr(calibration, "calibrate", homeless)
+    assert "cannot be written to" in notebook.run("%hastega calibrate").out

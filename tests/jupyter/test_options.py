@@ -150,7 +150,7 @@ def test_cache_says_what_it_holds_and_forgets_it(notebook):
     [
         ("reprt", ["reprt", "report"]),
         ("zzz", ["zzz", "report", "cache"]),
-        ("calibrate", ["calibrate", "not in this version"]),
+        ("calibrate now", ["now"]),
         ("edit llvm", ["edit", "no %%hastega cell"]),
         ("edit ptx", ["ptx", "llvm", "opencl"]),
         ("edit", ["language"]),

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hastega_magic.report import Report, svg
-from hastega_magic.report.breakeven import model_svg, sentences
+from hastega_magic.report.breakeven import lines_of, model_svg, sentences
 from hastega_magic.report.model import Crossing, Model, ModelPhase, ModelRow
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -182,3 +182,48 @@ def test_a_broken_model_is_read_as_far_as_it_goes(data):
     model = report.pipelines[0].model
     assert model is None or all(p.a >= 0 and p.b >= 0 for each in model.rows for p in each.phases)
     assert model is None or all(n > 0 and s > 0 for each in model.rows for n, s in each.points)
+
+
+PREDICTED = {
+    "chosen": "parallel", "because": "2 threads: predicted 1 ms.", "measured": 2e-3,
+    "predicted": [{"backend": "python", "seconds": 0.9, "bound": "arithmetic"}],
+    "curves": [
+        {"backend": "python", "points": [[1, 1e-6], [10**6, 1.0]], "measured": []},
+        {"backend": "parallel", "points": [[1, 1e-4], [10**6, 1e-3]], "measured": [[500_000, 2e-3]]},
+        {"backend": "bad", "points": [[1, "x"], [3]], "measured": 5},
+    ],
+    "crossings": [{"faster": "parallel", "than": "python", "n": 130.0}, {"faster": "x", "n": -1}],
+}  # fmt: skip
+
+
+def test_predicted_lines_are_drawn_where_nothing_else_was_measured():
+    report = Report.from_dict({"pipelines": [{"cost": PREDICTED, "elements": 500_000, "loops": 1}]})
+    drawn = lines_of(report.pipelines[0])
+    assert [row.backend for row in drawn.rows] == ["parallel", "python"]
+    assert drawn.rows[0].points == ((500_000, 2e-3),)
+    assert drawn.rows[1].seconds(1000) == pytest.approx(1e-3, rel=0.01)
+    assert drawn.rows[1].seconds(2e6) == pytest.approx(2.0)
+    assert drawn.rows[1].seconds(0.1) == 1e-6
+    html = report.to_html()
+    assert "predicted by the cost model" in html
+    assert "bound by arithmetic" in html
+    assert "predicted: parallel is faster than pure Python from ≈ 130 elements on" in report.to_text()
+    assert Report.from_dict(report.to_dict()) == report
+
+
+def test_fitted_lines_are_told_and_predicted_ones_drawn_with_their_points():
+    fitted = {
+        "n": [10, 1000],
+        "rows": [
+            {"backend": "parallel", "phases": [{"name": "kernel", "a": 1e-9, "b": 1e-4}], "points": [[1000, 2e-4]]},
+            {"backend": "numpy", "phases": [{"name": "kernel", "a": 1e-8, "b": 1e-5}], "points": [[1000, 1e-5]]},
+        ],
+        "crossings": [],
+    }  # fmt: skip
+    report = Report.from_dict({"pipelines": [{"cost": PREDICTED, "model": fitted, "elements": 1000}]})
+    drawn = lines_of(report.pipelines[0])
+    assert [row.backend for row in drawn.rows] == ["parallel", "python", "numpy"]
+    assert drawn.rows[0].points == ((500_000, 2e-3), (1000, 2e-4))
+    assert drawn.rows[0].seconds(1) == 1e-4, "the prediction"
+    assert drawn.rows[2].seconds(1000) == pytest.approx(2e-5), "the fit"
+    assert "Lines: predicted by the cost model. Fitted" in report.to_html()

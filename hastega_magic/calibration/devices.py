@@ -1,0 +1,160 @@
+"""OpenCL devices measured: launches, transfers, and classes of operations."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from hastega_magic.calibration.cells import Timed, faster, timed
+from hastega_magic.calibration.host import Step
+from hastega_magic.calibration.training import LESSONS
+from hastega_magic.compiler.backends import forget_inputs
+from hastega_magic.cost import defaults
+from hastega_magic.cost.fit import class_costs, line, usable
+from hastega_magic.cost.machine import Device, Fit
+from hastega_magic.ir.schedule import BLOCK
+from hastega_magic.runtime.buffers import drop_kept
+
+_MANY, _MORE = 1 << 20, 1 << 24
+_TOO_SHORT = 2e-4
+"""Kernels shorter than this are measured over more elements."""
+
+_TRANSFERRED = 8 << 20
+_ARRAY = 1 << 22
+"""Elements of the arrays that are sent and got back."""
+
+_WITHIN = 1.2
+"""Seconds in which a device's compiler is given lessons."""
+
+
+def measure(step: Step, fits: list[Fit]) -> tuple[Device, ...]:
+    """All devices that work; of several of one name only the first is measured."""
+    try:
+        from hastega_magic.runtime import opencl
+
+        there = opencl.devices()
+    except Exception:  # no pyopencl, or a loader that fails: there is no device
+        return ()
+    known: dict[tuple[str, str, str], Device] = {}
+    found: list[Device] = []
+    for info in there:
+        name = info.name, info.platform, info.version
+        try:
+            if name not in known:
+                known[name] = _measured(info, fits)
+                step(info.name)
+        except Exception:  # drivers fail each in their own way: the device is not chosen then  # noqa: S112
+            continue
+        found.append(replace(known[name], number=info.number))
+    return tuple(found)
+
+
+def driver_of(info: Any) -> str:
+    """The version of a device's driver."""
+    from hastega_magic.runtime import opencl
+
+    return opencl.driver_version(info.number)
+
+
+def _measured(info: Any, fits: list[Fit]) -> Device:
+    on = f"opencl:{info.number}"
+    began = time.perf_counter()
+    first = timed(f"found = range(1, {BLOCK + 1}) |> sum", on)
+    compiling = [time.perf_counter() - began]
+    launch, kernel = first.typical(runs=15, within=0.05)
+    rows: list[tuple[dict[str, float], float]] = []
+    for counts, seconds, compiled in _lessons(on, time.perf_counter() + _WITHIN):
+        rows.append((counts, seconds))
+        compiling.append(compiled)
+    classes = class_costs(rows, {name: each / 8 for name, each in defaults.CLASSES.items()})
+    latency, pinned, pageable = _transfers(info.number, fits) if not info.unified else ((0.0, 0.0),) * 3
+    sending = timed("found = xs |> sum", on, {"xs": np.arange(_ARRAY, dtype=np.float64)})
+    getting = timed(f"found = range({_ARRAY}) |> map(_ * 0.5)", on)
+    inward, local = _slope(sending, f"to {info.name}", fits)
+    outward, _ = _slope(getting, f"from {info.name}", fits)
+    return Device(
+        info.number, info.name, info.platform, driver_of(info), info.kind, info.unified, launch, min(kernel, launch),
+        latency, pinned, pageable, 0.0 if info.unified else inward, 0.0 if info.unified else outward,
+        _fresh(getting), local, statistics.median(compiling), classes,
+    )  # fmt: skip
+
+
+def _lessons(on: str, until: float) -> Iterator[tuple[dict[str, float], float, float]]:
+    """Of each lesson that there is time for: operations of an element, its seconds, and those of compiling it."""
+    for lesson in (each for each in LESSONS if each.device and each.source == "range" and each.sums):
+        began = time.perf_counter()
+        if began > until:
+            return
+        try:
+            cell = timed(lesson.text(_MORE), on, lesson.namespace(1))
+        except Exception:  # the device has not what this lesson needs  # noqa: S112
+            continue
+        compiled = time.perf_counter() - began
+        _, least = cell.typical(1, runs=3, within=0.01)
+        size = _MANY
+        _, seconds = cell.typical(size, runs=3, within=0.03)
+        if seconds < _TOO_SHORT:
+            size = _MORE
+            _, seconds = cell.typical(size, runs=3, within=0.03)
+        features = cell.features()
+        counts = {name: count / features.lanes for name, count in features.operations.items()}
+        yield counts, max(seconds - least, 0.1 * seconds) / size, compiled
+
+
+def _slope(cell: Timed, what: str, fits: list[Fit]) -> tuple[float, float]:
+    """Seconds for each byte of eight to an element, of the run and of its kernel, from a few sizes."""
+    runs: list[tuple[float, float]] = []
+    kernels: list[float] = []
+    for size in (_ARRAY // 16, _ARRAY // 4, _ARRAY):
+        pairs: list[tuple[float, float]] = []
+        for _ in range(4):
+            forget_inputs()
+            pairs.append(cell.once(size))
+        run, kernel = (usable(each) for each in zip(*pairs[1:], strict=True))
+        runs.append((8.0 * size, faster(run)))
+        kernels.append(faster(kernel) / (8 * size))
+    found = line(runs)
+    fits.append(Fit(what, "byte", found.a, found.b, found.r2))
+    return found.a, kernels[-1]
+
+
+def _fresh(cell: Timed) -> float:
+    """Seconds for each byte that a result in new memory takes more."""
+    again, _ = cell.typical(runs=3)
+    drop_kept()
+    return max(0.0, cell.once()[0] - again) / (8 * _ARRAY)
+
+
+def _transfers(
+    number: int, fits: list[Fit]
+) -> tuple[tuple[float, float], tuple[float, float], tuple[float, float]]:
+    """Latency, and seconds for each byte with pinned and with pageable memory, to the device and from it."""
+    from hastega_magic.runtime import opencl
+    from hastega_magic.runtime.opencl_lane import Lane, copy_seconds
+
+    lane = Lane(opencl.device(f"opencl:{number}"))
+    pinned = lane.staging("calibration", _TRANSFERRED, "uint8")
+    pageable = np.ones(_TRANSFERRED, np.uint8)
+    each: dict[str, tuple[float, float]] = {}
+    for name, memory in (("pinned", pinned), ("pageable", pageable)):
+        small = copy_seconds(lane, memory[:64])
+        large = copy_seconds(lane, memory)
+        middle = copy_seconds(lane, memory[: _TRANSFERRED // 4])
+        rates: list[float] = []
+        for way in (0, 1):
+            sizes = ((64, small[way]), (_TRANSFERRED // 4, middle[way]), (_TRANSFERRED, large[way]))
+            found = line([(float(size), seconds) for size, seconds in sizes])
+            fits.append(Fit(f"{name}, {('to', 'from')[way]} the device", "byte", found.a, found.b, found.r2))
+            rates.append(found.a)
+        each[name] = rates[0], rates[1]
+        if name == "pinned":
+            each["latency"] = small
+    return each["latency"], each["pinned"], each["pageable"]
+
+
+__all__: Sequence[str] = ["driver_of", "measure"]

@@ -1,0 +1,235 @@
+"""`--on auto`: the predicted best of plain Python, one thread, all threads and the devices, for a compiled loop.
+
+What does not depend on the number of elements is kept with the loop, so that choosing for one that is known takes
+some microseconds. A device's own form of the loop is lowered only where a lower bound of its time is less than what
+the CPU needs, and its compiler is asked only when it is chosen: what that costs has to be earned first, by the runs so
+far.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from hastega_magic.compiler import costs
+from hastega_magic.compiler.by_python import alike, fits
+from hastega_magic.compiler.loops import CompiledLoop
+from hastega_magic.compiler.options import Options
+from hastega_magic.compiler.statement import Loop
+from hastega_magic.cost.choose import best
+from hastega_magic.cost.features import KEPT, Features, features_of, python_features
+from hastega_magic.cost.machine import Device, Machine
+from hastega_magic.cost.predict import Case, CpuModel, DeviceModel, Model, PythonModel
+from hastega_magic.ir.kernel import Assume, Kernel, Store
+from hastega_magic.ir.target import Target
+from hastega_magic.passes.pipelines import CPU
+from hastega_magic.runtime.buffers import needs_fresh
+from hastega_magic.runtime.sources import Column
+from hastega_magic.runtime.threads import default_threads
+from hastega_magic.types import RESULT_STORAGE
+
+_KEY = "cost"
+_CLEAR = 0.8
+"""A device has to take at most this part of the time: not all that it costs is predicted."""
+
+
+@dataclass
+class Costs:
+    """The models of a compiled loop, best first where they predict the same."""
+
+    machine: Machine
+    loop: str
+    """The hash of its structure."""
+    features: Features
+    threads: int
+    models: list[Model]
+    python: PythonModel | None
+    """Where Python gives the same values, as long as the sources are as `assumes` has it."""
+    assumes: tuple[Assume, ...] = ()
+    devices: dict[int, DeviceModel | None] = field(default_factory=dict[int, DeviceModel | None])
+    """By number, with the device's own kernel; None where it has no form for the loop, or failed."""
+    outlines: list[DeviceModel] = field(default_factory=list[DeviceModel])
+    """Devices with the CPU's kernel: a lower bound of their time is all that it is good for."""
+    missed: dict[int, float] = field(default_factory=dict[int, float])
+    """Seconds that runs would have been shorter on a device whose compiler has not been asked yet."""
+
+    def factor(self, backend: str, n: int) -> float:
+        """What was learned of the loop."""
+        return costs.factor(self.loop, backend, n)
+
+    def seconds(self, model: Model, case: Case) -> float:
+        """The prediction, as corrected by what was learned."""
+        return model.seconds(case) * self.factor(model.backend, case.n)
+
+    def model(self, on: str) -> Model | None:
+        """The model of a back end."""
+        if on == "python":
+            return self.python
+        if on.startswith("opencl:"):
+            return self.devices.get(int(on.partition(":")[2]))
+        return next((each for each in self.models if each.backend == on), None)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What computes: `on` as `--on` has it ("opencl:0"); `waits`: the device that is to be asked later."""
+
+    on: str
+    case: Case
+    costs: Costs
+    waits: DeviceModel | None = None
+
+
+def costs_of(compiled: CompiledLoop, kernel: Kernel, loops: Sequence[Loop], options: Options) -> Costs:
+    """The models of the loop, kept with it. `kernel`: the CPU's form of the variant that runs first."""
+    machine, threads = costs.machine(), options.threads or default_threads()
+    key = f"{_KEY} {threads} {compiled.first}"
+    found = compiled.pictures.get(key)
+    if isinstance(found, Costs) and found.machine is machine:
+        return found
+    features = features_of(kernel, sum(output.sink.kind == "to_list" for output in compiled.fused.outputs))
+    models: list[Model] = [
+        CpuModel("parallel", features, machine, threads), CpuModel("simd", features, machine, 1),
+    ]  # fmt: skip
+    python, assumes = None, alike(compiled, loops, options.int_mode)
+    if assumes is not None:
+        python = PythonModel(python_features([loop.pipeline for loop in loops]), machine)
+    outlines = [DeviceModel(f"opencl:{each.number}", features, machine, each) for each in machine.devices]
+    made = Costs(machine, compiled.key, features, threads, models, python, assumes or (), outlines=outlines)
+    compiled.pictures[key] = made
+    return made
+
+
+def case_of(kernel: Kernel, features: Features, length: int) -> Case:
+    """What the run begins with."""
+    fresh = 0.0
+    if features.outward or features.packed:
+        for store in kernel.of(Store):
+            size = RESULT_STORAGE[store.type].size * length
+            if needs_fresh(size):
+                fresh += size if store.mask is None else KEPT * size
+    return Case(length, fresh)
+
+
+def choose(
+    compiled: CompiledLoop, kernel: Kernel, loops: Sequence[Loop], columns: Sequence[Column], length: int,
+    options: Options,
+) -> Choice:  # fmt: skip
+    """What is to compute the loop over so many elements."""
+    known = costs_of(compiled, kernel, loops, options)
+    case = case_of(kernel, known.features, length)
+    if costs.auto() == "python":  # wherever it gives the same values
+        there = known.python is not None and length > 0 and fits(known.assumes, columns, loops)
+        return Choice("python" if there else "parallel", case, known)
+    chosen: Model = known.models[best(known.models, case, known.factor)]
+    seconds = known.seconds(chosen, case)
+    python = known.python if length else None
+    if python is not None and known.seconds(python, case) < seconds and fits(known.assumes, columns, loops):
+        chosen, seconds = python, known.seconds(python, case)
+    if not known.outlines:
+        return Choice(chosen.backend, case, known)
+    waits: DeviceModel | None = None
+    for outline in known.outlines:
+        there = replace(case, resident=_resident(outline.device, columns, length))
+        if outline.at_least(there) > _CLEAR * seconds:
+            continue
+        model = _model(compiled, known, outline.device)
+        if model is None or (gain := seconds - known.seconds(model, there)) < (1 - _CLEAR) * seconds:
+            continue
+        if not _paid(compiled, known, outline.device, gain):
+            waits = waits or model
+            continue
+        return Choice(model.backend, there, known)
+    return Choice(chosen.backend, case, known, waits)
+
+
+def learn(choice: Choice, seconds: float) -> None:
+    """A run as it was chosen took so long, with everything compiled and in use before."""
+    model = choice.costs.model(choice.on)
+    if model is not None:
+        costs.note(choice.costs.loop, choice.on, choice.case.n, model.seconds(choice.case), seconds)
+
+
+def refused(known: Costs, on: str) -> None:
+    """The device failed, or has no words for the loop: it is not chosen for it again."""
+    known.devices[int(on.partition(":")[2])] = None
+
+
+def _model(compiled: CompiledLoop, known: Costs, device: Device) -> DeviceModel | None:
+    """The loop as the device would run it."""
+    if device.number not in known.devices:
+        known.devices[device.number] = None
+        target = _target(device)
+        if target is not None:
+            kernel = lowered(compiled, target)
+            features = features_of(kernel, known.features.unlisted)
+            known.devices[device.number] = DeviceModel(
+                f"opencl:{device.number}", features, known.machine, device
+            )
+    return known.devices[device.number]
+
+
+def lowered(compiled: CompiledLoop, target: Target) -> Kernel:
+    """The form of the first variant for another target."""
+    state = replace(compiled.state, target=target, variant=compiled.first)
+    for each in CPU:
+        state = each.run(state)
+    assert state.kernel is not None
+    return state.kernel
+
+
+def _target(device: Device) -> Target | None:
+    """What the device can say; None where it is not what was measured, or not there."""
+    try:
+        from hastega_magic.runtime import opencl
+
+        info = opencl.device(f"opencl:{device.number}").info
+        if (info.name, info.platform) != (device.name, device.platform):
+            return None
+        if opencl.driver_version(device.number) != device.driver:
+            return None
+        return info.target(narrow=not info.unified)
+    except Exception:  # no pyopencl, no such device: it is not chosen
+        return None
+
+
+def _paid(compiled: CompiledLoop, known: Costs, device: Device, gain: float) -> bool:
+    """Whether the runs so far, this one included, would have saved what the device's compiler takes."""
+    if compiled.pictures.get(f"built {device.number}"):
+        return True
+    known.missed[device.number] = known.missed.get(device.number, 0.0) + gain
+    return known.missed[device.number] >= device.compile
+
+
+def is_built(compiled: CompiledLoop, number: int) -> None:
+    """The device has compiled the loop: nothing has to be earned any more."""
+    compiled.pictures[f"built {number}"] = True
+
+
+def _resident(device: Device, columns: Sequence[Column], length: int) -> float:
+    """The part of the sources' bytes that the device holds already."""
+    module: Any = sys.modules.get("hastega_magic.runtime.opencl_resident")
+    if module is None or device.shared:
+        return 0.0
+    from hastega_magic.runtime import opencl
+
+    handle = opencl.known_device(device.number)
+    if handle is None or not handle.resident:
+        return 0.0
+    there = total = 0
+    for column in columns:
+        storage = column.source.storage
+        if storage is not None and column.source.layout != "scalar":
+            total += storage.size
+            found = (
+                column.source.kind == "array" and module.known(handle, column.array(0, length)) is not None
+            )
+            there += storage.size if found else 0
+    return there / total if total else 0.0
+
+
+__all__ = [
+    "Choice", "Costs", "case_of", "choose", "costs_of", "is_built", "learn", "lowered", "refused",
+]  # fmt: skip

@@ -1,0 +1,160 @@
+"""What this process knows of its machine: the stored calibration, else assumed figures; read once, when first asked."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import sys
+import threading
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import hastega_magic
+from hastega_magic.cost import defaults
+from hastega_magic.cost.learned import Learned
+from hastega_magic.cost.machine import Identity, Machine
+from hastega_magic.cost.store import Json, Store, folder
+
+AUTO = "HASTEGA_AUTO"
+"""Environment variable: a back end that `--on auto` is to stand for, whatever the model says; empty: none."""
+
+
+_EVERY = 30.0
+"""Seconds after which what was learned is written down, by the next run."""
+
+
+@dataclass
+class _Known:
+    store: Store | None = None
+    machine: Machine | None = None
+    learned: Learned | None = None
+    pinned: str = ""
+    learns: bool = True
+    saved: float = 0.0
+    """When what was learned was last written down, by the monotonic clock."""
+
+
+_KNOWN = _Known()
+_LOCK = threading.RLock()
+
+
+def identity() -> Identity:
+    """Of this machine, as this process may use it."""
+    from hastega_magic.runtime import identity as found
+
+    version = ".".join(map(str, sys.version_info[:2]))
+    return Identity(
+        found.cpu_name(), found.threads(), version, hastega_magic.__version__, found.devices_key()
+    )
+
+
+def store() -> Store:
+    """Where this machine's figures are kept."""
+    with _LOCK:
+        if _KNOWN.store is None:
+            _KNOWN.store = Store(folder(), identity())
+        return _KNOWN.store
+
+
+def machine() -> Machine:
+    """The machine as it was measured; assumed figures where it was not, or where what is stored cannot be read."""
+    found = _KNOWN.machine
+    if found is not None:
+        return found
+    with _LOCK:
+        if _KNOWN.machine is None:
+            _KNOWN.machine = store().machine() or defaults.machine(store().identity)
+        return _KNOWN.machine
+
+
+def adopt(found: Machine, where: Store | None = None) -> bool:
+    """Use these figures from now on, and store them; False if they could be kept for this process alone."""
+    with _LOCK:
+        if where is not None:
+            _KNOWN.store = where
+        _KNOWN.machine, _KNOWN.learned = found, Learned()
+        return store().keep(found)
+
+
+def forget() -> None:
+    """Read everything anew when it is asked for."""
+    with _LOCK:
+        _KNOWN.store = _KNOWN.machine = _KNOWN.learned = None
+
+
+def learned() -> Learned:
+    """What real runs say against the model on this machine."""
+    found = _KNOWN.learned
+    if found is not None:
+        return found
+    with _LOCK:
+        if _KNOWN.learned is None:
+            _KNOWN.learned, _KNOWN.saved = Learned.from_dict(store().read().get("learned")), time.monotonic()
+        return _KNOWN.learned
+
+
+def note(loop: str, backend: str, n: int, predicted: float, measured: float) -> None:
+    """Learn from a run of a known loop: what the bare model said, and what it took (seconds)."""
+    if not _KNOWN.learns:
+        return
+    with _LOCK:
+        found = learned()
+        found.note(loop, backend, n, predicted, measured)
+        if time.monotonic() - _KNOWN.saved > _EVERY:
+            save()
+
+
+def save() -> None:
+    """Write down what was learned since the last time."""
+    with _LOCK:
+        found = _KNOWN.learned
+        _KNOWN.saved = time.monotonic()
+        if found is None or not found.runs:
+            return
+        found.runs = 0
+
+        def changed(data: Json) -> Json:
+            return {**data, "learned": found.merged(Learned.from_dict(data.get("learned"))).to_dict()}
+
+        store().update(changed)
+
+
+atexit.register(save)
+
+
+@contextmanager
+def not_learning() -> Generator[None]:
+    """In the block, runs are not learned from, and nothing that was learned is used."""
+    before, _KNOWN.learns = _KNOWN.learns, False
+    try:
+        yield
+    finally:
+        _KNOWN.learns = before
+
+
+def factor(loop: str, backend: str, n: int) -> float:
+    """By what the model's time is to be multiplied."""
+    return learned().factor(loop, backend, n) if _KNOWN.learns else 1.0
+
+
+def auto() -> str:
+    """The back end that "auto" stands for; "" where the model chooses."""
+    return _KNOWN.pinned or os.environ.get(AUTO, "")
+
+
+@contextmanager
+def pinned(backend: str) -> Generator[None]:
+    """In the block, "auto" stands for the back end."""
+    before, _KNOWN.pinned = _KNOWN.pinned, backend
+    try:
+        yield
+    finally:
+        _KNOWN.pinned = before
+
+
+__all__ = [
+    "AUTO", "adopt", "auto", "factor", "forget", "identity", "learned", "machine", "not_learning", "note", "pinned",
+    "save", "store",
+]  # fmt: skip

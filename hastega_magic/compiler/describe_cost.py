@@ -1,0 +1,115 @@
+"""What the cost model says of a loop that ran: predictions for all back ends, what bounds it, why it was chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, cast
+
+import numpy as np
+
+from hastega_magic.compiler.choosing import Costs, case_of, costs_of, lowered
+from hastega_magic.compiler.execute import Execution
+from hastega_magic.compiler.options import Options
+from hastega_magic.compiler.statement import Loop
+from hastega_magic.cost.choose import sentence
+from hastega_magic.cost.curve import crossings, sampled
+from hastega_magic.cost.features import python_features
+from hastega_magic.cost.predict import Case, Model, Prediction, PythonModel
+from hastega_magic.ir.kernel import Kernel
+from hastega_magic.report import units
+from hastega_magic.runtime import cpu
+from hastega_magic.runtime.buffers import fresh_bytes
+
+_ASSUMED = "these are assumed figures: `%hastega calibrate` measures this machine in a few seconds"
+
+_FAR = 1.5
+"""A run that takes so many times what was predicted, or that part of it, is worth a remark."""
+
+
+def cost_of(execution: Execution, loops: Sequence[Loop], options: Options) -> dict[str, object]:
+    """Predictions beside the measured time, as the report's JSON has them; {} of a loop over no elements."""
+    if not execution.length:
+        return {}
+    kernel = cpu_kernel(execution)
+    known = costs_of(execution.compiled, kernel, loops, options)
+    choice = execution.choice
+    case = choice.case if choice is not None else replace(
+        case_of(kernel, known.features, execution.length), fresh=_fresh(execution)
+    )  # fmt: skip
+    python = PythonModel(python_features([loop.pipeline for loop in loops]), known.machine)
+    models: list[Model] = [python, *reversed(known.models)]
+    models += [known.devices.get(each.device.number) or each for each in known.outlines]
+    predicted = [model.predict(case).scaled(known.factor(model.backend, case.n)) for model in models]
+    ran = f"opencl:{_device(execution)}" if execution.backend.language == "opencl" else execution.on
+    chosen = next((each for each in predicted if each.backend == ran), None)
+    because = ""
+    if choice is not None and chosen is not None:
+        others = [each for each in predicted if each is not chosen and not _twin(each, chosen)]
+        if known.python is None:
+            others = [each for each in others if each.backend != "python"]
+        because = sentence(chosen, others, known.features, case, known.machine, units.seconds)
+        if choice.waits is not None:
+            name, spent = choice.waits.device.name, units.seconds(choice.waits.device.compile)
+            because = f"{because[:-1]}; {name} would be faster, once its compiler's {spent} are worth it."
+        if execution.cached and not 1 / _FAR < execution.seconds / max(chosen.seconds, 1e-12) < _FAR:
+            because += f" It took {units.seconds(execution.seconds)}, which corrects the prediction."
+        if execution.on == "python":
+            because += " The compiled loop is shown, and was not run."
+        if not known.machine.calibrated:
+            because = f"{because[:-1]} ({_ASSUMED})."
+    return {
+        "operations": round(known.features.per_element, 2), "bytes": known.features.bytes,
+        "bound": chosen.bound if chosen is not None else "", "chosen": ran, "because": because,
+        "calibrated": known.machine.calibrated, "measured": execution.seconds,
+        "predicted": [as_data(each) for each in predicted], **_curves(models, case, ran, execution, known),
+    }  # fmt: skip
+
+
+def _curves(
+    models: Sequence[Model], case: Case, ran: str, execution: Execution, known: Costs
+) -> dict[str, object]:
+    """Predictions for other numbers of elements, with the run as it was measured."""
+    found = sampled(models, case, known.factor)
+    measured = {ran: [[execution.length, execution.seconds]]} if execution.seconds > 0 else {}
+    rows = [
+        {"backend": name, "points": [list(each) for each in points], "measured": measured.get(name, [])}
+        for name, points in found.items()
+    ]
+    met = [{"faster": one, "than": other, "n": n} for one, other, n in crossings(found)]
+    return {"curves": rows, "crossings": met}
+
+
+def cpu_kernel(execution: Execution) -> Kernel:
+    """The loop as the CPU runs it, or would."""
+    compiled = execution.compiled
+    if execution.backend.language == "llvm" and compiled.first in compiled.bodies:
+        return compiled.bodies[compiled.first].kernel
+    return lowered(compiled, cpu.host())
+
+
+def as_data(prediction: Prediction) -> dict[str, object]:
+    """A prediction as the report's JSON has it."""
+    phases = [{"name": each.name, "seconds": each.seconds, "bytes": 0} for each in prediction.phases]
+    return {
+        "backend": prediction.backend, "seconds": prediction.seconds, "threads": prediction.threads,
+        "bound": prediction.bound, "phases": phases,
+    }  # fmt: skip
+
+
+def _twin(one: Prediction, other: Prediction) -> bool:
+    """Whether two back ends do the same: few blocks run on one thread, whatever is asked for."""
+    return {one.backend, other.backend} == {"simd", "parallel"} and one.threads == other.threads
+
+
+def _device(execution: Execution) -> int:
+    return cast(Any, execution.backend).device.info.number
+
+
+def _fresh(execution: Execution) -> float:
+    return float(
+        sum(fresh_bytes(cast("Any", each)) for each in execution.values if isinstance(each, np.ndarray))
+    )
+
+
+__all__ = ["as_data", "cost_of", "cpu_kernel"]

@@ -1,0 +1,116 @@
+"""The best of what is predicted, and why, in one sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from hastega_magic.cost.features import Features
+from hastega_magic.cost.machine import Machine
+from hastega_magic.cost.predict import SHORT, Case, Model, Prediction
+from hastega_magic.ir.schedule import BLOCK
+
+Factor = Callable[[str, int], float]
+"""A back end and a number of elements -> by what the model's seconds are to be multiplied, as was learned."""
+
+
+def unlearned(backend: str, n: int) -> float:
+    """Nothing was learned."""
+    return 1.0
+
+
+def best(models: Sequence[Model], case: Case, factor: Factor = unlearned) -> int:
+    """The number of the model with the least predicted time; of equal ones the first."""
+    times = [model.seconds(case) * factor(model.backend, case.n) for model in models]
+    return times.index(min(times))
+
+
+@dataclass(frozen=True)
+class Names:
+    """How a sentence calls things: a device by its own name."""
+
+    devices: dict[str, str]
+
+    def of(self, prediction: Prediction, first: bool = False) -> str:
+        """The back end of a prediction; `first`: it begins the sentence."""
+        match prediction.backend:
+            case "python":
+                return "Plain Python" if first else "plain Python"
+            case "simd" | "parallel" if prediction.threads == 1:
+                return "One thread" if first else "one thread"
+            case "simd" | "parallel":
+                return f"{prediction.threads} threads"
+            case name:
+                return self.devices.get(name, name)
+
+
+def sentence(
+    chosen: Prediction,
+    others: Sequence[Prediction],
+    features: Features,
+    case: Case,
+    machine: Machine,
+    said: Callable[[float], str],
+) -> str:
+    """Why the chosen back end, with the figures. `said`: seconds in words."""
+    names = Names({f"opencl:{each.number}": each.name for each in machine.devices})
+    first = f"{names.of(chosen, first=True)}: predicted {said(chosen.seconds)}"
+    why = _why(chosen, features, case, machine, said)
+    rest = [_against(each, names, said) for each in _apart(sorted(others, key=lambda each: each.seconds))]
+    transfer = next(
+        (each for each in others if each.bound == "transfer" and each.backend.startswith("opencl")), None
+    )
+    more = f"; {_break_even(transfer, features, case, machine)}" if transfer is not None else ""
+    return f"{first}{why}{'; ' if rest else ''}{', '.join(rest)}{more}."
+
+
+def _apart(predictions: Sequence[Prediction]) -> list[Prediction]:
+    """Without the second of two that do the same: few blocks run on one thread, whatever is asked for."""
+    found: list[Prediction] = []
+    for each in predictions:
+        twins = each.backend in ("simd", "parallel") and any(one.threads == each.threads for one in found
+                                                             if one.backend in ("simd", "parallel"))  # fmt: skip
+        found += [] if twins else [each]
+    return found
+
+
+def _why(
+    chosen: Prediction, features: Features, case: Case, machine: Machine, said: Callable[[float], str]
+) -> str:
+    if chosen.backend == "python":
+        return f" for {case.n} elements, less than a call of compiled code"
+    threads = machine.cpu.all
+    if chosen.backend == "parallel" and chosen.threads < threads.count and case.n <= SHORT * BLOCK:
+        return f", too short for {threads.count} threads, which take {said(threads.start)} to start"
+    return f" ({_BOUNDS[chosen.bound]})"
+
+
+_BOUNDS = {
+    "arithmetic": "bound by arithmetic", "memory": "bound by memory", "transfer": "bound by transfers",
+    "conversion": "bound by conversion", "launch": "bound by the call itself",
+}  # fmt: skip
+
+
+def _against(other: Prediction, names: Names, said: Callable[[float], str]) -> str:
+    """`NVIDIA H200 35 ms, 33 ms of it for transfers`."""
+    text = f"{names.of(other)} {said(other.seconds)}"
+    moving = other.phase("to_device") + other.phase("from_device")
+    if other.bound == "transfer" and moving > 0:
+        return f"{text}, its kernel {said(other.phase('kernel'))} and its transfers {said(moving)}"
+    return text
+
+
+def _break_even(device: Prediction, features: Features, case: Case, machine: Machine) -> str:
+    """From how many operations an element the transfers would be worth it."""
+    each = sum(machine.cpu.classes.get(name, 0.0) for name in ("simple", "float", "multiply")) / 3
+    speed = machine.cpu.all.speed
+    operations = device.seconds * speed * features.lanes / (max(case.n, 1) * each)
+    return f"break-even only from about {_two_digits(operations)} operations an element"
+
+
+def _two_digits(number: float) -> str:
+    rounded = float(f"{number:.2g}")
+    return f"{rounded:,.0f}".replace(",", " ")
+
+
+__all__ = ["Factor", "Names", "best", "sentence", "unlearned"]

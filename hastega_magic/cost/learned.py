@@ -1,0 +1,164 @@
+"""What real runs say against the model: by what its times are to be multiplied, for a loop and for a back end.
+
+A loop is known by the hash of its structure. Of each of its back ends a measured time is kept for each size (a power of
+two of elements), as the middle of the last runs; between sizes the logarithm of measured over predicted is
+interpolated, so that one size corrects the level and two the slope. A loop that was never measured is corrected by the
+back end's own factor, which follows all runs slowly.
+
+    parallel, 2^20 elements: predicted 0.5 ms, measured 1.0 ms, 1.1 ms, 0.9 ms      → × 2 at and around 2^20
+"""
+
+from __future__ import annotations
+
+import math
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from hastega_magic.cost.fit import Line, line
+
+LOOPS = 512
+"""So many loops are remembered; those longest not run are forgotten first."""
+
+_KEPT = 5
+"""Runs of a size, of which the median counts."""
+
+_SLOW = 0.02
+"""The part by which a run moves its back end's factor."""
+
+_MOST = math.log(2.0)
+"""A back end's factor stays between a half and two: beyond, the machine is to be calibrated anew."""
+
+_ONCE, _AGAIN = math.log(8.0), math.log(1e4)
+"""Bounds of a loop's own factor, after one run (during which the machine may have slept) and after more."""
+
+
+_KIN = {"simd": "parallel", "parallel": "simd"}
+"""Back ends that run the same code: what was learned of one is the best guess for the other."""
+
+
+@dataclass
+class _Size:
+    """Runs of about so many elements: their logarithms of measured over predicted, and what was measured last."""
+
+    n: int
+    ratios: list[float]
+    seconds: float
+
+    @property
+    def ratio(self) -> float:
+        most = _ONCE if len(self.ratios) < 2 else _AGAIN
+        return min(max(sorted(self.ratios)[len(self.ratios) // 2], -most), most)
+
+
+@dataclass
+class Learned:
+    """Everything that was learned on one machine, with one calibration."""
+
+    factors: dict[str, float] = field(default_factory=dict[str, float])
+    """By back end, the logarithm of its factor."""
+    loops: OrderedDict[str, dict[str, dict[int, _Size]]] = field(
+        default_factory=OrderedDict[str, dict[str, dict[int, _Size]]]
+    )
+    """By the hash of the loop, back end and power of two."""
+    runs: int = 0
+    """Since it was read or written."""
+
+    def note(self, loop: str, backend: str, n: int, predicted: float, measured: float) -> None:
+        """A run of n elements, and what the bare model said of it (seconds)."""
+        if not (n > 0 and predicted > 0 and 0 < measured < math.inf):
+            return
+        ratio = math.log(measured / predicted)
+        if not -_AGAIN < ratio < _AGAIN:  # a clock that jumped, or a machine that slept
+            return
+        sizes = self.loops.setdefault(loop, {}).setdefault(backend, {})
+        power = n.bit_length() - 1
+        known = sizes.setdefault(power, _Size(n, [], measured))
+        known.n, known.seconds = n, measured
+        known.ratios = [*known.ratios, ratio][-_KEPT:]
+        self.loops.move_to_end(loop)
+        while len(self.loops) > LOOPS:
+            self.loops.popitem(last=False)
+        old = self.factors.get(backend, 0.0)
+        self.factors[backend] = min(max(old + _SLOW * (min(max(ratio, -_MOST), _MOST) - old), -_MOST), _MOST)
+        self.runs += 1
+
+    def factor(self, loop: str, backend: str, n: int) -> float:
+        """By what the model's time for n elements is to be multiplied."""
+        known = self.loops.get(loop, {})
+        sizes = known.get(backend) or known.get(_KIN.get(backend, ""))
+        if not sizes:
+            return math.exp(self.factors.get(backend, 0.0))
+        place = math.log2(max(n, 1))
+        below = max((size for size in sizes.values() if size.n <= n), key=lambda size: size.n, default=None)
+        above = min((size for size in sizes.values() if size.n >= n), key=lambda size: size.n, default=None)
+        if below is None or above is None or below.n == above.n:
+            nearest = cast(_Size, below or above)
+            return math.exp(nearest.ratio)
+        low, high = math.log2(below.n), math.log2(above.n)
+        ratio = below.ratio + (above.ratio - below.ratio) * (place - low) / (high - low)
+        return math.exp(ratio)
+
+    def fitted(self, loop: str, backend: str) -> Line | None:
+        """The loop's own a · n + b, from what was measured at two sizes or more; None before that."""
+        sizes = self.loops.get(loop, {}).get(backend, {})
+        points = [(float(size.n), size.seconds) for size in sizes.values()]
+        return line(points) if len(points) > 1 else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """As it is stored."""
+        loops = {
+            loop: {
+                backend: [[size.n, size.seconds, *size.ratios] for size in sizes.values()]
+                for backend, sizes in backends.items()
+            }
+            for loop, backends in self.loops.items()
+        }
+        return {"factors": dict(self.factors), "loops": loops}
+
+    @classmethod
+    def from_dict(cls, data: object) -> Learned:
+        """What `to_dict` gave; of anything else as much as can be read."""
+        found = cls()
+        given = _mapping(data)
+        for backend, factor in _mapping(given.get("factors")).items():
+            if _is_number(factor) and abs(cast(float, factor)) <= _MOST:
+                found.factors[backend] = cast(float, factor)
+        for loop, backends in _mapping(given.get("loops")).items():
+            for backend, rows in _mapping(backends).items():
+                for row in cast("list[object]", rows) if isinstance(rows, list) else []:
+                    size = _size(row)
+                    if size is not None:
+                        found.loops.setdefault(loop, {}).setdefault(backend, {})[size.n.bit_length() - 1] = (
+                            size
+                        )
+        return found
+
+    def merged(self, other: Learned) -> Learned:
+        """With what another process has stored meanwhile: loops of both, where both know one, this one's."""
+        found = Learned(dict(other.factors) | self.factors, OrderedDict(other.loops))
+        for loop, backends in self.loops.items():
+            found.loops[loop] = {**found.loops.get(loop, {}), **backends}
+            found.loops.move_to_end(loop)
+        while len(found.loops) > LOOPS:
+            found.loops.popitem(last=False)
+        return found
+
+
+def _mapping(value: object) -> Mapping[str, object]:
+    return cast("dict[str, object]", value) if isinstance(value, dict) else {}
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _size(row: object) -> _Size | None:
+    items = cast("list[Any]", row) if isinstance(row, list) else []
+    if len(items) < 3 or not all(map(_is_number, items)) or items[0] < 1 or items[1] <= 0:
+        return None
+    return _Size(int(items[0]), [float(each) for each in items[2:]][-_KEPT:], float(items[1]))
+
+
+__all__ = ["LOOPS", "Learned"]
