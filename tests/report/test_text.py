@@ -134,7 +134,17 @@ def test_shorten_counts_terminal_columns():
 
 def test_a_loop_that_python_computed_says_so_and_what_it_was_compiled_to():
     vector = {"lanes": 8, "bits": 512, "in_flight": 8, "isa": "AVX-512"}
-    data = {"name": "ys", "loops": 1, "backend": "python", "device": "CPython", "threads": 1, "vector": vector}
+    data = {
+        "name": "ys",
+        "loops": 1,
+        "backend": "python",
+        "device": "CPython",
+        "threads": 1,
+        "vector": vector,
+    }
     text = Report.from_dict({"pipelines": [data]}).to_text(200)
-    assert "1 fused loop · compiled to AVX-512, 8 lanes × 8 · computed by plain Python, which is faster here" in text
+    assert (
+        "1 fused loop · compiled to AVX-512, 8 lanes × 8 · computed by plain Python, which is faster here"
+        in text
+    )
     assert "ran in Python" not in text
