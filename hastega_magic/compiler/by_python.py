@@ -38,10 +38,11 @@ def python_values(loops: Sequence[Loop], workspace: Workspace) -> list[object]:
 
     NotAlike for a result without elements, whose type only the loop knows.
     """
-    values: dict[str, object] = {}
+    named: dict[str, object] = {}
+    values: list[object] = []
     for loop in loops:
         source = loop.pipeline.source
-        value = values[source.name] if source.kind == "result" else workspace.column(source).data
+        value = named[source.name] if source.kind == "result" else workspace.column(source).data
         others = iter([source for stage in loop.pipeline.stages for source in stage.sources])
         calls: list[python.StageCall] = []
         for name, callee, args, kwargs in loop.bound.calls(loop.stages):
@@ -50,18 +51,19 @@ def python_values(loops: Sequence[Loop], workspace: Workspace) -> list[object]:
         found: Any = python.run(value, calls)
         if hasattr(found, "__len__") and not len(found):
             raise NotAlike
-        values[loop.name] = found
-    return list(values.values())
+        named[loop.name] = found  # a name may be assigned twice
+        values.append(found)
+    return values
 
 
-def alike(compiled: CompiledLoop, loops: Sequence[Loop], mode: str) -> tuple[Assume, ...] | None:
+def alike(compiled: CompiledLoop, mode: str) -> tuple[Assume, ...] | None:
     """What the sources have to be for Python to give the very same values; None where it may give others.
 
-    Asked once for a loop, of what its structure tells.
+    Asked once for a structure, which several loops may have.
     """
     unguarded = [body for body in compiled.variants.bodies if not body.guards]
     fused = compiled.fused
-    if mode == "wrap" or not unguarded or not all(map(_exact, fused.outputs)) or not all(map(_plain, loops)):
+    if mode == "wrap" or not unguarded or not all(map(_exact, fused.outputs)):
         return None
     for node in everything(fused.roots()):
         row = OPS.get(node.op)
@@ -71,7 +73,9 @@ def alike(compiled: CompiledLoop, loops: Sequence[Loop], mode: str) -> tuple[Ass
 
 
 def fits(assumes: Sequence[Assume], columns: Sequence[Column], loops: Sequence[Loop]) -> bool:
-    """Whether the sources are so, and the functions read nothing of NumPy's; looked at for every run."""
+    """Whether the sources are so, the stages common ones, and nothing of NumPy's is read; asked for every run."""
+    if not all(map(_plain, loops)):
+        return False
     if numpy_read([each for loop in loops for stage in loop.stages for each in stage.args]):
         return False
     for each in assumes:

@@ -93,7 +93,7 @@ def costs_of(compiled: CompiledLoop, kernel: Kernel, loops: Sequence[Loop], opti
     models: list[Model] = [
         CpuModel("parallel", features, machine, threads), CpuModel("simd", features, machine, 1),
     ]  # fmt: skip
-    python, assumes = None, alike(compiled, loops, options.int_mode)
+    python, assumes = None, alike(compiled, options.int_mode)
     if assumes is not None:
         python = PythonModel(python_features([loop.pipeline for loop in loops]), machine)
     outlines = [DeviceModel(f"opencl:{each.number}", features, machine, each) for each in machine.devices]

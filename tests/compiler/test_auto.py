@@ -79,6 +79,25 @@ def test_python_gives_the_very_values_of_the_loop(on, text, same):
     assert report["threads"] == 1
 
 
+def test_a_name_may_be_assigned_twice_in_one_loop(on):
+    on(QUICK_PYTHON)
+    names, (report,) = run(
+        "xs = xs |> map(lambda x: x + 1)\nxs = xs |> map(lambda x: x * 2)\nt = xs |> sum", {"xs": [1, 2]}
+    )
+    assert report["backend"] == "python"
+    assert (names["xs"].tolist(), names["t"]) == ([4, 6], 10)
+
+
+def test_stages_that_make_the_same_loop_are_not_taken_for_each_other(on):
+    on(QUICK_PYTHON)
+    _, (first,) = run("found = xs |> map(lambda x: x)", NAMES)
+    assert first["backend"] == "python"
+    names, (second,) = run("found = xs |> drop(1)", NAMES)
+    assert second["cached"]
+    assert second["backend"] != "python"
+    assert names["found"].tolist() == NAMES["xs"][1:].tolist()
+
+
 def test_a_cell_that_python_computes_is_compiled_and_shown_all_the_same(on):
     on(QUICK_PYTHON)
     _, (report,) = run("ys = range(1, 20) |> map(lambda x: x * x)\ntotal = ys |> sum")
