@@ -313,7 +313,7 @@ def test_a_device_that_is_no_longer_what_was_measured_is_not_chosen(on, device, 
 
 
 def test_a_device_that_fails_leaves_the_loop_to_the_cpu(on, device, monkeypatch):
-    from hastega_magic.compiler.backends import OpenCl
+    from hastega_magic.compiler.backend_opencl import OpenCl
     from hastega_magic.runtime.opencl import DeviceError
 
     tried = []
