@@ -62,6 +62,14 @@ def found(key: str) -> Finding | None:
         return _KNOWN.findings.get(key)
 
 
+def something() -> bool:
+    """Whether anything is known at all: a question that costs next to nothing."""
+    if _KNOWN.store is None:
+        with _KNOWN.lock:
+            _load()
+    return bool(_KNOWN.findings)
+
+
 def keep(key: str, finding: Finding) -> None:
     """Know it from now on, in other processes too."""
 
@@ -78,11 +86,11 @@ def keep(key: str, finding: Finding) -> None:
 
 def said() -> str:
     """What is wrong with the file, in a sentence that has not been told yet; "" where there is none."""
-    with _KNOWN.lock:
-        text = "" if _KNOWN.store is None else _KNOWN.store.said
-        new = text if text != _KNOWN.told else ""
-        _KNOWN.told = text
-        return new
+    text = "" if _KNOWN.store is None else _KNOWN.store.said
+    if text == _KNOWN.told:
+        return ""
+    _KNOWN.told = text
+    return text
 
 
 def forget() -> None:
@@ -145,4 +153,4 @@ def _timed(data: Any) -> Timed:
     return Timed(str(data["schedule"]), float(data["seconds"]), (float(low), float(high)))
 
 
-__all__ = ["Finding", "Timed", "forget", "found", "keep", "said"]
+__all__ = ["Finding", "Timed", "forget", "found", "keep", "said", "something"]

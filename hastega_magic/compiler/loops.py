@@ -147,16 +147,17 @@ def compile_loop(
         state = FUSE.run(state)
         state = replace(state, large=min(each.length for each in state.loop.sources) >= STREAMED)
     has_range = any(each.kind == "range" for each in state.loop.sources)
-    shape = _structure(state, options, False).digest()
+    shape = _structure(state, options, exact=False)
     limits = [None if each.storage.limits is None else Interval(*each.storage.limits) for each in described]
     sources = [each.interval for each in state.loop.sources]
     compiled: CompiledLoop | None = None
     for exact in (False, True):
-        if not exact and shape in _ENDS_MATTER:
+        if not exact and shape.digest() in _ENDS_MATTER:
             continue
-        structure = _structure(state, options, exact)
-        tuning_key = _tuning_key(structure.hexdigest(), state.large, options, backend)
-        finding = known.found(tuning_key)
+        structure = _structure(state, options, exact) if exact else shape
+        finding = None
+        if known.something():
+            finding = known.found(_tuning_key(structure, state.large, options, backend))
         tuned = UNTUNED if finding is None else finding.tuned
         key = _key(structure, state.large, options, backend, tuned)
         if key in _CACHE:
@@ -165,11 +166,12 @@ def compile_loop(
             return _CACHE[key], state.loop, True
         leaves = Leaves(tuple(sources) if exact else tuple(map(_rounded, sources)), tuple(limits))
         compiled = _analyse(replace(state, leaves=leaves, tuned=tuned), options, backend, trace)
-        compiled.structure, compiled.tuning_key = structure.hexdigest(), tuning_key
+        compiled.structure = structure.hexdigest()
+        compiled.tuning_key = _tuning_key(structure, state.large, options, backend)
         compiled.finding = finding
         if compiled.variants.proved or not has_range:
             break
-        _ENDS_MATTER.add(shape)
+        _ENDS_MATTER.add(shape.digest())
     assert compiled is not None
     compiled.key = key.hex()  # pyright: ignore[reportPossiblyUnboundVariable]
     _CACHE[key] = compiled  # pyright: ignore[reportPossiblyUnboundVariable]
@@ -208,9 +210,10 @@ def _key(structure: hashlib.blake2b, large: bool, options: Options, backend: Bac
     return hasher.digest()
 
 
-def _tuning_key(structure: str, large: bool, options: Options, backend: Backend) -> str:
+def _tuning_key(structure: hashlib.blake2b, large: bool, options: Options, backend: Backend) -> str:
     """What a finding holds for: the loop, sizes like this one, where it runs, and what the user left to be decided."""
-    return f"{structure} {large} {backend.tuned_as} {options.width} {options.threads} {options.device_memory}"
+    limits = f"{options.width} {options.threads} {options.device_memory}"
+    return f"{structure.hexdigest()} {large} {backend.tuned_as} {limits}"
 
 
 def _structure(state: State, options: Options, exact: bool) -> hashlib.blake2b:
