@@ -9,7 +9,7 @@ far.
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -19,6 +19,7 @@ from hastega_magic.compiler.loops import CompiledLoop
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.cost.choose import best
+from hastega_magic.cost.curve import Points
 from hastega_magic.cost.features import KEPT, Features, features_of, python_features
 from hastega_magic.cost.machine import Device, Machine
 from hastega_magic.cost.predict import Case, CpuModel, DeviceModel, Model, PythonModel
@@ -35,6 +36,15 @@ _CLEAR = 0.8
 """A device has to take at most this part of the time: not all that it costs is predicted."""
 
 
+@dataclass(frozen=True)
+class Curves:
+    """Predictions over the number of elements, what they were made for, and with what corrections (logarithms)."""
+
+    made_for: object
+    factors: Sequence[float]
+    points: Mapping[str, Points]
+
+
 @dataclass
 class Costs:
     """The models of a compiled loop, best first where they predict the same."""
@@ -45,13 +55,17 @@ class Costs:
     features: Features
     threads: int
     models: list[Model]
+    interpreted: PythonModel
+    """Plain Python, to be compared with."""
     python: PythonModel | None
-    """Where Python gives the same values, as long as the sources are as `assumes` has it."""
+    """The same where Python gives the same values, as long as the sources are as `assumes` has it."""
     assumes: tuple[Assume, ...] = ()
     devices: dict[int, DeviceModel | None] = field(default_factory=dict[int, DeviceModel | None])
     """By number, with the device's own kernel; None where it has no form for the loop, or failed."""
     outlines: list[DeviceModel] = field(default_factory=list[DeviceModel])
     """Devices with the CPU's kernel: a lower bound of their time is all that it is good for."""
+    curves: Curves | None = None
+    """As they were last shown."""
     missed: dict[int, float] = field(default_factory=dict[int, float])
     """Seconds that runs would have been shorter on a device whose compiler has not been asked yet."""
 
@@ -93,11 +107,13 @@ def costs_of(compiled: CompiledLoop, kernel: Kernel, loops: Sequence[Loop], opti
     models: list[Model] = [
         CpuModel("parallel", features, machine, threads), CpuModel("simd", features, machine, 1),
     ]  # fmt: skip
-    python, assumes = None, alike(compiled, options.int_mode)
-    if assumes is not None:
-        python = PythonModel(python_features([loop.pipeline for loop in loops]), machine)
+    assumes = alike(compiled, options.int_mode)
+    interpreted = PythonModel(python_features([loop.pipeline for loop in loops]), machine)
+    python = None if assumes is None else interpreted
     outlines = [DeviceModel(f"opencl:{each.number}", features, machine, each) for each in machine.devices]
-    made = Costs(machine, compiled.key, features, threads, models, python, assumes or (), outlines=outlines)
+    made = Costs(
+        machine, compiled.key, features, threads, models, interpreted, python, assumes or (), outlines=outlines
+    )  # fmt: skip
     compiled.pictures[key] = made
     return made
 
@@ -231,5 +247,5 @@ def _resident(device: Device, columns: Sequence[Column], length: int) -> float:
 
 
 __all__ = [
-    "Choice", "Costs", "case_of", "choose", "costs_of", "is_built", "learn", "lowered", "refused",
+    "Choice", "Costs", "Curves", "case_of", "choose", "costs_of", "is_built", "learn", "lowered", "refused",
 ]  # fmt: skip

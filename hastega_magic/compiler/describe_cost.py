@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
 
-from hastega_magic.compiler.choosing import Costs, case_of, costs_of, lowered
+from hastega_magic.compiler.choosing import Costs, Curves, case_of, costs_of, lowered
 from hastega_magic.compiler.execute import Execution
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.cost.choose import sentence
 from hastega_magic.cost.curve import crossings, sampled
-from hastega_magic.cost.features import python_features
-from hastega_magic.cost.predict import Case, Model, Prediction, PythonModel
+from hastega_magic.cost.predict import Case, Model, Prediction
 from hastega_magic.ir.kernel import Kernel
 from hastega_magic.report import units
 from hastega_magic.runtime import cpu
 from hastega_magic.runtime.buffers import fresh_bytes
 
 _ASSUMED = "these are assumed figures: `%hastega calibrate` measures this machine in a few seconds"
+
+_TWENTIETH = 0.05
 
 _FAR = 1.5
 """A run that takes so many times what was predicted, or that part of it, is worth a remark."""
@@ -37,8 +39,7 @@ def cost_of(execution: Execution, loops: Sequence[Loop], options: Options) -> di
     case = choice.case if choice is not None else replace(
         case_of(kernel, known.features, execution.length), fresh=_fresh(execution)
     )  # fmt: skip
-    python = PythonModel(python_features([loop.pipeline for loop in loops]), known.machine)
-    models: list[Model] = [python, *reversed(known.models)]
+    models: list[Model] = [known.interpreted, *reversed(known.models)]
     models += [known.devices.get(each.device.number) or each for each in known.outlines]
     predicted = [model.predict(case).scaled(known.factor(model.backend, case.n)) for model in models]
     ran = f"opencl:{_device(execution)}" if execution.backend.language == "opencl" else execution.on
@@ -70,7 +71,13 @@ def _curves(
     models: Sequence[Model], case: Case, ran: str, execution: Execution, known: Costs
 ) -> dict[str, object]:
     """Predictions for other numbers of elements, with the run as it was measured."""
-    found = sampled(models, case, known.factor)
+    # A cell that runs again would wait for them: they follow corrections of a twentieth and more.
+    made_for = (case.resident, case.n.bit_length(), *(type(model) for model in models))
+    factors = [math.log(known.factor(model.backend, case.n)) for model in models]
+    last = known.curves
+    if last is None or last.made_for != made_for or max(map(_apart, last.factors, factors)) > _TWENTIETH:
+        last = known.curves = Curves(made_for, factors, sampled(models, case, known.factor))
+    found = last.points
     measured = {ran: [[execution.length, execution.seconds]]} if execution.seconds > 0 else {}
     rows = [
         {"backend": name, "points": [list(each) for each in points], "measured": measured.get(name, [])}
@@ -78,6 +85,10 @@ def _curves(
     ]
     met = [{"faster": one, "than": other, "n": n} for one, other, n in crossings(found)]
     return {"curves": rows, "crossings": met}
+
+
+def _apart(one: float, other: float) -> float:
+    return abs(one - other)
 
 
 def cpu_kernel(execution: Execution) -> Kernel:
