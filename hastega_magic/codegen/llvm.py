@@ -1,8 +1,7 @@
 """LLVM IR in explicit vectors from a Kernel.
 
     claim a run of blocks -> for each block: main loop (lanes · in_flight elements a turn), tail loop (one
-    masked vector a
-    turn), then partial results, status and packed results of the block.
+    masked vector a turn), then partial results and status of the block -> packed results of the run.
 
 What is written is what runs: no optimiser is asked to vectorise anything.
 """
@@ -12,6 +11,7 @@ from __future__ import annotations
 from hastega_magic.codegen.llvm_debug import located
 from hastega_magic.codegen.llvm_end import BlockEnd
 from hastega_magic.codegen.llvm_frame import Frame
+from hastega_magic.codegen.llvm_handover import Handover
 from hastega_magic.codegen.llvm_loops import Loops
 from hastega_magic.ir import abi
 from hastega_magic.ir.kernel import Kernel
@@ -29,7 +29,9 @@ def generate(kernel: Kernel, target: Target) -> str:
     w.label("done")
     w.line("%turn.next = add i64 %turn, 1")
     w.line("%more = icmp ult i64 %turn.next, %bound")
-    w.line("br i1 %more, label %block, label %claim")
+    w.line(f"br i1 %more, label %block, label %{'handover' if frame.packs else 'claim'}")
+    if frame.packs:
+        Handover(frame).emit()
     bits = target.vector_bits
     attributes = f'nounwind "prefer-vector-width"="{bits}" "min-legal-vector-width"="{bits}"'
     found = located(w, 0)

@@ -1,4 +1,4 @@
-"""The end of a block: partial results, status, and packed results in the order of blocks."""
+"""The end of a block: partial results, status, and what is remembered of it until packed results are handed over."""
 
 from __future__ import annotations
 
@@ -7,11 +7,7 @@ from hastega_magic.codegen.llvm_frame import Frame
 from hastega_magic.codegen.llvm_loops import Carried
 from hastega_magic.codegen.llvm_scan import Scans
 from hastega_magic.codegen.llvm_text import splat
-from hastega_magic.ir.kernel import ROW_BY_ROW, TROUBLE
-from hastega_magic.types import RESULT_STORAGE
-
-_PATIENCE = 100
-"""How often a thread looks whether its turn has come before it lets other threads have its core."""
+from hastega_magic.ir.kernel import TROUBLE
 
 
 class BlockEnd:
@@ -40,8 +36,8 @@ class BlockEnd:
             w.line(f"%reported.old = atomicrmw or ptr {self.frame.flags}, i64 {wide} monotonic, align 8")
             w.line("br label %reported")
             w.label("reported")
-        if self.frame.layout.group_count:
-            self._publish(final)
+        if self.frame.packs:
+            self._record(final)
         else:
             w.line("br label %done")
 
@@ -102,74 +98,16 @@ class BlockEnd:
         self.frame.at(None)
         return status
 
-    def _publish(self, final: Carried) -> None:
-        """Wait for the block before, take its place in the results, let the next one go on, then copy."""
-        w = self.frame.writer
-        groups = self.frame.layout.group_count
+    def _record(self, final: Carried) -> None:
+        """What the block's handing over needs to know, which comes when those claimed with it are done."""
+        w, frame = self.frame.writer, self.frame
+        groups = frame.layout.group_count
+        w.line(f"store i64 %number, ptr {frame.record('%place', 0)}, align 8")
         for group, name in enumerate(final.positions):
             index = w.let(f"mul i64 %number, {groups}")
             index = w.let(f"add i64 {index}, {group}")
-            where = w.let(f"getelementptr i64, ptr {self.frame.kept}, i64 {index}")
+            where = w.let(f"getelementptr i64, ptr {frame.kept}, i64 {index}")
             w.line(f"store i64 {name}, ptr {where}, align 8")
-        scans = Scans(self.frame)
-        scans.before(final.positions)
-        self._wait()
-        w.label("place")
-        starts: list[str] = []
-        for where, count in zip(self.frame.positions, final.positions, strict=True):
-            starts.append(w.let(f"load i64, ptr {where}, align 8"))
-            end = w.let(f"add i64 {starts[-1]}, {count}")
-            w.line(f"store i64 {end}, ptr {where}, align 8")
-        scans.within(final.positions, starts)
-        w.line("%turn.after = add i64 %turn, 1")
-        w.line(f"store atomic i64 %turn.after, ptr {self.frame.turn} release, align 8")
-        for number, store in enumerate(self.frame.layout.stores):
-            group = self.frame.layout.groups[number]
-            written = store.running == "fold" or store.running in ROW_BY_ROW
-            if group is None or written or store.type is not store.value.type:
-                continue
-            self.frame.at(store)
-            size, packed = RESULT_STORAGE[store.value.type].size, self.frame.scratch[number]
-            where = w.let(
-                f"getelementptr i8, ptr {self.frame.results[number]}, i64 {self._bytes(starts[group], size)}"
-            )
-            length = self._bytes(final.positions[group], size)
-            w.line(f"call void @llvm.memcpy.p0.p0.i64(ptr {where}, ptr {packed}, i64 {length}, i1 false)")
-        self.frame.at(None)
-        scans.after(final.positions, starts)
+            w.line(f"store i64 {name}, ptr {frame.record('%place', 1 + group)}, align 8")
+        Scans(frame).before(final.positions, final.sums)
         w.line("br label %done")
-
-    def _wait(self) -> None:
-        """Until the block before is published: in a loop, for some microseconds, then leaving the core to others.
-
-        The thread with the block before may have no core, and this one might be waiting on the core that it needs.
-        """
-        w = self.frame.writer
-        before, triple = w.block, self.frame.target.triple
-        w.line("br label %wait")
-        w.label("wait")
-        w.line(f"%waited = phi i64 [ 0, %{before} ], [ %wait.more, %wait.again ]")
-        w.line(f"%turn.now = load atomic i64, ptr {self.frame.turn} acquire, align 8")
-        w.line("%turn.mine = icmp eq i64 %turn.now, %turn")
-        w.line("br i1 %turn.mine, label %place, label %wait.asked")
-        w.label("wait.asked")  # a thread that was asked to stop may have left with the block before
-        w.line(f"%wait.stop = load atomic i64, ptr {self.frame.stop} monotonic, align 8")
-        w.line("%wait.halt = icmp ne i64 %wait.stop, 0")
-        w.line("br i1 %wait.halt, label %leave, label %wait.on")
-        w.label("wait.on")
-        w.line("%wait.more = add i64 %waited, 1")
-        if triple.startswith("x86_64"):
-            w.line("call void @llvm.x86.sse2.pause()")
-        if "windows" in triple:
-            w.line("br label %wait.again")
-        else:
-            w.line(f"%wait.long = icmp ugt i64 %waited, {_PATIENCE}")
-            w.line("br i1 %wait.long, label %wait.yield, label %wait.again")
-            w.label("wait.yield")
-            w.let("call i32 @sched_yield()")
-            w.line("br label %wait.again")
-        w.label("wait.again")
-        w.line("br label %wait")
-
-    def _bytes(self, count: str, size: int) -> str:
-        return count if size == 1 else self.frame.writer.let(f"mul i64 {count}, {size}")

@@ -6,12 +6,11 @@ from collections.abc import Sequence
 
 from hastega_magic.codegen.llvm_body import Address, Body
 from hastega_magic.codegen.llvm_fold import Fold, memory_lanes
-from hastega_magic.codegen.llvm_text import Writer, element_type
+from hastega_magic.codegen.llvm_text import Writer
 from hastega_magic.ir import abi
-from hastega_magic.ir.kernel import ROW_BY_ROW, Assume, Guard, Kernel, Statement
+from hastega_magic.ir.kernel import Assume, Guard, Kernel, Statement
 from hastega_magic.ir.loop import results_used
 from hastega_magic.ir.printer import Places, kernel_places
-from hastega_magic.ir.scan import ROW
 from hastega_magic.ir.schedule import BLOCK
 from hastega_magic.ir.target import Target
 
@@ -36,6 +35,7 @@ class Frame:
         self.troubled = bool(self.guards) or products
         self.sources: list[Address] = []
         self.tables: list[Address] = []
+        self.rooms: dict[int, str] = {}
         self.scratch: dict[int, str] = {}
         self.memory: dict[int, str] = {}
         self.totals: dict[int, str] = {}
@@ -55,6 +55,20 @@ class Frame:
         """Whether dense results of `size` bytes an element are stored past the caches: whole, aligned vectors only."""
         return self.kernel.schedule.stream and self.lanes * size >= 16
 
+    @property
+    def packs(self) -> bool:
+        """Whether results go where the blocks before left off, so that blocks are handed over in order."""
+        return self.layout.group_count > 0
+
+    @property
+    def grain(self) -> str:
+        """How many blocks are claimed at once."""
+        return self.handed if self.packs else str(self.kernel.schedule.grain)
+
+    def claiming(self) -> str:
+        """The instruction that claims blocks, and gives the first one."""
+        return f"atomicrmw add ptr {self.next}, i64 {self.grain} seq_cst, align 8"
+
     def entry(self) -> None:
         """Read the words."""
         w = self.writer
@@ -66,6 +80,7 @@ class Frame:
         self.shared = self._word(abi.SHARED, "ptr", "shared")
         self.kept = self._word(abi.COUNTS, "ptr", "kept")
         self.origin = self._word(abi.ORIGIN, "i64", "origin")
+        self.handed = self._word(abi.HANDED, "i64", "handed") if self.packs else ""
         for slot, source in enumerate(self.kernel.sources):
             first = self.layout.source(slot)
             base = self._word(first, "i64" if source.storage is None else "ptr", "source")
@@ -86,18 +101,15 @@ class Frame:
             for number, fold in enumerate(self.folds)
             if fold.tree
         }
-        self.totals |= {
-            number: w.let(
-                f"alloca [{BLOCK // ROW + 1} x {element_type(store.value.type)}], align 64", "totals"
-            )
-            for number, store in enumerate(self.layout.stores)
-            if store.running in ROW_BY_ROW
-        }
         packed = [number for number, group in enumerate(self.layout.groups) if group is not None]
-        self.scratch |= {
-            number: w.let(f"getelementptr i8, ptr %scratch, i64 {place * (BLOCK + abi.SLACK) * 8}", "packed")
+        bytes_ = self.layout.handover * abi.ROOM * 8
+        self.rooms |= {
+            number: w.let(f"getelementptr i8, ptr %scratch, i64 {place * bytes_}", "rooms")
             for place, number in enumerate(packed)
         }
+        if self.packs:
+            words = self.layout.handover * self._record_words
+            self.records = w.let(f"alloca [{words} x i64], align 64", "records")
         self.next = self._shared(abi.NEXT)
         self.stop = self._shared(abi.STOP)
         self.turn = self._shared(abi.TURN)
@@ -118,10 +130,15 @@ class Frame:
 
     def claim(self) -> None:
         """Take the next run of blocks, unless there is none or the runtime asked to stop."""
-        w = self.writer
-        grain = 1 if self.layout.group_count else self.kernel.schedule.grain
+        w, grain = self.writer, self.grain
         w.label("claim")
-        w.line(f"%first = atomicrmw add ptr {self.next}, i64 {grain} seq_cst, align 8")
+        if self.packs:
+            w.line(f"%claim.first = {self.claiming()}")
+            w.line("br label %claimed")
+            w.label("claimed")
+            w.line("%first = phi i64 [ %claim.first, %claim ], [ %ahead, %handed ]")
+        else:
+            w.line(f"%first = {self.claiming()}")
         w.line(f"%none = icmp uge i64 %first, {self.blocks}")
         w.line("br i1 %none, label %leave, label %ask")
         w.label("ask")
@@ -151,6 +168,9 @@ class Frame:
         w.line("br label %start")
         w.label("start")
         w.line("%number = phi i64 [ %turn, %block ], [ %entry.number, %lookup ]")
+        if self.packs:
+            w.line("%place = sub i64 %turn, %first")
+            self.enter("%place")
         w.line(f"%begin = mul i64 %number, {BLOCK}")
         w.line(f"%end0 = add i64 %begin, {BLOCK}")
         w.line(f"%end1 = icmp ult i64 %end0, {self.length}")
@@ -158,6 +178,33 @@ class Frame:
         w.line("%size = sub i64 %end, %begin")
         w.line(f"%whole = and i64 %size, {-self.kernel.schedule.step}")
         w.line("%main.end = add i64 %begin, %whole")
+
+    def enter(self, place: str) -> None:
+        """From here on, packed elements and totals are those of the block at this place of the thread's run."""
+        w = self.writer
+        offset = w.let(f"mul i64 {place}, {abi.ROOM * 8}")
+        for number, rooms in self.rooms.items():
+            self.scratch[number] = w.let(f"getelementptr i8, ptr {rooms}, i64 {offset}", "packed")
+            self.totals[number] = w.let(
+                f"getelementptr i64, ptr {self.scratch[number]}, i64 {BLOCK + abi.SLACK}", "totals"
+            )
+
+    @property
+    def _record_words(self) -> int:
+        return 1 + self.layout.group_count + len(self.layout.stores)
+
+    def record(self, place: str, word: int) -> str:
+        """The address of what is remembered of a block of the thread's run until it is handed over.
+
+        Its number, then how many elements each packed group has, then for each store the total of its running sum.
+        """
+        index = self.writer.let(f"mul i64 {place}, {self._record_words}")
+        index = self.writer.let(f"add i64 {index}, {word}")
+        return self.writer.let(f"getelementptr i64, ptr {self.records}, i64 {index}")
+
+    def total_word(self, number: int) -> int:
+        """The word of a record that belongs to a store."""
+        return 1 + self.layout.group_count + number
 
     def body(self) -> Body:
         """Where nodes without leaves in memory can be emitted, for one vector."""

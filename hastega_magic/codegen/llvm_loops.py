@@ -13,12 +13,13 @@ from hastega_magic.codegen.llvm_text import splat
 
 @dataclass(frozen=True)
 class Carried:
-    """What a loop carries: names of the vectors of folds, of range checks and trouble, and packed positions."""
+    """What a loop carries: vectors of folds, range checks and trouble; packed positions; running sums."""
 
     folds: list[list[list[str]]]  # fold -> vector in flight -> registers
     ranges: list[str]
     trouble: str
     positions: list[str]
+    sums: list[str]
 
 
 class Loops:
@@ -73,7 +74,8 @@ class Loops:
         ranges = [phi(f"<{self.frame.lanes} x i64>") for _ in self.frame.bounds]
         trouble = phi(f"<{self.frame.lanes} x i1>") if self.frame.troubled else ""
         positions = [phi("i64") for _ in range(self.frame.layout.group_count)]
-        return Carried(folds, ranges, trouble, positions), places
+        sums = [phi(rows.element) for rows in self.stores.chains.values()]
+        return Carried(folds, ranges, trouble, positions, sums), places
 
     def _names(self, carried: Carried) -> list[str]:
         folds = [name for fold in carried.folds for vector in fold for name in vector]
@@ -82,6 +84,7 @@ class Loops:
             *carried.ranges,
             *([carried.trouble] if self.frame.troubled else []),
             *carried.positions,
+            *carried.sums,
         ]
 
     def _starts(self, vectors: int, tree: bool) -> list[str]:
@@ -97,6 +100,7 @@ class Loops:
             *[splat("i64", 0)] * len(self.frame.bounds),
             *none,
             *["0"] * self.frame.layout.group_count,
+            *[rows.neutral for rows in self.stores.chains.values()],
         ]
 
     def _close(self, places: list[int], incoming: list[tuple[list[str], str]]) -> None:
@@ -145,7 +149,7 @@ class Loops:
                     trouble = w.let(f"or <{self.frame.lanes} x i1> {trouble}, {overflow}")
             folds.append([state])
         self.frame.at(None)
-        summed = Carried(folds, after.ranges, trouble, after.positions)
+        summed = Carried(folds, after.ranges, trouble, after.positions, after.sums)
         w.line("br label %joined")
         w.label("joined")
         carried, places = self._phis(1, False, "j")
@@ -228,9 +232,9 @@ class Loops:
             self._range_check(body, number, carried.ranges[number])
             for number in range(len(self.frame.bounds))
         ]
-        positions = self.stores.emit(body, carried.positions)
+        positions, sums = self.stores.emit(body, carried.positions, carried.sums)
         self.frame.at(None)
-        return Carried(folds, ranges, trouble, positions)
+        return Carried(folds, ranges, trouble, positions, sums)
 
     def _range_check(self, body: Body, number: int, sticky: str) -> str:
         """OR of all values under the bound (of v ^ (v >> 63) for a signed one): its high bits tell of a violation."""

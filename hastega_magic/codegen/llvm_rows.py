@@ -10,6 +10,8 @@ but the elements' places, so that every width and back end gives the same bits.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from hastega_magic.codegen.llvm_frame import Frame
 from hastega_magic.codegen.llvm_text import element_type, literal, mangled, splat
 from hastega_magic.ir.kernel import Store
@@ -40,6 +42,22 @@ class Rows:
     def early(self) -> bool:
         """Whether rows are computed in registers, before they are put into the scratch."""
         return self.store.mask is None and self.frame.lanes % ROW == 0
+
+    @property
+    def chained(self) -> bool:
+        """Whether what the rows come to is known then, too, as nothing of the blocks before takes part in it."""
+        return self.early and not self.powers
+
+    def chain(self, name: str, position: str, total: str) -> str:
+        """Keep for each row of a vector what those before it come to, in registers; the same of all of them."""
+        w, lanes = self.frame.writer, self.frame.lanes
+        place = self._total(position)
+        for row in range(lanes // ROW):
+            where = w.let(f"getelementptr {self.element}, ptr {place}, i64 {row}") if row else place
+            w.line(f"store {self.element} {total}, ptr {where}, align {self.size}")
+            own = w.let(f"extractelement <{lanes} x {self.element}> {name}, i32 {row * ROW + ROW - 1}")
+            total = w.let(f"{self.add} {self.element} {total}, {own}")
+        return total
 
     def within(self, name: str, lanes: int) -> str:
         """A vector of whole rows, each element with those before it in its row."""
@@ -89,8 +107,11 @@ class Rows:
         w.label(end)
         return w.let(f"phi {self.element} [ {start}, %{before} ], [ %{loop}.total, %{loop} ]")
 
-    def write(self, count: str, start: str, carry: str) -> str:
-        """The results of a block; `carry`: the sum of the blocks before, for sums. Whether it was not to be had."""
+    def write(self, count: str, start: str, carry: str, asks: Callable[[str], None] | None) -> str:
+        """The results of a block; `carry`: the sum of the blocks before, for sums. Whether it was not to be had.
+
+        `asks`: emits a request for elements that are read later, at a position of a block.
+        """
         w = self.frame.writer
         result = w.let(f"getelementptr {self.element}, ptr {self.frame.results[self.number]}, i64 {start}")
         carries = self._splatted(self.element, carry) if carry else ""
@@ -105,6 +126,8 @@ class Rows:
         for name in marks:
             w.line(f"{name} = phi {checked} [ {none}, %{before} ], [ {name}.next, %{loop} ]")
         found, seen = self._results(f"%{loop}.j", carries)
+        if asks:
+            asks(f"%{loop}.j")
         for name, more in zip(marks, seen, strict=True):
             w.line(f"{name}.next = {'or' if self.ints else 'fadd'} {checked} {name}, {more}")
         where = w.let(f"getelementptr {self.element}, ptr {result}, i64 %{loop}.j")

@@ -8,7 +8,7 @@ other then.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from hastega_magic.codegen.llvm_body import Body, memory_type
@@ -30,44 +30,52 @@ class Scans:
         self.rows = {
             number: Rows(frame, number) for number, store in self.stores if store.running in ROW_BY_ROW
         }
-        self.totals: dict[int, str] = {}
-        self.carries: dict[int, str] = {}
-        self.troubles: list[tuple[str, int]] = []
 
-    def before(self, counts: Sequence[str]) -> None:
-        """Rows within the block, in its scratch. `counts`: how many elements each packed group has."""
+    def before(self, counts: Sequence[str], sums: Sequence[str]) -> None:
+        """At the end of a block: its rows, in its scratch, and what they come to.
+
+        `counts`: how many elements each packed group has. `sums`: totals that are known already.
+        """
+        known = iter(sums)
         for number, store in self.stores:
             self.frame.at(store)
             count = counts[self._group(number)]
-            if number in self.rows and not self.rows[number].early:
-                self.rows[number].compute(count)
-            if store.running == "cumsum":
-                self.totals[number] = self.rows[number].totals(count, self.rows[number].neutral)
+            rows = self.rows.get(number)
+            if rows is not None and not rows.early:
+                rows.compute(count)
+            if rows is not None and store.running == "cumsum":
+                total = next(known) if rows.chained else rows.totals(count, rows.neutral)
+                place = self.frame.record("%place", self.frame.total_word(number))
+                self._keep(total, place, store.value.type)
+        self.frame.at(None)
 
-    def within(self, counts: Sequence[str], starts: Sequence[str]) -> None:
-        """While the block has its turn: take what the blocks before hand on, and hand on what this one comes to."""
+    def within(self, place: str, counts: Sequence[str], starts: Sequence[str]) -> None:
+        """While the thread has its turn, for each block: take what the blocks before hand on, and hand on its own."""
         for number, store in self.stores:
             self.frame.at(store)
             group = self._group(number)
             if store.running == "cumsum":
-                self._take(number, store)
+                self._take(number, store, place)
             elif store.running == "affine":
                 self._chain(number, store, counts[group], starts[group])
             else:
-                self._steps(number, store, counts[group], starts[group])
+                bad = self._steps(number, store, counts[group], starts[group])
+                self._report(bad, TROUBLE, place)
 
-    def after(self, counts: Sequence[str], starts: Sequence[str]) -> None:
-        """The turn is the next block's: write the results of rows, and tell of trouble."""
+    def after(
+        self, place: str, counts: Sequence[str], starts: Sequence[str], asks: Callable[[str], None] | None
+    ) -> None:
+        """The turn is the next thread's: write the results of rows, and tell of trouble."""
         for number, store in self.stores:
-            if number in self.rows:
-                self.frame.at(store)
-                group = self._group(number)
-                bad = self.rows[number].write(counts[group], starts[group], self.carries.get(number, ""))
-                if bad:
-                    self.troubles.append((bad, VIOLATED if store.running == "affine" else TROUBLE))
-        self.frame.at(None)
-        for bad, status in self.troubles:
-            self._report(bad, status)
+            if number not in self.rows:
+                continue
+            self.frame.at(store)
+            group, carry = self._group(number), ""
+            if store.running == "cumsum":
+                carry = self._load(self.frame.record(place, self.frame.total_word(number)), store.value.type)
+            bad = self.rows[number].write(counts[group], starts[group], carry, asks)
+            asks = None
+            self._report(bad, VIOLATED if store.running == "affine" else TROUBLE, place)
 
     def _group(self, number: int) -> int:
         group = self.frame.layout.groups[number]
@@ -79,13 +87,13 @@ class Scans:
             f"getelementptr i64, ptr {self.frame.shared}, i64 {self.frame.layout.carry(number)}"
         )
 
-    def _take(self, number: int, store: Store) -> None:
-        """What a sum has come to in the blocks before."""
-        w, rows = self.frame.writer, self.rows[number]
-        word = self._carry(number)
-        self.carries[number] = old = w.let(f"load {rows.element}, ptr {word}, align {rows.size}")
-        new = w.let(f"{rows.add} {rows.element} {old}, {self.totals[number]}")
-        w.line(f"store {rows.element} {new}, ptr {word}, align {rows.size}")
+    def _take(self, number: int, store: Store, place: str) -> None:
+        """What a sum has come to in the blocks before, in the place of the block's own total."""
+        w, rows, type_ = self.frame.writer, self.rows[number], store.value.type
+        word, own = self._carry(number), self.frame.record(place, self.frame.total_word(number))
+        old = self._load(word, type_)
+        self._keep(w.let(f"{rows.add} {rows.element} {old}, {self._load(own, type_)}"), word, type_)
+        self._keep(old, own, type_)
 
     def _chain(self, number: int, store: Store, count: str, start: str) -> None:
         """Row after row, from the last value of the block before."""
@@ -100,7 +108,8 @@ class Scans:
 
     # Functions of the value so far
 
-    def _steps(self, number: int, store: Store, count: str, start: str) -> None:
+    def _steps(self, number: int, store: Store, count: str, start: str) -> str:
+        """Whether a step needs Python; "" where none can."""
         w, step = self.frame.writer, store.step
         assert step is not None
         type_, own = store.type, store.value.type
@@ -153,8 +162,7 @@ class Scans:
             self._keep(total, self.frame.results[number], type_)
         w.line(f"br label %{end}")
         w.label(end)
-        if step.guards:
-            self.troubles.append((w.let(f"phi i1 [ false, %{before} ], [ {bad}, %{done} ]"), TROUBLE))
+        return w.let(f"phi i1 [ false, %{before} ], [ {bad}, %{done} ]") if step.guards else ""
 
     def _body(self, store: Store, total: str, value: str) -> Body:
         """The step's graph over single elements."""
@@ -185,12 +193,17 @@ class Scans:
             name = self.frame.writer.let(f"zext i1 {name} to i8")
         self.frame.writer.line(f"store {memory_type(storage)} {name}, ptr {where}, align {storage.size}")
 
-    def _report(self, bad: str, status: int) -> None:
+    def _report(self, bad: str, status: int, place: str) -> None:
         """Trouble that was met after the status was written; the first counts."""
+        if not bad:
+            return
         w = self.frame.writer
-        old = w.let("load i8, ptr %status.at, align 1")
+        self.frame.at(None)
+        number = w.let(f"load i64, ptr {self.frame.record(place, 0)}, align 8")
+        where = w.let(f"getelementptr i8, ptr {self.frame.status}, i64 {number}")
+        old = w.let(f"load i8, ptr {where}, align 1")
         fine = w.let(f"icmp eq i8 {old}, 0")
         told = w.let(f"select i1 {w.let(f'and i1 {bad}, {fine}')}, i8 {status}, i8 {old}")
-        w.line(f"store i8 {told}, ptr %status.at, align 1")
+        w.line(f"store i8 {told}, ptr {where}, align 1")
         flag = w.let(f"zext i8 {told} to i64")
         w.let(f"atomicrmw or ptr {self.frame.flags}, i64 {flag} monotonic, align 8")

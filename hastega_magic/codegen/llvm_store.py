@@ -16,10 +16,21 @@ class Stores:
     def __init__(self, frame: Frame) -> None:
         """Write into the frame's function."""
         self.frame = frame
+        self.rows = {
+            number: Rows(frame, number)
+            for number, store in enumerate(frame.layout.stores)
+            if store.running in ROW_BY_ROW
+        }
+        self.chains = {number: rows for number, rows in self.rows.items() if rows.chained}
+        self._sums: dict[int, str] = {}
 
-    def emit(self, body: Body, positions: list[str]) -> list[str]:
-        """All stores of a turn; `positions`: how many elements each packed group holds, before and after."""
-        positions = list(positions)
+    def emit(self, body: Body, positions: list[str], sums: list[str]) -> tuple[list[str], list[str]]:
+        """All stores of a turn.
+
+        `positions`: how many elements each packed group holds; `sums`: what the rows of `chains` come to. Both before
+        the turn, and after it.
+        """
+        positions, self._sums = list(positions), dict(zip(self.chains, sums, strict=True))
         for vector in range(body.vectors):
             for number, store in enumerate(self.frame.layout.stores):
                 if self.frame.layout.groups[number] is None:
@@ -27,7 +38,7 @@ class Stores:
                     self._dense_store(body, number, store, vector)
             for group in range(self.frame.layout.group_count):
                 positions[group] = self._pack(body, group, vector, positions[group])
-        return positions
+        return positions, list(self._sums.values())
 
     def _packed_mask(self, body: Body, group: int, vector: int) -> str:
         store = next(
@@ -98,8 +109,10 @@ class Stores:
             store = self.frame.layout.stores[number]
             self.frame.at(store)
             element, name, size = self._memory_value(body, store, vector)
-            if store.running in ROW_BY_ROW and (rows := Rows(self.frame, number)).early:
+            if number in self.rows and (rows := self.rows[number]).early:
                 name = rows.within(name, self.frame.lanes)
+                if number in self.chains:
+                    self._sums[number] = rows.chain(name, position, self._sums[number])
             where = w.let(f"getelementptr {element}, ptr {self.frame.scratch[number]}, i64 {position}")
             w.line(f"store {body.vector(element)} {name}, ptr {where}, align {size}")
         if body.mask is None:

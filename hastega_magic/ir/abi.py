@@ -10,17 +10,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hastega_magic.ir.kernel import TURN_NEEDS_PYTHON, Accumulate, Guard, Kernel, Store
-from hastega_magic.ir.schedule import BLOCK, VIRTUAL_LANES
+from hastega_magic.ir.scan import ROW
+from hastega_magic.ir.schedule import BLOCK, HANDOVER, VIRTUAL_LANES
 
 ENTRY = "hastega"
 
-LENGTH, BLOCKS, BLOCK_LIST, STATUS, SHARED, COUNTS, ORIGIN = range(7)
+LENGTH, BLOCKS, BLOCK_LIST, STATUS, SHARED, COUNTS, ORIGIN, HANDED = range(8)
 """Words: elements; blocks to run; their numbers (int64 each; 0: all in order); a status byte per block; the
 shared words; per
 block and packed group the number of elements kept; the number of the first element (not zero where a
-source comes in pieces)."""
+source comes in pieces); how many blocks are claimed, and handed over, at once where results are packed."""
 
-HEADER = 7
+HEADER = 8
 
 NEXT, STOP, TURN, FLAGS, POSITIONS = 0, 8, 16, 24, 32
 """Shared words, each on a cache line of its own (offsets in words): next block to claim, request to stop, blocks
@@ -32,6 +33,8 @@ LINE = 8
 SLACK = VIRTUAL_LANES
 """Elements that a packed store may write past the last kept one."""
 
+ROOM = BLOCK + SLACK + BLOCK // ROW + SLACK
+"""8-byte places for a block of a packed store in a thread's scratch: elements, then a total for each row of them."""
 
 ALIGNMENT = 64
 """Of a thread's scratch: vectors in it do not lie across cache lines."""
@@ -98,10 +101,22 @@ class Layout:
         return self.carry(len(self.stores) if running else 0)
 
     @property
+    def _packed(self) -> int:
+        return sum(group is not None for group in self.groups)
+
+    @property
+    def handover(self) -> int:
+        """Blocks at most that a thread hands over at once."""
+        return max(1, HANDOVER // max(1, self._packed))
+
+    def handed(self, blocks: int, threads: int) -> int:
+        """Blocks to hand over at once: every thread is to get several such runs, and some blocks may take any time."""
+        return 1 if self.turns else max(1, min(self.handover, blocks // (4 * threads)))
+
+    @property
     def scratch_bytes(self) -> int:
-        """Scratch that a thread needs: a block of every packed store, with slack."""
-        packed = sum(group is not None for group in self.groups)
-        return packed * (BLOCK + SLACK) * 8
+        """Scratch that a thread needs: room for the blocks that it hands over at once, of every packed store."""
+        return self._packed * self.handover * ROOM * 8
 
 
 def layout(kernel: Kernel) -> Layout:

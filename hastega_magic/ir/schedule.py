@@ -7,6 +7,9 @@ from dataclasses import dataclass
 BLOCK = 4096
 """Elements of a block: the unit of work, of error reporting and of the reduction tree."""
 
+HANDOVER = 8
+"""Blocks at most whose packed results or running values are handed over at once: they wait in a level-2 cache."""
+
 VIRTUAL_LANES = 64
 """Accumulators of a floating-point reduction, whatever the vector width, so that every width gives the same bits."""
 

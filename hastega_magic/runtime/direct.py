@@ -50,6 +50,7 @@ class Direct:
             room = ((ctypes.c_double if floats else ctypes.c_int64) * (MOST_BLOCKS * fold.words))()
             self.partials.append(room)
             self._words[plan.fold(number)] = ctypes.addressof(room)
+        self._words[abi.HANDED] = plan.handover
         self._words[abi.STATUS] = ctypes.addressof(self._status)
         self._words[abi.SHARED] = ctypes.addressof(self._shared)
         self._words[abi.COUNTS] = ctypes.addressof(self._kept)

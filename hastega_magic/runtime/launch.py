@@ -168,6 +168,7 @@ class Launch:
         self, plan: abi.Layout, program: Program, words: AnyArray, shared: AnyArray, blocks: int
     ) -> None:
         count = max(1, min(self.thread_count, blocks))
+        words[abi.HANDED] = plan.handed(blocks, count)
         scratch = [np.empty(plan.scratch_bytes + abi.ALIGNMENT, np.uint8) for _ in range(count)]
         address = ctypes.c_void_p(words.ctypes.data)
 
