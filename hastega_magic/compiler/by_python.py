@@ -7,7 +7,7 @@ reduction (the loop's has an order of its own), no elementary function (off by o
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 from hastega_magic.compiler.loops import CompiledLoop
 from hastega_magic.compiler.numpy_read import numpy_read
@@ -20,7 +20,7 @@ from hastega_magic.ir.loop import everything
 from hastega_magic.ops import OPS
 from hastega_magic.runtime import python
 from hastega_magic.runtime.sources import Column
-from hastega_magic.types import FLOAT32
+from hastega_magic.types import FLOAT32, Complex
 
 _STORED = frozenset({"array", "to_list"})
 _ALWAYS = frozenset({"sum", "prod", "count", "any", "all"})
@@ -88,11 +88,20 @@ def fits(assumes: Sequence[Assume], columns: Sequence[Column], loops: Sequence[L
 
 def _exact(output: Output) -> bool:
     kind = output.sink.kind
+    if _complex(output.value):
+        return False
     if kind in _STORED:
         return True
     if kind in _ALWAYS or (kind in _OTHERWISE and output.mask is None):
         return kind == "count" or not any(node.type.is_float for node in flatten(output.value))
     return False
+
+
+def _complex(value: object) -> bool:
+    """Whether there are complex numbers in the element: pairs, which flattening takes apart."""
+    if isinstance(value, Complex):
+        return True
+    return isinstance(value, tuple) and any(map(_complex, cast("tuple[object, ...]", value)))
 
 
 def _plain(loop: Loop) -> bool:

@@ -62,10 +62,8 @@ def run_compiled(
     began = time.perf_counter()
     choice = choose(compiled, kernel, loops, columns, length, options)
     choosing = time.perf_counter() - began
-    if choice.on == "python" and (tune or any(loop.scalars is not None for loop in loops)):
-        choice = replace(
-            choice, on="parallel"
-        )  # there is nothing to tune in Python; NumPy's scalars are not Python's
+    if choice.on == "python" and tune:  # there is nothing to tune in Python
+        choice = replace(choice, on="parallel")
     execution = _chosen(compiled, fused, cached, loops, workspace, options, trace, choice, tune)
     execution.choosing = choosing
     warm = execution.cached and execution.length and not execution.recovered

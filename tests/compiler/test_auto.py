@@ -122,6 +122,8 @@ def test_a_cell_that_python_computes_is_compiled_and_shown_all_the_same(on):
         "singles |> map(lambda x: x * 2)",  # NumPy's numbers warn of overflow
         "range(5) |> map(lambda x: x * n)",  # the same
         "range(9) |> cumsum",
+        "range(9) |> map(lambda x: complex(x, 1.0))",
+        "range(9) |> map(lambda x: (x, x * 1j))",
         "range(9) |> take(4)",
     ],
 )
