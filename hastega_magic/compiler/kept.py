@@ -9,8 +9,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hastega_magic.compiler.driver import Outcome
 from hastega_magic.compiler.options import Options
+from hastega_magic.compiler.outcome import Outcome
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import UsageError
