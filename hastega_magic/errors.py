@@ -81,6 +81,10 @@ class NotCompilable(HastegaError):
         self.reason = Reason(text, span)
 
 
+class MixedTypes(NotCompilable):
+    """A value would have one type for some elements and another for others."""
+
+
 class BeyondInt64(NotCompilable):
     """A source or a constant holds an integer that no int64 is equal to."""
 

@@ -14,12 +14,14 @@ from types import CodeType
 from typing import Any, cast
 
 from hastega_magic.compiler.backends import forget_inputs, require
+from hastega_magic.compiler.changing import Changing
 from hastega_magic.compiler.compare import compare
 from hastega_magic.compiler.course import Course, awaited, evaluated, gone_through
-from hastega_magic.compiler.driver import Driver, Group, Outcome, StrictError
+from hastega_magic.compiler.driver import Driver, StrictError
 from hastega_magic.compiler.kept import Loops, keep
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.ordinary import OrdinaryCode, options_for
+from hastega_magic.compiler.outcome import Group, Outcome
 from hastega_magic.compiler.prepared import Display
 from hastega_magic.compiler.repeated import Repeated
 from hastega_magic.compiler.statement import Bound
@@ -65,6 +67,8 @@ class Session:
     """The compiled loops of the last cell, to be run again; let go of when the next cell begins."""
     failed_at: Span | None = None
     """Where the pipeline stands in its cell that was running when the last cell failed."""
+    changing: Changing = field(default_factory=Changing)
+    """Numbers that statements of cells capture."""
     nested: dict[int, Repeated] = field(default_factory=dict[int, Repeated])
     """Pipelines inside functions and larger expressions, which may be run when their cell is long over."""
 
@@ -144,6 +148,7 @@ class _Cell:
         self.namespace = session.namespace
         self.flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT if awaits else 0
         self.nested = session.nested
+        self.changing = session.changing
         self.options = options
         self.trace = Trace()
         self.text = text
@@ -231,11 +236,8 @@ class _Cell:
         producer = self._producer(item)
         if self.group is not None and (producer is None or not self._independent(item)):
             source = item.site.source
-            if (
-                not is_pure_source(source)
-                or not self._independent(item)
-                or reads(source) & self.group.names()
-            ):
+            pending = not self._independent(item) or reads(source) & self.group.names()
+            if pending or not is_pure_source(source):
                 self._flush()
                 producer = None
         try:
@@ -299,7 +301,7 @@ class _Cell:
             expression = ast.Expression(ast.copy_location(changed, call))
         code = self._compiled(expression, "eval", (item.node, producer is None))
         bound = cast(Bound, (yield from evaluated(code, self.namespace)))
-        return replace(bound, target=item.target)
+        return self.changing.look(replace(bound, target=item.target))
 
     def _flush(self) -> None:
         """Run the open group, and assign its results in order."""
@@ -310,6 +312,7 @@ class _Cell:
 
     def _take(self, outcome: Outcome) -> None:
         self.outcomes.append(outcome)
+        self.changing.learn(outcome)
         for bound, value in zip(outcome.bounds, outcome.values, strict=True):
             if bound.target is not None:
                 self.namespace[bound.target] = value
@@ -331,9 +334,8 @@ class _Cell:
         """Comprehensions and their like: silently Python's where they cannot be compiled, whatever --strict says."""
         places = Text(cell.text)
         for number, code in cell.ordinary.items():
-            known = OrdinaryCode(
-                code.site, options_for(self.options), self.filename, code=code, places=places
-            )
+            options = options_for(self.options)
+            known = OrdinaryCode(code.site, options, self.filename, code=code, places=places)
             self.ordinary[number] = known
             if number in cell.lasting:
                 self.nested[number] = known
@@ -353,10 +355,12 @@ class _Cell:
         known = self.turns.get(site.id)
         if known is None:
             forget_inputs()
-            bound = _bound(site, source, stages)
+            bound = self.changing.look(_bound(site, source, stages))
             outcome = self.driver.run_alone(bound, source)
+            self.changing.learn(outcome)
             again = replace(self.options, tune=False)
-            self.turns[site.id] = outcome.group, Repeated(site, again, self.filename, runs=1)
+            repeated = Repeated(site, again, self.filename, varying=bound.varying, runs=1)
+            self.turns[site.id] = outcome.group, repeated
             return outcome.values[0]
         forget_inputs()
         self.driver.current = Bound(site, None, ())
@@ -372,10 +376,10 @@ class _Cell:
     def _count_turns(self) -> None:
         for group, turns in self.turns.values():
             if turns.runs > 1:
-                text = (
+                told = (
                     f"This pipeline ran {turns.runs} times in the cell; the figures are those of the first."
                 )
-                self.trace.events.append(Event("why", group, {"text": text}))
+                self.trace.events.append(Event("why", group, {"text": told}))
 
 
 def _bound(site: Site, source: object, stages: Sequence[Display]) -> Bound:

@@ -11,7 +11,7 @@ from hastega_magic.types import BOOL, FLOAT32, INT, ScalarType
 INTRINSICS = (
     "llvm.abs.", "llvm.smin.", "llvm.smax.", "llvm.umin.", "llvm.umax.", "llvm.fabs.", "llvm.sqrt.",
     "llvm.floor.", "llvm.ceil.", "llvm.trunc.", "llvm.rint.", "llvm.copysign.", "llvm.fma.", "llvm.bswap.",
-    "llvm.ctpop.", "llvm.masked.load.", "llvm.masked.store.", "llvm.masked.gather.",
+    "llvm.ctpop.", "llvm.ctlz.", "llvm.masked.load.", "llvm.masked.store.", "llvm.masked.gather.",
     "llvm.experimental.vector.compress.", "llvm.memcpy.", "llvm.prefetch.",
     "llvm.x86.avx512.vpmadd52l.uq.", "llvm.x86.avx512.vpmadd52h.uq.",
     "llvm.x86.sse2.pause", "sched_yield",

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import cast
 
-from hastega_magic.compiler import describe
+from hastega_magic.compiler import changing, describe
 from hastega_magic.compiler.backends import forget_inputs
 from hastega_magic.compiler.barriers import not_a_stage, noted, together
 from hastega_magic.compiler.baselines import numpy_value
@@ -18,6 +18,7 @@ from hastega_magic.compiler.execute import Execution, Separately
 from hastega_magic.compiler.graphs import Pictures
 from hastega_magic.compiler.lanes import lane_view
 from hastega_magic.compiler.options import Options
+from hastega_magic.compiler.outcome import Group, Outcome
 from hastega_magic.compiler.probe import found
 from hastega_magic.compiler.run import run_loops
 from hastega_magic.compiler.stacked import MOST, LoopTexts
@@ -39,46 +40,6 @@ from hastega_magic.runtime.numpy import NoNumpyForm
 from hastega_magic.syntax.build import BoundStage
 from hastega_magic.syntax.graph import Where
 from hastega_magic.trace import Trace
-
-
-@dataclass
-class Group:
-    """Neighbouring statements that become one loop."""
-
-    workspace: Workspace
-    loops: list[Loop] = field(default_factory=list[Loop])
-
-    def names(self) -> set[str]:
-        """Variables that the group assigns."""
-        return {loop.bound.target for loop in self.loops if loop.bound.target is not None}
-
-
-@dataclass
-class Outcome:
-    """What running statements gave; `execution` is that of the last loop, None if all was left to Python."""
-
-    bounds: Sequence[Bound]
-    values: list[object]
-    loops: Sequence[Loop]
-    execution: Execution | None
-    group: int
-    workspace: Workspace | None = None
-
-    @property
-    def whole(self) -> bool:
-        """Whether one compiled loop for each value computed it, so that other back ends can be asked for the same."""
-        ran = self.execution
-        whole = ran is not None and len(self.loops) == len(self.values) and not ran.fell_back
-        return whole and not any(loop.built.bespoke for loop in self.loops)
-
-    @property
-    def bespoke(self) -> bool:
-        """Whether compiled loops computed all of it, of which some are made for its very elements."""
-        complete = sum(len(loop.stages) for loop in self.loops) == sum(
-            len(bound.stages) for bound in self.bounds
-        )
-        found = any(loop.built.bespoke for loop in self.loops) or len(self.loops) > len(self.values)
-        return self.execution is not None and complete and found and not self.execution.fell_back
 
 
 @dataclass
@@ -135,6 +96,7 @@ class Driver:
         if not options.fuse or options.on in ("python", "numpy") or not bound.stages[0].site.known:
             return None
         workspace = group.workspace if group is not None else Workspace(self.filename)
+        workspace.varying |= bound.varying
         earlier = None
         if producer is not None:
             assert group is not None
@@ -145,6 +107,8 @@ class Driver:
         except (BeyondInt64, NullsError):  # to be told when its turn comes
             return None
         if loop is None or probe is not None or len(loop.stages) < len(bound.stages):
+            if bound.varying and group is None:
+                return self.extend(None, replace(bound, varying=frozenset()), source, None)
             return None
         if group is None:
             return Group(workspace, [loop])
@@ -170,6 +134,7 @@ class Driver:
         if not self.options.quiet:
             texts = [LoopTexts.of(execution, group.loops, self.options, self.trace)]
         self._tell(execution, texts, 1)
+        self._tell_numbers(bounds, group.workspace)
         pictures = Pictures(shown=not self.options.quiet)
         pictures.group(group.loops, execution)
         pictures.finish("", None, self.trace)
@@ -202,6 +167,7 @@ class Driver:
             describe.describe_uncompiled(ran, source, self.options, self.trace)
         else:
             self._tell(run.first[0], run.texts, max(1, len(run.loops)))
+            self._tell_numbers([bound], run.workspace)
         self.pictures.finish(bound.name, run.value, self.trace)
         return Outcome([bound], [run.value], run.loops, run.execution, number, run.workspace)
 
@@ -215,9 +181,10 @@ class Driver:
             self._draw(run, cast("Iterator[object]", value))
             return
         run.value = value = iterable(value)
-        workspace = Workspace(self.filename, self.wanted, varying=self.varying, scalars=self.scalars)
         try:
-            loop, reason = self._build(bound, value, rest if self.options.fuse else rest[:1], workspace)
+            loop, reason, workspace = self._longest(
+                bound, value, rest if self.options.fuse else rest[:1], self.varying | bound.varying
+            )
         except BeyondInt64 as error:
             run.goes_on(self._beyond(bound, rest, value, str(error)), [])
         except NotCompilable as error:
@@ -286,6 +253,20 @@ class Driver:
             self.pictures.loop(loop, execution)
             run.goes_on(execution.values[0], left, reason)
             self._warn(execution, bound)
+
+    def _longest(
+        self, bound: Bound, value: object, stages: Sequence[BoundStage], varying: frozenset[Where]
+    ) -> tuple[Loop | None, Reason | None, Workspace]:
+        """The longest loop; numbers that keep changing are constants where it would end earlier without them."""
+        workspace = Workspace(self.filename, self.wanted, varying=varying, scalars=self.scalars)
+        try:
+            loop, reason = self._build(bound, value, stages, workspace)
+            if not bound.varying or (loop is not None and len(loop.stages) == len(stages)):
+                return loop, reason, workspace
+        except NotCompilable:
+            if not bound.varying:
+                raise
+        return self._longest(replace(bound, varying=frozenset()), value, stages, self.varying)
 
     def _build(
         self, bound: Bound, value: object, stages: Sequence[BoundStage], workspace: Workspace
@@ -379,6 +360,11 @@ class Driver:
             describe.describe_loop(execution, texts, count, self.options, self.trace)
             self.trace.add("lanes", **lane_view(execution, above=int(count > 1)))
 
+    def _tell_numbers(self, bounds: Sequence[Bound], workspace: Workspace | None) -> None:
+        if not self.options.quiet:
+            for sentence in changing.sentences(bounds, workspace):
+                self.trace.add("why", text=sentence)
+
     def _warn(self, execution: Execution, bound: Bound) -> None:
         for text in execution.warnings:
             self._warn_at(text, bound)
@@ -391,4 +377,4 @@ class Driver:
         warnings.warn_explicit(text, IntegerOverflowWarning, file, line)
 
 
-__all__ = ["Driver", "Group", "Outcome", "StrictError"]
+__all__ = ["Driver", "StrictError"]

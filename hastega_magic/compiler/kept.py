@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from typing import overload
 
 from hastega_magic.compiler.baselines import own_name
-from hastega_magic.compiler.driver import Outcome
 from hastega_magic.compiler.options import Options
+from hastega_magic.compiler.outcome import Outcome
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import UsageError

@@ -45,7 +45,9 @@ def stretch(
         source = pipeline.source if pipeline.source.kind == "result" else shorter(pipeline.source)
         init = pipeline.sink.init
         sink = pipeline.sink if init is None else replace(pipeline.sink, init=shorter(init))
-        changed.append(replace(loop, pipeline=replace(pipeline, source=source, stages=stages, sink=sink)))
+        numbers = tuple((node, shorter(number)) for node, number in pipeline.parameters)
+        pipeline = replace(pipeline, source=source, stages=stages, sink=sink, parameters=numbers)
+        changed.append(replace(loop, pipeline=pipeline))
     return changed, cut
 
 

@@ -14,8 +14,9 @@ from typing import Any, cast
 import numpy as np
 
 from hastega_magic.compiler.baselines import Baseline, difference
-from hastega_magic.compiler.driver import Driver, Outcome
+from hastega_magic.compiler.driver import Driver
 from hastega_magic.compiler.options import Options
+from hastega_magic.compiler.outcome import Outcome
 from hastega_magic.runtime import python
 from hastega_magic.trace import Trace
 

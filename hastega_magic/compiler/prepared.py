@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 
 from hastega_magic.compiler.backends import Cpu
-from hastega_magic.compiler.driver import Outcome
 from hastega_magic.compiler.execute import Execution
 from hastega_magic.compiler.gathering import Gather, gathering
 from hastega_magic.compiler.options import Options
+from hastega_magic.compiler.outcome import Outcome
 from hastega_magic.compiler.run import run_compiled
 from hastega_magic.compiler.statement import Bound, Loop
 from hastega_magic.compiler.workspace import Workspace

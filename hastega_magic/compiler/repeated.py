@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from hastega_magic.compiler.backends import forget_inputs
+from hastega_magic.compiler.changing import kept_changing
 from hastega_magic.compiler.driver import Driver
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.prepared import Again, Display, Prepared, given, prepare
@@ -126,11 +127,7 @@ class Repeated:
             text = f"This pipeline ran {self.runs} times; the figures are those of its first run in this form, {took}."
             sentences.append(text)
         if self.form.prepared is not None and self.form.prepared.numbers:
-            names = ", ".join(f"`{number.where[2]}`" for number in self.form.prepared.numbers)
-            sentences.append(
-                f"{names} kept changing: the compiled loop is given it from outside, so that another change costs no "
-                "compilation."
-            )
+            sentences.append(kept_changing(number.where[2] for number in self.form.prepared.numbers))
         self.form.told.tell(source, self.options, trace, *sentences, quiet=quiet)
 
 

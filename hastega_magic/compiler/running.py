@@ -50,6 +50,8 @@ def behind(array: AnyArray, loop: Loop, workspace: Workspace) -> tuple[Loop, Wor
         there.columns[sink.init.kind, sink.init.key] = workspace.column(sink.init)
     source = there.source(array, loop.name)
     pipeline = Pipeline(loop.name, source, (), sink, loop.pipeline.tables, loop.pipeline.span, sink.span)
+    there.parameters = workspace.parameters
+    pipeline = replace(pipeline, parameters=there.parameter_sources(len(array)))
     built = Built(pipeline, 1, bespoke=True)
     return replace(loop, source=array, stages=loop.stages[-1:], built=built, pipeline=pipeline), there
 

@@ -12,6 +12,7 @@ from hastega_magic.ir.expr import structure
 from hastega_magic.ir.pipeline import Pipeline, Source, Stage
 from hastega_magic.runtime.python import StageCall
 from hastega_magic.syntax.build import BoundStage, Built, Probe, View, build
+from hastega_magic.syntax.captured import Where
 from hastega_magic.syntax.cell import Site
 from hastega_magic.syntax.scalars import Scalars, by_numpys_rules
 from hastega_magic.types import FLOAT, FLOAT64, INT, Complex, ScalarType
@@ -19,12 +20,16 @@ from hastega_magic.types import FLOAT, FLOAT64, INT, Complex, ScalarType
 
 @dataclass(frozen=True)
 class Bound:
-    """A pipeline with its source and arguments evaluated. `target`: the variable it is assigned to, or None."""
+    """A pipeline with its source and arguments evaluated. `target`: the variable it is assigned to, or None.
+
+    `varying`: captured numbers that keep changing, to be parameters of its loops.
+    """
 
     site: Site
     source: Any
     stages: tuple[BoundStage, ...]
     target: str | None = None
+    varying: frozenset[Where] = frozenset()
 
     @property
     def name(self) -> str:

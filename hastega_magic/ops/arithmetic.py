@@ -66,12 +66,6 @@ def _sqr_trouble(b: Builder, args: Sequence[Any]) -> Any:
     return b.op("and", finite, infinite)
 
 
-def _power_range(base: interval.Interval, exponent: interval.Interval) -> interval.Interval:
-    if exponent.lo is not None and exponent.lo == exponent.hi and 0 <= exponent.lo <= 64:
-        return interval.power(base, exponent.lo)
-    return interval.TOP
-
-
 ROWS = (
     Op("add", 2, operator.add, arithmetic, "+", np.add, interval.add,
        llvm={"int": "add {r} {0}, {1}", "float": "fadd {r} {0}, {1}"},
@@ -100,7 +94,6 @@ ROWS = (
        spellings=(untyped.truediv,)),
     Op("fdiv", 2, lambda a, b: float(np.float64(a) / np.float64(b)), division, "/", np.true_divide,
        llvm={"float": "fdiv {r} {0}, {1}"}, opencl={"float": "{0} / {1}"}, spellings=(np.true_divide,)),
-    Op("pow", 2, untyped.pow, arithmetic, "**", np.power, _power_range, spellings=(pow, untyped.pow)),
     Op("sqr", 1, _square, ufunc_float, "", np.square, expand=lambda b, args: b.op("mul", args[0], args[0]),
        trouble=_sqr_trouble, traits=frozenset({"approximate"})),
     Op("min", 2, min, one_kind, "", None, interval.minimum,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from hastega_magic import interval
-from hastega_magic.errors import NotCompilable
+from hastega_magic.errors import MixedTypes
 from hastega_magic.interval import BIT, Interval
 from hastega_magic.ops.row import Builder, Op, Signature, bitwise, comparison, fixed, integers, untyped
 from hastega_magic.types import BOOL, INT, ScalarType, promote
@@ -30,11 +30,11 @@ def _compare(name: str, symbol: str, python: Any, numpy: Any, signed: str, order
 def _selection(types: tuple[ScalarType, ...]) -> Signature:
     _, yes, no = types
     if yes.is_float != no.is_float:
-        raise NotCompilable("the result would be an int for some elements and a float for others")
+        raise MixedTypes("the result would be an int for some elements and a float for others")
     if yes.is_integral and yes != no:
-        raise NotCompilable("the result would be a bool for some elements and an int for others")
+        raise MixedTypes("the result would be a bool for some elements and an int for others")
     if yes.is_float and {yes, no} & {ScalarType.FLOAT32} and yes != no:
-        raise NotCompilable("the result would be float32 for some elements and float64 for others")
+        raise MixedTypes("the result would be float32 for some elements and float64 for others")
     result = promote(yes, no)
     return Signature((BOOL, result, result), result)
 

@@ -172,6 +172,11 @@ ROWS = (
     # Counts from 0 to 63 only, as for the other shifts.
     _int_op("lshr", 2, lambda a, b: wrap64((a & _MASK64) >> (b & 63)),
             "lshr {r} {0}, {1}", "as_long(as_ulong({0}) >> as_ulong({1}))"),
+    Op("leading_zeros", 1, lambda a: 64 - (a & _MASK64).bit_length(), fixed((INT,), INT), "", None,
+       lambda a: Interval(0, 64),
+       llvm={"int": "call {r} @llvm.ctlz.{m}({t} {0}, i1 false)"}, opencl={"int": "clz({0})"}),
+    Op("ones", 1, lambda a: (a & _MASK64).bit_count(), fixed((INT,), INT), "", None, lambda a: Interval(0, 64),
+       llvm={"int": "call {r} @llvm.ctpop.{m}({t} {0})"}, opencl={"int": "popcount({0})"}),
     Op("float_bits", 1, _bits, fixed((FLOAT,), INT), "", None, _anywhere,
        llvm={"float": "bitcast {t} {0} to {r}"}, opencl={"float": "as_long({0})"}),
     Op("bits_float", 1, _float_of_bits, fixed((INT,), FLOAT), "", None,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from hastega_magic.errors import NotCompilable
+from hastega_magic.errors import MixedTypes, NotCompilable
 from hastega_magic.interval import Interval
 from hastega_magic.types import BOOL, FLOAT, FLOAT32, INT, ScalarType, promote
 
@@ -110,9 +110,9 @@ def arithmetic(types: tuple[ScalarType, ...]) -> Signature:
 def one_kind(types: tuple[ScalarType, ...]) -> Signature:
     """Operands of one kind, and the result is one of them (min and max give an operand back unchanged)."""
     if len({type_.is_float for type_ in types}) > 1:
-        raise NotCompilable("the result would be an int for some elements and a float for others")
+        raise MixedTypes("the result would be an int for some elements and a float for others")
     if FLOAT32 in types and len(set(types)) > 1:
-        raise NotCompilable("the result would be float32 for some elements and float64 for others")
+        raise MixedTypes("the result would be float32 for some elements and float64 for others")
     result = promote(*types)
     return Signature((result,) * len(types), result)
 

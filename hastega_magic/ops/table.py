@@ -15,10 +15,12 @@ from hastega_magic.ops import (
     functions_arc,
     functions_exp,
     functions_hyperbolic,
+    functions_hypot,
     functions_log,
     functions_pow,
     functions_trig,
     integer_division,
+    integers,
     machine,
 )
 from hastega_magic.ops.row import Op
@@ -40,6 +42,8 @@ OPS: dict[str, Op] = {
         functions_trig,
         functions_arc,
         functions_pow,
+        functions_hypot,
+        integers,
     )
     for row in module.ROWS
 }

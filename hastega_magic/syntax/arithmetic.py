@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Sequence
 from typing import Any, cast
 
 import numpy as np
 
-from hastega_magic.errors import NotCompilable
+from hastega_magic.errors import MixedTypes, NotCompilable
 from hastega_magic.ir.expr import Expr, const, convert, is_const
 from hastega_magic.syntax.graph import Graph
 from hastega_magic.types import BOOL, FLOAT, FLOAT32, FLOAT64, INT
@@ -47,7 +48,7 @@ def power(graph: Graph, base: Expr, exponent: Expr) -> Expr:
             return _integer_power(graph, base, cast(int, exponent.value))
         if is_const(base, 2):
             return graph.make("shl", const(1), exponent)
-        raise NotCompilable("powers of ints with a variable exponent are not compiled yet, except of 2")
+        return graph.make("pow", base, exponent)
     for node in (base, exponent):
         if node.op == "const" and node.type.is_float and node.type is not FLOAT:
             raise NotCompilable("powers with a NumPy scalar are not compiled yet")
@@ -162,8 +163,18 @@ def extremum(graph: Graph, op: str, values: Sequence[Expr]) -> Expr:
     if not values:
         raise NotCompilable(f"`{op}` is called without values")
     if len({value.type is BOOL for value in values}) > 1:
-        raise NotCompilable("the result would be a bool for some elements and a number for others")
+        raise MixedTypes("the result would be a bool for some elements and a number for others")
     result = values[0]
     for value in values[1:]:
-        result = graph.make(op, result, value)
+        pair = _without_infinity(op, result, value)
+        result = graph.make(op, result, value) if pair is None else pair
     return result
+
+
+def _without_infinity(op: str, one: Expr, other: Expr) -> Expr | None:
+    """The int of an int and an infinite constant that never is the result."""
+    worst = math.inf if op == "min" else -math.inf
+    for infinite, value in ((one, other), (other, one)):
+        if value.type is INT and infinite.type.is_float and is_const(infinite, worst):
+            return value
+    return None

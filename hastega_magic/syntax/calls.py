@@ -6,7 +6,6 @@ import builtins
 import functools
 import math
 import operator
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from types import FunctionType, ModuleType
 from typing import cast
@@ -14,11 +13,13 @@ from typing import cast
 import numpy as np
 
 from hastega_magic.errors import NotCompilable
-from hastega_magic.ir.expr import Expr, const, convert
+from hastega_magic.ir.expr import Expr, const
 from hastega_magic.ops import Op, op_of_callable
-from hastega_magic.syntax import arithmetic, complex_numbers
-from hastega_magic.syntax.graph import Graph, Known, Nested, Symbolic, known, number
-from hastega_magic.types import FLOAT32, INT, Complex
+from hastega_magic.syntax import arithmetic, complex_numbers, library
+from hastega_magic.syntax.graph import Graph
+from hastega_magic.syntax.sums import product_of_tuple, sum_of_tuple
+from hastega_magic.syntax.values import Known, Nested, Range, Rule, Symbolic, is_none, known, number
+from hastega_magic.types import FLOAT, FLOAT64, INT, Complex
 
 Handler = Callable[[Graph, Sequence[Symbolic]], Symbolic]
 
@@ -47,6 +48,8 @@ def call(
     handler = _handler(function)
     if kwargs and (handler or row):
         raise NotCompilable(f"`{callee.name}` is called with keyword arguments")
+    if handler in _PYTHONS:
+        graph.only_python(f"`{callee.name}`")
     if handler is not None and not (handler is _power and complex_numbers.is_complex(*args)):
         return handler(graph, args)
     if complex_numbers.is_complex(*args):
@@ -67,6 +70,8 @@ def check(callee: Symbolic) -> None:
 
 
 def _handler(function: object) -> Handler | None:
+    if isinstance(function, Rule):
+        return function.handler
     return next((found for spelled, found in _HANDLERS.get(id(function), ()) if spelled is function), None)
 
 
@@ -145,8 +150,10 @@ def _negation(graph: Graph, args: Sequence[Symbolic]) -> Symbolic:
 
 
 def _power(graph: Graph, args: Sequence[Symbolic]) -> Symbolic:
+    if len(args) == 3:
+        return library.power_modulo(graph, args)
     if len(args) != 2:
-        raise NotCompilable("`pow` with a modulus has no compiled form yet")
+        raise NotCompilable(f"`pow` takes 2 or 3 arguments, {len(args)} given")
     return arithmetic.power(graph, number(args[0]), number(args[1]))
 
 
@@ -173,44 +180,6 @@ def _extremum(op: str) -> Handler:
     return handler
 
 
-COMPENSATED = sys.version_info >= (3, 12)
-"""Whether CPython's `sum` of floats keeps what rounding loses, and adds it at the end."""
-
-
-def _sum(graph: Graph, args: Sequence[Symbolic]) -> Symbolic:
-    """The sum of a tuple, as `sum` goes through it."""
-    if (
-        not 1 <= len(args) <= 2
-        or not isinstance(args[0], tuple)
-        or isinstance(args[0], Complex)
-        or getattr(graph.env, "scalars", None) is not None
-    ):
-        raise NotCompilable(
-            "`sum` of something that is no tuple of Python's numbers has no compiled form yet"
-        )
-    graph.keep(args[0])
-    start = args[1] if len(args) == 2 else const(0)
-    lost: Expr | None = None
-    if complex_numbers.is_complex(start, *args[0]):
-        return functools.reduce(lambda a, b: complex_numbers.binary(graph, "add", a, b), args[0], start)
-    total = number(start)
-    for part in args[0]:
-        value = number(part)
-        if COMPENSATED and value.type is not FLOAT32 and total.type is not FLOAT32 and value.type.is_float:
-            total = convert(total, value.type)
-            new = graph.make("add", total, value)
-            larger = graph.make("ge", graph.make("fabs", total), graph.make("fabs", value))
-            big, small = graph.choose(larger, total, value), graph.choose(larger, value, total)
-            rest = graph.make("add", graph.make("sub", big, new), small)
-            total, lost = new, rest if lost is None else graph.make("add", lost, rest)
-        else:
-            total = graph.make("add", total, value)
-    if lost is None:
-        return total
-    counts = graph.make("and", graph.make("ne", lost, const(0.0)), graph.make("isfinite", lost))
-    return graph.choose(counts, graph.make("add", total, lost), total)
-
-
 def _len(graph: Graph, args: Sequence[Symbolic]) -> Symbolic:
     if len(args) != 1 or isinstance(args[0], (Expr, Complex)):
         raise NotCompilable("`len` of a number")
@@ -219,8 +188,74 @@ def _len(graph: Graph, args: Sequence[Symbolic]) -> Symbolic:
         graph.keep(value)
         return const(len(value))
     if not isinstance(value, Known):
-        raise NotCompilable(value.reason)
+        return number(value)
+    if isinstance(value.value, (Range, range)):
+        held = value.value
+        given = held if isinstance(held, Range) else Range(const(held.start), const(held.stop), held.step)
+        from hastega_magic.syntax.iterate import range_length  # which evaluates calls with this module
+
+        return range_length(graph, given)
     return graph.length(value)
+
+
+def _range(graph: Graph, args: Sequence[Symbolic]) -> Symbolic:
+    from hastega_magic.syntax.iterate import range_of  # as above
+
+    return Known(range_of(graph, args), "range(...)")
+
+
+def _decided(name: str, join: str) -> Handler:
+    """`any` or `all` of a tuple's items."""
+
+    def handler(graph: Graph, args: Sequence[Symbolic]) -> Symbolic:
+        if len(args) != 1 or not isinstance(args[0], tuple) or isinstance(args[0], Complex):
+            raise NotCompilable(
+                f"`{name}` of something that is no tuple, generator or `range` is not compiled"
+            )
+        graph.keep(args[0])
+        result = const(join == "and")
+        for part in args[0]:
+            result = graph.make(join, result, graph.truth(part))
+        return result
+
+    return handler
+
+
+_some, _every = _decided("any", "or"), _decided("all", "and")
+
+
+def _round(graph: Graph, args: Sequence[Symbolic]) -> Symbolic:
+    if not 1 <= len(args) <= 2:
+        raise NotCompilable(f"`round` takes 1 or 2 arguments, {len(args)} given")
+    digits = args[1] if len(args) == 2 else None
+    if digits is None or is_none(digits):
+        return _rounding("round", "round_int")(graph, args[:1])
+    value = number(args[0])
+    graph.only_python("`round` to digits")
+    if (
+        value.type is INT
+        and isinstance(digits, Expr)
+        and digits.op == "const"
+        and cast(int, digits.value) >= 0
+    ):
+        return value
+    raise NotCompilable("`round` to digits is not compiled: CPython rounds in decimal")
+
+
+def _is_integer(graph: Graph, value: Expr) -> Symbolic:
+    if value.type not in (FLOAT, FLOAT64):
+        raise NotCompilable("`is_integer` of something that is no Python float")
+    return graph.make(
+        "and", graph.make("isfinite", value), graph.make("eq", graph.make("floor", value), value)
+    )
+
+
+METHODS: Mapping[str, Callable[[Graph, Expr], Symbolic]] = {
+    "bit_length": lambda graph, value: graph.make("bit_length", value),
+    "bit_count": lambda graph, value: graph.make("bit_count", value),
+    "is_integer": _is_integer,
+}
+"""Methods of numbers."""
 
 
 def _handlers(*pairs: tuple[object, Handler]) -> dict[int, list[tuple[object, Handler]]]:
@@ -234,7 +269,7 @@ _HANDLERS = _handlers(
     (builtins.int, _one("int", lambda graph, value: graph.own(arithmetic.as_int(graph, value)))),
     (builtins.complex, complex_numbers.construct),
     (builtins.float, _one("float", lambda graph, value: graph.own(arithmetic.as_float(value)))),
-    (builtins.round, _rounding("round", "round_int")),
+    (builtins.round, _round),
     (np.float64, _one("np.float64", arithmetic.as_float64)),
     (np.float32, _one("np.float32", lambda graph, value: arithmetic.as_float32(value))),
     (np.int64, _one("np.int64", _int64)),
@@ -253,6 +288,22 @@ _HANDLERS = _handlers(
     (builtins.min, _extremum("min")),
     (builtins.max, _extremum("max")),
     (builtins.len, _len),
-    (builtins.sum, _sum),
+    (builtins.sum, sum_of_tuple),
+    (math.prod, product_of_tuple),
+    (builtins.any, _some),
+    (builtins.all, _every),
+    (builtins.range, _range),
+    (math.gcd, library.gcd),
+    (math.lcm, library.lcm),
+    (math.comb, library.comb),
+    (math.factorial, library.factorial),
 )
 """What is not just one row: by identity of the Python object."""
+
+_PYTHONS = frozenset(
+    {
+        sum_of_tuple, product_of_tuple, _some, _every, _range, library.gcd, library.lcm, library.comb,
+        library.factorial,
+    }
+)  # fmt: skip
+"""Those that make Python's own numbers."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 import builtins
 import functools
 import math
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from types import BuiltinFunctionType, CellType, CodeType, FunctionType, ModuleType
 from typing import Any, cast
@@ -24,6 +24,9 @@ _NUMBERS = frozenset({bool, int, float, np.float64, np.float32, np.bool_})
 
 Where = tuple[str, int, str]
 """A variable around a function, as `syntax/graph.py` names it."""
+
+Number = bool | int | float
+"""What compiled code may have as a constant, or as a parameter."""
 
 _FREE = object()
 """Stands for a number that may be any."""
@@ -190,6 +193,19 @@ def captured(arguments: Sequence[object], varying: Collection[Where] = ()) -> Ca
     return _freed(found, walk.around, frozenset(varying))
 
 
+def numbers_read(arguments: Iterable[object]) -> dict[Where, Number]:
+    """The ints and floats that functions among the arguments read from around them, those of modules left out."""
+    walk = _Walk(curious=True)
+    found: dict[Where, Number] = {}
+    for argument in arguments:
+        walk.value(argument, None)
+    for each in walk.around:
+        inside = isinstance(each, _Cell) or "__builtins__" in each.scope
+        if inside and type(each.value) in (int, float):
+            found[each.where] = each.value
+    return found
+
+
 def _freed(
     found: Sequence[_Function | _Value], around: Sequence[_Name | _Cell], varying: frozenset[Where]
 ) -> Captured:
@@ -233,9 +249,10 @@ def _both_numbers(a: Any, b: Any) -> bool:
 
 
 class _Walk:
-    """Goes through functions, the functions they read, and the modules."""
+    """Goes through functions, the functions they read, and the modules; `curious`: past what is unclear, too."""
 
-    def __init__(self) -> None:
+    def __init__(self, curious: bool = False) -> None:
+        self._curious = curious
         self.around: list[_Name | _Cell] = []
         self._seen: set[int] = set()
 
@@ -277,7 +294,7 @@ class _Walk:
                     or not array.flags.aligned
                     or not array.dtype.isnative
                 ):
-                    raise Unclear
+                    self._unclear()
             case functools.partial():
                 called = cast("functools.partial[Any]", value)
                 for part in (called.func, *called.args, *called.keywords.values()):
@@ -300,7 +317,11 @@ class _Walk:
             case None:
                 return
             case _:
-                raise Unclear
+                self._unclear()
+
+    def _unclear(self) -> None:
+        if not self._curious:
+            raise Unclear
 
     def _module(self, module: ModuleType, code: CodeType | None) -> None:
         """The attributes of a module that code may read."""
@@ -338,4 +359,14 @@ def same_number(a: Any, b: Any) -> bool:
     return bool(a) or isinstance(a, int) or math.copysign(1.0, a) == math.copysign(1.0, b)
 
 
-__all__ = ["Captured", "Free", "Where", "captured", "codes", "contents", "same_number"]
+__all__ = [
+    "Captured",
+    "Free",
+    "Number",
+    "Where",
+    "captured",
+    "codes",
+    "contents",
+    "numbers_read",
+    "same_number",
+]

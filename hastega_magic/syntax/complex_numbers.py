@@ -16,7 +16,8 @@ from typing import Any, cast
 from hastega_magic.errors import NotCompilable
 from hastega_magic.ir.expr import Expr, const, convert
 from hastega_magic.syntax.arithmetic import as_float
-from hastega_magic.syntax.graph import Graph, Symbolic, number
+from hastega_magic.syntax.graph import Graph
+from hastega_magic.syntax.values import Symbolic, number
 from hastega_magic.types import BOOL, FLOAT, FLOAT32, FLOAT64, INT, Complex
 
 _SYMBOLS = {"floordiv": "//", "mod": "%", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}

@@ -6,29 +6,35 @@ import ast
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from types import FunctionType, ModuleType
-from typing import cast
+from typing import TypeVar, cast
 
 from hastega_magic.errors import NOWHERE, NotCompilable
-from hastega_magic.ir.expr import Expr, is_const
+from hastega_magic.ir.expr import Expr
 from hastega_magic.syntax import complex_numbers
-from hastega_magic.syntax.arithmetic import BINARY, COMPARE, UNARY, power
-from hastega_magic.syntax.calls import call, check
-from hastega_magic.syntax.functions import FunctionSyntax, described
-from hastega_magic.syntax.graph import (
-    Graph,
+from hastega_magic.syntax.arithmetic import BINARY, UNARY, power
+from hastega_magic.syntax.branches import implied, merged, opposite
+from hastega_magic.syntax.calls import METHODS, call, check
+from hastega_magic.syntax.comparisons import comparison
+from hastega_magic.syntax.functions import FunctionSyntax
+from hastega_magic.syntax.generators import consumed, uses_up
+from hastega_magic.syntax.graph import Graph, eager
+from hastega_magic.syntax.pipe import is_pipe
+from hastega_magic.syntax.subscripts import subscript
+from hastega_magic.syntax.values import (
+    NONE,
     Known,
     Nested,
+    Partly,
     Poison,
+    ReadTooEarly,
     Symbolic,
-    captured_tuple,
-    eager,
     known,
     number,
+    required,
 )
-from hastega_magic.syntax.pipe import is_pipe
 from hastega_magic.types import BOOL, Complex
 
-_NO_ARRAYS: tuple[type[object], ...] = (dict, str, bytes, set, frozenset)
+_T = TypeVar("_T")
 
 _SENTENCES: dict[type[ast.expr], str] = {
     ast.List: "a list is built",
@@ -53,7 +59,6 @@ class Frame:
     function: FunctionType
     syntax: FunctionSyntax
     names: dict[str, Symbolic]
-    path: Expr | None = None
     enclosing: Frame | None = None
     _captured: dict[str, Symbolic] = field(default_factory=dict[str, Symbolic])
 
@@ -62,18 +67,37 @@ class Frame:
         """Whether the function's text is the cell being run."""
         return self.syntax.filename == self.graph.env.filename
 
+    def within(self, names: dict[str, Symbolic]) -> Frame:
+        """A frame of its own inside this one, which sees its names."""
+        return Frame(self.graph, cast(FunctionType, self.function), self.syntax, names, self)
+
     def lookup(self, name: str) -> Symbolic:
         """The value of a name: local, of an enclosing function, global, or built in."""
         if name in self.names:
-            found = self.names[name]
-            if isinstance(found, Poison):
-                raise NotCompilable(found.reason)
-            return found
+            return self._read(name, self.names[name])
         if self.enclosing is not None:
             return self.enclosing.lookup(name)
         if name not in self._captured:
             self._captured[name] = self._capture(name)
         return self._captured[name]
+
+    def _read(self, name: str, value: Symbolic) -> Symbolic:
+        """A local name's value. Where it may have none, Python raises; where it may be None, the path may tell."""
+        if isinstance(value, Poison):
+            raise (ReadTooEarly if value.early else NotCompilable)(value.reason)
+        if not isinstance(value, Partly):
+            return value
+        if implied(self.graph.path, value.present):
+            return value.value
+        if value.unbound:
+            found = required(value.value, value.present)
+            self.graph.keep(found)
+            return found
+        return (
+            NONE
+            if implied(self.graph.path, opposite(value.present))
+            else Partly(value.present, value.value, False, name)
+        )
 
     def _capture(self, name: str) -> Symbolic:
         code = self.function.__code__
@@ -109,7 +133,7 @@ class Frame:
             value = rule(node)
         except NotCompilable as error:
             if error.reason.span == NOWHERE and self.in_cell:
-                raise NotCompilable(error.reason.text, self.syntax.places.span(node)) from None
+                raise type(error)(error.reason.text, self.syntax.places.span(node)) from None
             raise
         finally:
             place, self.graph.place = self.graph.place, outer
@@ -120,10 +144,11 @@ class Frame:
     def _condition(self, node: ast.expr) -> Expr:
         match node:
             case ast.BoolOp(op=op, values=[first, *rest]):
-                join = self.graph.both if isinstance(op, ast.And) else self.graph.either
                 result = self.condition(first)
                 for value in rest:
-                    result = join(result, lambda value=value: self.condition(value))
+                    result = self.joined(
+                        isinstance(op, ast.And), result, lambda value=value: self.condition(value)
+                    )
                 return result
             case ast.UnaryOp(op=ast.Not(), operand=operand):
                 return self.graph.negation(self.condition(operand))
@@ -145,7 +170,7 @@ class Frame:
             case ast.Tuple(elts=items):
                 return tuple(self.evaluate(item) for item in items)
             case ast.Subscript(value=value, slice=index):
-                return self._subscript(self.evaluate(value), index)
+                return subscript(self, self.evaluate(value), index)
             case ast.Attribute(value=value, attr=attribute):
                 return self._attribute(self.evaluate(value), attribute, node)
             case ast.Call():
@@ -153,14 +178,26 @@ class Frame:
             case ast.Lambda():
                 return self.nested(node, "lambda")
             case ast.NamedExpr(target=target, value=value):
-                if self.graph.path is not self.path:
-                    raise NotCompilable("an assignment inside a condition is not compiled yet")
                 result = self.names[target.id] = self.evaluate(value)
                 self.graph.keep(result)
                 return result
             case _:
                 sentence = _SENTENCES.get(type(node), "an expression of this kind is not compiled")
                 raise NotCompilable(sentence)
+
+    def joined(self, is_and: bool, first: Expr, then: Callable[[], Expr]) -> Expr:
+        """`first and then()`, or with `or`, over conditions; the second is evaluated where the first leaves it open."""
+        join = self.graph.both if is_and else self.graph.either
+        return self.only_where(first if is_and else opposite(first), lambda: join(first, then))
+
+    def only_where(self, condition: Expr, evaluate: Callable[[], _T]) -> _T:
+        """What is evaluated only under a condition gives names values only there."""
+        before, self.names = self.names, dict(self.names)
+        result = evaluate()
+        after, self.names = self.names, before
+        if any(before.get(name) is not value for name, value in after.items()):
+            self.names = merged(self.graph, condition, after, before)
+        return result
 
     def nested(self, node: ast.Lambda | ast.FunctionDef, name: str) -> Known:
         """A function that is defined here; its defaults are evaluated now, its other names when it is called."""
@@ -195,11 +232,13 @@ class Frame:
             case ast.BoolOp():
                 raise NotCompilable("an operator without operands")
             case ast.Compare(left=left, ops=ops, comparators=comparators):
-                return self._comparison(self.evaluate(left), ops, comparators)
+                return comparison(self, self.evaluate(left), ops, comparators)
 
     def _constant(self, value: object) -> Symbolic:
         if isinstance(value, (bool, int, float, complex)):
             return known(value, repr(value))
+        if value is None:
+            return NONE
         kind = _CONSTANTS.get(type(value), str(value))
         raise NotCompilable(f"{kind} takes part, and only numbers are compiled")
 
@@ -217,7 +256,7 @@ class Frame:
                 result = self.evaluate(value)
                 continue
             with graph.under(goes_on):
-                other = self.evaluate(value)
+                other = self.only_where(goes_on, lambda value=value: self.evaluate(value))
                 graph.keep(other)
             result = self._operand(is_and, goes_on, result, other)
         return result
@@ -229,68 +268,22 @@ class Frame:
             return graph.make("and" if is_and else "or", result, other)
         return graph.choose(goes_on, other, result)
 
-    def _comparison(self, left: Symbolic, ops: Sequence[ast.cmpop], others: Sequence[ast.expr]) -> Expr:
-        graph = self.graph
-        if type(ops[0]) not in COMPARE:
-            is_in = isinstance(ops[0], (ast.In, ast.NotIn))
-            raise NotCompilable(f"`{'in' if is_in else 'is'}` is not compiled yet")
-        right = self.evaluate(others[0])
-        if complex_numbers.is_complex(left, right):
-            result = number(complex_numbers.binary(graph, COMPARE[type(ops[0])], left, right))
-        elif isinstance(left, tuple) or isinstance(right, tuple):
-            raise NotCompilable("tuples are compared")
-        else:
-            result = graph.make(COMPARE[type(ops[0])], left, right)
-        if len(ops) == 1:
-            return result
-        graph.keep(right)
-        return graph.both(result, lambda: self._comparison(right, ops[1:], others[1:]))
-
     def _conditional(self, test: ast.expr, body: ast.expr, orelse: ast.expr) -> Symbolic:
         graph = self.graph
         condition = self.condition(test)
         graph.keep(condition)
         if condition.op == "const":
             return self.evaluate(body if condition.value else orelse)
+        before, self.names = self.names, dict(self.names)
         with graph.under(condition):
             yes = self.evaluate(body)
             graph.keep(yes)
-        with graph.under(graph.negation(condition)):
+        names, self.names = self.names, dict(before)
+        with graph.under(opposite(condition)):
             no = self.evaluate(orelse)
             graph.keep(no)
+        self.names = merged(graph, condition, names, self.names)
         return graph.choose(condition, yes, no)
-
-    def _subscript(self, value: Symbolic, index: ast.expr) -> Symbolic:
-        items = captured_tuple(value)
-        if items is not None and (isinstance(index, ast.Slice) or is_const_index(self.evaluate(index))):
-            return self._part(items, index)
-        if isinstance(value, tuple) and not isinstance(value, Complex):
-            return self._part(value, index)
-        if isinstance(value, Known):
-            if isinstance(index, (ast.Slice, ast.Tuple)):
-                raise NotCompilable(f"a slice of `{value.name}` is taken")
-            place = self.evaluate(index)
-            if isinstance(value.value, _NO_ARRAYS):
-                raise NotCompilable(f"`{value.name}` is {described(value.value)}, not an array of numbers")
-            return self.graph.item(value, number(place))
-        raise NotCompilable("a number is subscripted")
-
-    def _part(self, items: tuple[Symbolic, ...], index: ast.expr) -> Symbolic:
-        """An element or a slice of a tuple, by constants; what is left out was evaluated all the same."""
-        self.graph.keep(items)
-        if isinstance(index, ast.Slice):
-            bounds = [part and self._constant_index(part) for part in (index.lower, index.upper, index.step)]
-            return items[slice(*bounds)]
-        place = self._constant_index(index)
-        if not -len(items) <= place < len(items):
-            raise NotCompilable("a tuple is subscripted beyond its end")
-        return items[place]
-
-    def _constant_index(self, node: ast.expr) -> int:
-        place = self.evaluate(node)
-        if not is_const_index(place):
-            raise NotCompilable("a tuple is subscripted with something that is no constant")
-        return cast(int, cast(Expr, place).value)
 
     def _attribute(self, value: Symbolic, attribute: str, node: ast.expr) -> Symbolic:
         if isinstance(value, Known) and isinstance(value.value, ModuleType):
@@ -314,12 +307,19 @@ class Frame:
                 and not node.args + node.keywords
             ):
                 return complex_numbers.conjugate(self.graph, owner)
+            method = METHODS.get(callee.attr) if isinstance(owner, Expr) else None
+            if method is not None and not node.args and not node.keywords:
+                self.graph.only_python(f"`{callee.attr}`")
+                self.graph.keep(owner)
+                return method(self.graph, number(owner))
             if not (isinstance(owner, Known) and isinstance(owner.value, ModuleType)):
                 name = self.syntax.places.segment(callee)
                 raise NotCompilable(f"the method `{name}` is called: observation prevents optimisation")
         function = self.evaluate(callee)
+        if isinstance(function, Known) and (found := consumed(self, function.value, node)) is not None:
+            return found
         check(function)
-        args = [self.evaluate(arg) for arg in node.args]
+        args = [self.evaluate(_as_tuple(function, arg)) for arg in node.args]
         if any(keyword.arg is None for keyword in node.keywords):
             raise NotCompilable("`**` in a call is not compiled yet")
         kwargs = {keyword.arg or "": self.evaluate(keyword.value) for keyword in node.keywords}
@@ -328,9 +328,11 @@ class Frame:
         return call(self.graph, function, args, kwargs)
 
 
-def is_const_index(value: Symbolic) -> bool:
-    """Whether the value is an integer constant."""
-    return isinstance(value, Expr) and is_const(value) and value.type.is_integral
+def _as_tuple(function: Symbolic, node: ast.expr) -> ast.expr:
+    """A list that is written out where it is used up at once is as good as a tuple."""
+    if isinstance(node, ast.List) and isinstance(function, Known) and uses_up(function.value):
+        return ast.copy_location(ast.Tuple(node.elts, ast.Load()), node)
+    return node
 
 
 def binary(graph: Graph, op: ast.operator, left: Symbolic, right: Symbolic) -> Symbolic:

@@ -12,28 +12,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from hastega_magic.errors import NOWHERE, NotCompilable
-from hastega_magic.ir.expr import Expr, const
+from hastega_magic.ir.expr import Expr
+from hastega_magic.syntax.branches import Names, both, choice, either, merged
+from hastega_magic.syntax.cases import match_statement
 from hastega_magic.syntax.expressions import Frame, binary
-from hastega_magic.syntax.graph import Poison, Symbolic, captured_tuple
 from hastega_magic.syntax.iterate import Items, items_of
-from hastega_magic.types import Complex
-
-TRUE, FALSE = const(True), const(False)
+from hastega_magic.syntax.values import FALSE, NONE, TRUE, Known, Poison, Symbolic, items_in, required
 
 _SENTENCES: dict[type[ast.stmt], str] = {
-    ast.Match: "`match` is not compiled yet",
     ast.With: "`with` runs code that cannot be compiled",
     ast.Try: "`try` is not compiled",
-    ast.Raise: "`raise` is not compiled",
-    ast.Assert: "`assert` is not compiled",
     ast.Global: "a global variable is assigned: observation prevents optimisation",
     ast.Nonlocal: "a variable of an outer function is assigned: observation prevents optimisation",
     ast.Import: "`import` inside a function is not compiled",
     ast.ImportFrom: "`import` inside a function is not compiled",
-    ast.Delete: "`del` is not compiled",
 }
-
-Names = dict[str, Symbolic]
 
 
 @dataclass
@@ -61,8 +54,9 @@ class Flow:
         """What the function returns."""
         falls = self.block(body)
         if falls is not FALSE:
-            some = "" if falls is TRUE else " for some elements"
-            raise NotCompilable(f"`{self.name}` returns None{some}")
+            self.returns.append(
+                (falls, FALSE if self.predicate else Known(None, f"what `{self.name}` returns"))
+            )
         if not self.returns:
             raise NotCompilable(f"`{self.name}` never returns")
         return self.returned(self.returns)
@@ -92,20 +86,17 @@ class Flow:
             else:
                 with self.frame.graph.under(falls):
                     then = self.statement(statement)
-                falls = self.both(falls, then)
+                falls = both(falls, then)
         return falls
 
     def statement(self, statement: ast.stmt) -> Expr:
         """Evaluate a statement; the condition under which control goes on behind it."""
-        outer, self.frame.path = self.frame.path, self.frame.graph.path
         try:
             return self._statement(statement)
         except NotCompilable as error:
             if error.reason.span == NOWHERE and self.frame.in_cell:
-                raise NotCompilable(error.reason.text, self.frame.syntax.places.span(statement)) from None
+                raise type(error)(error.reason.text, self.frame.syntax.places.span(statement)) from None
             raise
-        finally:
-            self.frame.path = outer
 
     def _statement(self, statement: ast.stmt) -> Expr:
         match statement:
@@ -115,6 +106,11 @@ class Flow:
                 return self._if(test, body, orelse)
             case ast.For() | ast.While():
                 return self._loop(statement)
+            case ast.Match():
+                return match_statement(self, statement)
+            case ast.Raise():
+                self._left_to_python(FALSE)
+                return FALSE
             case ast.Break():
                 self.loops[-1].breaks.append((self.taken(), dict(self.frame.names)))
                 return FALSE
@@ -144,6 +140,12 @@ class Flow:
                 if statement.decorator_list:
                     raise NotCompilable("a decorated function is defined inside the function")
                 frame.names[name] = frame.nested(statement, name)
+            case ast.Assert(test=test):
+                if __debug__:
+                    self._left_to_python(frame.condition(test))
+            case ast.Delete(targets=targets):
+                for target in targets:
+                    _deleted(frame, target)
             case ast.Expr(value=ast.Constant()) | ast.Pass() | ast.AnnAssign():
                 pass
             case ast.Expr(value=value):
@@ -153,10 +155,16 @@ class Flow:
             case _:
                 raise NotCompilable(_SENTENCES.get(type(statement), "this statement is not compiled"))
 
+    def _left_to_python(self, unless: Expr) -> None:
+        """Elements for which the condition does not hold are evaluated by Python, which raises."""
+        if unless is not TRUE:
+            self.frame.graph.keep(required(TRUE, unless))
+
     def _return(self, value: ast.expr | None) -> Expr:
-        if value is None:
-            raise NotCompilable(f"`{self.name}` returns None")
         frame = self.frame
+        if value is None:
+            self.returns.append((self.taken(), FALSE if self.predicate else NONE))
+            return FALSE
         result = frame.condition(value) if self.predicate else frame.evaluate(value)
         frame.graph.keep(result)
         self.returns.append((self.taken(), result))
@@ -178,7 +186,7 @@ class Flow:
             frame.names = names
         elif yes is not FALSE:
             frame.names = self.merged(condition, names, frame.names)
-        return self.choice(condition, yes, no)
+        return choice(condition, yes, no)
 
     # Loops
 
@@ -202,7 +210,7 @@ class Flow:
             else:
                 with self.frame.graph.under(goes_on):
                     then = self.turn(statement, item, exits)
-                goes_on = self.both(goes_on, then)
+                goes_on = both(goes_on, then)
         return self.after(statement, goes_on, exits)
 
     def turn(self, statement: ast.For | ast.While, item: Symbolic | None, exits: Exits) -> Expr:
@@ -213,7 +221,7 @@ class Flow:
         falls = self.block(statement.body)
         for condition, names in self.loops.pop().continues:
             self.frame.names = names if falls is FALSE else self.merged(condition, names, self.frame.names)
-            falls = self.either(falls, condition)
+            falls = either(falls, condition)
         return falls
 
     def after(self, statement: ast.For | ast.While, ends: Expr, exits: Exits) -> Expr:
@@ -221,10 +229,10 @@ class Flow:
         falls = ends
         if statement.orelse and ends is not FALSE:
             with self.frame.graph.under(ends):
-                falls = self.both(ends, self.block(statement.orelse))
+                falls = both(ends, self.block(statement.orelse))
         for condition, names in exits.breaks:
             self.frame.names = names if falls is FALSE else self.merged(condition, names, self.frame.names)
-            falls = self.either(falls, condition)
+            falls = either(falls, condition)
         return falls
 
     def _turns(self, statement: ast.For | ast.While, items: Items | None) -> Expr:
@@ -232,55 +240,16 @@ class Flow:
 
         return Turns(self, statement, items).evaluate()
 
-    # Conditions and names
-
-    def both(self, first: Expr, second: Expr) -> Expr:
-        """`first and second`, of which the second counts only where the first holds."""
-        if first is TRUE or second is FALSE:
-            return second
-        if first is FALSE or second is TRUE:
-            return first
-        return self.frame.graph.make("select", first, second, FALSE)
-
-    def either(self, first: Expr, second: Expr) -> Expr:
-        """`first or second`."""
-        if first is TRUE or second is FALSE:
-            return first
-        if first is FALSE or second is TRUE:
-            return second
-        return self.frame.graph.make("select", first, TRUE, second)
-
-    def choice(self, condition: Expr, yes: Expr, no: Expr) -> Expr:
-        """One of two conditions."""
-        if yes is no:
-            return yes
-        if no is FALSE:
-            return self.both(condition, yes)
-        if yes is FALSE:
-            return self.both(self.frame.graph.negation(condition), no)
-        return self.frame.graph.make("select", condition, yes, no)
-
     def merged(self, condition: Expr, yes: Names, no: Names) -> Names:
-        """Names after a branch: each has one of two values, or none that can be told while compiling."""
-        if condition is TRUE:
-            return dict(yes)
-        found: Names = {}
-        for name in {**yes, **no}:
-            if name not in yes or name not in no:
-                found[name] = Poison(f"`{name}` has a value only for some elements")
-                continue
-            left, right = yes[name], no[name]
-            if left is right or isinstance(left, Poison):
-                found[name] = left
-                continue
-            if isinstance(right, Poison):
-                found[name] = right
-                continue
-            try:
-                found[name] = self.frame.graph.choose(condition, left, right)
-            except NotCompilable as error:
-                found[name] = Poison(f"`{name}` depends on the element: {error}")
-        return found
+        """Names after a branch."""
+        return merged(self.frame.graph, condition, yes, no)
+
+
+def _deleted(frame: Frame, target: ast.expr) -> None:
+    if not isinstance(target, ast.Name):
+        raise NotCompilable("something other than a name is deleted: observation prevents optimisation")
+    frame.lookup(target.id)
+    frame.names[target.id] = Poison(f"`{target.id}` has been deleted")
 
 
 def assign(frame: Frame, target: ast.expr, value: Symbolic) -> None:
@@ -303,7 +272,7 @@ def assign(frame: Frame, target: ast.expr, value: Symbolic) -> None:
 
 
 def _unpack(value: Symbolic) -> tuple[Symbolic, ...]:
-    items = value if isinstance(value, tuple) else captured_tuple(value)
-    if items is None or isinstance(items, Complex):
+    items = items_in(value)
+    if items is None:
         raise NotCompilable("something that is no tuple is unpacked")
     return items

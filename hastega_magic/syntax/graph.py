@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import ast
+import math
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -15,7 +15,18 @@ from hastega_magic.ir.expr import Expr, conjunction, const, is_const, leaf, made
 from hastega_magic.ir.loop import iteration
 from hastega_magic.ir.pipeline import Source, Table
 from hastega_magic.ops import OPS
-from hastega_magic.syntax.functions import described
+from hastega_magic.syntax.branches import both, numeric, partly
+from hastega_magic.syntax.values import (
+    Known,
+    Nested,
+    Partly,
+    Poison,
+    Symbolic,
+    captured_tuple,
+    is_none,
+    known,
+    number,
+)
 from hastega_magic.types import BOOL, FLOAT, INT, Complex, ScalarType
 
 
@@ -42,74 +53,13 @@ class Environment(Protocol):
         ...
 
 
-@dataclass(frozen=True, eq=False)
-class Known:
-    """A Python object that is no number, known while compiling: a function, a module, an array."""
-
-    value: object
-    name: str
-
-
-@dataclass(frozen=True, eq=False)
-class Nested:
-    """A function that is defined inside the function being read: its tree, the frame around it, and its defaults."""
-
-    node: ast.Lambda | ast.FunctionDef
-    frame: object
-    defaults: Mapping[str, Symbolic]
-
-
-@dataclass(frozen=True, eq=False)
-class Poison:
-    """A name that has no value that compiled code could use, and why; only reading it is an error."""
-
-    reason: str
-
-
-Symbolic = Expr | Known | Poison | tuple["Symbolic", ...]
-"""What an expression gives: a number's node, a known object, or a tuple of such. Names may hold a Poison."""
-
 Where = tuple[str, int, str]
 """A variable around a function: ("cell", identity of its code, name) or ("global", identity of its globals, name)."""
 
 Inline = Callable[["Graph", Any, Sequence[Symbolic], Mapping[str, Symbolic]], Symbolic]
 
-_PLAIN = (bool, int, float, np.bool_, np.float64, np.float32)
 _FOLDED = frozenset({BOOL, INT, FLOAT})
 _LARGEST_SHIFT = 4096
-
-
-def known(value: object, name: str) -> Symbolic:
-    """A captured object: numbers are constants; subclasses of numbers may do as they like, and are not."""
-    if type(value) in _PLAIN:
-        return const(value)
-    if type(value) in (complex, np.complex64):
-        held = cast("complex | np.complex64", value)
-        return Complex((const(held.real), const(held.imag)))
-    if isinstance(value, np.integer):  # `arr.max()`: integers are Python integers here
-        return const(int(cast("np.integer[Any]", value)))
-    return Known(value, name)
-
-
-def captured_tuple(value: Symbolic) -> tuple[Symbolic, ...] | None:
-    """The items of a captured tuple; None for everything else."""
-    content = value.value if isinstance(value, Known) else None
-    if not isinstance(content, tuple):
-        return None
-    return tuple(known(item, cast(Known, value).name) for item in cast("tuple[object, ...]", content))
-
-
-def number(value: Symbolic) -> Expr:
-    """The node of a number; NotCompilable for everything else."""
-    if isinstance(value, Expr):
-        return value
-    if isinstance(value, Complex):
-        raise NotCompilable("a complex number stands where a real one is needed")
-    if isinstance(value, tuple):
-        raise NotCompilable("a tuple stands where a number is needed")
-    if isinstance(value, Poison):
-        raise NotCompilable(value.reason)
-    raise NotCompilable(f"`{value.name}` is {described(value.value)}, not a number")
 
 
 @dataclass
@@ -153,7 +103,12 @@ class Graph:
     def make(self, op: str, *args: Symbolic) -> Expr:
         """The operator over numbers; of constants a constant, unless Python would raise."""
         try:
-            node = make(op, *map(number, args))
+            operands = [number(arg) for arg in args]
+            decided = _beside_infinity(op, operands)
+            if decided is not None:
+                self.keep(tuple(operands))
+                return decided
+            node = make(op, *operands)
         except OverflowError:
             raise NotCompilable("an integer constant is too large for a float") from None
         return self._fold(node)
@@ -176,6 +131,10 @@ class Graph:
             return self.make("or", *(truth(number(part)) for part in value))
         if isinstance(value, tuple):
             return const(bool(value))
+        if is_none(value):
+            return const(False)
+        if isinstance(value, Partly) and numeric(value.value) and not value.unbound:
+            return both(value.present, self.truth(value.value))
         node = number(value)
         return const(bool(node.value)) if node.op == "const" else truth(node)
 
@@ -184,6 +143,11 @@ class Graph:
         if node.op == "const" or getattr(self.env, "scalars", None) is None:
             return node
         return make("own", node)
+
+    def only_python(self, what: str) -> None:
+        """NotCompilable where numbers are NumPy's, of which this makes Python's own, or something else again."""
+        if getattr(self.env, "scalars", None) is not None:
+            raise NotCompilable(f"{what} of NumPy's numbers is left to NumPy")
 
     def negation(self, condition: Expr) -> Expr:
         """The opposite of a condition."""
@@ -214,6 +178,9 @@ class Graph:
         if isinstance(value, tuple):
             for part in value:
                 self.keep(part)
+        elif isinstance(value, Partly):
+            with self.under(value.present):
+                self.keep(value.value)
         elif isinstance(value, Expr) and self.fallible(value) and (self.path, value) not in self.effects:
             self.effects.append((self.path, value))
 
@@ -258,16 +225,21 @@ class Graph:
 
     def choose(self, condition: Expr, yes: Symbolic, no: Symbolic) -> Symbolic:
         """One of two values of the same shape."""
-        if isinstance(yes, Complex) != isinstance(no, Complex):
+        if condition.op == "const":
+            return yes if condition.value else no
+        if isinstance(yes, Complex) != isinstance(no, Complex) and not is_none(yes) and not is_none(no):
             raise NotCompilable("the result would be complex for some elements and something else for others")
         if isinstance(yes, tuple) and isinstance(no, tuple) and len(yes) == len(no):
             pairs = zip(yes, no, strict=True)
             return made_like(yes, [self.choose(condition, left, right) for left, right in pairs])
-        if isinstance(yes, tuple) or isinstance(no, tuple):
+        if (isinstance(yes, tuple) and isinstance(no, (Expr, tuple))) or (
+            isinstance(no, tuple) and isinstance(yes, Expr)
+        ):
             raise NotCompilable("the result would be a tuple for some elements and something else for others")
         if isinstance(yes, Known) and isinstance(no, Known) and yes.value is no.value:
             return yes
-        return self.make("select", condition, yes, no)
+        found = partly(self, "the result", condition, yes, no)
+        return self.make("select", condition, yes, no) if found is None else found
 
     def item(self, table: Known, index: Expr) -> Symbolic:
         """An element of a captured array; a negative index counts from its end, as in Python."""
@@ -312,6 +284,28 @@ class Graph:
         return leaf("length", INT, slot)
 
 
+_ORDER = {"lt": (True, False), "le": (True, False), "gt": (False, True), "ge": (False, True)}
+"""Whether an int is so related to +inf, and to -inf."""
+
+
+def _beside_infinity(op: str, operands: Sequence[Expr]) -> Expr | None:
+    """What an int gives that is compared with an infinite constant: it needs not be a float for that."""
+    if len(operands) != 2 or op not in (*_ORDER, "eq", "ne"):
+        return None
+    left, right = operands
+    if left.op == "const":
+        left, right, op = right, left, {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le"}.get(op, op)
+    value = right.value
+    if (
+        not left.type.is_integral
+        or right.op != "const"
+        or not isinstance(value, float)
+        or not math.isinf(value)
+    ):
+        return None
+    return const(op == "ne") if op in ("eq", "ne") else const(_ORDER[op][value < 0])
+
+
 def eager(node: Expr) -> bool:
     """Whether evaluating the node where Python would not changes nothing: it neither raises nor overflows."""
     parts = list(postorder([node]))
@@ -339,3 +333,9 @@ def _may_raise(node: Expr) -> bool:
             # True division of ints beyond 2^53 is another matter: its operands are nodes of their own.
             return value == 0
     return True
+
+
+__all__ = [
+    "Environment", "Graph", "Inline", "Known", "Nested", "Poison", "Symbolic", "Where", "captured_tuple", "eager",
+    "known", "number",
+]  # fmt: skip

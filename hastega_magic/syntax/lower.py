@@ -18,7 +18,8 @@ from hastega_magic.syntax.calls import call
 from hastega_magic.syntax.expressions import Frame
 from hastega_magic.syntax.flow import Flow
 from hastega_magic.syntax.functions import ast_of, described, name_of, spreads
-from hastega_magic.syntax.graph import Environment, Graph, Known, Nested, Poison, Symbolic, known
+from hastega_magic.syntax.graph import Environment, Graph
+from hastega_magic.syntax.values import Known, Nested, Partly, Poison, Symbolic, known
 from hastega_magic.types import Complex, ScalarType
 
 _DEEPEST_CALL = 100
@@ -108,7 +109,7 @@ def _lowered(
             result = call(graph, Known(function, name_of(function)), arguments, {})
             result = graph.truth(result) if predicate else result
         graph.keep(result)
-        value = _numbers(result)
+        value = _numbers(result, name_of(function))
     except RecursionError:
         raise NotCompilable(f"`{name_of(function)}` is nested too deeply") from None
     text, span = _place(function, env)
@@ -122,15 +123,19 @@ def _place(function: object, env: Environment) -> tuple[str, Span]:
     return syntax.text, syntax.span if syntax.filename == env.filename else NOWHERE
 
 
-def _numbers(result: Symbolic) -> Value:
+def _numbers(result: Symbolic, name: str) -> Value:
     if isinstance(result, Expr):
         return result
     if isinstance(result, tuple):
         if not result:
             raise NotCompilable("the result is an empty tuple")
-        return made_like(result, [_numbers(part) for part in result])
+        return made_like(result, [_numbers(part, name) for part in result])
     if isinstance(result, Poison):
         raise NotCompilable(result.reason)
+    if isinstance(result, Partly):
+        raise NotCompilable(f"`{name}` returns None for some elements, and only numbers are compiled")
+    if result.value is None:
+        raise NotCompilable(f"`{name}` returns None, and only numbers are compiled")
     raise NotCompilable(
         f"the result is `{result.name}`, {described(result.value)}, and only numbers are compiled"
     )
@@ -150,11 +155,11 @@ def _inline(
         node, code = function.node, function.node
         name = node.name if isinstance(node, ast.FunctionDef) else "lambda"
         bound = _bind(name, node.args, function.defaults, args, kwargs)
-        frame = Frame(graph, cast(FunctionType, outer.function), outer.syntax, bound, graph.path, outer)
+        frame = outer.within(bound)
     else:
         name, code, syntax = name_of(function), function.__code__, ast_of(function)
         bound = _bind(name, syntax.node.args, _defaults(function, syntax.node.args), args, kwargs)
-        node, frame = syntax.node, Frame(graph, function, syntax, bound, graph.path)
+        node, frame = syntax.node, Frame(graph, function, syntax, bound)
     if code in graph.active:
         raise NotCompilable(f"`{name}` calls itself")
     if len(graph.active) >= _DEEPEST_CALL:

@@ -82,7 +82,7 @@ class Text:
 
     def span(self, node: ast.AST) -> Span:
         """Where the node stands."""
-        if not isinstance(node, (ast.expr, ast.stmt, ast.arg, ast.keyword)):
+        if not isinstance(node, (ast.expr, ast.stmt, ast.arg, ast.keyword, ast.pattern)):
             return NOWHERE
         line, end = node.lineno, node.end_lineno or node.lineno
         last = self.characters(end, node.end_col_offset or 0)

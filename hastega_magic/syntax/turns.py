@@ -8,27 +8,38 @@ from __future__ import annotations
 
 import ast
 import itertools
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeGuard
 
-from hastega_magic.errors import NotCompilable
+from hastega_magic.errors import MixedTypes, NotCompilable
 from hastega_magic.interval import Interval
-from hastega_magic.ir.expr import Expr, Value, const, convert, flatten, leaf, make, map_value, structure
+from hastega_magic.ir.expr import Expr, Value, const, convert, flatten, leaf, make, map_value
 from hastega_magic.ir.loop import closed, result, turns
-from hastega_magic.syntax.flow import FALSE, TRUE, Exits, Flow, Names
-from hastega_magic.syntax.graph import Poison, Symbolic, eager
+from hastega_magic.syntax.branches import Names, both, choice, either, numeric
+from hastega_magic.syntax.carried import (
+    Carried,
+    OtherTypes,
+    after_turns,
+    as_partly,
+    carriable,
+    decoded,
+    encoded,
+    nothing,
+    typed,
+    zero,
+)
+from hastega_magic.syntax.expressions import Frame
+from hastega_magic.syntax.flow import Exits, Flow
+from hastega_magic.syntax.graph import eager
 from hastega_magic.syntax.iterate import Items
-from hastega_magic.types import BOOL, INT, ScalarType
+from hastega_magic.syntax.values import FALSE, TRUE, Partly, Poison, ReadTooEarly, Symbolic, is_none
+from hastega_magic.types import INT
 
 _NUMBERS = itertools.count()
 
 _WRITTEN_OUT = 4
 """How many turns may have other types than those that follow."""
-
-
-class _OtherTypes(Exception):
-    """A turn gives names other types than they had."""
 
 
 @dataclass
@@ -66,25 +77,28 @@ class Turns:
         """Evaluate the loop and what follows it; the condition under which control goes on behind it."""
         graph, frame = self.flow.frame.graph, self.flow.frame
         place = None if self.items is None else self.items.start
-        exits, entered, reason = Exits(), TRUE, ""
+        exits, entered, reaching, reason = Exits(), TRUE, TRUE, NotCompilable("")
         for _ in range(_WRITTEN_OUT):
             before, effects = dict(frame.names), len(graph.effects)
             try:
                 with graph.under(entered):
-                    return self._attempt(place, exits, entered)
-            except _OtherTypes as error:
-                reason = str(error)
+                    return self._attempt(place, exits, reaching)
+            except (OtherTypes, ReadTooEarly, MixedTypes) as error:
+                reason = NotCompilable(str(error)) if isinstance(error, OtherTypes) else error
                 frame.names = dict(before)
                 del graph.effects[effects:]
             with graph.under(entered):
                 first = self.first_test(place)
                 with graph.under(first):
                     falls = self.flow.turn(self.statement, self.item(place), exits)
-            entered = self.flow.both(entered, self.flow.both(first, falls))
+            reaching = choice(entered, choice(first, falls, TRUE), reaching)
+            entered = both(entered, both(first, falls))
             if first is not TRUE:
                 frame.names = self.flow.merged(first, frame.names, before)
+            if entered is FALSE:
+                return self._behind(FALSE, FALSE, False, exits, reaching)
             place = None if place is None or self.items is None else _next(place, self.items.step)
-        raise NotCompilable(reason)
+        raise reason
 
     def item(self, place: Expr | None) -> Symbolic | None:
         """What the loop's name is bound to at a place of the iterable; None for a `while`."""
@@ -103,34 +117,33 @@ class Turns:
 
     # The loop itself
 
-    def _attempt(self, start: Expr | None, exits: Exits, entered: Expr) -> Expr:
+    def _attempt(self, start: Expr | None, exits: Exits, reaching: Expr) -> Expr:
         """The loop as a node; `exits` holds the ways out of turns that were written out before it.
 
-        `entered`: whether those ended without any of these.
+        `reaching`: whether an element took none of these; it may make no further turn all the same.
         """
         flow, graph, frame = self.flow, self.flow.frame.graph, self.flow.frame
         first = self.first_test(start)
         if first is FALSE:
-            return flow.after(self.statement, entered, exits)
+            return flow.after(self.statement, reaching, exits)
         outside = frame.names
+        before = _computed(frame, () if self.items is None else self.items.ends)
         body = _Body(self, start, first, _assigned(self.statement))
         body.evaluate()
-        if body.missing:  # what the first turn assigns can be read after the loop, as there is one
-            zeros = {
-                name: map_value(lambda node: _zero(node.type), value) for name, value in body.missing.items()
-            }
+        body.missing = _read_elsewhere(frame.syntax.node, self.statement, body.missing)
+        if body.missing:  # what turns assign can be read after the loop, where there were any
             frame.names = dict(outside)
-            body = _Body(self, start, first, _assigned(self.statement), zeros)
+            body = _Body(self, start, first, _assigned(self.statement), body.missing)
             body.evaluate()
         state = body.state
         path = graph.path
-        live = first if path is None else flow.both(path, first)
+        live = first if path is None else both(path, first)
         loop_body, from_outside, new = closed(
             state.leaves,
             state.step,
             body.effects,
             state.bounds,
-            lambda node: eager(node) and _plain(node),
+            lambda node: node in before or (eager(node) and _plain(node)),
             body.holds,
         )
         graph.rename(new)
@@ -146,21 +159,22 @@ class Turns:
         if body.counter is not None:
             next(values)
         for name, value in body.carried.items():
-            after[name] = map_value(lambda _: next(values), value)
+            found = decoded(value, map_value(lambda _: next(values), encoded(value)))
+            after[name] = after_turns(first, found) if name in body.extra else found
         broke = next(values) if body.broke is not None else FALSE
         left = next(values) if body.left is not None else FALSE
         if body.left is not None:
             assert body.returned is not None
             returned = map_value(lambda _: next(values), body.returned)
-            flow.returns.append((flow.both(flow.taken(), left), returned))
+            flow.returns.append((both(flow.taken(), left), returned))
         frame.names = after
-        return self._behind(broke, left, body.endless, exits, entered)
+        return self._behind(broke, left, body.endless, exits, reaching)
 
-    def _behind(self, broke: Expr, left: Expr, endless: bool, exits: Exits, entered: Expr) -> Expr:
+    def _behind(self, broke: Expr, left: Expr, endless: bool, exits: Exits, reaching: Expr) -> Expr:
         """What follows the node: `else` where the loop was not left, then all that did not return."""
         flow, graph = self.flow, self.flow.frame.graph
         after = flow.frame.names
-        ended = flow.both(graph.negation(left), graph.negation(broke))
+        ended = both(reaching, both(graph.negation(left), graph.negation(broke)))
         own = Exits()
         if endless:
             falls = broke
@@ -169,10 +183,10 @@ class Turns:
             falls = flow.after(self.statement, ended, own)
         else:
             falls = graph.negation(left)
-        falls = flow.both(entered, falls)
+        falls = both(reaching, falls)
         for condition, names in exits.breaks:
             flow.frame.names = names if falls is FALSE else flow.merged(condition, names, flow.frame.names)
-            falls = flow.either(falls, condition)
+            falls = either(falls, condition)
         return falls
 
 
@@ -181,16 +195,17 @@ class _Body:
     """One evaluation of a loop's body over leaves.
 
     carried    names with their leaves, in the order of the state
-    missing    names that the body assigns and that had no value before, with a value after a turn
+    extra      names that have no value before the loop, with what stands for it in the state
+    missing    names that the body assigns and that had no value before, likewise
     """
 
     loop: Turns
     start: Expr | None
     first: Expr
     assigned: Sequence[str]
-    extra: dict[str, Value] = field(default_factory=dict[str, Value])
-    carried: dict[str, Value] = field(default_factory=dict[str, Value])
-    missing: dict[str, Value] = field(default_factory=dict[str, Value])
+    extra: dict[str, Carried] = field(default_factory=dict[str, "Carried"])
+    carried: dict[str, Carried] = field(default_factory=dict[str, "Carried"])
+    missing: dict[str, Carried] = field(default_factory=dict[str, "Carried"])
     effects: list[tuple[Expr | None, Expr]] = field(default_factory=list["tuple[Expr | None, Expr]"])
     counter: Expr | None = None
     holds: Expr | None = None
@@ -200,19 +215,23 @@ class _Body:
     returned: Value | None = None
 
     def evaluate(self) -> None:
-        """Evaluate one turn, and what the state is then; _OtherTypes where it has other types."""
+        """Evaluate one turn, and what the state is then; OtherTypes where it has other types."""
         flow = self.loop.flow
         graph, frame = flow.frame.graph, flow.frame
         self.state = _State(next(_NUMBERS))
         self.state.part(self.first)
         self._enter(frame.names)
         inside = {name: value for name, value in frame.names.items() if name not in self.assigned}
-        unknown = {
-            name: Poison(f"`{name}` is read before it is assigned")
-            for name in self.assigned
-            if name not in self.carried or name in self.extra
+        unknown: Names = {}
+        for name in self.assigned:
+            before = frame.names.get(name)
+            unread = Poison(f"`{name}` is read before it is assigned", early=True)
+            unknown[name] = before if isinstance(before, Poison) else unread
+        kept = {
+            name: value
+            for name, value in self.carried.items()
+            if name not in self.extra or isinstance(value, Partly)
         }
-        kept = {name: value for name, value in self.carried.items() if name not in self.extra}
         frame.names = {**inside, **unknown, **kept}
         path, effects, base = graph.path, graph.effects, flow.base
         returns, loops = flow.returns, flow.loops
@@ -229,7 +248,7 @@ class _Body:
             else:
                 with graph.under(falls):
                     again = self._goes_on()
-                    going = flow.both(falls, again)
+                    going = both(falls, again)
             self.endless = self.first is TRUE and again is TRUE
             self._leave(falls, going, exits)
         finally:
@@ -253,8 +272,12 @@ class _Body:
             self.counter = self.state.part(convert(self.start, INT), self._places())
         for name in self.assigned:
             value = self.extra.get(name, names.get(name))
-            if value is not None and _numeric(value):
-                self.carried[name] = self.state.parts(value)
+            if value is None:
+                continue
+            if is_none(value):
+                raise OtherTypes(f"`{name}` is None in all of the first turns of a loop")
+            if carriable(value):
+                self.carried[name] = decoded(value, self.state.parts(encoded(value)))
 
     def _places(self) -> Interval | None:
         """Where the counter can be, the place behind the last included."""
@@ -278,7 +301,7 @@ class _Body:
         names = flow.frame.names
         for condition, then in exits.breaks:
             names = then if falls is FALSE else flow.merged(condition, then, names)
-            falls = flow.either(falls, condition)
+            falls = either(falls, condition)
         step.append(going)
         if self.counter is not None and self.loop.items is not None:
             step.append(_next(self.counter, self.loop.items.step))
@@ -286,15 +309,17 @@ class _Body:
             new = names.get(name, old)
             if isinstance(new, Poison) and falls is FALSE:
                 new = old  # every element has left by `return`
-            if not _numeric(new):
-                raise _OtherTypes(
+            if isinstance(old, Partly):
+                new = as_partly(old, new)
+            if not carriable(new):
+                raise OtherTypes(
                     new.reason if isinstance(new, Poison) else f"`{name}` is no number in a loop"
                 )
-            step += _typed(old, new)
+            step += typed(name, old, new)
         self.missing = {
-            name: value
+            name: nothing(value)
             for name, value in names.items()
-            if self.first is TRUE and name in self.assigned and name not in self.carried and _numeric(value)
+            if name in self.assigned and name not in self.carried and carriable(value)
         }
         if exits.breaks and (self.loop.statement.orelse or self.endless):
             self.broke = self.state.part(FALSE)
@@ -302,58 +327,34 @@ class _Body:
         if flow.returns:
             self.left = self.state.part(FALSE)
             value = flow.returned(flow.returns)
-            if not _numeric(value):
-                raise NotCompilable("a loop returns something that is no number")
+            if not numeric(value):
+                raise NotCompilable("a loop returns None, or something else that is no number")
             condition = FALSE
             for taken, _ in flow.returns:
-                condition = flow.either(condition, taken)
+                condition = either(condition, taken)
             step.append(condition)
-            self.returned = self.state.parts(map_value(lambda node: _zero(node.type), value))
+            self.returned = self.state.parts(map_value(lambda node: zero(node.type), value))
             step += flatten(value)
 
 
 def _any(flow: Flow, exits: Exits) -> Expr:
     found = FALSE
     for condition, _ in exits.breaks:
-        found = flow.either(found, condition)
+        found = either(found, condition)
     return found
 
 
-def _typed(old: Value, new: Value) -> Iterator[Expr]:
-    """The numbers of the new value, if it has the old one's types."""
-    if structure(old) == structure(new):
-        yield from flatten(new)
-        return
-    if not _widened(old, new):
-        raise _OtherTypes("a loop changes the type of a name from turn to turn")
-    for before, after in zip(flatten(old), flatten(new), strict=True):
-        yield convert(after, before.type)
+def _read_elsewhere(function: ast.AST, loop: ast.AST, names: Mapping[str, Carried]) -> dict[str, Carried]:
+    """The names that the function reads outside the loop, too."""
 
+    def reads(tree: ast.AST) -> Counter[str]:
+        nodes = ast.walk(tree) if names else ()
+        return Counter(
+            node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
+        )
 
-def _widened(old: Value, new: Value) -> bool:
-    """Whether types differ only as float and float64 do, which are one to the machine."""
-    if isinstance(old, Expr) or isinstance(new, Expr):
-        kinds = {each.type for each in (old, new) if isinstance(each, Expr)}
-        return type(old) is type(new) and (len(kinds) == 1 or kinds == {ScalarType.FLOAT, ScalarType.FLOAT64})
-    return type(old) is type(new) and len(old) == len(new) and all(map(_widened, old, new))
-
-
-def _numeric(value: Symbolic) -> TypeGuard[Value]:
-    """Whether the value is a number, or a tuple of such: what a loop can carry."""
-    pending: list[Symbolic] = [value]
-    while pending:
-        each = pending.pop()
-        if isinstance(each, tuple):
-            if not each:
-                return False
-            pending += each
-        elif not isinstance(each, Expr):
-            return False
-    return True
-
-
-def _zero(type_: ScalarType) -> Expr:
-    return const(False) if type_ is BOOL else const(0, type_)
+    everywhere = reads(function) - reads(loop)
+    return {name: value for name, value in names.items() if everywhere[name]}
 
 
 def _next(place: Expr, step: int) -> Expr:
@@ -361,6 +362,18 @@ def _next(place: Expr, step: int) -> Expr:
     if place.op == "const" and isinstance(place.value, int):
         return const(place.value + step)
     return make("wrapping_add", place, const(step))
+
+
+def _computed(frame: Frame, ends: Iterable[Expr]) -> set[Expr]:
+    """What names stand for as the loop begins, and where it ends: Python has computed it, loops included."""
+    found: set[Expr] = set(ends)
+    inner: Frame | None = frame
+    while inner is not None:
+        for value in inner.names.values():
+            if carriable(value):
+                found.update(flatten(encoded(value)))
+        inner = inner.enclosing
+    return found
 
 
 def _plain(node: Expr) -> bool:

@@ -77,7 +77,7 @@ def operands_of(data, row, signature):
     if row.name in ("shl", "wrapping_shl"):  # 1 << 2 ** 40 would fill the memory
         values[1] = data.draw(st.integers(-2, 70))
     if row.name == "pow":
-        values = [data.draw(st.integers(-70, 70)), data.draw(st.integers(0, 12))]
+        values = [data.draw(st.integers(-70, 70) | int64s), data.draw(st.integers(-2, 70))]
     return values
 
 
@@ -98,7 +98,7 @@ def computed(expression, values):
 
 def test_every_row_can_be_lowered():
     bare = {row.name for row in OPS.values() if not row.llvm and row.expand is None}
-    assert bare == {"gather", "pow"}
+    assert bare == {"gather"}
 
 
 def test_every_spelling_finds_its_row():
@@ -162,7 +162,7 @@ def test_ranges_of_rounding_hold_without_trouble(name, value, builder_class):
 def _has_numpy(row, signature):
     # NumPy's own exp, sin, ... may differ in the last place; its square does not.
     same_bits = "approximate" not in row.traits or row.name == "sqr"
-    return row.numpy is not None and same_bits and not (row.name == "pow" and signature.result is not INT)
+    return row.numpy is not None and same_bits and row.name != "hypot"
 
 
 @pytest.mark.parametrize(("row", "signature"), cases(_has_numpy))
@@ -173,7 +173,7 @@ def test_numpy_is_python(row, signature, data, same):
         expected = call(row, values)
     except PYTHON_RAISES:
         return
-    if signature.result is INT and int(expected) not in INT64:
+    if signature.result is INT and (type(expected) is float or int(expected) not in INT64):  # 2 ** -1
         return
     arrays = [
         np.array([value], DTYPES[type_]) for value, type_ in zip(values, signature.operands, strict=True)
@@ -194,6 +194,8 @@ def test_overflow_is_never_missed(row, signature, data, builder_class):
     try:
         exact = call(row, values)
     except PYTHON_RAISES:
+        return
+    if type(exact) is float:  # 2 ** -1 is another trouble
         return
     nodes, ranges = leaves_of(signature)
     flagged = computed(row.overflow(builder_class(ranges), nodes), values)

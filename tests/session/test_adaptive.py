@@ -1,8 +1,12 @@
 """Captured numbers are constants; one that keeps changing becomes a parameter, and costs no compilation any more."""
 
+import itertools
+import statistics
+
 import pytest
 
 from hastega_magic.compiler import loops
+from hastega_magic.compiler.measure import measure
 from hastega_magic.session import Options, Session
 
 DEFINED = """
@@ -114,3 +118,92 @@ def test_on_opencl():
     for n in (2, 3, 4, 5):
         assert session.namespace["total"](n) == EXPECTED["total"](n, 3)
         assert session.namespace["pairs"](n) == EXPECTED["pairs"](n, 3)
+
+
+CELL = """
+def helper(x): return x * k + q
+y = xs |> map(lambda x: x * k % 1009) |> map(helper)
+z = y |> filter(lambda v: v % 2 == 0) |> sum
+w = xs |> map(lambda x: x - k) |> take(7) |> to_list
+total = sum([xs |> map(lambda x: x + k) |> sum for _ in range(2)])
+"""
+
+
+def of_cell(k, q):
+    y = [x * k % 1009 * k + q for x in XS]
+    return y, sum(v for v in y if v % 2 == 0), [x - k for x in XS][:7], 2 * sum(x + k for x in XS)
+
+
+@pytest.mark.parametrize("on", ["parallel", "opencl"])
+def test_a_cell_that_runs_again(same, on):
+    """Its own statements; `k` is changed by other cells, and `q` once."""
+    pytest.importorskip("pyopencl")
+    session = Session({}, Options(on=on, compare=("simd",)))
+    session.run_cell(DEFINED)
+    names = session.namespace
+    for number, k in enumerate((3, 4, 5, 6, 100, 4, 2)):
+        names["k"], names["q"] = k, 5
+        before = compiled()
+        session.run_cell(CELL)
+        found = names["y"].tolist(), names["z"], names["w"], names["total"]
+        assert same(found, of_cell(k, 5))
+        pipelines = session.last.report.pipelines
+        assert [pipeline.cached for pipeline in pipelines] == [number > 1] * len(pipelines)
+        assert all(row.equal for pipeline in pipelines for row in pipeline.baselines)
+        work = {phase.name for pipeline in pipelines for phase in pipeline.phases}
+        assert ("compile" in work) == (number < 2)
+        assert (compiled() == before) == (number > 1)
+    fused, _, _ = (pipeline.why for pipeline in pipelines)
+    assert any("`q` is a constant" in sentence for sentence in fused)
+    assert any("`k` kept changing" in sentence for sentence in fused)
+    run = measure(session.kept, on="simd", n=100)
+    assert run.on == "simd"
+
+
+@pytest.mark.parametrize(
+    ("line", "python"),
+    [
+        ("a = xs |> map(lambda x: x ** k) |> sum", lambda k: sum(x**k for x in XS)),
+        ("a = fs |> map(lambda x: x ** k) |> to_list", lambda k: [(x * 0.5) ** k for x in XS]),
+        ("a = xs |> map(lambda x: x << k) |> max", lambda k: 300 << k),
+        ("a = xs |> map(lambda x: sum(x for _ in range(0, 40, k))) |> sum", None),
+        ("a = xs |> map(lambda x: (1, x, 3)[k]) |> sum", lambda k: sum((1, x, 3)[k] for x in XS)),
+        ("a = xs |> scan(lambda s, x: (s * k + x) % 1009, k) |> last", None),
+        (
+            "a = fs |> map(lambda x: x / (k + 1)) |> var",
+            lambda k: statistics.pvariance([x * 0.5 / (k + 1) for x in XS]),
+        ),
+        (
+            "a = xs |> zip(fs) |> map(lambda x, f: x * f + k) |> enumerate |> map(_[0] * k + _[1]) |> sum",
+            None,
+        ),
+        ("a = xs |> take_while(lambda x: x < 90 * k) |> count", lambda k: min(300, max(0, 90 * k - 1))),
+    ],
+)
+def test_where_a_loop_needs_to_know_the_number(line, python):
+    session = Session({}, Options(baseline=False))
+    session.run_cell(DEFINED)
+    for k in (1, 2, 1, 2, 0, 1, 2):
+        session.namespace["k"] = k
+        if python is not None:
+            expected = python(k)
+        elif "scan" in line:
+            *_, expected = itertools.accumulate(XS, lambda s, x, k=k: (s * k + x) % 1009, initial=k)
+        elif "zip" in line:
+            expected = sum(i * k + x * x * 0.5 + k for i, x in enumerate(XS))
+        elif k:
+            expected = sum(x * len(range(0, 40, k)) for x in XS)
+        else:
+            continue
+        session.run_cell(line)
+        assert session.namespace["a"] == pytest.approx(expected, rel=1e-15)
+        assert session.last.report.pipelines[0].barriers == ()
+
+
+def test_a_function_defined_in_another_cell_reads_it(same):
+    session = Session({}, Options(baseline=False))
+    session.run_cell(DEFINED)
+    for k in (7, 8, 9, 10):
+        session.namespace["k"] = k
+        session.run_cell("a = xs |> map(helper) |> map(lambda x: x - k) |> to_list")
+        assert same(session.namespace["a"], [x * k - k for x in XS])

@@ -115,7 +115,7 @@ PYTHONS = [
     "[x * 2 for x in ['a'] * 300][:2]",
     "[y for x in xs if (y := x * 2) > 3]",
     "[print for x in xs][0]",
-    "[x for x in xs if x in (1, 2, 3)]",
+    "[x for x in xs if x in {1: 2}]",
     "[x + 1 for x in xs if k is None]",
     "[f'{x}' for x in xs][:3]",
     "next(x for x in xs if x > 3)",

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from hastega_magic.errors import NotCompilable
 from hastega_magic.ir.expr import conjunction, const, flatten, leaf, make
-from hastega_magic.syntax import calls
+from hastega_magic.syntax import sums
 from hastega_magic.syntax.lower import lower, parameters
 from hastega_magic.types import BOOL, FLOAT, FLOAT32, INT
 
@@ -326,7 +326,7 @@ class TestSumOfATuple:
         assert env.run(fn, 1, 0.5, 2) == 7.5
 
     def test_compensated_where_cpython_does(self, graph, monkeypatch):
-        monkeypatch.setattr(calls, "COMPENSATED", True)
+        monkeypatch.setattr(sums, "COMPENSATED", True)
         env, fn = graph("lambda a, b, c, d: sum((a, b, c, d))", FLOAT, FLOAT, FLOAT, FLOAT)
         for values in (
             (1e100, 1.0, -1e100, 3.0),

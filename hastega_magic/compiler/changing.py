@@ -1,0 +1,92 @@
+"""Captured numbers of a cell's own statements: constants, until one is another when the cell runs again.
+
+k = 3        y = xs |> map(lambda x: x * k)       k is a constant
+k = 4        the same cell again                  k is a parameter from now on: no other k costs a compilation
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from hastega_magic.compiler.outcome import Outcome
+from hastega_magic.compiler.statement import Bound
+from hastega_magic.compiler.workspace import Workspace
+from hastega_magic.syntax.captured import Number, Where, numbers_read, same_number
+
+_STATEMENTS = 256
+"""Statements that are remembered."""
+
+
+@dataclass
+class _Known:
+    """A statement's numbers when it ran last, and those that have changed.
+
+    `constant`: it cannot be compiled without knowing them.
+    """
+
+    numbers: Mapping[Where, Number]
+    varying: frozenset[Where] = frozenset()
+    constant: bool = False
+
+
+@dataclass
+class Changing:
+    """The statements of a session, by their text."""
+
+    _known: OrderedDict[str, _Known] = field(default_factory=OrderedDict[str, _Known])
+
+    def look(self, bound: Bound) -> Bound:
+        """The statement with those of its numbers that are to be parameters."""
+        now = numbers_read(_arguments(bound))
+        known = self._known.get(bound.site.text)
+        if known is None:
+            self._known[bound.site.text] = _Known(now)
+            if len(self._known) > _STATEMENTS:
+                self._known.popitem(last=False)
+            return bound
+        self._known.move_to_end(bound.site.text)
+        others = {
+            where
+            for where, value in now.items()
+            if where in known.numbers and not same_number(value, known.numbers[where])
+        }
+        known.numbers, known.varying = now, known.varying | others
+        return bound if known.constant else replace(bound, varying=known.varying & now.keys())
+
+    def learn(self, outcome: Outcome) -> None:
+        """Statements that could not be compiled without knowing their numbers are not tried again."""
+        for bound in outcome.bounds:
+            if bound.varying and (outcome.workspace is None or not outcome.workspace.varying):
+                self._known[bound.site.text].constant = True
+
+
+def _arguments(bound: Bound) -> Iterator[object]:
+    for stage in bound.stages:
+        yield from (stage.callee, *stage.args, *stage.kwargs.values())
+
+
+def sentences(bounds: Iterable[Bound], workspace: Workspace | None) -> Iterator[str]:
+    """Which captured numbers are constants of the compiled code, and which are parameters."""
+    free = {} if workspace is None else workspace.parameters
+    read = [where for bound in bounds for where in numbers_read(_arguments(bound)) if where not in free]
+    constants = [f"`{name}`" for name in dict.fromkeys(where[2] for where in read)]
+    if constants:
+        again = "another value when the cell runs again makes it a parameter"
+        verb, what = ("is", "a constant") if len(constants) == 1 else ("are", "constants")
+        yield f"{_listed(constants)} {verb} {what} of the compiled code; {again}."
+    if free:
+        yield kept_changing(each.name for each in free.values())
+
+
+def kept_changing(names: Iterable[str]) -> str:
+    """What is said of parameters."""
+    given = [f"`{name}`" for name in dict.fromkeys(names)]
+    it = "it" if len(given) == 1 else "them"
+    outside = f"the compiled loop is given {it} from outside"
+    return f"{_listed(given)} kept changing: {outside}, so that another change costs no compilation."
+
+
+def _listed(names: list[str]) -> str:
+    return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]

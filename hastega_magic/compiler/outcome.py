@@ -1,0 +1,50 @@
+"""Statements on their way through the driver: groups that become one loop, and what running them gave."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from hastega_magic.compiler.execute import Execution
+from hastega_magic.compiler.statement import Bound, Loop
+from hastega_magic.compiler.workspace import Workspace
+
+
+@dataclass
+class Group:
+    """Neighbouring statements that become one loop."""
+
+    workspace: Workspace
+    loops: list[Loop] = field(default_factory=list[Loop])
+
+    def names(self) -> set[str]:
+        """Variables that the group assigns."""
+        return {loop.bound.target for loop in self.loops if loop.bound.target is not None}
+
+
+@dataclass
+class Outcome:
+    """What running statements gave; `execution` is that of the last loop, None if all was left to Python."""
+
+    bounds: Sequence[Bound]
+    values: list[object]
+    loops: Sequence[Loop]
+    execution: Execution | None
+    group: int
+    workspace: Workspace | None = None
+
+    @property
+    def whole(self) -> bool:
+        """Whether one compiled loop for each value computed it, so that other back ends can be asked for the same."""
+        ran = self.execution
+        whole = ran is not None and len(self.loops) == len(self.values) and not ran.fell_back
+        return whole and not any(loop.built.bespoke for loop in self.loops)
+
+    @property
+    def bespoke(self) -> bool:
+        """Whether compiled loops computed all of it, of which some are made for its very elements."""
+        complete = sum(len(loop.stages) for loop in self.loops) == sum(
+            len(bound.stages) for bound in self.bounds
+        )
+        found = any(loop.built.bespoke for loop in self.loops) or len(self.loops) > len(self.values)
+        return self.execution is not None and complete and found and not self.execution.fell_back

@@ -1,0 +1,183 @@
+"""What names hold after a branch: one of two values, or one that only some elements have."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol, TypeGuard
+
+from hastega_magic.errors import NotCompilable
+from hastega_magic.ir.expr import Expr, Value, flatten, is_const, make
+from hastega_magic.syntax.values import FALSE, NONE, TRUE, Partly, Poison, Symbolic, is_none
+from hastega_magic.types import INT
+
+Names = dict[str, Symbolic]
+
+
+class Chooser(Protocol):
+    """What makes selections: the graph."""
+
+    def choose(self, condition: Expr, yes: Symbolic, no: Symbolic) -> Symbolic:
+        """One of two values of the same shape."""
+        ...
+
+
+def both(first: Expr, second: Expr) -> Expr:
+    """`first and second`, of which the second counts only where the first holds."""
+    if first is TRUE or second is FALSE:
+        return second
+    if first is FALSE or second is TRUE or first is second:
+        return first
+    return make("select", first, second, FALSE)
+
+
+def either(first: Expr, second: Expr) -> Expr:
+    """`first or second`, of which the second counts only where the first does not hold."""
+    if first is TRUE or second is FALSE:
+        return first
+    if first is FALSE or second is TRUE:
+        return second
+    return make("select", first, TRUE, second)
+
+
+def opposite(condition: Expr) -> Expr:
+    """`not condition`."""
+    if is_const(condition):
+        return FALSE if condition.value else TRUE
+    return condition.args[0] if condition.op == "not" else make("not", condition)
+
+
+def choice(condition: Expr, yes: Expr, no: Expr) -> Expr:
+    """One of two conditions."""
+    if yes is no or condition is TRUE:
+        return yes
+    if no is FALSE:
+        return both(condition, yes)
+    if yes is FALSE:
+        return both(opposite(condition), no)
+    if yes is TRUE:
+        return either(condition, no)
+    if no is TRUE:
+        return either(opposite(condition), yes)
+    return make("select", condition, yes, no)
+
+
+def merged(graph: Chooser, condition: Expr, yes: Mapping[str, Symbolic], no: Mapping[str, Symbolic]) -> Names:
+    """Names after a branch that elements take where the condition holds."""
+    if condition is TRUE:
+        return dict(yes)
+    found: Names = {}
+    for name in {**yes, **no}:
+        left, right = yes.get(name), no.get(name)
+        if left is right:
+            assert left is not None
+            found[name] = left
+        elif isinstance(left, Poison) or isinstance(right, Poison):
+            found[name] = left if isinstance(left, Poison) else right  # pyright: ignore[reportArgumentType]
+        elif left is None or right is None:
+            found[name] = _bound_in_one(name, condition, left, right)
+        else:
+            found[name] = _one_of(graph, name, condition, left, right)
+    return found
+
+
+def _bound_in_one(name: str, condition: Expr, left: Symbolic | None, right: Symbolic | None) -> Symbolic:
+    """A name that has a value on one side alone."""
+    value, there = (left, condition) if left is not None else (right, opposite(condition))
+    assert value is not None
+    if isinstance(value, Partly) and value.unbound:
+        return Partly(both(there, value.present), value.value, True, name)
+    if numeric(value):
+        return Partly(there, value, True, name)
+    return Poison(f"`{name}` has a value only for some elements")
+
+
+def _one_of(graph: Chooser, name: str, condition: Expr, left: Symbolic, right: Symbolic) -> Symbolic:
+    try:
+        return partly(graph, name, condition, left, right) or graph.choose(condition, left, right)
+    except NotCompilable as error:
+        return Poison(f"`{name}` depends on the element: {error}{_instead(left, right)}")
+
+
+def partly(graph: Chooser, name: str, condition: Expr, yes: Symbolic, no: Symbolic) -> Symbolic | None:
+    """One of two values of which one at least is missing for some elements; None where both are there."""
+    sides = [yes, no]
+    if not any(isinstance(side, Partly) or is_none(side) for side in sides):
+        return None
+    if all(is_none(side) for side in sides):
+        return NONE
+    kinds = {side.unbound for side in sides if isinstance(side, Partly)} | {
+        False for side in sides if is_none(side)
+    }
+    values = [side.value if isinstance(side, Partly) else side for side in sides if not is_none(side)]
+    if len(kinds) > 1 or not all(numeric(value) for value in values):
+        raise NotCompilable("it is None, or has no value, for some elements")
+    value = values[0] if len(values) == 1 else graph.choose(condition, *values)
+    there = [side.present if isinstance(side, Partly) else FALSE if is_none(side) else TRUE for side in sides]
+    present = choice(condition, *there)
+    assert numeric(value)
+    return value if present is TRUE else Partly(present, value, kinds.pop(), name)
+
+
+def numeric(value: Symbolic) -> TypeGuard[Value]:
+    """Whether the value is a number, or a tuple of such: what a loop can carry."""
+    pending: list[Symbolic] = [value]
+    while pending:
+        each = pending.pop()
+        if isinstance(each, tuple):
+            if not each:
+                return False
+            pending += each
+        elif not isinstance(each, Expr):
+            return False
+    return True
+
+
+def _instead(left: Symbolic, right: Symbolic) -> str:
+    """How a name is written that has one type for all elements."""
+    if not (numeric(left) and numeric(right)):
+        return ""
+    pairs = [
+        pair for pair in zip(flatten(left), flatten(right), strict=False) if pair[0].type is not pair[1].type
+    ]
+    pairs += [(other, one) for one, other in pairs]
+    for node, other in pairs:
+        if is_const(node, _INFINITE) or is_const(node, -_INFINITE):
+            return "; begin with `None` instead, and test `is None`" if other.type is INT else ""
+    for node, other in pairs:
+        if is_const(node) and node.type is INT and other.type.is_float:
+            return f"; write `{node.value}.0` where it is {node.value}"
+    return "; `float(...)` makes both floats" if any(node.type.is_float for node, _ in pairs) else ""
+
+
+_INFINITE = float("inf")
+
+
+def implied(path: Expr | None, condition: Expr) -> bool:
+    """Whether a condition is seen to hold wherever the path is taken."""
+    if condition is TRUE:
+        return True
+    if path is None:
+        return False
+    known = set(_parts(path))
+    return all(part in known for part in _parts(condition))
+
+
+def _parts(condition: Expr) -> list[Expr]:
+    """Conditions that hold where this one does, in their simplest form."""
+    found: list[Expr] = []
+    pending = [condition]
+    while pending:
+        node = pending.pop()
+        if node.op == "and" or (node.op == "select" and node.args[2] is FALSE):
+            pending += node.args[:2]
+        elif node.op == "not" and node.args[0].op == "not":
+            pending.append(node.args[0].args[0])
+        elif node.op == "not" and _is_or(node.args[0]):
+            pending += [opposite(node.args[0].args[0]), opposite(node.args[0].args[-1])]
+        else:
+            found.append(node)
+    return found
+
+
+def _is_or(node: Expr) -> bool:
+    return node.op == "or" or (node.op == "select" and node.args[1] is TRUE)

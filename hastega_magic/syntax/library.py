@@ -1,0 +1,111 @@
+"""Functions of Python that are compiled as Python functions over smaller ones.
+
+Where they raise, or leave 64 bits, Python computes the element by its own function.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from types import FunctionType
+from typing import Any, cast
+
+from hastega_magic.errors import NotCompilable
+from hastega_magic.ir.expr import const
+from hastega_magic.syntax import arithmetic
+from hastega_magic.syntax.graph import Graph
+from hastega_magic.syntax.values import Rule, Symbolic, number, required
+
+
+def _require(graph: Graph, args: Sequence[Symbolic]) -> Symbolic:
+    value, condition = args
+    return required(number(value), number(condition))
+
+
+require: Any = Rule(_require)
+"""The first argument, where the second holds."""
+
+
+def _gcd(a: int, b: int) -> int:
+    a, b = abs(a), abs(b)
+    while b:
+        a, b = b, a % b
+    return a
+
+
+def _lcm(a: int, b: int) -> int:
+    return abs(a // _gcd(a, b) * b) if a and b else 0
+
+
+def _comb(n: int, k: int) -> int:
+    n = require(n, (n >= 0) & (k >= 0))
+    k = min(k, n - k)
+    result = 1 if k >= 0 else 0
+    for i in range(k):
+        result = result * (n - i) // (i + 1)
+    return result
+
+
+def _factorial(n: int) -> int:
+    n = require(n, n >= 0)
+    result = 1
+    for i in range(2, n + 1):
+        result *= i
+    return result
+
+
+def _power_modulo(base: int, exponent: int, modulus: int) -> int:
+    exponent = require(exponent, (exponent >= 0) & (modulus != 0))
+    base %= modulus
+    result = 1 % modulus
+    while exponent:
+        if exponent & 1:
+            result = result * base % modulus
+        exponent >>= 1
+        if exponent:
+            base = base * base % modulus
+    return result
+
+
+def _of_ints(
+    name: str, function: Callable[..., int], *counts: int
+) -> Callable[[Graph, Sequence[Symbolic]], Symbolic]:
+    """A call of a function that takes ints alone, and so many."""
+
+    def handler(graph: Graph, args: Sequence[Symbolic]) -> Symbolic:
+        if len(args) not in counts:
+            raise NotCompilable(f"`{name}` with {len(args)} arguments has no compiled form")
+        return graph.inline(graph, cast(FunctionType, function), _ints(graph, name, args), {})
+
+    return handler
+
+
+def _folded(
+    name: str, function: Callable[..., int], empty: int
+) -> Callable[[Graph, Sequence[Symbolic]], Symbolic]:
+    """A call of a function of any number of ints, which takes one after the other."""
+
+    def handler(graph: Graph, args: Sequence[Symbolic]) -> Symbolic:
+        given = _ints(graph, name, args)
+        if not given:
+            return const(empty)
+        if len(given) == 1:
+            return graph.make("abs", given[0])
+        inline, known = graph.inline, cast(FunctionType, function)
+        return functools.reduce(lambda a, b: inline(graph, known, (a, b), {}), given)
+
+    return handler
+
+
+def _ints(graph: Graph, name: str, args: Sequence[Symbolic]) -> list[Symbolic]:
+    nodes = list(map(number, args))
+    if any(node.type.is_float for node in nodes):
+        raise NotCompilable(f"`{name}` of a float: Python raises TypeError")
+    return [arithmetic.as_int(graph, node) for node in nodes]
+
+
+gcd = _folded("math.gcd", _gcd, 0)
+lcm = _folded("math.lcm", _lcm, 1)
+comb = _of_ints("math.comb", _comb, 2)
+factorial = _of_ints("math.factorial", _factorial, 1)
+power_modulo = _of_ints("pow", _power_modulo, 3)

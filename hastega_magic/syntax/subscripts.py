@@ -1,0 +1,79 @@
+"""Subscripts inside functions: parts of tuples, and elements of captured arrays."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, cast
+
+from hastega_magic.errors import NotCompilable
+from hastega_magic.ir.expr import Expr, const, is_const
+from hastega_magic.syntax.functions import described
+from hastega_magic.syntax.graph import Graph
+from hastega_magic.syntax.values import Known, Symbolic, captured_tuple, number, required
+from hastega_magic.types import Complex
+
+if TYPE_CHECKING:
+    from hastega_magic.syntax.expressions import Frame
+
+_NO_ARRAYS: tuple[type[object], ...] = (dict, str, bytes, set, frozenset)
+
+_MANY = 64
+"""Items of a tuple that a number may choose from."""
+
+
+def subscript(frame: Frame, value: Symbolic, index: ast.expr) -> Symbolic:
+    """The value of `value[index]`."""
+    items = captured_tuple(value)
+    if items is not None and (isinstance(index, ast.Slice) or _is_const_index(frame.evaluate(index))):
+        return _part(frame, items, index)
+    if isinstance(value, tuple) and not isinstance(value, Complex):
+        return _part(frame, value, index)
+    if isinstance(value, Known):
+        if isinstance(index, (ast.Slice, ast.Tuple)):
+            raise NotCompilable(f"a slice of `{value.name}` is taken")
+        place = frame.evaluate(index)
+        if isinstance(value.value, _NO_ARRAYS):
+            raise NotCompilable(f"`{value.name}` is {described(value.value)}, not an array of numbers")
+        return frame.graph.item(value, number(place))
+    raise NotCompilable("a number is subscripted")
+
+
+def _part(frame: Frame, items: tuple[Symbolic, ...], index: ast.expr) -> Symbolic:
+    """An element or a slice of a tuple, by constants; what is left out was evaluated all the same."""
+    frame.graph.keep(items)
+    if isinstance(index, ast.Slice):
+        bounds = [part and _constant_index(frame, part) for part in (index.lower, index.upper, index.step)]
+        return items[slice(*bounds)]
+    where = frame.evaluate(index)
+    if isinstance(where, Expr) and where.type.is_integral and not is_const(where):
+        return _some_part(frame.graph, items, where)
+    place = _constant_index(frame, index)
+    if not -len(items) <= place < len(items):
+        raise NotCompilable("a tuple is subscripted beyond its end")
+    return items[place]
+
+
+def _some_part(graph: Graph, items: tuple[Symbolic, ...], place: Expr) -> Symbolic:
+    """An element of a tuple by a number that is not known yet; beyond its end Python raises."""
+    size = len(items)
+    if not 0 < size <= _MANY:
+        raise NotCompilable(f"a tuple of {size} items is subscripted with something that is no constant")
+    within = graph.make("and", graph.make("ge", place, const(-size)), graph.make("lt", place, const(size)))
+    graph.keep(required(place, within))
+    result = items[-1]
+    for at in range(size - 2, -1, -1):
+        here = graph.make("or", graph.make("eq", place, const(at)), graph.make("eq", place, const(at - size)))
+        result = graph.choose(here, items[at], result)
+    return result
+
+
+def _constant_index(frame: Frame, node: ast.expr) -> int:
+    place = frame.evaluate(node)
+    if not _is_const_index(place):
+        raise NotCompilable("a tuple is subscripted with something that is no constant")
+    return cast(int, cast(Expr, place).value)
+
+
+def _is_const_index(value: Symbolic) -> bool:
+    """Whether the value is an integer constant."""
+    return isinstance(value, Expr) and is_const(value) and value.type.is_integral

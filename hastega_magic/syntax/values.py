@@ -1,0 +1,142 @@
+"""What expressions inside a function stand for while it is evaluated over graph nodes."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+
+from hastega_magic.errors import NotCompilable
+from hastega_magic.ir.expr import Expr, Value, const, make, map_value
+from hastega_magic.syntax.functions import described
+from hastega_magic.types import Complex
+
+TRUE, FALSE = const(True), const(False)
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """A Python object that is no number, known while compiling: a function, a module, an array, None."""
+
+    value: object
+    name: str
+
+
+@dataclass(frozen=True, eq=False)
+class Nested:
+    """A function that is defined inside the function being read: its tree, the frame around it, and its defaults."""
+
+    node: ast.Lambda | ast.FunctionDef
+    frame: object
+    defaults: Mapping[str, Symbolic]
+
+
+@dataclass(frozen=True, eq=False)
+class Rule:
+    """A function whose calls are compiled by a function over graph and arguments; `Known` holds it."""
+
+    handler: Callable[[Any, Sequence[Symbolic]], Symbolic]
+
+
+@dataclass(frozen=True, eq=False)
+class Range:
+    """A `range` of which the ends may depend on the element; `Known` holds it."""
+
+    start: Expr
+    stop: Expr
+    step: int
+
+
+@dataclass(frozen=True, eq=False)
+class Poison:
+    """A name that has no value that compiled code could use, and why; only reading it is an error.
+
+    `early`: a turn of a loop reads it before the same turn assigns it, so that an earlier turn's value may be meant.
+    """
+
+    reason: str
+    early: bool = False
+
+
+class ReadTooEarly(NotCompilable):
+    """A name is read that has no value before the first turn."""
+
+
+@dataclass(frozen=True, eq=False)
+class Partly:
+    """A value of which only some elements have one, those where `present` holds.
+
+    The others have None; or nothing, where `unbound`, so that Python raises if the name is read.
+    """
+
+    present: Expr
+    value: Value
+    unbound: bool
+    name: str
+
+
+Symbolic = Expr | Known | Poison | Partly | tuple["Symbolic", ...]
+"""What an expression gives: a number's node, a known object, or a tuple of such. Names may hold a Poison."""
+
+NONE = Known(None, "None")
+
+_PLAIN = (bool, int, float, np.bool_, np.float64, np.float32)
+
+
+def known(value: object, name: str) -> Symbolic:
+    """A captured object: numbers are constants; subclasses of numbers may do as they like, and are not."""
+    if type(value) in _PLAIN:
+        return const(value)
+    if type(value) in (complex, np.complex64):
+        held = cast("complex | np.complex64", value)
+        return Complex((const(held.real), const(held.imag)))
+    if isinstance(value, np.integer):  # `arr.max()`: integers are Python integers here
+        return const(int(cast("np.integer[Any]", value)))
+    return Known(value, name)
+
+
+def is_none(value: Symbolic) -> bool:
+    """Whether the value is None for all elements."""
+    return isinstance(value, Known) and value.value is None
+
+
+def captured_tuple(value: Symbolic) -> tuple[Symbolic, ...] | None:
+    """The items of a captured tuple; None for everything else."""
+    content = value.value if isinstance(value, Known) else None
+    if not isinstance(content, tuple):
+        return None
+    return tuple(known(item, cast(Known, value).name) for item in cast("tuple[object, ...]", content))
+
+
+def items_in(value: Symbolic) -> tuple[Symbolic, ...] | None:
+    """The items of a tuple, made here or captured; None for everything else."""
+    if isinstance(value, Complex):
+        return None
+    return value if isinstance(value, tuple) else captured_tuple(value)
+
+
+def required(value: Value, condition: Expr) -> Value:
+    """The value where the condition holds; elements where it does not are evaluated, or refused, by Python."""
+    if condition is TRUE:
+        return value
+    return map_value(lambda node: make("required", node, condition), value)
+
+
+def number(value: Symbolic) -> Expr:
+    """The node of a number; NotCompilable for everything else."""
+    if isinstance(value, Partly):
+        value = required(value.value, value.present)  # where it is None, Python raises
+    if isinstance(value, Expr):
+        return value
+    if isinstance(value, Complex):
+        raise NotCompilable("a complex number stands where a real one is needed")
+    if isinstance(value, tuple):
+        raise NotCompilable("a tuple stands where a number is needed")
+    if isinstance(value, Poison):
+        raise NotCompilable(value.reason)
+    if value.value is None:
+        raise NotCompilable("None takes part, and only numbers are compiled")
+    raise NotCompilable(f"`{value.name}` is {described(value.value)}, not a number")
