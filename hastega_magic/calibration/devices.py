@@ -76,11 +76,11 @@ def _measured(info: Any, fits: list[Fit]) -> Device:
     sending = timed("found = xs |> sum", on, {"xs": np.arange(_ARRAY, dtype=np.float64)})
     getting = timed(f"found = range({_ARRAY}) |> map(_ * 0.5)", on)
     inward, local = _slope(sending, f"to {info.name}", fits)
-    outward, _ = _slope(getting, f"from {info.name}", fits)
+    outward, stored = _slope(getting, f"from {info.name}", fits)
     return Device(
         info.number, info.name, info.platform, driver_of(info), info.kind, info.unified, launch, min(kernel, launch),
         latency, pinned, pageable, 0.0 if info.unified else inward, 0.0 if info.unified else outward,
-        _fresh(getting), local, statistics.median(compiling), classes,
+        _fresh(getting), local, stored, statistics.median(compiling), classes,
     )  # fmt: skip
 
 

@@ -130,7 +130,7 @@ class Device:
     latency, pinned, pageable  (to the device, from it): seconds of a small transfer, and of a byte of a large one
     inward, outward  seconds for each byte that a loop sends or gets, with what the host does for it
     fresh     the same, more, where the result's memory is new
-    local     seconds for each byte that a kernel reads or writes of the device's own memory
+    local     seconds for each byte that a kernel reads of the device's own memory, `stored` for one that it writes
     compile   seconds that its compiler takes for a kernel
     classes   seconds of an operation for one element
     """
@@ -150,6 +150,7 @@ class Device:
     outward: float
     fresh: float
     local: float
+    stored: float
     compile: float
     classes: Mapping[str, float]
 

@@ -168,7 +168,7 @@ class DeviceModel(Model):
         self._element = arithmetic(features, device.classes)
         lists = machine.cpu.lists
         self._listing = sum(lists.get(name, max(lists.values(), default=0.0)) for name in features.lists)
-        self._local = (features.inward + features.outward + features.packed) * device.local
+        self._local = features.inward * device.local + (features.outward + features.packed) * device.stored
         self._after = features.unlisted * machine.cpu.unlist
 
     def predict(self, case: Case) -> Prediction:

@@ -6,7 +6,7 @@ from hastega_magic.cost.machine import Cpu, Curve, Device, Identity, Machine, Py
 GPU = Device(
     number=0, name="A GPU", platform="A platform", driver="1.0", kind="gpu", shared=False, launch=1e-4, kernel=1e-5,
     latency=(1e-5, 1e-5), pinned=(2e-11, 2e-11), pageable=(1e-10, 1e-10), inward=1e-10, outward=1e-10, fresh=0.0,
-    local=1e-12, compile=0.1, classes=dict.fromkeys(CLASSES, 1e-13),
+    local=1e-12, stored=1e-12, compile=0.1, classes=dict.fromkeys(CLASSES, 1e-13),
 )  # fmt: skip
 
 

@@ -112,6 +112,16 @@ def test_threads_between_one_and_all():
     assert times[3] == times[4], "there are no more"
 
 
+def test_what_a_device_writes_has_a_price_of_its_own():
+    slow = replace(GPU, shared=True, stored=1e-9)
+    there, case = machine(slow), Case(10**7)
+    reading, writing = features(1.0, inward=8.0), features(1.0, outward=8.0)
+    assert DeviceModel("opencl:0", reading, there, slow).seconds(case) < 1e-2
+    found = DeviceModel("opencl:0", writing, there, slow).predict(case)
+    assert found.bound == "memory"
+    assert found.seconds == pytest.approx(8e-2, rel=0.01)
+
+
 def test_the_sentence_has_the_figures():
     there, case = machine(GPU), Case(33_554_432)
     found = features(60.0, inward=8.0, outward=8.0, bus_in=8.0, bus_out=8.0)
