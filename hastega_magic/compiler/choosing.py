@@ -151,7 +151,7 @@ def choose(
         there = replace(case, resident=_resident(outline.device, columns, length))
         if outline.at_least(there) > _CLEAR * seconds:
             continue
-        model = _model(compiled, known, outline.device)
+        model = device_model(compiled, known, outline.device)
         if model is None or (gain := seconds - known.seconds(model, there)) < (1 - _CLEAR) * seconds:
             continue
         if not _paid(compiled, known, outline.device, gain):
@@ -173,7 +173,7 @@ def refused(known: Costs, on: str) -> None:
     known.devices[int(on.partition(":")[2])] = None
 
 
-def _model(compiled: CompiledLoop, known: Costs, device: Device) -> DeviceModel | None:
+def device_model(compiled: CompiledLoop, known: Costs, device: Device) -> DeviceModel | None:
     """The loop as the device would run it."""
     if device.number not in known.devices:
         known.devices[device.number] = None
@@ -247,5 +247,6 @@ def _resident(device: Device, columns: Sequence[Column], length: int) -> float:
 
 
 __all__ = [
-    "Choice", "Costs", "Curves", "case_of", "choose", "costs_of", "is_built", "learn", "lowered", "refused",
+    "Choice", "Costs", "Curves", "case_of", "choose", "costs_of", "device_model", "is_built", "learn", "lowered",
+    "refused",
 ]  # fmt: skip

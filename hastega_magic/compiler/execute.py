@@ -12,7 +12,8 @@ import numpy as np
 from hastega_magic.compiler import known, running
 from hastega_magic.compiler.backends import Backend, Job, backend_of
 from hastega_magic.compiler.choosing import Choice
-from hastega_magic.compiler.loops import CompiledLoop, compile_loop
+from hastega_magic.compiler.foreseen import foreseen
+from hastega_magic.compiler.loops import CompiledLoop, compile_loop, tuning_key
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.recover import Recovery, assembled
 from hastega_magic.compiler.split import Split
@@ -94,19 +95,25 @@ def execute(
     """
 
     def elsewhere(other: Backend) -> Job:
-        pipelines = [loop.pipeline for loop in loops]
         theirs, fused, _ = compile_loop(pipelines, workspace.table_columns, options, trace, other)
         return job_of(theirs, fused, loops, workspace, trace)
 
+    pipelines = [loop.pipeline for loop in loops]
     began, said_before = time.perf_counter(), len(trace.events)
+    if known.something() and compiled.tuning_key != tuning_key(
+        compiled.structure, compiled.state.large, options, backend
+    ):  # compiled for all threads, and one was chosen
+        compiled, fused, _ = compile_loop(pipelines, workspace.table_columns, options, trace, backend)
     job = replace(job_of(compiled, fused, loops, workspace, trace), elsewhere=elsewhere)
     if isinstance(backend, Split):
         backend, told = backend.fitting(job, fused.outputs)
         for sentence in told:
             trace.add("why", text=sentence)
+        if isinstance(backend, Split):
+            kernel = job.variant(job.first).kernel
+            backend = replace(backend, predict=foreseen(compiled, kernel, loops, options, backend.devices))
     tuning = search(compiled, job, backend, options, trace) if tune else None
     if tuning is not None:
-        pipelines = [loop.pipeline for loop in loops]
         compiled, fused, _ = compile_loop(pipelines, workspace.table_columns, options, trace, backend)
         job = replace(job_of(compiled, fused, loops, workspace, trace), elsewhere=elsewhere)
         began, said_before = time.perf_counter(), len(trace.events)

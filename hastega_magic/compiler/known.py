@@ -1,21 +1,17 @@
-"""Schedules that were found faster than the compiler's own, by loop and machine: read once, and kept on disk."""
+"""Schedules that were found faster than the compiler's own, by loop: read once, and kept in the machine's store.
+
+The store is that of the cost model's figures, so what was found goes with the machine, its drivers and our version.
+"""
 
 from __future__ import annotations
 
-import hashlib
-import os
-import tempfile
 import threading
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
-from pathlib import Path
 from typing import Any, cast
 
-import hastega_magic
+from hastega_magic.compiler import costs
+from hastega_magic.cost.store import Json, Store
 from hastega_magic.ir.schedule import Tuned
-from hastega_magic.runtime import cpu
-from hastega_magic.runtime.threads import default_threads
-from hastega_magic.tuning.store import Json, Store
 
 _MOST = 2000
 """Findings that are kept; the oldest go first."""
@@ -74,9 +70,10 @@ def keep(key: str, finding: Finding) -> None:
     """Know it from now on, in other processes too."""
 
     def changed(data: Json) -> Json:
-        kept: Mapping[str, Any] = data["tuned"] if isinstance(data.get("tuned"), dict) else {}
-        rest = {name: value for name, value in kept.items() if name != key}
-        newest = dict(list(rest.items())[-_MOST + 1 :])
+        stored: object = data.get("tuned")
+        kept = cast("dict[str, Any]", stored) if isinstance(stored, dict) else {}
+        rest = [(name, value) for name, value in kept.items() if name != key]
+        newest = dict(rest[-_MOST + 1 :])
         return data | {"tuned": newest | {key: asdict(finding)}}
 
     with _KNOWN.lock:
@@ -94,7 +91,7 @@ def said() -> str:
 
 
 def forget() -> None:
-    """Read the file anew when it is next asked for."""
+    """Read the store anew when it is next asked for."""
     with _KNOWN.lock:
         _KNOWN.store = None
         _KNOWN.findings.clear()
@@ -102,27 +99,12 @@ def forget() -> None:
 
 def _load() -> Store:
     if _KNOWN.store is None:
-        _KNOWN.store = Store(_folder() / f"tuned-{_machine()}.json")
+        _KNOWN.store = costs.store()
         data = _KNOWN.store.read().get("tuned")
         entries = cast("dict[str, object]", data) if isinstance(data, dict) else {}
         read = {key: _finding(value) for key, value in entries.items()}
         _KNOWN.findings = {key: value for key, value in read.items() if value is not None}
     return _KNOWN.store
-
-
-def _machine() -> str:
-    """This machine and this version in a word: what was found holds nowhere else."""
-    host = cpu.host()
-    facts = f"{host} {sorted(host.features)} {default_threads()} {hastega_magic.__version__}"
-    return hashlib.blake2b(facts.encode(), digest_size=8).hexdigest()
-
-
-def _folder() -> Path:
-    base = os.environ.get("XDG_CACHE_HOME", "")
-    try:
-        return (Path(base) if base and Path(base).is_absolute() else Path.home() / ".cache") / "hastega"
-    except RuntimeError:  # a user without a home
-        return Path(tempfile.gettempdir()) / "hastega"
 
 
 def _finding(value: object) -> Finding | None:

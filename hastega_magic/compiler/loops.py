@@ -157,7 +157,7 @@ def compile_loop(
         structure = _structure(state, options, exact) if exact else shape
         finding = None
         if known.something():
-            finding = known.found(_tuning_key(structure, state.large, options, backend))
+            finding = known.found(tuning_key(structure.hexdigest(), state.large, options, backend))
         tuned = UNTUNED if finding is None else finding.tuned
         key = _key(structure, state.large, options, backend, tuned)
         if key in _CACHE:
@@ -167,7 +167,7 @@ def compile_loop(
         leaves = Leaves(tuple(sources) if exact else tuple(map(_rounded, sources)), tuple(limits))
         compiled = _analyse(replace(state, leaves=leaves, tuned=tuned), options, backend, trace)
         compiled.structure = structure.hexdigest()
-        compiled.tuning_key = _tuning_key(structure, state.large, options, backend)
+        compiled.tuning_key = tuning_key(compiled.structure, state.large, options, backend)
         compiled.finding = finding
         if compiled.variants.proved or not has_range:
             break
@@ -210,10 +210,10 @@ def _key(structure: hashlib.blake2b, large: bool, options: Options, backend: Bac
     return hasher.digest()
 
 
-def _tuning_key(structure: hashlib.blake2b, large: bool, options: Options, backend: Backend) -> str:
+def tuning_key(structure: str, large: bool, options: Options, backend: Backend) -> str:
     """What a finding holds for: the loop, sizes like this one, where it runs, and what the user left to be decided."""
     limits = f"{options.width} {options.threads} {options.device_memory}"
-    return f"{structure.hexdigest()} {large} {backend.tuned_as} {limits}"
+    return f"{structure} {large} {backend.tuned_as} {limits}"
 
 
 def _structure(state: State, options: Options, exact: bool) -> hashlib.blake2b:

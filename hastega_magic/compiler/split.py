@@ -65,7 +65,7 @@ class Split:
     cpu: Cpu
     devices: tuple[OpenCl, ...]
     predict: Predict | None = None
-    book: Book = field(default=BOOK, compare=False)
+    book: Book = field(default_factory=lambda: BOOK, compare=False)
     name: str = "all"
     language: str = "llvm"
 

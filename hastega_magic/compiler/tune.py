@@ -14,7 +14,7 @@ from hastega_magic.compiler import known
 from hastega_magic.compiler.backend_opencl import OpenCl
 from hastega_magic.compiler.backends import Backend, Cpu, Job
 from hastega_magic.compiler.known import Finding, Timed
-from hastega_magic.compiler.loops import Body, CompiledLoop
+from hastega_magic.compiler.loops import Body, CompiledLoop, tuning_key
 from hastega_magic.compiler.options import Options
 from hastega_magic.errors import HastegaError
 from hastega_magic.ir import abi
@@ -184,7 +184,8 @@ class _Tuner:
         tuned = UNTUNED if best is own else best.candidate
         today = date.today().isoformat()  # noqa: DTZ011  the user's day
         finding = Finding(tuned, self._timed(own), self._timed(best), self.elements, today)
-        known.keep(self.own.tuning_key, finding)
+        key = tuning_key(self.own.structure, self.own.state.large, self.options, self.backend)
+        known.keep(key, finding)
         return True
 
     def _timed(self, trial: Trial) -> Timed:

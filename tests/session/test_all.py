@@ -4,12 +4,13 @@ import warnings
 from concurrent.futures import Future
 from dataclasses import replace
 
+import machines
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hastega_magic.compiler import shares, split
+from hastega_magic.compiler import costs, shares, split
 from hastega_magic.compiler.backend_opencl import OpenCl
 from hastega_magic.compiler.loops import clear_cache
 from hastega_magic.errors import NotCompilable
@@ -189,6 +190,26 @@ def test_the_report_says_who_computed_what():
     assert "__kernel" in pipeline["code"]["opencl"]
     assert "opencl" not in pipeline["code"].get("not_run", []), "the device ran it"
     assert session.last_report.from_dict(session.last_report.to_dict()) == session.last_report
+
+
+def test_the_first_shares_are_the_cost_models_where_the_machine_was_measured(monkeypatch):
+    info = opencl.devices()[0]
+    driver = opencl.driver_version(0)
+    device = replace(machines.GPU, number=0, name=info.name, platform=info.platform, driver=driver)
+    cell = "y = range(400_000) |> map(lambda v: v * v % 1000) |> map(lambda v: v * v % 999)"
+    given = []
+    for each, calibrated in ((2e-10, True), (6e-10, True), (6e-10, False)):
+        measured = machines.machine(replace(device, classes=dict.fromkeys(device.classes, each)))
+        with monkeypatch.context() as patch:
+            patch.setattr(
+                costs._KNOWN, "machine", measured if calibrated else replace(measured, calibrated="")
+            )
+            patch.setattr(split, "BOOK", shares.Book())
+            clear_cache()
+            found = assert_as_alone(cell)["split"]
+        assert found["by"] == ("predicted" if calibrated else "probed")
+        given.append(found["parts"][1]["elements"])
+    assert 0 < given[1] < given[0] < 400_000, "a slower device gets less"
 
 
 def test_phases_of_both_and_by_how_much_they_overlap(monkeypatch):

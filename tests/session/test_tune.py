@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import hastega_magic
-from hastega_magic.compiler import execute, known, tune
+from hastega_magic.compiler import costs, execute, known, tune
 from hastega_magic.compiler.loops import cached_loops, clear_cache
 from hastega_magic.errors import UsageError
 from hastega_magic.ir.schedule import Tuned
@@ -37,10 +37,16 @@ CELL = "y = x |> map(lambda v: v * v % 1000 - 5)"
 @pytest.fixture(autouse=True)
 def nothing_known(monkeypatch, tmp_path):
     """A cache folder of the test's own, and no loops of others."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    known.forget()
-    clear_cache()
-    yield
+    with monkeypatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path))
+        anew()
+        yield
+    anew()
+
+
+def anew():
+    """As another kernel begins."""
+    costs.forget()
     known.forget()
     clear_cache()
 
@@ -139,10 +145,9 @@ def test_the_fastest_is_taken_shown_and_remembered(monkeypatch):
         "the run that is shown is tuned"
     )
 
-    for anew in (False, True):
-        if anew:  # as another kernel finds it
-            known.forget()
-            clear_cache()
+    for other in (False, True):
+        if other:  # as another kernel finds it
+            anew()
         _, _, pipeline = run(CELL)
         again = pipeline["tuning"]
         assert (pipeline["vector"]["lanes"], pipeline["vector"]["in_flight"]) == lanes
@@ -223,7 +228,7 @@ def test_an_interrupt_keeps_the_best_so_far(monkeypatch):
 def test_a_damaged_file_and_another_version_are_no_findings(monkeypatch, tmp_path):
     Clock(monkeypatch, {(8, 8): 4e-3})
     run(CELL, tune=True)
-    (file,) = (tmp_path / "hastega").glob("tuned*.json")
+    (file,) = (tmp_path / "hastega").glob("machine-*.json")
     data = json.loads(file.read_text())
     (key,) = data["tuned"]
 
@@ -231,8 +236,7 @@ def test_a_damaged_file_and_another_version_are_no_findings(monkeypatch, tmp_pat
         changed = json.loads(json.dumps(data))
         change(changed["tuned"][key])
         file.write_text(json.dumps(changed))
-        known.forget()
-        clear_cache()
+        anew()
         return "tuning" in run(CELL)[2]
 
     assert found_with(lambda entry: None)
@@ -244,15 +248,13 @@ def test_a_damaged_file_and_another_version_are_no_findings(monkeypatch, tmp_pat
     ):  # fmt: skip
         assert not found_with(change)
     file.write_text("{ no JSON")
-    known.forget()
-    clear_cache()
+    anew()
     _, _, pipeline = run(CELL)
     assert "tuning" not in pipeline
     assert any("damaged" in each for each in pipeline["why"])
     file.write_text(json.dumps(data))
     monkeypatch.setattr(hastega_magic, "__version__", "99.0")
-    known.forget()
-    clear_cache()
+    anew()
     assert "tuning" not in run(CELL)[2]
 
 
