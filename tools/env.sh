@@ -44,5 +44,7 @@ fi
 if ! cmp -s pyproject.toml "$stamp"; then
     printf 'installing hastega-magic[%s] into %s\n' "$extra" "$venv"
     $venv/bin/python -m pip install -qq --disable-pip-version-check --editable ".[$extra]"
+    # pip compiles what it installs, but not what it leaves where it is: without this, the first cell may wait for it.
+    $venv/bin/python -m compileall -q hastega_magic
     cp pyproject.toml "$stamp"
 fi
