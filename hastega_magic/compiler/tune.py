@@ -229,9 +229,9 @@ def described(kernel: Kernel, tuned: Tuned, backend: Cpu | OpenCl) -> str:
     if backend.threads > 1:
         parts.append(units.plural(threads, "thread"))
         if not abi.layout(kernel).group_count:
-            parts.append(f"{units.plural(schedule.grain, 'block')} a claim")
+            parts.append(f"{units.plural(schedule.grain, 'block')}")
     if schedule.stream and dense_stores(kernel):
-        parts.append("past the caches")
+        parts.append("streaming")
     if dense_sources(kernel):
         parts.append(f"prefetch {schedule.prefetch}" if schedule.prefetch else "no prefetch")
     return ", ".join(parts)

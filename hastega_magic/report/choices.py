@@ -112,7 +112,7 @@ def tuning_sentences(tuning: Tuning) -> Iterable[str]:
         return
     count = sum(each.seconds > 0 for each in tuning.tried)
     ended = {
-        "time": f"the time of {units.seconds(tuning.limit)} was over",
+        "time": f"more would not have fitted into {units.seconds(tuning.limit)}",
         "interrupted": "it was interrupted, and the best so far is kept",
         "complete": "that was all",
     }.get(tuning.ended, "")
