@@ -43,6 +43,7 @@ class Curves:
     made_for: object
     factors: Sequence[float]
     points: Mapping[str, Points]
+    crossings: Sequence[tuple[str, str, float]]
 
 
 @dataclass

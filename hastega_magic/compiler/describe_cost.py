@@ -76,14 +76,14 @@ def _curves(
     factors = [math.log(known.factor(model.backend, case.n)) for model in models]
     last = known.curves
     if last is None or last.made_for != made_for or max(map(_apart, last.factors, factors)) > _TWENTIETH:
-        last = known.curves = Curves(made_for, factors, sampled(models, case, known.factor))
-    found = last.points
+        points = sampled(models, case, known.factor)
+        last = known.curves = Curves(made_for, factors, points, crossings(points))
     measured = {ran: [[execution.length, execution.seconds]]} if execution.seconds > 0 else {}
     rows = [
         {"backend": name, "points": [list(each) for each in points], "measured": measured.get(name, [])}
-        for name, points in found.items()
+        for name, points in last.points.items()
     ]
-    met = [{"faster": one, "than": other, "n": n} for one, other, n in crossings(found)]
+    met = [{"faster": one, "than": other, "n": n} for one, other, n in last.crossings]
     return {"curves": rows, "crossings": met}
 
 

@@ -55,12 +55,15 @@ def lines_of(pipeline: PipelineReport) -> Model | None:
     rows: list[ModelRow] = []
     for curve in sorted(cost.curves, key=lambda each: each.backend != cost.chosen):
         row = known.pop(curve.backend, ModelRow(curve.backend))
-        rows.append(PredictedRow(curve.backend, row.phases, (*curve.measured, *row.points), curve.points))
+        # Two digits are less than a dot's width, and let a cell that runs again have the picture that it had.
+        measured = tuple((n, float(f"{seconds:.2g}")) for n, seconds in curve.measured)
+        rows.append(PredictedRow(curve.backend, row.phases, (*measured, *row.points), curve.points))
     rows += known.values()
     sizes = sorted({int(n) for row in rows for n, _ in row.points})
     return Model(tuple(sizes), tuple(rows), cost.crossings if fitted is None else fitted.crossings)
 
 
+@lru_cache(maxsize=64)
 def sentences(model: Model) -> tuple[str, ...]:
     """What the crossings say of the cell's own back end, the first row: where others overtake it or it them."""
     own = model.rows[0].backend
