@@ -11,7 +11,7 @@ from hastega_magic.errors import NotCompilable
 from hastega_magic.ir import abi
 from hastega_magic.ir.device import bus_storages, partial_name
 from hastega_magic.ir.expr import Expr
-from hastega_magic.ir.kernel import TROUBLE, Accumulate, Assume, Guard, Kernel, Statement, Store
+from hastega_magic.ir.kernel import LATE, TROUBLE, Accumulate, Assume, Guard, Kernel, Statement, Store
 from hastega_magic.ir.loop import results_used
 from hastega_magic.ir.printer import kernel_places
 from hastega_magic.ir.schedule import BLOCK
@@ -19,7 +19,7 @@ from hastega_magic.ir.target import Target
 from hastega_magic.types import BOOL, INT
 
 _PARTIAL = {"int64": "long", "float32": "float", "float64": "double"}
-_MARKS = 30
+_MARKS = 29
 """Kinds of violation that fit beside trouble in a mark."""
 
 
@@ -43,7 +43,8 @@ class Frame:
         if len(self.bounds) > _MARKS:
             raise NotCompilable("the loop assumes different ranges of too many sources")
         self.guards = kernel.of(Guard)
-        self.troubled = bool(self.guards) or any(fold.checked for fold in self.folds)
+        self.turns = self.layout.turns
+        self.troubled = bool(self.guards) or self.turns or any(fold.checked for fold in self.folds)
 
     def at(self, statement: Statement | None) -> None:
         """What is written next belongs to the statement."""
@@ -61,7 +62,7 @@ class Frame:
     def parameters(self) -> str:
         """The kernel's parameters, as ir/device.py has them."""
         words = ["const long length", "const long origin", "const long first", "__global const long *list"]
-        words += ["__global uchar *status"]
+        words += ["__global uchar *status", *(["const long limit"] if self.turns else [])]
         for slot, source in enumerate(self.kernel.sources):
             if source.storage is None:
                 words += [f"const long s{slot}_start", f"const long s{slot}_step"]
@@ -133,6 +134,9 @@ class Frame:
             self.writer.line(f"{self.mask} trouble = {self.own('0')};")
         for number in range(len(self.bounds)):
             self.writer.line(f"{long} range{number} = 0;")
+        if self.turns:
+            self.writer.line(f"long turned = {self.own('0', 'long')};")
+            self.writer.line(f"int late = {self.own('0')};")
 
     def own(self, start: str, type_: str = "int") -> str:
         """What an accumulator of a work-item starts with.
@@ -145,12 +149,14 @@ class Frame:
         return f"length < 0 ? ({type_})lane : {start}"
 
     def status(self, marks: str) -> None:
-        """The block's status from marks: bit k for bound k, and one more for trouble."""
+        """The block's status from marks: bit k for bound k, one more for trouble, and one for being late."""
         w = self.writer
         if not self.bounds and not self.troubled:
             w.line("status[number] = 0;")
             return
         text = f"({marks} >> {len(self.bounds)} & 1) ? {TROUBLE} : 0" if self.troubled else "0"
+        if self.turns:
+            text = f"({marks} >> {len(self.bounds) + 1} & 1) ? {LATE} : {text}"
         for number, (_, code) in enumerate(self.bounds):
             text = f"({marks} >> {number} & 1) ? {code} : {text}"
         w.line(f"status[number] = {text};")

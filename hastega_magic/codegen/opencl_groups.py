@@ -88,6 +88,8 @@ class _Groups:
                 w.line(f"mine |= {frame.outside(number)} ? {1 << number}u : 0u;")
             if frame.troubled:
                 w.line(f"mine |= trouble ? {1 << len(frame.bounds)}u : 0u;")
+            if frame.turns:
+                w.line(f"mine |= late ? {2 << len(frame.bounds)}u : 0u;")
             (marks,) = self._tree([("marks", "uint", "mine")], _joining("{0} | {1}"))
         with w.block("if (lane == 0)"):
             frame.status(marks)

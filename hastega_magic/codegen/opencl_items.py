@@ -123,6 +123,8 @@ class _Items:
                 w.line(f"marks |= {self._any(self.frame.outside(number))} ? {1 << number}u : 0u;")
             if self.frame.troubled:
                 w.line(f"marks |= {self._any('trouble')} ? {1 << len(self.frame.bounds)}u : 0u;")
+            if self.frame.turns:
+                w.line(f"marks |= late ? {2 << len(self.frame.bounds)}u : 0u;")
         self.frame.status("marks")
         for group in range(self.frame.layout.group_count):
             w.line(f"long count{group} = 0;")

@@ -7,7 +7,9 @@
         live1 &= v10;
     }
 
-A device cannot be asked to stop: after LIMIT turns, an element is left to Python, which can be interrupted.
+A device cannot be asked to stop. Operations in turns are counted over the whole block, and where they reach the limit
+of the launch, the block is LATE: it is run again with a higher limit, and the host can stop in between. After LIMIT
+turns of one loop, an element is left to Python.
 """
 
 from __future__ import annotations
@@ -17,15 +19,15 @@ from typing import TYPE_CHECKING
 
 from hastega_magic.codegen.opencl_text import is_narrow_float, vector_type
 from hastega_magic.codegen.turned import Turned
-from hastega_magic.ir.expr import Expr
+from hastega_magic.ir.expr import Expr, postorder
 from hastega_magic.ir.loop import Iteration, iteration, needed, operands
 from hastega_magic.types import BOOL
 
 if TYPE_CHECKING:
     from hastega_magic.codegen.opencl_body import Body
 
-LIMIT = 1 << 25
-"""Turns after which Python takes over: a fraction of a second for each block."""
+LIMIT = 1 << 24
+"""Turns after which Python takes over: a fraction of a second for each block. With loops inside 16 times as many."""
 
 
 def emit_turns(body: Body, node: Expr, used: frozenset[int]) -> Turned:
@@ -44,20 +46,36 @@ def emit_turns(body: Body, node: Expr, used: frozenset[int]) -> Turned:
         for number in kept
     }
     trouble = [_variable(body, "bad", mask, f"{name} & 0") for name in live]
-    turns = _variable(body, "turns", "int", "0")
-    going = " | ".join(live)
-    lost = " | ".join(
-        ("trouble", *trouble)
-    )  # the block is lost already where an earlier vector needed Python
-    some = f"({going}) && !({lost})" if body.lanes == 1 else f"any({going}) && !any({lost})"
-    with w.block(f"while ({some})"):
+    weight, inner = _weight(body, loop)
+    if inner:  # whose turns count as well
+        most = _variable(body, "most", "long", f"min(limit, turned + {weight * (LIMIT << 4)}L)")
+        counted, step, late = "turned", f"turned += {weight};", f"turned >= {most}"
+        beyond = "turned >= limit"
+    else:
+        most = _variable(body, "most", "int", f"clamp((limit - turned) / {weight}, 1L, {LIMIT}L)")
+        counted = _variable(body, "turns", "int", "0")
+        step, late, beyond = f"++{counted};", f"{counted} == {most}", f"{most} < {LIMIT}"
+    going, some = " | ".join(live), "" if body.lanes == 1 else "any"
+    # The block is lost already where an earlier vector needed Python.
+    lost = " | ".join(("trouble", *(trouble if loop.trouble is not None or inner else ())))
+    with w.block(f"while ({some}({going}) && {counted} < {most} && !{some}({lost}))"):
         fixed = dict(zip(loop.outer, (body[arg] for arg in outside), strict=True))
         _turn(body, loop, fixed, state, live, trouble, used)
-        with w.block(f"if (++{turns} == {LIMIT})"):
-            for name, bad in zip(live, trouble, strict=True):
-                w.line(f"{bad} |= {name};")
-                w.line(f"{name} = 0;")
+        w.line(step)
+    with w.block(f"if ({late} && {some}({going}))"):
+        w.line(f"late |= {beyond};")
+        for name, bad in zip(live, trouble, strict=True):
+            w.line(f"{bad} |= {name};")
+    if not inner:
+        w.line(f"turned += {counted} * {weight}L;")
     return Turned(trouble, state)
+
+
+def _weight(body: Body, loop: Iteration) -> tuple[int, bool]:
+    """Operations of a turn, in all vectors, without those of loops inside it; and whether there are such."""
+    nodes = list(postorder(loop.roots()))
+    weight = max(1, sum(bool(node.args) for node in nodes)) * len(body.positions)
+    return weight, any(node.op == "turns" for node in nodes)
 
 
 def _live(body: Body) -> str:

@@ -8,6 +8,8 @@ arguments, in order:
     long first                 number of the first block (or, with a list, of its first entry)
     long *list                 numbers of the blocks to run; NULL: all, in order
     uchar *status              one per block, as in ir/kernel.py
+    long limit                 only where elements make turns of loops of their own: operations in such turns after
+                               which a block reports LATE, and is run again
     per source                 a range: long start, long step (of the chunk); else its dense elements
     per table                  its elements, long length
     per store                  where the chunk's values go, in `bus_storages`; under a mask at the element's

@@ -17,8 +17,11 @@ from hastega_magic.types import INT, ScalarType
 TURN_NEEDS_PYTHON = "a turn of a loop needs Python"
 """Why the guard is there that every loop inside a kernel has."""
 
-OK, VIOLATED, TROUBLE = 0, 1, 2
-"""What a block reports: done; the source left the interval this variant assumes; Python must evaluate it."""
+OK, VIOLATED, TROUBLE, LATE = 0, 1, 2, 3
+"""What a block reports: done; the source left the interval this variant assumes; Python must evaluate it.
+
+LATE, on devices that cannot be asked to stop: it made as many turns of loops as it may in one launch.
+"""
 
 
 @dataclass(frozen=True)

@@ -171,6 +171,8 @@ class Device:
         """Of the last launch: what staging memory its lanes needed."""
         self.resident: dict[Hashable, Any] = {}
         """Inputs that are on the device already (runtime/opencl_resident.py)."""
+        self.patience: dict[str, int] = {}
+        """By kernel text, the limit of a launch within which blocks came to their end (runtime/opencl_patience.py)."""
         self.chunk_bytes = 0
         """The size of a transfer, as measured; 0: not yet."""
 

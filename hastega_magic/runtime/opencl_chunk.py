@@ -12,10 +12,12 @@ import pyopencl
 
 from hastega_magic.ir import abi
 from hastega_magic.ir.device import ENTRY, GROUP, bus_storages, partial_name
-from hastega_magic.ir.kernel import VIOLATED
+from hastega_magic.ir.kernel import LATE, TROUBLE, VIOLATED
 from hastega_magic.ir.schedule import BLOCK
+from hastega_magic.runtime import opencl_patience as patience
 from hastega_magic.runtime import widen
 from hastega_magic.runtime.launch import LoopResult
+from hastega_magic.runtime.opencl_forms import Back, Form, Writable
 from hastega_magic.runtime.opencl_lane import Lane
 from hastega_magic.runtime.opencl_ledger import (
     COMPILE,
@@ -28,45 +30,11 @@ from hastega_magic.runtime.opencl_ledger import (
 from hastega_magic.runtime.opencl_plan import Plan
 from hastega_magic.runtime.opencl_resident import Resident
 from hastega_magic.runtime.sources import AnyArray, Column
-from hastega_magic.types import Storage
 
 if TYPE_CHECKING:
     from hastega_magic.runtime.opencl_launch import Code, Launch, Turns
 
 cl: Any = cast(Any, pyopencl)
-
-
-@dataclass(frozen=True)
-class _Form:
-    """A variant, and what of it decides where its results lie: worked out once, for all chunks."""
-
-    code: Code
-    layout: abi.Layout
-    bus: tuple[Storage, ...]
-    """How each store's elements cross the bus."""
-    partials: tuple[str, ...]
-    """The type of each fold's partial results."""
-
-    def same_places(self, other: _Form) -> bool:
-        """Whether results of both lie in the same buffers."""
-        return (self.bus, self.layout.groups, self._words()) == (
-            other.bus,
-            other.layout.groups,
-            other._words(),
-        )
-
-    def _words(self) -> list[int]:
-        return [fold.words for fold in self.layout.folds]
-
-
-@dataclass(frozen=True)
-class _Back:
-    """What a run of the kernel gave, in staging memory: per block, per group, per fold; slots with all elements."""
-
-    status: AnyArray
-    kept: list[AnyArray]
-    partials: list[AnyArray]
-    dense: list[tuple[int, AnyArray]]
 
 
 @dataclass
@@ -81,16 +49,16 @@ class ChunkRun:
     residents: list[Resident | None]
     kept: dict[int, Resident]
     """Results that stay on the device, by slot."""
-    forms: dict[int, _Form] = field(default_factory=dict[int, _Form])
+    forms: dict[int, Form] = field(default_factory=dict[int, Form])
 
-    def form(self, variant: int) -> _Form:
+    def form(self, variant: int) -> Form:
         """The variant's form. Two lanes may work out the same one at once."""
         found = self.forms.get(variant)
         if found is None:
             code = self.launch.variant(variant)
             layout = abi.layout(code.kernel)
             bus = tuple(bus_storages(code.kernel, not (self.plan.shared and not self.launch.memory)))
-            found = self.forms[variant] = _Form(code, layout, bus, tuple(map(partial_name, layout.folds)))
+            found = self.forms[variant] = Form(code, layout, bus, tuple(map(partial_name, layout.folds)))
         return found
 
     def chunk(self, lane: Lane, number: int, start: int, stop: int) -> None:
@@ -121,8 +89,7 @@ class _Chunk:
         sources = [self._source(slot, column) for slot, column in enumerate(self.launch.columns)]
         form = self.run_.form(0)
         buffers = self._buffers(form)
-        self._kernel(form, sources, buffers, None)
-        back = self._back(form, buffers)
+        back = self._ran(form, sources, buffers, None)
         for variant in range(1, self.launch.variants):
             violated = np.flatnonzero(back.status == VIOLATED).astype(np.int64)
             if not len(violated):
@@ -131,8 +98,7 @@ class _Chunk:
             listed: AnyArray | None = violated
             if not form.same_places(before):  # all blocks again
                 buffers, listed = self._buffers(form), None
-            self._kernel(form, sources, buffers, listed)
-            back = self._back(form, buffers)
+            back = self._ran(form, sources, buffers, listed)
         self._finish(form, buffers, back)
         for phase, event, size in self.events:
             self.ledger.device(phase, event, size)
@@ -174,14 +140,14 @@ class _Chunk:
 
     def _host_buffer(self, array: AnyArray) -> Any:
         """A buffer over a host array, which must stay alive as long."""
-        writable = array if array.flags.writeable else np.asarray(_Writable(array))
+        writable = array if array.flags.writeable else np.asarray(Writable(array))
         self.alive += [array, writable]
         flags = cl.mem_flags.READ_WRITE | cl.mem_flags.USE_HOST_PTR
         return cl.Buffer(self.lane.context, flags, hostbuf=writable)
 
     # Results' buffers
 
-    def _buffers(self, form: _Form) -> dict[str, Any]:
+    def _buffers(self, form: Form) -> dict[str, Any]:
         layout, chunk = form.layout, self.run_.plan.chunk
         blocks = chunk // BLOCK
         found: dict[str, Any] = {"status": self.lane.buffer("status", blocks)}
@@ -201,7 +167,7 @@ class _Chunk:
 
     # What comes back
 
-    def _back(self, form: _Form, buffers: dict[str, Any]) -> _Back:
+    def _back(self, form: Form, buffers: dict[str, Any]) -> Back:
         """All that a run of the kernel gives, with one wait for it: blocks seldom need another variant."""
         layout, blocks = form.layout, self.blocks
         status = self._staged("status", buffers["status"], "uint8", blocks)
@@ -220,7 +186,7 @@ class _Chunk:
                     staged = self._staged(f"out{slot}", buffers[f"r{slot}"], storage.name, self.length)
                     dense.append((slot, staged))
         self.lane.queue.finish()
-        return _Back(status, kept, partials, dense)
+        return Back(status, kept, partials, dense)
 
     def _staged(self, name: str, buffer: Any, dtype: str, length: int) -> AnyArray:
         """The beginning of a buffer on its way into staging memory."""
@@ -253,23 +219,66 @@ class _Chunk:
 
     # Kernels
 
+    def _ran(
+        self, form: Form, sources: list[list[Any]], buffers: dict[str, Any], listed: AnyArray | None
+    ) -> Back:
+        """Run the listed blocks (None: all), late ones again until none is."""
+        if not form.layout.turns or not self.launch.compute:
+            self._kernel(form, sources, buffers, listed, (0, self.blocks if listed is None else len(listed)))
+            return self._back(form, buffers)
+        device, text = self.launch.device, form.code.text
+        limit = patience.begin(device, text)
+        self._in_parts(form, sources, buffers, listed, limit)
+        back = self._back(form, buffers)
+        while len(late := np.flatnonzero(back.status == LATE).astype(np.int64)):
+            limit = patience.longer(limit)
+            self._in_parts(form, sources, buffers, late, limit)
+            back = self._back(form, buffers)
+        if not (back.status == TROUBLE).any():
+            patience.learn(device, text, limit)
+        return back
+
+    def _in_parts(
+        self,
+        form: Form,
+        sources: list[list[Any]],
+        buffers: dict[str, Any],
+        listed: AnyArray | None,
+        limit: int,
+    ) -> None:
+        """Launches of so many blocks that none takes long; Stopped where the user interrupts between them."""
+        blocks = self.blocks if listed is None else len(listed)
+        for first, count in patience.parts(self.launch.device, form.code.text, blocks, limit):
+            if first:
+                self.lane.queue.finish()
+            self.run_.turns.check()
+            self._kernel(form, sources, buffers, listed, (first, count), limit)
+
     def _kernel(
-        self, form: _Form, sources: list[list[Any]], buffers: dict[str, Any], listed: AnyArray | None
+        self,
+        form: Form,
+        sources: list[list[Any]],
+        buffers: dict[str, Any],
+        listed: AnyArray | None,
+        part: tuple[int, int],
+        limit: int = 0,
     ) -> None:
         if not self.launch.compute:
             cl.enqueue_fill_buffer(self.lane.queue, buffers["status"], np.uint8(0), 0, self.blocks)
             return
-        blocks = self.blocks if listed is None else len(listed)
+        first, blocks = part
         lists = None
         if listed is not None:
             lists = self._sent("list", listed)
         arguments: list[Any] = [
             np.int64(self.length),
             np.int64(self.start),
-            np.int64(0),
+            np.int64(first),
             lists,
             buffers["status"],
         ]
+        if form.layout.turns:
+            arguments.append(np.int64(limit))
         for source in sources:
             arguments += source
         for table, buffer in zip(self.launch.tables, self.run_.tables, strict=True):
@@ -303,7 +312,7 @@ class _Chunk:
         self.ledger.host(COMPILE, began, max(began, ended - ran), 0)
         return event
 
-    def _finish(self, form: _Form, buffers: dict[str, Any], back: _Back) -> None:
+    def _finish(self, form: Form, buffers: dict[str, Any], back: Back) -> None:
         """Everything to its place in the result."""
         layout = form.layout
         window = slice(self.first, self.first + self.blocks)
@@ -322,7 +331,7 @@ class _Chunk:
             self.ledger.host(CONVERT_OUT, began, time.perf_counter(), moved)
 
     def _packed_results(
-        self, form: _Form, buffers: dict[str, Any], kept: list[AnyArray]
+        self, form: Form, buffers: dict[str, Any], kept: list[AnyArray]
     ) -> list[tuple[AnyArray, AnyArray]]:
         """Kept elements together: where they go, and where they are."""
         layout = form.layout
@@ -370,14 +379,3 @@ def _items(code: Code, blocks: int) -> int:
     """Work-items of a group, each with a block, where a device is a CPU: OpenCL wants groups of one size."""
     grain = code.kernel.schedule.grain
     return grain if blocks % grain == 0 else 1
-
-
-class _Writable:
-    """A read-only array's memory for an interface that asks for writable memory and does not write."""
-
-    def __init__(self, array: AnyArray) -> None:
-        self._array = array
-        pointer = array.__array_interface__["data"][0]
-        self.__array_interface__ = {
-            "shape": array.shape, "typestr": array.dtype.str, "data": (pointer, False), "version": 3,
-        }  # fmt: skip

@@ -287,6 +287,11 @@ class Turns:
             self._changed.notify_all()
             return starts
 
+    def check(self) -> None:
+        """Stopped where the launch is to stop."""
+        if self._stopped:
+            raise Stopped
+
     def stop(self) -> None:
         """No more chunks."""
         with self._changed:

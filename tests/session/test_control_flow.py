@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from programs import programs
 
+from hastega_magic.runtime import opencl_patience
 from hastega_magic.session import Options, Session
 
 pytest.importorskip("pyopencl")
@@ -307,17 +308,40 @@ def test_what_is_left_to_python_says_why(body, reason):
     assert reason in pipeline["barriers"][0]["reason"]
 
 
-@pytest.mark.parametrize("count", [3, 40_000])
-def test_a_loop_that_never_ends_is_interrupted(count):
+@pytest.mark.parametrize(("count", "on"), [(3, "parallel"), (40_000, "parallel"), (40_000, "opencl")])
+def test_a_loop_that_never_ends_is_interrupted(count, on):
     text = function("while v != 0:\n    v = (v ^ 1) | 2\nreturn v")
     session = Session({"xs": np.arange(1, count)})
     asked = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
     asked.start()
     with pytest.raises(KeyboardInterrupt):
-        session.run_cell(text + "y = xs |> map(f)", options=Options(baseline=False))
+        session.run_cell(text + "y = xs |> map(f)", options=Options(baseline=False, on=on))
     asked.join()
     session.run_cell("z = xs |> sum")
     assert session.namespace["z"] == count * (count - 1) // 2
+
+
+@pytest.mark.parametrize("name", ["collatz", "nested", "smallest divisor", "overflow for some"])
+def test_blocks_that_are_late_run_again(name, monkeypatch):
+    """A launch ends after so many turns; what did not come to its end runs again with a higher limit, which is kept."""
+    begun = []
+
+    def parts(device, text, blocks, limit, parts=opencl_patience.parts):
+        begun.append((blocks, limit))
+        return parts(device, text, blocks, limit)
+
+    monkeypatch.setattr(opencl_patience, "FIRST", 50)
+    monkeypatch.setattr(opencl_patience, "parts", parts)
+    source, body = FUNCTIONS[name]
+    compare(function(body), np.tile(SOURCES[source], 3), on="opencl")
+    assert begun[0][1] == 50
+    assert begun[-1][1] > 50
+    assert begun[-1][0] <= begun[0][0]
+    if name == "overflow for some":
+        return
+    del begun[:]
+    compare(function(body), np.tile(SOURCES[source], 3), on="opencl")
+    assert begun[0][1] > 50
 
 
 @pytest.mark.parametrize("on", ["parallel", "opencl"])
