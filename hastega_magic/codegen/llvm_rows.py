@@ -4,8 +4,9 @@
     totals   a number for each row, one after the other: what the rows before it come to
     results  each element of a row with its row's number
 
-A sum adds, an affine step multiplies what comes from the left by a power of its factor. The shape depends on nothing
-but the elements' places, so that every width and back end gives the same bits.
+A sum adds, an affine step multiplies what comes from the left by a power of its factor; there, the last values of
+eight rows are a row of rows, and what one row of rows hands to the next is all that is computed one after the other.
+The shape depends on nothing but the elements' places, so that every width and back end gives the same bits.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from hastega_magic.codegen.llvm_frame import Frame
 from hastega_magic.codegen.llvm_text import element_type, literal, mangled, splat
 from hastega_magic.ir.kernel import Store
 from hastega_magic.ir.scan import ROW, SAFE_BITS, powers
+from hastega_magic.ir.schedule import BLOCK
 from hastega_magic.types import INT, RESULT_STORAGE
 
 _IOTA = f"<{', '.join(f'i64 {lane}' for lane in range(ROW))}>"
@@ -35,7 +37,8 @@ class Rows:
         self.element, self.size = element_type(type_), RESULT_STORAGE[type_].size
         self.row = f"<{ROW} x {self.element}>"
         self.add = "add" if self.ints else "fadd"
-        self.powers = powers(self.store.factor) if self.store.running == "affine" else ()
+        self.powers: tuple[float, ...] = powers(self.store.factor) if self.store.running == "affine" else ()
+        self.further: tuple[float, ...] = powers(self.powers[-1]) if self.powers else ()
         self.neutral = "0" if self.ints else literal(0.0 if self.powers else -0.0, type_)
 
     @property
@@ -59,53 +62,113 @@ class Rows:
             total = w.let(f"{self.add} {self.element} {total}, {own}")
         return total
 
-    def within(self, name: str, lanes: int) -> str:
-        """A vector of whole rows, each element with those before it in its row."""
+    def lasts(self, name: str, lanes: int, position: str) -> None:
+        """Keep the last value of each row of a vector."""
+        w, place = self.frame.writer, self._total(position)
+        for row in range(lanes // ROW):
+            where = w.let(f"getelementptr {self.element}, ptr {place}, i64 {row}") if row else place
+            own = w.let(f"extractelement <{lanes} x {self.element}> {name}, i32 {row * ROW + ROW - 1}")
+            w.line(f"store {self.element} {own}, ptr {where}, align {self.size}")
+
+    def within(self, name: str, lanes: int, powers: tuple[float, ...] | None = None) -> str:
+        """A vector of whole rows, each element with those before it in its row; `powers`: of another factor."""
+        powers = self.powers if powers is None else powers
         w, type_ = self.frame.writer, f"<{lanes} x {self.element}>"
         start = splat(self.element, self.neutral)
         for apart in (1, 2, 4):
             numbers = (lanes if lane % ROW < apart else lane - apart for lane in range(lanes))
             order = ", ".join(f"i32 {number}" for number in numbers)
             moved = w.let(f"shufflevector {type_} {name}, {type_} {start}, <{lanes} x i32> <{order}>")
-            if self.powers:
-                moved = w.let(f"fmul {type_} {moved}, {self._constant(self.powers[apart - 1])}")
+            if powers:
+                moved = w.let(f"fmul {type_} {moved}, {self._constant(powers[apart - 1])}")
             name = w.let(f"{self.add} {type_} {name}, {moved}")
         return name
 
     def compute(self, count: str) -> None:
         """The rows of a block in the scratch, where they were not computed in registers."""
         w, loop = self.frame.writer, f"rows{self.number}"
-        before, end = w.block, f"rowed{self.number}"
-        w.line(f"br i1 {w.let(f'icmp eq i64 {count}, 0')}, label %{end}, label %{loop}")
-        w.label(loop)
-        w.line(f"%{loop}.j = phi i64 [ 0, %{before} ], [ %{loop}.next, %{loop} ]")
+        _, end = self._over(loop, count)
         where = self._scratch(f"%{loop}.j")
         raw = w.let(f"load {self.row}, ptr {where}, align {self.size}")
         start = splat(self.element, self.neutral)
         value = w.let(
             f"select <{ROW} x i1> {self._live(f'%{loop}.j', count)}, {self.row} {raw}, {self.row} {start}"
         )
-        w.line(f"store {self.row} {self.within(value, ROW)}, ptr {where}, align {self.size}")
+        value = self.within(value, ROW)
+        w.line(f"store {self.row} {value}, ptr {where}, align {self.size}")
+        if self.powers:
+            self.lasts(value, ROW, f"%{loop}.j")
         self._again(loop, count, end)
         w.label(end)
 
-    def totals(self, count: str, start: str) -> str:
-        """Keep for each row what `start` and the rows before it come to; the same of all of them."""
+    def totals(self, count: str) -> str:
+        """Keep for each row what the rows before it come to; the same of all of them. For sums."""
         w, loop = self.frame.writer, f"totals{self.number}"
-        before, end = w.block, f"totalled{self.number}"
-        w.line(f"br i1 {w.let(f'icmp eq i64 {count}, 0')}, label %{end}, label %{loop}")
-        w.label(loop)
-        w.line(f"%{loop}.j = phi i64 [ 0, %{before} ], [ %{loop}.next, %{loop} ]")
-        w.line(f"%{loop}.sum = phi {self.element} [ {start}, %{before} ], [ %{loop}.total, %{loop} ]")
+        before, end = self._over(loop, count)
+        w.line(f"%{loop}.sum = phi {self.element} [ {self.neutral}, %{before} ], [ %{loop}.total, %{loop} ]")
         w.line(f"store {self.element} %{loop}.sum, ptr {self._total(f'%{loop}.j')}, align {self.size}")
         last = self._scratch(w.let(f"add i64 %{loop}.j, {ROW - 1}"))
-        own, known = w.let(f"load {self.element}, ptr {last}, align {self.size}"), f"%{loop}.sum"
-        if self.powers:
-            known = w.let(f"fmul {self.element} {known}, {literal(self.powers[-1], self.store.value.type)}")
-        w.line(f"%{loop}.total = {self.add} {self.element} {known}, {own}")
+        own = w.let(f"load {self.element}, ptr {last}, align {self.size}")
+        w.line(f"%{loop}.total = {self.add} {self.element} %{loop}.sum, {own}")
         self._again(loop, count, end)
         w.label(end)
-        return w.let(f"phi {self.element} [ {start}, %{before} ], [ %{loop}.total, %{loop} ]")
+        return w.let(f"phi {self.element} [ {self.neutral}, %{before} ], [ %{loop}.total, %{loop} ]")
+
+    # Rows of rows
+
+    def combine(self, count: str) -> None:
+        """The kept last values of rows, each with those before it in its row of rows."""
+        w, loop = self.frame.writer, f"far{self.number}"
+        _, end = self._over(loop, count)
+        where = self._total(f"%{loop}.j")
+        value = w.let(f"load {self.row}, ptr {where}, align {self.size}")
+        value = self.within(value, ROW, self.further)
+        w.line(f"store {self.row} {value}, ptr {where}, align {self.size}")
+        self._again(loop, count, end, ROW * ROW)
+        w.label(end)
+
+    def fade(self, count: str, start: str) -> str:
+        """Keep for each row of rows the value before it, from `start` on; the last value of the block."""
+        w, loop = self.frame.writer, f"fade{self.number}"
+        before, end = self._over(loop, count)
+        w.line(f"%{loop}.value = phi {self.element} [ {start}, %{before} ], [ %{loop}.new, %{loop} ]")
+        w.line(f"store {self.element} %{loop}.value, ptr {self._value(f'%{loop}.j')}, align {self.size}")
+        last = self._total(w.let(f"add i64 %{loop}.j, {ROW * (ROW - 1)}"))
+        own = w.let(f"load {self.element}, ptr {last}, align {self.size}")
+        power = literal(self.further[-1], self.store.value.type)
+        left = w.let(f"fmul {self.element} %{loop}.value, {power}")
+        w.line(f"%{loop}.new = fadd {self.element} {left}, {own}")
+        self._again(loop, count, end, ROW * ROW)
+        w.label(end)
+        return w.let(f"phi {self.element} [ {start}, %{before} ], [ %{loop}.new, %{loop} ]")
+
+    def spread(self, count: str) -> None:
+        """For each row the value before it, from that of its row of rows."""
+        w, loop = self.frame.writer, f"near{self.number}"
+        _, end = self._over(loop, count)
+        where = self._total(f"%{loop}.j")
+        lasts = w.let(f"load {self.row}, ptr {where}, align {self.size}")
+        order = ", ".join(f"i32 {ROW if lane == 0 else lane - 1}" for lane in range(ROW))
+        zero = splat(self.element, literal(0.0, self.store.value.type))
+        moved = w.let(f"shufflevector {self.row} {lasts}, {self.row} {zero}, <{ROW} x i32> <{order}>")
+        value = w.let(f"load {self.element}, ptr {self._value(f'%{loop}.j')}, align {self.size}")
+        scaled = w.let(
+            f"fmul {self.row} {self._splatted(self.element, value)}, {self._each((1.0, *self.further[:-1]))}"
+        )
+        w.line(
+            f"store {self.row} {w.let(f'fadd {self.row} {scaled}, {moved}')}, ptr {where}, align {self.size}"
+        )
+        self._again(loop, count, end, ROW * ROW)
+        w.label(end)
+
+    def _value(self, position: str) -> str:
+        """Where the value before the row of rows at a position lies."""
+        place = self.frame.writer.let(f"lshr i64 {position}, {2 * (ROW.bit_length() - 1)}")
+        place = self.frame.writer.let(f"add i64 {place}, {BLOCK // ROW}")
+        base = self.frame.totals[self.number]
+        return self.frame.writer.let(f"getelementptr {self.element}, ptr {base}, i64 {place}")
+
+    # Results
 
     def write(self, count: str, start: str, carry: str, asks: Callable[[str], None] | None) -> str:
         """The results of a block; `carry`: the sum of the blocks before, for sums. Whether it was not to be had.
@@ -171,10 +234,7 @@ class Rows:
         total = w.let(f"load {self.element}, ptr {self._total(position)}, align {self.size}")
         known = self._splatted(self.element, total)
         if self.powers:
-            numbers = ", ".join(
-                f"{self.element} {literal(each, self.store.value.type)}" for each in self.powers
-            )
-            known = w.let(f"fmul {self.row} {known}, <{numbers}>")
+            known = w.let(f"fmul {self.row} {known}, {self._each(self.powers)}")
             found = w.let(f"fadd {self.row} {known}, {own}")
             zero = splat(self.element, literal(0.0, self.store.value.type))
             return found, [w.let(f"fmul {self.row} {found}, {zero}")]
@@ -187,9 +247,18 @@ class Rows:
         left, right = w.let(f"xor {self.row} {carry}, {found}"), w.let(f"xor {self.row} {summed}, {found}")
         return found, [folded, w.let(f"and {self.row} {left}, {right}")]
 
-    def _again(self, loop: str, count: str, end: str) -> None:
+    def _over(self, loop: str, count: str) -> tuple[str, str]:
+        """Begin a loop over positions of a block; the labels before it and behind it."""
+        w, end = self.frame.writer, f"{loop}.end"
+        before = w.block
+        w.line(f"br i1 {w.let(f'icmp eq i64 {count}, 0')}, label %{end}, label %{loop}")
+        w.label(loop)
+        w.line(f"%{loop}.j = phi i64 [ 0, %{before} ], [ %{loop}.next, %{loop} ]")
+        return before, end
+
+    def _again(self, loop: str, count: str, end: str, step: int = ROW) -> None:
         w = self.frame.writer
-        w.line(f"%{loop}.next = add i64 %{loop}.j, {ROW}")
+        w.line(f"%{loop}.next = add i64 %{loop}.j, {step}")
         w.line(f"%{loop}.more = icmp ult i64 %{loop}.next, {count}")
         w.line(f"br i1 %{loop}.more, label %{loop}, label %{end}")
 
@@ -219,3 +288,8 @@ class Rows:
 
     def _constant(self, number: float) -> str:
         return splat(self.element, literal(number, self.store.value.type))
+
+    def _each(self, numbers: tuple[float, ...]) -> str:
+        """A row of constants."""
+        type_ = self.store.value.type
+        return f"<{', '.join(f'{self.element} {literal(number, type_)}' for number in numbers)}>"

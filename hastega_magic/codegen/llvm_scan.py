@@ -44,9 +44,11 @@ class Scans:
             if rows is not None and not rows.early:
                 rows.compute(count)
             if rows is not None and store.running == "cumsum":
-                total = next(known) if rows.chained else rows.totals(count, rows.neutral)
+                total = next(known) if rows.chained else rows.totals(count)
                 place = self.frame.record("%place", self.frame.total_word(number))
                 self._keep(total, place, store.value.type)
+            elif rows is not None:
+                rows.combine(count)
         self.frame.at(None)
 
     def within(self, place: str, counts: Sequence[str], starts: Sequence[str]) -> None:
@@ -60,7 +62,7 @@ class Scans:
                 self._chain(number, store, counts[group], starts[group])
             else:
                 bad = self._steps(number, store, counts[group], starts[group])
-                self._report(bad, TROUBLE, place)
+                self._report(number, bad, TROUBLE, place)
 
     def after(
         self, place: str, counts: Sequence[str], starts: Sequence[str], asks: Callable[[str], None] | None
@@ -73,9 +75,11 @@ class Scans:
             group, carry = self._group(number), ""
             if store.running == "cumsum":
                 carry = self._load(self.frame.record(place, self.frame.total_word(number)), store.value.type)
+            else:
+                self.rows[number].spread(counts[group])
             bad = self.rows[number].write(counts[group], starts[group], carry, asks)
             asks = None
-            self._report(bad, VIOLATED if store.running == "affine" else TROUBLE, place)
+            self._report(number, bad, VIOLATED if store.running == "affine" else TROUBLE, place)
 
     def _group(self, number: int) -> int:
         group = self.frame.layout.groups[number]
@@ -96,7 +100,7 @@ class Scans:
         self._keep(old, own, type_)
 
     def _chain(self, number: int, store: Store, count: str, start: str) -> None:
-        """Row after row, from the last value of the block before."""
+        """One row of rows after the other, from the last value of the block before."""
         w, rows = self.frame.writer, self.rows[number]
         word = self._carry(number)
         carried, first = self._load(word, store.value.type), "0.0"
@@ -104,7 +108,7 @@ class Scans:
             first = self._load(self.frame.sources[store.init].base, store.value.type)
         started = w.let(f"icmp ne i64 {start}, 0")
         begin = w.let(f"select i1 {started}, {rows.element} {carried}, {rows.element} {first}")
-        self._keep(rows.totals(count, begin), word, store.value.type)
+        self._keep(rows.fade(count, begin), word, store.value.type)
 
     # Functions of the value so far
 
@@ -193,17 +197,20 @@ class Scans:
             name = self.frame.writer.let(f"zext i1 {name} to i8")
         self.frame.writer.line(f"store {memory_type(storage)} {name}, ptr {where}, align {storage.size}")
 
-    def _report(self, bad: str, status: int, place: str) -> None:
+    def _report(self, number: int, bad: str, status: int, place: str) -> None:
         """Trouble that was met after the status was written; the first counts."""
         if not bad:
             return
         w = self.frame.writer
         self.frame.at(None)
-        number = w.let(f"load i64, ptr {self.frame.record(place, 0)}, align 8")
-        where = w.let(f"getelementptr i8, ptr {self.frame.status}, i64 {number}")
+        w.line(f"br i1 {bad}, label %met{number}, label %fine{number}")
+        w.label(f"met{number}")
+        block = w.let(f"load i64, ptr {self.frame.record(place, 0)}, align 8")
+        where = w.let(f"getelementptr i8, ptr {self.frame.status}, i64 {block}")
         old = w.let(f"load i8, ptr {where}, align 1")
-        fine = w.let(f"icmp eq i8 {old}, 0")
-        told = w.let(f"select i1 {w.let(f'and i1 {bad}, {fine}')}, i8 {status}, i8 {old}")
+        told = w.let(f"select i1 {w.let(f'icmp eq i8 {old}, 0')}, i8 {status}, i8 {old}")
         w.line(f"store i8 {told}, ptr {where}, align 1")
         flag = w.let(f"zext i8 {told} to i64")
         w.let(f"atomicrmw or ptr {self.frame.flags}, i64 {flag} monotonic, align 8")
+        w.line(f"br label %fine{number}")
+        w.label(f"fine{number}")

@@ -113,6 +113,8 @@ class Stores:
                 name = rows.within(name, self.frame.lanes)
                 if number in self.chains:
                     self._sums[number] = rows.chain(name, position, self._sums[number])
+                else:
+                    rows.lasts(name, self.frame.lanes, position)
             where = w.let(f"getelementptr {element}, ptr {self.frame.scratch[number]}, i64 {position}")
             w.line(f"store {body.vector(element)} {name}, ptr {where}, align {size}")
         if body.mask is None:

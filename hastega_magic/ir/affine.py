@@ -16,8 +16,8 @@ from hastega_magic.ir.pipeline import Fn, Sink
 from hastega_magic.ops import OPS
 from hastega_magic.types import FLOAT32, INT
 
-SMALLEST, LARGEST = 2.0**-64, 1.0
-"""Between them lies the magnitude of a factor whose powers within a row neither vanish nor grow."""
+SMALLEST, LARGEST = 2.0**-15, 1.0
+"""Between them lies the magnitude of a factor whose powers within a row of rows neither vanish nor grow."""
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,8 @@ Rows of 8 elements are summed by lanes 1, 2 and 4 apart (missing elements count 
 the sum of the block's rows before it; these to the sum of all blocks before. A block has 4096 elements.
 
 An affine step (ir/affine.py), acc' = factor * acc + x, is computed in the same rows, where what comes from lanes 1, 2
-and 4 to the left is multiplied by that power of the factor; then one row after the other, from the value before it.
+and 4 to the left is multiplied by that power of the factor. Eight rows are a row of rows, whose last values are
+combined in the same way; then one row of rows after the other, from the value before it.
 """
 
 from __future__ import annotations
@@ -38,20 +39,34 @@ def running_affine(values: Floats, factor: float, start: float) -> Floats | None
 
     None where a result is not finite: what follows it is then right only in the order of the elements.
     """
-    rows, power = -(-len(values) // ROW), np.array(powers(factor))
-    grid = np.zeros((rows, ROW))
+    power = np.array(powers(factor))
+    further = np.array(powers(power[-1]))
+    grid = np.zeros((-(-len(values) // ROW**2), ROW, ROW))
     grid.reshape(-1)[: len(values)] = values
     with np.errstate(all="ignore"):
-        for apart in (1, 2, 4):
-            moved = np.zeros_like(grid)
-            moved[:, apart:] = grid[:, :-apart]
-            grid = grid + moved * power[apart - 1]
-        before = np.empty((rows, 1))
-        for row in range(rows):
-            before[row] = start
-            start = start * power[-1] + grid[row, -1]
-        found = (before * power + grid).reshape(-1)[: len(values)]
+        grid = _combined(grid, power)
+        lasts = _combined(grid[:, :, -1], further)
+        starts = np.empty((len(grid), 1))
+        for number in range(len(grid)):
+            starts[number] = start
+            start = start * further[-1] + lasts[number, -1]
+        before = starts * np.concatenate([[1.0], further[:-1]]) + _moved(lasts, 1)
+        found = (before[:, :, None] * power + grid).reshape(-1)[: len(values)]
     return found if np.isfinite(found).all() else None
+
+
+def _combined(rows: Floats, power: Floats) -> Floats:
+    """Each place of a row with what lies to the left of it, times powers of the factor."""
+    for apart in (1, 2, 4):
+        rows = rows + _moved(rows, apart) * power[apart - 1]
+    return rows
+
+
+def _moved(rows: Floats, apart: int) -> Floats:
+    """So many places to the right, where zeros come in."""
+    found = np.zeros_like(rows)
+    found[..., apart:] = rows[..., :-apart]
+    return found
 
 
 def running_sums(values: Floats) -> Floats:

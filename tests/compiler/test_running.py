@@ -205,3 +205,52 @@ def test_two_running_results_in_one_loop():
     assert ran.value[1].tolist() == list(itertools.accumulate(range(BLOCKS), operator.sub, initial=0))[1:]
     assert ran.value[2].tolist() == list(range(0, 2 * BLOCKS, 2))
     assert ran.value[3] == sum(range(BLOCKS))
+
+
+class TestManyBlocks:
+    """Blocks are handed over by runs of several, and results of this size go past the caches."""
+
+    N = 131 * 4096 + 5
+
+    @pytest.mark.parametrize("threads", [1, 3])
+    def test_sums_and_averages_have_the_same_bits(self, threads):
+        xs = np.random.default_rng(0).normal(size=self.N)
+        for cell, wanted in {
+            "xs |> cumsum": running_sums(xs),
+            "xs |> map(lambda x: x * 0.5) |> cumsum": running_sums(xs * 0.5),
+            "xs |> filter(lambda x: x > 0) |> cumsum": running_sums(xs[xs > 0]),
+            "xs |> scan(lambda a, x: a * 0.75 + x, 1.0)": running_affine(xs, 0.75, 1.0),
+        }.items():
+            assert wanted is not None
+            for options in ({}, {"width": 4}):
+                found = run(cell, {"xs": xs}, on="parallel", threads=threads, **options).value
+                assert found.tobytes() == wanted.tobytes(), (cell, options)
+
+    @pytest.mark.parametrize("threads", [1, 3])
+    def test_what_filters_keep_lies_in_order(self, threads):
+        xs = np.random.default_rng(1).integers(-(10**6), 10**6, self.N)
+        small, floats = xs.astype(np.int8), xs.astype(np.float32)
+        for kept in (xs % 97 == 0, xs > 2 * 10**6, (xs > 0) | (np.arange(self.N) < 50_000)):
+            values = {"xs": xs, "fs": floats, "ks": kept, "small": small}
+            cell = "zip(xs, ks) |> filter(lambda x, k: k) |> map(lambda x, k: x * 3)"
+            assert np.array_equal(run(cell, values, on="parallel", threads=threads).value, xs[kept] * 3)
+            cell = "zip(fs, ks, small) |> filter(lambda f, k, s: k) |> map(lambda f, k, s: (f, s > 0))"
+            found = run(cell, values, on="parallel", threads=threads).value
+            assert len(found) == kept.sum()
+            if kept.any():
+                assert np.array_equal(found["f0"], floats[kept])
+                assert np.array_equal(found["f1"], small[kept] > 0)
+
+    def test_steps_and_sums_that_need_python_are_found_in_any_block(self):
+        largest, sums = "xs |> scan(lambda a, x: max(a, x) + 1, 0)", "xs |> cumsum"
+        for cell, place in (
+            (sums, 0),
+            (sums, 70 * 4096 + 17),
+            (largest, 70 * 4096 + 17),
+            (largest, self.N - 1),
+        ):
+            xs = np.ones(self.N, np.int64)
+            xs[place] = 2**63 - 1 - self.N // 2
+            step = operator.add if cell == sums else lambda a, x: max(a, x) + 1
+            found = run(cell, {"xs": xs}, on="parallel", threads=3).value
+            assert list(found) == list(itertools.accumulate(xs.tolist(), step, initial=0))[1:], (cell, place)
