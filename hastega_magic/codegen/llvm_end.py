@@ -82,7 +82,8 @@ class BlockEnd:
         for number, (interval, code) in enumerate(self.frame.bounds):
             assert interval.hi is not None
             self.frame.at(next(a for a in self.frame.assumes if (a.interval, a.status) == (interval, code)))
-            bits = interval.hi.bit_length()
+            assert interval.lo is not None
+            bits = (interval.hi - interval.lo).bit_length()
             high = w.let(f"lshr {i64} {final.ranges[number]}, {splat('i64', bits)}")
             outside = self._any_lane(w.let(f"icmp ne {i64} {high}, zeroinitializer"))
             status = w.let(f"select i1 {outside}, i8 {code}, i8 {status}")

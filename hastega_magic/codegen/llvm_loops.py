@@ -237,17 +237,17 @@ class Loops:
         return Carried(folds, ranges, trouble, positions, sums)
 
     def _range_check(self, body: Body, number: int, sticky: str) -> str:
-        """OR of all values under the bound (of v ^ (v >> 63) for a signed one): its high bits tell of a violation."""
+        """OR of all values under the bound (of their distances from a negative one): high bits tell of a violation."""
         w, i64 = self.frame.writer, body.vector("i64")
         interval, status = self.frame.bounds[number]
+        assert interval.lo is not None
         for each in self.frame.assumes:
             if (each.interval, each.status) != (interval, status):
                 continue
             self.frame.at(each)
             for value in body[each.load]:
-                folded = value
+                distance = value
                 if interval.lo != 0:
-                    sign = w.let(f"ashr {i64} {value}, {splat('i64', 63)}")
-                    folded = w.let(f"xor {i64} {value}, {sign}")
-                sticky = w.let(f"or {i64} {sticky}, {folded}")
+                    distance = w.let(f"sub {i64} {value}, {splat('i64', interval.lo)}")
+                sticky = w.let(f"or {i64} {sticky}, {distance}")
         return sticky

@@ -269,7 +269,8 @@ class Graph:
             raise NotCompilable(f"`{table.name}` is subscripted with a bool, which NumPy takes for a mask")
         slot, type_ = self.env.table(table.name, table.value)
         place = self.make("add", index, const(0)) if index.type is BOOL else index
-        from_end = self.make("add", place, leaf("length", INT, slot))
+        # It is used where it cannot overflow, so nothing has to be known of indices that are not negative.
+        from_end = make("wrapping_add", place, leaf("length", INT, slot))
         negative = self.make("lt", place, const(0))
         if negative.op == "const":
             place = from_end if negative.value else place

@@ -211,7 +211,7 @@ class _Rules:
         given = [self.kinds[arg] for arg in node.args]
         if node.op in ("own", "not", "truth"):
             return _PYTHON.get(node.type, float)
-        if node.op in _DISGUISED:
+        if node.op in _DISGUISED or node.op == "wrapping_add":  # of an index, which counts from the end
             return given[0]
         if node.op == "select":
             return self._either(node, given[1:])

@@ -85,3 +85,13 @@ def test_the_same_kernel_gives_the_same_text():
     first = texts("filter")
     with battery.on_target("host"):
         assert texts("filter") == first
+
+
+def test_an_index_that_counts_from_the_end_needs_no_assumption():
+    xs = np.array([-(2**63), 2**63 - 1, -2, 3, *[1] * 5000])
+    ran = battery.run("xs[2:] |> map(lambda x: table[x])", {"xs": xs, "table": [1, 2, 3, 4]})
+    assert ran.value[:3].tolist() == [3, 4, 2]
+    assert "assume" not in ran.report["pipelines"][0]["code"]["passes"][-1]["text"]
+    for place in (0, 1):
+        ran = battery.run("xs |> map(lambda x: table[x])", {"xs": xs[place:], "table": [1, 2, 3, 4]})
+        assert type(ran.error) is IndexError
