@@ -7,14 +7,16 @@
     total = sum %1          –     8     –     6
 
 Values are the IR interpreter's, so they are Python's. A lane takes part in a step where Python would evaluate it:
-a filter, the branch that is not taken, and the end of the source leave lanes out.
+a filter, the branch that is not taken, and the end of the source leave lanes out. Of a loop within the body the first
+turns are shown, one below the other, with how many turns each lane makes; of loops inside it the first.
 """
 
 from __future__ import annotations
 
+import itertools
 import operator
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -22,8 +24,9 @@ from hastega_magic.compiler.execute import Execution
 from hastega_magic.compiler.listings import present
 from hastega_magic.ir.expr import Expr, Value, flatten
 from hastega_magic.ir.fused import Fused, Output
-from hastega_magic.ir.interpreter import element_values
+from hastega_magic.ir.interpreter import element_seen
 from hastega_magic.ir.printer import fused_lines
+from hastega_magic.ir.seen import Seen, Unfinished
 from hastega_magic.types import Complex
 
 _MOST_LANES = 16
@@ -31,6 +34,15 @@ _WORK_ITEMS = 8
 """Of a device that decides itself how many go together."""
 
 _MOST_STEPS = 64
+_TURNS = 3
+"""Turns of a loop that are shown."""
+
+_MOST_VALUES = 60_000
+"""Values that are computed in turns, of all lanes: some tenths of a second."""
+
+MORE = "…"
+"""Stands for a value behind a loop that makes too many turns."""
+
 _WIDTH = 12
 """Characters of a value."""
 
@@ -122,45 +134,100 @@ def _listed(data: Any) -> list[object]:
 
 @dataclass(frozen=True)
 class _Lane:
-    """What an element came to: the nodes that were evaluated, and the name of what was raised ("": nothing)."""
+    """What an element came to: what was evaluated, and the name of what was raised ("": nothing)."""
 
-    values: dict[Expr, object]
+    seen: Seen
     raised: str = ""
+
+
+_Lanes = Sequence[_Lane | None]
+"""None for a lane that does not make the turn."""
+
+_Listed = Sequence[tuple[int, str, Expr | None]]
+"""Lines of the fused IR, with their numbers."""
 
 
 def _view(
     form: Fused, elements: Sequence[Element], tables: Sequence[_Recorded], lanes: int
 ) -> dict[str, object]:
-    ran = [_lane(form, element, tables, number) for number, element in enumerate(elements)]
+    ran = [_lane(form, element, tables, number, lanes) for number, element in enumerate(elements)]
     lines = fused_lines(form)
-    steps: list[dict[str, object]] = []
-    for number, (text, node) in enumerate(lines, 1):
-        if node is not None:
-            steps.append(_step(number, text, [_of(lane, node) for lane in ran], lanes))
+    listed = [(number, text, node) for number, (text, node) in enumerate(lines, 1)]
     ends: list[dict[str, object]] = []
     first = len(lines) - len(form.outputs)
     for place, output in enumerate(form.outputs):
         taken = [_taken(lane, output) if _takes(lane, output.mask) else None for lane in ran]
         ends.append(_step(first + place + 1, lines[first + place][0], taken, lanes))
     ends = ends[:_MOST_STEPS]
-    shown = [*steps[: _MOST_STEPS - len(ends)], *ends]
-    return {"lanes": lanes, "steps": shown, "total": len(steps) + len(form.outputs)}
+    room = _MOST_STEPS - len(ends)
+    found = (list(_steps(listed, ran, lanes, turns)) for turns in range(_TURNS, 0, -1))
+    steps = next((each for each in found if len(each) <= room), list(_steps(listed, ran, lanes, 1)))
+    return {"lanes": lanes, "steps": [*steps[:room], *ends], "total": len(steps) + len(form.outputs)}
 
 
-def _lane(form: Fused, element: Element, tables: Sequence[_Recorded], number: int) -> _Lane:
-    values, error = element_values(form, element, cast("Sequence[Sequence[object]]", tables), number)
-    return _Lane(values, type(error).__name__ if error is not None else "")
+def _steps(
+    listed: _Listed, ran: _Lanes, lanes: int, turns: int, turn: str = ""
+) -> Iterator[dict[str, object]]:
+    """A step for each value, those of loops' first turns behind each other. `turn`: which one these lines are of."""
+    at = 0
+    while at < len(listed):
+        number, text, node = listed[at]
+        at += 1
+        if node is None:
+            continue
+        if node.op != "turns":
+            yield _step(
+                number, text, [None if lane is None else _of(lane, node) for lane in ran], lanes, turn
+            )
+            continue
+        made = [None if lane is None else _turns_made(lane, node) for lane in ran]
+        yield _step(number, text, made, lanes, turn)
+        depth = _depth(text)
+        body = [*itertools.takewhile(lambda line, depth=depth: _depth(line[1]) > depth, listed[at:])]
+        at += len(body)
+        for which in range(turns):
+            inside = [None if lane is None else _turn_of(lane, node, which) for lane in ran]
+            if any(lane is not None for lane in inside):
+                yield from _steps(body, inside, lanes, 1, f"{turn}  (turn {which + 1})")
+
+
+def _depth(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def _turns_made(lane: _Lane, loop: Expr) -> str | None:
+    if loop not in lane.seen.values and loop not in lane.seen.counts:
+        return lane.raised or None
+    count = lane.seen.counts.get(loop, 0)
+    more = "" if loop in lane.seen.values else " or more"
+    return f"{count} turn{'' if count == 1 else 's'}{more}"
+
+
+def _turn_of(lane: _Lane, loop: Expr, which: int) -> _Lane | None:
+    turns = lane.seen.turns.get(loop, ())
+    if which >= len(turns):
+        return None
+    last = which == len(turns) - 1 and loop not in lane.seen.values
+    return _Lane(turns[which], lane.raised if last else "")
+
+
+def _lane(form: Fused, element: Element, tables: Sequence[_Recorded], number: int, lanes: int) -> _Lane:
+    known = cast("Sequence[Sequence[object]]", tables)
+    seen, error = element_seen(form, element, known, number, _MOST_VALUES // lanes, _TURNS)
+    if isinstance(error, Unfinished):
+        return _Lane(seen, MORE)
+    return _Lane(seen, type(error).__name__ if error is not None else "")
 
 
 def _takes(lane: _Lane, mask: Expr | None) -> bool:
-    return mask is None or bool(lane.values.get(mask, bool(lane.raised)))
+    return mask is None or bool(lane.seen.values.get(mask, bool(lane.raised)))
 
 
 def _of(lane: _Lane, value: Value) -> str | None:
     """A value's text; None where it was not evaluated."""
     if isinstance(value, Expr):
-        if value in lane.values:
-            return short(lane.values[value])
+        if value in lane.seen.values:
+            return short(lane.seen.values[value])
         if value.op in ("const", "table", "length"):
             return short(value.value)
         return lane.raised or None
@@ -174,17 +241,19 @@ def _taken(lane: _Lane, output: Output) -> str | None:
     """What an output takes of the element; a value in parts as the number that it is."""
     if not output.weights:
         return _of(lane, output.value)
-    parts = [lane.values.get(part, part.value) for part in flatten(output.value)]
+    parts = [lane.seen.values.get(part, part.value) for part in flatten(output.value)]
     if not all(isinstance(part, int) for part in parts):
         return lane.raised or None
     return short(sum(map(operator.mul, output.weights, cast("list[int]", parts))))
 
 
-def _step(line: int, text: str, values: Sequence[str | None], lanes: int) -> dict[str, object]:
+def _step(
+    line: int, text: str, values: Sequence[str | None], lanes: int, turn: str = ""
+) -> dict[str, object]:
     padded = [*values, *[None] * (lanes - len(values))]
     return {
         "line": line,
-        "text": _NOTE.sub("", text).strip(),
+        "text": _NOTE.sub("", text).strip() + turn,
         "values": ["" if each is None else each for each in padded],
         "active": [each is not None for each in padded],
     }

@@ -23,6 +23,7 @@ from hastega_magic.ir.loop import iteration, operands
 from hastega_magic.ir.outputs import FOLDS, ComplexTree, Decision, Elements, FloatTree, Fold
 from hastega_magic.ir.pipeline import RUNNING_SINKS
 from hastega_magic.ir.scan import running_affine, running_sums
+from hastega_magic.ir.seen import Seen, Watch
 from hastega_magic.ops import OPS
 from hastega_magic.types import BOOL, FLOAT32, INT, Complex, ScalarType
 
@@ -84,6 +85,19 @@ def first_overflow(
     return None
 
 
+def element_seen(
+    fused: Fused,
+    element: Sequence[object],
+    tables: Sequence[Sequence[object]],
+    index: int,
+    most: int,
+    kept: int,
+) -> tuple[Seen, Exception | None]:
+    """As `element_values`, with the first `kept` turns of loops; Unfinished after `most` values in turns."""
+    evaluation = _Evaluation(_element_leaves(element, tables, index), Watch(most, kept))
+    return evaluation.seen, _tried(fused, evaluation)
+
+
 def element_values(
     fused: Fused, element: Sequence[object], tables: Sequence[Sequence[object]] = (), index: int = 0
 ) -> tuple[dict[Expr, object], Exception | None]:
@@ -92,20 +106,26 @@ def element_values(
     `element` holds one value per source. What was evaluated before something is raised is there.
     """
     evaluation = _Evaluation(_element_leaves(element, tables, index))
-    error: Exception | None = None
+    error = _tried(fused, evaluation)
+    return evaluation.values, error
+
+
+def _tried(fused: Fused, evaluation: _Evaluation) -> Exception | None:
     with np.errstate(all="ignore"):
         try:
             _run_element(fused, evaluation, [Elements() for _ in fused.outputs])
         except Exception as raised:
-            error = raised
-    return evaluation.values, error
+            return raised
+    return None
 
 
 class _Evaluation:
     """The values known so far; `demand` adds what a node needs, with its own stack: graphs can be deep."""
 
-    def __init__(self, leaves: Callable[[Expr], object]) -> None:
-        self.values: dict[Expr, object] = {}
+    def __init__(self, leaves: Callable[[Expr], object], watch: Watch | None = None) -> None:
+        self.seen = Seen()
+        self.values = self.seen.values
+        self._watch = watch
         self.most: dict[Expr, object] = {}
         """Nodes of loops' bodies whose value left int64 in some turn, with that value."""
         self._leaves = leaves
@@ -173,7 +193,11 @@ class _Evaluation:
         state: list[Any] = [self.values[arg] for arg in starts]
         while state[0]:
             own = {**fixed, **dict(zip(body.state, state, strict=True))}
-            turn = _Evaluation(lambda node, own=own: own[node] if node in own else self._leaves(node))
+            turn = _Evaluation(
+                lambda node, own=own: own[node] if node in own else self._leaves(node), self._watch
+            )
+            if self._watch is not None:
+                self._watch.turned(loop, self.seen, turn.seen)
             for condition, node in body.effects:
                 if condition is None or turn.demand(condition):
                     turn.demand(node)

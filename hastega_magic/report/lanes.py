@@ -11,7 +11,7 @@ from hastega_magic.report.model import Lanes
 DEAD = "–"
 MOST_STEPS = 40
 _MOST_LANES = 16
-_TYPED = re.compile(r"^(%\d+): [^=]*= ")
+_TYPED = re.compile(r"^(%\d+): (?!turns)[^=]*= ")
 """A definition's type and range, which the fused listing has."""
 
 
@@ -48,6 +48,8 @@ def lanes_notes(lanes: Lanes, most: int = MOST_STEPS) -> tuple[str, ...]:
             f"{DEAD}: the lane takes no part there: a filter left it out, the other branch was taken, "
             "or the source has no more elements."
         )
+    if any(value == "…" for step in lanes.steps[:most] for value in step.values):
+        out.append("…: behind a loop that makes more turns than are followed here.")
     if (shown := min(most, len(lanes.steps))) < max(lanes.total, len(lanes.steps)):
         out.append(f"The first {shown} of {max(lanes.total, len(lanes.steps))} steps are shown.")
     return tuple(out)

@@ -45,7 +45,7 @@ def check(pipeline):
         assert set(step) == {"line", "text", "values", "active"}
         assert len(step["values"]) == len(step["active"]) == view["lanes"]
         assert all(isinstance(value, str) and len(value) < 60 for value in step["values"])
-        assert lines[step["line"] - 1].strip().startswith(step["text"])
+        assert lines[step["line"] - 1].strip().startswith(re.sub(r"(  \(turn \d\))+$", "", step["text"]))
         assert not re.search(r"; line", step["text"])
     return view
 
@@ -243,3 +243,33 @@ def test_any_pipeline_over_ints(text, source):
 @given(grammar.pipelines(grammar.float_expressions(), ("sum", "max", "to_list")), battery.float_sources)
 def test_any_pipeline_over_floats(text, source):
     any_pipeline(text, source)
+
+
+def test_the_first_turns_of_loops():
+    text = (
+        "def f(v):\n    s = 0\n    while v > 1:\n        v = v // 2\n"
+        "        for i in range(v):\n            s += i\n    return s\n"
+    )
+    (pipeline,) = run(text + "y = xs |> map(f)", xs=np.arange(1, 9))
+    view = check(pipeline)
+    steps = {step["text"]: step for step in view["steps"]}
+    (outer,) = (step for name, step in steps.items() if "turns while s0" in name)
+    assert outer["values"][:4] == ["0 turns", "1 turn", "1 turn", "2 turns"]
+    halves = [step for name, step in steps.items() if re.search(r"shr .*\d  \(turn \d\)$", name)]
+    assert [alive(step)[-1] for step in halves[:3]] == ["4", "2", "1"]
+    assert [sum(step["active"]) for step in halves[:3]] == [view["lanes"] - 1, view["lanes"] - 3, 1]
+    assert any(name.endswith("(turn 1)  (turn 1)") for name in steps)
+
+
+def test_a_loop_of_many_turns_is_not_followed_to_its_end():
+    text = (
+        "def f(v):\n    s = 0\n    for i in range(v * 10**8):\n        s = s ^ i\n"
+        "        if i == 7:\n            return v\n    return s\n"
+    )
+    endless = "def f(v):\n    s = 0\n    for i in range(10**7):\n        s = s ^ i\n    return s + v\n"
+    (pipeline,) = run(text + "y = xs |> map(f)", xs=np.arange(1, 9))
+    assert not any("…" in step["values"] for step in check(pipeline)["steps"])
+    (pipeline,) = run(endless + "y = xs |> map(f)", xs=np.arange(1, 9))
+    view = check(pipeline)
+    assert view["steps"][-1]["values"] == ["…"] * view["lanes"]
+    assert any("or more" in value for step in view["steps"] for value in step["values"])
