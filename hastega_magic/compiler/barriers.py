@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -65,9 +66,30 @@ def _noting(function: object, site: StageSite) -> object:
             error.add_note(
                 f"hastega: element {number}, {value!r}, in `{site.text}` (cell line {site.span.line})"
             )
+            if isinstance(error, TypeError) and not _fits(called, args):
+                error.add_note(f"hastega: {_as_given(site.name, value)}")
             raise
 
     return call
+
+
+def _fits(function: Callable[..., Any], args: Sequence[Any]) -> bool:
+    """Whether the function can be called with so many arguments."""
+    try:
+        inspect.signature(function).bind(*args)
+    except TypeError:
+        return False
+    except ValueError:  # it has no signature
+        return True
+    return True
+
+
+def _as_given(stage: str, value: object) -> str:
+    """How a function is written that the stage can call."""
+    if not isinstance(value, tuple):
+        return f"`{stage}` calls its function with one element: write `{stage}(lambda x: ...)`"
+    names = ", ".join("abcdefgh"[: len(cast("tuple[Any, ...]", value))])
+    return f"the elements are tuples: write `{stage}(lambda t: ...)`, or `{stage}(lambda {names}: ...)`"
 
 
 def together(stages: Sequence[BoundStage]) -> Sequence[BoundStage]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import array
 import ctypes
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -26,6 +26,7 @@ from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import BeyondInt64, NotCompilable
 from hastega_magic.runtime import python
 from hastega_magic.runtime.columnar import is_columnar
+from hastega_magic.runtime.python_calls import iterated
 from hastega_magic.syntax.build import BoundStage
 from hastega_magic.trace import Trace
 
@@ -214,7 +215,7 @@ def iterable(value: object) -> object:
     again = (range, list, tuple, bytes, bytearray, memoryview, array.array)
     if type(value) in again or isinstance(value, (np.ndarray, ctypes.Array)) or hasattr(value, "__array__"):
         return cast(object, value)
-    return value if is_columnar(value) else list(cast("Iterable[object]", value))
+    return value if is_columnar(value) else list(iterated(value))
 
 
 __all__ = ["CHUNK", "Drawing", "iterable"]

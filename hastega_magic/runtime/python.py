@@ -124,11 +124,11 @@ def _enumerate(values: Iterator[Any], /, start: int = 0) -> Iterator[Any]:
 
 
 def _take(values: Iterator[Any], /, n: int) -> Iterator[Any]:
-    return itertools.islice(values, n)
+    return itertools.islice(values, python_stages.counted_from(0, "take", n))
 
 
 def _drop(values: Iterator[Any], /, n: int) -> Iterator[Any]:
-    return itertools.islice(values, n, None)
+    return itertools.islice(values, python_stages.counted_from(0, "drop", n), None)
 
 
 def _reduce(values: Iterator[Any], /, f: Callable[[Any, Any], Any], *args: Any, **init: Any) -> Any:

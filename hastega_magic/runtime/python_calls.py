@@ -26,7 +26,7 @@ def elements(source: Any) -> Iterator[Any]:
     """
     source = numbers(source)
     if not isinstance(source, np.ndarray):
-        return iter(source)
+        return iterated(source)
     array = cast("npt.NDArray[Any]", source)
     if array.ndim == 1 and array.dtype.names:
         return zip(*(elements(array[name]) for name in array.dtype.names), strict=True)
@@ -34,6 +34,17 @@ def elements(source: Any) -> Iterator[Any]:
         chunks = (array[start : start + _CHUNK].tolist() for start in range(0, len(array), _CHUNK))
         return itertools.chain.from_iterable(chunks)
     return iter(array)
+
+
+def iterated(source: Any) -> Iterator[Any]:
+    """An iterator over it; TypeError where there is none, in Python's words and with what a pipeline needs."""
+    try:
+        return iter(source)
+    except TypeError as error:
+        if not hasattr(source, "__iter__"):
+            what = "None" if source is None else f"a single {type(source).__name__}"
+            error.add_note(f"hastega: a pipeline goes through elements, and is given {what} here")
+        raise
 
 
 def spreads(function: Any, size: int) -> bool:

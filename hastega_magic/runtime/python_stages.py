@@ -10,6 +10,7 @@ import functools
 import itertools
 import operator
 import statistics
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, cast
 
@@ -67,7 +68,10 @@ def converting(dtype: Any) -> Callable[[Any], Any]:
 
     OverflowError for an integer that the dtype does not hold; TypeError for something that is no dtype.
     """
-    found: np.dtype[Any] = np.dtype(dtype)
+    try:
+        found: np.dtype[Any] = np.dtype(dtype)
+    except TypeError:
+        raise TypeError(f"astype knows no type {dtype!r}") from None
     if found.kind in "iu":
         limits = np.iinfo(found)
         lowest, highest = int(limits.min), int(limits.max)
@@ -148,10 +152,18 @@ def _chunk(values: Iterator[Any], /, n: Any) -> Iterator[tuple[Any, ...]]:
 
 def positive(name: str, count: Any) -> int:
     """The number of elements that a stage is given; ValueError below 1, TypeError for no integer."""
-    number = operator.index(count)
-    if number < 1:
-        raise ValueError(f"{name} takes a number of elements from 1 on, not {number}")
-    return number
+    return counted_from(1, name, count)
+
+
+def counted_from(least: int, name: str, count: Any) -> int:
+    """The same, from another number on."""
+    try:
+        number = operator.index(count)
+    except TypeError:
+        raise TypeError(f"{name} takes a whole number of elements, not {count!r}") from None
+    if number < least:
+        raise ValueError(f"{name} takes a number of elements from {least} on, not {number}")
+    return min(number, sys.maxsize)
 
 
 # Running values
@@ -251,9 +263,13 @@ def at_end(name: str, found: Any = _MISSING, default: Any = _MISSING) -> Any:
 def _dot(values: Iterator[Any], /, other: Any) -> Any:
     pairs = itertools.zip_longest(values, elements(other), fillvalue=_MISSING)
     total: Any = 0
-    for left, right in pairs:
-        if left is _MISSING or right is _MISSING:
-            raise ValueError("dot of sequences of different lengths")
+    for number, (left, right) in enumerate(pairs):
+        if left is _MISSING:
+            raise ValueError(
+                f"dot takes sequences of one length, and the other has more than {number} elements"
+            )
+        if right is _MISSING:
+            raise ValueError(f"dot takes sequences of one length, and the other has only {number} elements")
         total = total + left * right
     return total
 
@@ -263,6 +279,8 @@ def bincount(values: Iterable[Any], /, *, minlength: Any = 0) -> npt.NDArray[np.
 
     ValueError for a negative element, TypeError for one that is no integer.
     """
+    if not hasattr(minlength, "__index__"):
+        raise TypeError(f"bincount takes a whole number as minlength, not {minlength!r}")
     length = operator.index(minlength)
     if length < 0:
         raise ValueError(f"bincount takes a minlength from 0 on, not {length}")

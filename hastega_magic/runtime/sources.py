@@ -19,6 +19,7 @@ from hastega_magic.progress import task
 from hastega_magic.runtime import lists
 from hastega_magic.runtime.buffers import allocate
 from hastega_magic.runtime.columnar import Pieces, is_columnar, memory_of, widened
+from hastega_magic.runtime.python_calls import iterated
 from hastega_magic.types import (
     BOOL,
     COMPLEX_STORAGES,
@@ -167,7 +168,7 @@ def described(data: object, name: str) -> Column:
         return _numbers(memory_of(data, name), name, id(data))
     if hasattr(data, "__array__") and hasattr(data, "dtype") and hasattr(data, "__len__"):
         return _array(np.asarray(data), name, id(data))
-    iter(cast(Any, data))
+    iterated(data)
     raise NotCompilable(f"the source is a {type(data).__name__}, whose elements only Python can give")
 
 

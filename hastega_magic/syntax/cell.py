@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 from hastega_magic.errors import CellSyntaxError, Span
 from hastega_magic.syntax.comprehension import Ordinary, recognised
+from hastega_magic.syntax.literals import wrong_literal
 from hastega_magic.syntax.names import binds, is_pure_source, parameters_of, reads
 from hastega_magic.syntax.pipe import ends_with_semicolon, is_pipe, normalise, parse, spine
 from hastega_magic.syntax.placeholder import expand
@@ -255,6 +256,9 @@ class Rewriter(ast.NodeTransformer):
         name = callee.id if isinstance(callee, ast.Name) else self.text.segment(callee)
         if known:
             self._check_arguments(name, call, span)
+        elif (behind := self._behind_stage(step)) is not None:
+            message = f"`{behind}` stands behind the stage alone: put the pipeline in parentheses, or write `|>` again"
+            raise CellSyntaxError(message, self.text.text, span, self.filename)
         elif isinstance(callee, (ast.Constant, ast.JoinedStr, ast.Tuple, ast.List, ast.Dict, ast.Set)):
             message = "a stage is a name or a call, as in `|> map(f)`"
             raise CellSyntaxError(message, self.text.text, span, self.filename)
@@ -268,6 +272,19 @@ class Rewriter(ast.NodeTransformer):
         named = ast.Dict(keys, [self._argument(keyword.value) for keyword in keywords])
         display = ast.copy_location(ast.Tuple([function, positional, named], ast.Load()), step)
         return StageSite(name, text, span, known), ast.fix_missing_locations(display)
+
+    def _behind_stage(self, step: ast.expr) -> str | None:
+        """The text behind a stage that Python takes for a part of it: `.sum()` of `map(f).sum()`."""
+        node = step
+        while isinstance(node, (ast.Call, ast.Attribute, ast.Subscript)):
+            inner = node.func if isinstance(node, ast.Call) else node.value
+            name = inner.func if isinstance(inner, ast.Call) else inner
+            if not isinstance(node, ast.Call) and isinstance(name, ast.Name):
+                called = isinstance(inner, ast.Call)
+                stage = called and name.id in STAGES and name.id not in self.shadowed
+                return self.text.segment(step)[len(self.text.segment(inner)) :] if stage else None
+            node = inner
+        return None
 
     def _argument(self, node: ast.expr) -> ast.expr:
         """A stage's argument. What runs for each element is too short to be a pipeline of its own."""
@@ -290,6 +307,9 @@ class Rewriter(ast.NodeTransformer):
         complaint = STAGES[name].complaint(len(args), [keyword.arg or "" for keyword in keywords])
         if complaint:
             raise CellSyntaxError(complaint, self.text.text, span, self.filename)
+        wrong = wrong_literal(name, call) if call else None
+        if wrong is not None:
+            raise CellSyntaxError(wrong[1], self.text.text, self.text.span(wrong[0]), self.filename)
 
 
 __all__ = [

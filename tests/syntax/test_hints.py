@@ -1,5 +1,7 @@
 """Notes on names that nobody has defined, and stages that are given no function."""
 
+import re
+
 import pytest
 
 from hastega_magic.errors import CellSyntaxError
@@ -12,6 +14,12 @@ from hastega_magic.syntax.cell import plan
     [
         ("[1] |> flter(_ > 2)", "hastega: `flter` is no stage: did you mean filter?"),
         ("[1] |> map(_ + 1) |> sume", "hastega: `sume` is no stage: did you mean sum?"),
+        ("[1] |> sum |> sqrt", "hastega: `sqrt` is no stage: did you mean map(math.sqrt)?"),
+        ("[1] |> astype(flaot64)", "hastega: types are written as strings: `astype('float64')`"),
+        (
+            "[1] | map(_ + 1)",
+            "hastega: `_` stands for the element in stages behind `|>`: is one written as `|` or `>` here?",
+        ),
         ("[1] |> zzzzzz", "hastega: `zzzzzz` is no stage, and no function of that name is defined"),
         (
             "[1] |> map(x + 1)",
@@ -39,6 +47,45 @@ def test_a_stage_that_is_given_no_function(text, at):
     with pytest.raises(CellSyntaxError, match="takes a function: write it with `_`") as caught:
         plan(text)
     assert caught.value.span[:2] == (1, at)
+
+
+@pytest.mark.parametrize(
+    ("text", "marked", "words"),
+    [
+        ("xs |> take(-2)", "-2", "reverse |> take(2)"),
+        ("xs |> take(n=2.5)", "2.5", "a whole number of elements, not 2.5"),
+        ("xs |> map(_ + 1) |> window(0) |> sum", "0", "from 1 on, not 0"),
+        ("xs |> chunk('a')", "'a'", "not 'a'"),
+        ("xs |> astype('int65')", "'int65'", "did you mean 'int64'?"),
+        ("xs |> enumerate(start=None)", "None", "from a whole number"),
+        ("xs |> to_list()[0]", "to_list()[0]", "`[0]` stands behind the stage alone"),
+        ("xs |> map(_ + 1).sum()", "map(_ + 1).sum()", "`.sum()` stands behind the stage alone"),
+    ],
+)
+def test_what_is_wrong_whatever_the_data(text, marked, words):
+    with pytest.raises(CellSyntaxError, match=re.escape(words)) as caught:
+        plan(text)
+    span = caught.value.span
+    assert text[span.col : span.end_col] == marked
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "words"),
+    [
+        ("xs |> map(lambda x, y: x)", TypeError, "write `map(lambda x: ...)`"),
+        ("xs |> zip(xs) |> map(lambda x, y, z: x)", TypeError, "or `map(lambda a, b: ...)`"),
+        ("xs |> take(minus)", ValueError, "take takes a number of elements from 0 on, not -1"),
+        ("xs |> dot(xs[1:])", ValueError, "the other has only 2 elements"),
+        ("xs[1:] |> dot(xs)", ValueError, "the other has more than 2 elements"),
+        ("xs |> sum |> map(_ + 1)", TypeError, "is given a single int here"),
+        ("xs |> zip(minus)", TypeError, "is given a single int here"),
+        ("xs |> astype(xs)", TypeError, "astype knows no type [1, 2, 3]"),
+    ],
+)
+def test_what_the_data_make_wrong(text, error, words):
+    with pytest.raises(error) as caught:
+        Session({"xs": [1, 2, 3], "minus": -1}).run_cell(text)
+    assert words in " ".join([str(caught.value), *getattr(caught.value, "__notes__", ())])
 
 
 def test_filter_takes_none():
