@@ -200,7 +200,7 @@ class TestEffects:
 def test_subscripts_wrap_as_python_does(graph):
     _, fn = graph("lambda x: t[x]", INT, t=[1, 2])
     x, length = fn.params, leaf("length", INT, 0)
-    place = make("select", make("lt", x, const(0)), make("add", x, length), x)
+    place = make("select", make("lt", x, const(0)), make("wrapping_add", x, length), x)
     assert fn.result == make("gather", leaf("table", INT, 0), place)
 
 
