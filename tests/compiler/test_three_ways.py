@@ -42,7 +42,7 @@ def test_float32(text, source):
     agree(text, source)
 
 
-@pytest.mark.parametrize(("form", "count"), [("items", 40), ("groups", 20)])
+@pytest.mark.parametrize(("form", "count"), [("items", 20), ("groups", 10)])
 def test_opencl(form, count):
     pytest.importorskip("pyopencl")
 
