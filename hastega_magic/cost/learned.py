@@ -89,7 +89,9 @@ class Learned:
         known = self.loops.get(loop, {})
         sizes = known.get(backend) or known.get(_KIN.get(backend, ""))
         if not sizes:
-            return math.exp(self.factors.get(backend, 0.0))
+            # One for both: they run the same code, and noise must not turn their order about for all loops.
+            own = [self.factors[each] for each in (backend, _KIN.get(backend, "")) if each in self.factors]
+            return math.exp(sum(own) / len(own)) if own else 1.0
         place = math.log2(max(n, 1))
         below = max((size for size in sizes.values() if size.n <= n), key=lambda size: size.n, default=None)
         above = min((size for size in sizes.values() if size.n >= n), key=lambda size: size.n, default=None)
