@@ -65,66 +65,83 @@ class Execution:
     choosing: float = 0.0
 
 
-def job_of(
-    compiled: CompiledLoop, fused: Fused, loops: Sequence[Loop], workspace: Workspace, trace: Trace
-) -> Job:
+@dataclass(frozen=True)
+class Ready:
+    """A compiled loop with all that running it takes. `fused`: with this cell's sources; `cached`: it was known."""
+
+    compiled: CompiledLoop
+    fused: Fused
+    cached: bool
+    loops: Sequence[Loop]
+    workspace: Workspace
+    options: Options
+    trace: Trace
+
+    def on(self, backend: Backend, options: Options | None = None) -> Ready:
+        """The same loop compiled for a back end, by other options perhaps."""
+        options = options or self.options
+        return compiled_on(backend, self.loops, self.workspace, options, self.trace)
+
+
+def compiled_on(
+    backend: Backend, loops: Sequence[Loop], workspace: Workspace, options: Options, trace: Trace
+) -> Ready:
+    """The loops of one fused group, compiled for a back end."""
+    pipelines = [loop.pipeline for loop in loops]
+    compiled, fused, cached = compile_loop(pipelines, workspace.table_columns, options, trace, backend)
+    return Ready(compiled, fused, cached, loops, workspace, options, trace)
+
+
+def job_of(ready: Ready) -> Job:
     """What is to be run, over as many elements as all sources have."""
+    compiled, fused, workspace = ready.compiled, ready.fused, ready.workspace
     columns = [workspace.column(source) for source in fused.sources]
     return Job(
-        lambda number: compiled.body(number, trace), len(compiled.variants.bodies), columns,
+        lambda number: compiled.body(number, ready.trace), len(compiled.variants.bodies), columns,
         workspace.table_columns, min(len(column.data) for column in columns), compiled.first, compiled.learn,
-        workspace.wanted, _kept_slots(loops, fused, workspace.wanted), loop=compiled.structure,
+        workspace.wanted, _kept_slots(ready.loops, fused, workspace.wanted), loop=compiled.structure,
         tuned=compiled.state.tuned,
     )  # fmt: skip
 
 
-def execute(
-    compiled: CompiledLoop,
-    fused: Fused,
-    cached: bool,
-    loops: Sequence[Loop],
-    workspace: Workspace,
-    options: Options,
-    trace: Trace,
-    backend: Backend,
-    tune: bool = False,
-) -> Execution:
+def execute(ready: Ready, backend: Backend, tune: bool = False) -> Execution:
     """Run a compiled loop on a back end; `tune`: after a search for the fastest schedule.
 
     Separately if several loops are fused and some element needs Python; else what Python raises for it.
     """
+    loops, workspace, options, trace = ready.loops, ready.workspace, ready.options, ready.trace
 
     def elsewhere(other: Backend) -> Job:
-        theirs, fused, _ = compile_loop(pipelines, workspace.table_columns, options, trace, other)
-        return job_of(theirs, fused, loops, workspace, trace)
+        return job_of(ready.on(other))
 
-    pipelines = [loop.pipeline for loop in loops]
     began, said_before = time.perf_counter(), len(trace.events)
-    if known.something() and compiled.tuning_key != tuning_key(
-        compiled.structure, compiled.state.large, options, backend
+    if known.something() and ready.compiled.tuning_key != tuning_key(
+        ready.compiled.structure, ready.compiled.state.large, options, backend
     ):  # compiled for all threads, and one was chosen
-        compiled, fused, _ = compile_loop(pipelines, workspace.table_columns, options, trace, backend)
-    job = replace(job_of(compiled, fused, loops, workspace, trace), elsewhere=elsewhere)
+        ready = replace(ready.on(backend), cached=ready.cached)
+    job = replace(job_of(ready), elsewhere=elsewhere)
     if isinstance(backend, Split):
-        backend, told = backend.fitting(job, fused.outputs)
+        backend, told = backend.fitting(job, ready.fused.outputs)
         for sentence in told:
             trace.add("why", text=sentence)
         if isinstance(backend, Split):
             kernel = job.variant(job.first).kernel
-            backend = replace(backend, predict=foreseen(compiled, kernel, loops, options, backend.devices))
-    tuning = search(compiled, job, backend, options, trace) if tune else None
+            backend = replace(
+                backend, predict=foreseen(ready.compiled, kernel, loops, options, backend.devices)
+            )
+    tuning = search(ready.compiled, job, backend, options, trace) if tune else None
     if tuning is not None:
-        compiled, fused, _ = compile_loop(pipelines, workspace.table_columns, options, trace, backend)
-        job = replace(job_of(compiled, fused, loops, workspace, trace), elsewhere=elsewhere)
+        ready = replace(ready.on(backend), cached=ready.cached)
+        job = replace(job_of(ready), elsewhere=elsewhere)
         began, said_before = time.perf_counter(), len(trace.events)
-    elif compiled.finding is not None:
-        tuning = earlier(compiled.finding)
+    elif ready.compiled.finding is not None:
+        tuning = earlier(ready.compiled.finding)
     if said := known.said():
         trace.add("why", text=f"{said}.")
     result = backend.run(job, options, trace)
     threads = min(backend.threads, max(1, result.blocks_run), job.tuned.threads or backend.threads)
     execution = Execution(
-        compiled, fused, [], list(job.columns), job.length, threads, cached, backend, job,
+        ready.compiled, ready.fused, [], list(job.columns), job.length, threads, ready.cached, backend, job,
         tuning=tuning, on=options.on,
     )  # fmt: skip
     finish(execution, result, loops, workspace, options, trace)
@@ -201,8 +218,7 @@ def _running(
     there, columns = running.behind(array, loop, workspace)
     here = replace(options, on="parallel")
     backend = backend_of(here)
-    compiled, fused, cached = compile_loop([there.pipeline], columns.table_columns, here, trace, backend)
-    found = execute(compiled, fused, cached, [there], columns, here, trace, backend)
+    found = execute(compiled_on(backend, [there], columns, here, trace), backend)
     return found.values[0], found.warnings
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from hastega_magic.compiler.backends import Cpu
-from hastega_magic.compiler.execute import Execution
+from hastega_magic.compiler.execute import Execution, Ready
 from hastega_magic.compiler.gathering import Gather, gathering
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Outcome
@@ -236,9 +236,8 @@ class Prepared:
         fused = replace(self.execution.fused, sources=tuple(now))
         ran = self.execution
         try:
-            execution = run_compiled(
-                ran.compiled, fused, True, [loop], workspace, self.options, Trace(), ran.backend
-            )
+            ready = Ready(ran.compiled, fused, True, [loop], workspace, self.options, Trace())
+            execution = run_compiled(ready, ran.backend)
         except Unlike:
             raise Again from None
         if execution.fell_back or execution.warnings:

@@ -11,13 +11,11 @@ from hastega_magic.compiler.backends import Backend, Cpu, backend_of
 from hastega_magic.compiler.by_python import NotAlike, python_values
 from hastega_magic.compiler.choosing import Choice, choose, is_built, learn, refused
 from hastega_magic.compiler.costs import auto
-from hastega_magic.compiler.execute import Execution, execute, job_of
-from hastega_magic.compiler.loops import CompiledLoop, compile_loop
+from hastega_magic.compiler.execute import Execution, Ready, compiled_on, execute, job_of
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import HastegaError
-from hastega_magic.ir.fused import Fused
 from hastega_magic.ir.schedule import BLOCK
 from hastega_magic.runtime.threads import SMALL_BLOCKS
 from hastega_magic.trace import Trace
@@ -36,35 +34,23 @@ def run_loops(
     Separately if several loops are fused and some element needs Python; else what Python raises for it.
     """
     options = settled(options)
-    pipelines = [loop.pipeline for loop in loops]
     backend = backend_of(options)
-    compiled, fused, cached = compile_loop(pipelines, workspace.table_columns, options, trace, backend)
-    return run_compiled(compiled, fused, cached, loops, workspace, options, trace, backend, tune)
+    return run_compiled(compiled_on(backend, loops, workspace, options, trace), backend, tune)
 
 
-def run_compiled(
-    compiled: CompiledLoop,
-    fused: Fused,
-    cached: bool,
-    loops: Sequence[Loop],
-    workspace: Workspace,
-    options: Options,
-    trace: Trace,
-    backend: Backend,
-    tune: bool = False,
-) -> Execution:
+def run_compiled(ready: Ready, backend: Backend, tune: bool = False) -> Execution:
     """The same from where the loop is compiled."""
-    if options.on != "auto":
-        return execute(compiled, fused, cached, loops, workspace, options, trace, backend, tune)
-    columns = [workspace.column(source) for source in fused.sources]
+    if ready.options.on != "auto":
+        return execute(ready, backend, tune)
+    columns = [ready.workspace.column(source) for source in ready.fused.sources]
     length = min(len(column.data) for column in columns)
-    kernel = compiled.body(compiled.first, trace).kernel
+    kernel = ready.compiled.body(ready.compiled.first, ready.trace).kernel
     began = time.perf_counter()
-    choice = choose(compiled, kernel, loops, columns, length, options)
+    choice = choose(ready.compiled, kernel, ready.loops, columns, length, ready.options)
     choosing = time.perf_counter() - began
     if choice.on == "python" and tune:  # there is nothing to tune in Python
         choice = replace(choice, on="parallel")
-    execution = _chosen(compiled, fused, cached, loops, workspace, options, trace, choice, tune)
+    execution = _chosen(ready, choice, tune)
     execution.choosing = choosing
     warm = execution.cached and execution.length and not execution.recovered
     if warm and execution.on == choice.on:
@@ -72,76 +58,47 @@ def run_compiled(
     return execution
 
 
-def _chosen(
-    compiled: CompiledLoop,
-    fused: Fused,
-    cached: bool,
-    loops: Sequence[Loop],
-    workspace: Workspace,
-    options: Options,
-    trace: Trace,
-    choice: Choice,
-    tune: bool,
-) -> Execution:
+def _chosen(ready: Ready, choice: Choice, tune: bool) -> Execution:
     """By what was chosen; by the CPU where that fails, or might give another value."""
     if choice.on == "python":
         with contextlib.suppress(NotAlike):
-            return _by_python(compiled, fused, cached, loops, workspace, trace, choice)
+            return _by_python(ready, choice)
         choice = replace(choice, on="parallel")
-    given = replace(options, on=choice.on)
     if choice.on.startswith("opencl"):
-        told = len(trace.events)
+        told = len(ready.trace.events)
         with contextlib.suppress(HastegaError):
-            return _on_device(compiled, cached, loops, workspace, given, trace, choice, tune)
-        del trace.events[told:]
+            return _on_device(ready, choice, tune)
+        del ready.trace.events[told:]
         refused(choice.costs, choice.on)
         choice = replace(choice, on="parallel")
-        given = replace(options, on="parallel")
-    backend = backend_of(given)
-    execution = execute(compiled, fused, cached, loops, workspace, given, trace, backend, tune)
+    given = replace(ready.options, on=choice.on)
+    execution = execute(replace(ready, options=given), backend_of(given), tune)
     if -(-execution.length // BLOCK) <= SMALL_BLOCKS and not choice.costs.features.inner:
         execution.threads = 1  # the calling one
     execution.choice = choice
     return execution
 
 
-def _on_device(
-    compiled: CompiledLoop,
-    cached: bool,
-    loops: Sequence[Loop],
-    workspace: Workspace,
-    options: Options,
-    trace: Trace,
-    choice: Choice,
-    tune: bool,
-) -> Execution:
+def _on_device(ready: Ready, choice: Choice, tune: bool) -> Execution:
     """By the chosen device; HastegaError where it fails."""
-    backend = backend_of(options)
-    pipelines = [loop.pipeline for loop in loops]
-    theirs, fused, known = compile_loop(pipelines, workspace.table_columns, options, trace, backend)
-    execution = execute(theirs, fused, cached and known, loops, workspace, options, trace, backend, tune)
-    is_built(compiled, int(choice.on.partition(":")[2]))
+    given = replace(ready.options, on=choice.on)
+    backend = backend_of(given)
+    theirs = ready.on(backend, given)
+    execution = execute(replace(theirs, cached=ready.cached and theirs.cached), backend, tune)
+    is_built(ready.compiled, int(choice.on.partition(":")[2]))
     execution.choice = choice
     return execution
 
 
-def _by_python(
-    compiled: CompiledLoop,
-    fused: Fused,
-    cached: bool,
-    loops: Sequence[Loop],
-    workspace: Workspace,
-    trace: Trace,
-    choice: Choice,
-) -> Execution:
+def _by_python(ready: Ready, choice: Choice) -> Execution:
     """By CPython, which gives the same values sooner; what is compiled is there to be shown, and for longer runs."""
     backend = Cpu("parallel", choice.costs.threads)
-    job = job_of(compiled, fused, loops, workspace, trace)
+    job = job_of(ready)
     began = time.perf_counter()
-    values = python_values(loops, workspace)
+    values = python_values(ready.loops, ready.workspace)
     seconds = time.perf_counter() - began
-    trace.add("phase", name="kernel", seconds=seconds, bytes=0)
+    ready.trace.add("phase", name="kernel", seconds=seconds, bytes=0)
     return Execution(
-        compiled, fused, values, list(job.columns), job.length, 1, cached, backend, job,
+        ready.compiled, ready.fused, values, list(job.columns), job.length, 1, ready.cached, backend, job,
         seconds=seconds, on="python", choice=choice,
     )  # fmt: skip

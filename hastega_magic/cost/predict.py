@@ -10,6 +10,7 @@ A `Model` holds what does not depend on the number of elements, so that a predic
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
@@ -72,7 +73,7 @@ class Prediction:
         return sum(each.seconds for each in self.phases if each.name == name)
 
 
-class Model:
+class Model(ABC):
     """A loop on one back end. `backend`: as `--on` names it."""
 
     backend: str
@@ -81,9 +82,9 @@ class Model:
         """The predicted time of a run."""
         return self.predict(case).seconds
 
+    @abstractmethod
     def predict(self, case: Case) -> Prediction:
         """The same with its phases."""
-        raise NotImplementedError
 
 
 def arithmetic(features: Features, classes: Mapping[str, float]) -> float:
