@@ -41,6 +41,8 @@ class Curves:
     """Predictions over the number of elements, what they were made for, and with what corrections (logarithms)."""
 
     made_for: object
+    bare: Mapping[str, Points]
+    """Before the corrections."""
     factors: Sequence[float]
     points: Mapping[str, Points]
     crossings: Sequence[tuple[str, str, float]]
@@ -73,6 +75,10 @@ class Costs:
     def factor(self, backend: str, n: int) -> float:
         """What was learned of the loop."""
         return costs.factor(self.loop, backend, n)
+
+    def factors(self, backend: str, sizes: Sequence[int]) -> list[float]:
+        """The same for several numbers of elements."""
+        return costs.factors(self.loop, backend, sizes)
 
     def seconds(self, model: Model, case: Case) -> float:
         """The prediction, as corrected by what was learned."""

@@ -7,7 +7,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -136,7 +136,12 @@ def not_learning() -> Generator[None]:
 
 def factor(loop: str, backend: str, n: int) -> float:
     """By what the model's time is to be multiplied."""
-    return learned().factor(loop, backend, n) if _KNOWN.learns else 1.0
+    return factors(loop, backend, (n,))[0]
+
+
+def factors(loop: str, backend: str, sizes: Sequence[int]) -> list[float]:
+    """The same for several numbers of elements."""
+    return learned().factors_at(loop, backend, sizes) if _KNOWN.learns else [1.0] * len(sizes)
 
 
 def auto() -> str:
@@ -155,6 +160,6 @@ def pinned(backend: str) -> Generator[None]:
 
 
 __all__ = [
-    "AUTO", "adopt", "auto", "factor", "forget", "identity", "learned", "machine", "not_learning", "note", "pinned",
-    "save", "store",
+    "AUTO", "adopt", "auto", "factor", "factors", "forget", "identity", "learned", "machine", "not_learning", "note",
+    "pinned", "save", "store",
 ]  # fmt: skip

@@ -14,7 +14,7 @@ from hastega_magic.compiler.execute import Execution
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.cost.choose import sentence
-from hastega_magic.cost.curve import crossings, sampled
+from hastega_magic.cost.curve import corrected, crossings, sampled
 from hastega_magic.cost.predict import Case, Model, Prediction
 from hastega_magic.ir.kernel import Kernel
 from hastega_magic.report import units
@@ -75,9 +75,11 @@ def _curves(
     made_for = (case.resident, case.n.bit_length(), *(type(model) for model in models))
     factors = [math.log(known.factor(model.backend, case.n)) for model in models]
     last = known.curves
-    if last is None or last.made_for != made_for or max(map(_apart, last.factors, factors)) > _TWENTIETH:
-        points = sampled(models, case, known.factor)
-        last = known.curves = Curves(made_for, factors, points, crossings(points))
+    same = last is not None and last.made_for == made_for
+    if last is None or not same or max(map(_apart, last.factors, factors)) > _TWENTIETH:
+        bare = last.bare if last is not None and same else sampled(models, case)
+        points = corrected(bare, known.factors)
+        last = known.curves = Curves(made_for, bare, factors, points, crossings(points))
     measured = {ran: [[execution.length, execution.seconds]]} if execution.seconds > 0 else {}
     rows = [
         {"backend": name, "points": [list(each) for each in points], "measured": measured.get(name, [])}

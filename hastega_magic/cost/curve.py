@@ -7,10 +7,9 @@ parallel  30 µs at 10 elements, 0.5 ms at 10^6
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations, pairwise
 
-from hastega_magic.cost.choose import Factor, unlearned
 from hastega_magic.cost.predict import Case, Model
 
 SIZES = tuple(sorted({round(10 ** (step / 3)) for step in range(28)}))
@@ -20,14 +19,27 @@ Points = tuple[tuple[float, float], ...]
 """Elements and seconds, in rising order of the elements."""
 
 
-def sampled(models: Sequence[Model], case: Case, factor: Factor = unlearned) -> dict[str, Points]:
+Factors = Callable[[str, Sequence[int]], Sequence[float]]
+"""A back end and numbers of elements -> by what the model's seconds are to be multiplied for each."""
+
+
+def sampled(models: Sequence[Model], case: Case) -> dict[str, Points]:
     """Of each model, by back end, its time at `SIZES`. `case` tells what is on a device; memory is in use already."""
+    cases = [Case(n, resident=case.resident) for n in SIZES]
     return {
-        model.backend: tuple(
-            (float(n), _short(model.seconds(Case(n, resident=case.resident)) * factor(model.backend, n)))
-            for n in SIZES
-        )
+        model.backend: tuple((float(each.n), _short(model.seconds(each))) for each in cases)
         for model in models
+    }
+
+
+def corrected(curves: Mapping[str, Points], factors: Factors) -> dict[str, Points]:
+    """What `sampled` gave, corrected by what was learned."""
+    return {
+        backend: tuple(
+            (n, _short(seconds * factor))
+            for (n, seconds), factor in zip(points, factors(backend, SIZES), strict=True)
+        )
+        for backend, points in curves.items()
     }
 
 
@@ -64,4 +76,4 @@ def _short(value: float) -> float:
     return float(f"{max(value, 1e-12):.4g}")
 
 
-__all__ = ["SIZES", "Points", "at", "crossings", "sampled"]
+__all__ = ["SIZES", "Factors", "Points", "at", "corrected", "crossings", "sampled"]

@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import math
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, cast
 
 from hastega_magic.cost.fit import Line, line
@@ -86,21 +87,18 @@ class Learned:
 
     def factor(self, loop: str, backend: str, n: int) -> float:
         """By what the model's time for n elements is to be multiplied."""
+        return self.factors_at(loop, backend, (n,))[0]
+
+    def factors_at(self, loop: str, backend: str, sizes: Sequence[int]) -> list[float]:
+        """The same for several numbers of elements."""
         known = self.loops.get(loop, {})
-        sizes = known.get(backend) or known.get(_KIN.get(backend, ""))
-        if not sizes:
+        measured = known.get(backend) or known.get(_KIN.get(backend, ""))
+        if not measured:
             # One for both: they run the same code, and noise must not turn their order about for all loops.
             own = [self.factors[each] for each in (backend, _KIN.get(backend, "")) if each in self.factors]
-            return math.exp(sum(own) / len(own)) if own else 1.0
-        place = math.log2(max(n, 1))
-        below = max((size for size in sizes.values() if size.n <= n), key=lambda size: size.n, default=None)
-        above = min((size for size in sizes.values() if size.n >= n), key=lambda size: size.n, default=None)
-        if below is None or above is None or below.n == above.n:
-            nearest = cast(_Size, below or above)
-            return math.exp(nearest.ratio)
-        low, high = math.log2(below.n), math.log2(above.n)
-        ratio = below.ratio + (above.ratio - below.ratio) * (place - low) / (high - low)
-        return math.exp(ratio)
+            return [math.exp(sum(own) / len(own)) if own else 1.0] * len(sizes)
+        points = sorted((math.log2(size.n), size.ratio) for size in measured.values())
+        return [math.exp(_between(points, math.log2(max(n, 1)))) for n in sizes]
 
     def fitted(self, loop: str, backend: str) -> Line | None:
         """The loop's own a · n + b, from what was measured at two sizes or more; None before that."""
@@ -146,6 +144,16 @@ class Learned:
         while len(found.loops) > LOOPS:
             found.loops.popitem(last=False)
         return found
+
+
+def _between(points: Sequence[tuple[float, float]], x: float) -> float:
+    """The y at x, on lines between points in rising order; that of the nearest point outside of them."""
+    if x <= points[0][0]:
+        return points[0][1]
+    for (left, low), (right, high) in pairwise(points):
+        if x <= right:
+            return low + (high - low) * (x - left) / (right - left) if left < right else high
+    return points[-1][1]
 
 
 def _mapping(value: object) -> Mapping[str, object]:
