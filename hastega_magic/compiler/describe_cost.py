@@ -80,9 +80,9 @@ def _curves(
         bare = last.bare if last is not None and same else sampled(models, case)
         points = corrected(bare, known.factors)
         last = known.curves = Curves(made_for, bare, factors, points, crossings(points))
-    measured = {ran: [[execution.length, execution.seconds]]} if execution.seconds > 0 else {}
+    measured = {ran: ((float(execution.length), execution.seconds),)} if execution.seconds > 0 else {}
     rows = [
-        {"backend": name, "points": [list(each) for each in points], "measured": measured.get(name, [])}
+        {"backend": name, "points": points, "measured": measured.get(name, ())}
         for name, points in last.points.items()
     ]
     met = [{"faster": one, "than": other, "n": n} for one, other, n in last.crossings]

@@ -199,18 +199,31 @@ def _grid(plane: _Plane) -> list[str]:
 
 
 def _line(row: ModelRow, plane: _Plane, colour: str, dash: str) -> list[str]:
-    """The fitted curve: a straight line of seconds over elements bends on logarithmic axes."""
-    first, last = (end(n for n, _ in row.points) if row.points else 1.0 for end in (min, max))
-
-    def points(start: float, stop: float) -> list[tuple[float, float]]:
-        count = max(2, round(6 * (stop - start)))
-        at = (10 ** (start + (stop - start) * k / count) for k in range(count + 1))
-        return [(plane.x(n), plane.y(_time(row, n))) for n in at]
-
-    whole = svg.path(points(plane.low, plane.high), stroke=colour, dash=dash)
-    measured = svg.path(points(math.log10(first), math.log10(last)), stroke=colour, dash=dash, pen=2.2)
+    """The row's line, thick where it was measured; dots: the measurements."""
+    whole = svg.path(_drawn(row, plane, plane.low, plane.high), stroke=colour, dash=dash)
+    if not row.points:
+        return [whole]
+    first, last = (end(n for n, _ in row.points) for end in (min, max))
     dots = [svg.circle(plane.x(n), plane.y(seconds), 3, fill=colour) for n, seconds in row.points[:12]]
-    return [whole, measured, *dots]
+    if first == last:
+        return [whole, *dots]
+    measured = _drawn(row, plane, math.log10(first), math.log10(last))
+    return [whole, svg.path(measured, stroke=colour, dash=dash, pen=2.2), *dots]
+
+
+def _drawn(row: ModelRow, plane: _Plane, start: float, stop: float) -> list[tuple[float, float]]:
+    """Points of the picture along the row between two powers of ten."""
+    ends = 10**start, 10**stop
+    if isinstance(row, PredictedRow):  # straight between its points
+        inner = [point for point in row.curve if ends[0] < point[0] < ends[1]]
+        return [
+            (plane.x(n), plane.y(min(max(seconds, 1e-12), 1e12)))
+            for n, seconds in ((ends[0], row.seconds(ends[0])), *inner, (ends[1], row.seconds(ends[1])))
+        ]
+    # A straight line of seconds over elements bends on logarithmic axes.
+    count = max(2, round(6 * (stop - start)))
+    at = (10 ** (start + (stop - start) * k / count) for k in range(count + 1))
+    return [(plane.x(n), plane.y(_time(row, n))) for n in at]
 
 
 def _ends(ends: Sequence[tuple[float, str, str]]) -> list[str]:

@@ -280,6 +280,8 @@ def _model(data: Record) -> model.Model | None:
 
 def _points(value: object) -> tuple[tuple[float, float], ...]:
     """Pairs of elements and seconds; what is none is dropped."""
+    if type(value) is tuple:  # of a trace, which holds what the compiler computed; JSON has lists
+        return cast("tuple[tuple[float, float], ...]", value)
     points = (many(point, number) for point in many(value, _json))
     return tuple((n, seconds) for n, seconds in (p for p in points if len(p) == 2) if n >= 1 and seconds > 0)
 

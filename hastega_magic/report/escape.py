@@ -28,6 +28,7 @@ def markup(text: str) -> str:
     return html.escape(visible(text), quote=True)
 
 
+@lru_cache(4096)
 def one_line(text: str) -> str:
     """The text with all white space, newlines too, as single spaces."""
     return " ".join(visible(text).split())

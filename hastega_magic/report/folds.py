@@ -11,15 +11,15 @@ from hastega_magic.report.escape import markup, one_line
 from hastega_magic.report.listing import Excerpt, changes, excerpt, hot_loop, shortened
 from hastega_magic.report.model import Code, PassText
 
-LINES = 120
+LINES = 80
 """How many lines of one listing are shown under a cell."""
 
 SAVE = "%hastega report --save FILE.html"
 """What gives a report with nothing cut."""
 
 _PRE = (
-    "border:1px solid #8b8b85;padding:6px 8px;margin:4px 0;overflow:auto;max-height:420px;"
-    "font-family:ui-monospace,Menlo,Consolas,monospace;font-size:12px;line-height:1.35;white-space:pre"
+    "border:1px solid #8b8b85;padding:6px;margin:4px 0;overflow:auto;max-height:420px;"
+    "font-family:ui-monospace,Menlo,monospace;font-size:12px;line-height:1.35;white-space:pre"
 )
 _DIFF = {
     "+": "background:#d6f0dc;color:#0c3a1c",
@@ -126,7 +126,8 @@ def _pass(step: PassText, before: str, number: int, limit: int) -> str:
         body += _cut(Excerpt("", 1, min(limit, len(lines)), len(lines)))
     else:
         body = doc
-    body += nested(f"all after {one_line(step.name)}", listing(step.text, limit))
+    if lines or number == 1:  # else the text above it stands
+        body += nested(f"all after {one_line(step.name)}", listing(step.text, limit))
     return nested(f"{number}. {one_line(step.name)}  {told}", body or f"<div>{told}</div>")
 
 

@@ -50,9 +50,8 @@ _LONG = 400
 _CHIP = "background:#fdecea;color:#8a1410;border:1px solid #b3261e;padding:0 4px"
 _ALERT = "background:#fdecea;color:#8a1410;border-left:4px solid #b3261e;padding:3px 8px;margin:3px 0"
 _NOTE = "background:#fdf3d8;color:#4d3800;border-left:4px solid #a67c00;padding:3px 8px;margin:3px 0"
-_CELL = "text-align:right;padding:1px 12px 1px 0;border:0"
 _GRAPH = "vertical-align:top;text-align:left;padding:0 10px 0 0;border:0"
-_FIRST = "text-align:left;padding:1px 12px 1px 0;border:0"
+_LEFT, _RIGHT = ' style="text-align:left;padding:1px 12px 1px 0"', ' style="text-align:right;padding:1px 12px 1px 0"'
 
 
 def render_html(report: Report, full: bool = False) -> str:
@@ -309,14 +308,13 @@ def _rows(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def _table(rows: Iterable[str]) -> str:
-    return f'<table style="border-collapse:collapse;margin:2px 0">{"".join(rows)}</table>'
+    return f'<table style="border-collapse:collapse;border:0;margin:2px 0">{"".join(rows)}</table>'
 
 
 def _row(cells: Sequence[str], tag: str = "td", last_left: bool = False) -> str:
     left = {0, len(cells) - 1} if last_left else {0}
     body = "".join(
-        f'<{tag} style="{_FIRST if i in left else _CELL}">{markup(cell)}</{tag}>'
-        for i, cell in enumerate(cells)
+        f"<{tag}{_LEFT if i in left else _RIGHT}>{markup(cell)}</{tag}>" for i, cell in enumerate(cells)
     )
     return f'<tr style="background:transparent">{body}</tr>'
 

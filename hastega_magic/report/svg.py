@@ -21,7 +21,8 @@ def document(width: float, height: float, body: Iterable[str]) -> str:
     """A whole SVG of the given size in pixels, drawn on a card."""
     w, h = num(width), num(height)
     return (
-        f"<svg xmlns='http://www.w3.org/2000/svg' width='{w}' height='{h}' viewBox='0 0 {w} {h}' {SANS}>"
+        f"<svg xmlns='http://www.w3.org/2000/svg' width='{w}' height='{h}' viewBox='0 0 {w} {h}' {SANS} "
+        f"font-size='12' fill='{INK}' xml:space='preserve'>"
         f"<rect x='.5' y='.5' width='{num(width - 1)}' height='{num(height - 1)}' rx='6' fill='{CARD}' "
         f"stroke='{RIM}'/>{''.join(body)}</svg>"
     )
@@ -57,14 +58,14 @@ def text(
 
     `halo`: the card's colour around it, over lines that it crosses.
     """
-    extra = " font-weight='600'" if bold else ""
+    # What is left out, `document` says for all.
+    extra = f" font-size='{num(size)}'" if size != 12 else ""
+    extra += f" fill='{fill}'" if fill != INK else ""
+    extra += " font-weight='600'" if bold else ""
     extra += f" {MONO}" if mono else ""
     extra += f" text-anchor='{anchor}'" if anchor != "start" else ""
     extra += f" stroke='{CARD}' stroke-width='4' paint-order='stroke'" if halo else ""
-    return (
-        f"<text x='{num(x)}' y='{num(y)}' font-size='{num(size)}' fill='{fill}' xml:space='preserve'{extra}>"
-        f"{markup(content)}</text>"
-    )
+    return f"<text x='{num(x)}' y='{num(y)}'{extra}>{markup(content)}</text>"
 
 
 def rect(
