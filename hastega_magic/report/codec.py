@@ -8,6 +8,7 @@ what is missing it defaults.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from functools import cache
@@ -20,6 +21,7 @@ T = TypeVar("T")
 Record = Mapping[str, object]
 
 
+_MAX = sys.float_info.max
 _PLAIN = frozenset({str, int, bool, type(None)})
 
 
@@ -32,23 +34,30 @@ def encode(value: object) -> Json:
     if kind in _PLAIN:  # most values by far, and checks against protocols are slow
         return cast("Json", value)
     if kind is tuple or kind is list:
-        # The same question as above, without a call: lists are mostly of plain values.
-        items = cast("Sequence[object]", value)
-        return [each if type(each) in _PLAIN else encode(each) for each in items]  # pyright: ignore[reportReturnType]
+        # The same questions as above and below, without a call: lists are mostly of plain values and of numbers.
+        items = cast("Sequence[Any]", value)
+        return [each if type(each) in _PLAIN or _is_finite(each) else encode(each) for each in items]
     if isinstance(value, model.GraphEdge):
         return [value.source, value.target, value.label]
     if (names := _names(kind)) is not None:
         found = {key: getattr(value, name) for name, key in names}
         return {
-            key: each if type(each) in _PLAIN else encode(each)
+            key: each if type(each) in _PLAIN or _is_finite(each) else encode(each)
             for key, each in found.items()
             if each is not None
         }
     if kind is dict or isinstance(value, Mapping):
-        return {str(k): encode(v) for k, v in cast("Mapping[Any, object]", value).items()}
+        return {
+            str(key): each if type(each) in _PLAIN or _is_finite(each) else encode(each)
+            for key, each in cast("Mapping[Any, Any]", value).items()
+        }
     if isinstance(value, (list, tuple, set, frozenset)):
         return [encode(v) for v in cast("Sequence[object]", value)]
     return _scalar(value)
+
+
+def _is_finite(value: object) -> bool:
+    return type(value) is float and -_MAX <= value <= _MAX
 
 
 @cache
