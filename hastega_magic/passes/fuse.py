@@ -11,8 +11,9 @@ a select, whose branch is not evaluated for the other elements.
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from hastega_magic.errors import NOWHERE, Span
 from hastega_magic.ir.affine import in_blocks
@@ -73,10 +74,55 @@ def _mapped(value: Value, new: Mapping[Expr, Expr]) -> Value:
 
 def fuse(pipelines: Sequence[Pipeline], tables: tuple[Table, ...] = ()) -> Fused:
     """One loop that computes all the pipelines, whose sources have one length; "result" sources name earlier ones."""
+    group = tuple(pipelines)
+    same, sources = _sameness(group)
+    known = _fused.get((group, same))
+    if known is None:
+        known = _fused[group, same] = _made(group), sources
+        if len(_fused) > _KEPT:
+            _fused.popitem(last=False)
+    else:
+        _fused.move_to_end((group, same))
+    loop, before = known
+    places = {id(source): place for place, source in enumerate(before)}
+    return Fused(
+        tuple(sources[places[id(source)]] for source in loop.sources),
+        tables,
+        tuple(replace(output, sink=each.sink) for output, each in zip(loop.outputs, group, strict=True)),
+        tuple(loop.effects),
+        {},
+        loop.spans,
+    )
+
+
+_KEPT = 64
+_fused: OrderedDict[tuple[tuple[Pipeline, ...], object], tuple[_Loop, list[Source]]] = OrderedDict()
+"""Loops of groups that were fused lately, with the sources that they had then: cells run again and again."""
+
+
+def _made(group: Sequence[Pipeline]) -> _Loop:
     loop = _Loop()
-    for pipeline in pipelines:
+    for pipeline in group:
         _Part(loop, pipeline).run()
-    return Fused(tuple(loop.sources), tables, tuple(loop.outputs), tuple(loop.effects), {}, loop.spans)
+    return loop
+
+
+def _sameness(group: Sequence[Pipeline]) -> tuple[object, list[Source]]:
+    """What a comparison of pipelines leaves out but fusion asks: which sources are one, and places in the cell.
+
+    With all sources, in the order of the group.
+    """
+    found: list[Source] = []
+    for each in group:
+        starts = [] if each.sink.init is None else [each.sink.init]
+        for source in (*_sources(each), *starts, *(source for _, source in each.parameters)):
+            found += (source, *source.parts)
+    numbers: dict[tuple[str, int], int] = {}
+    same = tuple(numbers.setdefault((source.kind, source.key), len(numbers)) for source in found)
+    functions = (
+        function for each in group for function in (*(stage.fn for stage in each.stages), each.sink.fn)
+    )
+    return (same, tuple(id(each.spans) for each in functions if each is not None)), found
 
 
 def elements(pipelines: Sequence[Pipeline]) -> list[list[Value]]:
