@@ -9,6 +9,7 @@ Bytes before fusion are those that stage after stage would hand over; after it t
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
@@ -45,6 +46,15 @@ class _Graph:
         return {"nodes": self.nodes, "edges": self.edges}
 
 
+@dataclass(frozen=True)
+class _Group:
+    """The graphs of a fused group as they were drawn last, and all that they show."""
+
+    key: object
+    before: _Graph
+    after: _Graph
+
+
 class Pictures:
     """The graphs before and after fusion: of a fused group, or of one statement, part by part as it runs."""
 
@@ -60,6 +70,17 @@ class Pictures:
         """Statements that became one loop."""
         if not self._shown:
             return
+        facts = [_facts(value) for value in execution.values]
+        lengths = [source.length for source in execution.fused.sources]
+        key = execution.length, lengths, facts, [loop.pipeline for loop in loops]
+        known = execution.compiled.pictures.get("group")
+        if isinstance(known, _Group) and known.key == key:
+            self.before, self.after = known.before, known.after
+            return
+        self._draw(loops, execution)
+        execution.compiled.pictures["group"] = _Group(key, self.before, self.after)
+
+    def _draw(self, loops: Sequence[Loop], execution: Execution) -> None:
         results: dict[str, tuple[str, str]] = {}
         box = self._box(loops, execution)
         for number, loop in enumerate(loops):
