@@ -36,7 +36,7 @@ def one_line(text: str) -> str:
 
 def columns(text: str) -> int:
     """How many terminal columns the text takes; East Asian characters and emoji take two."""
-    return len(text) + len(_WIDE.findall(text))
+    return len(text) + (0 if text.isascii() else len(_WIDE.findall(text)))
 
 
 def shorten(text: str, limit: int) -> str:

@@ -233,7 +233,8 @@ class Rewriter(ast.NodeTransformer):
         source = self.visit(source)
         stages = [self._stage(pipe.right) for pipe in pipes]
         number = new_site_id()
-        arguments: list[ast.expr] = [ast.Constant(number), source, *(display for _, display in stages)]
+        place = ast.copy_location(ast.Constant(number), node)
+        arguments: list[ast.expr] = [place, source, *(display for _, display in stages)]
         run = self._call(RUN, arguments, node)
         expression = ast.Expression(self._call(BIND, arguments, node)) if bind else None
         sites = tuple(stage for stage, _ in stages)
@@ -244,8 +245,8 @@ class Rewriter(ast.NodeTransformer):
         return site, run
 
     def _call(self, name: str, arguments: list[ast.expr], node: ast.expr) -> ast.Call:
-        call = ast.Call(ast.Name(name, ast.Load()), arguments, [])
-        return ast.fix_missing_locations(ast.copy_location(call, node))
+        call = ast.Call(ast.copy_location(ast.Name(name, ast.Load()), node), arguments, [])
+        return ast.copy_location(call, node)
 
     def _stage(self, step: ast.expr) -> tuple[StageSite, ast.expr]:
         """The stage, and the tuple (callee or None, args, kwargs) as code."""
@@ -264,14 +265,17 @@ class Rewriter(ast.NodeTransformer):
             raise CellSyntaxError(message, self.text.text, span, self.filename)
         args = call.args if call else []
         keywords = call.keywords if call else []
+        # Each new node gets its place here: a pass over the whole tree for those that lack one takes longer.
         keys: list[ast.expr | None] = [
-            ast.Constant(keyword.arg) if keyword.arg else None for keyword in keywords
+            ast.copy_location(ast.Constant(keyword.arg), step) if keyword.arg else None
+            for keyword in keywords
         ]
-        function: ast.expr = ast.Constant(None) if known else self.visit(callee)
+        function: ast.expr = ast.copy_location(ast.Constant(None), step) if known else self.visit(callee)
         positional = ast.Tuple([self._argument(arg) for arg in args], ast.Load())
         named = ast.Dict(keys, [self._argument(keyword.value) for keyword in keywords])
-        display = ast.copy_location(ast.Tuple([function, positional, named], ast.Load()), step)
-        return StageSite(name, text, span, known), ast.fix_missing_locations(display)
+        parts = [ast.copy_location(part, step) for part in (positional, named)]
+        display = ast.copy_location(ast.Tuple([function, *parts], ast.Load()), step)
+        return StageSite(name, text, span, known), display
 
     def _behind_stage(self, step: ast.expr) -> str | None:
         """The text behind a stage that Python takes for a part of it: `.sum()` of `map(f).sum()`."""

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import TypeGuard
 
 from hastega_magic.errors import CellSyntaxError, Span
@@ -51,7 +52,7 @@ def parse(text: str, filename: str = "<cell>") -> ast.Module:
     Lines and columns are those of `text`. CellSyntaxError, with the user's own line, where it cannot be read.
     """
     text = normalise(text)
-    tokens = list(scan(text))
+    tokens = _tokens(text)
     pipes = {(token.line, token.col) for token in tokens if token.kind == "pipe"}
     _check_neighbours(tokens, text, filename)
     while True:
@@ -62,10 +63,16 @@ def parse(text: str, filename: str = "<cell>") -> ast.Module:
         pipes -= astray  # they stand inside something that only Python knows to be a string
 
 
+@lru_cache(maxsize=4)
+def _tokens(text: str) -> tuple[Token, ...]:
+    """The pieces of a text, which is read again where the functions in it are looked for."""
+    return tuple(scan(text))
+
+
 def ends_with_semicolon(text: str) -> bool:
     """Whether the last thing in the text, comments apart, is a semicolon."""
-    code = [token.text for token in scan(normalise(text)) if token.kind not in _BLANK]
-    return bool(code) and code[-1] == ";"
+    code = (token.text for token in reversed(_tokens(normalise(text))) if token.kind not in _BLANK)
+    return next(code, "") == ";"
 
 
 _BLANK = frozenset({"comment", "newline", "space", "joined"})
@@ -129,7 +136,7 @@ _NOTHING_AFTER = "nothing stands after `|>`: write the stage on the same line, a
 _NOTHING_BEFORE = "nothing stands before `|>`: write a source first, as in `xs |> map(f)`"
 
 
-def _check_neighbours(tokens: list[Token], text: str, filename: str) -> None:
+def _check_neighbours(tokens: Sequence[Token], text: str, filename: str) -> None:
     """CellSyntaxError for a `|>` that has nothing on one of its sides."""
     before: Token | None = None
     pending: Token | None = None
