@@ -51,7 +51,10 @@ _CHIP = "background:#fdecea;color:#8a1410;border:1px solid #b3261e;padding:0 4px
 _ALERT = "background:#fdecea;color:#8a1410;border-left:4px solid #b3261e;padding:3px 8px;margin:3px 0"
 _NOTE = "background:#fdf3d8;color:#4d3800;border-left:4px solid #a67c00;padding:3px 8px;margin:3px 0"
 _GRAPH = "vertical-align:top;text-align:left;padding:0 10px 0 0;border:0"
-_LEFT, _RIGHT = ' style="text-align:left;padding:1px 12px 1px 0"', ' style="text-align:right;padding:1px 12px 1px 0"'
+_LEFT, _RIGHT = (
+    ' style="text-align:left;padding:1px 12px 1px 0"',
+    ' style="text-align:right;padding:1px 12px 1px 0"',
+)
 
 
 def render_html(report: Report, full: bool = False) -> str:
