@@ -28,17 +28,18 @@ EFFORT = int(os.environ.get("HASTEGA_TEST_EFFORT", "1"))
 
 
 _backend = "auto"
+_quiet = False
 
 
 @contextlib.contextmanager
-def on_backend(name: str) -> Iterator[None]:
-    """Cells that do not say where they run are run there meanwhile."""
-    global _backend  # noqa: PLW0603
-    before, _backend = _backend, name
+def on_backend(name: str, quiet: bool = False) -> Iterator[None]:
+    """Cells that do not say where they run are run there meanwhile; `quiet`: without what only reports show."""
+    global _backend, _quiet  # noqa: PLW0603
+    before, _backend, _quiet = (_backend, _quiet), name, quiet
     try:
         yield
     finally:
-        _backend = before
+        _backend, _quiet = before
 
 
 def examples(count: int) -> settings:
@@ -77,7 +78,7 @@ class Ran:
 def run(text: str, names: dict[str, Any] | None = None, **options: Any) -> Ran:
     """Run a cell in a namespace of its own (with math and np), without baselines."""
     ran = Ran(namespace={"math": math, "np": np, **(names or {})})
-    ran.session = Session(ran.namespace, Options(**{"baseline": False, "on": _backend, **options}))
+    ran.session = Session(ran.namespace, Options(**{"baseline": False, "quiet": _quiet, "on": _backend, **options}))
     original = driver.run_loops
 
     def spy(*args: Any) -> Execution:

@@ -8,9 +8,16 @@ BACKENDS = ("parallel", "opencl")
 WHOLE = ("test_errors", "test_facts", "test_integers", "test_sources", "test_structure")
 """Modules whose tests all run on every back end; the others choose for themselves."""
 
+REPORTING = ("test_complex", "test_links", "test_running", "test_snapshots", "test_wide")
+"""Modules that read reports. Listings take half of a short cell's time, so the others do without."""
+
+
+def _module(module):
+    return module.__name__.rpartition(".")[2]
+
 
 def pytest_generate_tests(metafunc):
-    if metafunc.module.__name__.rpartition(".")[2] in WHOLE:
+    if _module(metafunc.module) in WHOLE:
         metafunc.parametrize("backend", BACKENDS, indirect=True)
 
 
@@ -20,5 +27,5 @@ def backend(request):
     name = getattr(request, "param", "auto")
     if name == "opencl":
         pytest.importorskip("pyopencl")
-    with battery.on_backend(name):
+    with battery.on_backend(name, quiet=_module(request.module) not in REPORTING):
         yield name
