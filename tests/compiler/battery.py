@@ -34,7 +34,7 @@ _quiet = False
 @contextlib.contextmanager
 def on_backend(name: str, quiet: bool = False) -> Iterator[None]:
     """Cells that do not say where they run are run there meanwhile; `quiet`: without what only reports show."""
-    global _backend, _quiet  # noqa: PLW0603
+    global _backend, _quiet
     before, _backend, _quiet = (_backend, _quiet), name, quiet
     try:
         yield
@@ -78,7 +78,9 @@ class Ran:
 def run(text: str, names: dict[str, Any] | None = None, **options: Any) -> Ran:
     """Run a cell in a namespace of its own (with math and np), without baselines."""
     ran = Ran(namespace={"math": math, "np": np, **(names or {})})
-    ran.session = Session(ran.namespace, Options(**{"baseline": False, "quiet": _quiet, "on": _backend, **options}))
+    ran.session = Session(
+        ran.namespace, Options(**{"baseline": False, "quiet": _quiet, "on": _backend, **options})
+    )
     original = driver.run_loops
 
     def spy(*args: Any) -> Execution:
