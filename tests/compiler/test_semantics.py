@@ -72,7 +72,7 @@ def run(text, a, b, on):
     cell = f"out = a |> zip(b) |> map(lambda a, b: {text}) |> to_list"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", IntegerOverflowWarning)
-        session.run_cell(cell, options=Options(on=on, baseline=False))
+        session.run_cell(cell, options=Options(on=on, baseline=False, quiet=True))
     return names["out"], session.last_report.pipelines[0]
 
 
