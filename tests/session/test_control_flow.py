@@ -235,7 +235,8 @@ def test_elements_that_are_left_out_make_no_turns(on):
     )
     session = Session({"xs": np.arange(-4_000, 1_000)})
     session.run_cell(
-        text + "y = xs |> filter(lambda v: v > 0) |> map(f) |> sum", options=Options(on=on, baseline=False)
+        text + "y = xs |> filter(lambda v: v > 0) |> map(f) |> sum",
+        options=Options(on=on, baseline=False, quiet=True),
     )
     (pipeline,) = session.last.report.to_dict()["pipelines"]
     assert pipeline["barriers"] == []
@@ -300,9 +301,9 @@ def test_what_is_left_to_python_says_why(body, reason):
         wanted = [names["f"](v) for v in range(5, 9)]
     except TypeError:
         with pytest.raises(TypeError):
-            session.run_cell(text + "y = xs |> map(f)", options=Options(baseline=False))
+            session.run_cell(text + "y = xs |> map(f)", options=Options(baseline=False, quiet=True))
     else:
-        session.run_cell(text + "y = xs |> map(f)", options=Options(baseline=False))
+        session.run_cell(text + "y = xs |> map(f)", options=Options(baseline=False, quiet=True))
         assert session.namespace["y"].tolist() == wanted
     (pipeline,) = session.last.report.to_dict()["pipelines"]
     assert reason in pipeline["barriers"][0]["reason"]
@@ -364,7 +365,7 @@ def test_what_once_hung_or_broke(body, source, on):
     exec(function(body), names)
     session = Session({"xs": source})
     cell = function(body) + "y = xs |> map(f) |> map(f) |> to_list"
-    session.run_cell(cell, options=Options(on=on, baseline=False))
+    session.run_cell(cell, options=Options(on=on, baseline=False, quiet=True))
     assert session.namespace["y"] == [names["f"](names["f"](v)) for v in source.tolist()]
 
 

@@ -106,7 +106,7 @@ def run(text, names=NAMES, **options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            session.run_cell(text, options=Options(**{"baseline": False, **options}))
+            session.run_cell(text, options=Options(**{"baseline": False, "quiet": True, **options}))
         except Exception as raised:
             error = f"{type(raised).__name__}: {raised} {getattr(raised, '__notes__', [])}"
     made = {name: session.namespace.get(name) for name in "yzwm" if name not in names}
@@ -191,6 +191,7 @@ def test_the_report_has_the_kernel_and_the_floor():
         on="opencl",
         device_memory=1,
         baseline=True,
+        quiet=False,
         compare=("parallel",),
     )
     assert "__kernel" in pipeline["code"]["opencl"]

@@ -100,7 +100,7 @@ def null(monkeypatch):
 
 def run(text, names, **options):
     session = Session(dict(names))
-    session.run_cell(text, options=Options(on="opencl", **{"baseline": False, **options}))
+    session.run_cell(text, options=Options(on="opencl", **{"baseline": False, "quiet": True, **options}))
     return session.last_report
 
 
@@ -216,7 +216,7 @@ def test_chunks_of_a_small_device_give_the_same(memory, text):
     names = {"xs": np.arange(3 * N), "fs": np.sin(np.arange(3 * N))}
     found, expected = Session(dict(names)), Session(dict(names))
     found.run_cell(text, options=Options(on="opencl", baseline=False, device_memory=memory))
-    expected.run_cell(text, options=Options(on="parallel", baseline=False))
+    expected.run_cell(text, options=Options(on="parallel", baseline=False, quiet=True))
     for name in "yzw":
         a, b = found.namespace[name], expected.namespace[name]
         assert type(a) is type(b)

@@ -38,7 +38,7 @@ def run(text, names, **options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", IntegerOverflowWarning)
         session.run_cell(text, options=Options(on="opencl", baseline=False, **options))
-        Session(theirs).run_cell(text, options=Options(on="parallel", baseline=False))
+        Session(theirs).run_cell(text, options=Options(on="parallel", baseline=False, quiet=True))
     for name, value in theirs.items():
         if isinstance(value, (int, float, np.ndarray)):
             assert np.array_equal(mine[name], value), name

@@ -218,7 +218,7 @@ def test_what_a_key_raises_is_raised_once():
 def test_names_do_not_leak_and_closures_are_real():
     text = "def outer(n):\n    x = 'kept'\n    ys = [x * n for x in xs]\n    return x, ys[-1]\nouter(2), outer(3)"
     assert run(text).value == (("kept", 798), ("kept", 1197))
-    session = Session({}, Options(baseline=False))
+    session = Session({}, Options(baseline=False, quiet=True))
     session.run_cell(SETTING + "a = [x * 2 for x in xs]")
     assert "x" not in session.namespace
     assert not [name for name in session.namespace if "hastega" in name]
@@ -237,7 +237,7 @@ def test_a_class_body_and_its_scopes():
 
 
 def test_in_a_function_of_an_earlier_cell():
-    session = Session({}, Options(baseline=False))
+    session = Session({}, Options(baseline=False, quiet=True))
     session.run_cell("def total(xs, n):\n    return sum(x * n for x in xs)")
     assert session.run_cell("total(range(1000), 3)").value == 3 * 499500
     assert session.namespace["total"](range(1000), 4) == 4 * 499500

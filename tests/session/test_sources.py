@@ -86,7 +86,7 @@ def test_empty_sources_keep_their_type():
 def test_a_series_in_a_function_is_compiled_once():
     pl = pytest.importorskip("polars")
     space = {}
-    session = Session(space, Options(baseline=False))
+    session = Session(space, Options(baseline=False, quiet=True))
     session.run_cell("def total(xs, ys):\n    return xs |> zip(ys) |> map(lambda a, b: a * b) |> sum")
     xs = pl.Series(range(5))
     assert space["total"](xs, xs) == 30
@@ -123,12 +123,16 @@ def test_nulls_are_an_error_of_one_sentence_when_their_statement_comes():
     pl = pytest.importorskip("polars")
     space = {"xs": pl.Series([1, None, None]), "ns": [1, 2]}
     with pytest.raises(NullsError, match=r"^`xs` holds 2 nulls.*`xs\.fill_null\(0\)`") as caught:
-        Session(space, Options(baseline=False)).run_cell("a = ns |> map(_ + 1)\nb = xs |> map(_ + 1)")
+        Session(space, Options(baseline=False, quiet=True)).run_cell(
+            "a = ns |> map(_ + 1)\nb = xs |> map(_ + 1)"
+        )
     assert "\n" not in str(caught.value)
     assert space["a"].tolist() == [2, 3]
     assert "b" not in space
     with pytest.raises(NullsError, match="a Series holds 2 nulls"):
-        Session(space, Options(baseline=False)).run_cell("ns |> zip(xs) |> map(lambda a, b: a + b)")
+        Session(space, Options(baseline=False, quiet=True)).run_cell(
+            "ns |> zip(xs) |> map(lambda a, b: a + b)"
+        )
     assert run("xs.fill_null(0) |> map(_ + 1)", **space).value.tolist() == [2, 1, 1]
     assert run("xs |> len", **space).value == 3
     assert run("xs |> filter(lambda x: x is not None) |> to_list", "python", **space).value == [1]

@@ -27,7 +27,7 @@ def test_a_pipeline_in_a_larger_expression_and_in_a_loop():
 
 def test_a_function_with_a_pipeline_can_be_called_in_later_cells():
     space = {}
-    session = Session(space, Options(baseline=False))
+    session = Session(space, Options(baseline=False, quiet=True))
     session.run_cell("def total(xs, k):\n    return xs |> map(lambda x: x * k) |> sum")
     assert session.run_cell("total([1, 2], 5)").value == 15
     assert space["total"]([1, 2, 3], 2) == 12
@@ -35,7 +35,7 @@ def test_a_function_with_a_pipeline_can_be_called_in_later_cells():
 
 def test_nothing_of_ours_stays_in_the_namespace():
     space = {}
-    Session(space, Options(baseline=False)).run_cell("ys = [1, 2] |> map(lambda x: x + 1)")
+    Session(space, Options(baseline=False, quiet=True)).run_cell("ys = [1, 2] |> map(lambda x: x + 1)")
     assert set(space) - {"__builtins__"} == {"ys"}
 
 
@@ -48,7 +48,7 @@ def test_a_result_can_be_its_own_source():
 
 def test_changed_sources_are_read_again():
     space = {"xs": [1, 2]}
-    session = Session(space, Options(baseline=False))
+    session = Session(space, Options(baseline=False, quiet=True))
     assert session.run_cell("xs |> sum").value == 3
     space["xs"].append(10)
     assert session.run_cell("xs |> sum").value == 13
