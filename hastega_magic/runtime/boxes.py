@@ -159,23 +159,28 @@ class Maker:
         self.type = type_
         text = (_ENTRY + code + _END).replace("{width}", f"i{8 * dtype.itemsize}")
         self._program = cpu.compile_text(text)
-        address = ctypes.cast(self._program.function, ctypes.c_void_p).value or 0
+        self.address = ctypes.cast(self._program.function, ctypes.c_void_p).value or 0
         prototype: Any = ctypes.PYFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)  # keeps the GIL
-        self._call = prototype(address)
+        self._call = prototype(self.address)
         self._malloc = ctypes.cast(ctypes.pythonapi.PyObject_Malloc, ctypes.c_void_p).value or 0
         smalls = range(_SMALLEST, _LARGEST + 1)
         self._small = (ctypes.c_int64 * len(smalls))(*map(id, smalls))
 
-    def make(self, array: _AnyArray) -> list[Any]:
-        """The elements as objects; MemoryError where there is no room for them."""
-        made = _new_list(len(array))
-        items = ctypes.c_int64.from_address(id(made) + 24).value
+    def words(self) -> Any:
+        """What the code is given, in part: where objects go, how many, and the elements are the caller's to fill in."""
         words = (ctypes.c_int64 * 7)()
         words[_TYPE], words[_SMALL], words[_MALLOC] = (
             id(self.type),
             ctypes.addressof(self._small),
             self._malloc,
         )
+        return words
+
+    def make(self, array: _AnyArray) -> list[Any]:
+        """The elements as objects; MemoryError where there is no room for them."""
+        made = _new_list(len(array))
+        items = ctypes.c_int64.from_address(id(made) + 24).value
+        words = self.words()
         for start in range(0, len(array), PIECE):
             count = min(PIECE, len(array) - start)
             words[_ITEMS], words[_COUNT] = items + 8 * start, count
@@ -244,10 +249,16 @@ def _sample(dtype: np.dtype[Any]) -> _AnyArray:
     )
 
 
+def maker(dtype: np.dtype[Any], scalars: bool = False) -> Maker | None:
+    """Code that makes objects of elements, as `listed` says; None where there is none."""
+    with _lock:
+        return _maker(dtype, scalars)
+
+
 _kept: dict[int, object] = {}
 
 
-def _keep(made: list[Any]) -> None:
+def keep(made: list[Any]) -> None:
     """Hold one object in each MiB that the others lie in, so that it stays with Python when they die."""
     if len(made) < 4 * _SAMPLED:
         return
@@ -273,13 +284,12 @@ def listed(array: _AnyArray, scalars: bool = False) -> list[Any]:
             zip(*(listed(np.ascontiguousarray(array[name])) for name in array.dtype.names), strict=True)
         )
     if len(array) >= WORTH and array.ndim == 1 and array.flags.c_contiguous:
-        with _lock:
-            maker = _maker(array.dtype, scalars)
-        if maker is not None:
-            made = maker.make(array)
-            _keep(made)
+        code = maker(array.dtype, scalars)
+        if code is not None:
+            made = code.make(array)
+            keep(made)
             return made
     return list(array) if scalars else cast("list[Any]", array.tolist())
 
 
-__all__ = ["forget", "listed"]
+__all__ = ["Maker", "forget", "keep", "listed", "maker"]

@@ -155,11 +155,12 @@ class Reader:
 
     def __init__(self, type_: type, code: str) -> None:
         self.type = type_
+        self.dtype = np.dtype(_DTYPES[type_])
         self._program = cpu.compile_text(_ENTRY + code + _END)
-        address = ctypes.cast(self._program.function, ctypes.c_void_p).value or 0
+        self.address = ctypes.cast(self._program.function, ctypes.c_void_p).value or 0
         # Not as other native code, which lets go of the GIL: nobody may change the list meanwhile.
         prototype: Any = ctypes.PYFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
-        self._call = prototype(address)
+        self._call = prototype(self.address)
 
     def read(self, data: Sequence[object], start: int, stop: int, out: _AnyArray | None) -> bool:
         """Whether elements `start` to `stop` are all of the type, and fit; then they are in `out`."""
@@ -167,14 +168,21 @@ class Reader:
         if stop <= start:
             return True
         words = (ctypes.c_int64 * 6)()
-        items = id(data) + _HEADER
-        if type(data) is list:
-            items = ctypes.c_int64.from_address(items).value
-        words[_ITEMS], words[_COUNT] = items + 8 * start, stop - start
+        words[_ITEMS], words[_COUNT] = items_of(data) + 8 * start, stop - start
         words[_OUT] = 0 if out is None else out.ctypes.data
         words[_TYPE], words[_TRUE] = id(self.type), id(True)
         self._call(ctypes.addressof(words), None)
         return words[_DONE] == stop - start
+
+    def words(self, out: int) -> tuple[int, ...]:
+        """What the code is given: no elements yet, and the address that numbers go to."""
+        return 0, 0, out, id(self.type), 0, id(True)
+
+
+def items_of(data: Sequence[object]) -> int:
+    """The address of the elements' addresses: of a list, until it changes."""
+    items = id(data) + _HEADER
+    return ctypes.c_int64.from_address(items).value if type(data) is list else items
 
 
 def layout() -> str | None:
@@ -243,4 +251,4 @@ def reader(type_: type, values: bool = True) -> Reader | None:
         return _reader(type_, values)
 
 
-__all__ = ["WORTH", "Reader", "layout", "read", "reader"]
+__all__ = ["WORTH", "Reader", "items_of", "layout", "read", "reader"]

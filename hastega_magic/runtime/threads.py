@@ -53,4 +53,10 @@ def run(
         future.result()
 
 
-__all__ = ["SMALL_BLOCKS", "default_threads", "run"]
+def helped(task: Callable[[int], object], threads: int) -> None:
+    """Let `task(number)` be called by so many threads; nobody waits for them, nor hears of what they raise."""
+    for number in range(threads):
+        _pool(threads + 1).submit(task, number)
+
+
+__all__ = ["SMALL_BLOCKS", "default_threads", "helped", "run"]

@@ -1,0 +1,188 @@
+"""The sources of a statement that runs again: whether a run's operands are like those of the first, and their words."""
+
+from __future__ import annotations
+
+import ctypes
+import weakref
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from hastega_magic.compiler.execute import Execution
+from hastega_magic.compiler.outcome import Outcome
+from hastega_magic.compiler.workspace import Workspace
+from hastega_magic.errors import NotCompilable
+from hastega_magic.interval import Interval
+from hastega_magic.ir.pipeline import Source
+from hastega_magic.runtime.columnar import numbers
+from hastega_magic.runtime.lists import WORTH, Reader, reader
+from hastega_magic.runtime.sources import AnyArray
+from hastega_magic.syntax.captured import Free, Where
+
+
+class Again(Exception):
+    """It does not fit, or something came up: the statement is to be run as for the first time."""
+
+
+@dataclass
+class Slot:
+    """A source of the loop. `operand`: which of the statement's sources (0: the source, then those of `zip`)."""
+
+    operand: int
+    source: Source
+    interval: Interval | None
+    """What the compiled code takes for granted."""
+    reader: Reader | None = None
+    """Of lists: native code that reads their elements, and looks at the types."""
+    _last: Callable[[], object] = lambda: None
+    _words: tuple[int, int] = (0, 0)
+
+    def length(self, data: Any) -> int:
+        """The number of elements; Again if the object is of another kind."""
+        kind, storage = self.source.kind, self.source.storage
+        if kind == "array":
+            if type(data) is not np.ndarray or data.ndim != 1:
+                raise Again
+            array: AnyArray = data
+            assert storage is not None
+            flags = array.flags
+            if array.dtype != storage.name or not (
+                flags.c_contiguous and flags.aligned and array.dtype.isnative
+            ):
+                raise Again
+            return len(array)
+        if kind == "range":
+            if type(data) is not range or not data or self.interval is None:
+                raise Again
+            first, last = data[0], data[-1]
+            if first > last:
+                first, last = last, first
+            lo, hi = self.interval.lo, self.interval.hi
+            if (lo is not None and first < lo) or (hi is not None and last > hi) or abs(data.step) >= 1 << 62:
+                raise Again
+            return len(data)
+        if kind == "list":
+            if type(data) not in (list, tuple) or not data:
+                raise Again
+            kind = _ELEMENT.get(storage.name if storage else "")
+            if type(data[0]) is not kind or (self.reader is None and set(map(type, data)) != {kind}):
+                raise Again
+            return len(data)
+        raise Again
+
+    def now(self, data: Any, workspace: Workspace) -> Source:
+        """The description of this run's elements."""
+        if self.reader is not None and len(data) >= WORTH:
+            return workspace.taken(data, self.source)
+        return workspace.source(data, self.source.name)
+
+    def words(self, operands: Sequence[Any], alive: list[object]) -> tuple[int, int]:
+        """Address and stride, or start and step."""
+        data = operands[self.operand]
+        if type(data) is range:
+            return data.start, data.step
+        if type(data) is np.ndarray:
+            if self._last() is not data:  # NumPy moves no array that somebody refers to
+                self._words = data.ctypes.data, data.strides[0]
+                self._last = weakref.ref(data)
+            return self._words
+        assert self.source.storage is not None
+        if self.reader is not None:
+            array = np.empty(len(data), self.source.storage.name)
+            if not self.reader.read(data, 0, len(data), array):
+                raise Again
+        else:
+            try:
+                array = np.array(data, self.source.storage.name)
+            except OverflowError:
+                raise Again from None
+        alive.append(array)
+        return array.ctypes.data, array.itemsize
+
+
+@dataclass
+class Number:
+    """A captured number that is given to the loop: how it is read, and what it may be."""
+
+    where: Where
+    interval: Interval | None
+    room: Any
+    """The memory that the loop reads."""
+    free: Free | None = None
+    value: Any = None
+
+    def read(self, arguments: Sequence[object]) -> None:
+        """Look at it; Again if it is of another kind."""
+        assert self.free is not None
+        value = self.free.read(arguments)
+        if type(value) is not self.free.type or (self.interval is not None and value not in self.interval):
+            raise Again
+        self.value = value
+
+    def words(self, operands: Sequence[Any], alive: list[object]) -> tuple[int, int]:
+        """Its address; the same for all elements."""
+        self.room.value = self.value
+        return ctypes.addressof(self.room), 0
+
+
+_PLAIN = frozenset({range, list, tuple, np.ndarray})
+_ELEMENT: dict[str, type] = {"int64": int, "bool": bool, "float64": float}
+
+
+def slots_of(
+    operands: Sequence[object], outcome: Outcome, execution: Execution
+) -> tuple[tuple[Slot | Number, ...], tuple[tuple[int, int], ...]] | None:
+    """Which operand each source of the loop is; None where that is not clear."""
+    assert outcome.workspace is not None
+    owner: dict[tuple[str, int], int] = {}
+    twins: list[tuple[int, int]] = []
+    for number, operand in enumerate(operands):
+        try:
+            source = outcome.workspace.source(operand)
+        except NotCompilable:
+            return None
+        key = source.kind, source.key
+        if key in owner:
+            twins.append((owner[key], number))
+        else:
+            owner[key] = number
+    found: list[Slot | Number] = []
+    numbers = {id(each): (where, each) for where, each in outcome.workspace.parameters.items()}
+    leaves = execution.compiled.state.leaves.sources
+    for slot, source in enumerate(execution.fused.sources):
+        key = source.kind, source.key
+        if source.layout == "scalar" and source.key in numbers:
+            where, number = numbers[source.key]
+            room = (ctypes.c_int64 if isinstance(number.value, int) else ctypes.c_double)()
+            found.append(Number(where, number.interval, room))
+            continue
+        if key not in owner or source.layout != "dense":
+            return None
+        interval = leaves[slot] if slot < len(leaves) else None
+        kind = _ELEMENT.get(source.storage.name) if source.kind == "list" and source.storage else None
+        read = None if kind is None else reader(kind)
+        found.append(Slot(owner[key], replace(source, key=0), interval, read))
+    if sum(isinstance(each, Slot) for each in found) != len(owner):
+        return None
+    return tuple(found), tuple(twins)
+
+
+def as_arrays(operands: list[Any]) -> None:
+    """In place of Series and Arrow arrays the arrays that they are; of the same object the same."""
+    found: dict[int, object] = {}
+    for number, operand in enumerate(operands):
+        if type(operand) not in _PLAIN:
+            key = id(operand)
+            if key not in found:
+                found[key] = numbers(operand)
+            operands[number] = found[key]
+
+
+def equal_ranges(a: object, b: object) -> bool:
+    """Whether both are ranges, and the same numbers are written into them."""
+    return type(a) is range and type(b) is range and (a.start, a.stop, a.step) == (b.start, b.stop, b.step)
+
+
+__all__ = ["Again", "Number", "Slot", "as_arrays", "equal_ranges", "slots_of"]
