@@ -204,17 +204,21 @@ def test_it_can_be_interrupted(monkeypatch):
     xs = list(range(3_000_000))
     compiled(xs)
     assert threading.current_thread() is threading.main_thread()
-    for delay in (0.001, 0.004):
-        signal.setitimer(signal.ITIMER_REAL, delay)
-        before = signal.signal(signal.SIGALRM, signal.default_int_handler)
-        try:
+
+    def until_the_alarm():
+        for _ in range(100):
+            compiled(xs)
+        time.sleep(10)
+
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    try:
+        for delay in (0.001, 0.004):
+            signal.setitimer(signal.ITIMER_REAL, delay)
             with pytest.raises(KeyboardInterrupt):
-                for _ in range(100):
-                    compiled(xs)
-                time.sleep(10)
-        finally:
-            signal.setitimer(signal.ITIMER_REAL, 0)
-            signal.signal(signal.SIGALRM, before)
+                until_the_alarm()
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
     assert compiled(xs[:LONG]) == odd(xs[:LONG])
 
 
