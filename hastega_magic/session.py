@@ -159,7 +159,7 @@ class _Cell:
         self.value: object = _Nothing()
         self.codes: _Codes = {}
         self.sites: dict[int, Site] = {}
-        self.turns: dict[int, tuple[int, Repeated]] = {}
+        self.turns: dict[int, tuple[int, Repeated, Bound]] = {}
         self.ordinary: dict[int, OrdinaryCode] = {}
         self.running = True
         self.trace.add("cell", source=text, options=options.to_dict())
@@ -360,10 +360,11 @@ class _Cell:
             self.changing.learn(outcome)
             again = replace(self.options, tune=False)
             repeated = Repeated(site, again, self.filename, varying=bound.varying, runs=1)
-            self.turns[site.id] = outcome.group, repeated
+            repeated.ran(bound, outcome)
+            self.turns[site.id] = outcome.group, repeated, Bound(site, None, ())
             return outcome.values[0]
         forget_inputs()
-        self.driver.current = Bound(site, None, ())
+        self.driver.current = known[2]
         return known[1].run(source, stages)
 
     def _tell_ordinary(self) -> None:
@@ -374,7 +375,7 @@ class _Cell:
             code.runs = 0
 
     def _count_turns(self) -> None:
-        for group, turns in self.turns.values():
+        for group, turns, _ in self.turns.values():
             if turns.runs > 1:
                 told = (
                     f"This pipeline ran {turns.runs} times in the cell; the figures are those of the first."

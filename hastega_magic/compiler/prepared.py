@@ -75,25 +75,28 @@ class Prepared:
                 operands[first], operands[second]
             ):
                 raise Again
-        length = min([slot.length(operands[slot.operand]) for slot in self.slots])
+        length = -1
+        for slot in self.slots:
+            found = slot.length(operands[slot.operand])
+            length = found if found < length or length < 0 else length
         if not length or (length >= STREAMED) != self.large:
             raise Again
         direct = self.direct
         if self.numbers and (direct is None or length > MOST):
             raise Again  # not to be compiled again, but put together anew
         if length > MOST and self.overlapped is not None:
-            found = self._overlapped(self.overlapped, operands, length)
-            if found is not None:
-                return found
+            made = self._overlapped(self.overlapped, operands, length)
+            if made is not None:
+                return made
         if direct is None or self.gather is None or length > MOST or not direct.lock.acquire(blocking=False):
             return self._launched(operands, displays)
         try:
-            for number in self.numbers:
-                number.read(arguments)
             alive: list[object] = []
             words: list[int] = []
-            for source_of in self.words:
-                words += source_of.words(operands, alive)
+            for each in self.words:
+                words += (
+                    each.words(operands, length, alive) if isinstance(each, Slot) else each.words(arguments)
+                )
             arrays = direct.run(words, length)
             if arrays is None:
                 raise Again
@@ -105,7 +108,7 @@ class Prepared:
         """A list, made while it is computed; None where another way has to be taken, as it will be from then on."""
         alive: list[object] = []
         given: list[Operand] = [
-            operands[each.operand] if each.reader is not None else each.words(operands, alive)
+            operands[each.operand] if each.reader is not None else each.words(operands, length, alive)
             for each in self.slots
         ]
         found = overlapped.run(given, length)

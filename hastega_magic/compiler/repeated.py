@@ -14,6 +14,7 @@ from hastega_magic.compiler.backends import forget_inputs
 from hastega_magic.compiler.changing import kept_changing
 from hastega_magic.compiler.driver import Driver
 from hastega_magic.compiler.options import Options
+from hastega_magic.compiler.outcome import Outcome
 from hastega_magic.compiler.prepared import Again, Display, Prepared, given, prepare
 from hastega_magic.compiler.statement import Bound
 from hastega_magic.compiler.told import Told, remember
@@ -97,6 +98,12 @@ class Repeated:
         form = Form(remember(outcome, trace), prepare(bound, outcome, self.options, self.filename), seconds)
         self.keep(form)
         return outcome.values[0]
+
+    def ran(self, bound: Bound, outcome: Outcome) -> None:
+        """Begin with what a run left that the report has told of."""
+        prepared = prepare(bound, outcome, self.options, self.filename)
+        if prepared is not None:
+            self.keep(Form(Told(()), prepared))
 
     def look(self, bound: Bound) -> None:
         """See whether this run differs from an earlier one only by numbers that its functions capture."""

@@ -17,7 +17,7 @@ from hastega_magic.errors import NotCompilable
 from hastega_magic.interval import Interval
 from hastega_magic.ir.pipeline import Source
 from hastega_magic.runtime.columnar import numbers
-from hastega_magic.runtime.lists import WORTH, Reader, reader
+from hastega_magic.runtime.lists import SHORT, WORTH, Intake, Reader, reader
 from hastega_magic.runtime.sources import AnyArray
 from hastega_magic.syntax.captured import Free, Where
 
@@ -36,11 +36,17 @@ class Slot:
     """What the compiled code takes for granted."""
     reader: Reader | None = None
     """Of lists: native code that reads their elements, and looks at the types."""
+    intake: Intake | None = None
+    """Where they are read to."""
     _last: Callable[[], object] = lambda: None
     _words: tuple[int, int] = (0, 0)
 
     def length(self, data: Any) -> int:
         """The number of elements; Again if the object is of another kind."""
+        if self.intake is not None:
+            if type(data) not in _SEQUENCES or not data or type(data[0]) is not self.intake.type:
+                raise Again
+            return len(data)
         kind, storage = self.source.kind, self.source.storage
         if kind == "array":
             if type(data) is not np.ndarray or data.ndim != 1:
@@ -64,10 +70,9 @@ class Slot:
                 raise Again
             return len(data)
         if kind == "list":
-            if type(data) not in (list, tuple) or not data:
+            if type(data) not in _SEQUENCES or not data:
                 raise Again
-            kind = _ELEMENT.get(storage.name if storage else "")
-            if type(data[0]) is not kind or (self.reader is None and set(map(type, data)) != {kind}):
+            if set(map(type, data)) != {_ELEMENT.get(storage.name if storage else "")}:
                 raise Again
             return len(data)
         raise Again
@@ -78,9 +83,21 @@ class Slot:
             return workspace.taken(data, self.source)
         return workspace.source(data, self.source.name)
 
-    def words(self, operands: Sequence[Any], alive: list[object]) -> tuple[int, int]:
-        """Address and stride, or start and step."""
+    def __post_init__(self) -> None:
+        """Make room for a few elements."""
+        if self.reader is not None:
+            self.intake = Intake(self.reader)
+
+    def words(self, operands: Sequence[Any], length: int, alive: list[object]) -> tuple[int, int]:
+        """Address and stride, or start and step, of the first `length` elements; Again if they are of another kind.
+
+        Those of lists stay until the next call, others as long as what is put into `alive`.
+        """
         data = operands[self.operand]
+        if length <= SHORT and self.intake is not None:
+            if not self.intake.read(data, length):
+                raise Again
+            return self.intake.address, self.intake.size
         if type(data) is range:
             return data.start, data.step
         if type(data) is np.ndarray:
@@ -90,8 +107,8 @@ class Slot:
             return self._words
         assert self.source.storage is not None
         if self.reader is not None:
-            array = np.empty(len(data), self.source.storage.name)
-            if not self.reader.read(data, 0, len(data), array):
+            array = np.empty(length, self.source.storage.name)
+            if not self.reader.read(data, 0, length, array):
                 raise Again
         else:
             try:
@@ -111,22 +128,18 @@ class Number:
     room: Any
     """The memory that the loop reads."""
     free: Free | None = None
-    value: Any = None
 
-    def read(self, arguments: Sequence[object]) -> None:
-        """Look at it; Again if it is of another kind."""
+    def words(self, arguments: Sequence[object]) -> tuple[int, int]:
+        """Its address, and that it is the same for all elements; Again if it is of another kind."""
         assert self.free is not None
         value = self.free.read(arguments)
         if type(value) is not self.free.type or (self.interval is not None and value not in self.interval):
             raise Again
-        self.value = value
-
-    def words(self, operands: Sequence[Any], alive: list[object]) -> tuple[int, int]:
-        """Its address; the same for all elements."""
-        self.room.value = self.value
+        self.room.value = value
         return ctypes.addressof(self.room), 0
 
 
+_SEQUENCES = frozenset({list, tuple})
 _PLAIN = frozenset({range, list, tuple, np.ndarray})
 _ELEMENT: dict[str, type] = {"int64": int, "bool": bool, "float64": float}
 

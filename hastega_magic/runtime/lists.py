@@ -24,6 +24,9 @@ _AnyArray = npt.NDArray[Any]
 WORTH = 2048
 """Elements below which the code is not compiled for their sake."""
 
+SHORT = 2048
+"""Elements of a list up to which the memory that it is read into is kept."""
+
 _ITEMS, _COUNT, _OUT, _TYPE, _DONE, _TRUE = range(6)
 
 _ENTRY = """
@@ -160,7 +163,7 @@ class Reader:
         self.address = ctypes.cast(self._program.function, ctypes.c_void_p).value or 0
         # Not as other native code, which lets go of the GIL: nobody may change the list meanwhile.
         prototype: Any = ctypes.PYFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
-        self._call = prototype(self.address)
+        self.call = prototype(self.address)
 
     def read(self, data: Sequence[object], start: int, stop: int, out: _AnyArray | None) -> bool:
         """Whether elements `start` to `stop` are all of the type, and fit; then they are in `out`."""
@@ -171,12 +174,32 @@ class Reader:
         words[_ITEMS], words[_COUNT] = items_of(data) + 8 * start, stop - start
         words[_OUT] = 0 if out is None else out.ctypes.data
         words[_TYPE], words[_TRUE] = id(self.type), id(True)
-        self._call(ctypes.addressof(words), None)
+        self.call(ctypes.addressof(words), None)
         return words[_DONE] == stop - start
 
     def words(self, out: int) -> tuple[int, ...]:
         """What the code is given: no elements yet, and the address that numbers go to."""
         return 0, 0, out, id(self.type), 0, id(True)
+
+
+class Intake:
+    """Memory that short lists are read into, one after the other: not for two threads at once."""
+
+    def __init__(self, reader: Reader) -> None:
+        """Of numbers as the reader reads them."""
+        self.type, self.size = reader.type, reader.dtype.itemsize
+        self._memory = (ctypes.c_uint8 * (SHORT * self.size))()
+        self.address = ctypes.addressof(self._memory)
+        """Of the numbers."""
+        self._words = (ctypes.c_int64 * 6)(*reader.words(self.address))
+        self._at, self._call = ctypes.addressof(self._words), reader.call
+
+    def read(self, data: Sequence[object], length: int) -> bool:
+        """Whether the first `length` elements, at most `SHORT`, are all of the type and fit: then they are there."""
+        words = self._words
+        words[_ITEMS], words[_COUNT] = items_of(data), length
+        self._call(self._at, None)
+        return words[_DONE] == length
 
 
 def items_of(data: Sequence[object]) -> int:
@@ -251,4 +274,4 @@ def reader(type_: type, values: bool = True) -> Reader | None:
         return _reader(type_, values)
 
 
-__all__ = ["WORTH", "Reader", "items_of", "layout", "read", "reader"]
+__all__ = ["SHORT", "WORTH", "Intake", "Reader", "items_of", "layout", "read", "reader"]

@@ -93,6 +93,8 @@ class _Function:
             return False
         if argument.__kwdefaults__ is not None:
             return False
+        if not self.cells:
+            return True
         for cell, value in zip(argument.__closure__ or (), self.cells, strict=True):
             found = contents(cell)
             if found is not value and value is not _FREE and not same_number(found, value):
@@ -162,7 +164,10 @@ class Captured:
         for known, argument in zip(self.arguments, arguments, strict=True):
             if not known.fits(argument):
                 return False
-        return all(each.holds() for each in self.around)
+        for each in self.around:  # noqa: SIM110  this way is faster
+            if not each.holds():
+                return False
+        return True
 
 
 def captured(arguments: Sequence[object], varying: Collection[Where] = ()) -> Captured | None:
@@ -237,7 +242,10 @@ def _from_argument(place: int, number: int) -> Callable[[Sequence[Any]], Any]:
 
 
 def _from_around(each: _Name | _Cell) -> Callable[[Sequence[Any]], Any]:
-    return lambda arguments: each.now()
+    if isinstance(each, _Cell):
+        return lambda arguments: contents(each.cell)
+    get, name = each.scope.get, each.name
+    return lambda arguments: get(name, _ABSENT)
 
 
 def _kind(number: object) -> type:

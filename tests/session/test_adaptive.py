@@ -1,12 +1,17 @@
 """Captured numbers are constants; one that keeps changing becomes a parameter, and costs no compilation any more."""
 
 import itertools
+import random
 import statistics
 
 import pytest
 
 from hastega_magic.compiler import loops
+from hastega_magic.compiler.driver import Driver
 from hastega_magic.compiler.measure import measure
+from hastega_magic.errors import IntegerOverflowWarning
+from hastega_magic.runtime import lists
+from hastega_magic.runtime.direct import MOST as DIRECT
 from hastega_magic.session import Options, Session
 
 DEFINED = """
@@ -207,3 +212,49 @@ def test_a_function_defined_in_another_cell_reads_it(same):
         session.namespace["k"] = k
         session.run_cell("a = xs |> map(helper) |> map(lambda x: x - k) |> to_list")
         assert same(session.namespace["a"], [x * k - k for x in XS])
+
+
+SHORT = lists.SHORT
+LENGTHS = (1, SHORT, SHORT + 1, 3, 20_000, 2, DIRECT + 1, DIRECT + 5, 4)
+
+
+@pytest.mark.skipif(lists.reader(int) is None, reason="this Python's layout of ints is not known")
+def test_a_loop_over_lists_of_every_length(same):
+    """Memory that lists are read into is that of the turn before."""
+    cell = """
+found = []
+for number, xs in enumerate(sources):
+    found.append((xs |> zip(ys) |> map(lambda x, y: x * number - y) |> to_list, xs |> map(_ * 2) |> sum))
+"""
+    rng = random.Random(2)
+    ys = [rng.randrange(-(2**40), 2**40) for _ in range(DIRECT + 3)]
+    sources = [tuple(ys[-length:]) if length % 2 else ys[-length:] for length in LENGTHS]
+    session = Session({"sources": sources, "ys": ys}, Options(baseline=False))
+    session.run_cell(cell)
+    for number, (xs, (made, total)) in enumerate(zip(sources, session.namespace["found"], strict=True)):
+        assert same(made, [x * number - y for x, y in zip(xs, ys, strict=False)])
+        assert same(total, 2 * sum(xs))
+
+
+def test_numbers_of_the_first_turn_count(monkeypatch):
+    """What changes from the first turn to the second is a parameter in the second; what does not is compiled once."""
+    runs = []
+    alone = Driver.run_alone
+    monkeypatch.setattr(
+        Driver, "run_alone", lambda self, bound, source: runs.append(1) or alone(self, bound, source)
+    )
+    names = {"xs": [1.5, 2.5]}
+    session = Session(names, Options(baseline=False))
+    session.run_cell("ts = [t for k in range(5) for t in [xs |> map(lambda x: x * 3) |> sum]]")
+    assert (len(runs), names["ts"]) == (1, [12.0] * 5)
+    runs.clear()
+    session.run_cell("ts = []\nfor k in (0.5, 1.5, 2.5, 3.5): ts.append(xs |> map(lambda x: x * k) |> sum)")
+    assert (len(runs), names["ts"]) == (2, [2.0, 6.0, 10.0, 14.0])
+
+
+def test_another_type_in_a_later_turn(same):
+    ys = [[1, 2, 3], [4, 5, 6], [1, True, 2], [1.5, 2.0, 3.0], [2**70, 1, 1], [7, 8, 9]]
+    session = Session({"ys": ys}, Options(baseline=False))
+    with pytest.warns(IntegerOverflowWarning):
+        session.run_cell("found = []\nfor y in ys: found.append(y |> map(lambda x: x * 2 + 1) |> to_list)")
+    assert same(session.namespace["found"], [[x * 2 + 1 for x in y] for y in ys])
