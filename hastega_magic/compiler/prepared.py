@@ -14,6 +14,7 @@ from typing import Any
 from hastega_magic.compiler.backends import Cpu, backend_of
 from hastega_magic.compiler.execute import Execution, Ready
 from hastega_magic.compiler.gathering import Gather, gathering
+from hastega_magic.compiler.loops import Body
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Outcome
 from hastega_magic.compiler.run import run_compiled
@@ -31,6 +32,9 @@ from hastega_magic.runtime.sources import Unlike
 from hastega_magic.syntax.build import BoundStage
 from hastega_magic.syntax.captured import Captured, captured
 from hastega_magic.trace import Trace
+
+_MISSED = 3
+"""After so many failures in a row a list is no longer made while it is computed."""
 
 Display = tuple[Any, tuple[Any, ...], Mapping[str, Any]]
 """A stage as its site's code hands it over: callee or None, arguments, keyword arguments."""
@@ -56,8 +60,13 @@ class Prepared:
     large: bool
     options: Options = field(default_factory=Options)
     filename: str = ""
-    overlapped: Overlapped | None = None
-    """Of loops whose result is a list: for more elements than are computed directly."""
+    listed: bool = False
+    """Its result is a list, which may be made while it is computed."""
+    _overlapped: Overlapped | None = None
+    _variant: int = -1
+    """The body of that."""
+    _missed: int = 0
+    """How often that failed, one time after the other."""
 
     def run(self, source: object, displays: Sequence[Display]) -> object:
         """The result; Again where it must be found another way; what an element raises."""
@@ -84,8 +93,8 @@ class Prepared:
         direct = self.direct
         if self.numbers and (direct is None or length > MOST):
             raise Again  # not to be compiled again, but put together anew
-        if length > MOST and self.overlapped is not None:
-            made = self._overlapped(self.overlapped, operands, length)
+        if length > MOST and self.listed:
+            made = self._made(operands, length)
             if made is not None:
                 return made
         if direct is None or self.gather is None or length > MOST or not direct.lock.acquire(blocking=False):
@@ -104,17 +113,30 @@ class Prepared:
         finally:
             direct.lock.release()
 
-    def _overlapped(self, overlapped: Overlapped, operands: Sequence[Any], length: int) -> object:
-        """A list, made while it is computed; None where another way has to be taken, as it will be from then on."""
+    def _made(self, operands: Sequence[Any], length: int) -> object:
+        """A list, made while it is computed; None where another way has to be taken."""
+        compiled = self.execution.compiled
+        if self._variant != compiled.first:
+            self._variant, self._missed = compiled.first, 0
+            self._overlapped = self._overlapping(compiled.bodies.get(compiled.first))
+        if self._overlapped is None or self._missed >= _MISSED:
+            return None
         alive: list[object] = []
         given: list[Operand] = [
             operands[each.operand] if each.reader is not None else each.words(operands, length, alive)
             for each in self.slots
         ]
-        found = overlapped.run(given, length)
-        if found is None:
-            self.overlapped = None
+        found = self._overlapped.run(given, length)
+        self._missed = 0 if found is not None else self._missed + 1
         return found
+
+    def _overlapping(self, body: Body | None) -> Overlapped | None:
+        if body is None or not isinstance(body.program, Program) or not fits(body.kernel):
+            return None
+        readers = [each.reader for each in self.slots]
+        parallel = backend_of(replace(self.options, on="parallel"))
+        threads = 1 if self.options.on == "simd" else parallel.threads
+        return Overlapped(body.kernel, body.program, self.execution.job.tables, readers, threads)
 
     def _launched(self, operands: Sequence[object], displays: Sequence[Display]) -> object:
         """By the way of every loop, without compiling."""
@@ -194,15 +216,13 @@ def prepare(bound: Bound, outcome: Outcome, options: Options, filename: str) -> 
     shape = tuple((stage.site.name == "zip", len(stage.args)) for stage in bound.stages)
     gather = gathering(execution, options, loop)
     compiled = execution.compiled
-    direct = overlapped = None
+    direct = None
     if gather is not None and compiled.first in compiled.bodies:
-        body, tables = compiled.bodies[compiled.first], execution.job.tables
+        body = compiled.bodies[compiled.first]
         # A loop of an element's own may take any time, and has to be interrupted: not on this thread.
         if not abi.layout(body.kernel).turns and isinstance(body.program, Program):
-            direct = Direct(body.kernel, body.program, tables)
-            if execution.fused.outputs[0].sink.kind == "to_list" and not numbers and fits(body.kernel):
-                readers = [each.reader for each in found]
-                overlapped = Overlapped(body.kernel, body.program, tables, readers, _threads(options))
+            direct = Direct(body.kernel, body.program, execution.job.tables)
+    listed = gather is not None and not numbers and execution.fused.outputs[0].sink.kind == "to_list"
     kept = replace(
         execution, values=[], columns=[], job=replace(execution.job, columns=(), learn=compiled.learn)
     )
@@ -222,13 +242,8 @@ def prepare(bound: Bound, outcome: Outcome, options: Options, filename: str) -> 
         large,
         options,
         filename,
-        overlapped,
+        listed,
     )
-
-
-def _threads(options: Options) -> int:
-    """How many may run the loop."""
-    return 1 if options.on == "simd" else backend_of(replace(options, on="parallel")).threads
 
 
 __all__ = ["Again", "Prepared", "prepare"]
