@@ -175,6 +175,19 @@ def learn(choice: Choice, seconds: float) -> None:
         costs.note(choice.costs.loop, choice.on, choice.case.n, model.seconds(choice.case), seconds)
 
 
+def sooner_again(choice: Choice | None) -> bool:
+    """Whether all threads would take less than a chosen device for a list, from the second run on.
+
+    As predicted: what was learned is of runs that did one thing after the other.
+    """
+    if choice is None or not choice.on.startswith("opencl") or not choice.costs.features.unlisted:
+        return False
+    there = choice.costs.model(choice.on)
+    here = next(each for each in choice.costs.models if each.backend == "parallel")
+    assert isinstance(here, CpuModel)
+    return there is None or here.again(choice.case) < there.seconds(choice.case)
+
+
 def refused(known: Costs, on: str) -> None:
     """The device failed, or has no words for the loop: it is not chosen for it again."""
     known.devices[int(on.partition(":")[2])] = None

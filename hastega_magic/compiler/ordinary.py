@@ -17,6 +17,7 @@ import numpy as np
 
 from hastega_magic.compiler import describe
 from hastega_magic.compiler.backends import forget_inputs
+from hastega_magic.compiler.choosing import sooner_again
 from hastega_magic.compiler.driver import Driver, StrictError
 from hastega_magic.compiler.numpy_read import numpy_read
 from hastega_magic.compiler.options import Options
@@ -216,6 +217,8 @@ class OrdinaryCode(Repeated):
         self.reason = ""
         seconds = time.perf_counter() - began
         ready = prepare(bound, outcome, self.options, self.filename)
+        if sooner_again(outcome.execution.choice):  # which has no choice to make of its own again
+            self.options = replace(self.options, on="parallel")
         self.keep(Form(remember(outcome, trace), ready, seconds, known, given.arrays))
         return value
 

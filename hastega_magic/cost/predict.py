@@ -126,6 +126,17 @@ class CpuModel(Model):
         _, call, setup, listing, computing, moving, unlisting = self._parts(case)
         return call + setup + listing + overlapped(computing, moving) + unlisting
 
+    def again(self, case: Case) -> float:
+        """The predicted time of a later run that makes a list: it is made while others read and compute.
+
+        One thread makes the objects; the rest of the work, and what is left of its time, is everybody's.
+        """
+        threads, call, setup, listing, computing, moving, unlisting = self._parts(case)
+        if not unlisting:
+            return self.seconds(case)
+        work = listing + overlapped(computing, moving) * min(threads.speed, threads.count)
+        return call + setup + max(unlisting, (unlisting + work) / max(1, threads.count))
+
     def predict(self, case: Case) -> Prediction:
         """The same with its phases."""
         threads, call, setup, listing, computing, moving, unlisting = self._parts(case)

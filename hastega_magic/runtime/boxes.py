@@ -24,11 +24,14 @@ _AnyArray = npt.NDArray[Any]
 PIECE = 1 << 20
 """Elements made at a time: some milliseconds, after which signals are answered."""
 
-KEPT = 64
-"""MiB of Python's memory that dead results leave to the next one: fresh pages cost more than the objects in them."""
+KEPT = 128
+"""Halves of a MiB of Python's memory that dead results leave to the next one: fresh pages cost more than the objects in
+them."""
 
-_SAMPLED = 1 << 14
-"""Of so many objects in a row one is kept: Python's allocator asks for 1 MiB at a time, which holds more of them."""
+_HALF = 19
+_SAMPLED = 1 << 13
+"""Of so many objects in a row one may be kept. Python's allocator asks for 1 MiB at a time, wherever it lies: one
+of the halves that addresses are counted in lies in it whole, with the object that is kept there."""
 
 _ITEMS, _COUNT, _DATA, _TYPE, _SMALL, _MALLOC, _DONE = range(7)
 _SMALLEST, _LARGEST = -5, 256
@@ -259,14 +262,19 @@ _kept: dict[int, object] = {}
 
 
 def keep(made: list[Any]) -> None:
-    """Hold one object in each MiB that the others lie in, so that it stays with Python when they die."""
+    """Hold one object in each half of a MiB that the others lie in, so that it stays with Python when they die.
+
+    Where the last results lay counts: other objects may have come to where the first ones did.
+    """
     if len(made) < 4 * _SAMPLED:
         return
     for each in made[_SAMPLED // 2 :: _SAMPLED]:
-        if len(_kept) >= KEPT:
-            return
         if each.__class__ is not int or not _SMALLEST <= each <= _LARGEST:
-            _kept.setdefault(id(each) >> 20, each)
+            half = id(each) >> _HALF
+            _kept.pop(half, None)
+            _kept[half] = each
+    for half in [*_kept][: max(0, len(_kept) - KEPT)]:
+        _kept.pop(half, None)
 
 
 def forget() -> None:

@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from machines import GPU, machine
+from machines import CLASSES, GPU, machine
 
+from hastega_magic import hastega
 from hastega_magic.compiler import costs
 from hastega_magic.compiler.choosing import is_built
 from hastega_magic.cost.learned import Learned
@@ -341,3 +342,18 @@ def test_a_loop_that_was_built_once_need_not_earn_it(on, device):
     compiled = Compiled()
     is_built(compiled, 3)
     assert compiled.pictures
+
+
+@pytest.mark.parametrize(("operation", "then"), [(8e-8, "parallel"), (1e-6, "opencl")])
+def test_a_list_that_is_made_while_it_is_computed_may_be_sooner_here(on, device, same, operation, then):
+    there = machine(device)
+    on(replace(there, cpu=replace(there.cpu, classes=dict.fromkeys(CLASSES, operation))))
+
+    def scaled(xs):
+        return [x * 3 + (x & 7) for x in xs]
+
+    compiled, xs, chosen = hastega(threads=4)(scaled), list(range(70_000)), []
+    for _ in range(3):
+        assert same(compiled(xs), scaled(xs))
+        chosen.append(compiled.explain().pipelines[0].backend)
+    assert chosen == ["opencl", then, then]

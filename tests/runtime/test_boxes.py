@@ -81,5 +81,8 @@ def test_kept_memory_has_a_limit_and_is_let_go_of(monkeypatch):
     boxes.forget()
     listed(np.arange(1_000_000))
     assert len(boxes._kept) == 3
+    other = listed(np.arange(10**6, 2 * 10**6))  # the last result counts
+    assert len(boxes._kept) == 3
+    assert set(boxes._kept) <= {id(each) >> boxes._HALF for each in other}
     boxes.forget()
     assert not boxes._kept
