@@ -29,7 +29,7 @@ class Body:
     """Emits nodes for `vectors` vectors at element `position`.
 
     `mask` names the live lanes of a tail, `masks` those of each vector in a loop; `stop` what asks loops to end;
-    `shared` the nodes that have one value in all vectors.
+    `shared` the nodes that have one value in all vectors; `lost` the lanes in which the block has needed Python so far.
     """
 
     writer: Writer
@@ -48,6 +48,7 @@ class Body:
     turned: dict[Expr, Turned] = field(default_factory=dict[Expr, Turned])
     shared: frozenset[Expr] = frozenset()
     used: Mapping[Expr, frozenset[int]] = field(default_factory=dict[Expr, "frozenset[int]"])
+    lost: str = ""
 
     @property
     def lanes(self) -> int:

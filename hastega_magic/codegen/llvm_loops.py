@@ -199,7 +199,7 @@ class Loops:
 
     def _turn(self, body: Body, carried: Carried, tree: bool) -> Carried:
         """One turn of a loop: all values, then folds, checks and stores."""
-        w = self.frame.writer
+        w, body.lost = self.frame.writer, carried.trouble
         body.emit(self.frame.kernel.roots())
         i1 = body.vector("i1")
         trouble = carried.trouble

@@ -7,7 +7,7 @@
            br any lane of %m' and no stop asked for, turn, after
 
 Where a lane needs Python its whole block does, so that the others need not go on; perhaps they never would end, and
-one mask for all vectors tells of it. After
+one mask for all vectors tells of it, from what was found before the loop on. After
 LIMIT turns an element is left to Python too: an earlier one may raise there.
 
 Short bodies are written several times, so that leaving is decided once for several turns.
@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 from hastega_magic.codegen.llvm_text import element_type, splat
 from hastega_magic.codegen.turned import Turned
 from hastega_magic.ir.expr import Expr
+from hastega_magic.ir.kernel import Guard
 from hastega_magic.ir.loop import EVERY, Iteration, everything, iteration, needed, operands, uniform
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def emit_turns(body: Body, node: Expr, used: frozenset[int]) -> Turned:
     i1 = body.vector("i1")
     live = [_first(body, name, number) for number, name in enumerate(body[starts[0]])]
     state = {number: list(body[starts[number]]) for number in kept}
-    trouble = splat("i1", "false")
+    trouble = _lost(body)
     before, label, done = w.block, w.name("turn")[1:], w.name("turned")[1:]
     w.line(f"br label %{label}")
     w.label(label)
@@ -91,6 +92,16 @@ def emit_turns(body: Body, node: Expr, used: frozenset[int]) -> Turned:
     w.line(f"br i1 {more}, label %{label}, label %{done}")
     w.label(done)
     return Turned([trouble] * body.vectors, {number: state[number] for number in kept})
+
+
+def _lost(body: Body) -> str:
+    """The lanes that have failed so far, in blocks that are lost because of them."""
+    lost, i1 = body.lost or splat("i1", "false"), body.vector("i1")
+    for guard in body.kernel.of(Guard):
+        names = body.values.get(guard.condition, ())
+        for name in dict.fromkeys(_first(body, name, number) for number, name in enumerate(names)):
+            lost = body.writer.let(f"or {i1} {lost}, {name}")
+    return lost
 
 
 def _united(body: Body, masks: list[str]) -> str:

@@ -18,6 +18,7 @@ from hastega_magic.ir.target import Target
 from hastega_magic.ops import OPS
 from hastega_magic.ops.row import Op
 from hastega_magic.passes.builder import GraphBuilder
+from hastega_magic.passes.gates import failing
 from hastega_magic.passes.infer import Leaves
 from hastega_magic.passes.modular import SMALL, ModularLowering, split_constant
 from hastega_magic.passes.residue_float import FloatResidues
@@ -59,16 +60,18 @@ def lower(
     width: int | None = None,
     troubles: Mapping[str, Leaving] | None = None,
     assumes: Sequence[Assume] = (),
+    guards: Sequence[Expr] = (),
 ) -> Lowered:
     """Every node below the roots in terms of operators that the target spells; `width`: lanes, if forced.
 
-    `troubles`: for loops, by tag, when a turn needs Python. `assumes`: elements of which they do
-    not hold make no turns, as theirs might never end.
+    `troubles`: for loops, by tag, when a turn needs Python. Elements of which `assumes` do not hold, or that one of the
+    conditions `guards` leaves to Python, make no turns, as theirs might never end.
     """
     lowering = _Lowering(GraphBuilder(leaves, ranges), target, width, troubles or {})
     if assumes:
         lowering.entered = frozenset(node for node in postorder(roots) if node.op == "turns")
         lowering.gate = conjunction(within(each.load, each.interval) for each in assumes)
+    lowering.failed.update(failing(roots, guards))
     for root in roots:
         lowering.lowered(root)
     return Lowered(lowering.new, lowering.builder.ranges, [*lowering.new.items(), *lowering.parts])
@@ -82,6 +85,7 @@ class _Lowering:
         self._troubles = troubles
         self.entered: frozenset[Expr] = frozenset()
         self.gate: Expr | None = None
+        self.failed: dict[Expr, Expr] = {}
         self.new: dict[Expr, Expr] = {}
         self.parts: list[tuple[Expr, Expr]] = []
         self._target = target
@@ -105,7 +109,10 @@ class _Lowering:
                 pending.append((node, True))
                 pending.extend((arg, False) for arg in node.args)
                 if node.op == "turns":
-                    pending.extend((root, False) for root in self._body(node).roots())
+                    body = self._body(node)
+                    pending.extend((root, False) for root in body.roots())
+                    if body.trouble is not None:
+                        self.failed.update(failing(list(body.roots()), [body.trouble]))
             elif node not in self.new:
                 self._lower_node(node)
         return self.new[root]
@@ -172,6 +179,8 @@ class _Lowering:
             value = self._lowered_body(node) if node.op == "turns" else node.value
             if self.gate is not None and node in self.entered:
                 args = (make("and", args[0], self.lowered(self.gate)), *args[1:])
+            if node in self.failed:
+                args = (make("and", args[0], self.lowered(make("not", self.failed[node]))), *args[1:])
             self._note(node, node_of(node.op, args, node.type, value))
             return
         current = rebuild(node, tuple(self.new[arg] for arg in node.args))

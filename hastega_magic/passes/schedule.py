@@ -77,6 +77,7 @@ def make_kernel(
         width,
         variant.troubles,
         variant.assumes,
+        [guard.condition for guard in variant.guards],
     )
     body: list[Statement] = []
     served: list[tuple[int, ...]] = []
@@ -125,7 +126,7 @@ def _step(output: Output, fused: Fused, leaves: Leaves, target: Target) -> Step:
     own = Leaves((), leaves.tables)
     variant = variants(alone, own, "exact").bodies[-1]
     nodes = [fn.result, *(guard.condition for guard in variant.guards)]
-    found = lower(nodes, own, variant.ranges, target, 1, variant.troubles)
+    found = lower(nodes, own, variant.ranges, target, 1, variant.troubles, guards=nodes[1:])
     result, *guards = (found.nodes[node] for node in nodes)
     total, element = flatten(fn.params)
     init = None if output.init is None else output.init.value
