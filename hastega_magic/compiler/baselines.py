@@ -12,9 +12,9 @@ from typing import Any, cast
 import numpy as np
 
 from hastega_magic.compiler.backends import forget_inputs
+from hastega_magic.compiler.by_numpy import with_initial
 from hastega_magic.compiler.execute import Execution, Separately
 from hastega_magic.compiler.fit import Run
-from hastega_magic.compiler.loops import compile_loop
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.part import part
 from hastega_magic.compiler.run import run_loops
@@ -225,7 +225,7 @@ class Comparison:
         tables = [column.data for column in self.workspace.table_columns]
         found = run_fused_numpy(self.fused, arrays, tables)
         values = [found[output.name] for output in self.fused.outputs]
-        return [_with_initial(loop, value) for loop, value in zip(self.loops, values, strict=True)]
+        return [with_initial(loop, value) for loop, value in zip(self.loops, values, strict=True)]
 
     def _ours(self, size: int, options: Options | None = None) -> list[object]:
         loops, cut = part(self.loops, self.workspace, size)
@@ -256,28 +256,6 @@ def own_name(options: Options, ran: str = "") -> str:
     if options.on != "auto":
         return options.on
     return "parallel" if ran in ("", "python") else ran
-
-
-def numpy_value(loop: Loop, workspace: Workspace, options: Options, trace: Trace) -> object:
-    """One loop as NumPy calls; NoNumpyForm where an operator has none, or NumPy's has another meaning."""
-    if loop.built.tail:
-        raise NoNumpyForm("NumPy has no call for chunks of which the last is shorter")
-    if any(stage.site.name == "astype" for stage in loop.stages):
-        raise NoNumpyForm("NumPy's astype wraps around")
-    _, fused, _ = compile_loop([loop.pipeline], workspace.table_columns, options, trace)
-    columns = [workspace.column(source) for source in fused.sources]
-    length = min(len(column.data) for column in columns)
-    tables = [column.data for column in workspace.table_columns]
-    arrays = [column.array(0, length) for column in columns]
-    (output,) = fused.outputs
-    return _with_initial(loop, run_fused_numpy(fused, arrays, tables)[output.name])
-
-
-def _with_initial(loop: Loop, value: Any) -> object:
-    if not loop.built.initial:
-        return value
-    python_fold = python.apply("reduce", [loop.built.initial[0], value], loop.stages[-1].args[:1])
-    return cast(object, python_fold)
 
 
 def _timed(run: Callable[[int], list[object]], size: int) -> tuple[float, list[object]]:

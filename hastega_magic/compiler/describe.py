@@ -94,6 +94,8 @@ def describe_uncompiled(backend: str, source: object, options: Options, trace: T
     device = {"numpy": "NumPy", "python": "CPython"}[backend]
     elements = len(cast(Any, source)) if hasattr(source, "__len__") else 0
     trace.add("run", backend=backend, device=device, threads=1, elements=elements, loops=0, cached=False)
+    if backend == "python" and options.int_mode != "exact":
+        trace.add("warning", text=f"{_UNREACHED.format(options.int_mode)}.")
     if options.tune:
         trace.add("why", text=f"--tune: there was nothing to tune, for {device} computed it.")
 
@@ -125,9 +127,13 @@ def describe_python(stages: Sequence[str], seconds: float, trace: Trace) -> None
         )
 
 
-def describe_barrier(stage: str, reason: Reason, trace: Trace) -> None:
-    """A stage that Python runs, and why."""
-    trace.add("barrier", stage=stage, reason=reason.text, span=reason.span.to_list())
+_UNREACHED = "`--int {}` does not reach what Python computes, whose integers have no limit"
+
+
+def describe_barrier(stage: str, reason: Reason, trace: Trace, mode: str = "exact") -> None:
+    """A stage that Python runs, and why. `mode`: how integers beyond 64 bits were to be handled."""
+    text = reason.text if mode == "exact" else f"{reason.text}; {_UNREACHED.format(mode)}"
+    trace.add("barrier", stage=stage, reason=text, span=reason.span.to_list())
 
 
 def _why(execution: Execution, options: Options) -> list[str]:

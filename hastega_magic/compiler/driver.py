@@ -12,7 +12,7 @@ from typing import cast
 from hastega_magic.compiler import changing, describe
 from hastega_magic.compiler.backends import forget_inputs
 from hastega_magic.compiler.barriers import not_a_stage, noted, together
-from hastega_magic.compiler.baselines import numpy_value
+from hastega_magic.compiler.by_numpy import numpy_value
 from hastega_magic.compiler.drawn import Drawing, iterable
 from hastega_magic.compiler.execute import Execution, Separately
 from hastega_magic.compiler.graphs import Pictures
@@ -286,8 +286,10 @@ class Driver:
         try:
             with self.trace.phase("kernel"):
                 return numpy_value(loop, workspace, self.options, self.trace)
-        except (NoNumpyForm, NotCompilable, BeyondInt64) as error:
-            describe.describe_barrier(loop.pipeline.source.name, Reason(str(error)), self.trace)
+        except BeyondInt64 as error:
+            return self._beyond(bound, loop.stages, value, str(error))
+        except (NoNumpyForm, NotCompilable) as error:
+            self._tell_barrier(loop.pipeline.source.name, Reason(str(error)))
             with self.trace.phase("kernel"):
                 return python.run(value, bound.calls(loop.stages))
 
@@ -307,7 +309,7 @@ class Driver:
 
     def _lazily(self, bound: Bound, value: object, stages: Sequence[BoundStage], why: str) -> object:
         reason = Reason(why, bound.site.span)
-        describe.describe_barrier(bound.site.source_text, reason, self.trace)
+        self._tell_barrier(bound.site.source_text, reason)
         if self.options.strict:
             raise StrictError(f"`{bound.site.source_text}` is not compiled: {reason.text}")
         found = self._by_python(value, bound, stages)
@@ -327,7 +329,7 @@ class Driver:
         stage = stages[0]
         if reason.span == NOWHERE:
             reason = Reason(reason.text, stage.site.span)
-        describe.describe_barrier(stage.site.text, reason, self.trace)
+        self._tell_barrier(stage.site.text, reason)
         if self.options.strict:
             raise StrictError(f"`{stage.site.text}` is not compiled: {reason.text}")
         found = self._by_python(value, bound, noted(stages))
@@ -359,6 +361,9 @@ class Driver:
         if not self.options.quiet:
             describe.describe_loop(execution, texts, count, self.options, self.trace)
             self.trace.add("lanes", **lane_view(execution, above=int(count > 1)))
+
+    def _tell_barrier(self, stage: str, reason: Reason) -> None:
+        describe.describe_barrier(stage, reason, self.trace, self.options.int_mode)
 
     def _tell_numbers(self, bounds: Sequence[Bound], workspace: Workspace | None) -> None:
         if not self.options.quiet:

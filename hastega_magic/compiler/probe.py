@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hastega_magic.compiler.baselines import numpy_value
+from hastega_magic.compiler.by_numpy import numpy_value
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.part import stretch
 from hastega_magic.compiler.run import run_loops

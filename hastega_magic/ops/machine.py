@@ -75,6 +75,15 @@ def _madd52hi(a: int, b: int, c: int) -> int:
     return wrap64(a + ((b & _MASK52) * (c & _MASK52) >> 52))
 
 
+def _below(a: Any, b: Any) -> Any:
+    """Whether a < b, for arrays that are taken for unsigned."""
+    return np.less(a ^ INT64_MIN, b ^ INT64_MIN)
+
+
+def _lesser(a: Any, b: Any) -> Any:
+    return np.where(_below(b, a), b, a)
+
+
 def _anywhere(*operands: Interval) -> Interval:
     return INT64
 
@@ -84,14 +93,16 @@ def _shifted(a: Interval, b: Interval) -> Interval:
     return interval.shift_right(a, b if b.within(counts) else counts)
 
 
-def _int_op(name: str, arity: int, python: Function, llvm: str, opencl: str) -> Op:
+def _int_op(
+    name: str, arity: int, python: Function, llvm: str, opencl: str, numpy: Function | None = None
+) -> Op:
     return Op(
         name,
         arity,
         python,
         fixed((INT,) * arity, INT),
         "",
-        None,
+        numpy,
         _anywhere,
         llvm={"int": llvm},
         opencl={"int": opencl},
@@ -136,10 +147,10 @@ def _expand_high(b: Builder, args: Sequence[Any]) -> Any:
 
 ROWS = (
     _int_op("wrapping_add", 2, lambda a, b: wrap64(a + b), "add {r} {0}, {1}",
-            "as_long(as_ulong({0}) + as_ulong({1}))"),
+            "as_long(as_ulong({0}) + as_ulong({1}))", np.add),
     _int_op("wrapping_sub", 2, lambda a, b: wrap64(a - b), "sub {r} {0}, {1}",
-            "as_long(as_ulong({0}) - as_ulong({1}))"),
-    Op("wrapping_mul", 2, lambda a, b: wrap64(a * b), fixed((INT, INT), INT), "", None, _product,
+            "as_long(as_ulong({0}) - as_ulong({1}))", np.subtract),
+    Op("wrapping_mul", 2, lambda a, b: wrap64(a * b), fixed((INT, INT), INT), "", np.multiply, _product,
        llvm={"int": "mul {r} {0}, {1}"}, opencl={"int": "as_long(as_ulong({0}) * as_ulong({1}))"}),
     # The product without its low 64 bits: these as they are (mul_hi), or taken for an int64 (mul_excess).
     Op("mul_hi", 2, lambda a, b: (a * b) >> 64, fixed((INT, INT), INT), "", None, _anywhere,
@@ -150,17 +161,19 @@ ROWS = (
        llvm={"int": "or {r} {0}, zeroinitializer"}, opencl={"int": "{0}"}),
     # Counts from 0 to 63 only: beyond, machines differ and LLVM gives poison.
     _int_op("wrapping_shl", 2, lambda a, b: wrap64(a << (b & 63)), "shl {r} {0}, {1}",
-            "as_long(as_ulong({0}) << as_ulong({1}))"),
-    Op("ashr", 2, lambda a, b: a >> (b & 63), fixed((INT, INT), INT), "", None, _shifted,
+            "as_long(as_ulong({0}) << as_ulong({1}))", lambda a, b: np.left_shift(a, b & 63)),
+    Op("ashr", 2, lambda a, b: a >> (b & 63), fixed((INT, INT), INT), "",
+       lambda a, b: np.right_shift(a, b & 63), _shifted,
        llvm={"int": "ashr {r} {0}, {1}"}, opencl={"int": "{0} >> {1}"}),
     _int_op("madd52lo", 3, _madd52lo,
             "call {r} @llvm.x86.avx512.vpmadd52l.uq.{bits}({t} {0}, {t} {1}, {t} {2})", ""),
     _int_op("madd52hi", 3, _madd52hi,
             "call {r} @llvm.x86.avx512.vpmadd52h.uq.{bits}({t} {0}, {t} {1}, {t} {2})", ""),
     _int_op("umin", 2, lambda a, b: min(a, b, key=lambda v: v & _MASK64),
-            "call {r} @llvm.umin.{m}({t} {0}, {t} {1})", "as_long(min(as_ulong({0}), as_ulong({1})))"),
-    Op("ult", 2, lambda a, b: (a & _MASK64) < (b & _MASK64), fixed((INT, INT), BOOL), "", None,
-       lambda a, b: BIT,
+            "call {r} @llvm.umin.{m}({t} {0}, {t} {1})", "as_long(min(as_ulong({0}), as_ulong({1})))",
+            _lesser),
+    Op("ult", 2, lambda a, b: (a & _MASK64) < (b & _MASK64), fixed((INT, INT), BOOL), "",
+       _below, lambda a, b: BIT,
        llvm={"int": "icmp ult {t} {0}, {1}"}, opencl={"int": "as_ulong({0}) < as_ulong({1})"}),
     Op("uint_to_float", 1, lambda a: float(a & _MASK64), fixed((INT,), FLOAT), "", None,
        llvm={"int": "uitofp {t} {0} to {r}"}, opencl={"int": "convert_double(as_ulong({0}))"}),

@@ -8,7 +8,6 @@ What only elements under a mask need is computed from the elements that the mask
 
 from __future__ import annotations
 
-import operator
 import statistics
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -227,10 +226,17 @@ def _maximum(a: Array, b: Array) -> Array:
     return np.where(b > a, b, a)
 
 
+def _gather(table: Array, index: Array) -> Array:
+    try:
+        return table[index]
+    except IndexError:  # of an element on the other branch, perhaps
+        return table[np.clip(index, 0, len(table) - 1)]
+
+
 _SPECIAL: Mapping[str, Callable[..., Any]] = {
     "min": _minimum,
     "max": _maximum,
-    "gather": operator.getitem,
+    "gather": _gather,
 }
 
 

@@ -1,0 +1,182 @@
+"""One loop as NumPy calls, with Python's results: `--on numpy`.
+
+NumPy wraps around at 64 bits and divides by zero in silence. So the checks of the compiled loop are computed as well,
+as NumPy calls, unless the sources' smallest and largest elements prove them needless; elements at which one fires are
+Python's, which raises what it raises. Sums and products of ints are exact.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, cast
+
+import numpy as np
+
+from hastega_magic.compiler import running
+from hastega_magic.compiler.elements import Elements
+from hastega_magic.compiler.loops import compile_loop
+from hastega_magic.compiler.options import Options
+from hastega_magic.compiler.statement import Loop
+from hastega_magic.compiler.workspace import Workspace
+from hastega_magic.errors import BeyondInt64, HastegaError, NotCompilable
+from hastega_magic.interval import INT64_MAX
+from hastega_magic.ir.expr import Expr
+from hastega_magic.ir.fused import Fused, Output
+from hastega_magic.ir.kernel import Assume
+from hastega_magic.ir.pipeline import Sink
+from hastega_magic.ops.machine import wrap64
+from hastega_magic.passes.guard import Variant
+from hastega_magic.runtime import python
+from hastega_magic.runtime.numpy import NoNumpyForm, run_fused_numpy
+from hastega_magic.runtime.sources import AnyArray
+from hastega_magic.trace import Trace
+from hastega_magic.types import INT
+
+_SUMS = frozenset({"sum", "mean", "reduce_add"})
+_PRODUCTS = frozenset({"prod", "reduce_mul"})
+_DECIDED = {"any": True, "all": False}
+"""Sinks that ask for no element behind one of such a value."""
+
+
+def numpy_value(loop: Loop, workspace: Workspace, options: Options, trace: Trace) -> object:
+    """The loop's value by NumPy calls; raises what Python raises, and OverflowError as `--int checked` has it.
+
+    NoNumpyForm where an operator has no NumPy call, or NumPy's has another meaning; BeyondInt64 where Python's ints are
+    needed for an exact result.
+    """
+    if loop.built.tail:
+        raise NoNumpyForm("NumPy has no call for chunks of which the last is shorter")
+    if any(stage.site.name == "astype" for stage in loop.stages):
+        raise NoNumpyForm("NumPy's astype wraps around")
+    # Exact sums of what may overflow would be made of parts, for which NumPy has no calls.
+    mode = "wrap" if options.int_mode == "wrap" else "checked"
+    analysed = replace(options, int_mode=mode)
+    compiled, fused, _ = compile_loop([loop.pipeline], workspace.table_columns, analysed, trace)
+    columns = [workspace.column(source) for source in fused.sources]
+    length = min(len(column.data) for column in columns)
+    call = _Call(
+        fused,
+        [column.array(0, length) for column in columns],
+        [column.data for column in workspace.table_columns],
+    )
+    fires = call.firing(compiled.variants.bodies, length)
+    (output,) = fused.outputs
+    if len(fires):
+        return _by_elements(loop, workspace, options, output, fires, length)
+    found = with_initial(loop, _reduced(loop, options, output, call))
+    return wrap64(found) if type(found) is int and mode == "wrap" else found
+
+
+class _Call:
+    """The loop's arrays, and what NumPy makes of them."""
+
+    def __init__(self, fused: Fused, arrays: Sequence[AnyArray], tables: Sequence[AnyArray]) -> None:
+        self.fused, self.arrays, self.tables = fused, arrays, tables
+
+    def firing(self, bodies: Sequence[Variant], length: int) -> AnyArray:
+        """The numbers of the elements at which a check fires; all where a check cannot be computed for all."""
+        body = next(
+            (each for each in bodies if not each.guards and all(map(self._holds, each.assumes))), None
+        )
+        if body is not None or not length:
+            return np.arange(0)
+        last = next((each for each in reversed(bodies) if all(map(self._holds, each.assumes))), None)
+        if last is None:
+            return np.arange(length)
+        fires = np.zeros(length, bool)
+        for guard in last.guards:
+            try:
+                fires |= cast(AnyArray, self.value(Output("", Sink("array"), guard.condition)))
+            except (
+                ArithmeticError,
+                LookupError,
+                ValueError,
+            ):  # of an element that another check leaves to Python
+                return np.arange(length)
+        return np.flatnonzero(fires)
+
+    def _holds(self, assume: Assume) -> bool:
+        assert isinstance(assume.load.value, int)
+        data = self.arrays[assume.load.value]
+        return not len(data) or (
+            int(data.min()) in assume.interval and int(data.max()) in assume.interval
+        )  # as Python's ints: what is unsigned may be beyond int64
+
+    def value(self, output: Output) -> object:
+        """An output of the loop."""
+        return run_fused_numpy(replace(self.fused, outputs=(output,)), self.arrays, self.tables)[output.name]
+
+
+def _reduced(loop: Loop, options: Options, output: Output, call: _Call) -> object:
+    """The output's value, no check having fired."""
+    kind = output.sink.kind
+    try:
+        if (
+            isinstance(output.value, Expr)
+            and output.value.type is INT
+            and kind in _SUMS | _PRODUCTS | {"cumsum"}
+        ):
+            column = cast(AnyArray, call.value(replace(output, sink=Sink("array"))))
+            if len(column):
+                return _of_ints(loop, options, output, column)
+        return call.value(output)
+    except (ArithmeticError, LookupError, ValueError) as error:
+        if isinstance(error, HastegaError) or kind == "cumsum":
+            raise
+        raise NoNumpyForm(f"NumPy raises {type(error).__name__}") from None
+
+
+def _of_ints(loop: Loop, options: Options, output: Output, column: AnyArray) -> object:
+    """A sum, mean or product of some ints, exactly unless they are to wrap around; or their running sums."""
+    kind = output.sink.kind
+    most = max(abs(int(column.min())), abs(int(column.max())))
+    if kind == "cumsum":
+        if most * len(column) <= INT64_MAX:
+            return np.cumsum(column)
+        value, sentence = running.by_python(loop, output, options)
+        if sentence:
+            raise BeyondInt64(sentence)
+        return value
+    if kind in _PRODUCTS:
+        found = math.prod(column.tolist())
+    elif most * len(column) <= INT64_MAX:
+        found = int(column.sum())
+    else:
+        found = (int((column >> 32).sum()) << 32) + int((column & 0xFFFF_FFFF).sum())
+    return found / len(column) if kind == "mean" else found
+
+
+def _by_elements(
+    loop: Loop, workspace: Workspace, options: Options, output: Output, fires: AnyArray, length: int
+) -> object:
+    """The value where checks fire at some elements; raises what Python raises for the first of them."""
+    if loop.scalars is not None:
+        raise NotCompilable("NumPy computes a value otherwise than Python, or warns of it")
+    wraps, decided = options.int_mode == "wrap", _DECIDED.get(output.sink.kind)
+    elements = Elements(loop, workspace, options.int_mode, (loop,))
+    kept: list[Any] = []
+    for index in fires.tolist() if decided is None and not wraps else range(length):
+        element = elements.at(index)
+        if element.kept:
+            kept.append(element.value)
+            if decided is not None and bool(element.value) is decided:
+                return decided
+        if elements.warnings:
+            raise BeyondInt64(elements.warnings[0].partition(";")[0])
+    if not wraps:
+        return python.run(loop.source, loop.bound.calls(loop.stages))
+    if output.sink.kind == "array":
+        return python.as_result(kept)
+    last = loop.stages[-1]
+    found = with_initial(loop, python.apply(last.site.name, kept, last.args, last.kwargs))
+    return wrap64(found) if type(found) is int else found
+
+
+def with_initial(loop: Loop, value: Any) -> object:
+    """The value of `reduce` with its initial one."""
+    if not loop.built.initial:
+        return value
+    python_fold = python.apply("reduce", [loop.built.initial[0], value], loop.stages[-1].args[:1])
+    return cast(object, python_fold)

@@ -1,0 +1,81 @@
+"""`--on numpy` gives what Python gives: the same cells beside the compiled loop, in every integer mode."""
+
+import math
+import warnings
+
+import numpy as np
+import pytest
+
+from hastega_magic.session import Options, Session
+
+NAMES = {"math": math, "t": np.array([10, 20, 30]), "big": np.array([2**63, 3], np.uint64)}
+CELLS = [
+    "[2**62, 2**62, 1] * 2 |> map(_ * 4) |> to_list",
+    "[2**62, 2**62, 1] * 2 |> map(_ * 4) |> sum",
+    "range(3) |> map(1 // _) |> to_list",
+    "[2**62, 2**62, 1] * 2 |> sum",
+    "[2**62, 2**62, -1] |> mean",
+    "[-(2**62)] * 3 |> cumsum",
+    "[3, -5] * 25 |> prod",
+    "[2**62, 3] |> reduce(lambda a, b: a + b, 2**62)",
+    "[1.5, -1.0] |> map(lambda x: math.sqrt(x)) |> to_list",
+    "[0, 1, 2, 5] |> map(lambda x: t[x] if x < 3 else 0) |> to_list",
+    "[0, 1, 2, 5] |> map(lambda x: t[x]) |> to_list",
+    "[2**62, 5] |> filter(lambda x: x * 4 > 3) |> count",
+    "[5, 2**62, 0] |> map(lambda x: 10 // x) |> to_list",
+    "[5, 0] |> map(lambda x: 10 // x) |> any",
+    "[0, 5] |> map(lambda x: 10 // x) |> any",
+    "big |> map(lambda x: x + 1) |> to_list",
+    "[2**70, 1] |> map(lambda x: x + 1) |> to_list",
+    "[1, 2, 3] |> map(lambda x: 2 ** (x - 2)) |> to_list",
+    "[1, 2, 70] |> map(lambda x: 1 << x) |> to_list",
+    "[2**63 - 1, 5] |> map(lambda x: x + x - 7) |> to_list",
+    "[-(2**63), 5] |> map(lambda x: (-x, x // -1)) |> to_list",
+    "range(10) |> filter(_ > 20) |> min",
+    "[1e300, 2.0] |> map(lambda x: x**2) |> to_list",
+    "[1.0, 0.0] |> map(lambda x: 1 / x) |> to_list",
+    "range(9000) |> map(lambda x: x % 7 - 3 if x > 4 else -x) |> filter(_ != 0) |> sum",
+]
+
+
+def ran(cell, **options):
+    """The value, or what was raised; and whether there was a warning."""
+    session = Session(dict(NAMES))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            found = session.run_cell(cell, options=Options(baseline=False, **options)).value
+        except Exception as error:
+            return type(error), str(error), False
+    return type(found), str(found), bool(caught)
+
+
+@pytest.mark.parametrize("mode", ["exact", "checked", "wrap"])
+def test_as_the_compiled_loop(mode):
+    for cell in CELLS:
+        found, wanted = (ran(cell, on=on, int_mode=mode) for on in ("numpy", "simd"))
+        assert (cell, *found[:2]) == (cell, *wanted[:2])
+        if mode == "exact" and "sum" not in cell:  # what is summed needs no 128 bits there
+            assert (cell, found[2]) == (cell, wanted[2])
+
+
+def test_it_is_numpy_that_computed():
+    session = Session({"xs": np.arange(10_000), "y": np.linspace(1, 2, 10_000)})
+    cell = "(xs |> map(lambda x: x * x % 1000 // (x + 1)) |> to_list), (y |> map(lambda v: 1 / v) |> max)"
+    session.run_cell(cell, options=Options(on="numpy", baseline=False))
+    assert [(each["backend"], each["barriers"]) for each in session.last.report.to_dict()["pipelines"]] == [
+        ("numpy", []), ("numpy", []),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("mode", ["checked", "wrap"])
+def test_what_python_computes_has_no_mode_and_says_so(mode):
+    session = Session({"f": eval("lambda x: x * 4")})
+    cell = "[2**62] * 2 |> map(lambda x: x * 4) |> to_list"
+    found = session.run_cell(cell, options=Options(on="python", int_mode=mode))
+    assert found.value == [2**64] * 2
+    (pipeline,) = found.report.pipelines
+    assert [each for each in pipeline.warnings if f"`--int {mode}` does not reach" in each]
+    found = session.run_cell("[2**62] * 2 |> map(f) |> to_list", options=Options(int_mode=mode))
+    assert found.value == [2**64] * 2
+    assert f"`--int {mode}` does not reach" in found.report.pipelines[0].barriers[0].reason
