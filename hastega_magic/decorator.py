@@ -19,7 +19,7 @@ from hastega_magic.compiler.ordinary import OrdinaryCode, options_for
 from hastega_magic.compiler.prepared import Display
 from hastega_magic.compiler.repeated import Repeated
 from hastega_magic.compiler.statement import Bound
-from hastega_magic.errors import CellSyntaxError, NotCompilable, Reason
+from hastega_magic.errors import CellSyntaxError, NotCompilable, Reason, UsageError
 from hastega_magic.report import Report, build_report
 from hastega_magic.syntax.captured import codes
 from hastega_magic.syntax.cell import RUN, Rewriter
@@ -32,6 +32,8 @@ from hastega_magic.trace import Trace
 
 _BEGIN = "__hastega_begin__"
 _HOOKS = (RUN, TRY, _BEGIN)
+
+_ORDINARY = "ordinary code keeps Python's integers, which have no limit"
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -74,6 +76,8 @@ class Calls:
         for each in self.pipelines.values():
             if each.runs:
                 each.tell(self.source, trace)
+                if self.options.int_mode != "exact" and isinstance(each, OrdinaryCode):
+                    trace.add("why", text=f"int_mode is for `|>` alone: {_ORDINARY}.")
         for site, reason in self.refused:
             trace.next_group()
             describe.describe_group([Bound(site, None, ())], trace)
@@ -107,6 +111,13 @@ def _decorated(function: Any, options: Options) -> Any:
         made, calls = (
             _copied(function, function.__code__, function.__closure__),
             Calls("", options, _why(error)),
+        )
+    if options.int_mode != "exact" and all(
+        isinstance(each, OrdinaryCode) for each in calls.pipelines.values()
+    ):
+        raise UsageError(
+            f'hastega(int_mode="{options.int_mode}"): {_ORDINARY}, and the function has no pipeline written with `|>`; '
+            f'the explicit form has the option: pipe(xs, int_mode="{options.int_mode}")'
         )
     cast(Any, made).explain = calls.report
     return made

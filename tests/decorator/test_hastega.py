@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from hastega_magic import hastega
+from hastega_magic.errors import UsageError
 from hastega_magic.session import Options, Session
 
 XS = list(range(-300, 700))
@@ -204,6 +205,8 @@ def test_options():
         hastega(thread=2)
     with pytest.raises(TypeError, match="a function written in Python"):
         hastega(len)
+    with pytest.raises(UsageError, match=r"ordinary code keeps Python's integers.*pipe\(xs, int_mode="):
+        hastega(lambda xs: [x * 4 for x in xs], int_mode="checked")
 
 
 def test_a_partial_of_it_and_a_lambda():
@@ -231,6 +234,21 @@ def test_pipes_in_a_function_of_a_cell():
     [pipeline] = total.explain().pipelines
     assert pipeline.loops == 1
     assert pipeline.stages == ("xs", "map(lambda x: x * k)", "filter(_ % 2 == 0)", "sum")
+
+
+def test_an_integer_mode_is_for_pipes():
+    session = Session({}, Options(baseline=False))
+    session.run_cell(
+        CELL.replace("@hastega", '@hastega(int_mode="checked")').replace(
+            '"The sum."', "ys = [x + 1 for x in xs]"
+        )
+    )
+    total = session.namespace["total"]
+    with pytest.raises(OverflowError, match="no int64 holds"):
+        total([2**62] * 1000, 4)
+    assert total([2**62] * 1000, 1) == 2**62 * 1000
+    told = [sentence for each in total.explain().pipelines for sentence in each.why]
+    assert "int_mode is for `|>` alone: ordinary code keeps Python's integers, which have no limit." in told
 
 
 def test_many_runs_of_one_form_compile_once():
