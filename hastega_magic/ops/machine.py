@@ -81,7 +81,8 @@ def _below(a: Any, b: Any) -> Any:
 
 
 def _lesser(a: Any, b: Any) -> Any:
-    return np.where(_below(b, a), b, a)
+    found: Any = np.where(_below(b, a), b, a)
+    return found
 
 
 def _anywhere(*operands: Interval) -> Interval:
