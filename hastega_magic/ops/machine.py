@@ -81,8 +81,7 @@ def _below(a: Any, b: Any) -> Any:
 
 
 def _lesser(a: Any, b: Any) -> Any:
-    found: Any = np.where(_below(b, a), b, a)
-    return found
+    return np.minimum(a ^ INT64_MIN, b ^ INT64_MIN) ^ INT64_MIN
 
 
 def _anywhere(*operands: Interval) -> Interval:
