@@ -98,8 +98,8 @@ make:
   %two.more = zext i1 %has.third to i64
   %more.digits = add i64 %one.more, %two.more
   %digits = add i64 %more.digits, 1
-  %digit.bytes = shl i64 %digits, 2
-  %bytes = add i64 %digit.bytes, 24
+  ; Room for two digits, which is what a block of the allocator has for one; both are stored at once.
+  %bytes = select i1 %has.third, i64 36, i64 32
   %new = call ptr %malloc(i64 %bytes)
   %none = icmp eq ptr %new, null
   br i1 %none, label %end, label %fill
@@ -111,15 +111,11 @@ fill:
   %size.at = getelementptr i8, ptr %new, i64 16
   store i64 %size, ptr %size.at
   %low = and i64 %magnitude, 1073741823
-  %first32 = trunc i64 %low to i32
-  %first.at = getelementptr i8, ptr %new, i64 24
-  store i32 %first32, ptr %first.at
-  br i1 %has.second, label %put.second, label %more
-put.second:
   %middle = and i64 %second, 1073741823
-  %second32 = trunc i64 %middle to i32
-  %second.at = getelementptr i8, ptr %new, i64 28
-  store i32 %second32, ptr %second.at
+  %middle.up = shl i64 %middle, 32
+  %both = or i64 %low, %middle.up
+  %both.at = getelementptr i8, ptr %new, i64 24
+  store i64 %both, ptr %both.at
   br i1 %has.third, label %put.third, label %more
 put.third:
   %third32 = trunc i64 %third to i32
@@ -127,7 +123,7 @@ put.third:
   store i32 %third32, ptr %third.at
   br label %more
 more:
-  %object = phi ptr [ %old, %known ], [ %new, %fill ], [ %new, %put.second ], [ %new, %put.third ]
+  %object = phi ptr [ %old, %known ], [ %new, %fill ], [ %new, %put.third ]
 """
 
 _END = """
