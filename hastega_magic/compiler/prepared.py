@@ -119,13 +119,14 @@ class Prepared:
         if self._variant != compiled.first:
             self._variant, self._missed = compiled.first, 0
             self._overlapped = self._overlapping(compiled.bodies.get(compiled.first))
-        if self._overlapped is None or self._missed >= _MISSED:
+        if self._overlapped is None or self._missed >= _MISSED or self.direct is None:
             return None
         alive: list[object] = []
-        given: list[Operand] = [
-            operands[each.operand] if each.reader is not None else each.words(operands, length, alive)
-            for each in self.slots
-        ]
+        with self.direct.lock:  # slots remember what they saw last
+            given: list[Operand] = [
+                operands[each.operand] if each.reader is not None else each.words(operands, length, alive)
+                for each in self.slots
+            ]
         found = self._overlapped.run(given, length)
         self._missed = 0 if found is not None else self._missed + 1
         return found
