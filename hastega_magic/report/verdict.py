@@ -93,7 +93,8 @@ def verdict(pipeline: PipelineReport) -> tuple[Part, ...]:
         parts.append(Part(units.seconds(running)))
     if compiling > 0 and not pipeline.cached:
         parts.append(Part(f"{units.seconds(compiling)} to compile, once"))
-    parts += [Part(compared(b, held_against(pipeline, b)), bad=not b.equal) for b in pipeline.baselines]
+    others = (b for b in pipeline.baselines if not (b.equal and itself(pipeline, b)))
+    parts += [Part(compared(b, held_against(pipeline, b)), bad=not b.equal) for b in others]
     return tuple(parts)
 
 
@@ -101,13 +102,21 @@ def held_against(pipeline: PipelineReport, baseline: Baseline) -> float:
     """The seconds of ours that a baseline is to be held against.
 
     Another compiled back end was run as our own was "run again": as a whole call, with warm memory. All others are held
-    against this run.
+    against this run. 0.0 where the baseline is what computed this run, too: the same once more is neither faster nor
+    slower.
     """
+    if itself(pipeline, baseline):
+        return 0.0
     running = pipeline.seconds()
     if baseline.backend in ("python", "numpy", "empty") or baseline.backend.endswith(AGAIN):
         return running
     again = (each for each in pipeline.baselines if each.backend.endswith(AGAIN) and each.equal)
     return next((each.seconds for each in again if each.seconds > 0), running)
+
+
+def itself(pipeline: PipelineReport, baseline: Baseline) -> bool:
+    """Whether plain Python computed the compiled loop's values, and the baseline is that once more."""
+    return pipeline.backend == "python" and pipeline.loops > 0 and baseline.backend == "python"
 
 
 def _loops(pipeline: PipelineReport) -> str:

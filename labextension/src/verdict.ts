@@ -91,13 +91,21 @@ export function registers(pipeline: Pipeline): string {
   return `${name}, ${lanes} lanes${inFlight > 1 ? ` × ${inFlight}` : ''}`;
 }
 
+/** Whether plain Python computed the compiled loop's values, and the baseline is that once more. */
+function itself(pipeline: Pipeline, baseline: Baseline): boolean {
+  return pipeline.backend === 'python' && pipeline.loops > 0 && baseline.backend === 'python';
+}
+
 /**
  * The seconds of ours that a baseline is to be held against.
  *
  * Another compiled back end was run as our own was "run again": as a whole call, with warm memory. All others are held
- * against this run.
+ * against this run. 0 where the baseline is what computed this run, too: the same once more is neither faster nor slower.
  */
 export function heldAgainst(pipeline: Pipeline, baseline: Baseline): number {
+  if (itself(pipeline, baseline)) {
+    return 0;
+  }
   const running = runningTime(pipeline);
   if (['python', 'numpy', 'empty'].includes(baseline.backend) || baseline.backend.endsWith(AGAIN)) {
     return running;
@@ -167,7 +175,7 @@ export function verdict(pipeline: Pipeline): Part[] {
   const compiling = sum(pipeline.phases, true);
   say(running > 0 ? units.seconds(running) : '');
   say(compiling > 0 && !pipeline.cached ? `${units.seconds(compiling)} to compile, once` : '');
-  for (const each of pipeline.baselines) {
+  for (const each of pipeline.baselines.filter(each => !(each.equal && itself(pipeline, each)))) {
     say(compared(each, heldAgainst(pipeline, each)), !each.equal);
   }
   return parts;

@@ -253,4 +253,10 @@ test('a loop that plain Python computed says so, and what it was compiled to', (
   const words = verdict(pipeline).map(part => part.text);
   assert.deepEqual(words, ['1 fused loop', 'compiled to AVX-512, 8 lanes × 8', 'computed by plain Python, which is faster here']);
   assert.ok(verdict(pipeline).every(part => !part.bad));
+  const row = { backend: 'python', seconds: 2, spread: [], elements: 5, extrapolated: false, equal: true, phases: [], note: '' };
+  const compared = { ...pipeline, phases: [{ name: 'kernel', seconds: 4, bytes: 0 }], baselines: [row, { ...row, backend: 'numpy' }] };
+  assert.deepEqual(verdict(compared).map(part => part.text).slice(3), ['4.00 s', '2.0 × slower than NumPy ✓']); // not than itself
+  assert.deepEqual(compared.baselines.map(each => heldAgainst(compared, each)), [0, 4]);
+  const wrong = { ...compared, baselines: [{ ...row, equal: false }] };
+  assert.equal(verdict(wrong).at(-1)?.text, '✗ pure Python gave another result');
 });

@@ -148,3 +148,17 @@ def test_a_loop_that_python_computed_says_so_and_what_it_was_compiled_to():
         in text
     )
     assert "ran in Python" not in text
+
+
+def test_python_is_not_held_against_itself():
+    row = {"backend": "python", "seconds": 2.0, "elements": 5, "equal": True}
+    data = {"name": "ys", "loops": 1, "backend": "python", "phases": [{"name": "kernel", "seconds": 4.0}]}
+    text = Report.from_dict(
+        {"pipelines": [{**data, "baselines": [row, {**row, "backend": "numpy"}]}]}
+    ).to_text(200)
+    assert "slower than NumPy" in text
+    assert "than pure Python" not in text
+    (line,) = [each for each in text.splitlines() if each.strip().startswith("pure Python")]
+    assert "×" not in line
+    compiled = {**data, "backend": "simd", "baselines": [row]}
+    assert "slower than pure Python" in Report.from_dict({"pipelines": [compiled]}).to_text(200)
