@@ -9,6 +9,7 @@ all, and choosing has a line of its own.
 from __future__ import annotations
 
 import statistics
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
@@ -37,6 +38,12 @@ _LISTS = 10_000_000
 
 _PATIENCE = 0.6
 """Seconds that plain Python may be predicted to take; it is not run for more."""
+
+_MORE, _SHORT = 5, 0.5
+"""So many times the rounds that are asked for, while they have not taken these seconds."""
+
+_LEAST, _LONG = 3, 10.0
+"""No more rounds than these once they have taken these seconds."""
 
 _NEAR, _FAR = 1.25, 2.0
 _CLOSE = 0.3
@@ -183,9 +190,15 @@ def measured(
     equal = {each.name: _equal(reference, runs[each.name]) for each in entrants}
     entrants = [each for each in entrants if equal[each.name] is not None]
     del first, reference
-    for turn in range(repeat):
-        for number in range(len(entrants)):
-            each = entrants[(turn + number) % len(entrants)]
+    # In an order that changes: whoever ran before leaves caches, clocks and sleeping threads behind.
+    order, began = np.random.default_rng(n), time.perf_counter()
+    for turn in range(_MORE * repeat):
+        if turn >= (repeat if time.perf_counter() - began < _LONG else _LEAST) and (
+            time.perf_counter() - began > _SHORT
+        ):
+            break
+        for number in cast("list[int]", order.permutation(len(entrants)).tolist()):
+            each = entrants[number]
             # Once before it counts: what ran last, another back end, has left the caches to itself.
             runs[each.name](False)
             execution = runs[each.name](True)
@@ -268,7 +281,7 @@ def _note(ran: _Ran, median: float, summary: Summary) -> str:
     if ran.kernels and (kernel := statistics.median(ran.kernels)) > 0:
         there = ran.predicted.phase("kernel") / kernel
         summary.kernels.append(there)
-        text += f", its kernel {there:.2f} ×"
+        text += f", its kernel {units.seconds(kernel)} ({there:.2f} ×)"
     return f"{text}, bound by {ran.predicted.bound}"
 
 

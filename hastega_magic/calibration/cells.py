@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -62,6 +62,32 @@ class Timed:
         return features_of(compiled.bodies[compiled.first].kernel)
 
 
+def in_turns(
+    cells: Sequence[tuple[Timed, int]],
+    rounds: int,
+    within: float,
+    least: int = 2,
+    typical: Callable[[Sequence[float]], float] = statistics.median,
+) -> list[tuple[float, float]]:
+    """Of each cell over its first elements, seconds of run and kernel, each run after one that does not count.
+
+    One cell after the other and round after round, as in a notebook, where something else ran before. `least`: rounds
+    that there are however long they take; `typical`: one figure of all of a cell's.
+    """
+    until = time.perf_counter() + within
+    found: list[list[tuple[float, float]]] = [[] for _ in cells]
+    for number in range(rounds):
+        if number >= least and time.perf_counter() > until:
+            break
+        for each, (cell, size) in zip(found, cells, strict=True):
+            cell.once(size)
+            each.append(cell.once(size))
+    return [
+        (typical(usable([run for run, _ in each])), typical(usable([kernel for _, kernel in each])))
+        for each in found
+    ]
+
+
 def faster(seconds: Sequence[float]) -> float:
     """The median of the faster half."""
     return statistics.median(sorted(seconds)[: (len(seconds) + 1) // 2])
@@ -77,4 +103,4 @@ def timed(text: str, on: str, namespace: Mapping[str, object] | None = None) -> 
     return Timed(kept.loops, kept.workspace, options)
 
 
-__all__ = ["Timed", "faster", "timed"]
+__all__ = ["Timed", "faster", "in_turns", "timed"]

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from hastega_magic.calibration.cells import Timed, faster, timed
+from hastega_magic.calibration.cells import Timed, faster, in_turns, timed
 from hastega_magic.calibration.host import Step
 from hastega_magic.calibration.training import LESSONS
 from hastega_magic.compiler.backends import forget_inputs
 from hastega_magic.cost import defaults
 from hastega_magic.cost.fit import class_costs, line, usable
 from hastega_magic.cost.machine import Device, Fit
+from hastega_magic.cost.overlap import DIVIDER
 from hastega_magic.ir.schedule import BLOCK
 from hastega_magic.runtime.buffers import drop_kept
 
@@ -24,16 +25,22 @@ _MANY, _MORE = 1 << 20, 1 << 24
 _TOO_SHORT = 2e-4
 """Kernels shorter than this are measured over more elements."""
 
+_FEW = 32 * BLOCK
+"""Elements that take a GPU hardly longer than those of one block."""
+
 _TRANSFERRED = 8 << 20
-_ARRAY = 1 << 22
+_ARRAY = 1 << 23
 """Elements of the arrays that are sent and got back."""
 
-_WITHIN = 1.2
-"""Seconds in which a device's compiler is given lessons."""
+_KERNEL = "kernel"
+"""What any kernel takes, beside the classes."""
+
+_WITHIN = 0.7
+"""Seconds in which a device's compiler is given lessons, where nothing else is said."""
 
 
-def measure(step: Step, fits: list[Fit]) -> tuple[Device, ...]:
-    """All devices that work; of several of one name only the first is measured."""
+def measure(step: Step, fits: list[Fit], within: float = _WITHIN) -> tuple[Device, ...]:
+    """All devices that work; of several of one name only the first is measured. `within`: seconds for lessons."""
     try:
         from hastega_magic.runtime import opencl
 
@@ -46,7 +53,7 @@ def measure(step: Step, fits: list[Fit]) -> tuple[Device, ...]:
         name = info.name, info.platform, info.version
         try:
             if name not in known:
-                known[name] = _measured(info, fits)
+                known[name] = _measured(info, fits, within)
                 step(info.name)
         except Exception:  # drivers fail each in their own way: the device is not chosen then  # noqa: S112
             continue
@@ -61,58 +68,89 @@ def driver_of(info: Any) -> str:
     return opencl.driver_version(info.number)
 
 
-def _measured(info: Any, fits: list[Fit]) -> Device:
+def _measured(info: Any, fits: list[Fit], within: float) -> Device:
     on = f"opencl:{info.number}"
     began = time.perf_counter()
     first = timed(f"found = range(1, {BLOCK + 1}) |> sum", on)
     compiling = [time.perf_counter() - began]
-    launch, kernel = first.typical(runs=15, within=0.05)
-    rows: list[tuple[dict[str, float], float]] = []
-    for counts, seconds, compiled in _lessons(on, time.perf_counter() + _WITHIN):
-        rows.append((counts, seconds))
-        compiling.append(compiled)
-    classes = class_costs(rows, {name: each / 8 for name, each in defaults.CLASSES.items()})
+    elsewhere = timed("found = xs |> map(_ * 0.5)", "parallel", {"xs": np.arange(1 << 17, dtype=np.float64)})
+    block, classes = _classes(info, elsewhere, compiling, within)
+    kernel = block.pop(_KERNEL)
     latency, pinned, pageable = _transfers(info.number, fits) if not info.unified else ((0.0, 0.0),) * 3
     sending = timed("found = xs |> sum", on, {"xs": np.arange(_ARRAY, dtype=np.float64)})
     getting = timed(f"found = range({_ARRAY}) |> map(_ * 0.5)", on)
-    inward, local = _slope(sending, f"to {info.name}", fits)
-    outward, stored = _slope(getting, f"from {info.name}", fits)
+    inward, local = _slope(sending, elsewhere, f"to {info.name}", fits)
+    outward, stored = _slope(getting, elsewhere, f"from {info.name}", fits)
+    if not info.unified:
+        local = stored = 0.0
+    # Between runs of the CPU, as where back ends are compared: threads and clocks of either side have gone to sleep.
+    runs = in_turns(
+        [(first, BLOCK), (elsewhere, 1 << 17), (sending, 1), (elsewhere, 1), (getting, BLOCK)], 9, 0.1, 5
+    )
+    launch = statistics.mean(run for run, _ in runs[::2])
     return Device(
         info.number, info.name, info.platform, driver_of(info), info.kind, info.unified, launch, min(kernel, launch),
-        latency, pinned, pageable, 0.0 if info.unified else inward, 0.0 if info.unified else outward,
-        _fresh(getting), local, stored, statistics.median(compiling), classes,
+        _chunk(info), latency, pinned, pageable, 0.0 if info.unified else inward, 0.0 if info.unified else outward,
+        _fresh(getting), local, stored, statistics.median(compiling), classes, block,
     )  # fmt: skip
 
 
-def _lessons(on: str, until: float) -> Iterator[tuple[dict[str, float], float, float]]:
-    """Of each lesson that there is time for: operations of an element, its seconds, and those of compiling it."""
-    for lesson in (each for each in LESSONS if each.device and each.source == "range" and each.sums):
+def _classes(
+    info: Any, elsewhere: Timed, compiling: list[float], within: float
+) -> tuple[dict[str, float], dict[str, float]]:
+    """Seconds of an operation in a kernel over few blocks, and among many; `elsewhere`: runs between them."""
+    on = f"opencl:{info.number}"
+    few = BLOCK if info.kind == "cpu" else _FEW  # blocks lie side by side on a GPU
+    cells: list[tuple[Timed, bool]] = []
+    until = time.perf_counter() + within
+    for lesson in (each for each in LESSONS if each.device):
         began = time.perf_counter()
         if began > until:
-            return
+            break
+        stays = lesson.source == "range" and lesson.sums  # else it is mostly sent and got
         try:
-            cell = timed(lesson.text(_MORE), on, lesson.namespace(1))
+            cell = timed(lesson.text(_MORE if stays else few), on, lesson.namespace(1 if stays else few))
         except Exception:  # the device has not what this lesson needs  # noqa: S112
             continue
-        compiled = time.perf_counter() - began
-        _, least = cell.typical(1, runs=3, within=0.01)
-        size = _MANY
-        _, seconds = cell.typical(size, runs=3, within=0.03)
-        if seconds < _TOO_SHORT:
-            size = _MORE
-            _, seconds = cell.typical(size, runs=3, within=0.03)
+        cells.append((cell, stays))
+        compiling.append(time.perf_counter() - began)
+    turns = [part for cell, _ in cells for part in ((cell, few), (elsewhere, 1))]
+    alone = [kernel for _, kernel in in_turns(turns, 5, 0.1)[::2]]
+    blocks: list[tuple[dict[str, float], float]] = []
+    rows: list[tuple[dict[str, float], float]] = []
+    for (cell, stays), least in zip(cells, alone, strict=True):
         features = cell.features()
         counts = {name: count / features.lanes for name, count in features.operations.items()}
-        yield counts, max(seconds - least, 0.1 * seconds) / size, compiled
+        blocks.append(({_KERNEL: 1.0, **{name: count * BLOCK for name, count in counts.items()}}, least))
+        if stays:
+            size = _MANY
+            _, seconds = cell.typical(size, runs=3, within=0.03)
+            if seconds < _TOO_SHORT:
+                size = _MORE
+                _, seconds = cell.typical(size, runs=3, within=0.03)
+            rows.append((counts, max(seconds - least, 0.1 * seconds) / size))
+    unit = DIVIDER if info.kind == "cpu" else frozenset[str]()
+    guess = {name: each / 8 for name, each in defaults.CLASSES.items()}
+    return (
+        class_costs(blocks, {_KERNEL: 1e-5, **guess}, unit=unit), class_costs(rows, guess, unit=unit),
+    )  # fmt: skip
 
 
-def _slope(cell: Timed, what: str, fits: list[Fit]) -> tuple[float, float]:
+def _chunk(info: Any) -> float:
+    """Bytes of a chunk, as runs have found them best; 0.0 where nothing is sent."""
+    from hastega_magic.runtime import opencl
+
+    return 0.0 if info.unified else float(opencl.device(f"opencl:{info.number}").chunk_bytes)
+
+
+def _slope(cell: Timed, elsewhere: Timed, what: str, fits: list[Fit]) -> tuple[float, float]:
     """Seconds for each byte of eight to an element, of the run and of its kernel, from a few sizes."""
     runs: list[tuple[float, float]] = []
     kernels: list[float] = []
-    for size in (_ARRAY // 16, _ARRAY // 4, _ARRAY):
+    for size in (_ARRAY // 32, _ARRAY // 8, _ARRAY):
         pairs: list[tuple[float, float]] = []
         for _ in range(4):
+            elsewhere.once()
             forget_inputs()
             pairs.append(cell.once(size))
         run, kernel = (usable(each) for each in zip(*pairs[1:], strict=True))

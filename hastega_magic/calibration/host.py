@@ -2,39 +2,50 @@
 
 from __future__ import annotations
 
-import math
 import os
 import statistics
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from hastega_magic.calibration.cells import Timed, timed
-from hastega_magic.calibration.training import LESSONS, Lesson
+from hastega_magic.calibration.cells import Timed, faster, in_turns, timed
+from hastega_magic.calibration.training import FUNCTIONS, LESSONS, Lesson
 from hastega_magic.cost import defaults
-from hastega_magic.cost.fit import class_costs, line
+from hastega_magic.cost.fit import class_costs, line, team
 from hastega_magic.cost.machine import Cpu, Curve, Fit, Threads
+from hastega_magic.cost.overlap import DIVIDER
 from hastega_magic.ir.schedule import BLOCK
 from hastega_magic.runtime.buffers import drop_kept
 from hastega_magic.runtime.sources import AnyArray
-from hastega_magic.runtime.threads import SMALL_BLOCKS
+from hastega_magic.runtime.threads import ALONE_BLOCKS, SMALL_BLOCKS
 
-_SIZES = tuple(1 << bits for bits in (15, 18, 20, 22, 24, 26, 28))
+_SIZES = tuple(1 << bits for bits in (15, 20, 22, 24, 27))
 """Bytes of the arrays that bandwidths are measured on: the caches one after the other, and memory."""
 
-_LIST = 1 << 16
-_LONG = "math.sqrt(x) + math.sqrt(x + 1) + math.sqrt(x + 2)"
-_LESSONS_WITHIN, _LEAST = 2.5, 18
+_LISTS = (1 << 14, 1 << 17, 1 << 20)
+"""Elements of the lists that are converted: their objects in caches, and in memory."""
+
+_LONG = "((((0.3 * x + 0.2) * x - 0.4) * x + 0.7) * x - 0.6) * x"
+_WORK, _MOST_WORK = (SMALL_BLOCKS * BLOCK + 1, 1 << 19, 1 << 21, 1 << 23, 1 << 25), 1 << 24
+"""Elements of the loops that say what several threads are worth; the most, for each of the threads."""
+
+_WORK_WITHIN = 0.02
+"""Seconds for each of them."""
+
+_LESSONS_WITHIN, _LEAST = 0.8, 18
 """Seconds for the lessons, of which so many are had in any case."""
 
 _CURVES_WITHIN = 0.6
 """Seconds for the bandwidths of one thread, and of all."""
 
-_NAMES = {"math": math}
+_NO_CURVES = (Curve(()), Curve(()), Curve(()))
 _PATIENCE = 0.4
 """Seconds in which the largest array has to be made."""
+
+_SOON = 1 << 22
+"""Bytes of an array that is made at once everywhere."""
 
 _MEMORY_PART = 16
 """No array takes more than this part of the memory that is free."""
@@ -54,37 +65,39 @@ class Host:
 def measure(threads: int, step: Step) -> Host:
     """Measure it; about two seconds."""
     fits: list[Fit] = []
-    one = timed("found = range(1, 2) |> sum", "simd")
-    run, setup = one.typical(runs=60)
+    calls = _Calls()
+    _, setup, wake = calls.sample()
     step("calls")
     classes = _classes(step)
+    calls.sample()
     block = _block(fits)
     numbers = _numbers()
     sizes = [size for size in _SIZES if size <= numbers.nbytes]
-    alone = _threads("simd", 1, 1.0, _start("simd", 1.0), sizes, numbers, fits)
+    alone = _memory(
+        Threads(1, wake, 1.0, 0.0, 1.0, *_NO_CURVES, fresh=0.0), None, setup, sizes, numbers, fits
+    )
     step("memory")
     several = alone
     if threads > 1:
-        speed = _speed(threads)
-        start = _start("parallel", speed)
-        several = _threads("parallel", threads, speed, start, sizes, numbers, fits)
+        several = _memory(_team(threads, setup), alone, setup, sizes, numbers, fits)
         step("threads")
-    lists, unlist = _lists(fits)
+    call, _, _ = calls.sample()
+    lists, unlist = _lists(call, fits)
     step("lists")
-    return Host(
-        Cpu(max(run - setup, 1e-7), block, setup, classes, alone, several, lists, unlist), tuple(fits)
-    )
+    call, setup, _ = calls.sample()
+    return Host(Cpu(call, block, setup, classes, alone, several, lists, unlist), tuple(fits))
 
 
 def lessons_on(on: str, lessons: Sequence[Lesson], rounds: int = 2) -> list[tuple[dict[str, float], float]]:
-    """Of each lesson the operations of an element, and its seconds, without what a kernel takes over one element."""
+    """Of each lesson the operations of an element, and its seconds: by how much a run over more of them is longer."""
     ready: list[tuple[Lesson, Timed]] = [(each, timed(each.text(), on, each.namespace())) for each in lessons]
     best: dict[str, float] = {}
     for _ in range(rounds):  # apart in time, so that what disturbs one round spares the other
         for lesson, cell in ready:
-            _, kernel = cell.typical(runs=5, within=0.02)
-            _, setup = cell.typical(1, runs=5, within=0.005)
-            each = max(kernel - setup, 0.1 * kernel) / lesson.elements
+            few = lesson.elements // 8
+            _, longer = cell.typical(runs=4, within=0.006)
+            _, shorter = cell.typical(few, runs=4, within=0.003)
+            each = max(longer - shorter, 0.1 * longer) / (lesson.elements - few)
             best[lesson.name] = min(best.get(lesson.name, each), each)
     rows: list[tuple[dict[str, float], float]] = []
     for lesson, cell in ready:
@@ -92,6 +105,27 @@ def lessons_on(on: str, lessons: Sequence[Lesson], rounds: int = 2) -> list[tupl
         counts = {name: count / found.lanes for name, count in found.operations.items()}
         rows.append((counts, best[lesson.name]))
     return rows
+
+
+class _Calls:
+    """Short runs, at several moments: for a second here and there all of a machine may be slower."""
+
+    def __init__(self) -> None:
+        numbers = {"xs": np.arange(2.0), "ks": np.arange(2)}
+        texts = ("range(1, 3) |> sum", "range(1, 3) |> map(_ + 7)", "xs |> map(_ * 2.0)", "ks |> sum")
+        self._cells = [timed(f"found = {text}", "simd", numbers) for text in texts]
+        # A loop inside may take long: it is never run on the calling thread.
+        self._cells.append(timed(f"{FUNCTIONS}found = range(1, 3) |> map(horner) |> sum", "simd"))
+        self._found: list[tuple[float, float, float]] = []
+
+    def sample(self) -> tuple[float, float, float]:
+        """Seconds, so far: of a run without its kernel, of a kernel over one element, and of handing it on."""
+        *here, (_, there) = in_turns([(cell, 1) for cell in self._cells], rounds=9, within=0.03)
+        setup = statistics.mean(kernel for _, kernel in here)
+        call = statistics.mean(run - kernel for run, kernel in here)
+        self._found.append((max(call, 1e-7), setup, max(there - setup, 2e-6)))
+        means = [statistics.mean(each) for each in zip(*self._found, strict=True)]
+        return means[0], means[1], means[2]
 
 
 def _classes(step: Step) -> dict[str, float]:
@@ -105,7 +139,7 @@ def _classes(step: Step) -> dict[str, float]:
             break
         rows += lessons_on("simd", LESSONS[start : start + 6], rounds=1 if late else 2)
         step("operations")
-    return class_costs(rows, defaults.CLASSES)
+    return class_costs(rows, defaults.CLASSES, unit=DIVIDER)
 
 
 def _block(fits: list[Fit]) -> float:
@@ -113,39 +147,58 @@ def _block(fits: list[Fit]) -> float:
     cell = timed(f"found = range(1, {(1 << 22) + 1}) |> sum", "simd")
     points: list[tuple[float, float]] = []
     for size in (1 << 16, 1 << 19, 1 << 22):
-        run, kernel = cell.typical(size)
+        run, kernel = cell.typical(size, within=0.02)
         points.append((size / BLOCK, run - kernel))
     found = line(points)
     fits.append(Fit("partial results", "block", found.a, found.b, found.r2))
     return found.a
 
 
-def _threads(
-    on: str, count: int, speed: float, start: float, sizes: Sequence[int], numbers: AnyArray, fits: list[Fit]
+def _memory(
+    threads: Threads,
+    alone: Threads | None,
+    setup: float,
+    sizes: Sequence[int],
+    numbers: AnyArray,
+    fits: list[Fit],
 ) -> Threads:
-    """Curves of reading, writing and both."""
-    largest = len(numbers)
-    reading = timed("found = xs |> sum", on, {"xs": numbers})
-    copying = timed("found = xs |> map(_ * 2.0)", on, {"xs": numbers})
-    writing = timed(f"found = range({largest}) |> map(_ + 7)", on)
-    cells = (("read", reading, 1), ("write", writing, 1), ("copy", copying, 2))
-    empty = {what: cell.typical(1, runs=15, within=0.01)[1] for what, cell, _ in cells}
-    points: dict[str, list[tuple[float, float]]] = {what: [] for what, _, _ in cells}
+    """With curves of reading, writing and both. `alone`: the same of one thread; None: it is to be measured."""
+    largest, count = len(numbers), threads.count
+    on = "simd" if alone is None else "parallel"
+    cells = (
+        timed("found = xs |> sum", on, {"xs": numbers}), timed(f"found = range({largest}) |> map(_ + 7)", on),
+        timed("found = xs |> map(_ * 2.0)", on, {"xs": numbers}),
+    )  # fmt: skip
+    points: list[list[tuple[float, float]]] = [[], [], []]
     until = time.perf_counter() + _CURVES_WITHIN
-    for number, size in enumerate(sizes):
-        if number > 2 and time.perf_counter() > until:
-            break
-        there = start if size // 8 > SMALL_BLOCKS * BLOCK else 0.0
-        for what, cell, factor in cells:
-            _, kernel = cell.typical(size // 8, within=0.02)
-            each = max(kernel - empty[what] - there, 0.1 * kernel) / (size * factor)
-            points[what].append((float(size * factor), each))
-    for what, found in points.items():
-        fitted = line([(size, size * each) for size, each in found[-3:]])
-        name = f"{what}, {count} thread{'s' if count > 1 else ''}"
-        fits.append(Fit(name, "byte", fitted.a, fitted.b, fitted.r2))
-    curves = [Curve(_rising(points[what])) for what, _, _ in cells]
-    return Threads(count, start, speed, *curves, fresh=_fresh(writing, min(largest, 1 << 21)))
+    last, took = 0, 0.0
+    for size in sizes:
+        elements, began = size // 8, time.perf_counter()
+        handed = elements > (ALONE_BLOCKS if count == 1 else SMALL_BLOCKS) * BLOCK
+        late = last and began + took * size / last > until
+        if (alone is not None and not handed) or (late and len(points[0]) > 2):
+            continue
+        for number, (_, kernel) in enumerate(
+            in_turns([(cell, elements) for cell in cells], 5, 0.02, 2, faster)
+        ):
+            moved = size * (2 if number == 2 else 1)
+            spent = kernel - setup - (threads.start if handed else 0.0)
+            least = 0.1 * kernel
+            if alone is not None:
+                by_one = moved * (alone.read, alone.write, alone.copy)[number].at(moved)
+                spent -= threads.ramp * by_one / (by_one + threads.knee)
+                least = by_one / count
+            points[number].append((float(moved), max(spent, least) / moved))
+        last, took = size, time.perf_counter() - began
+    for what, found in zip(("read", "write", "copy"), points, strict=True):
+        if len(found) > 1:
+            fitted = line([(size, size * each) for size, each in found[-3:]])
+            name = f"{what}, {count} thread{'s' if count > 1 else ''}"
+            fits.append(Fit(name, "byte", fitted.a, fitted.b, fitted.r2))
+    read, write, copy = (Curve(_rising(each)) for each in points)
+    if alone is not None and not points[0]:  # no array is large enough for several threads
+        read, write, copy = alone.read, alone.write, alone.copy
+    return replace(threads, read=read, write=write, copy=copy, fresh=_fresh(cells[1], min(largest, 1 << 21)))
 
 
 def _numbers() -> AnyArray:
@@ -153,6 +206,8 @@ def _numbers() -> AnyArray:
     most = [size for size in _SIZES if size <= _free_memory() / _MEMORY_PART] or list(_SIZES[:2])
     numbers = np.zeros(0)
     for size, larger in zip(most, [*most[1:], 0], strict=True):
+        if size < _SOON and larger:
+            continue
         began = time.perf_counter()
         numbers = np.arange(size // 8, dtype=np.float64)
         if (time.perf_counter() - began) * larger / size > _PATIENCE:
@@ -161,7 +216,7 @@ def _numbers() -> AnyArray:
 
 
 def _rising(points: Sequence[tuple[float, float]]) -> tuple[tuple[float, float], ...]:
-    """A larger array is never faster than half of a smaller one: what says so was disturbed."""
+    """More elements are hardly ever faster, each: what says so was disturbed."""
     found: list[tuple[float, float]] = []
     for number, (size, each) in enumerate(points):
         later = min(slow for _, slow in points[number:])
@@ -179,49 +234,53 @@ def _fresh(writing: Timed, elements: int) -> float:
     return max(0.0, min(found) - again) / (8 * elements)
 
 
-def _speed(threads: int) -> float:
-    """How many times as fast as one thread all of them compute."""
-    text = f"found = range(1, {max(1 << 21, 64 * BLOCK * threads) + 1}) |> map(lambda x: {_LONG}) |> sum"
-    alone, together = timed(text, "simd", _NAMES), timed(text, "parallel", _NAMES)
-    together.once()
-    pairs = [(alone.once()[1], together.once()[1]) for _ in range(5)]
-    return min(float(threads), max(1.0, statistics.median(one / all_of for one, all_of in pairs)))
+def _team(threads: int, setup: float) -> Threads:
+    """What it takes to set all threads to work, and how much faster they are: over work from nothing to much."""
+    most = max(2 * _WORK[-1], _MOST_WORK * threads)
+    text = f"found = range(1, {most + 1}) |> map(lambda x: {_LONG}) |> sum"
+    alone, together = timed(text, "simd"), timed(text, "parallel")
+    points: list[tuple[float, float]] = []
+    work = 0.0
+    for size in _WORK:
+        pairs = in_turns([(alone, size), (together, size)], 9, _WORK_WITHIN, typical=faster)
+        work = max(pairs[0][1] - setup, 1e-7)
+        points.append((work, pairs[1][1] - setup))
+    ((_, longest),) = in_turns([(together, most)], 5, _WORK_WITHIN, 1, faster)
+    points.append((work * most / _WORK[-1], longest - setup))
+    start, speed, ramp, knee = team(points, threads)
+    return Threads(threads, start, speed, ramp, knee, *_NO_CURVES, fresh=0.0)
 
 
-def _start(on: str, speed: float) -> float:
-    """What it costs to set threads to work: more than few blocks are not run on the calling one."""
-    few, more = SMALL_BLOCKS * BLOCK, (SMALL_BLOCKS + 2) * BLOCK
-    cell = timed(f"found = range(1, {more + 1}) |> sum", on)
-    here, there = cell.typical(few, runs=25)[1], cell.typical(runs=25)[1]
-    return max(2e-6, there - here * (more / few) / speed)
-
-
-def _lists(fits: list[Fit]) -> tuple[dict[str, float], float]:
+def _lists(call: float, fits: list[Fit]) -> tuple[dict[str, Curve], Curve]:
     """Seconds for each element of lists of each type that become arrays, and of arrays that become lists."""
-    found: dict[str, float] = {}
-    many = 4 * _LIST
+    largest = _LISTS[-1]
     samples: dict[str, list[object]] = {
-        "int64": list(range(1 << 20, (1 << 20) + many)), "float64": [0.5 + each for each in range(many)],
-        "bool": [each % 3 == 0 for each in range(many)],
+        "int64": list(range(1 << 20, (1 << 20) + largest)), "float64": [0.5 + each for each in range(_LISTS[1])],
+        "bool": [each % 3 == 0 for each in range(_LISTS[1])],
     }  # fmt: skip
+    found: dict[str, Curve] = {}
     for name, sample in samples.items():
         cell = timed("found = xs |> max" if name != "bool" else "found = xs |> any", "simd", {"xs": sample})
-        points: list[tuple[float, float]] = []
-        for size in (_LIST // 4, _LIST, many):
-            run, kernel = cell.typical(size, within=0.02)
-            points.append((size, run - kernel))
-        fitted = line(points)
-        fits.append(Fit(f"list of {name}", "element", fitted.a, fitted.b, fitted.r2))
-        found[name] = fitted.a
-    found["float32"] = 3 * found["float64"]  # NumPy's own conversion: a call for each
-    cell = timed(f"found = range({many}) |> map(_ * 3) |> to_list", "simd")
-    points = []
-    for size in (_LIST // 4, _LIST, many):
-        run, kernel = cell.typical(size, within=0.03)
-        points.append((size, run - kernel))
+        found[name] = _by_element(
+            cell, f"list of {name}", [each for each in _LISTS if each <= len(sample)], call, fits
+        )
+    # Floats lie in memory as ints do, and what matters there is how far apart.
+    ints, floats = found["int64"], found["float64"]
+    beyond = floats.at(_LISTS[1]) * max(1.0, ints.at(largest) / ints.at(_LISTS[1]))
+    found["float64"] = Curve((*floats.points, (float(largest), beyond)))
+    found["float32"] = found["float64"].scaled(3)  # NumPy's own conversion: a call for each
+    cell = timed(f"found = range({largest}) |> map(_ * 3) |> to_list", "simd")
+    return found, _by_element(cell, "array to list", _LISTS, call, fits)
+
+
+def _by_element(cell: Timed, what: str, sizes: Sequence[int], call: float, fits: list[Fit]) -> Curve:
+    points: list[tuple[float, float]] = []
+    for size in sizes:
+        ((run, kernel),) = in_turns([(cell, size)], 5, 0.012, typical=faster)
+        points.append((float(size), max(run - kernel - call, 0.1 * (run - kernel))))
     fitted = line(points)
-    fits.append(Fit("array to list", "element", fitted.a, fitted.b, fitted.r2))
-    return found, fitted.a
+    fits.append(Fit(what, "element", fitted.a, fitted.b, fitted.r2))
+    return Curve(_rising([(size, seconds / size) for size, seconds in points]))
 
 
 def _free_memory() -> float:

@@ -13,6 +13,9 @@ from hastega_magic.progress import task
 _STEPS = 14
 """About so many things are measured."""
 
+_WITHIN, _LEAST, _MOST = 3.2, 0.2, 0.5
+"""Seconds before a device's lessons have to end; and how many they have at least, and at most."""
+
 
 def calibrate(store: Store | None = None) -> Machine:
     """Measure this machine and store the figures, for this process and later ones; less than five seconds.
@@ -20,7 +23,7 @@ def calibrate(store: Store | None = None) -> Machine:
     KeyboardInterrupt goes through at any time, and leaves what was stored before. `store`: another place than the
     user's cache folder.
     """
-    identity = costs.identity()
+    identity, began = costs.identity(), time.perf_counter()
     with task("calibrate", _STEPS) as work, costs.pinned("parallel"), costs.not_learning():
         done = 0
 
@@ -30,12 +33,15 @@ def calibrate(store: Store | None = None) -> Machine:
             work.label = f"calibrate ({what})"
             work.at(min(done, _STEPS - 1))
 
+        python = interpreter.Interpreter()
+        python.sample(step)
         measured = host.measure(identity.threads, step)
-        python = interpreter.measure(step)
+        python.sample(step)
         fits: list[Fit] = list(measured.fits)
-        found = devices.measure(step, fits)
+        left = began + _WITHIN - time.perf_counter()
+        found = devices.measure(step, fits, min(max(left, _LEAST), _MOST))
     when = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-    machine = Machine(identity, when, measured.cpu, python, found, tuple(fits))
+    machine = Machine(identity, when, measured.cpu, python.figures(), found, tuple(fits))
     costs.adopt(machine, store)
     return machine
 

@@ -7,6 +7,9 @@ from collections.abc import Iterator
 from hastega_magic.cost.machine import Curve, Device, Machine, Threads
 from hastega_magic.report import units
 
+_LIST = 1 << 20
+"""Elements of a list that conversions are told of."""
+
 
 def lines(machine: Machine) -> Iterator[str]:
     """What was measured of calls, threads, memory, lists, Python and the devices."""
@@ -20,8 +23,8 @@ def lines(machine: Machine) -> Iterator[str]:
     yield starts
     for threads in {each.count: each for each in (cpu.one, cpu.all)}.values():
         yield _memory(threads)
-    lists = ", ".join(f"{name} {units.seconds(each)}" for name, each in cpu.lists.items())
-    yield f"lists, an element: {lists}; back {units.seconds(cpu.unlist)}"
+    lists = ", ".join(f"{name} {units.seconds(each.at(_LIST))}" for name, each in cpu.lists.items())
+    yield f"lists, an element: {lists}; back {units.seconds(cpu.unlist.at(_LIST))}"
     call = units.seconds(python.classes.get("call", 0.0))
     yield f"Python: {units.seconds(python.call)} to begin, {call} to call a function"
     for device in machine.devices:

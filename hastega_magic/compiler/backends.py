@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from hastega_magic.codegen.llvm import generate
+from hastega_magic.compiler import costs
 from hastega_magic.compiler.options import Options
 from hastega_magic.ir import abi
 from hastega_magic.ir.kernel import Kernel
@@ -269,7 +270,10 @@ def backend_of(options: Options) -> Backend:
         from hastega_magic.compiler.backend_opencl import OpenCl
         from hastega_magic.runtime import opencl
 
-        return OpenCl(opencl.device(options.on), options.device_memory << 20)
+        device = opencl.device(options.on)
+        if not device.chunk_bytes and not device.info.unified:
+            device.chunk_bytes = int(costs.chunk_of(device.info))
+        return OpenCl(device, options.device_memory << 20)
     if options.on == "simd":
         return Cpu("simd", 1)
     parallel = Cpu("parallel", options.threads or default_threads())

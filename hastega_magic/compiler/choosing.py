@@ -15,10 +15,9 @@ from typing import Any
 
 from hastega_magic.compiler import costs
 from hastega_magic.compiler.by_python import alike, fits
-from hastega_magic.compiler.loops import CompiledLoop
+from hastega_magic.compiler.loops import CompiledLoop, cached_loops
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.statement import Loop
-from hastega_magic.cost.choose import best
 from hastega_magic.cost.curve import Points
 from hastega_magic.cost.features import KEPT, Features, features_of, python_features
 from hastega_magic.cost.machine import Device, Machine
@@ -32,7 +31,10 @@ from hastega_magic.runtime.threads import default_threads
 from hastega_magic.types import RESULT_STORAGE
 
 _KEY = "cost"
-_CLEAR = 0.8
+_CASES = 64
+"""So many predictions of a loop are remembered."""
+
+_CLEAR = 0.9
 """A device has to take at most this part of the time: not all that it costs is predicted."""
 
 
@@ -71,6 +73,8 @@ class Costs:
     """As they were last shown."""
     missed: dict[int, float] = field(default_factory=dict[int, float])
     """Seconds that runs would have been shorter on a device whose compiler has not been asked yet."""
+    bare: dict[tuple[str, Case], float] = field(default_factory=dict[tuple[str, Case], float])
+    """What models say of cases that were asked of lately."""
 
     def factor(self, backend: str, n: int) -> float:
         """What was learned of the loop."""
@@ -82,7 +86,12 @@ class Costs:
 
     def seconds(self, model: Model, case: Case) -> float:
         """The prediction, as corrected by what was learned."""
-        return model.seconds(case) * self.factor(model.backend, case.n)
+        bare = self.bare.get((model.backend, case))
+        if bare is None:
+            if len(self.bare) >= _CASES:
+                self.bare.clear()
+            bare = self.bare[model.backend, case] = model.seconds(case)
+        return bare * self.factor(model.backend, case.n)
 
     def model(self, on: str) -> Model | None:
         """The model of a back end."""
@@ -146,16 +155,20 @@ def choose(
     if costs.auto() == "python":  # wherever it gives the same values
         there = known.python is not None and length > 0 and fits(known.assumes, columns, loops)
         return Choice("python" if there else "parallel", case, known)
-    chosen: Model = known.models[best(known.models, case, known.factor)]
-    seconds = known.seconds(chosen, case)
+    times = [known.seconds(model, case) for model in known.models]
+    seconds = min(times)
+    chosen: Model = known.models[times.index(seconds)]
     python = known.python if length else None
-    if python is not None and known.seconds(python, case) < seconds and fits(known.assumes, columns, loops):
-        chosen, seconds = python, known.seconds(python, case)
+    if python is not None:
+        interpreted = known.seconds(python, case)
+        if interpreted < seconds and fits(known.assumes, columns, loops):
+            chosen, seconds = python, interpreted
     if not known.outlines:
         return Choice(chosen.backend, case, known)
     waits: DeviceModel | None = None
     for outline in known.outlines:
-        there = replace(case, resident=_resident(outline.device, columns, length))
+        resident = _resident(outline.device, columns, length)
+        there = replace(case, resident=resident) if resident else case
         if outline.at_least(there) > _CLEAR * seconds:
             continue
         model = device_model(compiled, known, outline.device)
@@ -235,8 +248,21 @@ def _paid(compiled: CompiledLoop, known: Costs, device: Device, gain: float) -> 
     """Whether the runs so far, this one included, would have saved what the device's compiler takes."""
     if compiled.pictures.get(f"built {device.number}"):
         return True
+    if _known_there(compiled, device.number):
+        is_built(compiled, device.number)
+        return True
     known.missed[device.number] = known.missed.get(device.number, 0.0) + gain
     return known.missed[device.number] >= device.compile
+
+
+def _known_there(compiled: CompiledLoop, number: int) -> bool:
+    """Whether the device has compiled the loop for somebody who named it."""
+    for each in cached_loops():
+        if each.structure == compiled.structure and each.backend.language == "opencl" and each.bodies:
+            device: Any = each.backend
+            if device.device.info.number == number and each.state.large == compiled.state.large:
+                return True
+    return False
 
 
 def is_built(compiled: CompiledLoop, number: int) -> None:

@@ -10,6 +10,7 @@ import time
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 import hastega_magic
 from hastega_magic.cost import defaults
@@ -67,6 +68,12 @@ def machine() -> Machine:
         if _KNOWN.machine is None:
             _KNOWN.machine = store().machine() or defaults.machine(store().identity)
         return _KNOWN.machine
+
+
+def chunk_of(info: Any) -> float:
+    """Bytes of a chunk on an OpenCL device (its `DeviceInfo`), as the calibration found; 0.0 where it knows none."""
+    alike = (each for each in machine().devices if (each.name, each.platform) == (info.name, info.platform))
+    return next((each.chunk for each in alike), 0.0)
 
 
 def adopt(found: Machine, where: Store | None = None) -> bool:

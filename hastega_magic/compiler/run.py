@@ -17,7 +17,7 @@ from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import HastegaError
 from hastega_magic.ir.schedule import BLOCK
-from hastega_magic.runtime.threads import SMALL_BLOCKS
+from hastega_magic.runtime.threads import here
 from hastega_magic.trace import Trace
 
 
@@ -73,7 +73,7 @@ def _chosen(ready: Ready, choice: Choice, tune: bool) -> Execution:
         choice = replace(choice, on="parallel")
     given = replace(ready.options, on=choice.on)
     execution = execute(replace(ready, options=given), backend_of(given), tune)
-    if -(-execution.length // BLOCK) <= SMALL_BLOCKS and not choice.costs.features.inner:
+    if here(execution.threads, -(-execution.length // BLOCK), short=not choice.costs.features.inner):
         execution.threads = 1  # the calling one
     execution.choice = choice
     return execution

@@ -1,4 +1,4 @@
-"""The best of what is predicted, and why, in one sentence."""
+"""Why the best of what is predicted was chosen, in one sentence."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from hastega_magic.cost.features import Features
 from hastega_magic.cost.machine import Machine
-from hastega_magic.cost.predict import SHORT, Case, Model, Prediction
+from hastega_magic.cost.predict import SHORT, Case, Prediction
 from hastega_magic.ir.schedule import BLOCK
 
 Factor = Callable[[str, int], float]
@@ -17,12 +17,6 @@ Factor = Callable[[str, int], float]
 def unlearned(backend: str, n: int) -> float:
     """Nothing was learned."""
     return 1.0
-
-
-def best(models: Sequence[Model], case: Case, factor: Factor = unlearned) -> int:
-    """The number of the model with the least predicted time; of equal ones the first."""
-    times = [model.seconds(case) * factor(model.backend, case.n) for model in models]
-    return times.index(min(times))
 
 
 @dataclass(frozen=True)
@@ -113,4 +107,4 @@ def _two_digits(number: float) -> str:
     return f"{rounded:,.0f}".replace(",", " ")
 
 
-__all__ = ["Factor", "Names", "best", "sentence", "unlearned"]
+__all__ = ["Factor", "Names", "sentence", "unlearned"]

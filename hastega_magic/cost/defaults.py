@@ -20,20 +20,22 @@ PYTHON = {
 _READ = ((1e4, 0.02e-9), (1e6, 0.04e-9), (1e7, 0.07e-9), (1e8, 0.12e-9))
 _WRITE = ((1e4, 0.04e-9), (1e6, 0.06e-9), (1e7, 0.12e-9), (1e8, 0.2e-9))
 _COPY = tuple((size, (one + other) / 2) for (size, one), (_, other) in zip(_READ, _WRITE, strict=True))
+_LISTS = {"int64": 5e-9, "float64": 5e-9, "bool": 5e-9, "float32": 30e-9}
 
 
 def machine(identity: Identity) -> Machine:
     """The assumed figures."""
     speed = max(1.0, 0.9 * identity.threads)
     shared = min(2.0, speed)  # the memory is one for all
-    one = Threads(1, 40e-6, 1.0, Curve(_READ), Curve(_WRITE), Curve(_COPY), 0.5e-9)
+    one = Threads(1, 40e-6, 1.0, 0.0, 1e-3, Curve(_READ), Curve(_WRITE), Curve(_COPY), 0.5e-9)
     curves = [
         Curve(tuple((size, each / shared) for size, each in points)) for points in (_READ, _WRITE, _COPY)
     ]
     start = 40e-6 + 20e-6 * identity.threads
-    several = Threads(identity.threads, start, speed, *curves, fresh=0.5e-9 / shared)
-    lists = {"int64": 5e-9, "float64": 5e-9, "bool": 5e-9, "float32": 30e-9}
-    cpu = Cpu(25e-6, 0.0, 15e-6, CLASSES, one, several, lists, 25e-9)
+    ramp = 0.0 if identity.threads == 1 else 5e-4
+    several = Threads(identity.threads, start, speed, ramp, 1e-3, *curves, fresh=0.5e-9 / shared)
+    lists = {name: Curve(((1e5, each),)) for name, each in _LISTS.items()}
+    cpu = Cpu(25e-6, 0.0, 15e-6, CLASSES, one, several, lists, Curve(((1e5, 25e-9),)))
     return Machine(identity, "", cpu, Python(8e-6, PYTHON))
 
 

@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from hastega_magic.cost.overlap import DIVIDER
 from hastega_magic.ir.device import bus_storages
 from hastega_magic.ir.expr import Expr, Value, flatten, postorder
 from hastega_magic.ir.kernel import Accumulate, Assume, Guard, Kernel, Store
@@ -74,6 +75,9 @@ _OPERATORS = frozenset(
 
 _IMPLIED = frozenset({"bool_to_int", "int_to_float", "exact_float", "to_float32", "to_float64", "truth"})
 """What CPython does not do as a step of its own."""
+
+_NARROW = 0.6
+"""A division or root of float32, as a part of one of float64: the divider takes fewer steps."""
 
 _FREE = frozenset(
     {"float_bits", "bits_float", "pos", "result", "const", "table", "length", "param", "carry", "outer"}
@@ -185,7 +189,8 @@ def _count(
             counts["turn"] += times * turns
             _count(iteration(node).roots(), kernel, times * turns, counts, seen)
         elif node.op not in _FREE:
-            counts[class_of(node)] += times
+            name = class_of(node)
+            counts[name] += times * _NARROW if name in DIVIDER and node.type is FLOAT32 else times
 
 
 def class_of(node: Expr) -> str:

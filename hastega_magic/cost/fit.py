@@ -13,12 +13,14 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from hastega_magic.cost.overlap import parts
+
 _Floats = npt.NDArray[np.float64]
 
 _FAR = 4.0
 """A measurement so many times the median is none: something else ran, or a clock jumped."""
 
-_ROUNDS = 4
+_ROUNDS = 8
 _DISTURBED = 0.3
 """A row of which the classes leave more than this part unexplained counts less."""
 
@@ -91,13 +93,17 @@ def nonnegative(matrix: _Floats, wanted: _Floats) -> _Floats:
 
 
 def class_costs(
-    rows: Sequence[tuple[Mapping[str, float], float]], guess: Mapping[str, float], trust: float = 0.05
+    rows: Sequence[tuple[Mapping[str, float], float]],
+    guess: Mapping[str, float],
+    trust: float = 0.05,
+    unit: frozenset[str] = frozenset(),
 ) -> dict[str, float]:
     """Seconds of each class of `guess`, from rows of counts and measured seconds.
 
     Errors count relative to the measured time. `guess` draws each class towards itself as a row of weight `trust`
     would, so that classes that the rows do not tell apart, or do not hold, keep its proportions: it is scaled to the
-    rows first. A row that takes far longer than the others say was disturbed, and counts less.
+    rows first. A row that takes far longer than the others say was disturbed, and counts less. Classes of `unit` are
+    computed while the others are (cost/overlap.py).
     """
     names = list(guess)
     used = [(counts, seconds) for counts, seconds in rows if seconds > 0]
@@ -111,13 +117,46 @@ def class_costs(
     relative = [[counts.get(name, 0.0) * start[name] / seconds for name in names] for counts, seconds in used]
     matrix = np.array(relative + (np.eye(len(names)) * trust).tolist(), float)
     wanted = np.array([1.0] * len(used) + [trust] * len(names), float)
+    apart = np.array([name in unit for name in names])
+    shares = np.ones_like(matrix)
     weights = np.ones(len(wanted))
     found = np.ones(len(names))
     for _ in range(_ROUNDS if used else 1):
-        found = nonnegative(matrix * weights[:, None], wanted * weights)
-        missing = wanted - matrix @ found
+        if apart.any():
+            # The longer of two sums is not linear, but is the sum of both, each by what a second of it adds: with the
+            # classes as they were found last, half of the way each time.
+            for number in range(len(used)):
+                row = matrix[number] * found
+                rest, own = parts(float(row[~apart].sum()), float(row[apart].sum()))
+                shares[number] = np.sqrt(shares[number] * np.where(apart, own, rest))
+        found = nonnegative(matrix * shares * weights[:, None], wanted * weights)
+        missing = wanted - (matrix * shares) @ found
         weights = np.where(missing > _DISTURBED, _DISTURBED / np.maximum(missing, _DISTURBED), 1.0)
     return {name: float(factor) * start[name] for name, factor in zip(names, found, strict=True)}
+
+
+_KNEES = tuple(1e-4 * 2**step for step in range(8))
+
+
+def team(points: Sequence[tuple[float, float]], threads: int) -> tuple[float, float, float, float]:
+    """Start, speed, ramp and knee of several threads (cost/machine.py), from seconds of one and of all.
+
+    Least squares of errors relative to what all took; three points or more.
+    """
+    work = np.array([each for each, _ in points], float)
+    taken = np.array([max(each, 1e-9) for _, each in points], float)
+    least, best = np.inf, (0.0, 1.0, 0.0, 1.0)
+    for knee in _KNEES:
+        columns = np.stack([np.ones_like(work), work, work / (work + knee)], axis=1) / taken[:, None]
+        found = nonnegative(columns, np.ones(len(points)))
+        if found[1] * threads < 1:  # no more than so many times as fast
+            rest = 1.0 - columns[:, 1] / threads
+            others = nonnegative(columns[:, [0, 2]], rest)
+            found = np.array([others[0], 1 / threads, others[1]])
+        error = float(((columns @ found - 1) ** 2).sum())
+        if error < least:
+            least, best = error, (float(found[0]), float(max(1.0, 1 / found[1])), float(found[2]), knee)
+    return best
 
 
 def usable(seconds: Sequence[float]) -> list[float]:
@@ -132,4 +171,4 @@ def usable(seconds: Sequence[float]) -> list[float]:
     return [each for each in there if middle / _FAR <= each <= middle * _FAR]
 
 
-__all__ = ["Line", "class_costs", "line", "nonnegative", "usable"]
+__all__ = ["Line", "class_costs", "line", "nonnegative", "team", "usable"]

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from types import UnionType
 from typing import Any, TypeVar, cast, get_args, get_origin, get_type_hints
 
-SCHEMA = 1
+SCHEMA = 2
 """Of the stored form; another one is foreign."""
 
 
@@ -40,12 +40,12 @@ class Identity:
 
 @dataclass(frozen=True)
 class Curve:
-    """Seconds per byte at some sizes, in rising order of the size; between them the logarithms are interpolated."""
+    """Seconds per byte (or element) at some sizes, in rising order; between them the logarithms are interpolated."""
 
     points: tuple[tuple[float, float], ...]
 
     def at(self, size: float) -> float:
-        """Seconds for each byte where `size` bytes are gone through."""
+        """Seconds for each byte (element) where `size` of them are gone through."""
         if not self.points:
             return 0.0
         if size <= self.points[0][0]:
@@ -55,6 +55,10 @@ class Curve:
                 share = math.log(size / low) / math.log(high / low)
                 return fast * (slow / fast) ** share
         return self.points[-1][1]
+
+    def scaled(self, factor: float) -> Curve:
+        """The same, everything taking `factor` times as long."""
+        return Curve(tuple((size, each * factor) for size, each in self.points))
 
     def towards(self, other: Curve, share: float) -> Curve:
         """A curve between this one and another, at this one's sizes."""
@@ -77,7 +81,9 @@ class Threads:
     """The CPU through so many threads.
 
     start     seconds to set them to work and to wait for them, beyond a kernel on the calling thread
-    speed     how many times as fast as one they compute
+    speed     how many times as fast as one they compute, once all are at work
+    ramp      seconds that are lost until they are: threads wake one after the other, on cores that slept
+    knee      seconds of one thread's work of which half of `ramp` is lost
     read, write, copy  curves of a sum over an array, of filling one whose memory is in use already, and of both at
               once (by the bytes of both)
     fresh     seconds for each byte of a result whose memory the system gives anew, beyond writing it
@@ -86,6 +92,8 @@ class Threads:
     count: int
     start: float
     speed: float
+    ramp: float
+    knee: float
     read: Curve
     write: Curve
     copy: Curve
@@ -98,7 +106,8 @@ class Cpu:
 
     call      seconds of a run over one element, without its kernel, and `block` for each block of 4096 at its end
     setup     seconds of a kernel over one element
-    lists     seconds for each element of a list that becomes an array, by NumPy's name of its type
+    lists     seconds for each element of a list that becomes an array, by NumPy's name of its type, over the elements
+              that are converted: objects of long lists lie in memory, those of short ones in caches
     unlist    the same for an array that becomes a list
     """
 
@@ -108,8 +117,8 @@ class Cpu:
     classes: Mapping[str, float]
     one: Threads
     all: Threads
-    lists: Mapping[str, float]
-    unlist: float
+    lists: Mapping[str, Curve]
+    unlist: Curve
 
 
 @dataclass(frozen=True)
@@ -127,12 +136,15 @@ class Device:
     name, platform, driver  which one it is; `number` among all devices when it was measured
     shared    it computes in the host's memory
     launch    seconds of a run over one block, transfers of nothing included; `kernel`: of its kernel alone
+    chunk     bytes that are sent or got at once, with a kernel for each; 0 where it computes in the host's memory
     latency, pinned, pageable  (to the device, from it): seconds of a small transfer, and of a byte of a large one
     inward, outward  seconds for each byte that a loop sends or gets, with what the host does for it
     fresh     the same, more, where the result's memory is new
-    local     seconds for each byte that a kernel reads of the device's own memory, `stored` for one that it writes
+    local     seconds for each byte that a kernel reads of the host's memory, `stored` for one that it writes; 0.0 where
+              a kernel's bytes cross a bus before and after
     compile   seconds that its compiler takes for a kernel
-    classes   seconds of an operation for one element
+    classes   seconds of an operation for one element, where all of the device computes
+    block     seconds of an operation in a kernel over a few blocks, which a small part of the device computes
     """
 
     number: int
@@ -143,6 +155,7 @@ class Device:
     shared: bool
     launch: float
     kernel: float
+    chunk: float
     latency: tuple[float, float]
     pinned: tuple[float, float]
     pageable: tuple[float, float]
@@ -153,6 +166,7 @@ class Device:
     stored: float
     compile: float
     classes: Mapping[str, float]
+    block: Mapping[str, float]
 
 
 @dataclass(frozen=True)

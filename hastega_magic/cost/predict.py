@@ -1,6 +1,7 @@
 """What a loop would take on a back end, phase by phase, and what bounds it: the roofline with everything around it.
 
-    kernel = (arithmetic^4 + memory^4)^(1/4)      the slower of the two, a little more where they are alike
+    kernel = (arithmetic^4 + memory^4)^(1/4)      the slower of the two, a little more where they are alike,
+             + start + ramp                       on several threads; one kernel for each chunk on a device
     run    = call + list conversion + kernel                                        on the CPU
     run    = launch + the longest of conversion, transfers and kernel, which overlap on a device
 
@@ -16,16 +17,14 @@ from dataclasses import dataclass, replace
 
 from hastega_magic.cost.features import KEPT, Features, PythonFeatures
 from hastega_magic.cost.machine import Device, Machine, Threads
+from hastega_magic.cost.overlap import DIVIDER, overlapped
 from hastega_magic.ir.schedule import BLOCK
 
-SHORT = 16
-"""Up to so many blocks run on the calling thread (runtime/threads.py)."""
+SHORT, ALONE = 16, 256
+"""Up to so many blocks run on the calling thread (runtime/threads.py), where there are several and where it is one."""
 
 PIECE = 1 << 20
 """Elements of a list that are converted at a time (runtime/sources.py)."""
-
-_SHARP = 4.0
-"""The exponent with which arithmetic and memory overlap."""
 
 
 @dataclass(frozen=True)
@@ -87,9 +86,27 @@ class Model(ABC):
         """The same with its phases."""
 
 
-def arithmetic(features: Features, classes: Mapping[str, float]) -> float:
-    """Seconds that the operations of an element take on one thread."""
-    return sum(classes.get(name, 0.0) * count for name, count in features.operations.items()) / features.lanes
+def arithmetic(features: Features, classes: Mapping[str, float], divider: bool = True) -> float:
+    """Seconds that the operations of an element take on one thread; `divider`: divisions have a unit of their own."""
+    one = other = 0.0
+    for name, count in features.operations.items():
+        seconds = classes.get(name, 0.0) * count
+        if divider and name in DIVIDER:
+            other += seconds
+        else:
+            one += seconds
+    return overlapped(one, other) / features.lanes
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """A kernel: threads that run it, and seconds: to begin, of computing, of moving bytes, and of all of it."""
+
+    threads: int
+    setup: float
+    computing: float
+    moving: float
+    seconds: float
 
 
 class CpuModel(Model):
@@ -99,32 +116,47 @@ class CpuModel(Model):
         self.backend = backend
         self._features, self._cpu = features, machine.cpu
         self._element = arithmetic(features, machine.cpu.classes)
-        self._several = _limited(machine, threads)
+        self._all = _limited(machine, threads)
         lists = machine.cpu.lists
-        self._listing = sum(lists.get(name, max(lists.values(), default=0.0)) for name in features.lists)
+        self._lists = [lists[name] for name in features.lists if name in lists]
         self._written = features.outward + KEPT * features.packed
 
-    def _parts(self, case: Case) -> tuple[Threads, float, float, float, float, float, float]:
-        """The threads, and seconds: call, setting up kernels, lists, computing, moving, and lists again."""
+    def _piece(self, n: int, fresh: float) -> _Piece:
+        """A kernel over n elements, of whose results so many bytes are in new memory."""
+        cpu, features, blocks = self._cpu, self._features, -(-n // BLOCK)
+        threads = max(1, min(self._all.count, blocks))
+        here = not features.inner and blocks <= (ALONE if threads == 1 else SHORT)
+        one = cpu.one
+        computing = n * self._element
+        moving = n * _moving(n, features.inward, self._written, one) + fresh * one.fresh
+        alone = overlapped(computing, moving)
+        if here or threads == 1:
+            start = 0.0 if here else one.start
+            return _Piece(1, cpu.setup + start, computing, moving, cpu.setup + start + alone)
+        several = self._all  # some of them, where there are fewer blocks
+        share = (threads - 1) / max(1, several.count - 1)
+        start = one.start + (several.start - one.start) * share
+        computing /= min(several.speed, threads)
+        moving = n * _moving(n, features.inward, self._written, several) + fresh * several.fresh
+        # Who computes for long has all threads for nearly all of the time; until then some are still on their way.
+        lost = several.ramp * share * alone / (alone + several.knee) if alone > 0 else 0.0
+        seconds = cpu.setup + start + overlapped(computing, moving) + lost
+        return _Piece(threads, cpu.setup + start + lost, computing, moving, seconds)
+
+    def _parts(self, case: Case) -> tuple[_Piece, float, float, float, float]:
+        """A kernel, how many there are, and seconds: call, lists, and lists again."""
         n, cpu, features = case.n, self._cpu, self._features
-        blocks = -(-n // BLOCK)
         # Lists are converted piece by piece, and each piece is a kernel of its own, whose elements lie in caches.
-        piece = min(n, PIECE) if features.lists else n
-        pieces = -(-n // piece) if piece else 1
-        short = -(-piece // BLOCK) <= SHORT and not features.inner
-        threads = cpu.one if short else self._several
-        setup = pieces * (cpu.setup + (0.0 if short else threads.start))
-        computing = n * self._element / min(threads.speed, max(1, blocks))
-        moving = n * _moving(piece, features.inward, self._written, threads) + case.fresh * threads.fresh
-        return (
-            threads, cpu.call + blocks * cpu.block, setup, n * self._listing, computing, moving,
-            n * features.unlisted * cpu.unlist,
-        )  # fmt: skip
+        pieces = n / min(n, PIECE) if features.lists and n else 1.0
+        piece = self._piece(min(n, PIECE) if features.lists else n, case.fresh / pieces)
+        listing = n * sum([each.at(n) for each in self._lists])
+        unlisting = n * features.unlisted * cpu.unlist.at(n) if features.unlisted else 0.0
+        return piece, pieces, cpu.call - (-n // BLOCK) * cpu.block, listing, unlisting
 
     def seconds(self, case: Case) -> float:
         """The predicted time of a run."""
-        _, call, setup, listing, computing, moving, unlisting = self._parts(case)
-        return call + setup + listing + overlapped(computing, moving) + unlisting
+        piece, pieces, call, listing, unlisting = self._parts(case)
+        return call + listing + pieces * piece.seconds + unlisting
 
     def again(self, case: Case) -> float:
         """The predicted time of a later run that makes a list: it is made while others read and compute.
@@ -139,14 +171,13 @@ class CpuModel(Model):
 
     def predict(self, case: Case) -> Prediction:
         """The same with its phases."""
-        threads, call, setup, listing, computing, moving, unlisting = self._parts(case)
-        work = overlapped(computing, moving)
-        kernel = setup + work
-        parts = {"launch": call + setup, "conversion": listing + unlisting}
-        parts["memory" if moving > computing else "arithmetic"] = work
+        piece, pieces, call, listing, unlisting = self._parts(case)
+        kernel = pieces * piece.seconds
+        parts = {"launch": call + pieces * piece.setup, "conversion": listing + unlisting}
+        parts["memory" if piece.moving > piece.computing else "arithmetic"] = kernel - pieces * piece.setup
         phases = _there(call=call, convert_in=listing, kernel=kernel, convert_out=unlisting)
         seconds = call + listing + kernel + unlisting
-        return Prediction(self.backend, threads.count, seconds, phases, max(parts, key=parts.__getitem__))
+        return Prediction(self.backend, piece.threads, seconds, phases, max(parts, key=parts.__getitem__))
 
 
 class PythonModel(Model):
@@ -177,49 +208,59 @@ class DeviceModel(Model):
         self.backend = backend
         self.device = device
         self._features = features
-        self._element = arithmetic(features, device.classes)
+        self._element = arithmetic(features, device.classes, device.kind == "cpu")
+        self._block = arithmetic(features, device.block, device.kind == "cpu")
         lists = machine.cpu.lists
-        self._listing = sum(lists.get(name, max(lists.values(), default=0.0)) for name in features.lists)
+        self._lists = [lists[name] for name in features.lists if name in lists]
         self._local = features.inward * device.local + (features.outward + features.packed) * device.stored
-        self._after = features.unlisted * machine.cpu.unlist
+        self._unlist = machine.cpu.unlist if features.unlisted else None
 
-    def predict(self, case: Case) -> Prediction:
-        """The same with its phases."""
+    def _kernels(self, case: Case) -> tuple[float, float, float]:
+        """Seconds of the kernels beside the first one's start: of computing, of memory, and of both together."""
         n, device, features = case.n, self.device, self._features
-        computing, local = n * self._element, n * self._local
-        kernel = device.kernel + overlapped(computing, local)
+        crossing = max(features.bus_in * (1 - case.resident), features.bus_out)
+        chunks = max(1.0, n * crossing / device.chunk) if device.chunk else 1.0
+        # A kernel over a few blocks takes as long as one: the others are computed beside it.
+        alone = chunks * self._block * min(n / chunks, BLOCK)
+        computing, local = max(alone, n * self._element), n * self._local
+        return computing, local, overlapped(computing, local) + (chunks - 1) * device.kernel
+
+    def _outside(self, case: Case) -> tuple[float, float, float, float]:
+        """Seconds: of lists, of transfers to the device and from it, and of lists at the end.
+
+        Both ways at once take more than either, as the host copies for both, and less than one after the other.
+        """
+        n, device, features = case.n, self.device, self._features
         sent = got = 0.0
         if not device.shared:
             sent = n * features.bus_in * (1 - case.resident) * device.inward
             got = n * features.bus_out * device.outward
         got += case.fresh * device.fresh
-        listing = n * self._listing
-        call = device.launch
-        seconds = call + max(listing, kernel - device.kernel, sent + got) + n * self._after
+        listing = n * sum([each.at(n) for each in self._lists])
+        return listing, sent, got, n * features.unlisted * self._unlist.at(n) if self._unlist else 0.0
+
+    def predict(self, case: Case) -> Prediction:
+        """The same with its phases."""
+        device = self.device
+        computing, local, working = self._kernels(case)
+        listing, sent, got, unlisting = self._outside(case)
+        seconds = device.launch + max(listing, working, math.hypot(sent, got)) + unlisting
         phases = _there(
-            call=call - device.kernel, convert_in=listing, to_device=sent, kernel=kernel, from_device=got,
-            convert_out=n * self._after,
+            call=device.launch - device.kernel, convert_in=listing, to_device=sent, kernel=device.kernel + working,
+            from_device=got, convert_out=unlisting,
         )  # fmt: skip
-        parts = {"launch": call, "conversion": listing + n * self._after, "transfer": sent + got}
-        parts["memory" if local > computing else "arithmetic"] = kernel - device.kernel
+        parts = {
+            "launch": device.launch,
+            "conversion": listing + unlisting,
+            "transfer": math.hypot(sent, got),
+        }
+        parts["memory" if local > computing else "arithmetic"] = working
         return Prediction(self.backend, 0, seconds, phases, max(parts, key=parts.__getitem__))
 
     def at_least(self, case: Case) -> float:
         """A time that the device cannot fall below, whatever the kernel is there."""
-        n, features = case.n, self._features
-        moved = 0.0
-        if not self.device.shared:
-            moved = (
-                features.bus_in * (1 - case.resident) * self.device.inward
-                + features.bus_out * self.device.outward
-            )
-        return self.device.launch + n * max(self._listing, moved)
-
-
-def overlapped(computing: float, moving: float) -> float:
-    """The time of two things that run at once and hinder each other a little."""
-    most, least = max(computing, moving), min(computing, moving)
-    return most if most <= 0 else most * (1 + (least / most) ** _SHARP) ** (1 / _SHARP)
+        listing, sent, got, _ = self._outside(case)
+        return self.device.launch + max(listing, math.hypot(sent, got))
 
 
 def _moving(n: int, inward: float, outward: float, threads: Threads) -> float:
@@ -241,12 +282,13 @@ def _limited(machine: Machine, threads: int) -> Threads:
     if threads >= several.count:
         return several
     share = (threads - 1) / (several.count - 1)
-    speed = 1 + (several.speed - 1) * share
     # One thread has a part of the memory's bandwidth, and a few have all of it.
     near = math.sqrt(share)
     return Threads(
-        threads, several.start, speed, one.read.towards(several.read, near), one.write.towards(several.write, near),
-        one.copy.towards(several.copy, near), one.fresh + (several.fresh - one.fresh) * near,
+        threads, one.start + (several.start - one.start) * share, 1 + (several.speed - 1) * share,
+        several.ramp * share, several.knee, one.read.towards(several.read, near),
+        one.write.towards(several.write, near), one.copy.towards(several.copy, near),
+        one.fresh + (several.fresh - one.fresh) * near,
     )  # fmt: skip
 
 
@@ -255,6 +297,5 @@ def _there(**seconds: float) -> tuple[Phase, ...]:
 
 
 __all__ = [
-    "SHORT", "Case", "CpuModel", "DeviceModel", "Model", "Phase", "Prediction", "PythonModel", "arithmetic",
-    "overlapped",
+    "ALONE", "SHORT", "Case", "CpuModel", "DeviceModel", "Model", "Phase", "Prediction", "PythonModel", "arithmetic",
 ]  # fmt: skip

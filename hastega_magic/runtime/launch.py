@@ -160,7 +160,7 @@ class Launch:
             return column.data.start + start * column.data.step, column.data.step
         array = column.array(start, stop)
         alive.append(array)
-        if column.source.kind == "list" and array.base is None:  # new memory
+        if column.source.kind == "list" and not isinstance(column.data, np.ndarray):  # converted just now
             self.result.moved_in += array.nbytes
         return array.ctypes.data, array.strides[0]
 

@@ -10,6 +10,9 @@ from functools import cache
 SMALL_BLOCKS = 16
 """Up to so many blocks, waking other threads costs more than it gains."""
 
+ALONE_BLOCKS = 256
+"""Up to so many blocks, one thread is the calling one: an interrupt can wait for the milliseconds that they take."""
+
 
 def default_threads() -> int:
     """The CPUs this process may use."""
@@ -19,6 +22,11 @@ def default_threads() -> int:
 @cache
 def _pool(threads: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(threads, thread_name_prefix="hastega")
+
+
+def here(threads: int, blocks: int, *, short: bool) -> bool:
+    """Whether `run` calls the task on the calling thread."""
+    return short and blocks <= (ALONE_BLOCKS if threads == 1 else SMALL_BLOCKS)
 
 
 def run(
@@ -33,9 +41,9 @@ def run(
     """Call `task(thread number)` on every thread and wait; `tick` is called every 50 ms meanwhile.
 
     On KeyboardInterrupt the tasks are asked to stop, waited for (each finishes the block in hand), and the
-    interrupt goes on. `short`: blocks take microseconds, so that few of them are run here and now.
+    interrupt goes on. `short`: blocks take microseconds, so that few of them are run here and now (`here`).
     """
-    if short and blocks <= SMALL_BLOCKS:
+    if here(threads, blocks, short=short):
         task(0)
         return
     futures: list[Future[object]] = [_pool(threads).submit(task, number) for number in range(threads)]
@@ -59,4 +67,4 @@ def helped(task: Callable[[int], object], threads: int) -> None:
         _pool(threads + 1).submit(task, number)
 
 
-__all__ = ["SMALL_BLOCKS", "default_threads", "helped", "run"]
+__all__ = ["ALONE_BLOCKS", "SMALL_BLOCKS", "default_threads", "helped", "here", "run"]

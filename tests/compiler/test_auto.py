@@ -276,7 +276,7 @@ def device(on):
     info = there[0]
     return replace(
         GPU, name=info.name, platform=info.platform, driver=opencl.driver_version(0), launch=1e-9, kernel=1e-10,
-        inward=1e-15, outward=1e-15, compile=0.0, shared=info.unified,
+        inward=1e-15, outward=1e-15, compile=0.0, shared=info.unified, block={},
     )  # fmt: skip
 
 
@@ -305,6 +305,18 @@ def test_its_compiler_has_to_be_earned(on, device):
         chosen.append(report["backend"])
         if len(chosen) == 1:
             assert "compiler" in report["cost"]["because"]
+    assert chosen == ["parallel", "opencl", "opencl"]
+
+
+def test_a_loop_that_somebody_sent_there_is_compiled_already(on, device):
+    on(machine(replace(device, compile=1.0)))
+    session = Session({"xs": np.arange(500.0)}, Options(baseline=False))
+    chosen = []
+    for name in ("auto", "opencl", "auto"):
+        session.run_cell(
+            "sent = xs |> map(lambda x: x * 3.0 + 8.25)", options=Options(on=name, baseline=False)
+        )
+        chosen.append(session.last_report.to_dict()["pipelines"][0]["backend"])
     assert chosen == ["parallel", "opencl", "opencl"]
 
 

@@ -54,6 +54,13 @@ def test_operations_grow_with_what_is_computed():
     assert four - two == pytest.approx(2 * (two - one), rel=0.2)
 
 
+def test_a_division_of_small_floats_is_less_of_one():
+    xs = np.arange(1.0, N)
+    large, small = (features("xs |> map(lambda x: x / (x + 1))", xs=xs.astype(each)) for each in ("f8", "f4"))
+    assert large.operations["divide"] == 1
+    assert 0 < small.operations["divide"] < 1
+
+
 def test_loops_inside_count_as_often_as_their_counter_says():
     def of(turns):
         text = (

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hastega_magic.cost.fit import class_costs, line, nonnegative, usable
+from hastega_magic.cost.fit import class_costs, line, nonnegative, team, usable
+from hastega_magic.cost.overlap import overlapped
 
 amounts = st.floats(1e-10, 1e-6)
 
@@ -62,6 +63,39 @@ def test_classes_are_found_from_rows_that_tell_them_apart():
     disturbed = class_costs([*rows, (rows[0][0], 30 * rows[0][1])], guess)
     for name, cost in true.items():
         assert math.isclose(disturbed[name], cost, rel_tol=0.3), name
+
+
+def test_a_unit_of_its_own_is_found_though_it_hides_and_is_hidden():
+    true = {"simple": 2e-10, "float": 3e-10, "divide": 5e-9}
+    random = np.random.default_rng(4)
+    rows = []
+    for number in range(24):
+        counts = {
+            "simple": float(random.integers(1, 12)),
+            "float": float(random.integers(0, 12)),
+            "divide": number % 2,
+        }
+        rest = true["simple"] * counts["simple"] + true["float"] * counts["float"]
+        rows.append((counts, overlapped(rest, true["divide"] * counts["divide"])))
+    found = class_costs(rows, {"simple": 3e-10, "float": 3e-10, "divide": 2e-9}, unit=frozenset({"divide"}))
+    for name, cost in true.items():
+        assert math.isclose(found[name], cost, rel_tol=0.1), name
+
+
+@given(
+    st.floats(1e-5, 1e-3), st.floats(1, 16), st.floats(0, 2e-3), st.floats(1e-4, 1e-2), st.floats(0.97, 1.03)
+)
+def test_what_a_team_takes_is_found_again(start, speed, ramp, knee, noise):
+    def taken(work):
+        return start + work / speed + ramp * work / (work + knee)
+
+    works = (1e-5, 3e-4, 1e-3, 4e-3, 1.6e-2, 1.2e-1)
+    noises = (1, noise, 1, 1 / noise, 1, 1)
+    points = [(work, taken(work) * each) for work, each in zip(works, noises, strict=True)]
+    a, b, c, d = team(points, 16)
+    assert 1 <= b <= 16.001
+    for work in (2e-3, 8e-3, 5e-2):
+        assert math.isclose(a + work / b + c * work / (work + d), taken(work), rel_tol=0.12)
 
 
 def test_measurements_that_cannot_be_are_left_out():

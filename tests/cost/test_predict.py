@@ -5,9 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from machines import GPU, machine
 
-from hastega_magic.cost.choose import best, sentence
+from hastega_magic.cost.choose import sentence
 from hastega_magic.cost.features import Features, PythonFeatures
-from hastega_magic.cost.predict import Case, CpuModel, DeviceModel, PythonModel, overlapped
+from hastega_magic.cost.machine import Curve
+from hastega_magic.cost.overlap import overlapped, parts
+from hastega_magic.cost.predict import ALONE, Case, CpuModel, DeviceModel, PythonModel
+from hastega_magic.ir.schedule import BLOCK
 from hastega_magic.report import units
 
 
@@ -24,7 +27,7 @@ def models(found, there, python=True):
 
 def chosen(found, there, case):
     listed = models(found, there)
-    return listed[best(listed, case)].predict(case)
+    return min((model.predict(case) for model in listed), key=lambda each: each.seconds)
 
 
 def test_few_elements_are_pythons_more_are_one_threads_and_many_are_all_threads():
@@ -102,7 +105,10 @@ def test_predictions_are_consistent(found, n, more, fresh, threads):
 
 @given(st.floats(0, 1e3), st.floats(0, 1e3))
 def test_overlapping_is_between_the_longer_and_the_sum(one, other):
-    assert max(one, other) * 0.999 <= overlapped(one, other) <= (one + other) * 1.001 + 1e-300
+    together = overlapped(one, other)
+    assert max(one, other) * 0.999 <= together <= (one + other) * 1.001 + 1e-300
+    a, b = parts(one, other)
+    assert one * a + other * b == pytest.approx(together)
 
 
 def test_threads_between_one_and_all():
@@ -110,6 +116,63 @@ def test_threads_between_one_and_all():
     times = [CpuModel("parallel", found, there, count).seconds(case) for count in (1, 2, 4, 8, 16)]
     assert times == sorted(times, reverse=True)
     assert times[3] == times[4], "there are no more"
+
+
+def test_threads_lose_time_until_all_are_at_work():
+    at_once, slowly = machine(), machine(ramp=1e-3)
+    found = features(50.0)
+    models = [CpuModel("parallel", found, there, 4) for there in (at_once, slowly)]
+    lost = [
+        slow.seconds(Case(n)) - quick.seconds(Case(n))
+        for quick, slow in [models]
+        for n in (10**5, 10**6, 10**9)
+    ]
+    assert 0 < lost[0] < lost[1] < lost[2] < 1e-3
+    assert lost[2] > 0.9e-3
+    few = [model.seconds(Case(1000)) for model in models]
+    assert few[0] == few[1], "few blocks are the calling thread's"
+
+
+def test_one_thread_is_the_calling_one_up_to_some_milliseconds():
+    there = machine()
+    alone = CpuModel("simd", features(), there, 1)
+    short, long = alone.predict(Case(ALONE * BLOCK)), alone.predict(Case(ALONE * BLOCK + 1))
+    assert long.seconds - short.seconds == pytest.approx(there.cpu.one.start, rel=0.01)
+    inner = CpuModel("simd", features(inner=True), there, 1)
+    assert inner.seconds(Case(1)) > alone.seconds(Case(1)), "what may take long can be interrupted"
+
+
+def test_divisions_hide_behind_other_operations():
+    there, case = machine(), Case(10**6)
+
+    def seconds(**operations):
+        found = Features({name: float(count) for name, count in operations.items()}, 8, 0.0, 0.0, 0.0)
+        return CpuModel("simd", found, there, 1).seconds(case)
+
+    both, apart = seconds(simple=10, divide=10), seconds(simple=20)
+    assert seconds(simple=10) < both < apart
+
+
+def test_a_device_needs_a_kernel_for_each_chunk_and_few_blocks_take_as_long_as_one():
+    there = machine(GPU)
+    moving = DeviceModel("opencl:0", features(4.0, inward=8.0, bus_in=8.0), there, GPU)
+    one, many = (moving.predict(Case(n)).phase("kernel") for n in (500_000, 5_000_000))
+    assert many == pytest.approx(10 * one, rel=0.1)
+    made = DeviceModel("opencl:0", features(400.0), there, GPU)
+    few, more = (made.predict(Case(n)).phase("kernel") for n in (BLOCK, 20 * BLOCK))
+    assert few == more > 2 * GPU.kernel
+    assert made.predict(Case(10**9)).phase("kernel") > 2 * few
+
+
+def test_objects_of_long_lists_lie_in_memory():
+    there = machine()
+    curve = Curve(((1e4, 5e-9), (1e6, 2e-8)))
+    there = replace(there, cpu=replace(there.cpu, lists={"int64": curve}, unlist=curve))
+    found = CpuModel("simd", features(lists=("int64",), unlisted=1), there, 1)
+    short, long = found.predict(Case(10_000)), found.predict(Case(1_000_000))
+    for phase in ("convert_in", "convert_out"):
+        assert short.phase(phase) == pytest.approx(5e-5)
+        assert long.phase(phase) == pytest.approx(2e-2)
 
 
 def test_what_a_device_writes_has_a_price_of_its_own():
@@ -124,7 +187,7 @@ def test_what_a_device_writes_has_a_price_of_its_own():
 
 def test_the_sentence_has_the_figures():
     there, case = machine(GPU), Case(33_554_432)
-    found = features(60.0, inward=8.0, outward=8.0, bus_in=8.0, bus_out=8.0)
+    found = features(40.0, inward=8.0, outward=8.0, bus_in=8.0, bus_out=8.0)
     predictions = [model.predict(case) for model in models(found, there)]
     first = min(predictions, key=lambda each: each.seconds)
     rest = [each for each in predictions if each is not first]

@@ -112,6 +112,13 @@ def test_chunks_are_converted_and_that_is_told():
         assert phases.get("convert_in") == size
 
 
+@pytest.mark.parametrize("count", [100, 5000, 200_000])
+def test_lists_are_converted_and_that_is_told(count):
+    ran = run("xs |> map(lambda x: x + 1) |> sum", "simd", xs=list(range(count)))
+    phases = {each["name"]: each["bytes"] for each in ran.report.to_dict()["pipelines"][0]["phases"]}
+    assert phases["convert_in"] == 8 * count
+
+
 def test_opencl_reads_series_too():
     pytest.importorskip("pyopencl")
     pl = pytest.importorskip("polars")

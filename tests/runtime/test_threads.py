@@ -1,0 +1,48 @@
+"""Which thread runs a kernel, and that an interrupt reaches those that do not wait for it."""
+
+import threading
+
+import pytest
+
+from hastega_magic.runtime import threads
+
+
+def ran_by(count, blocks, short=True):
+    found = []
+    threads.run(
+        lambda number: found.append((number, threading.current_thread())),
+        count,
+        blocks,
+        lambda: None,
+        short=short,
+    )
+    assert sorted(number for number, _ in found) in ([0], list(range(count)))
+    return {thread for _, thread in found}
+
+
+@pytest.mark.parametrize(("count", "blocks"), [(1, 1), (1, 256), (4, 16)])
+def test_short_kernels_are_the_calling_threads(count, blocks):
+    assert threads.here(count, blocks, short=True)
+    assert ran_by(count, blocks) == {threading.current_thread()}
+
+
+@pytest.mark.parametrize(("count", "blocks", "short"), [(1, 257, True), (4, 17, True), (1, 1, False)])
+def test_long_ones_leave_the_calling_thread_free(count, blocks, short):
+    assert not threads.here(count, blocks, short=short)
+    assert threading.current_thread() not in ran_by(count, blocks, short)
+
+
+def test_an_interrupt_stops_the_others_and_goes_on():
+    stop, begun = threading.Event(), threading.Event()
+
+    def task(number):
+        begun.set()
+        assert stop.wait(20)
+
+    def tick():
+        if begun.is_set():
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        threads.run(task, 2, 1000, stop.set, tick)
+    assert stop.is_set()
