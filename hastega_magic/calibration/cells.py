@@ -68,11 +68,12 @@ def in_turns(
     within: float,
     least: int = 2,
     typical: Callable[[Sequence[float]], float] = statistics.median,
+    between: Callable[[], object] | None = None,
 ) -> list[tuple[float, float]]:
     """Of each cell over its first elements, seconds of run and kernel, each run after one that does not count.
 
     One cell after the other and round after round, as in a notebook, where something else ran before. `least`: rounds
-    that there are however long they take; `typical`: one figure of all of a cell's.
+    that there are however long they take; `typical`: one figure of all of a cell's; `between`: is called before each.
     """
     until = time.perf_counter() + within
     found: list[list[tuple[float, float]]] = [[] for _ in cells]
@@ -80,12 +81,23 @@ def in_turns(
         if number >= least and time.perf_counter() > until:
             break
         for each, (cell, size) in zip(found, cells, strict=True):
+            if between is not None:
+                between()
             cell.once(size)
             each.append(cell.once(size))
     return [
         (typical(usable([run for run, _ in each])), typical(usable([kernel for _, kernel in each])))
         for each in found
     ]
+
+
+def others() -> Callable[[], object]:
+    """A run on all threads, for which this one waits: its core sleeps meanwhile, and wakes slower than it was.
+
+    What short runs take after it is what they take in a notebook, and where back ends are compared.
+    """
+    cell = timed(f"found = range(1, {1 << 17} + 1) |> map(lambda x: x * 0.25) |> sum", "parallel")
+    return cell.once
 
 
 def faster(seconds: Sequence[float]) -> float:
@@ -103,4 +115,4 @@ def timed(text: str, on: str, namespace: Mapping[str, object] | None = None) -> 
     return Timed(kept.loops, kept.workspace, options)
 
 
-__all__ = ["Timed", "faster", "in_turns", "timed"]
+__all__ = ["Timed", "faster", "in_turns", "others", "timed"]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from hastega_magic.calibration.cells import Timed, faster, in_turns, timed
+from hastega_magic.calibration.cells import Timed, faster, in_turns, others, timed
 from hastega_magic.calibration.host import Step
 from hastega_magic.calibration.training import LESSONS
 from hastega_magic.compiler.backends import forget_inputs
@@ -73,7 +73,7 @@ def _measured(info: Any, fits: list[Fit], within: float) -> Device:
     began = time.perf_counter()
     first = timed(f"found = range(1, {BLOCK + 1}) |> sum", on)
     compiling = [time.perf_counter() - began]
-    elsewhere = timed("found = xs |> map(_ * 0.5)", "parallel", {"xs": np.arange(1 << 17, dtype=np.float64)})
+    elsewhere = others()
     block, classes = _classes(info, elsewhere, compiling, within)
     kernel = block.pop(_KERNEL)
     latency, pinned, pageable = _transfers(info.number, fits) if not info.unified else ((0.0, 0.0),) * 3
@@ -83,11 +83,9 @@ def _measured(info: Any, fits: list[Fit], within: float) -> Device:
     outward, stored = _slope(getting, elsewhere, f"from {info.name}", fits)
     if not info.unified:
         local = stored = 0.0
-    # Between runs of the CPU, as where back ends are compared: threads and clocks of either side have gone to sleep.
-    runs = in_turns(
-        [(first, BLOCK), (elsewhere, 1 << 17), (sending, 1), (elsewhere, 1), (getting, BLOCK)], 9, 0.1, 5
-    )
-    launch = statistics.mean(run for run, _ in runs[::2])
+    # After runs of the CPU, as where back ends are compared: threads and clocks of either side have gone to sleep.
+    runs = in_turns([(first, BLOCK), (sending, 1), (getting, BLOCK)], 9, 0.1, 5, between=elsewhere)
+    launch = statistics.mean(run for run, _ in runs)
     return Device(
         info.number, info.name, info.platform, driver_of(info), info.kind, info.unified, launch, min(kernel, launch),
         _chunk(info), latency, pinned, pageable, 0.0 if info.unified else inward, 0.0 if info.unified else outward,
@@ -96,7 +94,7 @@ def _measured(info: Any, fits: list[Fit], within: float) -> Device:
 
 
 def _classes(
-    info: Any, elsewhere: Timed, compiling: list[float], within: float
+    info: Any, elsewhere: Callable[[], object], compiling: list[float], within: float
 ) -> tuple[dict[str, float], dict[str, float]]:
     """Seconds of an operation in a kernel over few blocks, and among many; `elsewhere`: runs between them."""
     on = f"opencl:{info.number}"
@@ -114,8 +112,7 @@ def _classes(
             continue
         cells.append((cell, stays))
         compiling.append(time.perf_counter() - began)
-    turns = [part for cell, _ in cells for part in ((cell, few), (elsewhere, 1))]
-    alone = [kernel for _, kernel in in_turns(turns, 5, 0.1)[::2]]
+    alone = [kernel for _, kernel in in_turns([(cell, few) for cell, _ in cells], 5, 0.1, between=elsewhere)]
     blocks: list[tuple[dict[str, float], float]] = []
     rows: list[tuple[dict[str, float], float]] = []
     for (cell, stays), least in zip(cells, alone, strict=True):
@@ -143,14 +140,14 @@ def _chunk(info: Any) -> float:
     return 0.0 if info.unified else float(opencl.device(f"opencl:{info.number}").chunk_bytes)
 
 
-def _slope(cell: Timed, elsewhere: Timed, what: str, fits: list[Fit]) -> tuple[float, float]:
+def _slope(cell: Timed, elsewhere: Callable[[], object], what: str, fits: list[Fit]) -> tuple[float, float]:
     """Seconds for each byte of eight to an element, of the run and of its kernel, from a few sizes."""
     runs: list[tuple[float, float]] = []
     kernels: list[float] = []
     for size in (_ARRAY // 32, _ARRAY // 8, _ARRAY):
         pairs: list[tuple[float, float]] = []
         for _ in range(4):
-            elsewhere.once()
+            elsewhere()
             forget_inputs()
             pairs.append(cell.once(size))
         run, kernel = (usable(each) for each in zip(*pairs[1:], strict=True))

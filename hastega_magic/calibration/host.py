@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from hastega_magic.calibration.cells import Timed, faster, in_turns, timed
+from hastega_magic.calibration.cells import Timed, faster, in_turns, others, timed
 from hastega_magic.calibration.training import FUNCTIONS, LESSONS, Lesson
 from hastega_magic.cost import defaults
 from hastega_magic.cost.fit import class_costs, line, team
@@ -21,7 +21,7 @@ from hastega_magic.runtime.buffers import drop_kept
 from hastega_magic.runtime.sources import AnyArray
 from hastega_magic.runtime.threads import ALONE_BLOCKS, SMALL_BLOCKS
 
-_SIZES = tuple(1 << bits for bits in (15, 20, 22, 24, 27))
+_SIZES = tuple(1 << bits for bits in (15, 20, 22, 24, 26))
 """Bytes of the arrays that bandwidths are measured on: the caches one after the other, and memory."""
 
 _LISTS = (1 << 14, 1 << 17, 1 << 20)
@@ -34,7 +34,7 @@ _WORK, _MOST_WORK = (SMALL_BLOCKS * BLOCK + 1, 1 << 19, 1 << 21, 1 << 23, 1 << 2
 _WORK_WITHIN = 0.02
 """Seconds for each of them."""
 
-_LESSONS_WITHIN, _LEAST = 0.8, 18
+_LESSONS_WITHIN, _LEAST = 0.65, 18
 """Seconds for the lessons, of which so many are had in any case."""
 
 _CURVES_WITHIN = 0.6
@@ -116,11 +116,14 @@ class _Calls:
         self._cells = [timed(f"found = {text}", "simd", numbers) for text in texts]
         # A loop inside may take long: it is never run on the calling thread.
         self._cells.append(timed(f"{FUNCTIONS}found = range(1, 3) |> map(horner) |> sum", "simd"))
+        self._between = others()
         self._found: list[tuple[float, float, float]] = []
 
     def sample(self) -> tuple[float, float, float]:
         """Seconds, so far: of a run without its kernel, of a kernel over one element, and of handing it on."""
-        *here, (_, there) = in_turns([(cell, 1) for cell in self._cells], rounds=9, within=0.03)
+        *here, (_, there) = in_turns(
+            [(cell, 1) for cell in self._cells], rounds=7, within=0.04, between=self._between
+        )
         setup = statistics.mean(kernel for _, kernel in here)
         call = statistics.mean(run - kernel for run, kernel in here)
         self._found.append((max(call, 1e-7), setup, max(there - setup, 2e-6)))
@@ -144,10 +147,10 @@ def _classes(step: Step) -> dict[str, float]:
 
 def _block(fits: list[Fit]) -> float:
     """Seconds that each block's partial results take at the end of a run."""
-    cell = timed(f"found = range(1, {(1 << 22) + 1}) |> sum", "simd")
+    cell = timed(f"found = range(1, {(1 << 24) + 1}) |> sum", "simd")
     points: list[tuple[float, float]] = []
-    for size in (1 << 16, 1 << 19, 1 << 22):
-        run, kernel = cell.typical(size, within=0.02)
+    for size in (1 << 16, 1 << 20, 1 << 24):
+        ((run, kernel),) = in_turns([(cell, size)], 5, 0.01, typical=faster)
         points.append((size / BLOCK, run - kernel))
     found = line(points)
     fits.append(Fit("partial results", "block", found.a, found.b, found.r2))

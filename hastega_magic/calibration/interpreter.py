@@ -6,7 +6,7 @@ import statistics
 import time
 from collections.abc import Sequence
 
-from hastega_magic.calibration.cells import Timed, faster, timed
+from hastega_magic.calibration.cells import others, timed
 from hastega_magic.calibration.host import Step
 from hastega_magic.calibration.training import LESSONS
 from hastega_magic.compiler.by_python import python_values
@@ -19,7 +19,7 @@ from hastega_magic.cost.fit import class_costs, usable
 from hastega_magic.cost.machine import Python
 
 _MANY = 1000
-_RUNS = 4
+_RUNS = 3
 _SHORT = ("sum of ints", "store", "array")
 
 
@@ -27,6 +27,7 @@ class Interpreter:
     """CPython's runs, at several moments: for a second here and there all of a machine may be slower."""
 
     def __init__(self) -> None:
+        self._between = others()
         self._calls: list[float] = []
         self._lessons: list[list[float]] = []
         self._counts: list[dict[str, float]] = []
@@ -39,10 +40,22 @@ class Interpreter:
         self._counts = [
             dict(python_features([each.pipeline for each in loops]).operations) for loops, _ in parts
         ]
-        self._lessons.append([_seconds(loops, workspace) / _MANY for loops, workspace in parts])
+        self._lessons.append([self._seconds(loops, workspace) / _MANY for loops, workspace in parts])
         short = [each for each in LESSONS if each.name in _SHORT]
-        self._calls.append(_call([timed(each.text(1), "simd", each.namespace(1)) for each in short]))
+        for cell in [timed(each.text(1), "simd", each.namespace(1)) for each in short]:
+            self._calls.append(self._seconds(cell.loops, cell.workspace))
         step("Python")
+
+    def _seconds(self, loops: Sequence[Loop], workspace: Workspace) -> float:
+        """Of a run by CPython, each after one that does not count."""
+        found: list[float] = []
+        for _ in range(_RUNS):
+            self._between()
+            python_values(loops, workspace)
+            began = time.perf_counter()
+            python_values(loops, workspace)
+            found.append(time.perf_counter() - began)
+        return statistics.median(usable(found))
 
     def figures(self) -> Python:
         """What all samples say."""
@@ -51,28 +64,6 @@ class Interpreter:
             max(statistics.mean(each) - call / _MANY, 1e-9) for each in zip(*self._lessons, strict=True)
         ]
         return Python(call, class_costs(list(zip(self._counts, seconds, strict=True)), defaults.PYTHON))
-
-
-def _call(cells: Sequence[Timed]) -> float:
-    """Of runs over one element, one cell after the other, with compiled code in between as in a notebook."""
-    found: list[float] = []
-    for _ in range(6):
-        for cell in cells:
-            cell.once()
-            began = time.perf_counter()
-            python_values(cell.loops, cell.workspace)
-            found.append(time.perf_counter() - began)
-    return statistics.median(usable(found))
-
-
-def _seconds(loops: Sequence[Loop], workspace: Workspace) -> float:
-    """Of a run by CPython."""
-    found: list[float] = []
-    for _ in range(_RUNS):
-        began = time.perf_counter()
-        python_values(loops, workspace)
-        found.append(time.perf_counter() - began)
-    return faster(usable(found))
 
 
 __all__ = ["Interpreter"]

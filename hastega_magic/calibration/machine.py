@@ -13,7 +13,7 @@ from hastega_magic.progress import task
 _STEPS = 14
 """About so many things are measured."""
 
-_WITHIN, _LEAST, _MOST = 3.2, 0.2, 0.5
+_WITHIN, _LEAST, _MOST = 3.1, 0.25, 0.4
 """Seconds before a device's lessons have to end; and how many they have at least, and at most."""
 
 

@@ -50,6 +50,17 @@ def test_a_machine_is_measured_stored_and_used(store, monkeypatch):
             sizes = [size for size, _ in curve.points]
             assert sizes == sorted(set(sizes))
             assert all(each > 0 for _, each in curve.points)
+    try:
+        from hastega_magic.runtime import opencl
+
+        there = opencl.devices()
+    except ImportError:
+        there = ()
+    assert [each.number for each in found.devices] == [each.number for each in there]
+    for device in found.devices:
+        assert min(device.launch, device.kernel, device.compile) > 0
+        assert set(device.classes) == set(device.block) == set(CLASSES)
+        assert (device.chunk == 0) == device.shared
     assert found.fits
     assert all(0 <= fit.r2 <= 1 and fit.a >= 0 and fit.b >= 0 for fit in found.fits)
     assert len(list(lines(found))) >= 6
@@ -57,7 +68,7 @@ def test_a_machine_is_measured_stored_and_used(store, monkeypatch):
     assert listener.shown[-1][0] == "closed"
 
 
-@pytest.mark.parametrize("where", [(host, "_block"), (host, "_lists"), (interpreter, "_seconds")])
+@pytest.mark.parametrize("where", [(host, "_block"), (host, "_lists"), (interpreter.Interpreter, "_seconds")])
 def test_an_interrupted_calibration_leaves_what_was_there(store, monkeypatch, where):
     def interrupt(*_):
         raise KeyboardInterrupt
