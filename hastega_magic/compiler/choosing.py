@@ -34,8 +34,9 @@ _KEY = "cost"
 _CASES = 64
 """So many predictions of a loop are remembered."""
 
-_CLEAR = 0.9
-"""A device has to take at most this part of the time: not all that it costs is predicted."""
+_CLEAR, _CLEARER = 0.9, 0.75
+"""A device has to take at most this part of the time: not all that it costs is predicted. The second for a device that
+is the CPU, which has nothing that threads have not."""
 
 
 @dataclass(frozen=True)
@@ -169,10 +170,11 @@ def choose(
     for outline in known.outlines:
         resident = _resident(outline.device, columns, length)
         there = replace(case, resident=resident) if resident else case
-        if outline.at_least(there) > _CLEAR * seconds:
+        clear = _CLEARER if outline.device.kind == "cpu" else _CLEAR
+        if outline.at_least(there) > clear * seconds:
             continue
         model = device_model(compiled, known, outline.device)
-        if model is None or (gain := seconds - known.seconds(model, there)) < (1 - _CLEAR) * seconds:
+        if model is None or (gain := seconds - known.seconds(model, there)) < (1 - clear) * seconds:
             continue
         if not _paid(compiled, known, outline.device, gain):
             waits = waits or model

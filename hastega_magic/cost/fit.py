@@ -21,6 +21,9 @@ _FAR = 4.0
 """A measurement so many times the median is none: something else ran, or a clock jumped."""
 
 _ROUNDS = 8
+_CHEAPEST = 0.2
+"""No class costs less than this part of what is assumed of it, in proportion: nothing is for free."""
+
 _DISTURBED = 0.3
 """A row of which the classes leave more than this part unexplained counts less."""
 
@@ -102,7 +105,7 @@ def class_costs(
 
     Errors count relative to the measured time. `guess` draws each class towards itself as a row of weight `trust`
     would, so that classes that the rows do not tell apart, or do not hold, keep its proportions: it is scaled to the
-    rows first. A row that takes far longer than the others say was disturbed, and counts less. Classes of `unit` are
+    rows first, and none falls far below it. A row that takes far longer than the others say was disturbed, and counts less. Classes of `unit` are
     computed while the others are (cost/overlap.py).
     """
     names = list(guess)
@@ -129,7 +132,9 @@ def class_costs(
                 row = matrix[number] * found
                 rest, own = parts(float(row[~apart].sum()), float(row[apart].sum()))
                 shares[number] = np.sqrt(shares[number] * np.where(apart, own, rest))
-        found = nonnegative(matrix * shares * weights[:, None], wanted * weights)
+        rows_now = matrix * shares
+        more = wanted - _CHEAPEST * rows_now.sum(axis=1)
+        found = _CHEAPEST + nonnegative(rows_now * weights[:, None], more * weights)
         missing = wanted - (matrix * shares) @ found
         weights = np.where(missing > _DISTURBED, _DISTURBED / np.maximum(missing, _DISTURBED), 1.0)
     return {name: float(factor) * start[name] for name, factor in zip(names, found, strict=True)}
