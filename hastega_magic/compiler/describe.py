@@ -11,6 +11,7 @@ from hastega_magic.compiler import running
 from hastega_magic.compiler.execute import Execution
 from hastega_magic.compiler.instructions import mix
 from hastega_magic.compiler.options import Options
+from hastega_magic.compiler.reach import count_of
 from hastega_magic.compiler.stacked import LoopTexts, stacked
 from hastega_magic.compiler.statement import Bound
 from hastega_magic.errors import Reason
@@ -92,7 +93,7 @@ def describe_run(execution: Execution, options: Options, loops: int, trace: Trac
 def describe_uncompiled(backend: str, source: object, options: Options, trace: Trace) -> None:
     """That no compiled loop ran: CPython or NumPy computed the statement."""
     device = {"numpy": "NumPy", "python": "CPython"}[backend]
-    elements = len(cast(Any, source)) if hasattr(source, "__len__") else 0
+    elements = count_of(source)
     trace.add("run", backend=backend, device=device, threads=1, elements=elements, loops=0, cached=False)
     if backend == "python" and options.int_mode != "exact":
         trace.add("warning", text=f"{_UNREACHED.format(options.int_mode)}.")

@@ -20,6 +20,7 @@ from hastega_magic.compiler.lanes import lane_view
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Group, Outcome
 from hastega_magic.compiler.probe import found
+from hastega_magic.compiler.reach import within_reach
 from hastega_magic.compiler.run import run_loops
 from hastega_magic.compiler.stacked import MOST, LoopTexts
 from hastega_magic.compiler.statement import Bound, Loop, build_loop
@@ -154,6 +155,7 @@ class Driver:
         number = self.trace.next_group()
         describe.describe_group([bound], self.trace)
         self.current, self.pictures = bound, Pictures(not self.options.quiet)
+        bound, source = within_reach(bound, source)
         if self.options.on == "python":
             with self.trace.phase("kernel"):
                 value = python.run(source, bound.calls())

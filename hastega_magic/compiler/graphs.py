@@ -15,6 +15,7 @@ from typing import Any, cast
 import numpy as np
 
 from hastega_magic.compiler.execute import Execution
+from hastega_magic.compiler.reach import count_of
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.interval import Interval
 from hastega_magic.ir.expr import Expr, Value, flatten
@@ -252,7 +253,7 @@ def _facts(value: object) -> dict[str, object]:
         return {"type": str(array.dtype), "elements": len(array) if array.ndim else 1, "bytes": array.nbytes}
     found: dict[str, object] = {"type": type(value).__name__}
     if isinstance(value, (list, tuple, range)):
-        found["elements"] = len(cast("Sequence[object]", value))
+        found["elements"] = count_of(cast(object, value))
     return found
 
 

@@ -22,6 +22,7 @@ from hastega_magic.compiler.driver import Driver, StrictError
 from hastega_magic.compiler.numpy_read import numpy_read
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.prepared import Again, Display, prepare
+from hastega_magic.compiler.reach import count_of
 from hastega_magic.compiler.repeated import Form, Repeated
 from hastega_magic.compiler.statement import Bound
 from hastega_magic.compiler.told import remember
@@ -103,7 +104,7 @@ class OrdinaryCode(Repeated):
         assert code is not None
         for number in code.sources:  # the least that it may cost where there is nothing to gain
             operand: Any = operands[number]
-            if type(operand) in _SOURCES and len(operand) < FEW:
+            if type(operand) in _SOURCES and count_of(operand) < FEW:
                 return self._left(_IS_FEW)
         for callee, expected in zip(callees, code.expected, strict=True):
             if callee is not expected:

@@ -99,3 +99,42 @@ def test_a_product_that_overflows_only_between_vectors_is_exact(stride):
     xs[::stride] = 2**16
     assert run("xs |> prod", xs=xs).value == 2**128
     assert run("xs |> reduce(lambda a, b: a * b)", xs=xs).value == 2**128
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("take(3) |> to_list", [0, 1, 2]),
+        ("first", 0),
+        ("last", 10**19 - 1),
+        ("map(lambda x: x + 1) |> enumerate |> take(n=2) |> to_list", [(0, 1), (1, 2)]),
+        ("drop(5) |> reverse |> take(2) |> to_list", [10**19 - 1, 10**19 - 2]),
+        ("step(4 * 10**18) |> map(_ + 1)", [1, 4 * 10**18 + 1, 8 * 10**18 + 1]),
+        ("drop(10**19 - 2)", [10**19 - 2, 10**19 - 1]),
+        ("filter(_ > 5) |> take(2) |> sum", 13),
+        ("take_while(_ < 5) |> count", 5),
+        ("map(_ > 7) |> any", True),
+        ("zip(range(2)) |> to_list", [(0, 0), (1, 1)]),
+        ("take(10**19) |> sum", "`sum` asks for all of them: begin with"),
+        ("map(_ + 1)", "has 10000000000000000000 elements"),
+        ("drop(1) |> count", "`count` asks for all of them"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::hastega_magic.errors.IntegerOverflowWarning")
+@pytest.mark.parametrize("on", ["auto", "python", "numpy"])
+def test_a_range_that_len_cannot_count(text, wanted, on):
+    session = Session({}, Options(on=on))
+    if isinstance(wanted, str):
+        with pytest.raises(OverflowError, match=wanted):
+            session.run_cell(f"range(10**19) |> {text}")
+        return
+    found = session.run_cell(f"range(10**19) |> {text}")
+    assert (found.value.tolist() if isinstance(found.value, np.ndarray) else found.value) == wanted
+    assert found.report.to_text()
+    assert found.report.to_dict()
+
+
+def test_ordinary_code_over_a_range_that_len_cannot_count():
+    assert run("any(x > 500 for x in range(10**19)), [x for x in range(10**19)[:300]] == [*range(300)]").value == (
+        True, True,
+    )  # fmt: skip
