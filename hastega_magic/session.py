@@ -105,7 +105,7 @@ class Session:
             value = cell.value
         except BaseException as error:
             if isinstance(error, NameError):
-                hint(error, cell.sites.values())
+                hint(error, cell.sites.values(), text)
             self.failed_at = cell.driver.current.site.span if cell.driver.current is not None else None
             raise
         finally:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import functools
 import inspect
 import itertools
+import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from types import FunctionType
 from typing import Any, cast
 
 import numpy as np
@@ -82,6 +84,23 @@ def _fits(function: Callable[..., Any], args: Sequence[Any]) -> bool:
     except ValueError:  # it has no signature
         return True
     return True
+
+
+def note_signature(error: TypeError, stages: Sequence[BoundStage]) -> None:
+    """Say how a stage's function is written that could not be called with what `scan` and its like give it."""
+    ran = {frame.f_code for frame, _ in traceback.walk_tb(error.__traceback__)}
+    for stage in stages:
+        name, function = stage.site.name, stage.args[0] if stage.args else None
+        if stage.callee is not None or not isinstance(function, FunctionType) or function.__code__ in ran:
+            continue
+        if name in ("scan", "reduce") and not _fits(function, (None, None)):
+            called = f"the value so far and an element: write `{name}(lambda total, x: ...)`"
+        elif name in ("take_while", "drop_while", "where") and not _fits(function, (None,)):
+            called = f"one element: write `{name}(lambda x: ...)`"
+        else:
+            continue
+        error.add_note(f"hastega: `{name}` calls its function with {called}")
+        return
 
 
 def _as_given(stage: str, value: object) -> str:

@@ -11,7 +11,7 @@ from typing import cast
 
 from hastega_magic.compiler import changing, describe
 from hastega_magic.compiler.backends import forget_inputs
-from hastega_magic.compiler.barriers import not_a_stage, noted, together
+from hastega_magic.compiler.barriers import not_a_stage, note_signature, noted, together
 from hastega_magic.compiler.by_numpy import numpy_value
 from hastega_magic.compiler.drawn import Drawing, iterable
 from hastega_magic.compiler.execute import Execution, Separately
@@ -320,8 +320,12 @@ class Driver:
 
     def _by_python(self, value: object, bound: Bound, stages: Sequence[BoundStage]) -> object:
         began = time.perf_counter()
-        with self.trace.phase("kernel"):
-            found = python.run(value, bound.calls(stages))
+        try:
+            with self.trace.phase("kernel"):
+                found = python.run(value, bound.calls(stages))
+        except TypeError as error:
+            note_signature(error, stages)
+            raise
         describe.describe_python(
             [stage.site.text for stage in stages], time.perf_counter() - began, self.trace
         )

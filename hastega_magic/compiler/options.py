@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
@@ -54,9 +54,9 @@ class Options:
         """One line for each value that cannot be."""
         for name in (self.on, *self.compare):
             if name not in BACKENDS and not name.startswith("opencl:"):
-                raise UsageError(f"there is no back end {name!r}; there are {', '.join(BACKENDS)}")
+                raise UsageError(f"there is no back end {name!r}{did_you_mean(name, BACKENDS)}")
         if self.int_mode not in INT_MODES:
-            raise UsageError(f"--int takes {', '.join(INT_MODES)}, not {self.int_mode!r}")
+            raise UsageError(f"--int has no mode {self.int_mode!r}{did_you_mean(self.int_mode, INT_MODES)}")
         for name in ("threads", "width", "device_memory", "repeat"):
             if not isinstance(getattr(self, name), int):
                 raise UsageError(f"{name} takes a whole number, not {getattr(self, name)!r}")
@@ -75,12 +75,17 @@ class Options:
         return found | {"compare": list(self.compare), "show": list(self.show)}
 
 
+def did_you_mean(name: str, names: Collection[str]) -> str:
+    """`: did you mean --fuse?` where one of the names is near, else the names there are."""
+    bare = {each.lstrip("-"): each for each in names}  # the dashes alone would make options near
+    near = difflib.get_close_matches(name.lstrip("-").lower(), bare, 1)
+    return f": did you mean {bare[near[0]]}?" if near else f"; there are {', '.join(names)}"
+
+
 def options_of(caller: str, given: Mapping[str, Any], **defaults: Any) -> Options:
     """Options from keywords; TypeError, with the nearest one, for a name that is none."""
     known = [each.name for each in fields(Options)]
     for name in given:
         if name not in known:
-            near = difflib.get_close_matches(name, known, 1)
-            hint = f": did you mean {near[0]}?" if near else f"; there are {', '.join(known)}"
-            raise TypeError(f"{caller} has no option {name!r}{hint}")
+            raise TypeError(f"{caller} has no option {name!r}{did_you_mean(name, known)}")
     return Options(**{**defaults, **given})

@@ -6,16 +6,15 @@
 from __future__ import annotations
 
 import argparse
-import difflib
 import shlex
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import fields
 from functools import cache
 from typing import Any, NoReturn
 
 from IPython.core.error import UsageError
 
-from hastega_magic.compiler.options import BACKENDS, INT_MODES, Options
+from hastega_magic.compiler.options import BACKENDS, INT_MODES, Options, did_you_mean
 from hastega_magic.errors import UsageError as OptionError
 
 SECTIONS = ("pipeline", "fused", "passes", "llvm", "asm", "opencl", "phases", "baselines")
@@ -49,13 +48,6 @@ class Arguments(argparse.ArgumentParser):
             self.error(f"unexpected {name!r}: the cell's code begins on the next line")
         known = [each for action in self._actions for each in action.option_strings]
         self.error(f"there is no option {name}{did_you_mean(name, known)}")
-
-
-def did_you_mean(name: str, names: Collection[str]) -> str:
-    """`: did you mean --fuse?` where one of the names is near, else the names there are."""
-    bare = {each.lstrip("-"): each for each in names}  # the dashes alone would make options near
-    near = difflib.get_close_matches(name.lstrip("-"), bare, 1)
-    return f": did you mean {bare[near[0]]}?" if near else f"; there are {', '.join(names)}"
 
 
 @cache

@@ -58,10 +58,12 @@ class Found:
     alone: bool = False
 
 
-def complete(text: str, line: int, column: int, functions: Iterable[str] = ()) -> Found | None:
+def complete(
+    text: str, line: int, column: int, functions: Iterable[str] = (), names: Iterable[str] = ()
+) -> Found | None:
     """Completions at a place of a cell (line and column from 0); None where there are none of ours.
 
-    `functions`: names of what may stand behind `|>` beside the stages.
+    `functions`: names of what may stand behind `|>` beside the stages; `names`: of all variables.
     """
     before = text.split("\n")[line][:column]
     if line == 0 and (magic := _CELL_MAGIC.match(before)):
@@ -76,8 +78,11 @@ def complete(text: str, line: int, column: int, functions: Iterable[str] = ()) -
     argument = _ARGUMENT.search(before)
     if argument and argument[1] in STAGES and _is_code(text, line, argument.start()):
         row = STAGES[argument[1]]
-        names = (*row.parameters, *row.keywords)
-        return _among(argument[2] or "", ((f"{name}=", row.usage) for name in names))
+        own = [(f"{name}=", row.usage) for name in (*row.parameters, *row.keywords)]
+        if argument[2] or not own or before.rstrip()[-1] not in "(,":
+            return _among(argument[2] or "", own)
+        # Where nothing is typed yet, all of Python's names would bury these few.
+        return _among("", [*own, *((name, "variable") for name in names)], alone=True)
     return None
 
 
@@ -120,14 +125,12 @@ def _commands(before: str) -> Found | None:
     return _among(word[0], ((each, "") for each in _OF_COMMANDS.get(name, ())), alone=True)
 
 
-def _functions() -> list[str]:
-    """Names of the user's functions."""
+def _variables() -> dict[str, object]:
+    """The user's own, by name."""
     shell: Any = get_ipython()
     names: Mapping[str, object] = {} if shell is None else shell.user_ns
     known: Mapping[str, object] = {} if shell is None else shell.user_ns_hidden
-    return sorted(
-        name for name, value in names.items() if callable(value) and name[0] != "_" and name not in known
-    )
+    return {name: names[name] for name in sorted(names) if name[0] != "_" and name not in known}
 
 
 def stage_at(text: str, place: int) -> Stage | None:
@@ -146,7 +149,11 @@ def stage_at(text: str, place: int) -> Stage | None:
 @context_matcher(identifier="hastega")  # pyright: ignore[reportUntypedFunctionDecorator]
 def matcher(context: CompletionContext) -> Any:
     """What IPython's completer calls."""
-    found = complete(context.full_text, context.cursor_line, context.cursor_position, _functions())
+    variables = _variables()
+    functions = [name for name, value in variables.items() if callable(value)]
+    found = complete(
+        context.full_text, context.cursor_line, context.cursor_position, functions, list(variables)
+    )
     if found is None:
         return {"completions": []}
     return {

@@ -266,10 +266,12 @@ def _dot(values: Iterator[Any], /, other: Any) -> Any:
     for number, (left, right) in enumerate(pairs):
         if left is _MISSING:
             raise ValueError(
-                f"dot takes sequences of one length, and the other has more than {number} elements"
+                f"dot takes sequences of one length, and the other has more than {number} element{'s' * (number != 1)}"
             )
         if right is _MISSING:
-            raise ValueError(f"dot takes sequences of one length, and the other has only {number} elements")
+            raise ValueError(
+                f"dot takes sequences of one length, and the other has only {number} element{'s' * (number != 1)}"
+            )
         total = total + left * right
     return total
 

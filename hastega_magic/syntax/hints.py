@@ -7,16 +7,35 @@ import difflib
 import math
 from collections.abc import Iterable
 
-from hastega_magic.errors import CellSyntaxError
+from hastega_magic.errors import CellSyntaxError, Span
 from hastega_magic.syntax.literals import DTYPES
 from hastega_magic.syntax.names import reads
 from hastega_magic.syntax.pipe import parse
 from hastega_magic.syntax.site import Site
 from hastega_magic.syntax.stages import STAGES, function_arguments, suggest
 
+_PYTHONS = (
+    "sorted",
+    "list",
+    "tuple",
+    "set",
+    "frozenset",
+    "dict",
+    "len",
+    "print",
+    "str",
+    "bytes",
+    "next",
+    "iter",
+)
+"""Python's own that a value is often handed to."""
 
-def hint(error: NameError, sites: Iterable[Site]) -> None:
-    """Add a note to the error: the stage of a similar name, or how a stage's function is written."""
+
+def hint(error: NameError, sites: Iterable[Site], text: str = "") -> None:
+    """Add a note to the error: the stage of a similar name, or how a stage's function is written.
+
+    `text` is the cell's, of which a note shows the line, with a caret.
+    """
     name = error.name
     if not name:
         return
@@ -27,9 +46,11 @@ def hint(error: NameError, sites: Iterable[Site]) -> None:
         return
     for stage in (stage for site in sites for stage in site.stages):
         if not stage.known and stage.name == name:
-            near = f"map(math.{name})" if callable(getattr(math, name, None)) else suggest(name)
+            near = f"map(math.{name})" if callable(getattr(math, name, None)) else suggest(name, _PYTHONS)
             meant = f": did you mean {near}?" if near else ", and no function of that name is defined"
             error.add_note(f"hastega: `{name}` is no stage{meant}")
+            if lines := marked(text, stage.span, len(name)):
+                error.add_note(lines)
             return
         if stage.known and stage.name == "astype" and (near := difflib.get_close_matches(name, DTYPES, n=1)):
             error.add_note(f"hastega: types are written as strings: `astype({near[0]!r})`")
@@ -38,6 +59,15 @@ def hint(error: NameError, sites: Iterable[Site]) -> None:
             better = f"`{stage.name}(lambda {name}: ...)`, or call the element `_`"
             error.add_note(f"hastega: `{stage.text}` takes a function: write {better}")
             return
+
+
+def marked(text: str, span: Span, width: int) -> str:
+    """The line in which a stretch of the text begins, and a caret under so many characters; "" if there is none."""
+    lines = text.splitlines()
+    if not 0 < span.line <= len(lines):
+        return ""
+    line = lines[span.line - 1]
+    return f"    {line}\n    {' ' * span.col}{'^' * width}"
 
 
 def _is_function_over(stage: str, name: str) -> bool:
@@ -54,4 +84,4 @@ def _is_function_over(stage: str, name: str) -> bool:
     return any(name in reads(each) and "_" not in reads(each) for each in plain)
 
 
-__all__ = ["hint"]
+__all__ = ["hint", "marked"]

@@ -134,6 +134,7 @@ def function_argument(row: Stage, call: ast.Call) -> ast.expr | None:
 def suggest(name: str, others: Iterable[str] = ()) -> str | None:
     """The stage name (or one of `others`) that is spelled most like this one; None: there is nothing near."""
     names = [*STAGES, *others]
-    swapped = [other for other in names if sorted(other) == sorted(name)]
-    near = swapped or difflib.get_close_matches(name, names, n=1, cutoff=0.6)
+    alike = [other for other in names if other.casefold() == name.casefold()]
+    alike = alike or [other for other in names if sorted(other) == sorted(name)]
+    near = alike or difflib.get_close_matches(name.lower(), names, n=1, cutoff=0.6)
     return near[0] if near and near[0] != name else None

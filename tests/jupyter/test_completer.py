@@ -30,6 +30,10 @@ def test_all_stages_stand_after_a_pipe_with_what_they_do():
         ("ys = (xs\n      |> map(f)\n      |> enu⇥", ["enumerate"]),
         ("xs |> enumerate(st⇥)", ["start="]),
         ("xs |> map(f) |> enumerate(⇥", ["start="]),
+        ("xs |> std(⇥", ["ddof="]),
+        ("xs |> clip(1, ⇥", ["lo=", "hi="]),
+        ("xs |> map(math.⇥", None),
+        ("xs |> sum |> cumsum(⇥", None),
         ("'xs |> fil⇥", None),
         ("# xs |> fil⇥", None),
         ("xs | fil⇥", None),
@@ -58,5 +62,9 @@ def test_the_shell_asks(notebook):
 
     assert "to_list" in offered("xs |> to_l")
     assert offered("%%hastega --thr") == ["--threads"]
+    notebook.run("width = 3")
+    assert {"n=", "width"} <= set(offered("xs |> window("))
+    assert "abs" not in offered("xs |> window("), "what is wanted would be lost among Python's own names"
+    assert "abs" in offered("xs |> window(a")
     notebook.run("%unload_ext hastega_magic")
     assert "--threads" not in offered("%%hastega --thr")

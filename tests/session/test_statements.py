@@ -73,6 +73,15 @@ def test_options_that_cannot_be_are_one_line(wrong):
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("wrong", "near"),
+    [({"on": "simdd"}, "simd"), ({"int_mode": "Exct"}, "exact"), ({"compare": ("nump",)}, "numpy")],
+)
+def test_the_nearest_value_of_an_option_is_offered(wrong, near):
+    with pytest.raises(UsageError, match=rf"did you mean {near}\?$"):
+        Options(**wrong)
+
+
 def test_strict_makes_a_barrier_an_error():
     ran = battery.run("[1, 2] |> map(str)", strict=True)
     assert isinstance(ran.error, StrictError)

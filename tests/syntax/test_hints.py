@@ -14,6 +14,8 @@ from hastega_magic.syntax.cell import plan
     [
         ("[1] |> flter(_ > 2)", "hastega: `flter` is no stage: did you mean filter?"),
         ("[1] |> map(_ + 1) |> sume", "hastega: `sume` is no stage: did you mean sum?"),
+        ("[1] |> Map(_ + 1)", "hastega: `Map` is no stage: did you mean map?"),
+        ("[1] |> sort", "hastega: `sort` is no stage: did you mean sorted?"),
         ("[1] |> sum |> sqrt", "hastega: `sqrt` is no stage: did you mean map(math.sqrt)?"),
         ("[1] |> astype(flaot64)", "hastega: types are written as strings: `astype('float64')`"),
         (
@@ -30,7 +32,36 @@ from hastega_magic.syntax.cell import plan
 def test_what_was_perhaps_meant(text, note):
     with pytest.raises(NameError) as caught:
         Session({}).run_cell(text)
-    assert caught.value.__notes__ == [note]
+    shown = [f"    {text}\n    {' ' * (text.rindex('|> ') + 3)}"] if "is no stage" in note else []
+    assert [each.rstrip("^") for each in caught.value.__notes__] == [note, *shown]
+
+
+def test_the_caret_stands_under_the_stage():
+    with pytest.raises(NameError) as caught:
+        Session({}).run_cell("x = 1\ny = ([1]\n    |> mapp(_ + x)\n    |> sum)")
+    assert caught.value.__notes__[1] == "        |> mapp(_ + x)\n           ^^^^"
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        (
+            "[1, 2] |> scan(lambda a: a, 0)",
+            "`scan` calls its function with the value so far and an element: write `scan(lambda total, x: ...)`",
+        ),
+        ("[1, 2] |> reduce(lambda a: a)", "write `reduce(lambda total, x: ...)`"),
+        (
+            "[1, 2] |> take_while(lambda a, b: a) |> count",
+            "with one element: write `take_while(lambda x: ...)`",
+        ),
+        ("[1, 2] |> scan(lambda a, x: a + 'b')", ""),
+    ],
+)
+def test_a_function_of_too_few_or_too_many(text, written):
+    with pytest.raises(TypeError) as caught:
+        Session({}).run_cell(text)
+    notes = [each for each in getattr(caught.value, "__notes__", []) if "calls its function" in each]
+    assert [written in each for each in notes] == [True] * bool(written)
 
 
 @pytest.mark.parametrize("text", ["[1] |> map(lambda x: y + x)", "y + 1", "[1] |> map(f)"])
