@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
 from hastega_magic.errors import NotCompilable
-from hastega_magic.ir.expr import Expr, const, convert
+from hastega_magic.ir.expr import Expr, Value, const, convert, flatten
 from hastega_magic.syntax.arithmetic import as_float
 from hastega_magic.syntax.graph import Graph
 from hastega_magic.syntax.values import Symbolic, number
@@ -41,8 +41,15 @@ def binary(graph: Graph, op: str, left: Symbolic, right: Symbolic) -> Symbolic:
     if op in _BINARY:
         return _BINARY[op](graph, *_alike(left, right))
     if op in ("lt", "le", "gt", "ge"):
-        raise NotCompilable(f"complex numbers have no order: Python raises TypeError for `{_SYMBOLS[op]}`")
+        raise NotCompilable(no_order(_SYMBOLS[op], (left, right)))
     raise NotCompilable(f"`{_SYMBOLS.get(op, op)}` of complex numbers: Python raises TypeError")
+
+
+def no_order(name: str, operands: object) -> str:
+    """Why a comparison of complex numbers, or what makes some, is Python's."""
+    if any(node.type is FLOAT32 for node in flatten(cast(Value, operands))):
+        return f"NumPy's complex64 are compared by their real parts first, and left to Python: `{name}`"
+    return f"complex numbers have no order: Python raises TypeError for `{name}`"
 
 
 def unary(graph: Graph, op: str, value: Complex) -> Symbolic:

@@ -14,6 +14,7 @@ from hastega_magic.ir.expr import Expr, Value, const, convert, flatten, make, ma
 from hastega_magic.ir.pipeline import Fn, Stage
 from hastega_magic.syntax import rules_order, running
 from hastega_magic.syntax.cell import StageSite
+from hastega_magic.syntax.complex_numbers import no_order
 from hastega_magic.syntax.joining import Cut, Loop, Rule, ends, integer, scalar
 from hastega_magic.syntax.lower import lower
 from hastega_magic.types import BOOL, FLOAT, FLOAT32, FLOAT64, INT, Complex
@@ -176,7 +177,7 @@ def _complex_sink(loop: Loop, site: StageSite) -> None:
             _mapped(loop, site, _as(loop, site, bool))
             ends(loop, site, site.name)
         case _:
-            raise NotCompilable(f"complex numbers have no order: Python raises TypeError for `{site.name}`")
+            raise NotCompilable(no_order(site.name, loop.element))
 
 
 def _extreme(loop: Loop, site: StageSite, given: Mapping[str, Any]) -> None:
