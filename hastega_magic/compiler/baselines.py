@@ -248,7 +248,7 @@ class Comparison:
             if error is None:
                 return False, "another result"
             worst = max(worst, error)
-        return True, "" if worst == 0 else f"equal to {worst:.0e}"
+        return True, rounded(worst, running)
 
 
 def own_name(options: Options, ran: str = "") -> str:
@@ -273,6 +273,13 @@ def _sentence(error: Exception) -> str:
     return first if ours and first else f"{type(error).__name__}: {first}".removesuffix(": ")
 
 
+def rounded(error: float, running: bool) -> str:
+    """The note on a difference by rounding; `running`: it is one of running values (see `difference`)."""
+    if error == 0:
+        return ""
+    return f"equal to {error:.0e}{' of the largest element' if running else ''}"
+
+
 _TOLERANCE = 1e-9
 """Relative difference up to which float reductions in another order count as equal."""
 
@@ -281,7 +288,8 @@ def difference(own: Any, other: Any, approximate: bool = False, running: bool = 
     """0.0 if equal (NaN is NaN), the relative difference of float results within rounding, None if different.
 
     Elements of arrays have to be equal, unless an `approximate` operator (off by at most 1 ulp) took part, or they are
-    `running` sums, which may differ by a rounding of the largest.
+    `running` values, which may differ by roundings of the largest: the difference is then relative to that one, as an
+    element that came near zero on the way has lost the same digits.
     """
     if isinstance(own, np.ndarray):
         mine = cast("np.ndarray[Any, Any]", own)

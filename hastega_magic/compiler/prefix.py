@@ -13,7 +13,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from hastega_magic.compiler.baselines import Baseline, difference
+from hastega_magic.compiler.baselines import Baseline, difference, rounded
 from hastega_magic.compiler.driver import Driver
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Outcome
@@ -74,7 +74,7 @@ class Prefix:
             return Baseline(backend, 0.0, (0.0, 0.0), 0, False, False, note)
         apart = difference(cast("list[object]", ours)[0] if size != length else ours, theirs[0], running=True)
         scaled = seconds * length / size if size else seconds
-        note = "another result" if apart is None else "" if apart == 0 else f"equal to {apart:.0e}"
+        note = "another result" if apart is None else rounded(apart, isinstance(theirs[0], np.ndarray))
         return Baseline(backend, scaled, (scaled, scaled), size, size < length, apart is not None, note)
 
     def _run(self, backend: str, size: int) -> list[object] | None:

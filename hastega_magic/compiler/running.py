@@ -66,7 +66,8 @@ def told(outputs: Sequence[Output]) -> list[str]:
             found.append(
                 f"{text} multiplies the value so far by a constant and adds to it: rows of {ROW} elements are computed "
                 "side by side, in a shape that is the same on every back end; equal to one after the other up to "
-                "rounding, and computed one after the other where a result is not finite."
+                "roundings of the values on the way (`equal to` gives the difference relative to the largest element), "
+                "and computed one after the other where a result is not finite."
             )
         elif kind in ("scan", "fold"):
             found.append(
@@ -76,7 +77,8 @@ def told(outputs: Sequence[Output]) -> list[str]:
         elif kind == "cumsum" and floats:
             found.append(
                 f"{text} adds floats in a shape that is the same on every back end (rows of {ROW}, blocks of {BLOCK}): "
-                "equal to sums one after the other up to rounding."
+                "equal to sums one after the other up to roundings of the sums on the way (`equal to` gives the "
+                "difference relative to the largest element)."
             )
         elif kind == "cumsum":
             found.append(f"{text} is guarded: a sum beyond 64 bits would be computed by Python, exactly.")

@@ -1,5 +1,7 @@
 """Cells that once went wrong, each as small as it gets."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -138,3 +140,32 @@ def test_ordinary_code_over_a_range_that_len_cannot_count():
     assert run("any(x > 500 for x in range(10**19)), [x for x in range(10**19)[:300]] == [*range(300)]").value == (
         True, True,
     )  # fmt: skip
+
+
+def test_what_a_difference_by_rounding_is_relative_to():
+    xs = np.random.default_rng(1).normal(size=20_000)
+    for text, scale in [("scan(lambda a, x: a * 0.5 + x, 0.0)", " of the largest element"), ("sum", "")]:
+        report = run(f"xs |> {text}", Options(), xs=xs).report
+        (note,) = {each.note for each in report.pipelines[0].baselines if each.backend == "python"}
+        assert re.fullmatch(rf"equal to \de-1\d{scale}", note)
+
+
+def test_why_numpys_scalars_are_left_to_python():
+    names = {
+        "xs": [np.int32(3), np.int32(4)],
+        "half": np.ones(3, np.float16),
+        "z": np.array([3 + 4j, 8], np.complex64),
+    }
+    for text, value, reason in [
+        ("xs |> map(lambda x: x * 3) |> to_list", [9, 12], "np.asarray(xs) |> ..."),
+        ("half |> sum", 3.0, "float16 are not compiled"),
+        ("z |> max", 8, "NumPy's complex64 are compared by their real parts first, and left to Python"),
+        ("[1j, 2j] |> max", None, "complex numbers have no order: Python raises TypeError for `max`"),
+    ]:
+        session = Session(dict(names), PLAIN)
+        if value is None:
+            with pytest.raises(TypeError):
+                session.run_cell(text)
+        else:
+            assert session.run_cell(text).value == value
+        assert reason in session.last.report.pipelines[0].barriers[0].reason
