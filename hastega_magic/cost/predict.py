@@ -163,11 +163,11 @@ class CpuModel(Model):
 
         One thread makes the objects; the rest of the work, and what is left of its time, is everybody's.
         """
-        threads, call, setup, listing, computing, moving, unlisting = self._parts(case)
+        piece, pieces, call, listing, unlisting = self._parts(case)
         if not unlisting:
             return self.seconds(case)
-        work = listing + overlapped(computing, moving) * min(threads.speed, threads.count)
-        return call + setup + max(unlisting, (unlisting + work) / max(1, threads.count))
+        work = listing + pieces * overlapped(piece.computing, piece.moving) * piece.threads
+        return call + pieces * piece.setup + max(unlisting, (unlisting + work) / piece.threads)
 
     def predict(self, case: Case) -> Prediction:
         """The same with its phases."""
