@@ -119,7 +119,8 @@ class Prepared:
         if self._variant != compiled.first:
             self._variant, self._missed = compiled.first, 0
             self._overlapped = self._overlapping(compiled.bodies.get(compiled.first))
-        if self._overlapped is None or self._missed >= _MISSED or self.direct is None:
+        overlapped = self._overlapped
+        if overlapped is None or self._missed >= _MISSED or self.direct is None:
             return None
         alive: list[object] = []
         with self.direct.lock:  # slots remember what they saw last
@@ -127,7 +128,7 @@ class Prepared:
                 operands[each.operand] if each.reader is not None else each.words(operands, length, alive)
                 for each in self.slots
             ]
-        found = self._overlapped.run(given, length)
+        found = overlapped.run(given, length)
         self._missed = 0 if found is not None else self._missed + 1
         return found
 
