@@ -166,8 +166,9 @@ class CpuModel(Model):
         piece, pieces, call, listing, unlisting = self._parts(case)
         if not unlisting:
             return self.seconds(case)
-        work = listing + pieces * overlapped(piece.computing, piece.moving) * piece.threads
-        return call + pieces * piece.setup + max(unlisting, (unlisting + work) / piece.threads)
+        work = listing + piece.threads * pieces * overlapped(piece.computing, piece.moving)
+        together = max(unlisting, (unlisting + work) / self._all.count)
+        return call + pieces * piece.setup + together
 
     def predict(self, case: Case) -> Prediction:
         """The same with its phases."""

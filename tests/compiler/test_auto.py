@@ -356,7 +356,7 @@ def test_a_loop_that_was_built_once_need_not_earn_it(on, device):
     assert compiled.pictures
 
 
-@pytest.mark.parametrize(("operation", "then"), [(8e-8, "parallel"), (1e-5, "opencl")])
+@pytest.mark.parametrize(("operation", "then"), [(8e-8, "parallel"), (1e-6, "opencl")])
 def test_a_list_that_is_made_while_it_is_computed_may_be_sooner_here(on, device, same, operation, then):
     there = machine(device)
     on(replace(there, cpu=replace(there.cpu, classes=dict.fromkeys(CLASSES, operation))))
