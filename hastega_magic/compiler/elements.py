@@ -125,6 +125,8 @@ class Elements:
         except Exception as error:
             error.add_note(self._where(stage, index, start))
             raise
+        if self.overflowed and self.mode == "exact" and id(stage) not in self._approximate:
+            return _python(found)  # nothing is left to be told
         if id(stage) in self._turning and self.mode == "exact":
             # Turn after turn, the interpreter takes hundreds of times as long as Python, whose value is exact.
             result = _python(found)
