@@ -14,6 +14,7 @@ INTRINSICS = (
     "llvm.ctpop.", "llvm.ctlz.", "llvm.masked.load.", "llvm.masked.store.", "llvm.masked.gather.",
     "llvm.experimental.vector.compress.", "llvm.memcpy.", "llvm.prefetch.",
     "llvm.x86.avx512.vpmadd52l.uq.", "llvm.x86.avx512.vpmadd52h.uq.",
+    "llvm.x86.avx512.rcp14.pd.",
     "llvm.x86.sse2.pause", "sched_yield",
 )  # fmt: skip
 """The functions that generated code may call: the system's `sched_yield`, and intrinsics.

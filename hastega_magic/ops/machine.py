@@ -93,6 +93,15 @@ def _shifted(a: Interval, b: Interval) -> Interval:
     return interval.shift_right(a, b if b.within(counts) else counts)
 
 
+def _estimated(x: float) -> float:
+    """1 / x cut off after 14 bits: as far from it as machines may be."""
+    exact = 1 / x if x else math.copysign(math.inf, x)
+    if not math.isfinite(exact):
+        return exact
+    mantissa, exponent = math.frexp(exact)
+    return math.ldexp(math.trunc(math.ldexp(mantissa, 15)), exponent - 15)
+
+
 def _int_op(
     name: str, arity: int, python: Function, llvm: str, opencl: str, numpy: Function | None = None
 ) -> Op:
@@ -182,6 +191,10 @@ ROWS = (
     Op("fma", 3, _fma, ufunc_float, "", None,
        llvm={"float": "call {r} @llvm.fma.{m}({t} {0}, {t} {1}, {t} {2})"},
        opencl={"float": "fma({0}, {1}, {2})"}),
+    # Within 2^-14 of 1 / x, by no rule in particular: only what comes out the same by all of them may be made of it.
+    Op("reciprocal_estimate", 1, _estimated, fixed((FLOAT,), FLOAT), "", None,
+       llvm={"float": "call {r} @llvm.x86.avx512.rcp14.pd.{bits}({t} {0}, {t} zeroinitializer, i8 -1)"},
+       opencl={"float": "1.0 / {0}"}),
     # Counts from 0 to 63 only, as for the other shifts.
     _int_op("lshr", 2, lambda a, b: wrap64((a & _MASK64) >> (b & 63)),
             "lshr {r} {0}, {1}", "as_long(as_ulong({0}) >> as_ulong({1}))"),

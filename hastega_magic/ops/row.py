@@ -27,6 +27,11 @@ class Term(Protocol):
 class Builder(Protocol):
     """Makes nodes for the rules of rows, which must not know the graph's own module."""
 
+    @property
+    def estimates(self) -> bool:
+        """Whether the target estimates reciprocals of float64 in one instruction."""
+        ...
+
     def op(self, name: str, *args: Any) -> Any:
         """A node that applies the operator `name`."""
         ...

@@ -67,7 +67,9 @@ def lower(
     `troubles`: for loops, by tag, when a turn needs Python. Elements of which `assumes` do not hold, or that one of the
     conditions `guards` leaves to Python, make no turns, as theirs might never end.
     """
-    lowering = _Lowering(GraphBuilder(leaves, ranges), target, width, troubles or {})
+    # The instructions that have no spelling for other vectors come in these sizes alone.
+    wide = (width or 8) in (2, 4, 8) and target.has("avx512f", "avx512vl") and target.vector_bits == 512
+    lowering = _Lowering(GraphBuilder(leaves, ranges, wide), target, wide, troubles or {})
     if assumes:
         lowering.entered = frozenset(node for node in postorder(roots) if node.op == "turns")
         lowering.gate = conjunction(within(each.load, each.interval) for each in assumes)
@@ -79,7 +81,7 @@ def lower(
 
 class _Lowering:
     def __init__(
-        self, builder: GraphBuilder, target: Target, width: int | None, troubles: Mapping[str, Leaving]
+        self, builder: GraphBuilder, target: Target, wide: bool, troubles: Mapping[str, Leaving]
     ) -> None:
         self.builder = builder
         self._troubles = troubles
@@ -89,8 +91,7 @@ class _Lowering:
         self.new: dict[Expr, Expr] = {}
         self.parts: list[tuple[Expr, Expr]] = []
         self._target = target
-        registers = (width or 8) in (2, 4, 8)  # the instruction has these sizes alone
-        self._ifma = registers and target.has("avx512ifma", "avx512vl") and target.vector_bits == 512
+        self._ifma = wide and target.has("avx512ifma")
         form = ModularLowering if self._ifma else FloatResidues
         self._residues = form(builder, self.lowered, lambda node, part: self.parts.append((node, part)))
 

@@ -57,7 +57,8 @@ CONSTANT_FUNCTIONS: dict[str, Callable[[Any], Any]] = {
 
 
 def _exact_reciprocal(c: float) -> bool:
-    return c != 0 and 1e-300 < abs(c) < 1e300 and (abs(c).hex().startswith("0x1.0000000000000p"))
+    """Whether 1 / c is exact, as a float32 too."""
+    return 1e-38 < abs(c) < 1e38 and (abs(c).hex().startswith("0x1.0000000000000p"))
 
 
 RULES = (

@@ -40,6 +40,9 @@ PREFETCH = 4096
 _HEAVY = 24
 """Operations of a body beyond which fewer vectors are kept in flight."""
 
+_HEAVY_TURNS = 192
+"""The same for bodies with loops: an operation waits for the one before in a turn, so other vectors have to fill in."""
+
 _VAST = 1000
 """Operations beyond which that holds for chains too: the code of hundreds of stages outgrows the instruction cache."""
 
@@ -235,7 +238,8 @@ def _schedule(body: tuple[Statement, ...], target: Target, width: int | None, la
     turning = any(node.op == "turns" for node in nodes)
     if turning:
         most //= 2  # what a loop carries stays in registers
-    for limit in (_HEAVY, 2 * _HEAVY, 4 * _HEAVY, 8 * _HEAVY):
+    heavy = _HEAVY_TURNS if turning else _HEAVY
+    for limit in (heavy, 2 * heavy, 4 * heavy, 8 * heavy):
         if len(nodes) > limit and not _chains_only(nodes):
             most = max(1, most // 2)
     for limit in (_VAST, (4 if large else 2) * _VAST):  # few elements do not earn back a long compilation

@@ -50,6 +50,27 @@ def test_trouble_in_the_second_piece_of_a_list():
     assert ran.value.tolist() == [y for y in expected if y % 9 == 0]
 
 
+@pytest.mark.parametrize("width", [0, 4, 1])
+def test_division_of_all_magnitudes(width):
+    """Around multiples, where a quotient that is off by a little would be off by one."""
+    rng = np.random.default_rng(23)
+    count = 1 << 15
+    for most, low in ((40, 0), (52, -1), (53, 0), (62, -1), (63, 0), (63, -1)):
+
+        def drawn(most=most):
+            return rng.integers(0, 2**63 - 1, count) >> (63 - rng.integers(0, most + 1, count))
+
+        y = np.maximum(drawn(), 1)
+        x = np.clip(drawn() // y * y + rng.integers(-1, 2, count), 0, 2**most - 1)
+        if low:
+            x, y = (each * rng.choice([1, -1], count) for each in (x, y))
+        cell = "q = x |> zip(y) |> map(lambda x, y: x // y)\nr = x |> zip(y) |> map(lambda x, y: x % y)"
+        ran = battery.run(cell, {"x": x, "y": y}, width=width)
+        assert ran.error is None
+        assert np.array_equal(ran.namespace["q"], x // y)
+        assert np.array_equal(ran.namespace["r"], x % y)
+
+
 def bits(value):
     return struct.pack("<d", value)
 

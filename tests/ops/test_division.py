@@ -22,14 +22,21 @@ CORNERS = [
 DIVISORS = [1, 2, 3, 4, 5, 7, 10, 61, 1000, 6700417, 2**26 + 1, 2**31 - 1, 2**52 - 1, 2**53 - 1]
 
 
-@pytest.fixture
-def divide(builder_class):
-    """Quotient and remainder by the rows' expansions, for operands known to lie in intervals."""
+@pytest.fixture(params=[False, True], ids=["divides", "estimates"], scope="session")
+def divide(builder_class, request):
+    """Quotient and remainder by the rows' expansions, for operands known to lie in intervals.
+
+    On machines that estimate reciprocals, and on others.
+    """
+    made = {}
 
     def run(x, y, x_range, y_range):
         divisor = const(y) if y_range.lo == y_range.hi else Y
-        builder = builder_class({X: x_range, Y: y_range})
-        roots = [OPS[name].expand(builder, (X, divisor)) for name in ("floordiv", "mod")]
+        key = divisor, x_range, y_range
+        if key not in made:
+            builder = builder_class({X: x_range, Y: y_range}, request.param)
+            made[key] = [OPS[name].expand(builder, (X, divisor)) for name in ("floordiv", "mod")]
+        roots = made[key]
         found = evaluate(roots, lambda node: (x, y)[node.value])
         return found[roots[0]], found[roots[1]]
 
@@ -65,22 +72,28 @@ def test_constants_below_two_to_the_53(divide, y):
         assert divide(x, -y, Interval(-limit, limit), point(-y)) == (x // -y, x % -y), x
 
 
-@given(x=st.integers(-(2**53) + 1, 2**53 - 1), y=st.integers(-(2**53) + 1, 2**53 - 1), signed=st.booleans())
-def test_small_variable_divisors(divide_small, x, y, signed):
-    found = divide_small(x, y, signed)  # must not trap where y is zero
+def sized(bits):
+    """Integers of at most so many bits, of all magnitudes alike."""
+    return st.integers(0, bits).flatmap(lambda most: st.integers(-(1 << most) + 1, (1 << most) - 1))
+
+
+@given(x=sized(53), y=sized(53), signed=st.booleans(), bits=st.sampled_from([53, 40]))
+def test_small_variable_divisors(divide, x, y, signed, bits):
+    x >>= 53 - bits
+    most = (1 << bits) - 1
+    low = 1 - 2**53 if signed or y < 0 else 0
+    found = divide(x, y, Interval(-most, most), Interval(low, 2**53 - 1))  # must not trap where y is zero
     assert not y or found == (x // y, x % y)
 
 
-@pytest.fixture(scope="session")
-def divide_small(builder_class):
-    def run(x, y, signed):
-        low = -(2**53) + 1 if signed or y < 0 else 0
-        ranges = {X: Interval(-(2**53) + 1, 2**53 - 1), Y: Interval(low, 2**53 - 1)}
-        roots = [OPS[name].expand(builder_class(ranges), (X, Y)) for name in ("floordiv", "mod")]
-        found = evaluate(roots, lambda node: (x, y)[node.value])
-        return found[roots[0]], found[roots[1]]
-
-    return run
+@given(
+    k=sized(53), y=st.integers(0, 53).flatmap(lambda bits: st.integers(1, 1 << bits)), d=st.integers(-1, 1)
+)
+def test_small_divisors_around_multiples(divide, k, y, d):
+    most = 2**53 - 1
+    x, y = min(max(k // y * y + d, -most), most), min(y, most)
+    for divisor in (y, -y):
+        assert divide(x, divisor, Interval(-most, most), Interval(-most, most)) == (x // divisor, x % divisor)
 
 
 @given(
@@ -88,9 +101,9 @@ def divide_small(builder_class):
     y=st.integers(INT64_MIN, INT64_MAX).filter(bool),
     shift=st.integers(0, 62),
 )
-def test_wide_division(divide_wide, x, y, shift):
+def test_wide_division(divide, x, y, shift):
     y = y >> shift or 1
-    assert divide_wide(x, y) == expected(x, y)
+    assert divide(x, y, INT64, INT64) == expected(x, y)
 
 
 @given(
@@ -99,20 +112,9 @@ def test_wide_division(divide_wide, x, y, shift):
     d=st.integers(-1, 1),
     sign=st.sampled_from([1, -1]),
 )
-def test_wide_division_around_multiples(divide_wide, k, y, d, sign):
+def test_wide_division_around_multiples(divide, k, y, d, sign):
     x = k // y * y + d
-    assert divide_wide(x, sign * y) == expected(x, sign * y)
-
-
-@pytest.fixture(scope="session")
-def divide_wide(builder_class):
-    roots = [OPS[name].expand(builder_class({X: INT64, Y: INT64}), (X, Y)) for name in ("floordiv", "mod")]
-
-    def run(x, y):
-        found = evaluate(roots, lambda node: (x, y)[node.value])
-        return found[roots[0]], found[roots[1]]
-
-    return run
+    assert divide(x, sign * y, INT64, INT64) == expected(x, sign * y)
 
 
 def test_a_small_range_needs_no_wide_arithmetic(builder_class):
