@@ -50,6 +50,9 @@ class Body:
     used: Mapping[Expr, frozenset[int]] = field(default_factory=dict[Expr, "frozenset[int]"])
     lost: str = ""
 
+    together = True
+    """Whether the elements of a vector are neighbours."""
+
     @property
     def lanes(self) -> int:
         """Elements of a vector."""
@@ -67,9 +70,7 @@ class Body:
     def emit(self, roots: list[Expr]) -> None:
         """Everything below the roots, operands first, vector beside vector."""
         leaves: list[Expr] = []
-        for node in postorder(roots):
-            if node in self.values:
-                continue
+        for node in postorder(roots, self.values):
             leaves.append(node)
             if node.op not in UNNAMED:  # constants and the like belong to what uses them, which follows
                 self.writer.place = self.places.get(node, 0)
@@ -160,24 +161,28 @@ class Body:
         assert isinstance(slot, int)
         source, address = self.kernel.sources[slot], self.sources[slot]
         if source.storage is None:
-            return self._range(address, number)
+            return self.of_range(address, number)
         storage = source.storage
         if source.layout == "scalar":
             kind = memory_type(storage)
             return self.splatted(
                 kind, self.writer.let(f"load {kind}, ptr {address.base}, align {storage.size}")
             )
-        if source.layout in ("even", "odd") and self.mask is None:
+        if source.layout == "dense":
+            return self._widened(self.dense(address, storage, number), storage)
+        if source.layout in ("even", "odd") and self.together and self.mask is None:
             return self._of_pairs(address, storage, number, source.layout == "odd")
-        if source.layout != "dense":
-            assert address.stride is not None
-            numbers = self.element_numbers(number)
-            stride = self.splatted("i64", address.stride)
-            offsets = self.writer.let(f"mul {self.vector('i64')} {numbers}, {stride}")
-            raw = self._gathered(address.base, "i8", offsets, storage, self.mask, 1)
-            if source.layout == "swapped":
-                raw = self._swapped(raw, storage)
-            return self._widened(raw, storage)
+        assert address.stride is not None
+        numbers = self.element_numbers(number)
+        stride = self.splatted("i64", address.stride)
+        offsets = self.writer.let(f"mul {self.vector('i64')} {numbers}, {stride}")
+        raw = self._gathered(address.base, "i8", offsets, storage, self.mask_of(number), 1)
+        if source.layout == "swapped":
+            raw = self._swapped(raw, storage)
+        return self._widened(raw, storage)
+
+    def dense(self, address: Address, storage: Storage, number: int) -> str:
+        """Neighbouring elements of an array, as they lie in memory."""
         element = memory_type(storage)
         start = self.writer.let(f"add i64 {self.position}, {number * self.lanes}")
         place = self.writer.let(f"getelementptr {element}, ptr {address.base}, i64 {start}")
@@ -190,13 +195,11 @@ class Body:
             ahead = self.writer.let(f"getelementptr i8, ptr {place}, i64 {self.kernel.schedule.prefetch}")
             self.writer.line(f"call void @llvm.prefetch.p0(ptr {ahead}, i32 0, i32 3, i32 1)")
         if self.mask is None:
-            raw = self.writer.let(f"load {vector}, ptr {place}, align {storage.size}")
-        else:
-            raw = self.writer.let(
-                f"call {vector} @llvm.masked.load.{mangled(element, self.lanes)}.p0(ptr {place}, i32 {storage.size}, "
-                f"{self.vector('i1')} {self.mask}, {vector} zeroinitializer)"
-            )
-        return self._widened(raw, storage)
+            return self.writer.let(f"load {vector}, ptr {place}, align {storage.size}")
+        return self.writer.let(
+            f"call {vector} @llvm.masked.load.{mangled(element, self.lanes)}.p0(ptr {place}, i32 {storage.size}, "
+            f"{self.vector('i1')} {self.mask}, {vector} zeroinitializer)"
+        )
 
     def _of_pairs(self, address: Address, storage: Storage, number: int, odd: bool) -> str:
         """Every other number of twice as many, the first of which is a pair's first one."""
@@ -210,7 +213,8 @@ class Body:
         numbers = ", ".join(f"i32 {2 * lane + odd}" for lane in range(lanes))
         return w.let(f"shufflevector {pairs} {both}, {pairs} poison, <{lanes} x i32> <{numbers}>")
 
-    def _range(self, address: Address, number: int) -> str:
+    def of_range(self, address: Address, number: int) -> str:
+        """Elements of a range: its start and its step are the address's base and stride."""
         assert address.stride is not None
         place = self.writer.let(f"add i64 {self.position}, {number * self.lanes}")
         scaled = self.writer.let(f"mul i64 {place}, {address.stride}")

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from hastega_magic.codegen.llvm_fold import Fold
+from hastega_magic.codegen.llvm_fold import Carried, Fold
 from hastega_magic.codegen.llvm_frame import Frame
-from hastega_magic.codegen.llvm_loops import Carried
 from hastega_magic.codegen.llvm_scan import Scans
 from hastega_magic.codegen.llvm_text import splat
 from hastega_magic.ir.kernel import TROUBLE

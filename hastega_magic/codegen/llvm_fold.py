@@ -39,6 +39,17 @@ class Register:
     start: str
 
 
+@dataclass(frozen=True)
+class Carried:
+    """What a loop carries: vectors of folds, range checks and trouble; packed positions; running sums."""
+
+    folds: list[list[list[str]]]  # fold -> vector in flight -> registers
+    ranges: list[str]
+    trouble: str
+    positions: list[str]
+    sums: list[str]
+
+
 class Fold:
     """One Accumulate statement's code."""
 
@@ -84,8 +95,8 @@ class Fold:
             return state, None
         writer, vector = body.writer, body.vector(self.element)
         mask = None if self.statement.mask is None else body[self.statement.mask][number]
-        if body.mask is not None:
-            mask = body.mask if mask is None else writer.let(f"and {body.vector('i1')} {mask}, {body.mask}")
+        if (live := body.mask_of(number)) is not None:
+            mask = live if mask is None else writer.let(f"and {body.vector('i1')} {mask}, {live}")
         if self.kind == "count":
             assert mask is not None
             ones = writer.let(f"zext {body.vector('i1')} {mask} to {vector}")

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from typing import TypeVar
 
 from hastega_magic.codegen.llvm_body import Body
-from hastega_magic.codegen.llvm_fold import Register
+from hastega_magic.codegen.llvm_fold import Carried, Register
 from hastega_magic.codegen.llvm_frame import Frame
+from hastega_magic.codegen.llvm_lanes import Picking
+from hastega_magic.codegen.llvm_refill import Refill
 from hastega_magic.codegen.llvm_store import Stores
 from hastega_magic.codegen.llvm_text import splat
+from hastega_magic.ir.expr import Expr
 
-
-@dataclass(frozen=True)
-class Carried:
-    """What a loop carries: vectors of folds, range checks and trouble; packed positions; running sums."""
-
-    folds: list[list[list[str]]]  # fold -> vector in flight -> registers
-    ranges: list[str]
-    trouble: str
-    positions: list[str]
-    sums: list[str]
+_Made = TypeVar("_Made", bound=Body)
 
 
 class Loops:
@@ -39,6 +34,8 @@ class Loops:
                 neutral = [splat(fold.element, fold.identity)] * (64 // self.frame.lanes)
                 self.frame.store_lanes(number, neutral, "0")
         self.frame.at(None)
+        if self.frame.kernel.schedule.refill:
+            return Refill(self).emit()
         w.line("%any = icmp ult i64 %begin, %main.end")
         w.line("br i1 %any, label %main, label %joined")
         return self._tail_loop(self._join(self._main_loop()))
@@ -114,7 +111,7 @@ class Loops:
         counter = len(w.lines)
         w.line("%i = phi i64 [ %begin, %start ], [ %i.next, %main ]")
         carried, places = self._phis(vectors, self._tree_in_registers, "a")
-        body = self._body("%i", vectors, None)
+        body = self.body("%i", vectors)
         after = self._turn(body, carried, self._tree_in_registers)
         w.line(f"%i.next = add i64 %i, {self.frame.kernel.schedule.step}")
         w.line("%i.more = icmp ult i64 %i.next, %main.end")
@@ -166,7 +163,7 @@ class Loops:
         carried, places = self._phis(1, False, "b")
         self.frame.at_source()
         live = w.let("sub i64 %end, %t")
-        body = self._body("%t", 1, None)
+        body = self.body("%t", 1)
         lanes = f"<{self.frame.lanes} x i64>"
         body.mask = w.let(f"icmp ult {lanes} {self.frame.iota}, {body.splatted('i64', live)}", "live")
         after = self._turn(body, carried, False)
@@ -181,20 +178,32 @@ class Loops:
         self._close(places, [(self._names(joined), "joined"), (self._names(after), turned)])
         return final
 
-    def _body(self, position: str, vectors: int, mask: str | None) -> Body:
-        return Body(
-            self.frame.writer,
-            self.frame.kernel,
-            self.frame.sources,
-            self.frame.tables,
-            self.frame.iota,
-            self.frame.origin,
+    def body(self, position: str, vectors: int) -> Body:
+        """Where the nodes of so many vectors from a position on are emitted."""
+        return self._made(Body, position, vectors)
+
+    def picking(
+        self, elements: list[str], first: list[str], masks: list[str], known: Mapping[Expr, list[str]]
+    ) -> Body:
+        """The same for elements with these numbers, those under the masks from the first ones on, in order."""
+        body = self._made(Picking, "", len(elements))
+        body.elements, body.first, body.masks, body.values = elements, first, masks, dict(known)
+        return body
+
+    def _made(self, kind: type[_Made], position: str, vectors: int) -> _Made:
+        frame = self.frame
+        return kind(
+            frame.writer,
+            frame.kernel,
+            frame.sources,
+            frame.tables,
+            frame.iota,
+            frame.origin,
             position,
             vectors,
-            mask,
-            self.frame.places.nodes,
-            stop=self.frame.stop,
-            used=self.frame.used,
+            places=frame.places.nodes,
+            stop=frame.stop,
+            used=frame.used,
         )
 
     def _turn(self, body: Body, carried: Carried, tree: bool) -> Carried:
@@ -229,14 +238,13 @@ class Loops:
                 states.append(state)
             folds.append(states)
         ranges = [
-            self._range_check(body, number, carried.ranges[number])
-            for number in range(len(self.frame.bounds))
+            self.range_check(body, number, carried.ranges[number]) for number in range(len(self.frame.bounds))
         ]
         positions, sums = self.stores.emit(body, carried.positions, carried.sums)
         self.frame.at(None)
         return Carried(folds, ranges, trouble, positions, sums)
 
-    def _range_check(self, body: Body, number: int, sticky: str) -> str:
+    def range_check(self, body: Body, number: int, sticky: str) -> str:
         """OR of all values under the bound (of their distances from a negative one): high bits tell of a violation."""
         w, i64 = self.frame.writer, body.vector("i64")
         interval, status = self.frame.bounds[number]

@@ -50,17 +50,9 @@ class Stores:
             return mask
         return self.frame.writer.let(f"and {body.vector('i1')} {mask}, {body.mask}")
 
-    def _memory_value(self, body: Body, store: Store, vector: int) -> tuple[str, str, int]:
-        """Element type in memory, vector name, bytes of an element."""
-        storage = RESULT_STORAGE[store.value.type]
-        name = body[store.value][vector]
-        if store.value.type is BOOL:
-            name = self.frame.writer.let(f"zext {body.vector('i1')} {name} to {body.vector('i8')}")
-        return memory_type(storage), name, storage.size
-
     def _dense_store(self, body: Body, number: int, store: Store, vector: int) -> None:
         w = self.frame.writer
-        element, name, size = self._memory_value(body, store, vector)
+        element, name, size = memory_value(body, store, vector)
         place = w.let(f"add i64 {body.position}, {vector * self.frame.lanes}")
         where = w.let(f"getelementptr {element}, ptr {self.frame.results[number]}, i64 {place}")
         type_ = body.vector(element)
@@ -108,7 +100,7 @@ class Stores:
         for number in members:
             store = self.frame.layout.stores[number]
             self.frame.at(store)
-            element, name, size = self._memory_value(body, store, vector)
+            element, name, size = memory_value(body, store, vector)
             if number in self.rows and (rows := self.rows[number]).early:
                 name = rows.within(name, self.frame.lanes)
                 if number in self.chains:
@@ -157,3 +149,12 @@ class Stores:
             name = w.let(f"trunc {type_} {name} to <{size} x {memory}>")
         where = w.let(f"getelementptr {memory}, ptr {self.frame.scratch[number]}, i64 {position}")
         w.line(f"store <{size} x {memory}> {name}, ptr {where}, align {storage.size}")
+
+
+def memory_value(body: Body, store: Store, vector: int) -> tuple[str, str, int]:
+    """Element type in memory, name of the vector to be stored, bytes of an element."""
+    storage = RESULT_STORAGE[store.value.type]
+    name = body[store.value][vector]
+    if store.value.type is BOOL:
+        name = body.writer.let(f"zext {body.vector('i1')} {name} to {body.vector('i8')}")
+    return memory_type(storage), name, storage.size

@@ -12,6 +12,7 @@ INTRINSICS = (
     "llvm.abs.", "llvm.smin.", "llvm.smax.", "llvm.umin.", "llvm.umax.", "llvm.fabs.", "llvm.sqrt.",
     "llvm.floor.", "llvm.ceil.", "llvm.trunc.", "llvm.rint.", "llvm.copysign.", "llvm.fma.", "llvm.bswap.",
     "llvm.ctpop.", "llvm.ctlz.", "llvm.masked.load.", "llvm.masked.store.", "llvm.masked.gather.",
+    "llvm.masked.expandload.", "llvm.masked.scatter.", "llvm.x86.avx512.mask.expand.",
     "llvm.experimental.vector.compress.", "llvm.memcpy.", "llvm.prefetch.",
     "llvm.x86.avx512.vpmadd52l.uq.", "llvm.x86.avx512.vpmadd52h.uq.",
     "llvm.x86.avx512.rcp14.pd.",

@@ -19,7 +19,7 @@ from collections.abc import Callable, Collection, Container, Iterable, Iterator,
 from dataclasses import dataclass, replace
 
 from hastega_magic.interval import Interval
-from hastega_magic.ir.expr import Expr, leaf, node_of, postorder, rewrite
+from hastega_magic.ir.expr import Expr, is_const, leaf, node_of, postorder, rewrite
 from hastega_magic.types import BOOL
 
 MOST_TURNS = 1 << 46
@@ -127,6 +127,38 @@ def truths(body: Iteration) -> dict[Expr, bool]:
         found[node] = True
         if node.op in _OPPOSITE and not any(arg.type.is_float for arg in node.args):  # NaN is neither
             found[node_of(_OPPOSITE[node.op], node.args, node.type, None)] = False
+    return found
+
+
+def leaving(body: Iteration) -> set[Expr]:
+    """Conditions of a turn that hold only in the last one."""
+    pending, found = [body.step[0]], set[Expr]()
+    while pending:
+        node = pending.pop()
+        if node.op == "and" or (node.op == "select" and is_const(node.args[2], False)):
+            pending += node.args[:2]
+        elif node.op == "select" and is_const(node.args[1], False):
+            found.add(node.args[0])
+            pending.append(node.args[2])
+        elif node.op == "not":
+            found.add(node.args[0])
+    return found
+
+
+def settled(loop: Expr) -> dict[int, tuple[Expr, Expr | None]]:
+    """Parts of the state that have their first value until the last turn: a condition under which they get another.
+
+    That one comes second (None: the condition itself, of a part that is False until then).
+    """
+    body, (starts, outside) = iteration(loop), operands(loop)
+    final = leaving(body)
+    same = dict(zip(body.outer, outside, strict=True))
+    found: dict[int, tuple[Expr, Expr | None]] = {}
+    for number, (step, start) in enumerate(zip(body.step, starts, strict=True)):
+        if number and step in final and is_const(start, False):
+            found[number] = step, None
+        elif step.op == "select" and step.args[0] in final and same.get(step.args[2], step.args[2]) is start:
+            found[number] = step.args[0], step.args[1]
     return found
 
 

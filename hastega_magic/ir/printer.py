@@ -82,6 +82,7 @@ def kernel_lines(kernel: Kernel) -> list[Line]:
     head += f", blocks of {BLOCK}, {schedule.grain} claimed at a time"
     head += ", streaming stores" if schedule.stream else ""
     head += f", prefetch {schedule.prefetch}" if schedule.prefetch else ""
+    head += ", lanes refilled" if schedule.refill else ""
     lines: list[Line] = [(head, None), *_heads(kernel.sources, kernel.tables), ("  loop", None)]
     for statement in kernel.body:
         needed = names.definitions(_needs(statement), kernel.ranges, kernel.spans)

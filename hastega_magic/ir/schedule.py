@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 BLOCK = 4096
 """Elements of a block: the unit of work, of error reporting and of the reduction tree."""
@@ -19,7 +19,8 @@ class Schedule:
     """lanes: elements of a vector; in_flight: vectors computed side by side; lanes · in_flight divides 64.
 
     `grain` blocks are claimed at a time by a thread; `stream` asks for stores that bypass the cache; `prefetch` is how
-    many bytes ahead dense sources are asked for.
+    many bytes ahead dense sources are asked for. `refill`: lanes whose element has made the turns of the loop inside
+    take the next one, in place of waiting for all others.
     """
 
     lanes: int
@@ -27,6 +28,7 @@ class Schedule:
     grain: int = 4
     stream: bool = False
     prefetch: int = 0
+    refill: bool = False
 
     @property
     def step(self) -> int:
@@ -51,12 +53,12 @@ class Tuned:
 
     def over(self, own: Schedule) -> Schedule:
         """The schedule with these decisions, of which `lanes` are made already."""
-        return Schedule(
-            own.lanes,
-            min(self.in_flight or own.in_flight, VIRTUAL_LANES // own.lanes),
-            self.grain or own.grain,
-            own.stream if self.stream is None else self.stream and own.stream,
-            own.prefetch if self.prefetch is None else self.prefetch,
+        return replace(
+            own,
+            in_flight=min(self.in_flight or own.in_flight, VIRTUAL_LANES // own.lanes),
+            grain=self.grain or own.grain,
+            stream=own.stream if self.stream is None else self.stream and own.stream,
+            prefetch=own.prefetch if self.prefetch is None else self.prefetch,
         )
 
 

@@ -19,9 +19,12 @@ from hastega_magic.ir.origins import moved
 from hastega_magic.ir.pipeline import ELEMENT_SINKS, RUNNING_SINKS, Sink
 from hastega_magic.ir.schedule import BLOCK, UNTUNED, VIRTUAL_LANES, Schedule, Tuned
 from hastega_magic.ir.target import Target
+from hastega_magic.passes.exits import chosen_on_leaving
 from hastega_magic.passes.guard import Variant
 from hastega_magic.passes.infer import Leaves
 from hastega_magic.passes.lower import lower
+from hastega_magic.passes.turning import in_flight as in_flight_of_loops
+from hastega_magic.passes.turning import refilled
 from hastega_magic.passes.variants import variants
 from hastega_magic.types import BOOL, FLOAT32, INT, Complex
 
@@ -93,12 +96,16 @@ def make_kernel(
             guards.add(each)
         body.append(each)
         served.append(tuple(outputs))
-    body = [_stepping(each, fused, leaves, target) for each in body]
+    new = chosen_on_leaving([node for each in body for node in _nodes(each)])
+    body = [_stepping(_over(each, new), fused, leaves, target) for each in body]
+    ranges = {new.get(node, node): interval for node, interval in lowered.ranges.items()}
     found = Kernel(
-        fused.sources, fused.tables, tuple(body), tuned.over(_schedule(tuple(body), target, width, large)),
-        lowered.ranges, serves=tuple(served),
+        fused.sources, fused.tables, tuple(body), tuned.over(_schedule(tuple(body), target, width, large)), ranges,
+        serves=tuple(served),
     )  # fmt: skip
-    return replace(found, origins=moved(fused.origins, lowered.images, found.roots()))
+    found = replace(found, schedule=refilled(found, target))
+    images = [(node, new.get(image, image)) for node, image in lowered.images]
+    return replace(found, origins=moved(fused.origins, images, found.roots()))
 
 
 def _stepping(statement: Statement, fused: Fused, leaves: Leaves, target: Target) -> Statement:
@@ -237,7 +244,7 @@ def _schedule(body: tuple[Statement, ...], target: Target, width: int | None, la
     most = 8 if target.vector_bits >= 512 else 4
     turning = any(node.op == "turns" for node in nodes)
     if turning:
-        most //= 2  # what a loop carries stays in registers
+        most = in_flight_of_loops(used, most)
     heavy = _HEAVY_TURNS if turning else _HEAVY
     for limit in (heavy, 2 * heavy, 4 * heavy, 8 * heavy):
         if len(nodes) > limit and not _chains_only(nodes):

@@ -1,0 +1,89 @@
+"""Schedules of kernels with loops inside: vectors in flight, and whether lanes that are done are refilled.
+
+while b: a, b = b, a % b            8 in flight: a turn is one long chain of operations that wait for each other
+                                    refilled: elements differ in how many turns they make
+for i in range(60): ...             in lockstep: all elements make as many
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hastega_magic.ir.expr import Expr, postorder
+from hastega_magic.ir.kernel import Accumulate, Kernel, Statement, Store
+from hastega_magic.ir.loop import everything, iteration, operands, results_used, uniform
+from hastega_magic.ir.schedule import Schedule
+from hastega_magic.ir.target import Target
+
+_LANES = 8
+"""Lanes for which there is an instruction that moves elements into those that are done."""
+
+
+_MANY = 8
+"""Vectors in flight where a turn is a long chain; else half as many."""
+
+_REGISTERS = 24
+"""Of 32, those that what many vectors carry from turn to turn may take."""
+
+_WORK = {"fdiv": 32, "truediv": 32, "fsqrt": 40, "sqrt": 40, "floor": 2, "rint": 2, "reciprocal_estimate": 3}
+_LATENCY = {
+    "fdiv": 24, "truediv": 24, "fsqrt": 32, "sqrt": 32, "floor": 8, "rint": 8, "reciprocal_estimate": 7, "gather": 20,
+}  # fmt: skip
+"""Halves of cycles that an operation over a vector keeps units busy for, and cycles until its result is there."""
+
+
+def in_flight(nodes: Sequence[Expr], most: int) -> int:
+    """How many vectors go through the loops side by side, of at most so many: half of them, as a rule."""
+    loops = [node for node in nodes if node.op == "turns"]
+    long = most == _MANY and len(loops) == 1 and _is_long_chain(loops[0])
+    return most if long else most // 2
+
+
+def _is_long_chain(loop: Expr) -> bool:
+    """Whether more than a few vectors are needed to keep the machine busy, and registers hold what they carry."""
+    body = iteration(loop)
+    if any(node.op in ("turns", "gather") for node in everything(body.roots())):
+        return False
+    ready: dict[Expr, int] = {}
+    work = 0
+    for node in postorder(body.step):
+        multiplies = node.op in ("mul", "wrapping_mul") and not node.type.is_float
+        if node.args:
+            work += 3 if multiplies else _WORK.get(node.op, 1)
+        floats = node.type.is_float or any(arg.type.is_float for arg in node.args)
+        taken = 15 if multiplies else _LATENCY.get(node.op, 4 if floats else 1)
+        ready[node] = max((ready[arg] for arg in node.args), default=0) + (taken if node.args else 0)
+    chain = max((ready[step] for step in body.step), default=0)
+    carried = len(body.state) - 1 + len(body.outer)
+    return 4 * chain > _MANY * work and _MANY * carried <= _REGISTERS
+
+
+def refilled(kernel: Kernel, target: Target) -> Schedule:
+    """The kernel's schedule, with lanes refilled where that can be done and should gain.
+
+    One loop, results that are stored each at its element's own place or folded in any order, 64-bit lanes of AVX-512.
+    """
+    schedule = kernel.schedule
+    fits = (
+        schedule.lanes == _LANES
+        and target.vector_bits == 512
+        and target.has("avx512f", "avx512vl")
+        and all(map(_in_any_order, kernel.body))
+    )
+    loops = [node for node in postorder(kernel.roots()) if node.op == "turns"]
+    if not fits or len(loops) != 1 or not _diverges(kernel, loops[0]):
+        return schedule
+    return Schedule(schedule.lanes, schedule.in_flight, schedule.grain, refill=True)
+
+
+def _in_any_order(statement: Statement) -> bool:
+    """Whether elements may be done in any order, of which floats would tell, and have places of their own."""
+    if isinstance(statement, Accumulate):
+        return statement.kind != "mul" and not statement.value.type.is_float
+    return not isinstance(statement, Store) or (statement.mask is None and not statement.running)
+
+
+def _diverges(kernel: Kernel, loop: Expr) -> bool:
+    body, (starts, _) = iteration(loop), operands(loop)
+    used = results_used(kernel.roots()).get(loop, frozenset[int]())
+    return body.step[0] not in uniform(body, starts, used)
