@@ -96,11 +96,11 @@ def job_of(ready: Ready) -> Job:
     """What is to be run, over as many elements as all sources have."""
     compiled, fused, workspace = ready.compiled, ready.fused, ready.workspace
     columns = [workspace.column(source) for source in fused.sources]
+    length, first = min(len(column.data) for column in columns), compiled.begin(columns)
     return Job(
         lambda number: compiled.body(number, ready.trace), len(compiled.variants.bodies), columns,
-        workspace.table_columns, min(len(column.data) for column in columns), compiled.first, compiled.learn,
-        workspace.wanted, _kept_slots(ready.loops, fused, workspace.wanted), loop=compiled.structure,
-        tuned=compiled.state.tuned,
+        workspace.table_columns, length, first, compiled.learn, workspace.wanted,
+        _kept_slots(ready.loops, fused, workspace.wanted), loop=compiled.structure, tuned=compiled.state.tuned,
     )  # fmt: skip
 
 

@@ -7,6 +7,8 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+import numpy as np
+
 from hastega_magic.compiler import known
 from hastega_magic.compiler.backends import Backend, Program, backend_of
 from hastega_magic.compiler.known import Finding
@@ -15,7 +17,7 @@ from hastega_magic.compiler.options import Options
 from hastega_magic.interval import Interval
 from hastega_magic.ir.expr import flatten
 from hastega_magic.ir.fused import Fused
-from hastega_magic.ir.kernel import Kernel
+from hastega_magic.ir.kernel import Assume, Kernel
 from hastega_magic.ir.origins import themselves
 from hastega_magic.ir.pipeline import Pipeline
 from hastega_magic.ir.schedule import UNTUNED, Tuned
@@ -23,7 +25,7 @@ from hastega_magic.passes.infer import Leaves
 from hastega_magic.passes.pipelines import ANALYSIS, CPU, FUSE, Pass, State
 from hastega_magic.passes.schedule import STREAMED
 from hastega_magic.passes.variants import Variants
-from hastega_magic.runtime.sources import TableColumn
+from hastega_magic.runtime.sources import Column, TableColumn
 from hastega_magic.trace import Trace
 
 
@@ -72,7 +74,10 @@ class CompiledLoop:
     key: str = ""
     """The hash of its structure, the same in every process."""
     first: int = 0
-    """The variant to begin with: a later one where most blocks of the last run left what the first assumes."""
+    """The variant to begin with: a later one where most blocks of an earlier run left what the first assumes."""
+    sampled: bool = False
+    """Whether a sample of the arrays decided that; `misled`: whether one has told nothing of what most blocks hold."""
+    misled: bool = False
 
     @property
     def fused(self) -> Fused:
@@ -85,8 +90,18 @@ class CompiledLoop:
         assert self.state.variants is not None
         return self.state.variants
 
+    def begin(self, columns: Sequence[Column]) -> int:
+        """The variant to begin with: an earlier one than was learned where a sample of the arrays is as it assumes."""
+        self.sampled = False
+        for number, body in enumerate(() if self.misled else self.variants.bodies[: self.first]):
+            if all(_seems_within(columns, each) for each in body.assumes):
+                self.first, self.sampled = number, True
+                break
+        return self.first
+
     def learn(self, number: int) -> None:
         """Begin with this variant from now on, unless other data would get other bits by that."""
+        self.misled = self.misled or self.sampled
         if not self.variants.ordered or number < len(self.variants.bodies) - 1:
             self.first = number
 
@@ -104,6 +119,20 @@ class CompiledLoop:
                 program = self.backend.load(state.kernel, text, self.fast_math)
                 self.bodies[number] = Body(state.kernel, program, self.backend)
         return self.bodies[number]
+
+
+_SAMPLED = 64
+"""Elements of an array that are looked at."""
+
+
+def _seems_within(columns: Sequence[Column], assume: Assume) -> bool:
+    slot = assume.load.value
+    assert isinstance(slot, int)
+    data = columns[slot].data
+    if not isinstance(data, np.ndarray) or not len(data):
+        return False
+    some = data[:: len(data) // _SAMPLED | 1]
+    return int(some.min()) in assume.interval and int(some.max()) in assume.interval
 
 
 _CACHE: OrderedDict[bytes, CompiledLoop] = OrderedDict()

@@ -8,6 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hastega_magic.compiler.loops import clear_cache
+
 BIG = battery.BIG
 MANY = 100_000
 
@@ -149,3 +151,24 @@ def test_unsigned_64_bits(text):
 def test_results_between_2_63_and_2_64_are_unsigned():
     ran = battery.run("xs |> map(lambda x: x + x)", {"xs": [2**62, 2**62 + 5, 1]})
     assert ran.value.dtype == np.uint64
+
+
+def test_smaller_values_later_are_computed_as_cheaply_as_if_they_came_first():
+    clear_cache()
+    cell = "a |> zip(b) |> map(lambda a, b: a % b)"
+    small, large = np.arange(1, 40_001), np.arange(2**60, 2**60 + 40_000)
+    kernels = []
+    for xs in (small, large, large, small):
+        ran = battery.run(cell, {"a": xs, "b": small}, on="parallel")
+        assert ran.value.tolist() == (xs % small).tolist()
+        kernels.append(ran.executions[-1].compiled.first)
+    assert kernels == [0, 1, 1, 0]
+    one = np.where(np.arange(40_000) % 4096 == 77, 2**60, 5)  # a sample misses what sends each block on
+    assert [
+        battery.run(cell, {"a": one, "b": small}, on="parallel").executions[-1].compiled.first
+        for _ in range(3)
+    ] == [
+        1,
+        1,
+        1,
+    ]
