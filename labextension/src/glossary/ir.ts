@@ -30,6 +30,7 @@ const OPERATIONS = table([
   ['gather', 'Reads each lane from its own place of a captured array.', p.gather],
   ['madd52lo', 'Adds the low half of a 52-bit product: the machine\'s exact integer multiplication.', p.map3('c + lo(a·b)', (a, b, c) => c + a * b)],
   ['madd52hi', 'Adds the high half of a 52-bit product: estimates a quotient without dividing.', p.high],
+  ['reciprocal_estimate', 'Estimates 1 / x to 14 bits, in a fraction of a division\'s time; what is made of it does not depend on the estimate.', p.map1('1 / x', a => (1 / a).toFixed(4))],
   ['fma', 'Multiplies and adds with a single rounding.', p.map3('a·b + c', (a, b, c) => a * b + c)],
   ['wrapping_(?:add|sub|mul)', 'Arithmetic modulo 2⁶⁴, where it is known that nothing is lost.', p.map2('a − b', p.minus)],
   ['(?:int|exact|uint)_(?:to_)?float|to_float(?:32|64)', 'Converts to a float.'],

@@ -18,6 +18,7 @@ const TYPES: Readonly<Record<string, string>> = {
 const VECTOR = table([
   ['vpmadd52luq', 'Multiplies the low 52 bits of two lanes and adds the low half of the 104-bit product to a third: exact integer arithmetic below 2⁵².', p.map3('c + lo(a·b)', (a, b, c) => c + a * b)],
   ['vpmadd52huq', 'Multiplies the low 52 bits of two lanes and adds the high half of the 104-bit product to a third: how a quotient is estimated without a division.', p.high],
+  ['vrcp14([ps][sd])', 'Estimates 1 / x to 14 bits for {1}: a few multiply-adds make the quotient of integers of it, in place of a slow division.', p.map1('1 / x', a => (1 / a).toFixed(4))],
   ['v?padds?([bwdq])', 'Adds the {1} of two registers, lane by lane.', p.map2('a + b', p.plus)],
   ['v?psubs?([bwdq])', 'Subtracts {1}, lane by lane.', p.map2('a − b', p.minus)],
   ['v?pmull([wdq])', 'Multiplies {1}, lane by lane, and keeps the low half of each product.', p.map2('a · b', p.product)],
