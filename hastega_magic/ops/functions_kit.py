@@ -270,6 +270,8 @@ _AS: dict[ScalarType, Callable[[Any], Any]] = {BOOL: bool, INT: int, FLOAT32: np
 class _ScalarBuilder:
     """Computes where other builders make nodes."""
 
+    estimates = False
+
     def op(self, name: str, *args: _Scalar) -> _Scalar:
         row = _PRIMITIVES[name]
         result = row.signature(tuple(arg.type for arg in args)).result
