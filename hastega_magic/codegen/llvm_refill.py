@@ -120,6 +120,7 @@ class Refill:
             for leaf, node in zip(parts.loop.outer, parts.outside, strict=True)
         }
         body = self.loops.body("", self.vectors)
+        body.lost = sums[-1]
         live, bad = turn_by_turn(body, parts.plan, fixed, state, inside["live"], bad)
         after: Lanes = {"live": live, **state}
         counted = w.let(f"add i64 {counted}, 1")
