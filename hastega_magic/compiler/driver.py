@@ -19,11 +19,13 @@ from hastega_magic.compiler.graphs import Pictures
 from hastega_magic.compiler.lanes import lane_view
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Group, Outcome
+from hastega_magic.compiler.pairs import pairs_of
 from hastega_magic.compiler.probe import found
 from hastega_magic.compiler.reach import within_reach
 from hastega_magic.compiler.run import run_loops
 from hastega_magic.compiler.stacked import MOST, LoopTexts
 from hastega_magic.compiler.statement import Bound, Loop, build_loop
+from hastega_magic.compiler.under_way import UnderWay
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import (
     NOWHERE,
@@ -41,28 +43,6 @@ from hastega_magic.runtime.numpy import NoNumpyForm
 from hastega_magic.syntax.build import BoundStage
 from hastega_magic.syntax.graph import Where
 from hastega_magic.trace import Trace
-
-
-@dataclass
-class _Run:
-    """A statement that runs alone: the value so far, the stages that are left, and the loops that ran.
-
-    `waiting`: why the next stage could not join the last loop. `execution` and `workspace` are the last loop's.
-    """
-
-    bound: Bound
-    value: object
-    rest: list[BoundStage]
-    loops: list[Loop] = field(default_factory=list[Loop])
-    execution: Execution | None = None
-    first: tuple[Execution, Loop] | None = None
-    workspace: Workspace | None = None
-    waiting: Reason | None = None
-    texts: list[LoopTexts] = field(default_factory=list[LoopTexts])
-
-    def goes_on(self, value: object, rest: Sequence[BoundStage], waiting: Reason | None = None) -> None:
-        """With another value, and fewer stages."""
-        self.value, self.rest, self.waiting = value, list(rest), waiting
 
 
 @dataclass
@@ -161,9 +141,9 @@ class Driver:
                 value = python.run(source, bound.calls())
             describe.describe_uncompiled("python", source, self.options, self.trace)
             return Outcome([bound], [value], [], None, number)
-        run = _Run(bound, source, list(bound.stages))
+        run = UnderWay(bound, source, list(bound.stages))
         while run.rest:
-            self._next(run)
+            self.go_on(run)
         if run.first is None:
             ran = "numpy" if self.options.on == "numpy" else "python"
             describe.describe_uncompiled(ran, source, self.options, self.trace)
@@ -173,7 +153,7 @@ class Driver:
         self.pictures.finish(bound.name, run.value, self.trace)
         return Outcome([bound], [run.value], run.loops, run.execution, number, run.workspace)
 
-    def _next(self, run: _Run) -> None:
+    def go_on(self, run: UnderWay) -> None:
         """The longest loop over the value so far, or the stages that Python has to run."""
         bound, value, rest = run.bound, run.value, run.rest
         if not rest[0].site.known:
@@ -203,10 +183,13 @@ class Driver:
             else:
                 self._run_loop(run, loop, workspace, reason)
 
-    def _draw(self, run: _Run, source: Iterator[object]) -> None:
+    def _draw(self, run: UnderWay, source: Iterator[object]) -> None:
         """Loops over chunks of an iterator's elements, or Python, one element after the other."""
+        unpaired = self._of_pairs(run, source)
+        if unpaired is None:
+            return
         drawing = Drawing(run.bound, run.rest, self.options, self.filename, self.trace, source)
-        why = drawing.why_not()
+        why = unpaired or drawing.why_not()
         if why:
             once = "the source is an iterator, which gives its elements only once and one by one"
             run.goes_on(self._lazily(run.bound, drawing.left, run.rest, f"{once}: {why}"), [])
@@ -227,11 +210,33 @@ class Driver:
         self.trace.add("why", text=drawing.told(why))
         run.goes_on(value, [])
 
-    def _left_to_python(self, run: _Run, reason: Reason) -> None:
+    def _of_pairs(self, run: UnderWay, source: Iterator[object]) -> str | None:
+        """Loops over the sequences of a `zip` or `enumerate`; why not ("": it is none), or None where that is done."""
+        pairs = pairs_of(source, run.rest)
+        if pairs is None:
+            return ""
+        inner, said = UnderWay(run.bound, pairs.source, list(pairs.stages)), len(self.trace.events)
+        options, pictures = replace(self.options, strict=True), Pictures(not self.options.quiet)
+        attempt = replace(self, options=options, scalars=pairs.scalars, pictures=pictures)
+        try:
+            while inner.rest:
+                attempt.go_on(inner)
+            value = pairs.value(inner.value, inner.loops)
+        except Exception as error:
+            del self.trace.events[said:]
+            return str(error).partition(" is not compiled: ")[2] or "an element raised, or needs Python"
+        pairs.exhaust()
+        self.trace.add("why", text="The source is an iterator over sequences, which the loop reads side by side.")
+        self.pictures, run.first, run.workspace = attempt.pictures, inner.first, inner.workspace
+        run.execution, run.loops, run.texts = inner.execution, inner.loops, inner.texts
+        run.goes_on(value, [])
+        return None
+
+    def _left_to_python(self, run: UnderWay, reason: Reason) -> None:
         stages = together(run.rest)
         run.goes_on(self._barrier(run.bound, run.value, stages, reason), run.rest[len(stages) :])
 
-    def _run_loop(self, run: _Run, loop: Loop, workspace: Workspace, reason: Reason | None) -> None:
+    def _run_loop(self, run: UnderWay, loop: Loop, workspace: Workspace, reason: Reason | None) -> None:
         """Run the loop; `reason`: why the stage behind is not in it."""
         bound, value, left = run.bound, run.value, run.rest[len(loop.stages) :]
         if self.options.on == "numpy":

@@ -20,6 +20,7 @@ from hastega_magic.compiler.backends import forget_inputs
 from hastega_magic.compiler.choosing import sooner_again
 from hastega_magic.compiler.driver import Driver, StrictError
 from hastega_magic.compiler.numpy_read import numpy_read
+from hastega_magic.compiler.objects import NotExact, objects
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.prepared import Again, Display, prepare
 from hastega_magic.compiler.reach import count_of
@@ -27,12 +28,10 @@ from hastega_magic.compiler.repeated import Form, Repeated
 from hastega_magic.compiler.statement import Bound
 from hastega_magic.compiler.told import remember
 from hastega_magic.errors import HastegaError, NotCompilable, Reason
-from hastega_magic.runtime.boxes import listed
 from hastega_magic.runtime.columnar import gives_numbers
 from hastega_magic.syntax.build import BoundStage
 from hastega_magic.syntax.comprehension import Ordinary
 from hastega_magic.syntax.functions import adopt
-from hastega_magic.syntax.scalars import Scalars, is_numpy
 from hastega_magic.syntax.text import Text
 from hastega_magic.trace import Trace
 from hastega_magic.types import STORAGES
@@ -53,10 +52,6 @@ _OFTEN = 8
 
 _IS_FEW = f"there are fewer than {FEW} elements: Python is faster"
 _RAISED = "it raised: Python ran it again, from the first element"
-
-
-class _NotExact(Exception):
-    """The result would differ from Python's, in value or type."""
 
 
 @dataclass(frozen=True)
@@ -116,7 +111,7 @@ class OrdinaryCode(Repeated):
             found = self._value(functions, operands, given)
             if code.start is not None and found is not _NOTHING:
                 found = _started(operands[code.start], found)
-        except _NotExact as error:
+        except NotExact as error:
             return self._left(str(error))
         except NotCompilable as error:
             return self._left(error.reason.text)
@@ -186,10 +181,10 @@ class OrdinaryCode(Repeated):
             reads = numpy_read(functions)
             scalars = given.of_numpy if given.of_numpy or reads == "arrays" else None
             if reads == "others":
-                raise _NotExact("it uses NumPy, whose scalars and functions have rules of their own")
+                raise NotExact("it uses NumPy, whose scalars and functions have rules of their own")
             used = displays if scalars is None else self._unlisted(displays)
             if not used:
-                raise _NotExact("nothing is computed")
+                raise NotExact("nothing is computed")
             pairs = zip(self.site.stages, used, strict=False)
             stages = tuple(BoundStage(site, callee, args, kwargs) for site, (callee, args, kwargs) in pairs)
             bound = Bound(replace(self.site, stages=self.site.stages[: len(used)]), source, stages)
@@ -199,10 +194,10 @@ class OrdinaryCode(Repeated):
             )
             outcome = driver.run_alone(bound, source)
             if outcome.execution is None or (scalars is not None and len(outcome.loops) != 1):
-                raise _NotExact("nothing of it is compiled")
+                raise NotExact("nothing of it is compiled")
             known = outcome.loops[0].scalars if outcome.loops else None
             value = outcome.values[0] if known is None else objects(outcome.values[0], known)
-        except (_NotExact, StrictError) as error:
+        except (NotExact, StrictError) as error:
             if self.varying:
                 self.varying, self.constant = frozenset(), True
                 return self._compile(source, functions, displays, given)
@@ -251,13 +246,13 @@ def _given(operands: tuple[object, ...], code: Ordinary) -> tuple[tuple[object, 
         if type(operand) not in _SOURCES and not _is_array(operand) and not gives_numbers(operand):
             name = type(operand).__name__
             article = "an" if name[0] in "aeiouAEIOU" else "a"
-            raise _NotExact(f"it iterates over {article} {name}, whose elements only Python can give")
+            raise NotExact(f"it iterates over {article} {name}, whose elements only Python can give")
     length = min(map(len, sources))
     if length < FEW:
-        raise _NotExact(_IS_FEW)
+        raise NotExact(_IS_FEW)
     arrays = tuple(type(operand) is np.ndarray for operand in sources)
     if any(arrays) and np.geterr()["under"] != "ignore":
-        raise _NotExact("`numpy.seterr` asks for word of underflow, which only NumPy gives")
+        raise NotExact("`numpy.seterr` asks for word of underflow, which only NumPy gives")
     if code.backwards:
         operands = tuple(_turned(each) if n in code.backwards else each for n, each in enumerate(operands))
     of_numpy = frozenset(
@@ -271,7 +266,7 @@ def _turned(operand: Any) -> object:
     if isinstance(operand, np.ndarray):
         return np.ascontiguousarray(cast("np.ndarray[Any, Any]", operand)[::-1])
     if type(operand) not in _SOURCES:
-        raise _NotExact("it goes backwards over elements that only Python can give")
+        raise NotExact("it goes backwards over elements that only Python can give")
     return operand[::-1]
 
 
@@ -283,7 +278,7 @@ def _started(start: Any, total: Any) -> Any:
         return start + total
     if type(start) is int and start == 0:
         return total
-    raise _NotExact("the sum begins with a number of another type than its elements")
+    raise NotExact("the sum begins with a number of another type than its elements")
 
 
 def _is_array(operand: object) -> bool:
@@ -294,34 +289,4 @@ def _is_array(operand: object) -> bool:
     return array.ndim == 1 and array.dtype.kind in "biuf" and array.dtype.name in STORAGES
 
 
-def objects(value: Any, scalars: Scalars) -> Any:
-    """The result of a loop over NumPy's scalars as Python code has it: a list of objects, or one.
-
-    NotExact where the loop's value does not tell.
-    """
-    if isinstance(value, np.ndarray):
-        return _listed(cast("np.ndarray[Any, Any]", value), scalars.kinds)
-    kind: Any = scalars.kinds
-    if not is_numpy(kind):
-        return value
-    if np.dtype(kind).kind == "f":
-        if type(value) is int:
-            return value  # the sum of none
-        if scalars.summed and not np.isfinite(value):
-            raise _NotExact("the sum is not finite, of which NumPy warns")
-    elif scalars.summed and value == 0 and scalars.filtered:
-        raise _NotExact("the sum is 0, perhaps of no elements, where it is Python's")
-    return kind(value)
-
-
-def _listed(array: np.ndarray[Any, Any], kinds: Any) -> list[Any]:
-    """The elements as objects of these kinds; fields of a structured array as tuples."""
-    if isinstance(kinds, tuple):
-        pairs = zip(array.dtype.names or (), cast("tuple[Any, ...]", kinds), strict=True)
-        return list(zip(*(_listed(array[name], kind) for name, kind in pairs), strict=True))
-    if not is_numpy(kinds):
-        return listed(array)
-    return listed(np.ascontiguousarray(array, dtype=np.dtype(kinds)), scalars=True)
-
-
-__all__ = ["FEW", "OrdinaryCode", "objects", "options_for"]
+__all__ = ["FEW", "OrdinaryCode", "options_for"]

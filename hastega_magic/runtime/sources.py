@@ -254,14 +254,14 @@ def _list(data: Sequence[object], name: str) -> Column:
     if kinds in ({complex}, {np.complex64}):
         return _complex(np.array(data), name, id(data))
     if len(kinds) > 1 or not kinds <= _LIST_STORAGE.keys():
-        raise NotCompilable(_of_other_kinds(kinds, name))
+        raise NotCompilable(_of_other_kinds(kinds))
     return _of_kind(data, name, kinds.pop())
 
 
-def _of_other_kinds(kinds: set[type], name: str) -> str:
+def _of_other_kinds(kinds: set[type]) -> str:
     names = ", ".join(sorted(kind.__name__ for kind in kinds))
     if all(issubclass(kind, np.number) for kind in kinds):
-        return f"the elements are NumPy's scalars ({names}): of `np.asarray({name}) |> ...` they would be compiled"
+        return f"the elements are NumPy's scalars ({names}), not Python's numbers: those of a NumPy array are compiled"
     if len(kinds) == 1:
         return f"elements of type {names} are not compiled"
     return f"the elements are of these types: {names}; numbers of one type are compiled"

@@ -1,0 +1,47 @@
+"""Results of loops over NumPy's scalars as Python code has them: lists of objects, or one."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import numpy as np
+
+from hastega_magic.runtime.boxes import listed
+from hastega_magic.syntax.scalars import Scalars, is_numpy
+
+
+class NotExact(Exception):
+    """The result would differ from Python's, in value or type."""
+
+
+def objects(value: Any, scalars: Scalars) -> Any:
+    """The result of a loop over NumPy's scalars as Python code has it: a list of objects, or one.
+
+    NotExact where the loop's value does not tell.
+    """
+    if isinstance(value, np.ndarray):
+        return _listed(cast("np.ndarray[Any, Any]", value), scalars.kinds)
+    kind: Any = scalars.kinds
+    if not is_numpy(kind):
+        return value
+    if np.dtype(kind).kind == "f":
+        if type(value) is int:
+            return value  # the sum of none
+        if scalars.summed and not np.isfinite(value):
+            raise NotExact("the sum is not finite, of which NumPy warns")
+    elif scalars.summed and value == 0 and scalars.filtered:
+        raise NotExact("the sum is 0, perhaps of no elements, where it is Python's")
+    return kind(value)
+
+
+def _listed(array: np.ndarray[Any, Any], kinds: Any) -> list[Any]:
+    """The elements as objects of these kinds; fields of a structured array as tuples."""
+    if isinstance(kinds, tuple):
+        pairs = zip(array.dtype.names or (), cast("tuple[Any, ...]", kinds), strict=True)
+        return list(zip(*(_listed(array[name], kind) for name, kind in pairs), strict=True))
+    if not is_numpy(kinds):
+        return listed(array)
+    return listed(np.ascontiguousarray(array, dtype=np.dtype(kinds)), scalars=True)
+
+
+__all__ = ["NotExact", "objects"]

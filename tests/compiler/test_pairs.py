@@ -1,0 +1,96 @@
+"""Python's `zip` and `enumerate` as sources: compiled with the values and types that Python gives."""
+
+import array
+import itertools
+import warnings
+
+import numpy as np
+import pytest
+
+from hastega_magic import pipe
+from hastega_magic.session import Options, Session
+
+RNG = np.random.default_rng(2)
+SOURCES = {
+    "i64": RNG.integers(-50, 50, 600),
+    "i32": RNG.integers(-50, 50, 600).astype("i4"),
+    "u8": RNG.integers(0, 3, 600).astype("u1"),
+    "f64": RNG.normal(size=600),
+    "f32": RNG.normal(size=600).astype("f4"),
+    "ints": list(range(590)),
+    "reals": array.array("d", range(620)),
+    "span": range(5, 700, 1),
+}
+CHAINS = {
+    "zip({0}, {1})": ("map(lambda x, y: x * y + y)", "map(lambda x, y: x - y) |> to_list", "map(max) |> sum"),
+    "enumerate({0}, 3)": ("map(lambda k, x: x * k)", "filter(lambda k, x: x > 0) |> count"),
+    "enumerate(zip({0}, {1}))": ("map(lambda k, pair: pair[0] - k) |> to_list",),
+}  # fmt: skip
+
+
+def shape(value):
+    """A value with all of its types."""
+    if isinstance(value, np.ndarray):
+        return str(value.dtype), value.tolist()
+    if isinstance(value, (list, tuple)):
+        return type(value), [shape(each) for each in value]
+    return type(value), pytest.approx(value, rel=1e-12) if isinstance(value, float) else value
+
+
+def ran(source, chain, on, names):
+    """The value and what is left of the iterator, or what was raised; and how many loops ran."""
+    session = Session(dict(names))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # NumPy's own, where it wraps
+        try:
+            cell = f"source = {source}\ny = source |> {chain}\n(y, list(source))"
+            found = session.run_cell(cell, options=Options(on=on, baseline=False, quiet=True)).value
+        except Exception as error:
+            return (type(error), str(error)), 0
+    return shape(found), session.last.report.pipelines[0].loops
+
+
+def test_as_python_does():
+    loops = cells = 0
+    for source, chains in CHAINS.items():
+        for first, second in itertools.product(SOURCES, ("i64", "f32", "ints") if "{1}" in source else ("",)):
+            for chain in chains:
+                text = source.format(first, second)
+                found, count = ran(text, chain, "simd", SOURCES)
+                assert (text, chain, found) == (text, chain, ran(text, chain, "python", SOURCES)[0])
+                loops, cells = loops + count, cells + 1
+    assert loops > 0.6 * cells
+
+
+@pytest.mark.parametrize(
+    ("source", "chain"),
+    [
+        ("zip(x, x)", "map(lambda a, b: a * b) |> to_list"),  # of one iterator: they take turns
+        ("zip(x, y)", "take(2) |> to_list"),
+        ("zip(y, x, strict=True)", "map(lambda a, b: a * b) |> sum"),
+        ("zip(y, y)", "map(lambda a, b: 10 // (b - 2)) |> to_list"),
+        ("zip(y)", "to_list"),
+        ("enumerate(reversed(y))", "to_list"),
+        ("zip(y, 'abc')", "to_list"),
+        ("zip(y, y)", "tap(seen.append) |> count"),
+    ],
+)
+def test_what_is_left_to_python_is_left_where_python_leaves_it(source, chain):
+    def names():
+        return {"x": iter([1, 2, 3]), "y": [4, 3, 2, 1], "seen": []}
+
+    found, loops = ran(source, chain, "simd", names())
+    assert found == ran(source, chain, "python", names())[0]
+    assert loops == 0
+
+
+def test_iterators_that_have_begun_and_of_several_lengths():
+    x, y = iter([1, 2, 3, 4, 5]), iter(np.arange(3))
+    next(x)
+    assert Session({"z": zip(x, y, strict=False)}).run_cell(
+        "z |> map(lambda a, b: a * b) |> to_list"
+    ).value == [0, 3, 8]
+    assert list(x) == []
+    x = iter([1, 2, 3, 4, 5])
+    assert pipe(zip(x, [1, 1], strict=False)).map(lambda a, b: a + b).sum() == 5
+    assert list(x) == [4, 5], "the first one gives an element more before the other ends"
