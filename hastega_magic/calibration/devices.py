@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -29,7 +29,7 @@ _FEW = 32 * BLOCK
 """Elements that take a GPU hardly longer than those of one block."""
 
 _TRANSFERRED = 8 << 20
-_ARRAY = 1 << 23
+_ARRAY = 1 << 22
 """Elements of the arrays that are sent and got back."""
 
 _KERNEL = "kernel"
@@ -71,14 +71,16 @@ def driver_of(info: Any) -> str:
 def _measured(info: Any, fits: list[Fit], within: float) -> Device:
     on = f"opencl:{info.number}"
     began = time.perf_counter()
-    first = timed(f"found = range(1, {BLOCK + 1}) |> sum", on)
+    first = timed(f"found = range(1, {_MORE + 1}) |> sum", on)
     compiling = [time.perf_counter() - began]
     elsewhere = others()
-    block, classes = _classes(info, elsewhere, compiling, within)
-    kernel = block.pop(_KERNEL)
     latency, pinned, pageable = _transfers(info.number, fits) if not info.unified else ((0.0, 0.0),) * 3
     sending = timed("found = xs |> sum", on, {"xs": np.arange(_ARRAY, dtype=np.float64)})
     getting = timed(f"found = range({_ARRAY}) |> map(_ * 0.5)", on)
+    known = [_Taught(first, True), _Taught(sending, False), _Taught(getting, False)]
+    taught = [*known, *_lessons(on, compiling, within)]
+    block, classes = _classes(info, taught, elsewhere)
+    kernel = block.pop(_KERNEL)
     inward, local = _slope(sending, elsewhere, f"to {info.name}", fits)
     outward, stored = _slope(getting, elsewhere, f"from {info.name}", fits)
     if not info.unified:
@@ -93,44 +95,52 @@ def _measured(info: Any, fits: list[Fit], within: float) -> Device:
     )  # fmt: skip
 
 
-def _classes(
-    info: Any, elsewhere: Callable[[], object], compiling: list[float], within: float
-) -> tuple[dict[str, float], dict[str, float]]:
-    """Seconds of an operation in a kernel over few blocks, and among many; `elsewhere`: runs between them."""
-    on = f"opencl:{info.number}"
-    few = BLOCK if info.kind == "cpu" else _FEW  # blocks lie side by side on a GPU
-    cells: list[tuple[Timed, bool]] = []
+@dataclass(frozen=True)
+class _Taught:
+    """A cell that the device has compiled. `stays`: it computes much, of what is neither sent nor got."""
+
+    cell: Timed
+    stays: bool
+
+
+def _lessons(on: str, compiling: list[float], within: float) -> Iterator[_Taught]:
+    """Lessons, as many as there is time for; adds the seconds that compiling each takes."""
     until = time.perf_counter() + within
     for lesson in (each for each in LESSONS if each.device):
         began = time.perf_counter()
         if began > until:
-            break
-        stays = lesson.source == "range" and lesson.sums  # else it is mostly sent and got
+            return
+        stays = lesson.source == "range" and lesson.sums
         try:
-            cell = timed(lesson.text(_MORE if stays else few), on, lesson.namespace(1 if stays else few))
+            cell = timed(lesson.text(_MORE if stays else _FEW), on, lesson.namespace(1 if stays else _FEW))
         except Exception:  # the device has not what this lesson needs  # noqa: S112
             continue
-        cells.append((cell, stays))
         compiling.append(time.perf_counter() - began)
-    alone = [kernel for _, kernel in in_turns([(cell, few) for cell, _ in cells], 5, 0.1, between=elsewhere)]
+        yield _Taught(cell, stays)
+
+
+def _classes(
+    info: Any, taught: Sequence[_Taught], elsewhere: Callable[[], object]
+) -> tuple[dict[str, float], dict[str, float]]:
+    """Seconds of an operation in a kernel over few blocks, and among many; `elsewhere`: runs between them."""
+    few = BLOCK if info.kind == "cpu" else _FEW  # blocks lie side by side on a GPU
+    runs = in_turns([(each.cell, few) for each in taught], 5, 0.1, between=elsewhere)
     blocks: list[tuple[dict[str, float], float]] = []
     rows: list[tuple[dict[str, float], float]] = []
-    for (cell, stays), least in zip(cells, alone, strict=True):
-        features = cell.features()
+    for each, (_, least) in zip(taught, runs, strict=True):
+        features = each.cell.features()
         counts = {name: count / features.lanes for name, count in features.operations.items()}
         blocks.append(({_KERNEL: 1.0, **{name: count * BLOCK for name, count in counts.items()}}, least))
-        if stays:
+        if each.stays:
             size = _MANY
-            _, seconds = cell.typical(size, runs=3, within=0.03)
+            _, seconds = each.cell.typical(size, runs=3, within=0.03)
             if seconds < _TOO_SHORT:
                 size = _MORE
-                _, seconds = cell.typical(size, runs=3, within=0.03)
+                _, seconds = each.cell.typical(size, runs=3, within=0.03)
             rows.append((counts, max(seconds - least, 0.1 * seconds) / size))
     unit = DIVIDER if info.kind == "cpu" else frozenset[str]()
     guess = {name: each / 8 for name, each in defaults.CLASSES.items()}
-    return (
-        class_costs(blocks, {_KERNEL: 1e-5, **guess}, unit=unit), class_costs(rows, guess, unit=unit),
-    )  # fmt: skip
+    return class_costs(blocks, {_KERNEL: 1e-5, **guess}, unit=unit), class_costs(rows, guess, unit=unit)
 
 
 def _chunk(info: Any) -> float:
@@ -144,7 +154,7 @@ def _slope(cell: Timed, elsewhere: Callable[[], object], what: str, fits: list[F
     """Seconds for each byte of eight to an element, of the run and of its kernel, from a few sizes."""
     runs: list[tuple[float, float]] = []
     kernels: list[float] = []
-    for size in (_ARRAY // 32, _ARRAY // 8, _ARRAY):
+    for size in (_ARRAY // 16, _ARRAY // 4, _ARRAY):
         pairs: list[tuple[float, float]] = []
         for _ in range(4):
             elsewhere()

@@ -121,12 +121,12 @@ class _Calls:
 
     def sample(self) -> tuple[float, float, float]:
         """Seconds, so far: of a run without its kernel, of a kernel over one element, and of handing it on."""
-        *here, (_, there) = in_turns(
-            [(cell, 1) for cell in self._cells], rounds=7, within=0.04, between=self._between
-        )
-        setup = statistics.mean(kernel for _, kernel in here)
-        call = statistics.mean(run - kernel for run, kernel in here)
-        self._found.append((max(call, 1e-7), setup, max(there - setup, 2e-6)))
+        cells = [(cell, 1) for cell in self._cells]
+        for between in (None, self._between):  # runs follow their like, or others
+            *here, (_, there) = in_turns(cells, rounds=5, within=0.02, between=between)
+            setup = statistics.mean(kernel for _, kernel in here)
+            call = statistics.mean(run - kernel for run, kernel in here)
+            self._found.append((max(call, 1e-7), setup, max(there - setup, 2e-6)))
         means = [statistics.mean(each) for each in zip(*self._found, strict=True)]
         return means[0], means[1], means[2]
 

@@ -210,7 +210,11 @@ class DeviceModel(Model):
         self.device = device
         self._features = features
         self._element = arithmetic(features, device.classes, device.kind == "cpu")
-        self._block = arithmetic(features, device.block, device.kind == "cpu")
+        # What filters leave is moved together by kernels of their own, however few it is.
+        moved = replace(features, operations={"pack": features.operations.get("pack", 0.0)})
+        rest = replace(features, operations={**features.operations, "pack": 0.0})
+        self._moved = BLOCK * arithmetic(moved, device.block)
+        self._block = arithmetic(rest, device.block, device.kind == "cpu")
         lists = machine.cpu.lists
         self._lists = [lists[name] for name in features.lists if name in lists]
         self._local = features.inward * device.local + (features.outward + features.packed) * device.stored
@@ -222,7 +226,7 @@ class DeviceModel(Model):
         crossing = max(features.bus_in * (1 - case.resident), features.bus_out)
         chunks = max(1.0, n * crossing / device.chunk) if device.chunk else 1.0
         # A kernel over a few blocks takes as long as one: the others are computed beside it.
-        alone = chunks * self._block * min(n / chunks, BLOCK)
+        alone = chunks * (self._moved + self._block * min(n / chunks, BLOCK))
         computing, local = max(alone, n * self._element), n * self._local
         return computing, local, overlapped(computing, local) + (chunks - 1) * device.kernel
 

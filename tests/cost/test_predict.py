@@ -162,6 +162,11 @@ def test_a_device_needs_a_kernel_for_each_chunk_and_few_blocks_take_as_long_as_o
     few, more = (made.predict(Case(n)).phase("kernel") for n in (BLOCK, 20 * BLOCK))
     assert few == more > 2 * GPU.kernel
     assert made.predict(Case(10**9)).phase("kernel") > 2 * few
+    packing = replace(features(4.0), operations={"pack": 1.0}, packed=8.0)
+    least = DeviceModel("opencl:0", packing, there, GPU).predict(Case(1)).phase("kernel")
+    assert least == pytest.approx(GPU.kernel + BLOCK * 1e-10 / 8), (
+        "what filters leave is moved by kernels of their own"
+    )
 
 
 def test_objects_of_long_lists_lie_in_memory():
