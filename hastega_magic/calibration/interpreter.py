@@ -60,7 +60,7 @@ class Interpreter:
 
     def figures(self) -> Python:
         """What all samples say."""
-        call = statistics.mean(self._calls)
+        call = statistics.median(self._calls)
         seconds = [
             max(statistics.mean(each) - call / _MANY, 1e-9) for each in zip(*self._lessons, strict=True)
         ]
