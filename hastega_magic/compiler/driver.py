@@ -226,7 +226,9 @@ class Driver:
             del self.trace.events[said:]
             return str(error).partition(" is not compiled: ")[2] or "an element raised, or needs Python"
         pairs.exhaust()
-        self.trace.add("why", text="The source is an iterator over sequences, which the loop reads side by side.")
+        self.trace.add(
+            "why", text="The source is an iterator over sequences, which the loop reads side by side."
+        )
         self.pictures, run.first, run.workspace = attempt.pictures, inner.first, inner.workspace
         run.execution, run.loops, run.texts = inner.execution, inner.loops, inner.texts
         run.goes_on(value, [])
