@@ -365,7 +365,8 @@ def test_a_list_that_is_made_while_it_is_computed_may_be_sooner_here(on, device,
         return [x * 3 + (x & 7) for x in xs]
 
     compiled, xs, chosen = hastega(threads=4)(scaled), list(range(70_000)), []
-    for _ in range(3):
-        assert same(compiled(xs), scaled(xs))
-        chosen.append(compiled.explain().pipelines[0].backend)
+    with costs.not_learning():  # what runs take here says nothing of that machine
+        for _ in range(3):
+            assert same(compiled(xs), scaled(xs))
+            chosen.append(compiled.explain().pipelines[0].backend)
     assert chosen == ["opencl", then, then]
