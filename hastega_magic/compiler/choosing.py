@@ -77,6 +77,11 @@ class Costs:
     bare: dict[tuple[str, Case], float] = field(default_factory=dict[tuple[str, Case], float])
     """What models say of cases that were asked of lately."""
 
+    @property
+    def names(self) -> list[str]:
+        """All back ends that predictions are made for."""
+        return ["python", "simd", "parallel", *(each.backend for each in self.outlines)]
+
     def factor(self, backend: str, n: int) -> float:
         """What was learned of the loop."""
         return costs.factor(self.loop, backend, n)
@@ -85,14 +90,14 @@ class Costs:
         """The same for several numbers of elements."""
         return costs.factors(self.loop, backend, sizes)
 
-    def seconds(self, model: Model, case: Case) -> float:
-        """The prediction, as corrected by what was learned."""
+    def seconds(self, model: Model, case: Case, factor: float | None = None) -> float:
+        """The prediction, as corrected by what was learned; `factor`: that correction, where it is known."""
         bare = self.bare.get((model.backend, case))
         if bare is None:
             if len(self.bare) >= _CASES:
                 self.bare.clear()
             bare = self.bare[model.backend, case] = model.seconds(case)
-        return bare * self.factor(model.backend, case.n)
+        return bare * (self.factor(model.backend, case.n) if factor is None else factor)
 
     def model(self, on: str) -> Model | None:
         """The model of a back end."""
@@ -105,12 +110,25 @@ class Costs:
 
 @dataclass(frozen=True)
 class Choice:
-    """What computes: `on` as `--on` has it ("opencl:0"); `waits`: the device that is to be asked later."""
+    """What computes: `on` as `--on` has it ("opencl:0"), and what decided.
+
+    factors  by back end, the corrections with which its times were compared: what this run teaches comes later
+    here     the best of the CPU's own back ends
+    waits    the device that is to be asked later
+    barred   back ends that were not to be had, and why; "" where Python might give another value
+    """
 
     on: str
     case: Case
     costs: Costs
+    factors: Mapping[str, float]
+    here: str = "parallel"
     waits: DeviceModel | None = None
+    barred: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    def instead(self, why: str) -> Choice:
+        """The CPU, as what was chosen is not to be had."""
+        return replace(self, on=self.here, waits=None, barred={**self.barred, self.on: why})
 
 
 def costs_of(compiled: CompiledLoop, kernel: Kernel, loops: Sequence[Loop], options: Options) -> Costs:
@@ -135,6 +153,12 @@ def costs_of(compiled: CompiledLoop, kernel: Kernel, loops: Sequence[Loop], opti
     return made
 
 
+def all_factors(loop: str, length: int) -> dict[str, float]:
+    """What was learned so far of a loop over so many elements, for every back end of this machine."""
+    devices = [f"opencl:{each.number}" for each in costs.machine().devices]
+    return costs.factors_of(loop, ["python", "simd", "parallel", *devices], length)
+
+
 def case_of(kernel: Kernel, features: Features, length: int) -> Case:
     """What the run begins with."""
     fresh = 0.0
@@ -153,41 +177,53 @@ def choose(
     """What is to compute the loop over so many elements."""
     known = costs_of(compiled, kernel, loops, options)
     case = case_of(kernel, known.features, length)
+    factors = costs.factors_of(known.loop, known.names, length)
     if costs.auto() == "python":  # wherever it gives the same values
         there = known.python is not None and length > 0 and fits(known.assumes, columns, loops)
-        return Choice("python" if there else "parallel", case, known)
-    times = [known.seconds(model, case) for model in known.models]
+        return Choice("python" if there else "parallel", case, known, factors)
+    times = [known.seconds(model, case, factors[model.backend]) for model in known.models]
     seconds = min(times)
     chosen: Model = known.models[times.index(seconds)]
+    here, barred = chosen.backend, dict[str, str]()
     python = known.python if length else None
-    if python is not None:
-        interpreted = known.seconds(python, case)
-        if interpreted < seconds and fits(known.assumes, columns, loops):
+    if python is None:
+        barred["python"] = ""
+    elif (interpreted := known.seconds(python, case, factors["python"])) < seconds:
+        if fits(known.assumes, columns, loops):
             chosen, seconds = python, interpreted
-    if not known.outlines:
-        return Choice(chosen.backend, case, known)
+        else:
+            barred["python"] = ""
     waits: DeviceModel | None = None
     for outline in known.outlines:
         resident = _resident(outline.device, columns, length)
         there = replace(case, resident=resident) if resident else case
-        clear = _CLEARER if outline.device.kind == "cpu" else _CLEAR
-        if outline.at_least(there) > clear * seconds:
+        clear, factor = clearly(outline.device), factors[outline.backend]
+        if outline.at_least(there) * min(1.0, factor) > clear * seconds:
             continue
         model = device_model(compiled, known, outline.device)
-        if model is None or (gain := seconds - known.seconds(model, there)) < (1 - clear) * seconds:
+        if model is None:
+            barred[outline.backend] = "which cannot run this loop here"
+            continue
+        if (gain := seconds - known.seconds(model, there, factor)) < (1 - clear) * seconds:
             continue
         if not _paid(compiled, known, outline.device, gain):
             waits = waits or model
             continue
-        return Choice(model.backend, there, known)
-    return Choice(chosen.backend, case, known, waits)
+        return Choice(model.backend, there, known, factors, here, barred=barred)
+    return Choice(chosen.backend, case, known, factors, here, waits, barred)
 
 
-def learn(choice: Choice, seconds: float) -> None:
-    """A run as it was chosen took so long, with everything compiled and in use before."""
+def clearly(device: Device) -> float:
+    """The part of the CPU's time that a device has to take at most, to be chosen."""
+    return _CLEARER if device.kind == "cpu" else _CLEAR
+
+
+def learn(choice: Choice, seconds: float) -> bool:
+    """A run as it was chosen took so long, with everything compiled and in use before; False: it teaches nothing."""
     model = choice.costs.model(choice.on)
-    if model is not None:
-        costs.note(choice.costs.loop, choice.on, choice.case.n, model.seconds(choice.case), seconds)
+    if model is None:
+        return False
+    return costs.note(choice.costs.loop, choice.on, choice.case.n, model.seconds(choice.case), seconds)
 
 
 def sooner_again(choice: Choice | None) -> bool:
@@ -295,6 +331,6 @@ def _resident(device: Device, columns: Sequence[Column], length: int) -> float:
 
 
 __all__ = [
-    "Choice", "Costs", "Curves", "case_of", "choose", "costs_of", "device_model", "is_built", "learn", "lowered",
+    "Choice", "Costs", "Curves", "all_factors", "case_of", "choose", "clearly", "costs_of", "device_model", "is_built", "learn", "lowered",
     "refused",
 ]  # fmt: skip

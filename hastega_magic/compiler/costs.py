@@ -10,7 +10,7 @@ import time
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import hastega_magic
 from hastega_magic.cost import defaults
@@ -81,7 +81,7 @@ def adopt(found: Machine, where: Store | None = None) -> bool:
     with _LOCK:
         if where is not None:
             _KNOWN.store = where
-        _KNOWN.machine, _KNOWN.learned = found, Learned()
+        _KNOWN.machine, _KNOWN.learned = found, Learned(calibrated=found.calibrated)
         return store().keep(found)
 
 
@@ -98,34 +98,43 @@ def learned() -> Learned:
         return found
     with _LOCK:
         if _KNOWN.learned is None:
-            _KNOWN.learned, _KNOWN.saved = Learned.from_dict(store().read().get("learned")), time.monotonic()
+            _KNOWN.learned = Learned.from_dict(store().read().get("learned"), machine().calibrated)
+            _KNOWN.saved = time.monotonic()
         return _KNOWN.learned
 
 
-def note(loop: str, backend: str, n: int, predicted: float, measured: float) -> None:
-    """Learn from a run of a known loop: what the bare model said, and what it took (seconds)."""
+def note(loop: str, backend: str, n: int, predicted: float, measured: float) -> bool:
+    """Learn from a run of a known loop: what the bare model said, and what it took (seconds).
+
+    False where nothing is learned from it.
+    """
     if not _KNOWN.learns:
-        return
+        return False
     with _LOCK:
-        found = learned()
-        found.note(loop, backend, n, predicted, measured)
+        accepted = learned().note(loop, backend, n, predicted, measured)
         if time.monotonic() - _KNOWN.saved > _EVERY:
             save()
+        return accepted
 
 
 def save() -> None:
-    """Write down what was learned since the last time."""
+    """Write down what was learned since the last time; nothing where another calibration lies there by now."""
     with _LOCK:
         found = _KNOWN.learned
         _KNOWN.saved = time.monotonic()
-        if found is None or not found.runs:
+        if found is None or not found.noted:
             return
-        found.runs = 0
 
         def changed(data: Json) -> Json:
-            return {**data, "learned": found.merged(Learned.from_dict(data.get("learned"))).to_dict()}
+            stored: object = data.get("machine")
+            there = cast("Json", stored) if isinstance(stored, dict) else {}
+            if there.get("calibrated", found.calibrated) != found.calibrated:
+                return data
+            both = found.merged(Learned.from_dict(data.get("learned"), found.calibrated))
+            return {**data, "learned": both.to_dict()}
 
         store().update(changed)
+        found.noted.clear()
 
 
 atexit.register(save)
@@ -144,6 +153,11 @@ def not_learning() -> Generator[None]:
 def factor(loop: str, backend: str, n: int) -> float:
     """By what the model's time is to be multiplied."""
     return factors(loop, backend, (n,))[0]
+
+
+def factors_of(loop: str, backends: Sequence[str], n: int) -> dict[str, float]:
+    """The same for several back ends, by their names."""
+    return {each: factor(loop, each, n) for each in backends}
 
 
 def factors(loop: str, backend: str, sizes: Sequence[int]) -> list[float]:
@@ -167,6 +181,6 @@ def pinned(backend: str) -> Generator[None]:
 
 
 __all__ = [
-    "AUTO", "adopt", "auto", "factor", "factors", "forget", "identity", "learned", "machine", "not_learning", "note",
+    "AUTO", "adopt", "auto", "factor", "factors", "factors_of", "forget", "identity", "learned", "machine", "not_learning", "note",
     "pinned", "save", "store",
 ]  # fmt: skip

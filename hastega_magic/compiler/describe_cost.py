@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from hastega_magic.compiler.choosing import Costs, Curves, case_of, costs_of, lowered
+from hastega_magic.compiler.choosing import Choice, Costs, Curves, case_of, clearly, costs_of, lowered
 from hastega_magic.compiler.execute import Execution
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.statement import Loop
@@ -34,27 +34,30 @@ def cost_of(execution: Execution, loops: Sequence[Loop], options: Options) -> di
     if not execution.length:
         return {}
     kernel = cpu_kernel(execution)
-    known = costs_of(execution.compiled, kernel, loops, options)
     choice = execution.choice
+    known = choice.costs if choice is not None else costs_of(execution.compiled, kernel, loops, options)
     case = choice.case if choice is not None else replace(
         case_of(kernel, known.features, execution.length), fresh=_fresh(execution)
     )  # fmt: skip
     models: list[Model] = [known.interpreted, *reversed(known.models)]
     models += [known.devices.get(each.device.number) or each for each in known.outlines]
-    predicted = [model.predict(case).scaled(known.factor(model.backend, case.n)) for model in models]
+    # What this run has taught is no part of what was predicted.
+    before = choice.factors if choice is not None else execution.factors
+    predicted = [model.predict(case).scaled(before.get(model.backend, 1.0)) for model in models]
     ran = f"opencl:{_device(execution)}" if execution.backend.language == "opencl" else execution.on
     chosen = next((each for each in predicted if each.backend == ran), None)
     because = ""
     if choice is not None and chosen is not None:
         others = [each for each in predicted if each is not chosen and not _twin(each, chosen)]
-        if known.python is None:
-            others = [each for each in others if each.backend != "python"]
-        because = sentence(chosen, others, known.features, case, known.machine, units.seconds)
+        others = [each for each in others if choice.barred.get(each.backend) != ""]
+        because = sentence(
+            chosen, others, known.features, case, known.machine, units.seconds, _barred(choice)
+        )
         if choice.waits is not None:
             name, spent = choice.waits.device.name, units.seconds(choice.waits.device.compile)
             because = f"{because[:-1]}; {name} would be faster, once its compiler's {spent} are worth it."
         if execution.cached and not 1 / _FAR < execution.seconds / max(chosen.seconds, 1e-12) < _FAR:
-            because += f" It took {units.seconds(execution.seconds)}, which corrects the prediction."
+            because += f" It took {units.seconds(execution.seconds)}{_taught(execution)}."
         if execution.on == "python":
             because += " The compiled loop is shown, and was not run."
         if not known.machine.calibrated:
@@ -87,6 +90,26 @@ def _curves(
     ]
     met = [{"faster": one, "than": other, "n": n} for one, other, n in last.crossings]
     return {"curves": rows, "crossings": met}
+
+
+def _barred(choice: Choice) -> dict[str, str]:
+    """Why back ends were not chosen that are predicted to be faster."""
+    words = {
+        f"opencl:{each.number}": f"not clearly less: a device has to fall below {100 * clearly(each):.0f} %"
+        for each in choice.costs.machine.devices
+    }
+    if choice.waits is not None:
+        words[choice.waits.backend] = ""
+    return words | {name: why for name, why in choice.barred.items() if why}
+
+
+def _taught(execution: Execution) -> str:
+    """What a run that took another time than was predicted is worth."""
+    if execution.learned:
+        return ", which corrects the prediction"
+    if execution.recovered or execution.choice is None or execution.on != execution.choice.on:
+        return ""
+    return ", too far from the prediction to be believed once; a second run like it corrects it"
 
 
 def _apart(one: float, other: float) -> float:

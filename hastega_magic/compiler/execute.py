@@ -63,6 +63,10 @@ class Execution:
     choice: Choice | None = None
     """What `--on auto` chose, and from what; `choosing`: the seconds that took."""
     choosing: float = 0.0
+    factors: Mapping[str, float] = field(default_factory=dict[str, float])
+    """By back end, what was learned before this run, where it was not chosen."""
+    learned: bool = False
+    """Whether the run corrects the cost model."""
 
 
 @dataclass(frozen=True)

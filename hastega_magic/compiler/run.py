@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from hastega_magic.compiler.backends import Backend, Cpu, backend_of
 from hastega_magic.compiler.by_python import NotAlike, python_values
-from hastega_magic.compiler.choosing import Choice, choose, is_built, learn, refused
+from hastega_magic.compiler.choosing import Choice, all_factors, choose, is_built, learn, refused
 from hastega_magic.compiler.costs import auto
 from hastega_magic.compiler.execute import Execution, Ready, compiled_on, execute, job_of
 from hastega_magic.compiler.options import Options
@@ -41,7 +41,10 @@ def run_loops(
 def run_compiled(ready: Ready, backend: Backend, tune: bool = False) -> Execution:
     """The same from where the loop is compiled."""
     if ready.options.on != "auto":
-        return execute(ready, backend, tune)
+        execution = execute(ready, backend, tune)
+        if not ready.options.quiet:  # a report may be made after other runs, which teach
+            execution.factors = all_factors(ready.compiled.key, execution.length)
+        return execution
     columns = [ready.workspace.column(source) for source in ready.fused.sources]
     length = min(len(column.data) for column in columns)
     kernel = ready.compiled.body(ready.compiled.first, ready.trace).kernel
@@ -49,12 +52,12 @@ def run_compiled(ready: Ready, backend: Backend, tune: bool = False) -> Executio
     choice = choose(ready.compiled, kernel, ready.loops, columns, length, ready.options)
     choosing = time.perf_counter() - began
     if choice.on == "python" and tune:  # there is nothing to tune in Python
-        choice = replace(choice, on="parallel")
+        choice = choice.instead("which has no schedules to tune")
     execution = _chosen(ready, choice, tune)
     execution.choosing = choosing
     warm = execution.cached and execution.length and not execution.recovered
     if warm and execution.on == choice.on:
-        learn(choice, execution.seconds)
+        execution.learned = learn(choice, execution.seconds)
     return execution
 
 
@@ -63,14 +66,14 @@ def _chosen(ready: Ready, choice: Choice, tune: bool) -> Execution:
     if choice.on == "python":
         with contextlib.suppress(NotAlike):
             return _by_python(ready, choice)
-        choice = replace(choice, on="parallel")
+        choice = choice.instead("")
     if choice.on.startswith("opencl"):
         told = len(ready.trace.events)
         with contextlib.suppress(HastegaError):
             return _on_device(ready, choice, tune)
         del ready.trace.events[told:]
         refused(choice.costs, choice.on)
-        choice = replace(choice, on="parallel")
+        choice = choice.instead("which failed")
     given = replace(ready.options, on=choice.on)
     execution = execute(replace(ready, options=given), backend_of(given), tune)
     if here(execution.threads, -(-execution.length // BLOCK), short=not choice.costs.features.inner):

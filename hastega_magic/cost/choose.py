@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from hastega_magic.cost.features import Features
@@ -45,15 +45,23 @@ def sentence(
     case: Case,
     machine: Machine,
     said: Callable[[float], str],
+    barred: Mapping[str, str] | None = None,
 ) -> str:
-    """Why the chosen back end, with the figures. `said`: seconds in words."""
+    """Why the chosen back end, with the figures. `said`: seconds in words.
+
+    `barred`: by back end, what kept it from being chosen; told where it is predicted to take less.
+    """
     names = Names({f"opencl:{each.number}": each.name for each in machine.devices})
     first = f"{names.of(chosen, first=True)}: predicted {said(chosen.seconds)}"
     why = _why(chosen, features, case, machine, said)
-    rest = [_against(each, names, said) for each in _apart(sorted(others, key=lambda each: each.seconds))]
-    transfer = next(
-        (each for each in others if each.bound == "transfer" and each.backend.startswith("opencl")), None
-    )
+    rest: list[str] = []
+    for each in _apart(sorted(others, key=lambda each: each.seconds)):
+        why_not = (barred or {}).get(each.backend, "") if each.seconds < chosen.seconds else ""
+        rest.append(_against(each, names, said) + (f" ({why_not})" if why_not else ""))
+    transfer = None
+    if not chosen.backend.startswith("opencl"):
+        slower = [each for each in others if each.seconds > chosen.seconds]
+        transfer = next((each for each in slower if each.bound == "transfer"), None)
     more = f"; {_break_even(transfer, features, case, machine)}" if transfer is not None else ""
     return f"{first}{why}{'; ' if rest else ''}{', '.join(rest)}{more}."
 
@@ -72,17 +80,28 @@ def _why(
     chosen: Prediction, features: Features, case: Case, machine: Machine, said: Callable[[float], str]
 ) -> str:
     if chosen.backend == "python":
-        return f" for {case.n} elements, less than a call of compiled code"
+        call = machine.cpu.call + machine.cpu.setup
+        less = ", less than a call of compiled code" if chosen.seconds < call else ""
+        return f" for {_elements(case.n)}{less}"
     threads = machine.cpu.all
     if chosen.backend == "parallel" and chosen.threads < threads.count and case.n <= SHORT * BLOCK:
         return f", too short for {threads.count} threads, which take {said(threads.start)} to start"
-    return f" ({_BOUNDS[chosen.bound]})"
+    if chosen.bound != "launch":
+        return f" ({_BOUNDS[chosen.bound]})"
+    if chosen.backend.startswith("opencl"):
+        return " (bound by its launch)"
+    return f" (bound by {_BEGINNING if chosen.threads == 1 else f'starting {chosen.threads} threads'})"
 
 
 _BOUNDS = {
     "arithmetic": "bound by arithmetic", "memory": "bound by memory", "transfer": "bound by transfers",
-    "conversion": "bound by conversion", "launch": "bound by the call itself",
+    "conversion": "bound by conversion",
 }  # fmt: skip
+_BEGINNING = "what even one element takes"
+
+
+def _elements(n: int) -> str:
+    return f"{n} element{'' if n == 1 else 's'}"
 
 
 def _against(other: Prediction, names: Names, said: Callable[[float], str]) -> str:
@@ -98,7 +117,7 @@ def _break_even(device: Prediction, features: Features, case: Case, machine: Mac
     """From how many operations an element the transfers would be worth it."""
     each = sum(machine.cpu.classes.get(name, 0.0) for name in ("simple", "float", "multiply")) / 3
     speed = machine.cpu.all.speed
-    operations = device.seconds * speed * features.lanes / (max(case.n, 1) * each)
+    operations = device.seconds * speed * features.lanes / (max(case.n, 1) * max(each, 1e-15))
     return f"break-even only from about {_two_digits(operations)} operations an element"
 
 

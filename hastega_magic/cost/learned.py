@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any, cast
 
@@ -31,8 +31,17 @@ _SLOW = 0.02
 _MOST = math.log(2.0)
 """A back end's factor stays between a half and two: beyond, the machine is to be calibrated anew."""
 
-_ONCE, _AGAIN = math.log(8.0), math.log(1e4)
+_ONCE, _AGAIN = math.log(8.0), math.log(1e12)
 """Bounds of a loop's own factor, after one run (during which the machine may have slept) and after more."""
+
+_DOUBTFUL, _ALIKE = math.log(1e4), math.log(2.0)
+"""A run so far from the prediction is a clock that jumped, unless the next one is as far, within a factor of two."""
+
+_MOST_ELEMENTS, _MOST_SECONDS = 2**62, 1e9
+"""What is stored beyond these is no run."""
+
+Place = tuple[str, str, int]
+"""A loop, a back end and a power of two of elements."""
 
 
 _KIN = {"simd": "parallel", "parallel": "simd"}
@@ -55,7 +64,7 @@ class _Size:
 
 @dataclass
 class Learned:
-    """Everything that was learned on one machine, with one calibration."""
+    """Everything that was learned on one machine, with one calibration: `calibrated`, when that was made."""
 
     factors: dict[str, float] = field(default_factory=dict[str, float])
     """By back end, the logarithm of its factor."""
@@ -63,27 +72,36 @@ class Learned:
         default_factory=OrderedDict[str, dict[str, dict[int, _Size]]]
     )
     """By the hash of the loop, back end and power of two."""
-    runs: int = 0
-    """Since it was read or written."""
+    calibrated: str = ""
+    noted: dict[Place, int] = field(default_factory=dict[Place, int])
+    """How many runs since it was read or written."""
+    doubted: dict[Place, float] = field(default_factory=dict[Place, float])
+    """The last run that was too far from its prediction to be taken for one, as the logarithm of the ratio."""
 
-    def note(self, loop: str, backend: str, n: int, predicted: float, measured: float) -> None:
-        """A run of n elements, and what the bare model said of it (seconds)."""
-        if not (n > 0 and predicted > 0 and 0 < measured < math.inf):
-            return
-        ratio = math.log(measured / predicted)
-        if not -_AGAIN < ratio < _AGAIN:  # a clock that jumped, or a machine that slept
-            return
+    def note(self, loop: str, backend: str, n: int, predicted: float, measured: float) -> bool:
+        """A run of n elements, and what the bare model said of it (seconds); False where nothing is learned from it."""
+        if not (n > 0 and predicted > 0 and 0 < measured < _MOST_SECONDS):
+            return False
+        ratio, place = math.log(measured / predicted), (loop, backend, n.bit_length() - 1)
+        runs = [ratio]
+        if abs(ratio) >= _DOUBTFUL:
+            last = self.doubted.get(place)
+            self.doubted[place] = ratio
+            if last is None or abs(ratio - last) > _ALIKE:
+                return False
+            runs = [last, ratio]
+        self.doubted.pop(place, None)
         sizes = self.loops.setdefault(loop, {}).setdefault(backend, {})
-        power = n.bit_length() - 1
-        known = sizes.setdefault(power, _Size(n, [], measured))
+        known = sizes.setdefault(place[2], _Size(n, [], measured))
         known.n, known.seconds = n, measured
-        known.ratios = [*known.ratios, ratio][-_KEPT:]
+        known.ratios = [*known.ratios, *runs][-_KEPT:]
         self.loops.move_to_end(loop)
         while len(self.loops) > LOOPS:
             self.loops.popitem(last=False)
         old = self.factors.get(backend, 0.0)
         self.factors[backend] = min(max(old + _SLOW * (min(max(ratio, -_MOST), _MOST) - old), -_MOST), _MOST)
-        self.runs += 1
+        self.noted[place] = self.noted.get(place, 0) + len(runs)
+        return True
 
     def factor(self, loop: str, backend: str, n: int) -> float:
         """By what the model's time for n elements is to be multiplied."""
@@ -115,13 +133,15 @@ class Learned:
             }
             for loop, backends in self.loops.items()
         }
-        return {"factors": dict(self.factors), "loops": loops}
+        return {"calibrated": self.calibrated, "factors": dict(self.factors), "loops": loops}
 
     @classmethod
-    def from_dict(cls, data: object) -> Learned:
-        """What `to_dict` gave; of anything else as much as can be read."""
-        found = cls()
+    def from_dict(cls, data: object, calibrated: str) -> Learned:
+        """What `to_dict` gave, if it is of this calibration; of anything else as much as can be read."""
+        found = cls(calibrated=calibrated)
         given = _mapping(data)
+        if given.get("calibrated") != calibrated:
+            return found
         for backend, factor in _mapping(given.get("factors")).items():
             if _is_number(factor) and abs(cast(float, factor)) <= _MOST:
                 found.factors[backend] = cast(float, factor)
@@ -136,11 +156,19 @@ class Learned:
         return found
 
     def merged(self, other: Learned) -> Learned:
-        """With what another process has stored meanwhile: loops of both, where both know one, this one's."""
-        found = Learned(dict(other.factors) | self.factors, OrderedDict(other.loops))
-        for loop, backends in self.loops.items():
-            found.loops[loop] = {**found.loops.get(loop, {}), **backends}
-            found.loops.move_to_end(loop)
+        """What another process has stored meanwhile, and the runs that were noted here since this was read or written.
+
+        `other` is used up.
+        """
+        found = Learned(other.factors, other.loops, self.calibrated, doubted=self.doubted)
+        for (loop, backend, power), count in self.noted.items():
+            mine = self.loops.get(loop, {}).get(backend, {}).get(power)
+            if mine is not None:
+                found.factors[backend] = self.factors[backend]
+                sizes = found.loops.setdefault(loop, {}).setdefault(backend, {})
+                before = sizes[power].ratios if power in sizes else []
+                sizes[power] = replace(mine, ratios=[*before, *mine.ratios[-count:]][-_KEPT:])
+                found.loops.move_to_end(loop)
         while len(found.loops) > LOOPS:
             found.loops.popitem(last=False)
         return found
@@ -166,7 +194,11 @@ def _is_number(value: object) -> bool:
 
 def _size(row: object) -> _Size | None:
     items = cast("list[Any]", row) if isinstance(row, list) else []
-    if len(items) < 3 or not all(map(_is_number, items)) or items[0] < 1 or items[1] <= 0:
+    if len(items) < 3 or not all(map(_is_number, items)):
+        return None
+    if not (1 <= items[0] <= _MOST_ELEMENTS and 0 < items[1] < _MOST_SECONDS):
+        return None
+    if not all(abs(each) <= _AGAIN for each in items[2:]):
         return None
     return _Size(int(items[0]), [float(each) for each in items[2:]][-_KEPT:], float(items[1]))
 

@@ -249,6 +249,8 @@ class DeviceModel(Model):
         device = self.device
         computing, local, working = self._kernels(case)
         listing, sent, got, unlisting = self._outside(case)
+        if device.shared:  # nothing is sent: what new memory takes is the kernel's
+            working, local, got = max(working, got), max(local, got), 0.0
         seconds = device.launch + max(listing, working, math.hypot(sent, got)) + unlisting
         phases = _there(
             call=device.launch - device.kernel, convert_in=listing, to_device=sent, kernel=device.kernel + working,
