@@ -331,6 +331,6 @@ def _resident(device: Device, columns: Sequence[Column], length: int) -> float:
 
 
 __all__ = [
-    "Choice", "Costs", "Curves", "all_factors", "case_of", "choose", "clearly", "costs_of", "device_model", "is_built", "learn", "lowered",
-    "refused",
+    "Choice", "Costs", "Curves", "all_factors", "case_of", "choose", "clearly", "costs_of", "device_model",
+    "is_built", "learn", "lowered", "refused",
 ]  # fmt: skip

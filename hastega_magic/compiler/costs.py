@@ -181,6 +181,6 @@ def pinned(backend: str) -> Generator[None]:
 
 
 __all__ = [
-    "AUTO", "adopt", "auto", "factor", "factors", "factors_of", "forget", "identity", "learned", "machine", "not_learning", "note",
-    "pinned", "save", "store",
+    "AUTO", "adopt", "auto", "factor", "factors", "factors_of", "forget", "identity", "learned", "machine",
+    "not_learning", "note", "pinned", "save", "store",
 ]  # fmt: skip

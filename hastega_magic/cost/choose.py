@@ -97,7 +97,7 @@ _BOUNDS = {
     "arithmetic": "bound by arithmetic", "memory": "bound by memory", "transfer": "bound by transfers",
     "conversion": "bound by conversion",
 }  # fmt: skip
-_BEGINNING = "what even one element takes"
+_BEGINNING = "the call and the kernel's start"
 
 
 def _elements(n: int) -> str:

@@ -34,8 +34,8 @@ _MOST = math.log(2.0)
 _ONCE, _AGAIN = math.log(8.0), math.log(1e12)
 """Bounds of a loop's own factor, after one run (during which the machine may have slept) and after more."""
 
-_DOUBTFUL, _ALIKE = math.log(1e4), math.log(2.0)
-"""A run so far from the prediction is a clock that jumped, unless the next one is as far, within a factor of two."""
+_DOUBTFUL, _ALIKE = math.log(1e4), math.log(8.0)
+"""A run so far from the prediction is a clock that jumped, unless the next one is about as far."""
 
 _MOST_ELEMENTS, _MOST_SECONDS = 2**62, 1e9
 """What is stored beyond these is no run."""

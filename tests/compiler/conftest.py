@@ -3,6 +3,9 @@
 import battery
 import pytest
 
+from hastega_magic.compiler import costs
+from hastega_magic.cost.learned import Learned
+
 BACKENDS = ("parallel", "opencl")
 
 WHOLE = ("test_errors", "test_facts", "test_integers", "test_sources", "test_structure")
@@ -29,3 +32,16 @@ def backend(request):
         pytest.importorskip("pyopencl")
     with battery.on_backend(name, quiet=_module(request.module) not in REPORTING):
         yield name
+
+
+@pytest.fixture
+def on(monkeypatch):
+    """Let the process believe that it runs on a machine."""
+    monkeypatch.delenv(costs.AUTO)
+
+    def use(found):
+        monkeypatch.setattr(costs._KNOWN, "machine", found)
+        monkeypatch.setattr(costs._KNOWN, "learned", Learned(calibrated=found.calibrated if found else ""))
+        return found
+
+    return use

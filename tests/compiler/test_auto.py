@@ -1,39 +1,17 @@
 """`--on auto` on made-up machines: what is chosen, that nobody can tell it by the values, and what the report says."""
 
-import math
-import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from machines import CLASSES, GPU, machine
 
 from hastega_magic import hastega
 from hastega_magic.compiler import costs
 from hastega_magic.compiler.choosing import is_built
-from hastega_magic.cost.learned import Learned
-from hastega_magic.cost.store import Store
 from hastega_magic.lazy import pipe
-from hastega_magic.report import units
 from hastega_magic.session import Options, Session
 
-
-@pytest.fixture
-def on(monkeypatch):
-    """Let the process believe that it runs on a machine."""
-    monkeypatch.delenv(costs.AUTO)
-
-    def use(found):
-        monkeypatch.setattr(costs._KNOWN, "machine", found)
-        monkeypatch.setattr(costs._KNOWN, "learned", Learned())
-        return found
-
-    return use
-
-
-BACKENDS = ("python", "parallel", "opencl:0", "opencl:1")
 SLOW_PYTHON = machine(python=1e-3)
 QUICK_PYTHON = replace(machine(python=1e-15), python=replace(machine(python=1e-15).python, call=1e-9))
 
@@ -229,87 +207,6 @@ def test_figures_are_assumed_where_nothing_was_measured(on, tmp_path, monkeypatc
     assert found.devices == ()
     assert found.identity == costs.identity()
     assert costs.machine() is found
-
-
-def test_a_wrong_choice_is_noticed_and_not_made_again(on):
-    there = machine(python=2e-11)  # which says that Python takes next to nothing for any number of elements
-    on(there)
-    session = Session({}, Options(baseline=False))
-    text = "wrong = range(300_000) |> map(lambda x: x * 5 + 11) |> sum"
-    chosen = []
-    for _ in range(6):
-        session.run_cell(text)
-        report = session.last_report.to_dict()["pipelines"][0]
-        chosen.append(report["backend"])
-        if len(chosen) == 2:
-            assert "which corrects the prediction" in report["cost"]["because"]
-    assert chosen[:2] == ["python", "python"], "a first run, which compiles, tells nothing"
-    assert "python" not in chosen[4:], "it took ten times as long as one thread is predicted to"
-    rows = {row["backend"]: row["seconds"] for row in report["cost"]["predicted"]}
-    assert rows["python"] > 5 * rows["simd"]
-
-
-def test_what_was_predicted_is_told_and_not_what_was_learned_since(on):
-    on(machine())
-    session = Session({}, Options(baseline=False))
-    text = "told = range(10) |> map(lambda x: x * 7 + 19)"
-    rows, factors = [], []
-    for options in (None, None, Options(on="parallel", baseline=False)):
-        factors.append(dict(costs.learned().factors))
-        session.run_cell(text, options=options)
-        cost = session.last_report.to_dict()["pipelines"][0]["cost"]
-        rows.append({row["backend"]: row["seconds"] for row in cost["predicted"]})
-        assert cost["measured"] != rows[-1][cost["chosen"]]
-        if len(rows) == 2:
-            took = cost["measured"] / rows[-1]["python"]
-            assert ("which corrects the prediction" in cost["because"]) == (not 1 / 1.5 < took < 1.5)
-    assert factors[1] == {}, "a first run tells nothing"
-    assert rows[0] == rows[1]
-    assert rows[2]["python"] != rows[1]["python"], "the third was predicted with what the second taught"
-
-
-@settings(max_examples=25)
-@given(st.lists(st.floats(0.05, 20.0), min_size=4, max_size=4))
-def test_what_is_predicted_to_be_faster_and_not_chosen_has_its_reason(factors):
-    there = machine(GPU, replace(GPU, number=1, kind="cpu", shared=True, name="Another"))
-    session = Session({"xs": np.arange(300_000)}, Options(baseline=False))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.delenv(costs.AUTO)
-        patch.setattr(costs._KNOWN, "machine", there)
-        logs = [math.log(max(min(each, 2.0), 0.5)) for each in factors]
-        patch.setattr(costs._KNOWN, "learned", Learned(dict(zip(BACKENDS, logs, strict=True))))
-        session.run_cell("why = xs |> map(lambda x: x * 11 + 3) |> sum")
-    cost = session.last_report.to_dict()["pipelines"][0]["cost"]
-    seconds = {row["backend"]: row["seconds"] for row in cost["predicted"]}
-    assert f"predicted {units.seconds(seconds[cost['chosen']])}" in cost["because"]
-    for backend, name in (("opencl:0", "A GPU"), ("opencl:1", "Another")):
-        said = re.search(
-            rf"{name} ([^,;(]*?)(?:, its kernel [^(,;]*)?( \([^)]*\))?(?:[,;]|\.$)", cost["because"]
-        )
-        assert said[1] == units.seconds(seconds[backend])
-        assert bool(said[2]) == (seconds[backend] < seconds[cost["chosen"]]), cost["because"]
-
-
-def test_what_was_learned_is_there_for_the_next_process(on, tmp_path, monkeypatch):
-    store = Store(tmp_path, machine().identity)
-    on(machine())
-    monkeypatch.setattr(costs._KNOWN, "store", store)
-    monkeypatch.setattr(costs._KNOWN, "learned", None)
-    costs.note("a loop", "simd", 1000, 1.0, 2.0)
-    costs.save()
-    monkeypatch.setattr(costs._KNOWN, "learned", None)
-    assert costs.factor("a loop", "simd", 1000) == pytest.approx(2.0)
-    with costs.not_learning():
-        assert costs.factor("a loop", "simd", 1000) == 1.0
-        costs.note("a loop", "simd", 1000, 1.0, 7.0)
-    assert not costs.learned().noted
-    costs.note("a loop", "simd", 4000, 1.0, 3.0)
-    Store(tmp_path, machine().identity).keep(machine(calibrated="2026-02-02T00:00:00Z"))
-    costs.save()
-    assert "learned" not in store.read(), "it is of a calibration that another kernel has made anew"
-    assert costs.adopt(machine(start=1e-9))
-    assert costs.factor("a loop", "simd", 1000) == 1.0, "another calibration begins anew"
-    assert "learned" not in store.read()
 
 
 # ------------------------------------------------------------------------------------------------ devices
