@@ -16,6 +16,9 @@ from hastega_magic.ir.schedule import Tuned
 _MOST = 2000
 """Findings that are kept; the oldest go first."""
 
+_MOST_ELEMENTS, _MOST_SECONDS = 1 << 62, 1e9
+"""What lies beyond these was never measured."""
+
 
 @dataclass(frozen=True)
 class Timed:
@@ -123,15 +126,19 @@ def _finding(value: object) -> Finding | None:
         legal = tuned.lanes in (0, 1, 2, 4, 8, 16, 32, 64) and tuned.in_flight in (0, 1, 2, 4, 8, 16, 32, 64)
         if not (plain and legal and max(tuned.lanes, 1) * max(tuned.in_flight, 1) <= 64):
             return None
+        if not 0 < data["elements"] <= _MOST_ELEMENTS:
+            return None
         return Finding(
             tuned, _timed(data["own"]), _timed(data["best"]), int(data["elements"]), str(data["date"])
         )
-    except (TypeError, ValueError, KeyError, AttributeError):
+    except (TypeError, ValueError, KeyError, AttributeError, OverflowError):
         return None
 
 
 def _timed(data: Any) -> Timed:
     low, high = data["spread"]
+    if not all(0 < float(each) < _MOST_SECONDS for each in (low, high, data["seconds"])):
+        raise ValueError("not what a run takes")
     return Timed(str(data["schedule"]), float(data["seconds"]), (float(low), float(high)))
 
 

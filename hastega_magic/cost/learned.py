@@ -189,7 +189,7 @@ def _mapping(value: object) -> Mapping[str, object]:
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and -1e300 < value < 1e300
 
 
 def _size(row: object) -> _Size | None:

@@ -14,6 +14,8 @@ from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from types import UnionType
 from typing import Any, TypeVar, cast, get_args, get_origin, get_type_hints
 
+from hastega_magic.cost.sane import check
+
 SCHEMA = 2
 """Of the stored form; another one is foreign."""
 
@@ -186,15 +188,20 @@ class Machine:
 
     @classmethod
     def from_dict(cls, data: object) -> Machine:
-        """What `to_dict` gave; ValueError for anything else: missing fields, other types, numbers that are none."""
+        """What `to_dict` gave; ValueError for anything else: missing fields, other types, figures of no machine."""
         if not isinstance(data, dict) or cast("dict[str, object]", data).get("schema") != SCHEMA:
             raise ValueError("not a calibration of this version")
-        return _read(
+        found = _read(
             cls, {key: value for key, value in cast("dict[str, object]", data).items() if key != "schema"}
         )
+        check(found)
+        return found
 
 
 T = TypeVar("T")
+
+_LARGEST = 1e300
+"""Beyond, a number is none: integers of JSON may have any number of digits."""
 
 
 def _read(kind: type[T], data: object) -> T:
@@ -222,7 +229,7 @@ def _read(kind: type[T], data: object) -> T:
             T, {str(key): _read(args[1], value) for key, value in cast("dict[str, object]", data).items()}
         )
     if kind is float:
-        if isinstance(data, bool) or not isinstance(data, (int, float)) or not 0 <= data < math.inf:
+        if isinstance(data, bool) or not isinstance(data, (int, float)) or not 0 <= data <= _LARGEST:
             raise ValueError("no amount")
         return cast(T, float(data))
     if type(data) is not kind:

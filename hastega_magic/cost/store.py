@@ -8,6 +8,7 @@ written to leaves everything in memory.
 from __future__ import annotations
 
 import json
+import math
 import os
 import tempfile
 from collections.abc import Callable, Generator, Mapping
@@ -41,7 +42,7 @@ def last_calibration(place: Path, cpu: str) -> str:
         return ""
     for file in files:
         try:
-            machine = Machine.from_dict(json.loads(file.read_bytes())["machine"])
+            machine = Machine.from_dict(_loads(file.read_bytes())["machine"])
         except (OSError, ValueError, TypeError, KeyError, RecursionError):
             continue
         if machine.identity.cpu.startswith(cpu):
@@ -99,7 +100,7 @@ class Store:
             self.said = f"{self.file} cannot be read ({error.strerror}) and is ignored"
             return {}
         try:
-            data = json.loads(text)
+            data = _loads(text)
         except (ValueError, RecursionError):
             self.said = f"{self.file} holds no calibration (it is damaged) and is ignored"
             return {}
@@ -118,14 +119,26 @@ class Store:
             with _locked(self.place / "lock"):
                 data = change(self.read())
                 _replace(self.file, json.dumps(data, allow_nan=False))
-        except OSError as error:
+        except (OSError, ValueError) as error:
             self._memory = change(self.read())
-            why = f"{self.place} cannot be written to ({error.strerror})"
+            reason = error.strerror if isinstance(error, OSError) else error
+            why = f"{self.place} cannot be written to ({reason})"
             self.said = f"{why}: figures are kept until this process ends"
             return False
         self._memory = {}
         self.said = ""
         return True
+
+
+def _loads(text: bytes) -> Any:
+    """JSON's value; ValueError for what is none, and for numbers that are not finite."""
+
+    def number(digits: str) -> float:
+        if not math.isfinite(found := float(digits)):
+            raise ValueError(f"{digits} is no number")
+        return found
+
+    return json.loads(text, parse_constant=number, parse_float=number)
 
 
 @contextmanager
