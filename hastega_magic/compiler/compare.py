@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, replace
+from typing import Any
 
 from hastega_magic.compiler import fit
 from hastega_magic.compiler.backends import backend_of
@@ -109,4 +110,14 @@ def _outcome(
         names = sorted(dict.fromkeys(equal), key=lambda name: name in ("python", "numpy"))
         model = fit.model(comparison.timed, names, execution.length, fitted, comparison.largest)
         if model is not None:
-            trace.add("model", **model.to_dict())
+            rows = tuple(replace(row, predicted=_predicted(row.backend, options)) for row in model.rows)
+            trace.add("model", **replace(model, rows=rows).to_dict())
+
+
+def _predicted(name: str, options: Options) -> str:
+    """What the cost model calls a device that the user named otherwise; "" where names are the same."""
+    if name.partition(":")[0] != "opencl":
+        return ""
+    backend: Any = backend_of(replace(options, on=name))
+    number = f"opencl:{backend.device.info.number}"
+    return number if number != name else ""

@@ -62,11 +62,15 @@ class Line:
 
 @dataclass(frozen=True)
 class Row:
-    """A back end's lines; `points`: elements and seconds of what was measured."""
+    """A back end's lines; `points`: elements and seconds of what was measured.
+
+    `predicted`: what the cost model calls it, where that is another name ("opencl:0" for "opencl").
+    """
 
     backend: str
     phases: tuple[Line, ...]
     points: tuple[tuple[int, float], ...]
+    predicted: str = ""
 
     @property
     def line(self) -> tuple[float, float]:

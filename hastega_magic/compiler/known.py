@@ -16,7 +16,7 @@ from hastega_magic.ir.schedule import Tuned
 _MOST = 2000
 """Findings that are kept; the oldest go first."""
 
-_MOST_ELEMENTS, _MOST_SECONDS = 1 << 62, 1e9
+_MOST_ELEMENTS, _LEAST_SECONDS, _MOST_SECONDS = 1 << 62, 1e-10, 1e9
 """What lies beyond these was never measured."""
 
 
@@ -137,7 +137,7 @@ def _finding(value: object) -> Finding | None:
 
 def _timed(data: Any) -> Timed:
     low, high = data["spread"]
-    if not all(0 < float(each) < _MOST_SECONDS for each in (low, high, data["seconds"])):
+    if not all(_LEAST_SECONDS <= float(each) < _MOST_SECONDS for each in (low, high, data["seconds"])):
         raise ValueError("not what a run takes")
     return Timed(str(data["schedule"]), float(data["seconds"]), (float(low), float(high)))
 

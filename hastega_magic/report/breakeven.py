@@ -26,6 +26,9 @@ _PENS = (
 )
 _ROWS = len(_PENS)
 
+_CLEAR = math.log(1.1)
+"""What was measured says otherwise than lines do where the times are at least so far apart."""
+
 
 @dataclass(frozen=True)
 class PredictedRow(ModelRow):
@@ -51,16 +54,35 @@ def lines_of(pipeline: PipelineReport) -> Model | None:
     fitted, cost = pipeline.model, pipeline.cost
     if cost is None or not cost.curves:
         return fitted
-    known = {row.backend: row for row in fitted.rows} if fitted is not None else {}
+    known = {row.predicted or row.backend: row for row in fitted.rows} if fitted is not None else {}
     rows: list[ModelRow] = []
     for curve in sorted(cost.curves, key=lambda each: each.backend != cost.chosen):
         row = known.pop(curve.backend, ModelRow(curve.backend))
         # Two digits are less than a dot's width, and let a cell that runs again have the picture that it had.
-        measured = tuple((n, float(f"{seconds:.2g}")) for n, seconds in curve.measured)
-        rows.append(PredictedRow(curve.backend, row.phases, (*measured, *row.points), curve.points))
+        measured = dict.fromkeys((n, float(f"{s:.2g}")) for n, s in (*curve.measured, *row.points))
+        rows.append(PredictedRow(curve.backend, row.phases, tuple(measured), curve=curve.points))
     rows += known.values()
     sizes = sorted({int(n) for row in rows for n, _ in row.points})
-    return Model(tuple(sizes), tuple(rows), cost.crossings if fitted is None else fitted.crossings)
+    others = [row for row in rows if not isinstance(row, PredictedRow)]
+    met = [each for one in others for row in rows if row is not one for each in _met(one, row)]
+    crossings = sorted({*cost.crossings, *met}, key=lambda each: each.n)
+    return Model(tuple(sizes), tuple(rows), tuple(crossings))
+
+
+def _met(one: ModelRow, other: ModelRow) -> Iterable[Crossing]:
+    """Where two lines meet that are not both of the cost model."""
+    grid = [10 ** (step / 12) for step in range(109)]
+    apart = [_apart(one, other, n) for n in grid]
+    for (low, before), (high, after) in pairwise(zip(grid, apart, strict=True)):
+        if before and (before > 0) != (after > 0):
+            n = low * (high / low) ** (before / (before - after))
+            first, second = (one, other) if before > 0 else (other, one)
+            yield Crossing(first.backend, second.backend, float(f"{n:.4g}"))
+
+
+def _apart(one: ModelRow, other: ModelRow, n: float) -> float:
+    """The logarithm of the ratio of two times."""
+    return math.log(_time(one, n) / _time(other, n))
 
 
 @lru_cache(maxsize=64)
@@ -101,15 +123,32 @@ def _borne_out(own: ModelRow, other: ModelRow, ahead: bool) -> bool:
 
 
 def told(pipeline: PipelineReport) -> tuple[str, ...]:
-    """The sentences of what was measured, else of what is predicted."""
-    if pipeline.model is not None:
-        return sentences(pipeline.model)
+    """The sentences of the lines that are drawn, and where what was measured says otherwise than predicted ones."""
     model = lines_of(pipeline)
-    return () if model is None else tuple(f"predicted: {each}" for each in sentences(model))
+    if model is None or model is pipeline.model:
+        return () if model is None else sentences(model)
+    return (*(f"predicted: {each}" for each in sentences(model)), *_otherwise(model))
+
+
+def _otherwise(model: Model) -> Iterable[str]:
+    """Back ends that took more, or less, than the cell's own, while the lines say the opposite."""
+    own = model.rows[0]
+    mine = dict(own.points)
+    for row in model.rows[1:]:
+        theirs = dict(row.points)
+        n = max((each for each in mine if each in theirs), default=0.0)
+        if not n:
+            continue
+        measured = math.log(mine[n] / theirs[n])
+        if abs(measured) > _CLEAR and (measured > 0) != (_apart(own, row, n) > 0):
+            took = (
+                f"{_name(each.backend)} {units.seconds(s)}" for each, s in ((own, mine[n]), (row, theirs[n]))
+            )
+            yield f"measured otherwise: over {units.grouped(int(n))} elements {', '.join(took)}"
 
 
 def _name(backend: str) -> str:
-    return "one SIMD thread" if backend == "simd" else shorten(backend_name(backend), 24)
+    return shorten(backend_name(backend), 24)
 
 
 def _about(n: float) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 from hastega_magic.report import codec
 from hastega_magic.report.choices import share_sentences, tuning_sentences
@@ -74,6 +74,7 @@ def _merge(events: Iterable[Event]) -> dict[str, Any]:
     order = {name: i for i, name in enumerate(PHASES)}
     out["phases"] = sorted(out["phases"].values(), key=lambda p: order.get(p["name"], len(order)))
     _add_results(out)
+    _add_measured(out)
     return out
 
 
@@ -83,6 +84,25 @@ def _add_phase(phases: dict[str, dict[str, Any]], data: Mapping[str, object]) ->
     phase = phases.setdefault(name, {"name": name, "seconds": 0.0, "bytes": 0})
     phase["seconds"] += codec.number(data.get("seconds"))
     phase["bytes"] += codec.integer(data.get("bytes"))
+
+
+def _add_measured(out: dict[str, Any]) -> None:
+    """What was measured of other back ends and sizes, to the curves that predict it."""
+    rows = codec.many(codec.record(out.get("model")).get("rows"), codec.record)
+    points = {
+        codec.text(row.get("predicted")) or codec.text(row.get("backend")): row.get("points") for row in rows
+    }
+    cost = codec.record(out.get("cost"))
+    if points and cost.get("curves"):
+        curves: list[dict[str, object]] = []
+        for curve in codec.many(cost.get("curves"), codec.record):
+            theirs = points.get(codec.text(curve.get("backend")))
+            curves.append({**curve, "measured": (*_pairs(curve.get("measured")), *_pairs(theirs))})
+        out["cost"] = {**cost, "curves": tuple(curves)}
+
+
+def _pairs(value: object) -> tuple[object, ...]:
+    return tuple(cast("list[object]", value)) if isinstance(value, (list, tuple)) else ()
 
 
 def _add_results(out: dict[str, Any]) -> None:

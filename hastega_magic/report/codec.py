@@ -278,7 +278,9 @@ def _model(data: Record) -> model.Model | None:
     def row(value: object) -> model.ModelRow:
         data = record(value)
         kept = _points(data.get("points"))
-        return model.ModelRow(text(data.get("backend")), many(data.get("phases"), phase), kept)
+        return model.ModelRow(
+            text(data.get("backend")), many(data.get("phases"), phase), kept, text(data.get("predicted"))
+        )
 
     rows = tuple(each for each in many(data.get("rows"), row) if each.backend and each.phases)
     if not rows:

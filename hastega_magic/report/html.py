@@ -232,26 +232,25 @@ def _break_even(pipeline: PipelineReport) -> str:
     model = lines_of(pipeline)
     if model is None:
         return ""
-    table = [
-        _row(("back end", "for each element", "once", "for this cell", "most of it"), "th", last_left=True)
-    ]
+    predicted = pipeline.cost is not None and bool(pipeline.cost.curves)
+    columns = ("for this cell", "measured") if predicted else ("for each element", "once", "for this cell")
+    table = [_row(("back end", *columns, "most of it"), "th", last_left=True)]
     for row in model.rows[:_MOST]:
-        whole = row.seconds(pipeline.elements)
+        whole = f"≈ {units.seconds(row.seconds(pipeline.elements))}"
         parts = sorted(row.phases, key=lambda phase: -phase.a * pipeline.elements - phase.b)
         most = ", ".join(phase_name(phase.name) for phase in parts[:2] if phase.a or phase.b)
         each, once = sum(phase.a for phase in row.phases), sum(phase.b for phase in row.phases)
-        fitted = (units.seconds(each), units.seconds(once)) if row.phases else ("–", "–")
+        took = dict(row.points).get(pipeline.elements)
+        figures = (whole, "–" if took is None else units.seconds(took))
+        if not predicted:
+            figures = (units.seconds(each), units.seconds(once), whole)
         name = shorten(backend_name(row.backend), 24)
-        table.append(
-            _row(
-                (name, *fitted, f"≈ {units.seconds(whole)}", most or _bound(pipeline, row.backend)),
-                last_left=True,
-            )
-        )
+        said = _bound(pipeline, row.backend) or most
+        table.append(_row((name, *figures, said), last_left=True))
     said = "".join(f"<li>{markup(shorten(sentence, _LONG))}</li>" for sentence in told(pipeline)[:_MOST])
     note = "Fitted to the measurements: seconds for each element, and seconds once; compiling is left out."
-    if pipeline.cost is not None and pipeline.cost.curves:
-        note = f"Lines: predicted by the cost model. {note}" if pipeline.model is not None else _PREDICTED
+    if predicted:
+        note = _PREDICTED if pipeline.model is None else _COMPARED
     return (
         model_image(model, pipeline.elements)
         + (f'<ul style="margin:0">{said}</ul>' if said else "")
@@ -262,6 +261,12 @@ def _break_even(pipeline: PipelineReport) -> str:
 
 _PREDICTED = (
     "Lines: predicted by the cost model; compiling is left out. --compare measures other back ends and sizes."
+)
+
+
+_COMPARED = (
+    "Lines: predicted by the cost model; NumPy's, and what else it does not predict, fitted to what was measured. "
+    "Compiling is left out."
 )
 
 

@@ -177,11 +177,12 @@ class ModelPhase:
 
 @dataclass(frozen=True)
 class ModelRow:
-    """A back end's fitted phases; `points`: pairs of elements and seconds that were measured."""
+    """Fitted phases; `points`: elements and seconds, measured; `predicted`: what `cost` calls it, if otherwise."""
 
     backend: str
     phases: tuple[ModelPhase, ...] = ()
     points: tuple[tuple[float, float], ...] = ()
+    predicted: str = ""
 
     def seconds(self, n: float) -> float:
         """The fitted time for n elements."""
@@ -199,10 +200,7 @@ class Crossing:
 
 @dataclass(frozen=True)
 class Model:
-    """Times for other numbers of elements.
-
-    The first row is the back end of the cell. `n`: the sizes that were measured, in rising order.
-    """
+    """Times for other numbers of elements, the cell's back end first. `n`: the sizes measured, in rising order."""
 
     n: tuple[int, ...] = ()
     rows: tuple[ModelRow, ...] = ()

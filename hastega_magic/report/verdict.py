@@ -21,8 +21,9 @@ AGAIN = ", run again"
 _NAMES = {
     "python": "pure Python",
     "numpy": "NumPy",
-    "simd": "SIMD, one thread",
+    "simd": "one SIMD thread",
     "opencl": "OpenCL",
+    "opencl:0": "OpenCL",
 }
 _STEPS = {
     "convert_in": "convert in",

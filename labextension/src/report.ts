@@ -97,6 +97,8 @@ export interface ModelRow {
   readonly points: readonly (readonly [number, number])[];
   /** Predicted: elements and seconds, in rising order; empty where only a fit is known. */
   readonly curve?: readonly (readonly [number, number])[];
+  /** Its name among the curves of the cost model, where that is another one. */
+  readonly predicted?: string;
 }
 
 /** Fitted or predicted times over sizes; `n` are the sizes that were measured, in rising order. */
@@ -326,7 +328,8 @@ function model(value: unknown): Model | null {
         const part = fields(each);
         return { name: text(part['name']), a: number(part['a']), b: number(part['b']) };
       }),
-      points: points(row['points'])
+      points: points(row['points']),
+      predicted: text(row['predicted'])
     };
   }).filter(row => row.backend !== '' && row.phases.length > 0);
   const sizes = list(data['n'], item => number(item)).filter(n => n > 0);
@@ -345,7 +348,7 @@ function points(value: unknown): (readonly [number, number])[] {
 function drawn(fitted: Model | null, value: unknown): Model | null {
   const cost = fields(value);
   const chosen = text(cost['chosen']);
-  const left = new Map((fitted?.rows ?? []).map(row => [row.backend, row]));
+  const left = new Map((fitted?.rows ?? []).map(row => [row.predicted || row.backend, row]));
   const rows: ModelRow[] = list(cost['curves'], item => {
     const row = fields(item);
     const backend = text(row['backend']);
@@ -355,7 +358,8 @@ function drawn(fitted: Model | null, value: unknown): Model | null {
     .map(row => {
       const known = left.get(row.backend);
       left.delete(row.backend);
-      return { ...row, phases: known?.phases ?? [], points: [...row.points, ...(known?.points ?? [])] };
+      const seen = new Map([...row.points, ...(known?.points ?? [])].map(point => [point.join(' '), point]));
+      return { ...row, phases: known?.phases ?? [], points: [...seen.values()] };
     });
   if (rows.length === 0) {
     return fitted;

@@ -74,12 +74,17 @@ function key(at: number): SVGElement {
   return svg('svg', { width: 26, height: 10, 'aria-hidden': 'true' }, svg('line', { x1: 0, y1: 5, x2: 26, y2: 5, class: name, 'stroke-dasharray': dash }));
 }
 
+/** What a phase takes; where the time is predicted, its part of what was measured. */
+function amount(row: ModelRow, seconds: number, whole: number): string {
+  return (row.curve ?? []).length > 1 ? `${units.digits((100 * seconds) / whole, 2)} %` : units.seconds(seconds);
+}
+
 /** The phases of a time that matter: `kernel 12.1 ms, from device 3.2 ms`. */
 function parts(row: ModelRow, n: number): string {
   const each = row.phases.map(phase => ({ name: phase.name, seconds: Math.max(0, phase.a * n + phase.b) }));
   const whole = each.reduce((sum, phase) => sum + phase.seconds, 0);
   return each
     .filter(phase => phase.seconds >= whole * 0.02)
-    .map(phase => `${phase.name === 'call' ? 'everything else' : phaseName(phase.name)} ${units.seconds(phase.seconds)}`)
+    .map(phase => `${phase.name === 'call' ? 'everything else' : phaseName(phase.name)} ${amount(row, phase.seconds, whole)}`)
     .join(', ');
 }

@@ -16,8 +16,9 @@ const COMPILING = new Set(['parse', 'infer', 'fuse', 'codegen', 'compile']);
 const BACKENDS: Readonly<Record<string, string>> = {
   python: 'pure Python',
   numpy: 'NumPy',
-  simd: 'SIMD, one thread',
-  opencl: 'OpenCL'
+  simd: 'one SIMD thread',
+  opencl: 'OpenCL',
+  'opencl:0': 'OpenCL'
 };
 const PHASES: Readonly<Record<string, string>> = {
   convert_in: 'convert in',

@@ -98,7 +98,7 @@ test('our own run again is a time, not a rival, and what was run as it was is he
   const [pipeline] = decode(data).pipelines;
   assert.ok(pipeline);
   assert.deepEqual(verdict(pipeline).slice(-4).map(part => part.text), [
-    '4.0 × SIMD, one thread ✓', '500 ms when run again ✓', 'transfers alone 50 % of it', '2.0 × slower than pure Python ✓'
+    '4.0 × one SIMD thread ✓', '500 ms when run again ✓', 'transfers alone 50 % of it', '2.0 × slower than pure Python ✓'
   ]);
   const failed = { ...pipeline, baselines: pipeline.baselines.map(each => ({ ...each, equal: each.backend === 'simd' })) };
   assert.deepEqual(failed.baselines.map(each => heldAgainst(failed, each)), [4, 4, 4, 4]);
@@ -229,7 +229,8 @@ test('predicted lines come with what was measured, and fitted ones with back end
   const fitted = {
     n: [100],
     rows: [
-      { backend: 'python', phases: [{ name: 'kernel', a: 1e-6, b: 0 }], points: [[100, 1e-4]] },
+      { backend: 'cpython', predicted: 'python', phases: [{ name: 'kernel', a: 1e-6, b: 0 }], points: [[100, 1e-4]] },
+      { backend: 'parallel', phases: [{ name: 'kernel', a: 1e-6, b: 0 }], points: [[500, 3e-5]] },
       { backend: 'numpy', phases: [{ name: 'kernel', a: 1e-8, b: 1e-5 }], points: [[100, 1e-5]] }
     ]
   };
@@ -243,7 +244,7 @@ test('predicted lines come with what was measured, and fitted ones with back end
   assert.ok(Math.abs(cost(python, 10) / 1e-5 - 1) < 1e-9); // between two points, logarithms are interpolated
   assert.equal(cost(parallel, 0.5), 1e-5);
   assert.equal(cost(parallel, 1e6), 2e-2); // behind the last one, time grows with the elements
-  assert.equal(decode({ pipelines: [{ cost: { curves: 'no' }, model: fitted }] }).pipelines[0]?.model?.rows.length, 2);
+  assert.equal(decode({ pipelines: [{ cost: { curves: 'no' }, model: fitted }] }).pipelines[0]?.model?.rows.length, 3);
 });
 
 test('a loop that plain Python computed says so, and what it was compiled to', () => {

@@ -196,6 +196,22 @@ def test_comparing_begins_with_what_computed(on):
     _, (report,) = run("total = range(300_000) |> map(lambda x: x * x) |> sum", compare=("parallel",))
     assert [each["backend"] for each in report["baselines"]] == ["simd, run again", "parallel"]
     assert report["model"]["rows"][0]["backend"] == "simd"
+    curves = {row["backend"]: row["measured"] for row in report["cost"]["curves"]}
+    for row in report["model"]["rows"]:
+        if row["backend"] in curves:
+            assert [list(each) for each in curves[row["backend"]]][-len(row["points"]) :] == [
+                list(each) for each in row["points"]
+            ]
+    assert len(curves["parallel"]) > 1
+
+
+def test_a_device_that_was_compared_has_its_points_on_its_curve(on, device):
+    on(machine(replace(device, launch=1.0)))
+    _, (report,) = run("total = range(30_000) |> map(lambda x: x * x + 5) |> sum", compare=("opencl",))
+    (row,) = [each for each in report["model"]["rows"] if each["backend"] == "opencl"]
+    assert row["predicted"] == "opencl:0"
+    curves = {each["backend"]: each["measured"] for each in report["cost"]["curves"]}
+    assert [tuple(each) for each in curves["opencl:0"]] == [tuple(each) for each in row["points"]]
 
 
 def test_figures_are_assumed_where_nothing_was_measured(on, tmp_path, monkeypatch):

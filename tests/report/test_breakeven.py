@@ -211,19 +211,43 @@ def test_predicted_lines_are_drawn_where_nothing_else_was_measured():
     assert Report.from_dict(report.to_dict()) == report
 
 
-def test_fitted_lines_are_told_and_predicted_ones_drawn_with_their_points():
-    fitted = {
-        "n": [10, 1000],
-        "rows": [
-            {"backend": "parallel", "phases": [{"name": "kernel", "a": 1e-9, "b": 1e-4}], "points": [[1000, 2e-4]]},
-            {"backend": "numpy", "phases": [{"name": "kernel", "a": 1e-8, "b": 1e-5}], "points": [[1000, 1e-5]]},
-        ],
-        "crossings": [],
-    }  # fmt: skip
-    report = Report.from_dict({"pipelines": [{"cost": PREDICTED, "model": fitted, "elements": 1000}]})
-    drawn = lines_of(report.pipelines[0])
-    assert [row.backend for row in drawn.rows] == ["parallel", "python", "numpy"]
-    assert drawn.rows[0].points == ((500_000, 2e-3), (1000, 2e-4))
-    assert drawn.rows[0].seconds(1) == 1e-4, "the prediction"
-    assert drawn.rows[2].seconds(1000) == pytest.approx(2e-5), "the fit"
-    assert "Lines: predicted by the cost model. Fitted" in report.to_html()
+COMPARED = {
+    "n": [10, 1000],
+    "rows": [
+        {"backend": "parallel", "phases": [{"name": "kernel", "a": 1e-9, "b": 1e-4}], "points": [[1000, 2e-4]]},
+        {"backend": "opencl", "predicted": "opencl:2", "phases": [{"name": "kernel", "a": 1e-9, "b": 1e-5}],
+         "points": [[10, 1e-3], [1000, 1e-4]]},
+        {"backend": "numpy", "phases": [{"name": "kernel", "a": 1e-7, "b": 1e-5}], "points": [[1000, 1.1e-4]]},
+    ],
+    "crossings": [{"faster": "parallel", "than": "python", "n": 80.0}],
+}  # fmt: skip
+
+
+def test_lines_crossings_and_words_are_of_one_source_and_a_device_is_drawn_once():
+    curves = [
+        *PREDICTED["curves"][:2],
+        {"backend": "opencl:2", "points": [[1, 9e-4], [10**6, 9e-3]], "measured": []},
+    ]
+    cost = PREDICTED | {"curves": curves}
+    report = Report.from_dict({"pipelines": [{"cost": cost, "model": COMPARED, "elements": 1000}]})
+    (pipeline,) = report.pipelines
+    drawn = lines_of(pipeline)
+    assert [row.backend for row in drawn.rows] == ["parallel", "python", "opencl:2", "numpy"]
+    rows = {row.backend: row for row in drawn.rows}
+    assert rows["parallel"].points == ((500_000, 2e-3), (1000, 2e-4))
+    assert rows["opencl:2"].points == ((10, 1e-3), (1000, 1e-4)), "the dots of its one line"
+    assert rows["parallel"].seconds(1) == 1e-4, "the prediction"
+    assert rows["numpy"].seconds(1000) == pytest.approx(1.1e-4), "the fit"
+    assert Crossing("parallel", "python", 130.0) in drawn.crossings
+    for each in (each for each in drawn.crossings if each.n != 130.0):
+        assert rows[each.faster].seconds(each.n) == pytest.approx(rows[each.than].seconds(each.n), rel=0.05)
+        assert rows[each.faster].seconds(4 * each.n) < rows[each.than].seconds(4 * each.n)
+    assert ("parallel", "numpy") in {(each.faster, each.than) for each in drawn.crossings}
+    text, html = " ".join(report.to_text().split()), report.to_html()
+    assert "measured otherwise: over 1 000 elements parallel 200 µs, opencl:2 100 µs" in text
+    assert "faster than opencl:2" not in text, "what was measured says otherwise"
+    assert "≈ 80 " not in text + html
+    assert "fitted to what was measured" in html
+    section = html[html.index("<b>Break-even</b>") :]
+    for words in ("≈ 316 µs", "200 µs", "100 µs", "110 µs"):
+        assert f">{words}</td>" in section.replace("\u202f", " "), words

@@ -53,5 +53,5 @@ def test_another_back_end_is_no_run_of_ours(sample):
     other = replace(
         pipeline, phases=(Phase("kernel", 0.1),), baselines=(Baseline("simd", 0.01, elements=9, equal=True),)
     )
-    assert "10 × slower than SIMD, one thread ✓" in [part.text for part in verdict(other)]
+    assert "10 × slower than one SIMD thread ✓" in [part.text for part in verdict(other)]
     assert not any("went into" in each for each in reasons(other))
