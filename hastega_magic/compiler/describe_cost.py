@@ -56,7 +56,8 @@ def cost_of(execution: Execution, loops: Sequence[Loop], options: Options) -> di
         if choice.waits is not None:
             name, spent = choice.waits.device.name, units.seconds(choice.waits.device.compile)
             because = f"{because[:-1]}; {name} would be faster, once its compiler's {spent} are worth it."
-        if execution.cached and not 1 / _FAR < execution.seconds / max(chosen.seconds, 1e-12) < _FAR:
+        took = execution.seconds / max(chosen.seconds, 1e-12)
+        if execution.cached and took > 0 and not 1 / _FAR < took < _FAR:
             because += f" It took {units.seconds(execution.seconds)}{_taught(execution)}."
         if execution.on == "python":
             because += " The compiled loop is shown, and was not run."

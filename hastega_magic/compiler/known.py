@@ -33,7 +33,7 @@ class Timed:
 class Finding:
     """What a search found: the decisions, the compiler's own schedule and the chosen one over so many elements.
 
-    `date`: when, as YYYY-MM-DD.
+    `date`: when, as YYYY-MM-DD. `ended`: "complete", "time" or "interrupted"; "" where that is not known.
     """
 
     tuned: Tuned
@@ -41,6 +41,7 @@ class Finding:
     best: Timed
     elements: int
     date: str
+    ended: str = ""
 
 
 class _Known:
@@ -128,9 +129,11 @@ def _finding(value: object) -> Finding | None:
             return None
         if not 0 < data["elements"] <= _MOST_ELEMENTS:
             return None
+        ended = data.get("ended")
         return Finding(
-            tuned, _timed(data["own"]), _timed(data["best"]), int(data["elements"]), str(data["date"])
-        )
+            tuned, _timed(data["own"]), _timed(data["best"]), int(data["elements"]), str(data["date"]),
+            ended if ended in ("complete", "time", "interrupted") else "",
+        )  # fmt: skip
     except (TypeError, ValueError, KeyError, AttributeError, OverflowError):
         return None
 

@@ -78,7 +78,12 @@ def earlier(finding: Finding) -> Mapping[str, Any]:
     """What the report says of a loop that was tuned in another run."""
     own = asdict(finding.own) | {"chosen": finding.tuned == UNTUNED}
     tried = [own] if finding.tuned == UNTUNED else [own, asdict(finding.best) | {"chosen": True}]
-    return {"tried": tried, "elements": finding.elements, "earlier": finding.date}
+    return {
+        "tried": tried,
+        "elements": finding.elements,
+        "earlier": finding.date,
+        "ended": finding.ended,
+    }
 
 
 @dataclass
@@ -128,14 +133,17 @@ class _Tuner:
             self._first = self._room = None
 
     def measure(self, candidate: Tuned) -> float:
-        """A run, in seconds; before a candidate's first one it is compiled, run once, and its result looked at."""
+        """A run, in seconds; before a candidate's first one it is compiled, run once, and its result looked at.
+
+        Not above 0 where a clock jumped.
+        """
         if candidate not in self._loops:
             try:
                 self._loops[candidate] = self._compiled(candidate)
                 self._checked(candidate)
             except (HastegaError, RuntimeError) as error:
                 raise Rejected(f"it did not run: {error}") from None
-        return max(self._run(candidate).kernel_seconds, 1e-9)
+        return self._run(candidate).kernel_seconds
 
     def _compiled(self, candidate: Tuned) -> Job:
         state = replace(self.own.state, tuned=candidate)
@@ -183,7 +191,8 @@ class _Tuner:
         own, best = self.search.trials[0], self.search.best
         tuned = UNTUNED if best is own else best.candidate
         today = date.today().isoformat()  # noqa: DTZ011  the user's day
-        finding = Finding(tuned, self._timed(own), self._timed(best), self.elements, today)
+        ended = self.search.ended
+        finding = Finding(tuned, self._timed(own), self._timed(best), self.elements, today, ended)
         key = tuning_key(self.own.structure, self.own.state.large, self.options, self.backend)
         known.keep(key, finding)
         return True

@@ -165,11 +165,11 @@ def team(points: Sequence[tuple[float, float]], threads: int) -> tuple[float, fl
 
 
 def usable(seconds: Sequence[float]) -> list[float]:
-    """Repeated measurements without those that cannot be: negative ones, and far ones. A clock that jumps gives both.
+    """Repeated measurements without those that cannot be: none above 0, and far ones. A clock that jumps gives both.
 
     ValueError where nothing is left.
     """
-    there = [each for each in seconds if 0 <= each < float("inf")]
+    there = [each for each in seconds if 0 < each < float("inf")]
     if not there:
         raise ValueError("no measurement can be used")
     middle = statistics.median_low(there)

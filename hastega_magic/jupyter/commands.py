@@ -125,7 +125,8 @@ def _calibrate(rest: str, magics: HastegaMagics) -> None:
     with listening(Bar(magics.its_shell)):
         machine = calibrate()
     store = costs.store()
-    _say(f"measured in {time.perf_counter() - began:.1f} s; {store.said or f'kept in {store.file}'}")
+    took = time.perf_counter() - began
+    _say(f"measured{f' in {took:.1f} s' if took > 0 else ''}; {store.said or f'kept in {store.file}'}")
     for line in lines(machine):
         _say(f"  {line}")
 

@@ -100,7 +100,8 @@ def tuning_hint(tuning: Tuning) -> str:
     if best is None:
         return ""
     if best == tuning.tried[0]:
-        return "nothing was faster than the compiler's own schedule"
+        tried = "" if tuning.ended in ("", "complete") else " that was tried"
+        return f"nothing{tried} was faster than the compiler's own schedule"
     return f"{one_line(best.schedule)}: {units.times(tuning.gain)} × as fast as the compiler's own schedule"
 
 
@@ -108,12 +109,13 @@ def tuning_sentences(tuning: Tuning) -> Iterable[str]:
     """What was searched for how long, and what came of it."""
     hint = tuning_hint(tuning)
     if tuning.earlier:
-        yield f"Tuned on {one_line(tuning.earlier)}, with --tune: {hint}. It holds for this loop on this machine."
+        cut = ", cut short" if tuning.ended == "interrupted" else ""
+        yield f"Tuned on {one_line(tuning.earlier)}, with --tune{cut}: {hint}. It holds for this loop on this machine."
         return
     count = sum(each.seconds > 0 for each in tuning.tried)
     ended = {
         "time": f"more would not have fitted into {units.seconds(tuning.limit)}",
-        "interrupted": "it was interrupted, and the best so far is kept",
+        "interrupted": "it was cut short, and the best so far is kept",
         "complete": "that was all",
     }.get(tuning.ended, "")
     said = f"Tuned: {count} of {units.plural(tuning.possible, 'schedule')} tried in {units.seconds(tuning.seconds)}"

@@ -1,4 +1,4 @@
-"""The report as text/plain: a line of verdict, what got in the way, the phases, the baselines."""
+"""The report as text/plain: a line of verdict, what got in the way, what was chosen, the phases, the baselines."""
 
 from __future__ import annotations
 
@@ -55,6 +55,8 @@ def _pipeline(pipeline: PipelineReport, width: int) -> list[str]:
         lines += _folded(f"  ! {shorten(warning, _LONG)}".split(" "), " ", width, "    ")
     if len(pipeline.warnings) > _MOST:
         lines.append(f"  ! and {units.plural(len(pipeline.warnings) - _MOST, 'more warning')}")
+    if pipeline.cost is not None and pipeline.cost.because:
+        lines += _folded(f"  chosen: {shorten(pipeline.cost.because, _LONG)}".split(" "), " ", width, "    ")
     lines += _table(("phase", "time", "bytes", "rate"), _phases(pipeline), "<>>>")
     lines += _table(("baseline", "time", "÷ ours", ""), _baselines(pipeline), "<>><")
     if pipeline.split is not None:

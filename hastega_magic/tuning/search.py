@@ -87,7 +87,10 @@ class Search:
 
 
 Measure = Callable[[Tuned], float]
-"""One run of a candidate, in seconds, without what compiling takes; Rejected where it must not be taken."""
+"""One run of a candidate, in seconds, without what compiling takes; Rejected where it must not be taken.
+
+What is not above 0 is no measurement: a clock jumped.
+"""
 
 
 @dataclass
@@ -111,7 +114,7 @@ def run(search: Search, measure: Measure, watch: Watch) -> None:
 class _Run:
     def __init__(self, search: Search, measure: Measure, watch: Watch) -> None:
         self.search, self.measure, self.watch = search, measure, watch
-        self.began = watch.clock()
+        self.before = watch.clock()
         self.last = 0.0  # what a candidate took, compiling included
         self.complete = True
 
@@ -141,10 +144,13 @@ class _Run:
         self.search.trials.append(trial)
         try:
             for number in range(1, _RUNS + 1):
-                trial.seconds.append(self.measure(candidate))
+                took = self.measure(candidate)
+                trial.seconds += [took] if took > 0 else []
                 far = best is not None and trial.least > _FAR * best.least
                 if self.spent() > self.watch.limit or (number >= _FEW and far):
                     break
+            if not trial.seconds:
+                raise Rejected("no clock could measure it")
         except Rejected as error:
             if best is None:
                 raise
@@ -158,15 +164,20 @@ class _Run:
         own = self.search.trials[0]
         pairs: list[tuple[float, float]] = []
         for _ in range(_ROUNDS):
-            pairs.append((self.measure(own.candidate), self.measure(best.candidate)))
+            pair = self.measure(own.candidate), self.measure(best.candidate)
+            pairs += [pair] if min(pair) > 0 else []
             if self.spent() > _LATE * self.watch.limit and len(pairs) > 1:
                 break
+        if not pairs:
+            return
         own.seconds, best.seconds = ([pair[side] for pair in pairs] for side in (0, 1))
         self.search.finalist = best
 
     def spent(self) -> float:
         """Seconds so far."""
-        self.search.seconds = self.watch.clock() - self.began
+        now = self.watch.clock()
+        self.search.seconds += max(0.0, now - self.before)  # a clock may jump back
+        self.before = now
         self.watch.tell(min(1.0, self.search.seconds / self.watch.limit))
         return self.search.seconds
 
