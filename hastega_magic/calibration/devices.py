@@ -12,6 +12,7 @@ import numpy as np
 
 from hastega_magic.calibration.cells import Timed, faster, in_turns, others, timed
 from hastega_magic.calibration.host import Step
+from hastega_magic.calibration.pace import PACE
 from hastega_magic.calibration.training import LESSONS
 from hastega_magic.compiler.backends import forget_inputs
 from hastega_magic.cost import defaults
@@ -77,10 +78,12 @@ def _measured(info: Any, fits: list[Fit], within: float) -> Device:
     latency, pinned, pageable = _transfers(info.number, fits) if not info.unified else ((0.0, 0.0),) * 3
     sending = timed("found = xs |> sum", on, {"xs": np.arange(_ARRAY, dtype=np.float64)})
     getting = timed(f"found = range({_ARRAY}) |> map(_ * 0.5)", on)
+    PACE.part(0.82)
     known = [_Taught(first, True), _Taught(sending, False), _Taught(getting, False)]
     taught = [*known, *_lessons(on, compiling, within)]
     block, classes = _classes(info, taught, elsewhere)
     kernel = block.pop(_KERNEL)
+    PACE.part(0.9)
     inward, local = _slope(sending, elsewhere, f"to {info.name}", fits)
     outward, stored = _slope(getting, elsewhere, f"from {info.name}", fits)
     if not info.unified:
@@ -105,7 +108,7 @@ class _Taught:
 
 def _lessons(on: str, compiling: list[float], within: float) -> Iterator[_Taught]:
     """Lessons, as many as there is time for; adds the seconds that compiling each takes."""
-    until = time.perf_counter() + within
+    until = PACE.until(within)
     for lesson in (each for each in LESSONS if each.device):
         began = time.perf_counter()
         if began > until:
@@ -156,7 +159,7 @@ def _slope(cell: Timed, elsewhere: Callable[[], object], what: str, fits: list[F
     kernels: list[float] = []
     for size in (_ARRAY // 16, _ARRAY // 4, _ARRAY):
         pairs: list[tuple[float, float]] = []
-        for _ in range(4):
+        for _ in range(2 if PACE.hurried else 4):
             elsewhere()
             forget_inputs()
             pairs.append(cell.once(size))

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from hastega_magic.calibration.cells import Timed, faster, in_turns, others, timed
+from hastega_magic.calibration.pace import PACE
 from hastega_magic.calibration.training import FUNCTIONS, LESSONS, Lesson
 from hastega_magic.cost import defaults
 from hastega_magic.cost.fit import class_costs, line, team
@@ -36,6 +37,8 @@ _WORK_WITHIN = 0.02
 
 _LESSONS_WITHIN, _LEAST = 0.65, 18
 """Seconds for the lessons, of which so many are had in any case."""
+
+_LEAST_HURRIED = 12
 
 _CURVES_WITHIN = 0.6
 """Seconds for the bandwidths of one thread, and of all."""
@@ -63,12 +66,15 @@ class Host:
 
 
 def measure(threads: int, step: Step) -> Host:
-    """Measure it; about two seconds."""
+    """Measure it; about two seconds, and less of it where that would take longer."""
     fits: list[Fit] = []
+    PACE.part(0.15)
     calls = _Calls()
     _, setup, wake = calls.sample()
     step("calls")
+    PACE.part(0.18)
     classes = _classes(step)
+    PACE.part(0.36)
     calls.sample()
     block = _block(fits)
     numbers = _numbers()
@@ -78,9 +84,11 @@ def measure(threads: int, step: Step) -> Host:
     )
     step("memory")
     several = alone
+    PACE.part(0.52)
     if threads > 1:
         several = _memory(_team(threads, setup), alone, setup, sizes, numbers, fits)
         step("threads")
+    PACE.part(0.6)
     call, _, _ = calls.sample()
     lists, unlist = _lists(call, fits)
     step("lists")
@@ -135,11 +143,11 @@ class _Calls:
 
 def _classes(step: Step) -> dict[str, float]:
     rows: list[tuple[dict[str, float], float]] = []
-    until = time.perf_counter() + _LESSONS_WITHIN
+    until, enough = PACE.until(_LESSONS_WITHIN), _LEAST_HURRIED if PACE.hurried else _LEAST
     for start in range(0, len(LESSONS), 6):
         late = time.perf_counter() > until
         if (
-            late and len(rows) >= _LEAST
+            late and len(rows) >= enough
         ):  # a machine that others use as well: the rest is assumed in proportion
             break
         rows += lessons_on("simd", LESSONS[start : start + 6], rounds=1 if late else 2)
@@ -175,7 +183,7 @@ def _memory(
         timed("found = xs |> map(_ * 2.0)", on, {"xs": numbers}),
     )  # fmt: skip
     points: list[list[tuple[float, float]]] = [[], [], []]
-    until = time.perf_counter() + _CURVES_WITHIN
+    until = PACE.until(_CURVES_WITHIN)
     last, took = 0, 0.0
     for size in sizes:
         elements, began = size // 8, time.perf_counter()
@@ -215,7 +223,7 @@ def _numbers() -> AnyArray:
             continue
         began = time.perf_counter()
         numbers = np.arange(size // 8, dtype=np.float64)
-        if (time.perf_counter() - began) * larger / size > _PATIENCE:
+        if (time.perf_counter() - began) * larger / size > (_PATIENCE / 3 if PACE.hurried else _PATIENCE):
             break
     return numbers
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from hastega_magic.calibration.cells import others, timed
 from hastega_magic.calibration.host import Step
+from hastega_magic.calibration.pace import PACE
 from hastega_magic.calibration.training import LESSONS
 from hastega_magic.compiler.by_python import python_values
 from hastega_magic.compiler.part import part
@@ -40,6 +41,7 @@ class Interpreter:
         self._counts = [
             dict(python_features([each.pipeline for each in loops]).operations) for loops, _ in parts
         ]
+        PACE.part(0.08)
         self._lessons.append([self._seconds(loops, workspace) / _MANY for loops, workspace in parts])
         short = [each for each in LESSONS if each.name in _SHORT]
         for cell in [timed(each.text(1), "simd", each.namespace(1)) for each in short]:
@@ -49,7 +51,7 @@ class Interpreter:
     def _seconds(self, loops: Sequence[Loop], workspace: Workspace) -> float:
         """Of a run by CPython, each after one that does not count, and half of them after something else."""
         found: list[float] = []
-        for number in range(_RUNS):
+        for number in range(_RUNS // 2 if PACE.hurried else _RUNS):
             if number % 2:
                 self._between()
             python_values(loops, workspace)

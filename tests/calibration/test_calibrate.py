@@ -1,14 +1,19 @@
 """The calibration itself, once and for real; what it gives is looked at, never how fast it was."""
 
+import itertools
+import time
+
 import pytest
 
-from hastega_magic.calibration import devices, host, interpreter
+from hastega_magic.calibration import cells, devices, host, interpreter
 from hastega_magic.calibration import machine as calibration
+from hastega_magic.calibration.pace import PACE, Pace
 from hastega_magic.calibration.told import lines
 from hastega_magic.compiler import costs
 from hastega_magic.cost.features import CLASSES, PYTHON_CLASSES
 from hastega_magic.cost.machine import Machine
 from hastega_magic.cost.store import Store
+from hastega_magic.errors import UsageError
 from hastega_magic.progress import listening
 
 
@@ -81,3 +86,42 @@ def test_an_interrupted_calibration_leaves_what_was_there(store, monkeypatch, wh
         calibration.calibrate(store)
     assert store.read() == {"before": 1}
     assert costs.auto() == "parallel" or costs.auto() == "", "nothing stays pinned"
+
+
+@pytest.mark.parametrize("step", [0.0, -1e-3])
+def test_a_clock_that_stands_still_or_runs_back_stores_nothing(store, monkeypatch, step):
+    assert store.update(lambda data: {**data, "before": 1})
+    moments = itertools.count(10**6)
+    monkeypatch.setattr(time, "perf_counter", lambda: 1e6 + next(moments) * step)
+    with pytest.raises(UsageError, match="nothing was stored"):
+        calibration.calibrate(store)
+    assert store.read() == {"before": 1}
+    assert not PACE.hurried
+
+
+def test_what_is_late_is_cut_short(monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr(time, "perf_counter", lambda: now[0])
+    pace = Pace()
+    assert not pace.part(0.0), "nobody waits"
+    assert pace.until(3.0) == 103.0
+    pace.start(10.0)
+    now[0] += 4.0
+    assert not pace.part(0.5)
+    assert pace.until(3.0) == 107.0
+    assert pace.part(0.3)
+    assert pace.until(3.0) == 105.0
+    runs = []
+
+    class Cell:
+        def once(self, size):
+            now[0] += 1.0
+            runs.append(size)
+            return 2e-3, 1e-3
+
+    monkeypatch.setattr(cells, "PACE", pace)
+    assert cells.in_turns([(Cell(), 7)], rounds=9, within=0.1, least=5) == [(2e-3, 1e-3)]
+    assert len(runs) == 2, "one that does not count, and one"
+    pace.stop()
+    cells.in_turns([(Cell(), 7)], rounds=9, within=0.1, least=5)
+    assert len(runs) == 12

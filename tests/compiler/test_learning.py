@@ -40,12 +40,14 @@ def test_a_wrong_choice_is_noticed_and_not_made_again(on):
 def test_what_was_predicted_is_told_and_not_what_was_learned_since(on):
     on(machine())
     session = Session({}, Options(baseline=False))
-    text = "told = range(10) |> map(lambda x: x * 7 + 19)"
+    cell = "told = range(10) |> map(lambda x: x * 7 + 19)"
     rows, factors = [], []
     for options in (None, None, Options(on="parallel", baseline=False)):
         factors.append(dict(costs.learned().factors))
-        session.run_cell(text, options=options)
+        session.run_cell(cell, options=options)
         cost = session.last_report.to_dict()["pipelines"][0]["cost"]
+        text = session.last_report.to_text()
+        assert ("chosen: Plain Python: predicted" in text) == (options is None), "nobody chose where it was asked for"
         rows.append({row["backend"]: row["seconds"] for row in cost["predicted"]})
         assert cost["measured"] != rows[-1][cost["chosen"]]
         if len(rows) == 2:

@@ -223,6 +223,31 @@ def test_an_interrupt_keeps_the_best_so_far(monkeypatch):
     assert len(clock.runs) > 4
     _, _, pipeline = run(CELL)
     assert pipeline["tuning"]["tried"][1]["schedule"] == best["schedule"]
+    known.forget()
+    clear_cache()
+    _, _, pipeline = run(CELL)
+    assert pipeline["tuning"]["ended"] == "interrupted", "another process knows it as well"
+    assert any("with --tune, cut short: " in sentence for sentence in pipeline["why"])
+
+
+def test_intervals_that_no_clock_can_measure_are_none(monkeypatch):
+    clock = Clock(monkeypatch, {(8, 4): -3.0, (8, 2): 0.0})
+    back = itertools.count(10**6, -7)
+    monkeypatch.setattr(tune, "time", SimpleNamespace(perf_counter=lambda: float(next(back))))
+    _, (error, _), pipeline = run(CELL, tune=True, width=8)
+    tuning = pipeline["tuning"]
+    assert error is None
+    assert tuning["seconds"] == 0.0
+    for each in tuning["tried"]:
+        assert each["seconds"] == 0.0 or each["seconds"] >= 1e-4
+    assert [each["note"] for each in tuning["tried"] if not each["seconds"]] == [
+        "no clock could measure it"
+    ] * 2
+    assert tuning["tried"][0]["seconds"] > 0
+    clock.times = {(lanes, many): -1.0 for lanes in (8, 4) for many in (8, 4, 2, 1)}
+    _, _, pipeline = run(CELL.replace("5", "6"), tune=True, width=8)
+    assert "tuning" not in pipeline
+    assert any("no clock could measure it" in sentence for sentence in pipeline["why"])
 
 
 def test_a_damaged_file_and_another_version_are_no_findings(monkeypatch, tmp_path):
