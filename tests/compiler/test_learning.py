@@ -29,12 +29,14 @@ def test_a_wrong_choice_is_noticed_and_not_made_again(on):
         session.run_cell(text)
         report = session.last_report.to_dict()["pipelines"][0]
         chosen.append(report["backend"])
+        if len(chosen) == 1:
+            first = next(row["seconds"] for row in report["cost"]["predicted"] if row["backend"] == "python")
         if len(chosen) == 2:
             assert "which corrects the prediction" in report["cost"]["because"]
     assert chosen[:2] == ["python", "python"], "a first run, which compiles, tells nothing"
     assert "python" not in chosen[4:], "it took ten times as long as one thread is predicted to"
     rows = {row["backend"]: row["seconds"] for row in report["cost"]["predicted"]}
-    assert rows["python"] > 5 * rows["simd"]
+    assert rows["python"] > 20 * first
 
 
 def test_what_was_predicted_is_told_and_not_what_was_learned_since(on):
