@@ -49,7 +49,9 @@ def test_what_was_predicted_is_told_and_not_what_was_learned_since(on):
         session.run_cell(cell, options=options)
         cost = session.last_report.to_dict()["pipelines"][0]["cost"]
         text = session.last_report.to_text()
-        assert ("chosen: Plain Python: predicted" in text) == (options is None), "nobody chose where it was asked for"
+        assert ("chosen: Plain Python: predicted" in text) == (options is None), (
+            "nobody chose where it was asked for"
+        )
         rows.append({row["backend"]: row["seconds"] for row in cost["predicted"]})
         assert cost["measured"] != rows[-1][cost["chosen"]]
         if len(rows) == 2:
