@@ -24,7 +24,7 @@ _WITHIN, _LEAST, _MOST = 3.1, 0.25, 0.4
 
 
 def calibrate(store: Store | None = None) -> Machine:
-    """Measure this machine and store the figures, for this process and later ones; less than five seconds.
+    """Measure this machine and store the figures, for this process and later ones; about five seconds.
 
     KeyboardInterrupt goes through at any time, and leaves what was stored before, as does the UsageError where no
     machine can have the figures. `store`: another place than the user's cache folder.

@@ -37,7 +37,7 @@ def published(report: Report, room: int = ROOM) -> dict[str, Json]:
     """`to_dict` in about `room` bytes of JSON: long listings, links, graphs and lists are cut, and `cut` says so."""
     least = [_least(each) for each in report.pipelines]
     if 2 * (sum(least) + len(report.cell.source)) + sum(map(_rest, report.pipelines)) <= room:
-        return _unchecked(report)  # measuring it would cost as much as sending it
+        return _with_its_links(report)  # measuring it would cost as much as sending it
     if sum(least) <= room and _size(data := report.to_dict()) <= room:
         return data
     for limit in _LEVELS:
@@ -49,7 +49,7 @@ def published(report: Report, room: int = ROOM) -> dict[str, Json]:
     return _heads(report, room)
 
 
-def _unchecked(report: Report) -> dict[str, Json]:
+def _with_its_links(report: Report) -> dict[str, Json]:
     """`to_dict`, but with the links themselves, which are long and JSON already, in place of copies."""
     data = replace(report, pipelines=tuple(replace(each, links=()) for each in report.pipelines)).to_dict()
     for entry, pipeline in zip(
