@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from hastega_magic.compiler.measure import Run
+    from hastega_magic.compiler.comparing.measure import Run
     from hastega_magic.jupyter.shell import Shell
     from hastega_magic.lazy import Pipe
     from hastega_magic.report import Report

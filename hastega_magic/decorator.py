@@ -12,13 +12,13 @@ from collections.abc import Callable, Iterator
 from types import CellType, CodeType, FunctionType
 from typing import Any, TypeVar, cast, overload
 
-from hastega_magic.compiler import describe
 from hastega_magic.compiler.backends import require
 from hastega_magic.compiler.options import Options, options_of
-from hastega_magic.compiler.ordinary import OrdinaryCode, options_for
-from hastega_magic.compiler.prepared import Display
-from hastega_magic.compiler.repeated import Repeated
+from hastega_magic.compiler.repeating.ordinary import OrdinaryCode, options_for
+from hastega_magic.compiler.repeating.prepared import Display
+from hastega_magic.compiler.repeating.repeated import Repeated
 from hastega_magic.compiler.statement import Bound
+from hastega_magic.compiler.telling import describe
 from hastega_magic.errors import CellSyntaxError, NotCompilable, Reason, UsageError
 from hastega_magic.report import Report, build_report
 from hastega_magic.syntax.captured import codes

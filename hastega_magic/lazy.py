@@ -18,7 +18,7 @@ import numpy as np
 
 from hastega_magic.compiler.backends import require
 from hastega_magic.compiler.options import Options, options_of
-from hastega_magic.compiler.repeated import Repeated
+from hastega_magic.compiler.repeating.repeated import Repeated
 from hastega_magic.errors import NotCompilable, Span
 from hastega_magic.report import Report, build_report
 from hastega_magic.syntax.cell import Site, StageSite, new_site_id

@@ -15,15 +15,15 @@ from typing import Any, cast
 
 from hastega_magic.compiler.backends import forget_inputs, require
 from hastega_magic.compiler.changing import Changing
-from hastega_magic.compiler.compare import compare
+from hastega_magic.compiler.comparing.compare import compare
+from hastega_magic.compiler.comparing.kept import Loops, keep
 from hastega_magic.compiler.course import Course, awaited, evaluated, gone_through
 from hastega_magic.compiler.driver import Driver, StrictError
-from hastega_magic.compiler.kept import Loops, keep
 from hastega_magic.compiler.options import Options
-from hastega_magic.compiler.ordinary import OrdinaryCode, options_for
 from hastega_magic.compiler.outcome import Group, Outcome
-from hastega_magic.compiler.prepared import Display
-from hastega_magic.compiler.repeated import Repeated
+from hastega_magic.compiler.repeating.ordinary import OrdinaryCode, options_for
+from hastega_magic.compiler.repeating.prepared import Display
+from hastega_magic.compiler.repeating.repeated import Repeated
 from hastega_magic.compiler.statement import Bound
 from hastega_magic.errors import CellSyntaxError, Span
 from hastega_magic.report import Report, build_report

@@ -17,15 +17,15 @@ from typing import Any, cast
 import numpy as np
 
 from hastega_magic.benchmarks.model import Row
-from hastega_magic.compiler import costs
-from hastega_magic.compiler.baselines import difference
 from hastega_magic.compiler.by_python import NotAlike
-from hastega_magic.compiler.choosing import Costs, case_of, costs_of
-from hastega_magic.compiler.describe_cost import cpu_kernel
+from hastega_magic.compiler.choice import costs
+from hastega_magic.compiler.choice.choosing import Costs, case_of, costs_of
+from hastega_magic.compiler.comparing.baselines import difference
+from hastega_magic.compiler.comparing.kept import Kept
 from hastega_magic.compiler.execute import Execution
-from hastega_magic.compiler.kept import Kept
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.run import run_loops
+from hastega_magic.compiler.telling.describe_cost import cpu_kernel
 from hastega_magic.cost.features import python_features
 from hastega_magic.cost.predict import Case, Prediction, PythonModel
 from hastega_magic.report import units

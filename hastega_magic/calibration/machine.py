@@ -6,7 +6,7 @@ import time
 
 from hastega_magic.calibration import devices, host, interpreter
 from hastega_magic.calibration.pace import PACE
-from hastega_magic.compiler import costs
+from hastega_magic.compiler.choice import costs
 from hastega_magic.cost.machine import Fit, Machine
 from hastega_magic.cost.sane import check
 from hastega_magic.cost.store import Store

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from hastega_magic.codegen.llvm import generate
-from hastega_magic.compiler import costs
+from hastega_magic.compiler.choice import costs
 from hastega_magic.compiler.options import Options
 from hastega_magic.ir import abi
 from hastega_magic.ir.kernel import Kernel
@@ -278,7 +278,7 @@ def backend_of(options: Options) -> Backend:
         return Cpu("simd", 1)
     parallel = Cpu("parallel", options.threads or default_threads())
     if options.on == "all":
-        from hastega_magic.compiler.split import Split, devices_beside
+        from hastega_magic.compiler.choice.split import Split, devices_beside
 
         return Split(parallel, devices_beside(options.device_memory << 20))
     return parallel

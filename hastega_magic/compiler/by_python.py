@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from hastega_magic.compiler.loops import CompiledLoop
-from hastega_magic.compiler.numpy_read import numpy_read
+from hastega_magic.compiler.repeating.numpy_read import numpy_read
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.ir.expr import flatten

@@ -9,22 +9,23 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import cast
 
-from hastega_magic.compiler import changing, describe
+from hastega_magic.compiler import changing
 from hastega_magic.compiler.backends import forget_inputs
 from hastega_magic.compiler.barriers import not_a_stage, note_signature, noted, together
 from hastega_magic.compiler.by_numpy import numpy_value
 from hastega_magic.compiler.drawn import Drawing, iterable
 from hastega_magic.compiler.execute import Execution, Separately
-from hastega_magic.compiler.graphs import Pictures
-from hastega_magic.compiler.lanes import lane_view
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Group, Outcome
 from hastega_magic.compiler.pairs import pairs_of
 from hastega_magic.compiler.probe import found
 from hastega_magic.compiler.reach import within_reach
 from hastega_magic.compiler.run import run_loops
-from hastega_magic.compiler.stacked import MOST, LoopTexts
 from hastega_magic.compiler.statement import Bound, Loop, build_loop
+from hastega_magic.compiler.telling import describe
+from hastega_magic.compiler.telling.graphs import Pictures
+from hastega_magic.compiler.telling.lanes import lane_view
+from hastega_magic.compiler.telling.stacked import MOST, LoopTexts
 from hastega_magic.compiler.under_way import UnderWay
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import (

@@ -9,17 +9,18 @@ from typing import Any, cast
 
 import numpy as np
 
-from hastega_magic.compiler import known, running
+from hastega_magic.compiler import running
 from hastega_magic.compiler.backends import Backend, Job, backend_of
-from hastega_magic.compiler.choosing import Choice
-from hastega_magic.compiler.foreseen import foreseen
+from hastega_magic.compiler.choice import known
+from hastega_magic.compiler.choice.choosing import Choice
+from hastega_magic.compiler.choice.foreseen import foreseen
+from hastega_magic.compiler.choice.split import Split
+from hastega_magic.compiler.choice.tune import earlier
+from hastega_magic.compiler.choice.tune import tune as search
 from hastega_magic.compiler.loops import CompiledLoop, compile_loop, tuning_key
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.recover import Recovery, assembled
-from hastega_magic.compiler.split import Split
 from hastega_magic.compiler.statement import Loop
-from hastega_magic.compiler.tune import earlier
-from hastega_magic.compiler.tune import tune as search
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import NotCompilable
 from hastega_magic.ir.fused import Fused, Output

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from hastega_magic.compiler import known
 from hastega_magic.compiler.backends import Backend, Program, backend_of
-from hastega_magic.compiler.known import Finding
-from hastega_magic.compiler.links import Lines, Shown
+from hastega_magic.compiler.choice import known
+from hastega_magic.compiler.choice.known import Finding
 from hastega_magic.compiler.options import Options
+from hastega_magic.compiler.telling.links import Lines, Shown
 from hastega_magic.interval import Interval
 from hastega_magic.ir.expr import flatten
 from hastega_magic.ir.fused import Fused

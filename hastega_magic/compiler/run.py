@@ -9,8 +9,8 @@ from dataclasses import replace
 
 from hastega_magic.compiler.backends import Backend, Cpu, backend_of
 from hastega_magic.compiler.by_python import NotAlike, python_values
-from hastega_magic.compiler.choosing import Choice, all_factors, choose, is_built, learn, refused
-from hastega_magic.compiler.costs import auto
+from hastega_magic.compiler.choice.choosing import Choice, all_factors, choose, is_built, learn, refused
+from hastega_magic.compiler.choice.costs import auto
 from hastega_magic.compiler.execute import Execution, Ready, compiled_on, execute, job_of
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.statement import Loop

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from hastega_magic.compiler.execute import Execution
-from hastega_magic.compiler.stacked import LoopTexts
 from hastega_magic.compiler.statement import Bound, Loop
+from hastega_magic.compiler.telling.stacked import LoopTexts
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import Reason
 from hastega_magic.syntax.build import BoundStage

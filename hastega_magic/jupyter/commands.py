@@ -117,7 +117,7 @@ def _calibrate(rest: str, magics: HastegaMagics) -> None:
     Arguments("%hastega calibrate", add_help=False).read(rest)
     from hastega_magic.calibration.machine import calibrate
     from hastega_magic.calibration.told import lines
-    from hastega_magic.compiler import costs
+    from hastega_magic.compiler.choice import costs
     from hastega_magic.jupyter.progress import Bar
     from hastega_magic.progress import listening
 

@@ -23,7 +23,7 @@ from hastega_magic.report.charts import Row, baseline_image
 from hastega_magic.report.escape import markup
 
 if TYPE_CHECKING:
-    from hastega_magic.compiler.edited import EditedRun
+    from hastega_magic.compiler.editing.edited import EditedRun
     from hastega_magic.jupyter.magics import HastegaMagics
 
 SUFFIX = "_edited"
@@ -40,8 +40,8 @@ def edit(rest: str, magics: HastegaMagics) -> None:
     parser.add_argument("language", choices=_LANGUAGES)
     parser.add_argument("name", nargs="?", default="")
     found = parser.read(rest)
-    from hastega_magic.compiler.edited import text_of
-    from hastega_magic.compiler.kept import choose
+    from hastega_magic.compiler.comparing.kept import choose
+    from hastega_magic.compiler.editing.edited import text_of
 
     try:
         kept = choose(magics.kept(), found.name)
@@ -58,8 +58,8 @@ def run_kernel(line: str, cell: str, magics: HastegaMagics) -> None:
     parser.add_argument("language", choices=_LANGUAGES)
     parser.add_argument("name")
     found = parser.read(line)
-    from hastega_magic.compiler.edited import run_edited
-    from hastega_magic.compiler.kept import choose
+    from hastega_magic.compiler.comparing.kept import choose
+    from hastega_magic.compiler.editing.edited import run_edited
 
     try:
         kept = choose(magics.kept(), found.name)

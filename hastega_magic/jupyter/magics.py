@@ -19,7 +19,7 @@ from hastega_magic.jupyter.tracebacks import CellError, hiding_ours, show_withou
 from hastega_magic.progress import listening
 
 if TYPE_CHECKING:
-    from hastega_magic.compiler.kept import Kept
+    from hastega_magic.compiler.comparing.kept import Kept
     from hastega_magic.jupyter.panel import Panel
     from hastega_magic.jupyter.shell import Shell
     from hastega_magic.report import Report

@@ -12,8 +12,8 @@ from hastega_magic.jupyter.progress import Bar
 from hastega_magic.progress import listening
 
 if TYPE_CHECKING:
-    from hastega_magic.compiler.kept import Kept
-    from hastega_magic.compiler.measure import Run
+    from hastega_magic.compiler.comparing.kept import Kept
+    from hastega_magic.compiler.comparing.measure import Run
     from hastega_magic.jupyter.magics import HastegaMagics
     from hastega_magic.jupyter.shell import Shell
     from hastega_magic.report import Report
@@ -23,7 +23,7 @@ def measure(
     what: str | Report | None = None, *, namespace: Mapping[str, object] | None = None, **choices: Any
 ) -> Run:
     """Measure a cell; `hastega_magic.measure` says how."""
-    from hastega_magic.compiler import measure as compiled
+    from hastega_magic.compiler.comparing import measure as compiled
 
     shell = cast("Shell | None", get_ipython())
     loops = _loops(what, shell, namespace)

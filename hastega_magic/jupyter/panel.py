@@ -1,7 +1,7 @@
 """The panel under a cell with `--widgets`: choose a back end and a size, measure, see all runs side by side.
 
 It comes after the static report, as an output of its own, and only adds to it: without a kernel the report is
-still there. It drives `compiler.measure.measure`, as `hastega_magic.measure` does, in a thread, so that "Cancel" works.
+still there. It drives `compiler.comparing.measure.measure`, as `hastega_magic.measure` does, in a thread, so that "Cancel" works.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from IPython.core.display_functions import (
     publish_display_data,  # pyright: ignore[reportUnknownVariableType]
 )
 
-from hastega_magic.compiler.kept import why_nothing
-from hastega_magic.compiler.measure import Run, measure
+from hastega_magic.compiler.comparing.kept import why_nothing
+from hastega_magic.compiler.comparing.measure import Run, measure
 from hastega_magic.compiler.options import INT_MODES
 from hastega_magic.errors import HastegaError
 from hastega_magic.jupyter import runs
@@ -26,7 +26,7 @@ from hastega_magic.report.escape import markup, one_line
 from hastega_magic.runtime.threads import default_threads
 
 if TYPE_CHECKING:
-    from hastega_magic.compiler.kept import Kept
+    from hastega_magic.compiler.comparing.kept import Kept
     from hastega_magic.progress import Task
     from hastega_magic.report import Report
 

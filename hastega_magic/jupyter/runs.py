@@ -11,7 +11,7 @@ from hastega_magic.report import svg, units
 from hastega_magic.report.escape import markup
 
 if TYPE_CHECKING:
-    from hastega_magic.compiler.measure import Run
+    from hastega_magic.compiler.comparing.measure import Run
     from hastega_magic.report.model import PipelineReport, Report
 
 WIDTH = 680.0

@@ -3,7 +3,7 @@
 import battery
 import pytest
 
-from hastega_magic.compiler import costs
+from hastega_magic.compiler.choice import costs
 from hastega_magic.cost.learned import Learned
 
 BACKENDS = ("parallel", "opencl")

@@ -7,8 +7,8 @@ import pytest
 from machines import CLASSES, GPU, machine
 
 from hastega_magic import hastega
-from hastega_magic.compiler import costs
-from hastega_magic.compiler.choosing import is_built
+from hastega_magic.compiler.choice import costs
+from hastega_magic.compiler.choice.choosing import is_built
 from hastega_magic.lazy import pipe
 from hastega_magic.session import Options, Session
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from machines import GPU, machine
 
-from hastega_magic.compiler import costs, known
+from hastega_magic.compiler.choice import costs, known
 from hastega_magic.compiler.loops import clear_cache
 from hastega_magic.cost.machine import Fit
 from hastega_magic.cost.store import Store

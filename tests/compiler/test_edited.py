@@ -12,11 +12,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hastega_magic.compiler import edited as module
-from hastega_magic.compiler.edited import KernelError, run_edited, text_of
-from hastega_magic.compiler.kept import choose
-from hastega_magic.compiler.kernel_rules import RULES, check_llvm
-from hastega_magic.compiler.kernel_text import without_places
+from hastega_magic.compiler.comparing.kept import choose
+from hastega_magic.compiler.editing import edited as module
+from hastega_magic.compiler.editing.edited import KernelError, run_edited, text_of
+from hastega_magic.compiler.editing.kernel_rules import RULES, check_llvm
+from hastega_magic.compiler.editing.kernel_text import without_places
 from hastega_magic.compiler.options import Options
 from hastega_magic.errors import UsageError
 from hastega_magic.session import Session
@@ -326,7 +326,7 @@ def test_only_what_was_compiled_as_a_whole_is_kept(cell):
 def test_an_endless_trial_does_not_outlive_the_notebook(tmp_path):
     program = """
 import os, re, subprocess, sys, threading
-from hastega_magic.compiler.edited import run_edited, text_of
+from hastega_magic.compiler.editing.edited import run_edited, text_of
 from hastega_magic.compiler.options import Options
 from hastega_magic.session import Session
 session = Session({})

@@ -5,8 +5,8 @@ import re
 import numpy as np
 import pytest
 
-from hastega_magic.compiler.edited import KernelError, run_edited, text_of
-from hastega_magic.compiler.kernel_rules_opencl import TEXT_RULES, check_opencl
+from hastega_magic.compiler.editing.edited import KernelError, run_edited, text_of
+from hastega_magic.compiler.editing.kernel_rules_opencl import TEXT_RULES, check_opencl
 from hastega_magic.compiler.options import Options
 from hastega_magic.session import Session
 

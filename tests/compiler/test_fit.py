@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hastega_magic.compiler import fit
-from hastega_magic.compiler.baselines import Comparison
-from hastega_magic.compiler.fit import Crossing, Line, Row, Run
+from hastega_magic.compiler.comparing import fit
+from hastega_magic.compiler.comparing.baselines import Comparison
+from hastega_magic.compiler.comparing.fit import Crossing, Line, Row, Run
 from hastega_magic.errors import HastegaError
 from hastega_magic.session import Options, Session
 
@@ -291,7 +291,7 @@ def test_a_back_end_with_another_result_has_no_line(monkeypatch):
 
 
 def test_repeat_does_not_make_baselines_longer(monkeypatch):
-    from hastega_magic.compiler import baselines
+    from hastega_magic.compiler.comparing import baselines
 
     repeats = []
     run_loops = baselines.run_loops

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from machines import GPU, machine
 
-from hastega_magic.compiler import costs
+from hastega_magic.compiler.choice import costs
 from hastega_magic.cost.learned import Learned
 from hastega_magic.cost.store import Store
 from hastega_magic.report import units

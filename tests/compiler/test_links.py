@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from hastega_magic.compiler import links, loops
+from hastega_magic.compiler import loops
+from hastega_magic.compiler.telling import links
 from hastega_magic.report.listing import hot_loop
 
 CELL = """\

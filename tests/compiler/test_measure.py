@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hastega_magic import progress
-from hastega_magic.compiler.measure import measure
+from hastega_magic.compiler.comparing.measure import measure
 from hastega_magic.compiler.options import Options
 from hastega_magic.errors import IntegerOverflowWarning, UsageError
 from hastega_magic.session import Session

@@ -5,7 +5,7 @@ import itertools
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hastega_magic.compiler.shares import LEAST, Book, Rate, balanced, rate, shares
+from hastega_magic.compiler.choice.shares import LEAST, Book, Rate, balanced, rate, shares
 from hastega_magic.ir.schedule import BLOCK
 
 rates = st.builds(Rate, st.floats(1e-11, 1e-6), st.sampled_from([0.0, 1e-5, 1e-3, 1.0]))

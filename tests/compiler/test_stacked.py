@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from hastega_magic.compiler.stacked import MOST
+from hastega_magic.compiler.telling.stacked import MOST
 from hastega_magic.session import Options, Session
 
 UNFUSED = """\

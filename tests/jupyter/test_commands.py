@@ -114,7 +114,7 @@ def test_calibrate_says_what_was_measured_and_where_it_is_kept(notebook, monkeyp
     from machines import GPU, machine
 
     from hastega_magic.calibration import machine as calibration
-    from hastega_magic.compiler import costs
+    from hastega_magic.compiler.choice import costs
     from hastega_magic.cost.store import Store
 
     found = machine(GPU, replace(GPU, number=1, name="Shared", shared=True))

@@ -102,7 +102,7 @@ def test_the_conversion_of_a_list_is_interrupted(kernel):
 
 def test_baselines_are_interrupted_and_what_was_computed_stays(kernel):
     kernel.run("""
-from hastega_magic.compiler.baselines import Comparison
+from hastega_magic.compiler.comparing.baselines import Comparison
 usual = Comparison.measure
 def told(self, backend, budget):
     print("measuring", backend, flush=True)

@@ -7,8 +7,8 @@ import statistics
 import pytest
 
 from hastega_magic.compiler import loops
+from hastega_magic.compiler.comparing.measure import measure
 from hastega_magic.compiler.driver import Driver
-from hastega_magic.compiler.measure import measure
 from hastega_magic.errors import IntegerOverflowWarning
 from hastega_magic.runtime import lists
 from hastega_magic.runtime.direct import MOST as DIRECT

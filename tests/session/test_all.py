@@ -10,8 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hastega_magic.compiler import costs, shares, split
 from hastega_magic.compiler.backend_opencl import OpenCl
+from hastega_magic.compiler.choice import costs, shares, split
 from hastega_magic.compiler.loops import clear_cache
 from hastega_magic.errors import NotCompilable
 from hastega_magic.ir.schedule import BLOCK

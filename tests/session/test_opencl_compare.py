@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 
-from hastega_magic.compiler import baselines
+from hastega_magic.compiler.comparing import baselines
 from hastega_magic.compiler.loops import clear_cache
 from hastega_magic.errors import IntegerOverflowWarning, UsageError
 from hastega_magic.runtime import opencl

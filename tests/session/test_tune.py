@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import hastega_magic
-from hastega_magic.compiler import costs, execute, known, tune
+from hastega_magic.compiler import execute
+from hastega_magic.compiler.choice import costs, known, tune
 from hastega_magic.compiler.loops import cached_loops, clear_cache
 from hastega_magic.errors import UsageError
 from hastega_magic.ir.schedule import Tuned

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from hastega_magic.compiler import known
 from hastega_magic.compiler.backend_opencl import OpenCl
 from hastega_magic.compiler.backends import Backend, Cpu, Job
-from hastega_magic.compiler.known import Finding, Timed
+from hastega_magic.compiler.choice import known
+from hastega_magic.compiler.choice.known import Finding, Timed
 from hastega_magic.compiler.loops import Body, CompiledLoop, tuning_key
 from hastega_magic.compiler.options import Options
 from hastega_magic.errors import HastegaError

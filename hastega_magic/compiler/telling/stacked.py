@@ -12,12 +12,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
-from hastega_magic.compiler.describe_cost import cost_of
 from hastega_magic.compiler.execute import Execution
-from hastega_magic.compiler.links import LISTINGS, shown
-from hastega_magic.compiler.listings import PassText
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.statement import Loop
+from hastega_magic.compiler.telling.describe_cost import cost_of
+from hastega_magic.compiler.telling.links import LISTINGS, shown
+from hastega_magic.compiler.telling.listings import PassText
 from hastega_magic.passes.pipelines import CPU
 from hastega_magic.trace import Trace
 

@@ -1,6 +1,6 @@
 """The process in which an edited kernel is tried: should it store into the wild, it dies here and not in the notebook.
 
-It is started by compiler/trial.py, reads a pickled Trial from stdin, and says what it does, one JSON object a line:
+It is started by trial.py, reads a pickled Trial from stdin, and says what it does, one JSON object a line:
 
     begin     the step that comes next, and for how many elements: should the process die, it was in this one
     refused   a rule that the text breaks (the fields of a Refusal)
@@ -23,10 +23,10 @@ from dataclasses import asdict, dataclass, replace
 from typing import IO, Any
 
 from hastega_magic.compiler.backends import Backend, Job, backend_of
-from hastega_magic.compiler.kernel_rules import check_llvm
-from hastega_magic.compiler.kernel_rules_opencl import check_opencl
+from hastega_magic.compiler.editing.kernel_rules import check_llvm
+from hastega_magic.compiler.editing.kernel_rules_opencl import check_opencl
+from hastega_magic.compiler.editing.trial_data import Text, Trial, mapped, write_result
 from hastega_magic.compiler.options import Options
-from hastega_magic.compiler.trial_data import Text, Trial, mapped, write_result
 from hastega_magic.ir.kernel import TROUBLE, Kernel
 from hastega_magic.ir.schedule import BLOCK
 from hastega_magic.runtime import buffers

@@ -13,12 +13,12 @@ from typing import Any
 
 from hastega_magic.compiler.backends import Cpu, backend_of
 from hastega_magic.compiler.execute import Execution, Ready
-from hastega_magic.compiler.gathering import Gather, gathering
 from hastega_magic.compiler.loops import Body
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Outcome
+from hastega_magic.compiler.repeating.gathering import Gather, gathering
+from hastega_magic.compiler.repeating.slots import Again, Number, Slot, as_arrays, equal_ranges, slots_of
 from hastega_magic.compiler.run import run_compiled
-from hastega_magic.compiler.slots import Again, Number, Slot, as_arrays, equal_ranges, slots_of
 from hastega_magic.compiler.statement import Bound, Loop
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import BeyondInt64, NotCompilable

@@ -13,7 +13,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from hastega_magic.compiler.baselines import Baseline, difference, rounded
+from hastega_magic.compiler.comparing.baselines import Baseline, difference, rounded
 from hastega_magic.compiler.driver import Driver
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Outcome

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from hastega_magic.compiler.execute import Execution
-from hastega_magic.compiler.listings import present
+from hastega_magic.compiler.telling.listings import present
 from hastega_magic.ir.expr import Expr, Value, flatten
 from hastega_magic.ir.fused import Fused, Output
 from hastega_magic.ir.interpreter import element_seen

@@ -2,7 +2,7 @@
 
     text_of(kept, "llvm")  →  the user changes it  →  run_edited(kept, "llvm", text)  →  equal? how fast?
 
-The text is checked against rules (compiler/kernel_rules.py), compiled and run in a process of its own over a copy of
+The text is checked against rules (kernel_rules.py), compiled and run in a process of its own over a copy of
 the sources, first over a few elements, then over all, then in turns with the original. The notebook's process never
 runs it: no rule can prove that the addresses which a kernel computes are its own.
 """
@@ -19,15 +19,15 @@ from typing import IO, Any, cast
 import numpy as np
 
 from hastega_magic.compiler.backends import Backend, backend_of
+from hastega_magic.compiler.comparing.kept import Kept
+from hastega_magic.compiler.editing.kernel_text import without_places
+from hastega_magic.compiler.editing.trial import Tried, attempt, scratch_file
+from hastega_magic.compiler.editing.trial_data import Text, Trial, frame_of, write_columns, write_tables
 from hastega_magic.compiler.execute import Execution, Separately, finish
-from hastega_magic.compiler.kept import Kept
-from hastega_magic.compiler.kernel_text import without_places
 from hastega_magic.compiler.loops import CompiledLoop, compile_loop
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.part import part
 from hastega_magic.compiler.run import run_loops
-from hastega_magic.compiler.trial import Tried, attempt, scratch_file
-from hastega_magic.compiler.trial_data import Text, Trial, frame_of, write_columns, write_tables
 from hastega_magic.errors import HastegaError, NotCompilable, UsageError
 from hastega_magic.ir.fused import Fused
 from hastega_magic.ir.kernel import TROUBLE

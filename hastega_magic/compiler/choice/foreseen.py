@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hastega_magic.compiler import costs
 from hastega_magic.compiler.backend_opencl import OpenCl
-from hastega_magic.compiler.choosing import Costs, case_of, costs_of, device_model
+from hastega_magic.compiler.choice import costs
+from hastega_magic.compiler.choice.choosing import Costs, case_of, costs_of, device_model
+from hastega_magic.compiler.choice.shares import Predict, Rate
 from hastega_magic.compiler.loops import CompiledLoop
 from hastega_magic.compiler.options import Options
-from hastega_magic.compiler.shares import Predict, Rate
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.cost.predict import Model
 from hastega_magic.ir.kernel import Kernel

@@ -1,4 +1,4 @@
-"""The rules of compiler/kernel_rules.py for OpenCL C, on the text alone: the device's compiler does the rest."""
+"""The rules of kernel_rules.py for OpenCL C, on the text alone: the device's compiler does the rest."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from hastega_magic.compiler.kernel_rules import Refusal
-from hastega_magic.compiler.kernel_text import KernelText
+from hastega_magic.compiler.editing.kernel_rules import Refusal
+from hastega_magic.compiler.editing.kernel_text import KernelText
 
 _KERNEL = re.compile(r"\b(?:__)?kernel\s+void\s+(\w+)\s*\(([^)]*)\)")
 _POINTER_CAST = (

@@ -9,11 +9,11 @@ import numpy as np
 
 from hastega_magic.compiler import running
 from hastega_magic.compiler.execute import Execution
-from hastega_magic.compiler.instructions import mix
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.reach import count_of
-from hastega_magic.compiler.stacked import LoopTexts, stacked
 from hastega_magic.compiler.statement import Bound
+from hastega_magic.compiler.telling.instructions import mix
+from hastega_magic.compiler.telling.stacked import LoopTexts, stacked
 from hastega_magic.errors import Reason
 from hastega_magic.ir.expr import Expr, postorder
 from hastega_magic.ir.fused import is_product

@@ -12,14 +12,14 @@ from typing import Any, cast
 
 import numpy as np
 
-from hastega_magic.compiler import describe
 from hastega_magic.compiler.execute import Execution
-from hastega_magic.compiler.graphs import Pictures
-from hastega_magic.compiler.lanes import lane_view
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Outcome
-from hastega_magic.compiler.stacked import LoopTexts
 from hastega_magic.compiler.statement import Loop
+from hastega_magic.compiler.telling import describe
+from hastega_magic.compiler.telling.graphs import Pictures
+from hastega_magic.compiler.telling.lanes import lane_view
+from hastega_magic.compiler.telling.stacked import LoopTexts
 from hastega_magic.runtime.sources import Column
 from hastega_magic.trace import Event, Trace
 

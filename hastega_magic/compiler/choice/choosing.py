@@ -13,8 +13,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from hastega_magic.compiler import costs
 from hastega_magic.compiler.by_python import alike, fits
+from hastega_magic.compiler.choice import costs
 from hastega_magic.compiler.loops import CompiledLoop, cached_loops
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.statement import Loop

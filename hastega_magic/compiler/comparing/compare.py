@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
-from hastega_magic.compiler import fit
 from hastega_magic.compiler.backends import backend_of
-from hastega_magic.compiler.baselines import UNCOMPILED, Comparison, own_name
+from hastega_magic.compiler.comparing import fit
+from hastega_magic.compiler.comparing.baselines import UNCOMPILED, Comparison, own_name
+from hastega_magic.compiler.comparing.prefix import Prefix
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Outcome
-from hastega_magic.compiler.prefix import Prefix
 from hastega_magic.progress import task
 from hastega_magic.trace import Event, Trace
 

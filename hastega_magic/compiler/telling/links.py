@@ -12,9 +12,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from hastega_magic.compiler.listings import LOOP, Key, PassText, fused_keys, kernel_keys, pass_texts
 from hastega_magic.compiler.options import Options
-from hastega_magic.compiler.spellings import Listing, Others, llvm_listings, opencl_listings, others
+from hastega_magic.compiler.telling.listings import LOOP, Key, PassText, fused_keys, kernel_keys, pass_texts
+from hastega_magic.compiler.telling.spellings import Listing, Others, llvm_listings, opencl_listings, others
 from hastega_magic.errors import NOWHERE, Span
 from hastega_magic.ir.expr import Expr, postorder
 from hastega_magic.ir.fused import Fused

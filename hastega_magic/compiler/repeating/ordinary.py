@@ -15,18 +15,18 @@ from typing import Any, cast
 
 import numpy as np
 
-from hastega_magic.compiler import describe
 from hastega_magic.compiler.backends import forget_inputs
-from hastega_magic.compiler.choosing import sooner_again
+from hastega_magic.compiler.choice.choosing import sooner_again
 from hastega_magic.compiler.driver import Driver, StrictError
-from hastega_magic.compiler.numpy_read import numpy_read
-from hastega_magic.compiler.objects import NotExact, objects
 from hastega_magic.compiler.options import Options
-from hastega_magic.compiler.prepared import Again, Display, prepare
 from hastega_magic.compiler.reach import count_of
-from hastega_magic.compiler.repeated import Form, Repeated
+from hastega_magic.compiler.repeating.numpy_read import numpy_read
+from hastega_magic.compiler.repeating.objects import NotExact, objects
+from hastega_magic.compiler.repeating.prepared import Again, Display, prepare
+from hastega_magic.compiler.repeating.repeated import Form, Repeated
 from hastega_magic.compiler.statement import Bound
-from hastega_magic.compiler.told import remember
+from hastega_magic.compiler.telling import describe
+from hastega_magic.compiler.telling.told import remember
 from hastega_magic.errors import HastegaError, NotCompilable, Reason
 from hastega_magic.runtime.columnar import gives_numbers
 from hastega_magic.syntax.build import BoundStage

@@ -1,4 +1,4 @@
-"""Trying a kernel in a process of its own, and what came of it: the notebook's side of compiler/trial_process.py."""
+"""Trying a kernel in a process of its own, and what came of it: the notebook's side of trial_process.py."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
-from hastega_magic.compiler.trial_data import ResultSlabs, Slab, Trial, read_result
+from hastega_magic.compiler.editing.trial_data import ResultSlabs, Slab, Trial, read_result
 from hastega_magic.progress import task
 from hastega_magic.runtime.launch import LoopResult
 
 _START = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
-    "from hastega_magic.compiler.trial_process import main; main()"
+    "from hastega_magic.compiler.editing.trial_process import main; main()"
 )
 _LIMITS = {"starting": 60.0, "checking": 60.0, "compiling": 120.0, "timing": 60.0}
 """Seconds that a step may take; a run has limits of its own."""

@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from hastega_magic.compiler.backends import forget_inputs, require
-from hastega_magic.compiler.baselines import Comparison
+from hastega_magic.compiler.comparing.baselines import Comparison
+from hastega_magic.compiler.comparing.kept import Kept, why_nothing
 from hastega_magic.compiler.driver import Driver
 from hastega_magic.compiler.execute import Separately
-from hastega_magic.compiler.kept import Kept, why_nothing
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.part import part
 from hastega_magic.compiler.run import run_loops

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from hastega_magic.compiler.choosing import Choice, Costs, Curves, case_of, clearly, costs_of, lowered
+from hastega_magic.compiler.choice.choosing import Choice, Costs, Curves, case_of, clearly, costs_of, lowered
 from hastega_magic.compiler.execute import Execution
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.statement import Loop

@@ -15,9 +15,9 @@ from hastega_magic.compiler.changing import kept_changing
 from hastega_magic.compiler.driver import Driver
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Outcome
-from hastega_magic.compiler.prepared import Again, Display, Prepared, given, prepare
+from hastega_magic.compiler.repeating.prepared import Again, Display, Prepared, given, prepare
 from hastega_magic.compiler.statement import Bound
-from hastega_magic.compiler.told import Told, remember
+from hastega_magic.compiler.telling.told import Told, remember
 from hastega_magic.report import units
 from hastega_magic.syntax.build import BoundStage
 from hastega_magic.syntax.captured import Where

@@ -2,7 +2,7 @@
 
 The rules keep an edited kernel a kernel: its name and signature, nothing called but arithmetic, no state, a small
 stack. They do not prove that its addresses are right, which nothing can do for arithmetic on pointers: that is why it
-runs in a process of its own (compiler/trial.py).
+runs in a process of its own (compiler/editing/trial.py).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from hastega_magic.codegen.llvm_text import INTRINSICS
-from hastega_magic.compiler.kernel_text import KernelText, word
+from hastega_magic.compiler.editing.kernel_text import KernelText, word
 from hastega_magic.ir.abi import ENTRY
 from hastega_magic.runtime.inspect_kernel import (
     THROUGH_POINTER,

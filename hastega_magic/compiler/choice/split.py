@@ -23,8 +23,8 @@ import numpy as np
 
 from hastega_magic.compiler.backend_opencl import OpenCl
 from hastega_magic.compiler.backends import Backend, Cpu, Floor, Job
+from hastega_magic.compiler.choice.shares import LEAST, Book, Predict, balanced, rate, shares
 from hastega_magic.compiler.options import Options
-from hastega_magic.compiler.shares import LEAST, Book, Predict, balanced, rate, shares
 from hastega_magic.errors import NotCompilable, UsageError
 from hastega_magic.ir import abi
 from hastega_magic.ir.fused import Output

@@ -9,7 +9,7 @@ import threading
 from dataclasses import asdict, dataclass, fields
 from typing import Any, cast
 
-from hastega_magic.compiler import costs
+from hastega_magic.compiler.choice import costs
 from hastega_magic.cost.store import Json, Store
 from hastega_magic.ir.schedule import Tuned
 

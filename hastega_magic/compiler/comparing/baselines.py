@@ -13,8 +13,8 @@ import numpy as np
 
 from hastega_magic.compiler.backends import forget_inputs
 from hastega_magic.compiler.by_numpy import with_initial
+from hastega_magic.compiler.comparing.fit import Run
 from hastega_magic.compiler.execute import Execution, Separately
-from hastega_magic.compiler.fit import Run
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.part import part
 from hastega_magic.compiler.run import run_loops

@@ -15,8 +15,8 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from hastega_magic.compiler.backends import Backend, Cpu, backend_of
+from hastega_magic.compiler.choice.split import Split, name_of
 from hastega_magic.compiler.options import Options
-from hastega_magic.compiler.split import Split, name_of
 from hastega_magic.errors import HastegaError, NotCompilable
 from hastega_magic.ir.expr import postorder
 from hastega_magic.ir.kernel import Kernel

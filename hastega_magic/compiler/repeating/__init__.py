@@ -1,0 +1,1 @@
+"""Pipelines that run many times: functions, bodies of loops, ordinary code."""

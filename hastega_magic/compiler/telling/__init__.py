@@ -1,0 +1,1 @@
+"""What the trace is told of loops: listings, links, pictures, lanes, predictions."""
