@@ -1,7 +1,8 @@
 """The panel under a cell with `--widgets`: choose a back end and a size, measure, see all runs side by side.
 
 It comes after the static report, as an output of its own, and only adds to it: without a kernel the report is
-still there. It drives `compiler.comparing.measure.measure`, as `hastega_magic.measure` does, in a thread, so that "Cancel" works.
+still there. It drives `compiler.comparing.measure.measure`, as `hastega_magic.measure` does, in a thread, so that
+"Cancel" works.
 """
 
 from __future__ import annotations
