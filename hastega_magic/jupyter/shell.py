@@ -12,6 +12,7 @@ class Shell(Protocol):
     configurables: list[Any]
     compile: Any
     displayhook: Any
+    display_pub: Any
     magics_manager: Any
     InteractiveTB: Any
     SyntaxTB: Any

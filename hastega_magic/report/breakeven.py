@@ -10,7 +10,8 @@ from itertools import pairwise
 
 from hastega_magic.report import svg, units
 from hastega_magic.report.escape import shorten
-from hastega_magic.report.model import Crossing, Model, ModelRow, PipelineReport
+from hastega_magic.report.model import Crossing, Model, ModelPhase, ModelRow, PipelineReport
+from hastega_magic.report.once import once
 from hastega_magic.report.verdict import backend_name
 
 _WIDTH, _HEIGHT = 760.0, 340.0
@@ -46,6 +47,7 @@ class PredictedRow(ModelRow):
         return self.curve[-1][1] * n / self.curve[-1][0]
 
 
+@once
 def lines_of(pipeline: PipelineReport) -> Model | None:
     """What is drawn: predicted lines where there are any, else fitted ones, with all that was measured.
 
@@ -122,6 +124,7 @@ def _borne_out(own: ModelRow, other: ModelRow, ahead: bool) -> bool:
     return all((seconds < theirs[n]) is ahead for n, seconds in own.points if n in theirs)
 
 
+@once
 def told(pipeline: PipelineReport) -> tuple[str, ...]:
     """The sentences of the lines that are drawn, and where what was measured says otherwise than predicted ones."""
     model = lines_of(pipeline)
@@ -188,7 +191,7 @@ def model_svg(model: Model, elements: int) -> str:
     """A line for each back end on logarithmic axes, thick where it was measured; dots: the measurements."""
     rows = [row for row in model.rows if row.seconds(1e6) > 0][:_ROWS]
     plane = _plane(rows, model.crossings, elements)
-    body = _grid(plane)
+    body = list(_grid(plane))
     if 10**plane.low <= elements <= 10**plane.high:
         x = plane.x(elements)
         body.append(svg.path([(x, _TOP), (x, _HEIGHT - _BOTTOM)], stroke=svg.INK, dash="2 4"))
@@ -220,7 +223,8 @@ def _time(row: ModelRow, n: float) -> float:
     return min(max(row.seconds(n), 1e-12), 1e12)
 
 
-def _grid(plane: _Plane) -> list[str]:
+@lru_cache(maxsize=64)
+def _grid(plane: _Plane) -> tuple[str, ...]:
     out: list[str] = []
     every = max(1, math.ceil((plane.slow - plane.fast) / 8))
     for power in range(int(plane.fast), int(plane.slow) + 1, every):
@@ -234,12 +238,14 @@ def _grid(plane: _Plane) -> list[str]:
         out.append(svg.text(x, _HEIGHT - _BOTTOM + 14, words, size=10.5, anchor="middle", fill=svg.MUTED))
     note = "elements; dots: measured; thin: extrapolated; both axes logarithmic"
     out.append(svg.text(_LEFT, _HEIGHT - 12, note, size=10.5, fill=svg.MUTED))
-    return out
+    return tuple(out)
 
 
 def _line(row: ModelRow, plane: _Plane, colour: str, dash: str) -> list[str]:
     """The row's line, thick where it was measured; dots: the measurements."""
-    whole = svg.path(_drawn(row, plane, plane.low, plane.high), stroke=colour, dash=dash)
+    whole = _whole(
+        row.backend, row.phases, row.curve if isinstance(row, PredictedRow) else (), plane, colour, dash
+    )
     if not row.points:
         return [whole]
     first, last = (end(n for n, _ in row.points) for end in (min, max))
@@ -248,6 +254,20 @@ def _line(row: ModelRow, plane: _Plane, colour: str, dash: str) -> list[str]:
         return [whole, *dots]
     measured = _drawn(row, plane, math.log10(first), math.log10(last))
     return [whole, svg.path(measured, stroke=colour, dash=dash, pen=2.2), *dots]
+
+
+@lru_cache(maxsize=64)
+def _whole(
+    backend: str,
+    phases: tuple[ModelPhase, ...],
+    curve: tuple[tuple[float, float], ...],
+    plane: _Plane,
+    colour: str,
+    dash: str,
+) -> str:
+    """The row's line from edge to edge: what was measured, and is another every time, has no part in it."""
+    row = PredictedRow(backend, phases, curve=curve) if curve else ModelRow(backend, phases)
+    return svg.path(_drawn(row, plane, plane.low, plane.high), stroke=colour, dash=dash)
 
 
 def _drawn(row: ModelRow, plane: _Plane, start: float, stop: float) -> list[tuple[float, float]]:

@@ -16,6 +16,7 @@ from typing import Any, SupportsFloat, SupportsIndex, TypeVar, cast
 
 from hastega_magic.report import measured, model
 from hastega_magic.report.model import Json
+from hastega_magic.report.once import Recent
 
 T = TypeVar("T")
 Record = Mapping[str, object]
@@ -40,11 +41,11 @@ def encode(value: object) -> Json:
     if isinstance(value, model.GraphEdge):
         return [value.source, value.target, value.label]
     if (names := _names(kind)) is not None:
-        found = {key: getattr(value, name) for name, key in names}
+        parts = vars(value)
         return {
             key: each if type(each) in _PLAIN or _is_finite(each) else encode(each)
-            for key, each in found.items()
-            if each is not None
+            for name, key in names
+            if (each := parts[name]) is not None
         }
     if kind is dict or isinstance(value, Mapping):
         return {
@@ -243,10 +244,12 @@ def _baseline(value: object) -> model.Baseline:
 
 def _graph(value: object) -> model.Graph:
     data = record(value)
-    nodes = many(data.get("nodes"), _node)
+    nodes = _often(data.get("nodes"), _nodes)
+    edges = _often(data.get("edges"), _edges)
     known = {node.id for node in nodes}
-    edges = (edge for edge in many(data.get("edges"), _edge) if edge.source in known and edge.target in known)
-    return model.Graph(nodes, tuple(edges))
+    if not all(edge.source in known and edge.target in known for edge in edges):
+        edges = tuple(edge for edge in edges if edge.source in known and edge.target in known)
+    return model.Graph(nodes, edges)
 
 
 def _node(value: object) -> model.GraphNode:
@@ -266,6 +269,15 @@ def _node(value: object) -> model.GraphNode:
 def _edge(value: object) -> model.GraphEdge:
     parts = (*many(value, text), "", "", "")
     return model.GraphEdge(parts[0], parts[1], parts[2])
+
+
+_nodes = Recent(lambda value: many(value, _node))
+_edges = Recent(lambda value: many(value, _edge))
+
+
+def _often(value: object, made: Recent[T]) -> T:
+    """A part that a trace has as it had it before. Traces have tuples, which stay as they are; JSON has lists."""
+    return made(cast(object, value)) if isinstance(value, tuple) else made.function(value)
 
 
 def _model(data: Record) -> model.Model | None:
@@ -332,21 +344,25 @@ def _json(value: object) -> Json:
 
 
 def _lanes(data: Record) -> model.Lanes | None:
-    def step(value: object) -> model.LaneStep:
-        step = record(value)
-        values = many(step.get("values"), text)
-        active = many(step.get("active"), lambda each: each is not False)
-        missing = (True,) * (len(values) - len(active))
-        return model.LaneStep(
-            integer(step.get("line")), text(step.get("text")), values, (*active, *missing)[: len(values)]
-        )
-
-    steps = many(data.get("steps"), step)
+    steps = _often(data.get("steps"), _steps)
     if not steps:
         return None
     return model.Lanes(
         integer(data.get("lanes"), len(steps[0].values)), steps, integer(data.get("total"), len(steps))
     )
+
+
+def _step(value: object) -> model.LaneStep:
+    step = record(value)
+    values = many(step.get("values"), text)
+    active = many(step.get("active"), lambda each: each is not False)
+    missing = (True,) * (len(values) - len(active))
+    return model.LaneStep(
+        integer(step.get("line")), text(step.get("text")), values, (*active, *missing)[: len(values)]
+    )
+
+
+_steps = Recent(lambda value: many(value, _step))
 
 
 def _split(data: Record) -> measured.Split | None:

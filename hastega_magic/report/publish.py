@@ -14,9 +14,11 @@ from dataclasses import dataclass, replace
 from typing import TypeVar, cast
 
 from hastega_magic.report import units
+from hastega_magic.report.codec import encode
 from hastega_magic.report.cut import FEW, WHOLE, few_nodes
 from hastega_magic.report.listing import hot_loop, shortened
-from hastega_magic.report.model import Barrier, CellInfo, Code, GraphPair, Json, PipelineReport, Report
+from hastega_magic.report.model import Barrier, CellInfo, Code, Graph, GraphPair, Json, PipelineReport, Report
+from hastega_magic.report.once import Recent
 
 ROOM = 145_000
 """Bytes of JSON that a report may take in a notebook."""
@@ -37,7 +39,7 @@ def published(report: Report, room: int = ROOM) -> dict[str, Json]:
     """`to_dict` in about `room` bytes of JSON: long listings, links, graphs and lists are cut, and `cut` says so."""
     least = [_least(each) for each in report.pipelines]
     if 2 * (sum(least) + len(report.cell.source)) + sum(map(_rest, report.pipelines)) <= room:
-        return _with_its_links(report)  # measuring it would cost as much as sending it
+        return _with_shared(report)  # measuring it would cost as much as sending it
     if sum(least) <= room and _size(data := report.to_dict()) <= room:
         return data
     for limit in _LEVELS:
@@ -49,14 +51,25 @@ def published(report: Report, room: int = ROOM) -> dict[str, Json]:
     return _heads(report, room)
 
 
-def _with_its_links(report: Report) -> dict[str, Json]:
-    """`to_dict`, but with the links themselves, which are long and JSON already, in place of copies."""
-    data = replace(report, pipelines=tuple(replace(each, links=()) for each in report.pipelines)).to_dict()
+def _with_shared(report: Report) -> dict[str, Json]:
+    """`to_dict`, but long parts are no copies: links, JSON already, and what cells that run again have in common."""
+    short = tuple(replace(each, links=(), graph=GraphPair(), lanes=None) for each in report.pipelines)
+    data = replace(report, pipelines=short).to_dict()
     for entry, pipeline in zip(
         cast("list[dict[str, Json]]", data["pipelines"]), report.pipelines, strict=True
     ):
         entry["links"] = list(pipeline.links)
+        entry["graph"] = {"before": _graph(pipeline.graph.before), "after": _graph(pipeline.graph.after)}
+        if (lanes := pipeline.lanes) is not None:
+            entry["lanes"] = {"lanes": lanes.lanes, "steps": _shared(lanes.steps), "total": lanes.total}
     return data
+
+
+_shared: Recent[Json] = Recent(encode)
+
+
+def _graph(graph: Graph) -> Json:
+    return {"nodes": _shared(graph.nodes), "edges": _shared(graph.edges)}
 
 
 def _size(data: Json) -> int:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from hastega_magic.report import units
 from hastega_magic.report.escape import one_line
 from hastega_magic.report.model import COMPILING, Baseline, Phase, PipelineReport, Vector
+from hastega_magic.report.once import once
 
 LEGEND = "✓ checked equal to our result · ≈ extrapolated from a part of the input"
 
@@ -82,6 +83,7 @@ def title(pipeline: PipelineReport) -> str:
     return one_line(pipeline.name) or ", ".join(one_line(n) for n in pipeline.results) or "pipeline"
 
 
+@once
 def verdict(pipeline: PipelineReport) -> tuple[Part, ...]:
     """The line of verdict after the name, as parts to be joined by " · "."""
     parts = [Part(_loops(pipeline)), *_place(pipeline)]

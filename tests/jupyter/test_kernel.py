@@ -139,3 +139,22 @@ def test_the_kernelspec_comes_with_the_wheel(tmp_path):
         spec = json.loads(archive.read(name))
     assert spec["display_name"] == "Python 3 (Hastega)"
     assert spec["argv"][:3] == ["python", "-m", "hastega_magic.jupyter.kernel"]
+
+
+@pytest.mark.parametrize("end", ["", ";", "\nNone"])
+def test_what_a_cell_prints_stands_above_its_value_and_its_report(client, end):
+    cell = f"%%hastega --no-baseline\nprint('printed', end='')\nxs = [1, 2, 3]\ntotal = xs |> sum\ntotal{end}"
+    ran = Ran(client, cell)
+    kinds = [each["msg_type"] for each in ran.outputs]
+    shown = [each for each in kinds if each in ("stream", "execute_result", "display_data")]
+    assert shown == ["stream", *([] if end else ["execute_result"]), "display_data"]
+    assert ran.of("stream")[0]["text"] == "printed"
+
+
+def test_displays_after_the_report_wait_for_the_streams_again(client):
+    Ran(client, "%%hastega --no-baseline\n[1, 2, 3] |> sum")
+    ran = Ran(client, "from IPython.display import display\nprint('first', end='')\ndisplay(1)")
+    assert [each["msg_type"] for each in ran.outputs if each["msg_type"] in ("stream", "display_data")] == [
+        "stream",
+        "display_data",
+    ]

@@ -34,6 +34,7 @@ class _Graph:
     def __init__(self) -> None:
         self.nodes: list[dict[str, object]] = []
         self.edges: list[list[str]] = []
+        self._told: dict[str, object] | None = None
 
     def node(self, kind: str, label: str, **facts: object) -> str:
         name = f"n{len(self.nodes)}"
@@ -44,7 +45,10 @@ class _Graph:
         self.edges.append([start, end, label])
 
     def to_dict(self) -> dict[str, object]:
-        return {"nodes": self.nodes, "edges": self.edges}
+        """The graph when it is done; the very same when it is asked for again."""
+        if self._told is None:
+            self._told = {"nodes": tuple(self.nodes), "edges": tuple(self.edges)}
+        return self._told
 
 
 @dataclass(frozen=True)

@@ -92,8 +92,8 @@ def lane_view(execution: Execution, above: int = 0) -> dict[str, object]:
     found = _lane_view(execution)
     if not above:
         return found
-    steps = cast("list[dict[str, Any]]", found["steps"])
-    return {**found, "steps": [{**step, "line": step["line"] + above} for step in steps]}
+    steps = cast("Sequence[dict[str, Any]]", found["steps"])
+    return {**found, "steps": tuple({**step, "line": step["line"] + above} for step in steps)}
 
 
 def _lane_view(execution: Execution) -> dict[str, object]:
@@ -162,7 +162,7 @@ def _view(
     room = _MOST_STEPS - len(ends)
     found = (list(_steps(listed, ran, lanes, turns)) for turns in range(_TURNS, 0, -1))
     steps = next((each for each in found if len(each) <= room), list(_steps(listed, ran, lanes, 1)))
-    return {"lanes": lanes, "steps": [*steps[:room], *ends], "total": len(steps) + len(form.outputs)}
+    return {"lanes": lanes, "steps": (*steps[:room], *ends), "total": len(steps) + len(form.outputs)}
 
 
 def _steps(
