@@ -43,6 +43,8 @@ _RUNS = 3
 
 _AGAIN = "timed as the others: its memory in use already"
 
+_OWN = "computed this cell"
+
 _PROBE = 512
 """Elements of the first run over a long source."""
 
@@ -139,6 +141,11 @@ class Comparison:
             note,
             phases,
         )
+
+    def itself(self, seconds: float) -> Baseline:
+        """Pure Python, where it has computed the cell: it is not asked to do the same again."""
+        self.largest["python"] = Run(self.length, seconds, ())
+        return Baseline("python", seconds, (seconds, seconds), self.length, False, True, _OWN)
 
     def timed(self, backend: str, size: int) -> tuple[float, tuple[Mapping[str, object], ...]]:
         """Seconds and phases of one run over the first `size` elements, the result not looked at.

@@ -97,7 +97,10 @@ def _outcome(
         trace.add("why", text=_ALIKE.format(comparison.own))
     with task(outcome.bounds[0].name, len(backends) + (1 if fitted else 0)) as work:
         for number, backend in enumerate(backends, 1):
-            found = comparison.measure(backend, each)
+            if backend == execution.on == "python":
+                found = comparison.itself(execution.seconds)
+            else:
+                found = comparison.measure(backend, each)
             if found is not None:
                 trace.add("baseline", **asdict(found))
                 equal += [backend] if found.equal and backend not in equal else []
