@@ -114,7 +114,8 @@ def convert(node: Expr, to: ScalarType, exact: bool = False) -> Expr:
         return truth(node)
     if to is INT and node.type.is_float:
         raise NotCompilable("an integer is needed, not a float")
-    if node.op == "const":
+    # A bool that is added stays one until `simplify`: NumPy's rules for True are not those for 1.
+    if node.op == "const" and node.type is not BOOL:
         if to.is_float and isinstance(node.value, int):
             _check_float(node.value, exact)
         return const(node.value, to)
