@@ -169,6 +169,12 @@ def measure(workload: Workload, asked: Settings) -> list[Row]:
         if not entrants:
             # The first back end is what everybody is compared with and measured against.
             return missing
+        if workload.called:
+            enter(
+                f"{name}:function",
+                threads,
+                partial(ours.enter_function, workload, n, backend, asked.threads, f"{name}:function"),
+            )
     for name in asked.peers:
         if name in workload.programs:
             peer = peers.PEERS[name]

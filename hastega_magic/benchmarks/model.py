@@ -29,6 +29,8 @@ class Workload:
     `void run(int64_t n, int threads, const void **in, void *out)`, `in` being the input arrays
     in the order of `inputs`.
 
+    `called`: hastega has a second row, the same statements in a function that is called, as the peers are.
+
     `backend` is where hastega runs it unless the command line says otherwise ("": parallel).
 
     `out` is the dtype of the result array, "" where the result is no array; a scalar of a C
@@ -49,6 +51,7 @@ class Workload:
     tolerance: float = 0.0
     sample: int = 1_000_000
     backend: str = ""
+    called: bool = False
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,13 @@
 """Hastega as an entrant: a cell, run as the magic runs it, without the baselines and the display.
 
 What is timed is the whole of `Session.run_cell`: parsing the cell, finding the compiled code,
-allocating the result, converting lists, the kernel.  The row `hastega:kernel` is the kernel alone.
+allocating the result, converting lists, the kernel.  The row `hastega:kernel` is the kernel alone,
+and `hastega:function` the call of a function that a cell has defined with the same statements.
 """
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -66,6 +68,39 @@ def enter(workload: Workload, n: int, backend: str, threads: int, name: str) -> 
         prepare=cell.prepare,
         kernel=cell.kernel,
         note="the whole cell, end to end",
+    )
+
+
+class _Function:
+    """The workload's cell as the body of a function, which is called as the peers' functions are."""
+
+    def __init__(self, workload: Workload, n: int, backend: str, threads: int) -> None:
+        namespace: dict[str, Any] = dict(workload.inputs(n))
+        options = Options(on=backend, threads=used_threads(backend, threads), baseline=False, quiet=True)
+        body = textwrap.indent(f"{workload.cell(n)}return {workload.result}\n", "    ")
+        Session(namespace, options).run_cell(f"def called():\n{body}")
+        self._call: Callable[[], object] = namespace["called"]
+        self._last: object = None
+
+    def prepare(self) -> None:
+        """Forget the last result."""
+        self._last = None
+
+    def run(self) -> object:
+        self._last = self._call()
+        return self._last
+
+
+def enter_function(workload: Workload, n: int, backend: str, threads: int, name: str) -> Entrant:
+    """The same work as a function on `backend`, under the peer name `name`."""
+    function = _Function(workload, n, backend, threads)
+    return Entrant(
+        name=name,
+        n=n,
+        threads=used_threads(backend, threads),
+        run=function.run,
+        prepare=function.prepare,
+        note="a call of a function with these statements",
     )
 
 
