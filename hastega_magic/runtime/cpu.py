@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ctypes
 import itertools
+import math
 import re
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, lru_cache
 
 import llvmlite.binding as llvm
@@ -17,6 +18,21 @@ from hastega_magic.ir.target import Target, describe
 KernelFunction = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
 
 
+@dataclass
+class Pace:
+    """How long a program took for a block, on one thread, when it ran last (seconds); inf before."""
+
+    block: float = math.inf
+
+    def expected(self, blocks: int, threads: int) -> float:
+        """Seconds for so many blocks."""
+        return self.block * blocks / threads
+
+    def note(self, seconds: float, blocks: int, threads: int) -> None:
+        """A run over one block or more."""
+        self.block = seconds * threads / blocks
+
+
 @dataclass(frozen=True)
 class Program:
     """Loaded machine code. `function(words, scratch)` releases the GIL while it runs."""
@@ -25,6 +41,7 @@ class Program:
     function: ctypes._CFunctionType  # pyright: ignore[reportPrivateUsage]
     library: object
     code_bytes: int
+    pace: Pace = field(default_factory=Pace, compare=False)
 
 
 @cache

@@ -181,7 +181,12 @@ class Launch:
         def tick() -> None:
             self.work.at(self._done + min(int(shared[abi.NEXT]), blocks) * BLOCK)
 
-        threads.run(task, count, blocks, ask_to_stop, tick, short=not plan.turns)
+        # Where elements make turns, others may make many more.
+        soon = not plan.turns and program.pace.expected(blocks, count) < threads.SOON
+        began = self.clock()
+        threads.run(task, count, blocks, ask_to_stop, tick, short=not plan.turns, soon=soon)
+        if blocks:
+            program.pace.note(self.clock() - began, blocks, count)
 
     def violated(self) -> AnyArray:
         """Numbers of the blocks whose elements left what the last variant assumed."""

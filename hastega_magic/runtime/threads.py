@@ -19,6 +19,10 @@ def default_threads() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+SOON = 0.015
+"""A call that takes no more seconds may use the calling thread too: so long an interrupt can wait."""
+
+
 @cache
 def _pool(threads: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(threads, thread_name_prefix="hastega")
@@ -37,17 +41,24 @@ def run(
     tick: Callable[[], None] = lambda: None,
     *,
     short: bool = True,
+    soon: bool = False,
 ) -> None:
     """Call `task(thread number)` on every thread and wait; `tick` is called every 50 ms meanwhile.
 
     On KeyboardInterrupt the tasks are asked to stop, waited for (each finishes the block in hand), and the
     interrupt goes on. `short`: blocks take microseconds, so that few of them are run here and now (`here`).
+    `soon`: all of it takes no longer than `SOON`; the calling thread is then one of the threads, and does not
+    have to be woken.
     """
     if here(threads, blocks, short=short):
         task(0)
         return
-    futures: list[Future[object]] = [_pool(threads).submit(task, number) for number in range(threads)]
+    futures: list[Future[object]] = [
+        _pool(threads).submit(task, number) for number in range(1 if soon else 0, threads)
+    ]
     try:
+        if soon:
+            task(0)
         pending = set(futures)
         while pending:
             # A wait without limit would not let a signal through on every platform.
@@ -67,4 +78,4 @@ def helped(task: Callable[[int], object], threads: int) -> None:
         _pool(threads + 1).submit(task, number)
 
 
-__all__ = ["ALONE_BLOCKS", "SMALL_BLOCKS", "default_threads", "helped", "here", "run"]
+__all__ = ["ALONE_BLOCKS", "SMALL_BLOCKS", "SOON", "default_threads", "helped", "here", "run"]

@@ -5,6 +5,7 @@ import threading
 import pytest
 
 from hastega_magic.runtime import threads
+from hastega_magic.runtime.cpu import Pace
 
 
 def ran_by(count, blocks, short=True):
@@ -46,3 +47,35 @@ def test_an_interrupt_stops_the_others_and_goes_on():
     with pytest.raises(KeyboardInterrupt):
         threads.run(task, 2, 1000, stop.set, tick)
     assert stop.is_set()
+
+
+def test_what_is_soon_done_uses_the_calling_thread_too():
+    found = []
+    threads.run(
+        lambda number: found.append((number, threading.current_thread())), 3, 1000, lambda: None, soon=True
+    )
+    assert sorted(number for number, _ in found) == [0, 1, 2]
+    assert [thread for number, thread in found if number == 0] == [threading.current_thread()]
+    assert len({thread for _, thread in found}) > 1
+
+
+def test_an_interrupt_on_the_calling_thread_stops_the_others_too():
+    stop, begun = threading.Event(), threading.Event()
+
+    def task(number):
+        if number == 0:
+            assert begun.wait(20)
+            raise KeyboardInterrupt
+        begun.set()
+        assert stop.wait(20)
+
+    with pytest.raises(KeyboardInterrupt):
+        threads.run(task, 2, 1000, stop.set, soon=True)
+    assert stop.is_set()
+
+
+def test_a_program_s_pace():
+    pace = Pace()
+    assert pace.expected(1, 8) == float("inf")
+    pace.note(0.01, 1000, 2)
+    assert pace.expected(3000, 3) == pytest.approx(0.02)

@@ -18,6 +18,7 @@ from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Outcome
 from hastega_magic.compiler.repeating.gathering import Gather, gathering
 from hastega_magic.compiler.repeating.slots import Again, Number, Slot, as_arrays, equal_ranges, slots_of
+from hastega_magic.compiler.repeating.spreading import MISSED, Spreading, spreading
 from hastega_magic.compiler.run import run_compiled
 from hastega_magic.compiler.statement import Bound, Loop
 from hastega_magic.compiler.workspace import Workspace
@@ -62,6 +63,8 @@ class Prepared:
     filename: str = ""
     listed: bool = False
     """Its result is a list, which may be made while it is computed."""
+    spreading: Spreading | None = None
+    """How it runs over many elements; None where that is left to the usual way."""
     _overlapped: Overlapped | None = None
     _variant: int = -1
     """The body of that."""
@@ -70,6 +73,28 @@ class Prepared:
 
     def run(self, source: object, displays: Sequence[Display]) -> object:
         """The result; Again where it must be found another way; what an element raises."""
+        operands, arguments, length = self._fitting(source, displays)
+        if length > MOST:
+            return self._over_many(operands, length, displays)
+        direct = self.direct
+        if direct is None or self.gather is None or not direct.lock.acquire(blocking=False):
+            return self._launched(operands, displays)
+        try:
+            alive: list[object] = []
+            words: list[int] = []
+            for each in self.words:
+                words += (
+                    each.words(operands, length, alive) if isinstance(each, Slot) else each.words(arguments)
+                )
+            arrays = direct.run(words, length)
+            if arrays is None:
+                raise Again
+            return self.gather(direct, arrays)
+        finally:
+            direct.lock.release()
+
+    def _fitting(self, source: object, displays: Sequence[Display]) -> tuple[list[object], list[object], int]:
+        """The sources, the other arguments, and the number of elements; Again where the loop is not for them."""
         arguments: list[object] = []
         operands: list[object] = [source]
         for (callee, args, kwargs), (zips, count) in zip(displays, self.shape, strict=True):
@@ -90,28 +115,16 @@ class Prepared:
             length = found if found < length or length < 0 else length
         if not length or (length >= STREAMED) != self.large:
             raise Again
-        direct = self.direct
-        if self.numbers and (direct is None or length > MOST):
+        if self.numbers and (self.direct is None or length > MOST):
             raise Again  # not to be compiled again, but put together anew
-        if length > MOST and self.listed:
-            made = self._made(operands, length)
-            if made is not None:
-                return made
-        if direct is None or self.gather is None or length > MOST or not direct.lock.acquire(blocking=False):
-            return self._launched(operands, displays)
-        try:
-            alive: list[object] = []
-            words: list[int] = []
-            for each in self.words:
-                words += (
-                    each.words(operands, length, alive) if isinstance(each, Slot) else each.words(arguments)
-                )
-            arrays = direct.run(words, length)
-            if arrays is None:
-                raise Again
-            return self.gather(direct, arrays)
-        finally:
-            direct.lock.release()
+        return operands, arguments, length
+
+    def _over_many(self, operands: Sequence[Any], length: int, displays: Sequence[Display]) -> object:
+        made = self._made(operands, length) if self.listed else None
+        if made is not None:
+            return made
+        value = MISSED if self.spreading is None else self.spreading.value(self.slots, operands, length)
+        return self._launched(operands, displays) if value is MISSED else value
 
     def _made(self, operands: Sequence[Any], length: int) -> object:
         """A list, made while it is computed; None where another way has to be taken."""
@@ -230,6 +243,7 @@ def prepare(bound: Bound, outcome: Outcome, options: Options, filename: str) -> 
     )
     large = min(each.length for each in execution.fused.sources) >= STREAMED
     loop = replace(loop, source=None, bound=replace(loop.bound, source=None, stages=()), stages=())
+    wide = None if direct is None or numbers else spreading(kept, found, loop, options)
     return Prepared(
         known,
         shape,
@@ -245,6 +259,7 @@ def prepare(bound: Bound, outcome: Outcome, options: Options, filename: str) -> 
         options,
         filename,
         listed,
+        wide,
     )
 
 

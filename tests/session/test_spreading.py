@@ -1,0 +1,165 @@
+"""Functions with pipelines over many elements, called again: on all threads at once, with the usual values."""
+
+import threading
+import warnings
+
+import numpy as np
+import pytest
+
+from hastega_magic.errors import IntegerOverflowWarning
+from hastega_magic.runtime import threads
+from hastega_magic.runtime.direct import MOST
+from hastega_magic.runtime.spread import Spread
+from hastega_magic.session import Options, Session
+
+N = 3 * MOST + 77
+
+DEFINED = """
+def mapped(xs): return xs |> map(lambda x: x * 3 + 1)
+def kept(xs): return xs |> filter(lambda x: x % 3 == 0)
+def squares(xs): return xs |> filter(lambda x: x % 2 == 0) |> map(lambda x: x * x) |> sum
+def total(xs): return xs |> sum
+def halves(xs): return xs |> map(lambda x: x / 4) |> sum
+def count(xs): return xs |> filter(lambda x: x > 5) |> count
+def every(xs): return xs |> map(lambda x: x > -10**9) |> all
+def some(xs): return xs |> map(lambda x: x == 123456789) |> any
+def looked(xs): return xs |> map(lambda x: table[x % 5] + x)
+def both(xs, ys): return xs |> zip(ys) |> map(lambda x, y: x * y) |> sum
+def quotients(xs): return xs |> map(lambda x: 1000 // x)
+def listed(xs): return xs |> map(lambda x: x + 1) |> to_list
+"""
+EXPECTED = {
+    "mapped": lambda xs: np.array([x * 3 + 1 for x in xs]),
+    "kept": lambda xs: np.array([x for x in xs if x % 3 == 0]),
+    "squares": lambda xs: sum(x * x for x in xs if x % 2 == 0),
+    "total": sum,
+    "halves": lambda xs: sum(x / 4 for x in xs),
+    "count": lambda xs: sum(x > 5 for x in xs),
+    "every": lambda xs: all(x > -(10**9) for x in xs),
+    "some": lambda xs: 123456789 in xs,
+    "looked": lambda xs: np.array([(10, 20, 30, 40, 50)[x % 5] + x for x in xs]),
+}
+
+
+@pytest.fixture
+def names():
+    session = Session(
+        {"table": np.array([10, 20, 30, 40, 50])}, Options(on="parallel", threads=3, baseline=False)
+    )
+    session.run_cell(DEFINED)
+    return session.namespace
+
+
+@pytest.fixture
+def spread(monkeypatch):
+    """Lengths that went this way, and what came of it."""
+    found = []
+    run = Spread.run
+
+    def noted(self, operands, length):
+        result = run(self, operands, length)
+        found.append((length, result is not None))
+        return result
+
+    monkeypatch.setattr(Spread, "run", noted)
+    monkeypatch.setattr(threads, "SOON", 10.0)  # however busy the machine is
+    return found
+
+
+def ints(n, seed=1):
+    return np.random.default_rng(seed).integers(-1_000_000, 1_000_000, n)
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_it_gives_what_python_gives(names, spread, name, same):
+    for n in (N, N + 1, MOST + 1, 5000, 2 * N):
+        for xs in (ints(n), range(3, n + 3)):
+            expected = EXPECTED[name](xs.tolist() if isinstance(xs, np.ndarray) else xs)
+            for _ in range(2):
+                found = names[name](xs)
+                if isinstance(expected, float):
+                    assert found == pytest.approx(expected, rel=1e-12)
+                elif isinstance(expected, np.ndarray):
+                    assert found.dtype == np.int64
+                    assert np.array_equal(found, expected)
+                else:
+                    assert same(found, expected)
+    assert len(spread) > 4
+    assert all(ran for _, ran in spread)
+    assert all(length > MOST for length, _ in spread)
+
+
+def test_float_sums_have_the_bits_of_the_usual_way(names, spread):
+    xs = np.random.default_rng(3).random(N)
+    first = names["total"](xs)
+    assert [names["total"](xs) for _ in range(5)] == [first] * 5
+    assert spread
+
+
+def test_several_sources(names, spread):
+    xs, ys = ints(N), ints(N + 5, seed=2)
+    for _ in range(3):
+        assert names["both"](xs, ys) == int((xs * ys[:N]).sum())
+    assert spread
+
+
+def test_elements_that_need_python_go_the_usual_way(names, spread):
+    xs = ints(N) | 1
+    expected = [1000 // x for x in xs.tolist()]
+    for _ in range(3):
+        assert names["quotients"](xs).tolist() == expected
+    assert spread
+    xs[N // 2] = 0
+    with pytest.raises(ZeroDivisionError):
+        names["quotients"](xs)
+    large = np.full(N, 2**62)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        assert names["mapped"](large)[0] == 3 * 2**62 + 1
+    assert [each.category for each in caught] == [IntegerOverflowWarning]
+
+
+def test_other_elements_than_the_first_had(names, spread):
+    small, large = np.arange(N), np.arange(N) + 2**40
+    for xs in (small, small, large, large, small, large, small):
+        assert names["squares"](xs) == sum(x * x for x in xs.tolist() if x % 2 == 0)
+
+
+def test_lists_and_lists_of_results_go_their_own_way(names, spread):
+    xs = ints(N)
+    for _ in range(3):
+        assert names["listed"](xs) == [x + 1 for x in xs.tolist()]
+        assert names["total"](xs.tolist()) == int(xs.sum())
+    assert not spread
+
+
+def test_results_are_independent(names, spread):
+    xs = ints(N)
+    names["mapped"](xs)
+    first, second = names["mapped"](xs), names["mapped"](xs + 1)
+    assert first is not second
+    assert np.array_equal(first + 3, second)
+
+
+def test_several_threads_call_it_at_once(names, spread):
+    found, xs = {}, [ints(N, seed) for seed in range(6)]
+    names["mapped"](xs[0])
+
+    def call(number):
+        found[number] = [names["mapped"](xs[number]) for _ in range(5)]
+
+    callers = [threading.Thread(target=call, args=(number,)) for number in range(6)]
+    for each in callers:
+        each.start()
+    for each in callers:
+        each.join()
+    for number, results in found.items():
+        assert all(np.array_equal(each, xs[number] * 3 + 1) for each in results)
+
+
+def test_what_takes_long_leaves_the_calling_thread_free(names, spread, monkeypatch):
+    monkeypatch.setattr(threads, "SOON", 0.0)
+    xs = ints(N)
+    for _ in range(3):
+        assert names["total"](xs) == int(xs.sum())
+    assert not spread
