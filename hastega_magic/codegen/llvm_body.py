@@ -49,6 +49,8 @@ class Body:
     shared: frozenset[Expr] = frozenset()
     used: Mapping[Expr, frozenset[int]] = field(default_factory=dict[Expr, "frozenset[int]"])
     lost: str = ""
+    locality: int = 3
+    """Of what is asked for ahead: 3 for the nearest cache, 2 for the one behind it."""
 
     together = True
     """Whether the elements of a vector are neighbours."""
@@ -193,7 +195,7 @@ class Body:
             and number * self.lanes * storage.size % 64 == 0
         ):
             ahead = self.writer.let(f"getelementptr i8, ptr {place}, i64 {self.kernel.schedule.prefetch}")
-            self.writer.line(f"call void @llvm.prefetch.p0(ptr {ahead}, i32 0, i32 3, i32 1)")
+            self.writer.line(f"call void @llvm.prefetch.p0(ptr {ahead}, i32 0, i32 {self.locality}, i32 1)")
         if self.mask is None:
             return self.writer.let(f"load {vector}, ptr {place}, align {storage.size}")
         return self.writer.let(

@@ -102,12 +102,16 @@ class BlockEnd:
         """What the block's handing over needs to know, which comes when those claimed with it are done."""
         w, frame = self.frame.writer, self.frame
         groups = frame.layout.group_count
-        w.line(f"store i64 %number, ptr {frame.record('%place', 0)}, align 8")
+        if not frame.trail:
+            w.line(f"store i64 %number, ptr {frame.record('%place', 0)}, align 8")
         for group, name in enumerate(final.positions):
             index = w.let(f"mul i64 %number, {groups}")
             index = w.let(f"add i64 {index}, {group}")
             where = w.let(f"getelementptr i64, ptr {frame.kept}, i64 {index}")
             w.line(f"store i64 {name}, ptr {where}, align 8")
-            w.line(f"store i64 {name}, ptr {frame.record('%place', 1 + group)}, align 8")
+            if not frame.trail:
+                w.line(f"store i64 {name}, ptr {frame.record('%place', 1 + group)}, align 8")
+        if frame.trail:
+            frame.trail.end_block(final.positions)
         Scans(frame).before(final.positions, final.sums)
         w.line("br label %done")

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from hastega_magic.codegen.llvm_body import Address, Body
 from hastega_magic.codegen.llvm_fold import Fold, memory_lanes
 from hastega_magic.codegen.llvm_text import Writer
+from hastega_magic.codegen.llvm_trail import Trail
 from hastega_magic.ir import abi
 from hastega_magic.ir.kernel import Assume, Guard, Kernel, Statement
 from hastega_magic.ir.loop import results_used
@@ -42,6 +43,8 @@ class Frame:
         self.results: list[str] = []
         self.partials: list[str] = []
         self.positions: list[str] = []
+        trails = self.layout.trailing and target.vector_bits >= 128
+        self.trail = Trail(self) if trails else None
 
     def at(self, statement: Statement | None) -> None:
         """What is written next belongs to the statement."""
@@ -102,12 +105,11 @@ class Frame:
             if fold.tree
         }
         packed = [number for number, group in enumerate(self.layout.groups) if group is not None]
-        bytes_ = self.layout.handover * abi.ROOM * 8
         self.rooms |= {
-            number: w.let(f"getelementptr i8, ptr %scratch, i64 {place * bytes_}", "rooms")
+            number: w.let(f"getelementptr i8, ptr %scratch, i64 {place * self.layout.room_bytes}", "rooms")
             for place, number in enumerate(packed)
         }
-        if self.packs:
+        if self.packs and not self.trail:
             words = self.layout.handover * self._record_words
             self.records = w.let(f"alloca [{words} x i64], align 64", "records")
         self.next = self._shared(abi.NEXT)
@@ -117,6 +119,8 @@ class Frame:
         self.positions += [
             self._shared(abi.POSITIONS + abi.LINE * group) for group in range(self.layout.group_count)
         ]
+        if self.trail:
+            self.trail.entry()
         lane_numbers = ", ".join(f"i64 {lane}" for lane in range(self.lanes))
         self.iota = w.let(f"or <{self.lanes} x i64> <{lane_numbers}>, zeroinitializer", "iota")
         w.line("br label %claim")
@@ -132,7 +136,7 @@ class Frame:
         """Take the next run of blocks, unless there is none or the runtime asked to stop."""
         w, grain = self.writer, self.grain
         w.label("claim")
-        if self.packs:
+        if self.packs and not self.trail:
             w.line(f"%claim.first = {self.claiming()}")
             w.line("br label %claimed")
             w.label("claimed")
@@ -146,6 +150,8 @@ class Frame:
         w.line("%halt = icmp ne i64 %asked, 0")
         w.line("br i1 %halt, label %leave, label %run")
         w.label("leave")
+        if self.trail:
+            self.trail.rest("last")
         if self.kernel.schedule.stream:
             w.line("fence seq_cst")  # streaming stores are not ordered by what tells other threads of them
         w.line("ret void")
@@ -182,6 +188,9 @@ class Frame:
     def enter(self, place: str) -> None:
         """From here on, packed elements and totals are those of the block at this place of the thread's run."""
         w = self.writer
+        if self.trail:
+            self.trail.enter()
+            return
         offset = w.let(f"mul i64 {place}, {abi.ROOM * 8}")
         for number, rooms in self.rooms.items():
             self.scratch[number] = w.let(f"getelementptr i8, ptr {rooms}, i64 {offset}", "packed")

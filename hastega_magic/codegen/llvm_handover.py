@@ -7,6 +7,7 @@
     handed     claim again
 
 While results are written, the elements that this thread reads next are asked for: it has claimed them already.
+Where all results are packed and go past the caches, they trail behind instead (codegen/llvm_trail.py).
 """
 
 from __future__ import annotations
@@ -37,9 +38,15 @@ class Handover:
         """From the label `handover` to the label `claimed`."""
         w, frame = self.frame.writer, self.frame
         w.label("handover")
-        w.line(f"%ahead = {frame.claiming()}")
+        if frame.trail:
+            frame.trail.rest("rest")
+        else:
+            w.line(f"%ahead = {frame.claiming()}")
         self._wait()
         w.label("placed")
+        if frame.trail:
+            frame.trail.place()
+            return
         w.line("%run.length = sub i64 %bound, %first")
         begins = [w.let(f"load i64, ptr {each}, align 8") for each in frame.positions]
         w.line("br label %turns")

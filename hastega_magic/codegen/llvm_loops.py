@@ -113,6 +113,8 @@ class Loops:
         carried, places = self._phis(vectors, self._tree_in_registers, "a")
         body = self.body("%i", vectors)
         after = self._turn(body, carried, self._tree_in_registers)
+        if self.frame.trail:
+            self.frame.trail.some()
         w.line(f"%i.next = add i64 %i, {self.frame.kernel.schedule.step}")
         w.line("%i.more = icmp ult i64 %i.next, %main.end")
         self._back_from(counter, "main")
@@ -204,6 +206,8 @@ class Loops:
             places=frame.places.nodes,
             stop=frame.stop,
             used=frame.used,
+            # Stores past the caches take the nearest one's buffers, and so would what is asked for into it.
+            locality=2 if frame.trail else 3,
         )
 
     def _turn(self, body: Body, carried: Carried, tree: bool) -> Carried:

@@ -63,6 +63,9 @@ class Layout:
     groups: tuple[int | None, ...]
     turns: bool = False
     """Whether elements make turns of loops of their own, so that a block may take any time."""
+    trailing: bool = False
+    """Whether packed results are written while their thread computes what it claims next, so that it packs into one
+    half of its scratch and writes from the other."""
 
     def source(self, slot: int) -> int:
         """First word of a source."""
@@ -114,9 +117,19 @@ class Layout:
         return 1 if self.turns else max(1, min(self.handover, blocks // (4 * threads)))
 
     @property
+    def half_bytes(self) -> int:
+        """Room for what a thread packs at once of a store; such halves follow each other where results trail."""
+        return self.handover * ROOM * 8
+
+    @property
+    def room_bytes(self) -> int:
+        """A packed store's part of the scratch."""
+        return self.half_bytes * (2 if self.trailing else 1)
+
+    @property
     def scratch_bytes(self) -> int:
         """Scratch that a thread needs: room for the blocks that it hands over at once, of every packed store."""
-        return self._packed * self.handover * ROOM * 8
+        return self._packed * self.room_bytes
 
 
 def layout(kernel: Kernel) -> Layout:
@@ -131,11 +144,14 @@ def layout(kernel: Kernel) -> Layout:
         if store.mask not in masks:
             masks.append(store.mask)
         groups.append(masks.index(store.mask))
+    turns = any(guard.reason == TURN_NEEDS_PYTHON for guard in kernel.of(Guard))
+    running = any(store.running for store in stores)
     return Layout(
         len(kernel.sources),
         len(kernel.tables),
         stores,
         tuple(kernel.of(Accumulate)),
         tuple(groups),
-        any(guard.reason == TURN_NEEDS_PYTHON for guard in kernel.of(Guard)),
+        turns,
+        kernel.schedule.stream and not (turns or running or kernel.schedule.refill),
     )

@@ -1,12 +1,16 @@
 """Running values: sums with the same bits everywhere, ints exactly, functions of the value so far in Python's order."""
 
+import contextlib
 import itertools
 import operator
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from hastega_magic.ir.scan import running_affine, running_sums
+from hastega_magic.runtime import buffers
 from tests.compiler.battery import (
     FEATURE_SETS,
     assert_interpreted,
@@ -207,6 +211,16 @@ def test_two_running_results_in_one_loop():
     assert ran.value[3] == sum(range(BLOCKS))
 
 
+@contextlib.contextmanager
+def guarded():
+    """Results stand between pages that cannot be written."""
+    buffers.guard()
+    try:
+        yield
+    finally:
+        buffers.guard(False)
+
+
 class TestManyBlocks:
     """Blocks are handed over by runs of several, and results of this size go past the caches."""
 
@@ -240,6 +254,35 @@ class TestManyBlocks:
             if kept.any():
                 assert np.array_equal(found["f0"], floats[kept])
                 assert np.array_equal(found["f1"], small[kept] > 0)
+
+    @pytest.mark.parametrize("features", FEATURE_SETS)
+    @settings(max_examples=4, deadline=None)
+    @given(
+        shares=st.lists(st.sampled_from([0, 1, 14, 50, 99, 100]), min_size=1, max_size=9),
+        threads=st.sampled_from([1, 2, 3]),
+        width=st.sampled_from([0, 1, 4]),
+        odd=st.integers(0, 4095),
+        seed=st.integers(0, 99),
+    )
+    def test_what_trails_behind_is_all_written_and_nothing_else(
+        self, features, shares, threads, width, odd, seed
+    ):
+        """Each part of the elements is kept to a share of its own; the result lies between guarded pages."""
+        n, rng = 150 * 4096 + odd, np.random.default_rng(seed)
+        xs = rng.integers(-(10**6), 10**6, n)
+        ks = rng.integers(0, 100, n) < np.repeat(shares, -(-n // len(shares)))[:n]
+        values = {"xs": xs, "ks": ks, "hs": xs.astype(np.float32)}
+        cell = """
+a = zip(xs, ks) |> filter(lambda x, k: k) |> map(lambda x, k: x * 3)
+b = zip(xs, ks) |> filter(lambda x, k: not k) |> map(lambda x, k: (x > 0, x))
+c = zip(hs, ks) |> filter(lambda h, k: k) |> map(lambda h, k: h)
+(a, b, c)"""
+        with on_target(features), guarded():
+            a, b, c = run(cell, values, on="parallel", threads=threads, width=width).value
+            assert np.array_equal(a, xs[ks] * 3)
+            assert np.array_equal(b["f0"], xs[~ks] > 0)
+            assert np.array_equal(b["f1"], xs[~ks])
+            assert np.array_equal(c, values["hs"][ks])
 
     def test_steps_and_sums_that_need_python_are_found_in_any_block(self):
         largest, sums = "xs |> scan(lambda a, x: max(a, x) + 1, 0)", "xs |> cumsum"
