@@ -14,6 +14,9 @@ from hastega_magic.ir.origins import UNNAMED
 from hastega_magic.ops import OPS
 from hastega_magic.types import BOOL, FLOAT32, INT, Storage
 
+_LONG_TURN = 256
+"""Bytes of a source from which on a turn can ask for a line twice without asking much more."""
+
 
 @dataclass(frozen=True)
 class Address:
@@ -49,8 +52,8 @@ class Body:
     shared: frozenset[Expr] = frozenset()
     used: Mapping[Expr, frozenset[int]] = field(default_factory=dict[Expr, "frozenset[int]"])
     lost: str = ""
-    locality: int = 3
-    """Of what is asked for ahead: 3 for the nearest cache, 2 for the one behind it."""
+    far: bool = False
+    """Whether what is asked for ahead goes to the cache behind the nearest one, and some of it sooner."""
 
     together = True
     """Whether the elements of a vector are neighbours."""
@@ -194,14 +197,27 @@ class Body:
             and self.kernel.schedule.prefetch
             and number * self.lanes * storage.size % 64 == 0
         ):
-            ahead = self.writer.let(f"getelementptr i8, ptr {place}, i64 {self.kernel.schedule.prefetch}")
-            self.writer.line(f"call void @llvm.prefetch.p0(ptr {ahead}, i32 0, i32 {self.locality}, i32 1)")
+            self._ask(place, number * self.lanes * storage.size, self.vectors * self.lanes * storage.size)
         if self.mask is None:
             return self.writer.let(f"load {vector}, ptr {place}, align {storage.size}")
         return self.writer.let(
             f"call {vector} @llvm.masked.load.{mangled(element, self.lanes)}.p0(ptr {place}, i32 {storage.size}, "
             f"{self.vector('i1')} {self.mask}, {vector} zeroinitializer)"
         )
+
+    def _ask(self, place: str, offset: int, turn: int) -> None:
+        """Ask for what lies ahead of the line at `offset` among the `turn` bytes of a turn."""
+        distances = [1]
+        if self.far and turn >= _LONG_TURN:
+            # The machine's own prefetchers begin anew in each page: these few lines let them begin sooner.
+            distances += [2] * (offset == 0) + [3] * (offset == turn // 2)
+        for each in distances:
+            ahead = self.writer.let(
+                f"getelementptr i8, ptr {place}, i64 {each * self.kernel.schedule.prefetch}"
+            )
+            self.writer.line(
+                f"call void @llvm.prefetch.p0(ptr {ahead}, i32 0, i32 {2 if self.far else 3}, i32 1)"
+            )
 
     def _of_pairs(self, address: Address, storage: Storage, number: int, odd: bool) -> str:
         """Every other number of twice as many, the first of which is a pair's first one."""

@@ -207,7 +207,7 @@ class Loops:
             stop=frame.stop,
             used=frame.used,
             # Stores past the caches take the nearest one's buffers, and so would what is asked for into it.
-            locality=2 if frame.trail else 3,
+            far=frame.trail is not None,
         )
 
     def _turn(self, body: Body, carried: Carried, tree: bool) -> Carried:

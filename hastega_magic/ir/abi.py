@@ -153,5 +153,5 @@ def layout(kernel: Kernel) -> Layout:
         tuple(kernel.of(Accumulate)),
         tuple(groups),
         turns,
-        kernel.schedule.stream and not (turns or running or kernel.schedule.refill),
+        bool(masks) and kernel.schedule.stream and not (turns or running or kernel.schedule.refill),
     )
