@@ -63,14 +63,9 @@ class Frame:
         """Whether results go where the blocks before left off, so that blocks are handed over in order."""
         return self.layout.group_count > 0
 
-    @property
-    def grain(self) -> str:
-        """How many blocks are claimed at once."""
-        return self.handed if self.packs else str(self.kernel.schedule.grain)
-
     def claiming(self) -> str:
         """The instruction that claims blocks, and gives the first one."""
-        return f"atomicrmw add ptr {self.next}, i64 {self.grain} seq_cst, align 8"
+        return f"atomicrmw add ptr {self.next}, i64 {self.handed} seq_cst, align 8"
 
     def entry(self) -> None:
         """Read the words."""
@@ -83,7 +78,7 @@ class Frame:
         self.shared = self._word(abi.SHARED, "ptr", "shared")
         self.kept = self._word(abi.COUNTS, "ptr", "kept")
         self.origin = self._word(abi.ORIGIN, "i64", "origin")
-        self.handed = self._word(abi.HANDED, "i64", "handed") if self.packs else ""
+        self.handed = self._word(abi.HANDED, "i64", "handed")
         for slot, source in enumerate(self.kernel.sources):
             first = self.layout.source(slot)
             base = self._word(first, "i64" if source.storage is None else "ptr", "source")
@@ -134,7 +129,7 @@ class Frame:
 
     def claim(self) -> None:
         """Take the next run of blocks, unless there is none or the runtime asked to stop."""
-        w, grain = self.writer, self.grain
+        w = self.writer
         w.label("claim")
         if self.packs and not self.trail:
             w.line(f"%claim.first = {self.claiming()}")
@@ -156,7 +151,7 @@ class Frame:
             w.line("fence seq_cst")  # streaming stores are not ordered by what tells other threads of them
         w.line("ret void")
         w.label("run")
-        w.line(f"%bound0 = add i64 %first, {grain}")
+        w.line(f"%bound0 = add i64 %first, {self.handed}")
         w.line(f"%bound1 = icmp ult i64 %bound0, {self.blocks}")
         w.line(f"%bound = select i1 %bound1, i64 %bound0, i64 {self.blocks}")
         w.line("br label %block")

@@ -19,7 +19,7 @@ LENGTH, BLOCKS, BLOCK_LIST, STATUS, SHARED, COUNTS, ORIGIN, HANDED = range(8)
 """Words: elements; blocks to run; their numbers (int64 each; 0: all in order); a status byte per block; the
 shared words; per
 block and packed group the number of elements kept; the number of the first element (not zero where a
-source comes in pieces); how many blocks are claimed, and handed over, at once where results are packed."""
+source comes in pieces); how many blocks are claimed at once, and handed over where results are packed."""
 
 HEADER = 8
 
@@ -63,6 +63,8 @@ class Layout:
     groups: tuple[int | None, ...]
     turns: bool = False
     """Whether elements make turns of loops of their own, so that a block may take any time."""
+    grain: int = 1
+    """Blocks that a thread claims at once at most, where nothing is packed."""
     trailing: bool = False
     """Whether packed results are written while their thread computes what it claims next, so that it packs into one
     half of its scratch and writes from the other."""
@@ -113,8 +115,12 @@ class Layout:
         return max(1, HANDOVER // max(1, self._packed))
 
     def handed(self, blocks: int, threads: int) -> int:
-        """Blocks to hand over at once: every thread is to get several such runs, and some blocks may take any time."""
-        return 1 if self.turns else max(1, min(self.handover, blocks // (4 * threads)))
+        """Blocks to claim at once: every thread is to get several such runs, and some blocks may take any time."""
+        if self.turns:
+            return 1
+        if self.group_count:
+            return max(1, min(self.handover, blocks // (4 * threads)))
+        return max(1, min(self.grain, blocks // (8 * threads)))
 
     @property
     def half_bytes(self) -> int:
@@ -153,5 +159,6 @@ def layout(kernel: Kernel) -> Layout:
         tuple(kernel.of(Accumulate)),
         tuple(groups),
         turns,
+        kernel.schedule.grain,
         bool(masks) and kernel.schedule.stream and not (turns or running or kernel.schedule.refill),
     )

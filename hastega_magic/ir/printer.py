@@ -79,7 +79,8 @@ def kernel_lines(kernel: Kernel) -> list[Line]:
     names = _Names(kernel.sources, kernel.tables)
     schedule = kernel.schedule
     head = f"kernel: {schedule.lanes} lanes × {schedule.in_flight} in flight"
-    head += f", blocks of {BLOCK}, {schedule.grain} claimed at a time"
+    most = "up to " if schedule.grain > 1 else ""
+    head += f", blocks of {BLOCK}, {most}{schedule.grain} claimed at a time"
     head += ", streaming stores" if schedule.stream else ""
     head += f", prefetch {schedule.prefetch}" if schedule.prefetch else ""
     head += ", lanes refilled" if schedule.refill else ""

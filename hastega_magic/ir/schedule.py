@@ -18,9 +18,9 @@ VIRTUAL_LANES = 64
 class Schedule:
     """lanes: elements of a vector; in_flight: vectors computed side by side; lanes · in_flight divides 64.
 
-    `grain` blocks are claimed at a time by a thread; `stream` asks for stores that bypass the cache; `prefetch` is how
-    many bytes ahead dense sources are asked for. `refill`: lanes whose element has made the turns of the loop inside
-    take the next one, in place of waiting for all others.
+    `grain` blocks at most are claimed at a time by a thread; `stream` asks for stores that bypass the cache; `prefetch`
+    is how many bytes ahead dense sources are asked for. `refill`: lanes whose element has made the turns of the loop
+    inside take the next one, in place of waiting for all others.
     """
 
     lanes: int

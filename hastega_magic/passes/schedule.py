@@ -40,6 +40,9 @@ STREAMED = 1 << 19
 PREFETCH = 4096
 """Bytes ahead: far enough to cover memory latency, and beyond the page at which hardware prefetchers stop."""
 
+_GRAIN, _FEW = 32, 4
+"""Blocks claimed at a time: a megabyte of each source on end, which memory likes; few of those that take long."""
+
 _HEAVY = 24
 """Operations of a body beyond which fewer vectors are kept in flight."""
 
@@ -252,7 +255,8 @@ def _schedule(body: tuple[Statement, ...], target: Target, width: int | None, la
     for limit in (_VAST, (4 if large else 2) * _VAST):  # few elements do not earn back a long compilation
         if len(nodes) > limit:
             most = max(1, most // 2)
-    found = Schedule(lanes, min(in_flight, most), prefetch=PREFETCH, stream=large)
+    grain = _GRAIN if len(nodes) <= _HEAVY else _FEW
+    found = Schedule(lanes, min(in_flight, most), grain, prefetch=PREFETCH, stream=large)
     return replace(found, grain=1) if turning else found  # blocks differ in what their turns take
 
 

@@ -71,7 +71,7 @@ def test_kernel():
     assert (
         print_kernel(kernel)
         == """\
-kernel: 8 lanes × 4 in flight, blocks of 4096, 4 claimed at a time, streaming stores
+kernel: 8 lanes × 4 in flight, blocks of 4096, up to 4 claimed at a time, streaming stores
   source xs: range int [1, 99]
   loop
     %0: int [1, 99] = load xs
