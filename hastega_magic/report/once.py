@@ -10,7 +10,7 @@ from typing import Generic, TypeVar, cast
 P = TypeVar("P")
 T = TypeVar("T")
 
-_KEPT = 64
+_KEPT = 16
 """Results that a `Recent` holds, the latest."""
 
 
