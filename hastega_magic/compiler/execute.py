@@ -65,7 +65,8 @@ class Execution:
     """What `--on auto` chose, and from what; `choosing`: the seconds that took."""
     choosing: float = 0.0
     factors: Mapping[str, float] = field(default_factory=dict[str, float])
-    """By back end, what was learned before this run, where it was not chosen."""
+    """By back end, what was learned before this run, where it was not chosen; `kernels`: of the kernel alone."""
+    kernels: Mapping[str, float] = field(default_factory=dict[str, float])
     learned: bool = False
     """Whether the run corrects the cost model."""
 

@@ -9,8 +9,9 @@ from dataclasses import replace
 
 from hastega_magic.compiler.backends import Backend, Cpu, backend_of
 from hastega_magic.compiler.by_python import NotAlike, python_values
-from hastega_magic.compiler.choice.choosing import Choice, all_factors, choose, is_built, learn, refused
+from hastega_magic.compiler.choice.choosing import Choice, all_factors, choose, is_built, refused
 from hastega_magic.compiler.choice.costs import auto
+from hastega_magic.compiler.choice.learning import chosen, named, teach
 from hastega_magic.compiler.execute import Execution, Ready, compiled_on, execute, job_of
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.statement import Loop
@@ -40,10 +41,15 @@ def run_loops(
 
 def run_compiled(ready: Ready, backend: Backend, tune: bool = False) -> Execution:
     """The same from where the loop is compiled."""
+    shown, told = not ready.options.quiet, len(ready.trace.events)
     if ready.options.on != "auto":
+        expected = None if tune or ready.options.repeat > 1 else named(ready, backend)
         execution = execute(ready, backend, tune)
-        if not ready.options.quiet:  # a report may be made after other runs, which teach
-            execution.factors = all_factors(ready.compiled.key, execution.length)
+        if shown:  # a report may be made after other runs, which teach
+            execution.factors = all_factors(ready.compiled.structure, execution.length)
+            execution.kernels = all_factors(ready.compiled.structure, execution.length, "kernel")
+        if expected is not None:
+            teach(expected, execution, ready.trace.events[told:])
         return execution
     columns = [ready.workspace.column(source) for source in ready.fused.sources]
     length = min(len(column.data) for column in columns)
@@ -53,11 +59,12 @@ def run_compiled(ready: Ready, backend: Backend, tune: bool = False) -> Executio
     choosing = time.perf_counter() - began
     if choice.on == "python" and tune:  # there is nothing to tune in Python
         choice = choice.instead("which has no schedules to tune")
+    kernels = all_factors(choice.costs.loop, length, "kernel") if shown else {}
     execution = _chosen(ready, choice, tune)
-    execution.choosing = choosing
-    warm = execution.cached and execution.length and not execution.recovered
-    if warm and execution.on == choice.on:
-        execution.learned = learn(choice, execution.seconds)
+    execution.choosing, execution.kernels = choosing, kernels
+    if execution.on == choice.on and ready.options.repeat == 1:
+        expected = chosen(choice)
+        execution.learned = expected is not None and teach(expected, execution, ready.trace.events[told:])
     return execution
 
 

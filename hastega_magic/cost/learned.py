@@ -2,8 +2,9 @@
 
 A loop is known by the hash of its structure. Of each of its back ends a measured time is kept for each size (a power of
 two of elements), as the middle of the last runs; between sizes the logarithm of measured over predicted is
-interpolated, so that one size corrects the level and two the slope. A loop that was never measured is corrected by the
-back end's own factor, which follows all runs slowly.
+interpolated, so that one size corrects the level and two the slope. A loop that was never measured is corrected by
+what all others say of its back end at about its size (cost/levels.py). The whole run and its kernel have factors of
+their own.
 
     parallel, 2^20 elements: predicted 0.5 ms, measured 1.0 ms, 1.1 ms, 0.9 ms      → × 2 at and around 2^20
 """
@@ -15,21 +16,16 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 from hastega_magic.cost.fit import Line, line
+from hastega_magic.cost.levels import Levels, is_number
 
 LOOPS = 512
 """So many loops are remembered; those longest not run are forgotten first."""
 
 _KEPT = 5
 """Runs of a size, of which the median counts."""
-
-_SLOW = 0.02
-"""The part by which a run moves its back end's factor."""
-
-_MOST = math.log(2.0)
-"""A back end's factor stays between a half and two: beyond, the machine is to be calibrated anew."""
 
 _ONCE, _AGAIN = math.log(8.0), math.log(1e12)
 """Bounds of a loop's own factor, after one run (during which the machine may have slept) and after more."""
@@ -43,6 +39,8 @@ _MOST_ELEMENTS, _MOST_SECONDS = 2**62, 1e9
 Place = tuple[str, str, int]
 """A loop, a back end and a power of two of elements."""
 
+Phase = Literal["run", "kernel"]
+"""What is predicted: all of a run, or its kernel alone."""
 
 _KIN = {"simd": "parallel", "parallel": "simd"}
 """Back ends that run the same code: what was learned of one is the best guess for the other."""
@@ -50,24 +48,29 @@ _KIN = {"simd": "parallel", "parallel": "simd"}
 
 @dataclass
 class _Size:
-    """Runs of about so many elements: their logarithms of measured over predicted, and what was measured last."""
+    """Runs of about so many elements: their logarithms of measured over predicted, and what was measured last.
+
+    `kernels`: the same logarithms of their kernels, of as many of them as had one that was predicted.
+    """
 
     n: int
     ratios: list[float]
     seconds: float
+    kernels: list[float] = field(default_factory=list[float])
 
-    @property
-    def ratio(self) -> float:
-        most = _ONCE if len(self.ratios) < 2 else _AGAIN
-        return min(max(sorted(self.ratios)[len(self.ratios) // 2], -most), most)
+    def ratio(self, phase: Phase = "run") -> float:
+        """The middle one."""
+        known = self.kernels if phase == "kernel" and self.kernels else self.ratios
+        most = _ONCE if len(known) < 2 else _AGAIN
+        return min(max(sorted(known)[len(known) // 2], -most), most)
 
 
 @dataclass
 class Learned:
     """Everything that was learned on one machine, with one calibration: `calibrated`, when that was made."""
 
-    factors: dict[str, float] = field(default_factory=dict[str, float])
-    """By back end, the logarithm of its factor."""
+    levels: Levels = field(default_factory=Levels)
+    """What loops in general say of a back end at a size."""
     loops: OrderedDict[str, dict[str, dict[int, _Size]]] = field(
         default_factory=OrderedDict[str, dict[str, dict[int, _Size]]]
     )
@@ -78,8 +81,14 @@ class Learned:
     doubted: dict[Place, float] = field(default_factory=dict[Place, float])
     """The last run that was too far from its prediction to be taken for one, as the logarithm of the ratio."""
 
-    def note(self, loop: str, backend: str, n: int, predicted: float, measured: float) -> bool:
-        """A run of n elements, and what the bare model said of it (seconds); False where nothing is learned from it."""
+    def note(
+        self, loop: str, backend: str, n: int, predicted: float, measured: float,
+        kernel: tuple[float, float] = (0.0, 0.0),
+    ) -> bool:  # fmt: skip
+        """A run of n elements, and what the bare model said of it (seconds); False where nothing is learned from it.
+
+        `kernel`: of its kernel alone, what the bare model said and what it took; zeros where that is not known.
+        """
         if not (n > 0 and predicted > 0 and 0 < measured < _MOST_SECONDS):
             return False
         ratio, place = math.log(measured / predicted), (loop, backend, n.bit_length() - 1)
@@ -92,30 +101,30 @@ class Learned:
             runs = [last, ratio]
         self.doubted.pop(place, None)
         sizes = self.loops.setdefault(loop, {}).setdefault(backend, {})
-        known = sizes.setdefault(place[2], _Size(n, [], measured))
-        known.n, known.seconds = n, measured
-        known.ratios = [*known.ratios, *runs][-_KEPT:]
+        before = sizes.get(place[2])
+        known = _Size(n, [*(before.ratios if before else ()), *runs][-_KEPT:], measured)
+        known.kernels = [*(before.kernels if before else ()), *_kernel(kernel)][-_KEPT:]
+        sizes[place[2]] = known
         self.loops.move_to_end(loop)
         while len(self.loops) > LOOPS:
             self.loops.popitem(last=False)
-        old = self.factors.get(backend, 0.0)
-        self.factors[backend] = min(max(old + _SLOW * (min(max(ratio, -_MOST), _MOST) - old), -_MOST), _MOST)
+        was = None if before is None else (before.ratio(), before.ratio("kernel"))
+        self.levels.note(backend, place[2], was, (known.ratio(), known.ratio("kernel")))
         self.noted[place] = self.noted.get(place, 0) + len(runs)
         return True
 
-    def factor(self, loop: str, backend: str, n: int) -> float:
+    def factor(self, loop: str, backend: str, n: int, phase: Phase = "run") -> float:
         """By what the model's time for n elements is to be multiplied."""
-        return self.factors_at(loop, backend, (n,))[0]
+        return self.factors_at(loop, backend, (n,), phase)[0]
 
-    def factors_at(self, loop: str, backend: str, sizes: Sequence[int]) -> list[float]:
+    def factors_at(self, loop: str, backend: str, sizes: Sequence[int], phase: Phase = "run") -> list[float]:
         """The same for several numbers of elements."""
         known = self.loops.get(loop, {})
-        measured = known.get(backend) or known.get(_KIN.get(backend, ""))
+        kin = _KIN.get(backend, "")
+        measured = known.get(backend) or known.get(kin)
         if not measured:
-            # One for both: they run the same code, and noise must not turn their order about for all loops.
-            own = [self.factors[each] for each in (backend, _KIN.get(backend, "")) if each in self.factors]
-            return [math.exp(sum(own) / len(own)) if own else 1.0] * len(sizes)
-        points = sorted((math.log2(size.n), size.ratio) for size in measured.values())
+            return [math.exp(self.levels.at(backend, kin, max(n, 1), phase == "kernel")) for n in sizes]
+        points = sorted((math.log2(size.n), size.ratio(phase)) for size in measured.values())
         return [math.exp(_between(points, math.log2(max(n, 1)))) for n in sizes]
 
     def fitted(self, loop: str, backend: str) -> Line | None:
@@ -128,12 +137,12 @@ class Learned:
         """As it is stored."""
         loops = {
             loop: {
-                backend: [[size.n, size.seconds, *size.ratios] for size in sizes.values()]
+                backend: [[size.n, size.seconds, size.ratios, size.kernels] for size in sizes.values()]
                 for backend, sizes in backends.items()
             }
             for loop, backends in self.loops.items()
         }
-        return {"calibrated": self.calibrated, "factors": dict(self.factors), "loops": loops}
+        return {"calibrated": self.calibrated, "levels": self.levels.to_dict(), "loops": loops}
 
     @classmethod
     def from_dict(cls, data: object, calibrated: str) -> Learned:
@@ -142,9 +151,7 @@ class Learned:
         given = _mapping(data)
         if given.get("calibrated") != calibrated:
             return found
-        for backend, factor in _mapping(given.get("factors")).items():
-            if _is_number(factor) and abs(cast(float, factor)) <= _MOST:
-                found.factors[backend] = cast(float, factor)
+        found.levels = Levels.from_dict(given.get("levels"))
         for loop, backends in _mapping(given.get("loops")).items():
             for backend, rows in _mapping(backends).items():
                 for row in cast("list[object]", rows) if isinstance(rows, list) else []:
@@ -160,14 +167,17 @@ class Learned:
 
         `other` is used up.
         """
-        found = Learned(other.factors, other.loops, self.calibrated, doubted=self.doubted)
+        found = Learned(other.levels, other.loops, self.calibrated, doubted=self.doubted)
         for (loop, backend, power), count in self.noted.items():
             mine = self.loops.get(loop, {}).get(backend, {}).get(power)
             if mine is not None:
-                found.factors[backend] = self.factors[backend]
+                found.levels.take(self.levels, backend, power)
                 sizes = found.loops.setdefault(loop, {}).setdefault(backend, {})
-                before = sizes[power].ratios if power in sizes else []
-                sizes[power] = replace(mine, ratios=[*before, *mine.ratios[-count:]][-_KEPT:])
+                before = sizes.get(power, _Size(mine.n, [], mine.seconds))
+                ratios = [*before.ratios, *mine.ratios[-count:]][-_KEPT:]
+                sizes[power] = replace(
+                    mine, ratios=ratios, kernels=[*before.kernels, *mine.kernels[-count:]][-_KEPT:]
+                )
                 found.loops.move_to_end(loop)
         while len(found.loops) > LOOPS:
             found.loops.popitem(last=False)
@@ -188,19 +198,32 @@ def _mapping(value: object) -> Mapping[str, object]:
     return cast("dict[str, object]", value) if isinstance(value, dict) else {}
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and -1e300 < value < 1e300
+def _kernel(seconds: tuple[float, float]) -> list[float]:
+    """The logarithm of measured over predicted, where there are both."""
+    predicted, measured = seconds
+    if not (0 < predicted < _MOST_SECONDS and 0 < measured < _MOST_SECONDS):
+        return []
+    ratio = math.log(measured) - math.log(predicted)
+    return [ratio] if abs(ratio) < _DOUBTFUL else []
 
 
 def _size(row: object) -> _Size | None:
+    """A stored row; those of earlier versions have no kernels, and one list for all numbers."""
     items = cast("list[Any]", row) if isinstance(row, list) else []
-    if len(items) < 3 or not all(map(_is_number, items)):
+    if len(items) == 4 and isinstance(items[2], list) and isinstance(items[3], list):
+        ratios, kernels = cast("list[Any]", items[2]), cast("list[Any]", items[3])
+    else:
+        ratios, kernels = items[2:], list[Any]()
+    if len(items) < 3 or not ratios or not all(map(is_number, (*items[:2], *ratios, *kernels))):
         return None
     if not (1 <= items[0] <= _MOST_ELEMENTS and 0 < items[1] < _MOST_SECONDS):
         return None
-    if not all(abs(each) <= _AGAIN for each in items[2:]):
+    if not all(abs(each) <= _AGAIN for each in (*ratios, *kernels)):
         return None
-    return _Size(int(items[0]), [float(each) for each in items[2:]][-_KEPT:], float(items[1]))
+    return _Size(
+        int(items[0]), [float(each) for each in ratios][-_KEPT:], float(items[1]),
+        [float(each) for each in kernels][-_KEPT:],
+    )  # fmt: skip
 
 
-__all__ = ["LOOPS", "Learned"]
+__all__ = ["LOOPS", "Learned", "Phase"]

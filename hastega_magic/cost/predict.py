@@ -62,10 +62,19 @@ class Prediction:
     phases: tuple[Phase, ...]
     bound: str
 
-    def scaled(self, factor: float) -> Prediction:
-        """The same, with all times multiplied."""
-        phases = tuple(Phase(each.name, each.seconds * factor) for each in self.phases)
-        return replace(self, seconds=self.seconds * factor, phases=phases)
+    def corrected(self, run: float, kernel: float) -> Prediction:
+        """The same, all of the run multiplied by `run` and its kernel by `kernel`; other phases take what is left.
+
+        On a device, where phases overlap, they are multiplied by `run`, too.
+        """
+        seconds, own = self.seconds * run, self.phase("kernel")
+        others = sum(each.seconds for each in self.phases) - own
+        took = min(own * kernel, seconds) if others > 0 else seconds
+        rest = run if self.backend.startswith("opencl") or others <= 0 else (seconds - took) / others
+        phases = tuple(
+            Phase(each.name, took if each.name == "kernel" else each.seconds * rest) for each in self.phases
+        )
+        return replace(self, seconds=seconds, phases=phases)
 
     def phase(self, name: str) -> float:
         """The seconds of a phase; 0.0 where there is none."""
@@ -207,8 +216,9 @@ class DeviceModel(Model):
 
     def __init__(self, backend: str, features: Features, machine: Machine, device: Device) -> None:
         self.backend = backend
-        self.device = device
-        self._features = features
+        self.device, self.machine, self.features = device, machine, features
+        # Each result that filters shorten is moved together by a kernel of its own.
+        self._starts = 1.0 + features.operations.get("pack", 0.0)
         self._element = arithmetic(features, device.classes, device.kind == "cpu")
         # What filters leave is moved together by kernels of their own, however few it is.
         moved = replace(features, operations={"pack": features.operations.get("pack", 0.0)})
@@ -221,21 +231,21 @@ class DeviceModel(Model):
         self._unlist = machine.cpu.unlist if features.unlisted else None
 
     def _kernels(self, case: Case) -> tuple[float, float, float]:
-        """Seconds of the kernels beside the first one's start: of computing, of memory, and of both together."""
-        n, device, features = case.n, self.device, self._features
+        """Seconds of the kernels beside the first one's start: of computing, of memory, and of all together."""
+        n, device, features = case.n, self.device, self.features
         crossing = max(features.bus_in * (1 - case.resident), features.bus_out)
         chunks = max(1.0, n * crossing / device.chunk) if device.chunk else 1.0
         # A kernel over a few blocks takes as long as one: the others are computed beside it.
         alone = chunks * (self._moved + self._block * min(n / chunks, BLOCK))
         computing, local = max(alone, n * self._element), n * self._local
-        return computing, local, overlapped(computing, local) + (chunks - 1) * device.kernel
+        return computing, local, overlapped(computing, local) + (chunks * self._starts - 1) * device.kernel
 
     def _outside(self, case: Case) -> tuple[float, float, float, float]:
         """Seconds: of lists, of transfers to the device and from it, and of lists at the end.
 
         Both ways at once take more than either, as the host copies for both, and less than one after the other.
         """
-        n, device, features = case.n, self.device, self._features
+        n, device, features = case.n, self.device, self.features
         sent = got = 0.0
         if not device.shared:
             sent = n * features.bus_in * (1 - case.resident) * device.inward

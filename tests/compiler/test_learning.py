@@ -45,7 +45,7 @@ def test_what_was_predicted_is_told_and_not_what_was_learned_since(on):
     cell = "told = range(10) |> map(lambda x: x * 7 + 19)"
     rows, factors = [], []
     for options in (None, None, Options(on="parallel", baseline=False)):
-        factors.append(dict(costs.learned().factors))
+        factors.append(dict(costs.learned().levels.known))
         session.run_cell(cell, options=options)
         cost = session.last_report.to_dict()["pipelines"][0]["cost"]
         text = session.last_report.to_text()
@@ -71,7 +71,10 @@ def test_what_is_predicted_to_be_faster_and_not_chosen_has_its_reason(factors):
         patch.delenv(costs.AUTO)
         patch.setattr(costs._KNOWN, "machine", there)
         logs = [math.log(max(min(each, 2.0), 0.5)) for each in factors]
-        patch.setattr(costs._KNOWN, "learned", Learned(dict(zip(BACKENDS, logs, strict=True))))
+        learned = Learned()
+        for backend, log in zip(BACKENDS, logs, strict=True):
+            learned.levels.note(backend, 18, None, (log, log))
+        patch.setattr(costs._KNOWN, "learned", learned)
         session.run_cell("why = xs |> map(lambda x: x * 11 + 3) |> sum")
     cost = session.last_report.to_dict()["pipelines"][0]["cost"]
     seconds = {row["backend"]: row["seconds"] for row in cost["predicted"]}

@@ -76,6 +76,23 @@ def test_the_roofline(found, n, bound):
     assert CpuModel("simd", found, machine(), 1).predict(Case(n)).bound == bound
 
 
+@pytest.mark.parametrize("run", [0.5, 1.0, 3.0])
+@pytest.mark.parametrize("kernel", [0.5, 1.0, 3.0])
+def test_a_correction_keeps_the_whole_and_the_kernel(run, kernel):
+    there = machine(GPU)
+    found = features(20.0, inward=8.0, bus_in=8.0, lists=("int64",))
+    for model in models(found, there):
+        bare = model.predict(Case(100_000))
+        after = bare.corrected(run, kernel)
+        assert after.seconds == pytest.approx(bare.seconds * run)
+        wanted = min(bare.phase("kernel") * kernel, after.seconds)
+        assert after.phase("kernel") == pytest.approx(wanted)
+        assert [each.name for each in after.phases] == [each.name for each in bare.phases]
+        assert all(each.seconds >= 0 for each in after.phases)
+        if not model.backend.startswith("opencl"):
+            assert sum(each.seconds for each in after.phases) == pytest.approx(after.seconds)
+
+
 sizes = st.integers(0, 10**9)
 made = st.builds(
     features, st.floats(0, 1000), st.sampled_from([0.0, 4.0, 8.0, 24.0]), st.sampled_from([0.0, 8.0]),
@@ -164,7 +181,7 @@ def test_a_device_needs_a_kernel_for_each_chunk_and_few_blocks_take_as_long_as_o
     assert made.predict(Case(10**9)).phase("kernel") > 2 * few
     packing = replace(features(4.0), operations={"pack": 1.0}, packed=8.0)
     least = DeviceModel("opencl:0", packing, there, GPU).predict(Case(1)).phase("kernel")
-    assert least == pytest.approx(GPU.kernel + BLOCK * 1e-10 / 8), (
+    assert least == pytest.approx(2 * GPU.kernel + BLOCK * 1e-10 / 8), (
         "what filters leave is moved by kernels of their own"
     )
 

@@ -20,6 +20,7 @@ from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.cost.curve import Points
 from hastega_magic.cost.features import KEPT, Features, features_of, python_features
+from hastega_magic.cost.learned import Phase
 from hastega_magic.cost.machine import Device, Machine
 from hastega_magic.cost.predict import Case, CpuModel, DeviceModel, Model, PythonModel
 from hastega_magic.ir.kernel import Assume, Kernel, Store
@@ -57,7 +58,7 @@ class Costs:
 
     machine: Machine
     loop: str
-    """The hash of its structure."""
+    """The hash of its structure, the same on all back ends."""
     features: Features
     threads: int
     models: list[Model]
@@ -147,16 +148,16 @@ def costs_of(compiled: CompiledLoop, kernel: Kernel, loops: Sequence[Loop], opti
     python = None if assumes is None else interpreted
     outlines = [DeviceModel(f"opencl:{each.number}", features, machine, each) for each in machine.devices]
     made = Costs(
-        machine, compiled.key, features, threads, models, interpreted, python, assumes or (), outlines=outlines
+        machine, compiled.structure, features, threads, models, interpreted, python, assumes or (), outlines=outlines
     )  # fmt: skip
     compiled.pictures[key] = made
     return made
 
 
-def all_factors(loop: str, length: int) -> dict[str, float]:
+def all_factors(loop: str, length: int, phase: Phase = "run") -> dict[str, float]:
     """What was learned so far of a loop over so many elements, for every back end of this machine."""
     devices = [f"opencl:{each.number}" for each in costs.machine().devices]
-    return costs.factors_of(loop, ["python", "simd", "parallel", *devices], length)
+    return costs.factors_of(loop, ["python", "simd", "parallel", *devices], length, phase)
 
 
 def case_of(kernel: Kernel, features: Features, length: int) -> Case:
@@ -195,7 +196,7 @@ def choose(
             barred["python"] = ""
     waits: DeviceModel | None = None
     for outline in known.outlines:
-        resident = _resident(outline.device, columns, length)
+        resident = resident_part(outline.device, columns, length)
         there = replace(case, resident=resident) if resident else case
         clear, factor = clearly(outline.device), factors[outline.backend]
         if outline.at_least(there) * min(1.0, factor) > clear * seconds:
@@ -216,14 +217,6 @@ def choose(
 def clearly(device: Device) -> float:
     """The part of the CPU's time that a device has to take at most, to be chosen."""
     return _CLEARER if device.kind == "cpu" else _CLEAR
-
-
-def learn(choice: Choice, seconds: float) -> bool:
-    """A run as it was chosen took so long, with everything compiled and in use before; False: it teaches nothing."""
-    model = choice.costs.model(choice.on)
-    if model is None:
-        return False
-    return costs.note(choice.costs.loop, choice.on, choice.case.n, model.seconds(choice.case), seconds)
 
 
 def sooner_again(choice: Choice | None) -> bool:
@@ -308,7 +301,7 @@ def is_built(compiled: CompiledLoop, number: int) -> None:
     compiled.pictures[f"built {number}"] = True
 
 
-def _resident(device: Device, columns: Sequence[Column], length: int) -> float:
+def resident_part(device: Device, columns: Sequence[Column], length: int) -> float:
     """The part of the sources' bytes that the device holds already."""
     module: Any = sys.modules.get("hastega_magic.runtime.opencl_resident")
     if module is None or device.shared:
@@ -332,5 +325,5 @@ def _resident(device: Device, columns: Sequence[Column], length: int) -> float:
 
 __all__ = [
     "Choice", "Costs", "Curves", "all_factors", "case_of", "choose", "clearly", "costs_of", "device_model",
-    "is_built", "learn", "lowered", "refused",
+    "is_built", "lowered", "refused", "resident_part",
 ]  # fmt: skip

@@ -14,7 +14,7 @@ from typing import Any, cast
 
 import hastega_magic
 from hastega_magic.cost import defaults
-from hastega_magic.cost.learned import Learned
+from hastega_magic.cost.learned import Learned, Phase
 from hastega_magic.cost.machine import Identity, Machine
 from hastega_magic.cost.store import Json, Store, folder
 
@@ -33,6 +33,8 @@ class _Known:
     learned: Learned | None = None
     pinned: str = ""
     learns: bool = True
+    given: Learned | None = None
+    """What is used in place of what was learned, while nothing is."""
     saved: float = 0.0
     """When what was learned was last written down, by the monotonic clock."""
 
@@ -103,15 +105,23 @@ def learned() -> Learned:
         return _KNOWN.learned
 
 
-def note(loop: str, backend: str, n: int, predicted: float, measured: float) -> bool:
+def learning() -> bool:
+    """Whether runs teach the model now."""
+    return _KNOWN.learns
+
+
+def note(
+    loop: str, backend: str, n: int, predicted: float, measured: float,
+    kernel: tuple[float, float] = (0.0, 0.0),
+) -> bool:  # fmt: skip
     """Learn from a run of a known loop: what the bare model said, and what it took (seconds).
 
-    False where nothing is learned from it.
+    `kernel`: the same of its kernel alone; zeros where that is not known. False where nothing is learned from it.
     """
     if not _KNOWN.learns:
         return False
     with _LOCK:
-        accepted = learned().note(loop, backend, n, predicted, measured)
+        accepted = learned().note(loop, backend, n, predicted, measured, kernel)
         if time.monotonic() - _KNOWN.saved > _EVERY:
             save()
         return accepted
@@ -141,13 +151,19 @@ atexit.register(save)
 
 
 @contextmanager
-def not_learning() -> Generator[None]:
-    """In the block, runs are not learned from, and nothing that was learned is used."""
-    before, _KNOWN.learns = _KNOWN.learns, False
+def not_learning(given: Learned | None = None) -> Generator[None]:
+    """In the block, runs are not learned from, and what was learned is `given`; None: nothing."""
+    before = _KNOWN.learns, _KNOWN.given
+    _KNOWN.learns, _KNOWN.given = False, given
     try:
         yield
     finally:
-        _KNOWN.learns = before
+        _KNOWN.learns, _KNOWN.given = before
+
+
+def _used() -> Learned | None:
+    """What predictions are corrected by."""
+    return learned() if _KNOWN.learns else _KNOWN.given
 
 
 def factor(loop: str, backend: str, n: int) -> float:
@@ -155,17 +171,16 @@ def factor(loop: str, backend: str, n: int) -> float:
     return factors(loop, backend, (n,))[0]
 
 
-def factors_of(loop: str, backends: Sequence[str], n: int) -> dict[str, float]:
-    """The same for several back ends, by their names."""
-    if not _KNOWN.learns:
-        return dict.fromkeys(backends, 1.0)
-    found = learned()
-    return {each: found.factor(loop, each, n) for each in backends}
+def factors_of(loop: str, backends: Sequence[str], n: int, phase: Phase = "run") -> dict[str, float]:
+    """The same for several back ends, by their names; of the kernel alone, where that is asked for."""
+    found = _used()
+    return {each: 1.0 if found is None else found.factor(loop, each, n, phase) for each in backends}
 
 
 def factors(loop: str, backend: str, sizes: Sequence[int]) -> list[float]:
     """The same for several numbers of elements."""
-    return learned().factors_at(loop, backend, sizes) if _KNOWN.learns else [1.0] * len(sizes)
+    found = _used()
+    return [1.0] * len(sizes) if found is None else found.factors_at(loop, backend, sizes)
 
 
 def auto() -> str:
@@ -184,6 +199,6 @@ def pinned(backend: str) -> Generator[None]:
 
 
 __all__ = [
-    "AUTO", "adopt", "auto", "factor", "factors", "factors_of", "forget", "identity", "learned", "machine",
-    "not_learning", "note", "pinned", "save", "store",
+    "AUTO", "adopt", "auto", "factor", "factors", "factors_of", "forget", "identity", "learned", "learning",
+    "machine", "not_learning", "note", "pinned", "save", "store",
 ]  # fmt: skip

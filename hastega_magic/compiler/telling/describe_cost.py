@@ -10,6 +10,7 @@ from typing import Any, cast
 import numpy as np
 
 from hastega_magic.compiler.choice.choosing import Choice, Costs, Curves, case_of, clearly, costs_of, lowered
+from hastega_magic.compiler.choice.learning import model_there
 from hastega_magic.compiler.execute import Execution
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.statement import Loop
@@ -36,6 +37,12 @@ def cost_of(execution: Execution, loops: Sequence[Loop], options: Options) -> di
     kernel = cpu_kernel(execution)
     choice = execution.choice
     known = choice.costs if choice is not None else costs_of(execution.compiled, kernel, loops, options)
+    ran = f"opencl:{_device(execution)}" if execution.backend.language == "opencl" else execution.on
+    if choice is None and ran.startswith(
+        "opencl:"
+    ):  # the kernel that ran, in place of what the CPU's tells of it
+        own = model_there(execution.compiled, _device(execution))
+        known.devices |= {} if own is None else {own.device.number: own}
     case = choice.case if choice is not None else replace(
         case_of(kernel, known.features, execution.length), fresh=_fresh(execution)
     )  # fmt: skip
@@ -43,8 +50,13 @@ def cost_of(execution: Execution, loops: Sequence[Loop], options: Options) -> di
     models += [known.devices.get(each.device.number) or each for each in known.outlines]
     # What this run has taught is no part of what was predicted.
     before = choice.factors if choice is not None else execution.factors
-    predicted = [model.predict(case).scaled(before.get(model.backend, 1.0)) for model in models]
-    ran = f"opencl:{_device(execution)}" if execution.backend.language == "opencl" else execution.on
+    predicted = [
+        model.predict(case).corrected(
+            before.get(model.backend, 1.0),
+            execution.kernels.get(model.backend, before.get(model.backend, 1.0)),
+        )
+        for model in models
+    ]
     chosen = next((each for each in predicted if each.backend == ran), None)
     because = ""
     if choice is not None and chosen is not None:

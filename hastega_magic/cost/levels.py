@@ -1,0 +1,114 @@
+"""What loops in general say against the model: by back end and size, for loops that were never measured.
+
+A model's errors depend on how much there is to do: what a run takes to begin, caches, memory, threads that wake. So
+each back end has a level for each power of two of elements, and a loop takes those near its own size.
+
+    parallel    2^10  2 loops, × 1.2       2^17  5 loops, × 0.8       2^26  no loop
+    at 2^16     × 0.82: what the loops of 2^17 say, drawn a little towards × 1
+    at 2^26     × 1.00: nothing near it was measured
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeGuard, cast
+
+_MOST = math.log(3.0)
+"""A level stays between a third and three: beyond, the machine is to be calibrated anew. No loop says more, either."""
+
+_MEMORY = 16
+"""A level is the mean of its first loops, and follows the last ones where there are more."""
+
+_NEAR = 2.0
+"""Powers of two within which what was measured counts for more than a third."""
+
+_DOUBT = 1.0
+"""So many loops' worth of doubt: one loop alone corrects others by half of what it says."""
+
+
+@dataclass
+class _Level:
+    """Loops that were measured, and the mean logarithms of measured over predicted: of runs, and of their kernels."""
+
+    count: int = 0
+    run: float = 0.0
+    kernel: float = 0.0
+
+
+@dataclass
+class Levels:
+    """By back end and power of two of elements."""
+
+    known: dict[str, dict[int, _Level]] = field(default_factory=dict[str, dict[int, _Level]])
+
+    def note(
+        self, backend: str, power: int, before: tuple[float, float] | None, now: tuple[float, float]
+    ) -> None:
+        """What a loop says now, of its run and of its kernel (logarithms); `before`: what it said until now.
+
+        However often a loop runs, it counts once.
+        """
+        level = self.known.setdefault(backend, {}).setdefault(power, _Level())
+        if before is None or not level.count:
+            before = level.run, level.kernel
+            level.count = min(level.count + 1, _MEMORY)
+        level.run = _limited(level.run + (_limited(now[0]) - _limited(before[0])) / level.count)
+        level.kernel = _limited(level.kernel + (_limited(now[1]) - _limited(before[1])) / level.count)
+
+    def at(self, backend: str, kin: str, n: int, kernel: bool) -> float:
+        """The logarithm by which a loop over n elements is to be corrected that was never measured.
+
+        `kin`: another back end that runs the same code, towards which little knowledge is drawn; "": none.
+        """
+        x, start = math.log2(n), 0.0
+        for each in (kin, backend):
+            weight, total = _DOUBT, _DOUBT * start
+            for power, level in self.known.get(each, {}).items():
+                near = level.count * math.exp(-abs(power + 0.5 - x) / _NEAR)
+                weight += near
+                total += near * (level.kernel if kernel else level.run)
+            start = total / weight
+        return start
+
+    def take(self, other: Levels, backend: str, power: int) -> None:
+        """What another has of a back end at a size."""
+        level = other.known.get(backend, {}).get(power)
+        if level is not None:
+            self.known.setdefault(backend, {})[power] = level
+
+    def to_dict(self) -> dict[str, Any]:
+        """As it is stored."""
+        return {
+            backend: [[power, each.count, each.run, each.kernel] for power, each in levels.items()]
+            for backend, levels in self.known.items()
+        }
+
+    @classmethod
+    def from_dict(cls, data: object) -> Levels:
+        """What `to_dict` gave; of anything else as much as can be read."""
+        found = cls()
+        for backend, rows in cast("Mapping[str, object]", data if isinstance(data, dict) else {}).items():
+            for row in cast("list[object]", rows) if isinstance(rows, list) else []:
+                items = cast("list[object]", row) if isinstance(row, list) else []
+                numbers = [each for each in items if is_number(each)]
+                if len(items) != 4 or len(numbers) != 4:
+                    continue
+                power, count, *means = numbers
+                whole = power == int(power) and count == int(count)
+                if whole and 0 <= power < 64 and 1 <= count <= _MEMORY and max(map(abs, means)) <= _MOST:
+                    found.known.setdefault(backend, {})[int(power)] = _Level(int(count), *map(float, means))
+        return found
+
+
+def _limited(logarithm: float) -> float:
+    return min(max(logarithm, -_MOST), _MOST)
+
+
+def is_number(value: object) -> TypeGuard[float]:
+    """Whether it is one of JSON's numbers, and not absurdly large."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and -1e300 < value < 1e300
+
+
+__all__ = ["Levels", "is_number"]
