@@ -1,9 +1,12 @@
 """How good `--on auto` is: cells that nothing was fitted on, over five sizes, on every back end there is.
 
 For each cell and size: what each back end takes, what was predicted, and what `auto` chose; above, how often that was
-within 1.25 × of the best, and how often a kernel's time was predicted within 30 %. Plain Python counts where its values
-are the loop's to the last bit. A run is timed from the compiled loop to its values; what goes before is the same for
-all, and choosing has a line of its own.
+within 1.25 × of the best, and how often a kernel's time was predicted within 30 %. Predictions are those that a user
+gets: from the calibration, corrected by what the cells before have taught. No run of a cell, over however many
+elements, is known when it is predicted. What the calibration alone says has lines of its own.
+
+Plain Python counts where its values are the loop's to the last bit. A run is timed from the compiled loop to its
+values; what goes before is the same for all, and choosing has a line of its own, too.
 """
 
 from __future__ import annotations
@@ -16,25 +19,22 @@ from typing import Any, cast
 
 import numpy as np
 
+from hastega_magic.benchmarks.auto_cells import CELLS, SIZES, Cell
 from hastega_magic.benchmarks.model import Row
 from hastega_magic.compiler.by_python import NotAlike
 from hastega_magic.compiler.choice import costs
-from hastega_magic.compiler.choice.choosing import Costs, case_of, costs_of
+from hastega_magic.compiler.choice.choosing import Costs, costs_of, device_model
 from hastega_magic.compiler.comparing.baselines import difference
 from hastega_magic.compiler.comparing.kept import Kept
 from hastega_magic.compiler.execute import Execution
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.run import run_loops
 from hastega_magic.compiler.telling.describe_cost import cpu_kernel
-from hastega_magic.cost.features import python_features
-from hastega_magic.cost.predict import Case, Prediction, PythonModel
+from hastega_magic.cost.learned import Learned, Phase
+from hastega_magic.cost.predict import Case, Model, Prediction
 from hastega_magic.report import units
 from hastega_magic.session import Session
 from hastega_magic.trace import Trace
-
-SIZES = (10, 1_000, 100_000, 10_000_000, 100_000_000)
-_LISTS = 10_000_000
-"""Elements of the longest list: its objects take 40 bytes each."""
 
 _PATIENCE = 0.6
 """Seconds that plain Python may be predicted to take; it is not run for more."""
@@ -45,64 +45,10 @@ _MORE, _SHORT = 5, 0.5
 _LEAST, _LONG = 3, 10.0
 """No more rounds than these once they have taken these seconds."""
 
+PHASES: tuple[Phase, ...] = ("run", "kernel")
+
 _NEAR, _FAR = 1.25, 2.0
 _CLOSE = 0.3
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One computation; `text` holds {n}. `source`: "range", "float64", "int64", "ints" or "floats" (lists)."""
-
-    name: str
-    text: str
-    source: str
-
-    @property
-    def largest(self) -> int:
-        """The most elements it is run over."""
-        return _LISTS if self.source in ("ints", "floats") else SIZES[-1]
-
-    def namespace(self, n: int) -> dict[str, Any]:
-        """What the cell reads; made anew for each size."""
-        rng = np.random.default_rng(11)
-        match self.source:
-            case "float64":
-                return {"xs": rng.random(n) * 3}
-            case "int64":
-                return {"xs": rng.integers(0, 1_000_000, n)}
-            case "ints":
-                return {"xs": rng.integers(0, 1_000_000, n).tolist()}
-            case "floats":
-                return {"xs": (rng.random(n) * 3).tolist()}
-            case _:
-                return {}
-
-
-_MATH = "import math\n"
-
-CELLS = (
-    Cell("range squares", "found = range({n}) |> map(lambda x: x * x + 5)", "range"),
-    Cell("range logistic", "p, mu = 6_700_417, 22\nfound = (range(1, {n} + 1)"
-         + " |> map(lambda x: mu * x * (x + 1) % p)" * 10 + ")", "range"),
-    Cell("range even squares", "found = range({n}) |> filter(lambda x: x % 2 == 0) |> map(lambda x: x * x) |> sum",
-         "range"),
-    Cell("range wave", _MATH + "found = range({n}) |> map(lambda x: math.cos(x * 0.001) * math.exp(-x * 1e-9)) |> sum",
-         "range"),
-    Cell("range divisors", "def divisors(x):\n    c = 0\n    for d in range(1, 25):\n        c += x % d == 0\n"
-         "    return c\nfound = range(1, {n} + 1) |> map(divisors) |> max", "range"),
-    Cell("array scale", "found = xs |> map(lambda x: 2.5 * x + 0.5)", "float64"),
-    Cell("array sum of squares", "found = xs |> map(lambda x: x * x) |> sum", "float64"),
-    Cell("array vector math", _MATH + "found = xs |> map(lambda x: math.sqrt(x * x + 1.0) * 0.5 + math.exp(-x))",
-         "float64"),
-    Cell("array ratio", "found = xs |> map(lambda x: (x - 1.0) / (x + 1.0) + 1.0 / (x + 2.0))", "float64"),
-    Cell("array pick", "found = xs |> filter(lambda x: x > 1.5)", "float64"),
-    Cell("array ints", "found = xs |> map(lambda x: (x * 7 + 3) % 1001)", "int64"),
-    Cell("array even sum", "found = xs |> filter(lambda x: x % 2 == 0) |> map(lambda x: x * x) |> sum", "int64"),
-    Cell("array largest", "found = xs |> map(lambda x: x ^ (x >> 5)) |> max", "int64"),
-    Cell("list of ints", "found = xs |> map(lambda x: 3 * x + 1) |> sum", "ints"),
-    Cell("list to list", "found = xs |> map(lambda x: x // 3) |> to_list", "ints"),
-    Cell("list of floats", "found = xs |> map(lambda x: x * 0.5 - 1.0)", "floats"),
-)  # fmt: skip
 
 
 @dataclass
@@ -112,32 +58,65 @@ class _Ran:
     name: str
     seconds: list[float] = field(default_factory=list[float])
     kernels: list[float] = field(default_factory=list[float])
-    predicted: Prediction | None = None
     on: str = ""
+
+
+@dataclass(frozen=True)
+class _Foreseen:
+    """What is predicted of a back end: by the calibration alone, and as corrected by what other cells have taught."""
+
+    bare: Prediction
+    corrected: Prediction
+
+
+Lesson = tuple[str, str, int, float, float, tuple[float, float]]
+"""What `Learned.note` is told of a back end's runs."""
+
+
+@dataclass
+class Judged:
+    """Choices over the best time, with what was chosen, and kernels' predicted over their measured times."""
+
+    ratios: list[tuple[float, str]] = field(default_factory=list[tuple[float, str]])
+    kernels: list[float] = field(default_factory=list[float])
+
+    @property
+    def near(self) -> str:
+        """How often a choice was near the best."""
+        count, near = len(self.ratios), sum(ratio <= _NEAR for ratio, _ in self.ratios)
+        return f"within {_NEAR} × of the best back end in {near} of {count} cells ({_part(near, count)})"
+
+    @property
+    def far(self) -> str:
+        """How often it was far from it."""
+        worst, where = max(self.ratios, default=(1.0, ""))
+        far = sum(ratio > _FAR for ratio, _ in self.ratios)
+        return f"beyond {_FAR:g} × in {far}; at worst {worst:.2f} × ({where})"
+
+    @property
+    def close(self) -> str:
+        """How often a kernel took about what was predicted."""
+        close = sum(1 - _CLOSE <= ratio <= 1 + _CLOSE for ratio in self.kernels)
+        runs = len(self.kernels)
+        return f"within {100 * _CLOSE:.0f} % in {close} of {runs} runs ({_part(close, runs)})"
 
 
 @dataclass
 class Summary:
-    """How good the choices and the predictions were."""
+    """How good the choices and the predictions were; `alone`: those of the calibration alone."""
 
-    ratios: list[tuple[float, str]] = field(default_factory=list[tuple[float, str]])
-    kernels: list[float] = field(default_factory=list[float])
-    """Predicted over measured."""
+    taught: Judged = field(default_factory=Judged)
+    alone: Judged = field(default_factory=Judged)
     choosing: list[float] = field(default_factory=list[float])
 
     def lines(self) -> Iterator[str]:
         """For people."""
-        count = len(self.ratios)
-        near = sum(ratio <= _NEAR for ratio, _ in self.ratios)
-        worst, where = max(self.ratios, default=(1.0, ""))
-        share = 100 * near / max(count, 1)
-        yield f"auto within {_NEAR} × of the best back end in {near} of {count} cells ({share:.0f} %)"
-        far = sum(ratio > _FAR for ratio, _ in self.ratios)
-        yield f"beyond {_FAR:g} × in {far}; at worst {worst:.2f} × ({where})"
-        close = sum(1 - _CLOSE <= ratio <= 1 + _CLOSE for ratio in self.kernels)
-        runs = len(self.kernels)
-        share = 100 * close / max(runs, 1)
-        yield f"kernel predicted within {100 * _CLOSE:.0f} % in {close} of {runs} runs ({share:.0f} %)"
+        yield f"auto {self.taught.near}"
+        yield self.taught.far
+        yield f"kernel predicted {self.taught.close}"
+        yield f"from the calibration alone: auto {self.alone.near}"
+        yield f"  {self.alone.far}"
+        yield f"  kernel predicted {self.alone.close}"
         if self.choosing:
             most = sorted(self.choosing)[int(0.99 * (len(self.choosing) - 1))]
             yield (
@@ -154,11 +133,17 @@ def rows(n: int | None, backend: str, threads: int, repeat: int) -> list[Row]:
     print(f"{machine.identity.cpu}, {threads} threads; {state}")
     summary, found = Summary(), list[Row]()
     names = ["simd", "parallel", *(f"opencl:{each.number}" for each in machine.devices)]
-    with costs.not_learning():  # a choice is to be judged by what is predicted, not by what was measured here
-        for cell in CELLS:
+    learned = Learned(calibrated=machine.calibrated)
+    for cell in CELLS:
+        lessons: list[Lesson] = []
+        with costs.not_learning(learned):  # a cell is judged by what the others have taught
             for size in SIZES:
                 if size <= min(cell.largest, n or SIZES[-1]):
-                    found += measured(cell, size, threads, repeat, names, summary)
+                    more, taught = measured(cell, size, threads, repeat, names, summary)
+                    found += more
+                    lessons += taught
+        for each in lessons:
+            learned.note(*each)
     for line in summary.lines():
         print(line)
     return found
@@ -166,8 +151,8 @@ def rows(n: int | None, backend: str, threads: int, repeat: int) -> list[Row]:
 
 def measured(
     cell: Cell, n: int, threads: int, repeat: int, names: Sequence[str], summary: Summary
-) -> list[Row]:
-    """One cell at one size: every back end and `auto`, interleaved."""
+) -> tuple[list[Row], list[Lesson]]:
+    """One cell at one size: every back end and `auto`, interleaved; and what the runs teach."""
     options = Options(on="simd", threads=threads, baseline=False, quiet=True)
     session = Session(cell.namespace(n), options)
     session.run_cell(cell.text.format(n=n))
@@ -180,11 +165,11 @@ def measured(
     first = run("simd")
     reference = first.values[0]
     known = costs_of(first.compiled, cpu_kernel(first), kept.loops, options)
-    case = case_of(cpu_kernel(first), known.features, n)
-    python = PythonModel(python_features([loop.pipeline for loop in kept.loops]), known.machine)
+    models = _models(first, known)
+    foreseen = {name: _foreseen(known, model, n) for name, model in models.items()}
     entrants = [_Ran(name, on=name) for name in names]
-    if known.python is not None and python.seconds(case) < _PATIENCE:
-        entrants.append(_Ran("python", predicted=python.predict(case), on="python"))
+    if known.python is not None and foreseen["python"].bare.seconds < _PATIENCE:
+        entrants.append(_Ran("python", on="python"))
     entrants.append(_Ran("auto"))
     runs = {each.name: _runner(each, kept, options) for each in entrants}
     equal = {each.name: _equal(reference, runs[each.name]) for each in entrants}
@@ -204,9 +189,35 @@ def measured(
             execution = runs[each.name](True)
             if execution is not None and each.name == "auto":
                 summary.choosing.append(execution.choosing)
-    for each in entrants:
-        each.predicted = each.predicted or _predicted(each.name, known, n)
-    return list(_rows(cell, n, threads, entrants, equal, summary))
+    with costs.not_learning():
+        alone = run("auto").on
+    rows = list(_rows(cell, n, threads, entrants, equal, summary, foreseen, alone))
+    lessons = [
+        _lesson(known.loop, each, n, foreseen[each.name].bare) for each in entrants if each.name in foreseen
+    ]
+    return rows, lessons
+
+
+def _models(first: Execution, known: Costs) -> dict[str, Model]:
+    """By back end; of a device that of its own kernel."""
+    found: dict[str, Model] = {"python": known.interpreted, **{each.backend: each for each in known.models}}
+    for outline in known.outlines:
+        model = device_model(first.compiled, known, outline.device)
+        if model is not None:
+            found[outline.backend] = model
+    return found
+
+
+def _foreseen(known: Costs, model: Model, n: int) -> _Foreseen:
+    bare = model.predict(Case(n))
+    run, kernel = (costs.factors_of(known.loop, [model.backend], n, phase)[model.backend] for phase in PHASES)
+    return _Foreseen(bare, bare.corrected(run, kernel))
+
+
+def _lesson(loop: str, ran: _Ran, n: int, bare: Prediction) -> Lesson:
+    """What the medians of the runs say of a prediction."""
+    both = bare.phase("kernel"), statistics.median(ran.kernels) if ran.kernels else 0.0
+    return loop, ran.name, n, bare.seconds, statistics.median(ran.seconds), both
 
 
 def _runner(ran: _Ran, kept: Kept, options: Options) -> Callable[[bool], Execution | None]:
@@ -244,12 +255,6 @@ def _equal(reference: object, run: Callable[[bool], Any]) -> bool | None:
     return found is not None
 
 
-def _predicted(name: str, known: Costs, n: int) -> Prediction | None:
-    models = {model.backend: model for model in (*known.models, *known.outlines)}
-    models |= {f"opencl:{number}": model for number, model in known.devices.items() if model is not None}
-    return models[name].predict(Case(n)) if name in models else None
-
-
 def _rows(
     cell: Cell,
     n: int,
@@ -257,32 +262,44 @@ def _rows(
     entrants: Sequence[_Ran],
     equal: Mapping[str, bool | None],
     summary: Summary,
+    foreseen: Mapping[str, _Foreseen],
+    alone: str,
 ) -> Iterator[Row]:
     medians = {each.name: statistics.median(each.seconds) for each in entrants}
-    own = medians["auto"]
-    others = {name: seconds for name, seconds in medians.items() if name != "auto"}
-    ratio = own / min(others.values())
+    own = medians.pop("auto")
+    best = min(medians, key=medians.__getitem__)
+    ratio = own / medians[best]
     chosen = next(each for each in entrants if each.name == "auto").on
-    summary.ratios.append((ratio, f"{cell.name}, {n}: {chosen}, best {min(others, key=others.__getitem__)}"))
+    where = f"{cell.name}, {n}: {{}}, best {best}"
+    summary.taught.ratios.append((ratio, where.format(chosen)))
+    if alone in medians:
+        summary.alone.ratios.append((medians[alone] / medians[best], where.format(alone)))
     for each in entrants:
-        note = f"chose {each.on}; {ratio:.2f} × the best"
+        note, median = f"chose {each.on}; {ratio:.2f} × the best", own
         if each.name != "auto":
-            note = _note(each, medians[each.name], summary)
+            median = medians[each.name]
+            note = _note(each, median, summary, foreseen[each.name]) if each.name in foreseen else ""
         yield Row(
-            f"{cell.name}", each.name, n, 1 if each.name in ("simd", "python") else threads, medians[each.name],
-            min(each.seconds), max(each.seconds), medians[each.name] / own, equal[each.name], note,
+            f"{cell.name}", each.name, n, 1 if each.name in ("simd", "python") else threads, median,
+            min(each.seconds), max(each.seconds), median / own, equal[each.name], note,
         )  # fmt: skip
 
 
-def _note(ran: _Ran, median: float, summary: Summary) -> str:
-    if ran.predicted is None:
-        return ""
-    text = f"predicted {units.seconds(ran.predicted.seconds)} ({ran.predicted.seconds / median:.2f} ×)"
+def _note(ran: _Ran, median: float, summary: Summary, foreseen: _Foreseen) -> str:
+    predicted, bare = foreseen.corrected, foreseen.bare
+    text = f"predicted {units.seconds(predicted.seconds)} ({predicted.seconds / median:.2f} ×)"
     if ran.kernels and (kernel := statistics.median(ran.kernels)) > 0:
-        there = ran.predicted.phase("kernel") / kernel
-        summary.kernels.append(there)
-        text += f", its kernel {units.seconds(kernel)} ({there:.2f} ×)"
-    return f"{text}, bound by {ran.predicted.bound}"
+        there, alone = (each.phase("kernel") / kernel for each in (predicted, bare))
+        summary.taught.kernels.append(there)
+        summary.alone.kernels.append(alone)
+        text += (
+            f", its kernel {units.seconds(kernel)} ({there:.2f} ×; by the calibration alone {alone:.2f} ×)"
+        )
+    return f"{text}, bound by {predicted.bound}"
 
 
-__all__ = ["CELLS", "SIZES", "Cell", "Summary", "measured", "rows"]
+def _part(some: int, count: int) -> str:
+    return f"{100 * some / max(count, 1):.0f} %"
+
+
+__all__ = ["CELLS", "SIZES", "Cell", "Judged", "Summary", "measured", "rows"]

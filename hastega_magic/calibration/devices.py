@@ -22,9 +22,9 @@ from hastega_magic.cost.overlap import DIVIDER
 from hastega_magic.ir.schedule import BLOCK
 from hastega_magic.runtime.buffers import drop_kept
 
-_MANY, _MORE = 1 << 20, 1 << 24
+_MANY, _MORE, _MOST = 1 << 20, 1 << 24, 1 << 26
 _TOO_SHORT = 2e-4
-"""Kernels shorter than this are measured over more elements."""
+"""Kernels shorter than this are measured over more elements, up to the most."""
 
 _FEW = 32 * BLOCK
 """Elements that take a GPU hardly longer than those of one block."""
@@ -72,7 +72,7 @@ def driver_of(info: Any) -> str:
 def _measured(info: Any, fits: list[Fit], within: float) -> Device:
     on = f"opencl:{info.number}"
     began = time.perf_counter()
-    first = timed(f"found = range(1, {_MORE + 1}) |> sum", on)
+    first = timed(f"found = range(1, {_MOST + 1}) |> sum", on)
     compiling = [time.perf_counter() - began]
     elsewhere = others()
     latency, pinned, pageable = _transfers(info.number, fits) if not info.unified else ((0.0, 0.0),) * 3
@@ -81,16 +81,16 @@ def _measured(info: Any, fits: list[Fit], within: float) -> Device:
     PACE.part(0.82)
     known = [_Taught(first, True), _Taught(sending, False), _Taught(getting, False)]
     taught = [*known, *_lessons(on, compiling, within)]
-    block, classes = _classes(info, taught, elsewhere)
+    # After runs of the CPU, as where back ends are compared: threads and clocks of either side have gone to sleep.
+    runs = in_turns([(first, 1), (sending, 1), (getting, 1)], 9, 0.1, 5, between=elsewhere)
+    launch = statistics.mean(run for run, _ in runs)
+    block, classes = _classes(info, taught, elsewhere, [kernel for _, kernel in runs])
     kernel = block.pop(_KERNEL)
     PACE.part(0.9)
     inward, local = _slope(sending, elsewhere, f"to {info.name}", fits)
     outward, stored = _slope(getting, elsewhere, f"from {info.name}", fits)
     if not info.unified:
         local = stored = 0.0
-    # After runs of the CPU, as where back ends are compared: threads and clocks of either side have gone to sleep.
-    runs = in_turns([(first, BLOCK), (sending, 1), (getting, BLOCK)], 9, 0.1, 5, between=elsewhere)
-    launch = statistics.mean(run for run, _ in runs)
     return Device(
         info.number, info.name, info.platform, driver_of(info), info.kind, info.unified, launch, min(kernel, launch),
         _chunk(info), latency, pinned, pageable, 0.0 if info.unified else inward, 0.0 if info.unified else outward,
@@ -109,13 +109,13 @@ class _Taught:
 def _lessons(on: str, compiling: list[float], within: float) -> Iterator[_Taught]:
     """Lessons, as many as there is time for; adds the seconds that compiling each takes."""
     until = PACE.until(within)
-    for lesson in (each for each in LESSONS if each.device):
+    for lesson in (each for each in LESSONS[1:] if each.device):  # the first is timed anyway
         began = time.perf_counter()
         if began > until:
             return
         stays = lesson.source == "range" and lesson.sums
         try:
-            cell = timed(lesson.text(_MORE if stays else _FEW), on, lesson.namespace(1 if stays else _FEW))
+            cell = timed(lesson.text(_MOST if stays else _FEW), on, lesson.namespace(1 if stays else _FEW))
         except Exception:  # the device has not what this lesson needs  # noqa: S112
             continue
         compiling.append(time.perf_counter() - began)
@@ -123,24 +123,26 @@ def _lessons(on: str, compiling: list[float], within: float) -> Iterator[_Taught
 
 
 def _classes(
-    info: Any, taught: Sequence[_Taught], elsewhere: Callable[[], object]
+    info: Any, taught: Sequence[_Taught], elsewhere: Callable[[], object], shortest: Sequence[float]
 ) -> tuple[dict[str, float], dict[str, float]]:
-    """Seconds of an operation in a kernel over few blocks, and among many; `elsewhere`: runs between them."""
+    """Seconds of an operation in a kernel over few blocks, and among many.
+
+    `elsewhere`: runs between them; `shortest`: seconds of kernels over next to nothing.
+    """
     few = BLOCK if info.kind == "cpu" else _FEW  # blocks lie side by side on a GPU
     runs = in_turns([(each.cell, few) for each in taught], 5, 0.1, between=elsewhere)
-    blocks: list[tuple[dict[str, float], float]] = []
+    blocks: list[tuple[dict[str, float], float]] = [({_KERNEL: 1.0}, each) for each in shortest]
     rows: list[tuple[dict[str, float], float]] = []
     for each, (_, least) in zip(taught, runs, strict=True):
         features = each.cell.features()
         counts = {name: count / features.lanes for name, count in features.operations.items()}
-        blocks.append(({_KERNEL: 1.0, **{name: count * BLOCK for name, count in counts.items()}}, least))
-        if each.stays:
-            size = _MANY
+        starts = 1.0 + features.operations.get("pack", 0.0)  # packing is a kernel of its own
+        blocks.append(({_KERNEL: starts, **{name: count * BLOCK for name, count in counts.items()}}, least))
+        for size in (_MANY, _MORE, _MOST) if each.stays else ():
             _, seconds = each.cell.typical(size, runs=3, within=0.03)
-            if seconds < _TOO_SHORT:
-                size = _MORE
-                _, seconds = each.cell.typical(size, runs=3, within=0.03)
-            rows.append((counts, max(seconds - least, 0.1 * seconds) / size))
+            if seconds > _TOO_SHORT or size == _MOST:
+                rows.append((counts, max(seconds - least, 0.1 * seconds) / size))
+                break
     unit = DIVIDER if info.kind == "cpu" else frozenset[str]()
     guess = {name: each / 8 for name, each in defaults.CLASSES.items()}
     return class_costs(blocks, {_KERNEL: 1e-5, **guess}, unit=unit), class_costs(rows, guess, unit=unit)

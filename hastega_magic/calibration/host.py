@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import statistics
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -65,15 +65,25 @@ class Host:
     fits: tuple[Fit, ...]
 
 
-def measure(threads: int, step: Step) -> Host:
-    """Measure it; about two seconds, and less of it where that would take longer."""
+def prepare(enough: Callable[[], bool]) -> dict[str, Timed]:
+    """Lessons, by name, compiled one after the other until that is enough."""
+    found: dict[str, Timed] = {}
+    for each in LESSONS:
+        if enough():
+            break
+        found[each.name] = timed(each.text(), "simd", each.namespace())
+    return found
+
+
+def measure(threads: int, step: Step, prepared: Mapping[str, Timed] | None = None) -> Host:
+    """Measure it; about two seconds, and less of it where that would take longer. `prepared`: what `prepare` gave."""
     fits: list[Fit] = []
     PACE.part(0.15)
     calls = _Calls()
     _, setup, wake = calls.sample()
     step("calls")
     PACE.part(0.18)
-    classes = _classes(step)
+    classes = _classes(step, prepared or {})
     PACE.part(0.36)
     calls.sample()
     block = _block(fits)
@@ -92,13 +102,21 @@ def measure(threads: int, step: Step) -> Host:
     call, _, _ = calls.sample()
     lists, unlist = _lists(call, fits)
     step("lists")
-    call, setup, _ = calls.sample()
+    call, setup, wake = calls.sample()
+    alone = replace(alone, start=wake)
+    several = alone if threads == 1 else several
     return Host(Cpu(call, block, setup, classes, alone, several, lists, unlist), tuple(fits))
 
 
-def lessons_on(on: str, lessons: Sequence[Lesson], rounds: int = 2) -> list[tuple[dict[str, float], float]]:
-    """Of each lesson the operations of an element, and its seconds: by how much a run over more of them is longer."""
-    ready: list[tuple[Lesson, Timed]] = [(each, timed(each.text(), on, each.namespace())) for each in lessons]
+def lessons_on(
+    on: str, lessons: Sequence[Lesson], rounds: int = 2, prepared: Mapping[str, Timed] | None = None
+) -> list[tuple[dict[str, float], float]]:
+    """Of each lesson the operations of an element, and its seconds: by how much a run over more of them is longer.
+
+    `prepared`: those that are compiled, by name.
+    """
+    known = prepared or {}
+    ready = [(each, known.get(each.name) or timed(each.text(), on, each.namespace())) for each in lessons]
     best: dict[str, float] = {}
     for _ in range(rounds):  # apart in time, so that what disturbs one round spares the other
         for lesson, cell in ready:
@@ -141,7 +159,7 @@ class _Calls:
         return call, setup, wake
 
 
-def _classes(step: Step) -> dict[str, float]:
+def _classes(step: Step, prepared: Mapping[str, Timed]) -> dict[str, float]:
     rows: list[tuple[dict[str, float], float]] = []
     until, enough = PACE.until(_LESSONS_WITHIN), _LEAST_HURRIED if PACE.hurried else _LEAST
     for start in range(0, len(LESSONS), 6):
@@ -150,7 +168,7 @@ def _classes(step: Step) -> dict[str, float]:
             late and len(rows) >= enough
         ):  # a machine that others use as well: the rest is assumed in proportion
             break
-        rows += lessons_on("simd", LESSONS[start : start + 6], rounds=1 if late else 2)
+        rows += lessons_on("simd", LESSONS[start : start + 6], 1 if late else 2, prepared)
         step("operations")
     return class_costs(rows, defaults.CLASSES, unit=DIVIDER)
 
@@ -308,4 +326,4 @@ def now() -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
 
 
-__all__ = ["Host", "Step", "lessons_on", "measure", "now"]
+__all__ = ["Host", "Step", "lessons_on", "measure", "now", "prepare"]

@@ -6,6 +6,7 @@ import time
 
 from hastega_magic.calibration import devices, host, interpreter
 from hastega_magic.calibration.pace import PACE
+from hastega_magic.calibration.starting import Starting
 from hastega_magic.compiler.choice import costs
 from hastega_magic.cost.machine import Fit, Machine
 from hastega_magic.cost.sane import check
@@ -16,8 +17,8 @@ from hastega_magic.progress import task
 _STEPS = 14
 """About so many things are measured."""
 
-_ALL = 4.8
-"""Seconds for everything."""
+_ALL, _REST = 4.8, 1.5
+"""Seconds for everything; and for what comes after the start of drivers, at least."""
 
 _WITHIN, _LEAST, _MOST = 3.1, 0.25, 0.4
 """Seconds before a device's lessons have to end; and how many they have at least, and at most."""
@@ -43,7 +44,7 @@ def calibrate(store: Store | None = None) -> Machine:
 
 def _measured() -> Machine:
     identity, began = costs.identity(), time.perf_counter()
-    PACE.start(_ALL)
+    starting = Starting()
     with task("calibrate", _STEPS) as work, costs.pinned("parallel"), costs.not_learning():
         done = 0
 
@@ -53,12 +54,16 @@ def _measured() -> Machine:
             work.label = f"calibrate ({what})"
             work.at(min(done, _STEPS - 1))
 
+        prepared = host.prepare(lambda: starting.ready)
+        starting.wait()
+        PACE.start(max(_ALL - (time.perf_counter() - began), _REST))
         python = interpreter.Interpreter()
         python.sample(step)
-        measured = host.measure(identity.threads, step)
+        measured = host.measure(identity.threads, step, prepared)
         if not PACE.part(0.68):  # once more, a second later
             python.sample(step)
         fits: list[Fit] = list(measured.fits)
+        starting.finish()
         left = began + _WITHIN - time.perf_counter()
         least = 0.0 if PACE.part(0.72) else _LEAST
         found = devices.measure(step, fits, min(max(left, least), _MOST))
