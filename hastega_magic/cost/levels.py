@@ -18,14 +18,17 @@ from typing import Any, TypeGuard, cast
 _MOST = math.log(3.0)
 """A level stays between a third and three: beyond, the machine is to be calibrated anew. No loop says more, either."""
 
-_MEMORY = 16
-"""A level is the mean of its first loops, and follows the last ones where there are more."""
+_MEMORY = 3
+"""A level is the mean of so many loops, and follows later ones by this part: hosts change within seconds."""
 
 _NEAR = 2.0
 """Powers of two within which what was measured counts for more than a third."""
 
-_DOUBT = 1.0
-"""So many loops' worth of doubt: one loop alone corrects others by half of what it says."""
+_ASKED = 256
+"""So many answers are remembered."""
+
+_DOUBT = 0.5
+"""So many loops' worth of doubt: one loop alone corrects others by two thirds of what it says."""
 
 
 @dataclass
@@ -42,6 +45,10 @@ class Levels:
     """By back end and power of two of elements."""
 
     known: dict[str, dict[int, _Level]] = field(default_factory=dict[str, dict[int, _Level]])
+    _asked: dict[tuple[str, str, int, bool], float] = field(
+        default_factory=dict[tuple[str, str, int, bool], float], compare=False, repr=False
+    )
+    """Answers since something was noted last: choosing has some microseconds for each."""
 
     def note(
         self, backend: str, power: int, before: tuple[float, float] | None, now: tuple[float, float]
@@ -50,6 +57,7 @@ class Levels:
 
         However often a loop runs, it counts once.
         """
+        self._asked.clear()
         level = self.known.setdefault(backend, {}).setdefault(power, _Level())
         if before is None or not level.count:
             before = level.run, level.kernel
@@ -62,6 +70,9 @@ class Levels:
 
         `kin`: another back end that runs the same code, towards which little knowledge is drawn; "": none.
         """
+        question = backend, kin, n, kernel
+        if (known := self._asked.get(question)) is not None:
+            return known
         x, start = math.log2(n), 0.0
         for each in (kin, backend):
             weight, total = _DOUBT, _DOUBT * start
@@ -70,12 +81,16 @@ class Levels:
                 weight += near
                 total += near * (level.kernel if kernel else level.run)
             start = total / weight
+        if len(self._asked) >= _ASKED:
+            self._asked.clear()
+        self._asked[question] = start
         return start
 
     def take(self, other: Levels, backend: str, power: int) -> None:
         """What another has of a back end at a size."""
         level = other.known.get(backend, {}).get(power)
         if level is not None:
+            self._asked.clear()
             self.known.setdefault(backend, {})[power] = level
 
     def to_dict(self) -> dict[str, Any]:

@@ -137,7 +137,7 @@ class Device:
 
     name, platform, driver  which one it is; `number` among all devices when it was measured
     shared    it computes in the host's memory
-    launch    seconds of a run over one block, transfers of nothing included; `kernel`: of its kernel alone
+    launch    seconds of a run over one element, transfers of nothing included; `kernel`: of its kernel alone
     chunk     bytes that are sent or got at once, with a kernel for each; 0 where it computes in the host's memory
     latency, pinned, pageable  (to the device, from it): seconds of a small transfer, and of a byte of a large one
     inward, outward  seconds for each byte that a loop sends or gets, with what the host does for it

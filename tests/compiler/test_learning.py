@@ -62,6 +62,48 @@ def test_what_was_predicted_is_told_and_not_what_was_learned_since(on):
     assert rows[2]["python"] != rows[1]["python"], "the third was predicted with what the second taught"
 
 
+def test_back_ends_that_are_named_teach_what_auto_goes_by(on):
+    pytest.importorskip("pyopencl")
+    on(machine(GPU))
+    session = Session({}, Options(baseline=False))
+    cell = "taught = range(50_000) |> map(lambda x: x * 9 + 17) |> sum"
+
+    def run(where, **more):
+        session.run_cell(cell, options=Options(on=where, baseline=False, **more))
+        return session.last_report.to_dict()["pipelines"][0]["cost"]
+
+    for where, backend in (("simd", "simd"), ("parallel", "parallel"), ("opencl:0", "opencl:0")):
+        run(where)
+        before = sum(map(len, costs.learned().loops.values()))
+        assert before or where == "simd", "a first run, which compiles, tells nothing"
+        run(where, repeat=3)
+        run(where, width=4)
+        run(where, width=4)  # compiled for that width, it is another form of the loop
+        known = costs.learned().loops
+        assert sum(map(len, known.values())) == before, (
+            "neither first runs, nor schedules that a user has set"
+        )
+        run(where)
+        ((loop, backends),) = known.items()
+        (size,) = backends[backend].values()
+        assert size.kernels, "one loop, wherever it runs; and its kernel, too"
+        assert costs.learned().levels.known[backend]
+        factors = [costs.learned().factor(loop, backend, 50_000, phase) for phase in ("run", "kernel")]
+        later = run(where)
+        with costs.not_learning():
+            bare = run(where)
+        after, alone = ({row["backend"]: row for row in cost["predicted"]}[backend] for cost in (later, bare))
+        assert after["seconds"] == pytest.approx(alone["seconds"] * factors[0], rel=1e-6)
+        kernels = [
+            next(each["seconds"] for each in row["phases"] if each["name"] == "kernel")
+            for row in (after, alone)
+        ]
+        assert kernels[0] == pytest.approx(min(kernels[1] * factors[1], after["seconds"]), rel=1e-6)
+    with costs.not_learning():
+        run("simd")
+    assert len(costs.learned().loops[loop]["simd"]) == 1
+
+
 @settings(max_examples=25)
 @given(st.lists(st.floats(0.05, 20.0), min_size=4, max_size=4))
 def test_what_is_predicted_to_be_faster_and_not_chosen_has_its_reason(factors):
