@@ -115,17 +115,26 @@ class Learned:
 
     def factor(self, loop: str, backend: str, n: int, phase: Phase = "run") -> float:
         """By what the model's time for n elements is to be multiplied."""
+        measured, kin = self._measured(loop, backend)
+        if not measured:
+            return self.levels.factor(backend, kin, max(n, 1), phase == "kernel")
+        size = measured.get(n.bit_length() - 1)
+        if size is not None and size.n == n:  # a cell that runs again has no time for more
+            return math.exp(size.ratio(phase))
         return self.factors_at(loop, backend, (n,), phase)[0]
 
     def factors_at(self, loop: str, backend: str, sizes: Sequence[int], phase: Phase = "run") -> list[float]:
         """The same for several numbers of elements."""
-        known = self.loops.get(loop, {})
-        kin = _KIN.get(backend, "")
-        measured = known.get(backend) or known.get(kin)
+        measured, kin = self._measured(loop, backend)
         if not measured:
-            return [math.exp(self.levels.at(backend, kin, max(n, 1), phase == "kernel")) for n in sizes]
+            return [self.levels.factor(backend, kin, max(n, 1), phase == "kernel") for n in sizes]
         points = sorted((math.log2(size.n), size.ratio(phase)) for size in measured.values())
         return [math.exp(_between(points, math.log2(max(n, 1)))) for n in sizes]
+
+    def _measured(self, loop: str, backend: str) -> tuple[Mapping[int, _Size], str]:
+        """What is known of a loop's back end, or else of the one that runs the same code, whose name is the second."""
+        known, kin = self.loops.get(loop, {}), _KIN.get(backend, "")
+        return known.get(backend) or known.get(kin) or {}, kin
 
     def fitted(self, loop: str, backend: str) -> Line | None:
         """The loop's own a · n + b, from what was measured at two sizes or more; None before that."""

@@ -21,11 +21,8 @@ _MOST = math.log(3.0)
 _MEMORY = 3
 """A level is the mean of so many loops, and follows later ones by this part: hosts change within seconds."""
 
-_NEAR = 2.0
-"""Powers of two within which what was measured counts for more than a third."""
-
-_ASKED = 256
-"""So many answers are remembered."""
+_NEAR = 0.6
+"""What was measured over twice or half as many elements counts for this part; over four times as many, its square."""
 
 _DOUBT = 0.5
 """So many loops' worth of doubt: one loop alone corrects others by two thirds of what it says."""
@@ -45,8 +42,8 @@ class Levels:
     """By back end and power of two of elements."""
 
     known: dict[str, dict[int, _Level]] = field(default_factory=dict[str, dict[int, _Level]])
-    _asked: dict[tuple[str, str, int, bool], float] = field(
-        default_factory=dict[tuple[str, str, int, bool], float], compare=False, repr=False
+    _asked: dict[tuple[str, int, bool], float] = field(
+        default_factory=dict[tuple[str, int, bool], float], compare=False, repr=False
     )
     """Answers since something was noted last: choosing has some microseconds for each."""
 
@@ -65,26 +62,28 @@ class Levels:
         level.run = _limited(level.run + (_limited(now[0]) - _limited(before[0])) / level.count)
         level.kernel = _limited(level.kernel + (_limited(now[1]) - _limited(before[1])) / level.count)
 
-    def at(self, backend: str, kin: str, n: int, kernel: bool) -> float:
-        """The logarithm by which a loop over n elements is to be corrected that was never measured.
+    def factor(self, backend: str, kin: str, n: int, kernel: bool) -> float:
+        """By what the time of a loop over n elements is to be multiplied that was never measured.
 
         `kin`: another back end that runs the same code, towards which little knowledge is drawn; "": none.
         """
-        question = backend, kin, n, kernel
-        if (known := self._asked.get(question)) is not None:
-            return known
-        x, start = math.log2(n), 0.0
-        for each in (kin, backend):
-            weight, total = _DOUBT, _DOUBT * start
-            for power, level in self.known.get(each, {}).items():
-                near = level.count * math.exp(-abs(power + 0.5 - x) / _NEAR)
+        question = backend, n.bit_length() - 1, kernel
+        known = self._asked.get(question)
+        if known is None:
+            known = math.exp(self._logarithm((kin, backend), question[1], kernel))
+            self._asked[question] = known
+        return known
+
+    def _logarithm(self, backends: tuple[str, ...], power: int, kernel: bool) -> float:
+        found = 0.0
+        for each in backends:
+            weight, total = _DOUBT, _DOUBT * found
+            for place, level in self.known.get(each, {}).items():
+                near = level.count * _NEAR ** abs(place - power)
                 weight += near
                 total += near * (level.kernel if kernel else level.run)
-            start = total / weight
-        if len(self._asked) >= _ASKED:
-            self._asked.clear()
-        self._asked[question] = start
-        return start
+            found = total / weight
+        return found
 
     def take(self, other: Levels, backend: str, power: int) -> None:
         """What another has of a back end at a size."""

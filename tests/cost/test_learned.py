@@ -36,7 +36,7 @@ def test_the_median_of_runs_counts():
 def test_loops_that_never_ran_follow_what_others_of_their_size_took():
     learned = Learned()
     learned.note("loop 0", "parallel", 1000, 1.0, 1.5)
-    assert learned.factor("another", "parallel", 1000) == pytest.approx(1.5**0.61, rel=0.02), (
+    assert learned.factor("another", "parallel", 1000) == pytest.approx(1.5 ** (2 / 3), rel=0.01), (
         "one loop is in doubt"
     )
     for number in range(400):
@@ -62,7 +62,7 @@ def test_a_loop_counts_once_however_often_it_runs():
     for measured in (2.0, 2.2, 300.0, 1.9, 2.0, 2.1, 2.0) * 20:
         learned.note("often", "simd", 1000, 1.0, measured)
     assert learned.factor("often", "simd", 1000) == pytest.approx(2.0)
-    assert learned.factor("another", "simd", 1000) == pytest.approx(2.0**0.38, rel=0.03), "two, and doubt"
+    assert learned.factor("another", "simd", 1000) == pytest.approx(2.0**0.4, rel=0.03), "two, and doubt"
     for _ in range(5):
         learned.note("often", "simd", 1000, 1.0, 1.0)
     assert learned.factor("another", "simd", 1000) == pytest.approx(1.0), "what it said before is gone"
