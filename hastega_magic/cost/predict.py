@@ -217,6 +217,7 @@ class DeviceModel(Model):
     def __init__(self, backend: str, features: Features, machine: Machine, device: Device) -> None:
         self.backend = backend
         self.device, self.machine, self.features = device, machine, features
+        self.least = f"{backend}, at least"
         # Each result that filters shorten is moved together by a kernel of its own.
         self._starts = 1.0 + features.operations.get("pack", 0.0)
         self._element = arithmetic(features, device.classes, device.kind == "cpu")

@@ -9,8 +9,9 @@ far.
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 from hastega_magic.compiler.by_python import alike, fits
@@ -34,6 +35,9 @@ from hastega_magic.types import RESULT_STORAGE
 _KEY = "cost"
 _CASES = 64
 """So many predictions of a loop are remembered."""
+
+_Asked = tuple[str, int, float, float]
+"""A back end, and the parts of a case."""
 
 _CLEAR, _CLEARER = 0.9, 0.75
 """A device has to take at most this part of the time: not all that it costs is predicted. The second for a device that
@@ -75,10 +79,10 @@ class Costs:
     """As they were last shown."""
     missed: dict[int, float] = field(default_factory=dict[int, float])
     """Seconds that runs would have been shorter on a device whose compiler has not been asked yet."""
-    bare: dict[tuple[str, Case], float] = field(default_factory=dict[tuple[str, Case], float])
+    bare: dict[_Asked, float] = field(default_factory=dict[_Asked, float])
     """What models say of cases that were asked of lately."""
 
-    @property
+    @cached_property
     def names(self) -> list[str]:
         """All back ends that predictions are made for."""
         return ["python", "simd", "parallel", *(each.backend for each in self.outlines)]
@@ -93,12 +97,21 @@ class Costs:
 
     def seconds(self, model: Model, case: Case, factor: float | None = None) -> float:
         """The prediction, as corrected by what was learned; `factor`: that correction, where it is known."""
-        bare = self.bare.get((model.backend, case))
-        if bare is None:
+        bare = self._bare(model.backend, case, model.seconds)
+        return bare * (self.factor(model.backend, case.n) if factor is None else factor)
+
+    def least(self, outline: DeviceModel, case: Case) -> float:
+        """A time that a device cannot fall below, before that is corrected."""
+        return self._bare(outline.least, case, outline.at_least)
+
+    def _bare(self, what: str, case: Case, ask: Callable[[Case], float]) -> float:
+        key = what, case.n, case.fresh, case.resident
+        found = self.bare.get(key)
+        if found is None:
             if len(self.bare) >= _CASES:
                 self.bare.clear()
-            bare = self.bare[model.backend, case] = model.seconds(case)
-        return bare * (self.factor(model.backend, case.n) if factor is None else factor)
+            found = self.bare[key] = ask(case)
+        return found
 
     def model(self, on: str) -> Model | None:
         """The model of a back end."""
@@ -199,7 +212,7 @@ def choose(
         resident = resident_part(outline.device, columns, length)
         there = replace(case, resident=resident) if resident else case
         clear, factor = clearly(outline.device), factors[outline.backend]
-        if outline.at_least(there) * min(1.0, factor) > clear * seconds:
+        if known.least(outline, there) * min(1.0, factor) > clear * seconds:
             continue
         model = device_model(compiled, known, outline.device)
         if model is None:
