@@ -65,13 +65,16 @@ class Levels:
     def factor(self, backend: str, kin: str, n: int, kernel: bool) -> float:
         """By what the time of a loop over n elements is to be multiplied that was never measured.
 
-        `kin`: another back end that runs the same code, towards which little knowledge is drawn; "": none.
+        `kin`: another back end that runs the same code, towards which little knowledge is drawn; "": none. Their runs
+        have one factor: noise must not turn their order about for all loops.
         """
         question = backend, n.bit_length() - 1, kernel
         known = self._asked.get(question)
         if known is None:
-            known = math.exp(self._logarithm((kin, backend), question[1], kernel))
-            self._asked[question] = known
+            found = self._logarithm((kin, backend), question[1], kernel)
+            if kin and not kernel:
+                found = (found + self._logarithm((backend, kin), question[1], kernel)) / 2
+            known = self._asked[question] = math.exp(found)
         return known
 
     def _logarithm(self, backends: tuple[str, ...], power: int, kernel: bool) -> float:

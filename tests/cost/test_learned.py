@@ -68,6 +68,19 @@ def test_a_loop_counts_once_however_often_it_runs():
     assert learned.factor("another", "simd", 1000) == pytest.approx(1.0), "what it said before is gone"
 
 
+def test_one_thread_and_all_keep_their_order_where_a_loop_never_ran():
+    learned = Learned()
+    for number in range(20):
+        learned.note(f"loop {number}", "simd", 1 << 20, 1.0, 0.7, (1.0, 0.7))
+        learned.note(f"loop {number}", "parallel", 1 << 20, 1.0, 1.4, (1.0, 1.4))
+    one, several = (learned.factor("another", name, 1 << 20) for name in ("simd", "parallel"))
+    assert one == pytest.approx(several)
+    assert one == pytest.approx((0.7 * 1.4) ** 0.5, rel=0.01)
+    assert learned.factor("another", "simd", 1 << 20, "kernel") < 0.8
+    assert learned.factor("another", "parallel", 1 << 20, "kernel") > 1.2
+    assert learned.factor("loop 3", "simd", 1 << 20) == pytest.approx(0.7), "what ran has its own"
+
+
 def test_a_kernel_has_a_factor_of_its_own():
     learned = Learned()
     for number in range(20):
