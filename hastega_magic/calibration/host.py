@@ -40,7 +40,7 @@ _LESSONS_WITHIN, _LEAST = 0.65, 18
 
 _LEAST_HURRIED = 12
 
-_CURVES_WITHIN = 0.6
+_CURVES_WITHIN = 0.45
 """Seconds for the bandwidths of one thread, and of all."""
 
 _NO_CURVES = (Curve(()), Curve(()), Curve(()))
