@@ -102,6 +102,10 @@ def test_back_ends_that_are_named_teach_what_auto_goes_by(on):
     with costs.not_learning():
         run("simd")
     assert len(costs.learned().loops[loop]["simd"]) == 1
+    costs.learned().noted.clear()
+    for _ in range(80):
+        run("simd")
+    assert 8 <= sum(costs.learned().noted.values()) <= 20, "loops that run often are noted seldom"
 
 
 @settings(max_examples=25)
