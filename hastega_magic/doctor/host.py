@@ -16,7 +16,8 @@ from pathlib import Path
 from hastega_magic.doctor.files import is_file, read
 
 REQUIRED = {
-    "numpy": "2.0", "llvmlite": "0.50", "ipython": "8.18", "ipykernel": "6.29", "ipywidgets": "8.1", "tqdm": "4.66",
+    "numpy": "2.0", "llvmlite": "0.50", "ipython": "8.18", "ipykernel": "6.29", "ipywidgets": "8.1", "orjson": "3.10",
+    "tqdm": "4.66",
 }  # fmt: skip
 """Packages that have to be there, with the oldest version that will do."""
 
