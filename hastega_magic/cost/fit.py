@@ -25,7 +25,7 @@ _CHEAPEST = 0.2
 """No class costs less than this part of what is assumed of it, in proportion: nothing is for free."""
 
 _DISTURBED = 0.3
-"""A row of which the classes leave more than this part unexplained counts less."""
+"""A row of which the classes explain so much less than all of it, or more, counts less."""
 
 
 @dataclass(frozen=True)
@@ -105,8 +105,8 @@ def class_costs(
 
     Errors count relative to the measured time. `guess` draws each class towards itself as a row of weight `trust`
     would, so that classes that the rows do not tell apart, or do not hold, keep its proportions: it is scaled to the
-    rows first, and none falls far below it. A row that takes far longer than the others say was disturbed, and counts
-    less. Classes of `unit` are computed while the others are (cost/overlap.py).
+    rows first, and none falls far below it. A row that takes far longer than the others say, or far less, was disturbed,
+    and counts less. Classes of `unit` are computed while the others are (cost/overlap.py).
     """
     names = list(guess)
     used = [(counts, seconds) for counts, seconds in rows if seconds > 0]
@@ -136,7 +136,7 @@ def class_costs(
         more = wanted - _CHEAPEST * rows_now.sum(axis=1)
         found = _CHEAPEST + nonnegative(rows_now * weights[:, None], more * weights)
         missing = wanted - (matrix * shares) @ found
-        weights = np.where(missing > _DISTURBED, _DISTURBED / np.maximum(missing, _DISTURBED), 1.0)
+        weights = _DISTURBED / np.maximum(np.abs(missing), _DISTURBED)
     return {name: float(factor) * start[name] for name, factor in zip(names, found, strict=True)}
 
 
