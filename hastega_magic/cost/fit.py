@@ -105,8 +105,8 @@ def class_costs(
 
     Errors count relative to the measured time. `guess` draws each class towards itself as a row of weight `trust`
     would, so that classes that the rows do not tell apart, or do not hold, keep its proportions: it is scaled to the
-    rows first, and none falls far below it. A row that takes far longer than the others say, or far less, was disturbed,
-    and counts less. Classes of `unit` are computed while the others are (cost/overlap.py).
+    rows first, and none falls far below it. A row that takes far longer than the others say, or far less, was
+    disturbed, and counts less. Classes of `unit` are computed while the others are (cost/overlap.py).
     """
     names = list(guess)
     used = [(counts, seconds) for counts, seconds in rows if seconds > 0]

@@ -106,10 +106,14 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]], align: str) -> li
 
 def _folded(parts: Sequence[str], glue: str, width: int, indent: str) -> list[str]:
     """The parts joined by `glue`, broken between parts where a line would grow beyond `width`."""
-    lines = [parts[0]]
+    lines = [[parts[0]]]
+    at, gap = columns(parts[0]), columns(glue)
     for part in parts[1:]:
-        if columns(lines[-1]) + columns(glue) + columns(part) <= width:
-            lines[-1] += glue + part
+        size = columns(part)
+        if at + gap + size <= width:
+            lines[-1].append(part)
+            at += gap + size
         else:
-            lines.append(indent + part)
-    return lines
+            lines.append([indent + part])
+            at = len(indent) + size
+    return [glue.join(line) for line in lines]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
 from hastega_magic.compiler.backends import backend_of
@@ -57,7 +57,7 @@ def compare(outcomes: Sequence[Outcome], options: Options, spent: float, trace: 
         for backend in backends:
             found = prefix.measure(backend, budget / len(backends))
             if found is not None:
-                trace.add("baseline", **asdict(found))
+                trace.add("baseline", **vars(found))
 
 
 def _backends(options: Options) -> list[str]:
@@ -102,12 +102,12 @@ def _outcome(
             else:
                 found = comparison.measure(backend, each)
             if found is not None:
-                trace.add("baseline", **asdict(found))
+                trace.add("baseline", **vars(found))
                 equal += [backend] if found.equal and backend not in equal else []
             work.at(number)
     floor = comparison.floor(execution)
     if floor is not None:
-        trace.add("baseline", **asdict(floor))
+        trace.add("baseline", **vars(floor))
     if fitted:
         # Python and NumPy last: their share is always used up, and most of what they need is known.
         names = sorted(dict.fromkeys(equal), key=lambda name: name in ("python", "numpy"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
@@ -79,22 +79,33 @@ def cost_of(execution: Execution, loops: Sequence[Loop], options: Options) -> di
         "operations": round(known.features.per_element, 2), "bytes": known.features.bytes,
         "bound": chosen.bound if chosen is not None else "", "chosen": ran, "because": because,
         "calibrated": known.machine.calibrated, "measured": execution.seconds,
-        "predicted": [as_data(each) for each in predicted], **_curves(models, case, ran, execution, known),
+        "predicted": [as_data(each) for each in predicted], **_curves(models, case, ran, execution, known, before),
     }  # fmt: skip
 
 
 def _curves(
-    models: Sequence[Model], case: Case, ran: str, execution: Execution, known: Costs
+    models: Sequence[Model],
+    case: Case,
+    ran: str,
+    execution: Execution,
+    known: Costs,
+    before: Mapping[str, float],
 ) -> dict[str, object]:
-    """Predictions for other numbers of elements, with the run as it was measured."""
+    """Predictions for other numbers of elements, with the run as it was measured. `before`: corrections before it."""
+
+    def corrections(backend: str, sizes: Sequence[int]) -> list[float]:
+        # What the run has taught moves a back end's curve as a whole; here it is moved back.
+        taught = before[backend] / known.factor(backend, case.n) if backend in before else 1.0
+        return [taught * each for each in known.factors(backend, sizes)]
+
     # A cell that runs again would wait for them: they follow corrections of a twentieth and more.
     made_for = (case.resident, case.n.bit_length(), *(type(model) for model in models))
-    factors = [math.log(known.factor(model.backend, case.n)) for model in models]
+    factors = [math.log(corrections(model.backend, (case.n,))[0]) for model in models]
     last = known.curves
     same = last is not None and last.made_for == made_for
     if last is None or not same or max(map(_apart, last.factors, factors)) > _TWENTIETH:
         bare = last.bare if last is not None and same else sampled(models, case)
-        points = corrected(bare, known.factors)
+        points = corrected(bare, corrections)
         last = known.curves = Curves(made_for, bare, factors, points, crossings(points))
     measured = {ran: ((float(execution.length), execution.seconds),)} if execution.seconds > 0 else {}
     rows = [
