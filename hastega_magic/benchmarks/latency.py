@@ -25,7 +25,7 @@ from hastega_magic.benchmarks.harness import message
 from hastega_magic.benchmarks.model import Row, untimed
 
 N = 1_000
-# What the first cell may cost more than without us, and the second cell in all.
+# What the first cell may cost more than without us, and the second.
 FIRST_LIMIT_S, SECOND_LIMIT_S = 0.6, 0.005
 _TIMEOUT_S = 120
 
@@ -147,14 +147,17 @@ def table(samples: list[Sample], n: int, threads: int) -> list[Row]:
     over = median([s.first - s.plain_first for s in samples])
     second = median([s.second for s in samples])
     first_note = f"fresh kernel: %load_ext and the first cell; {over:+.3f} s over python"
-    second_note = f"the same cell again, display included: {second * 1e3:.1f} ms"
+    more = second - median([s.plain_second for s in samples])
+    least = min(s.second for s in samples) - min(s.plain_second for s in samples)
+    second_note = f"the same cell again, display included; {more * 1e3:+.1f} ms over python"
+    second_note += f" (least over least {least * 1e3:+.1f} ms)"
     figures = (
         ("hastega", [s.first for s in samples], first_note + _verdict(over <= FIRST_LIMIT_S, "0.6 s")),
         ("python", [s.plain_first for s in samples], "fresh kernel: the first cell without hastega"),
         (
             "hastega:second",
             [s.second for s in samples],
-            second_note + _verdict(second <= SECOND_LIMIT_S, "5 ms"),
+            second_note + _verdict(more <= SECOND_LIMIT_S, "5 ms"),
         ),
         ("hastega:other-n", [s.other_n for s in samples], "the same cell with another range"),
         ("hastega:no-baseline", [s.no_baseline for s in samples], "the same cell with --no-baseline"),

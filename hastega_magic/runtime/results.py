@@ -14,6 +14,8 @@ from hastega_magic.types import BOOL, FLOAT32, ScalarType
 
 _EMPTY: list[int] = []
 _LOW = (1 << 32) - 1
+_FEW = 8
+"""Blocks whose integer partial results are added one by one."""
 _BITWISE = {"reduce_and": np.bitwise_and, "reduce_or": np.bitwise_or, "reduce_xor": np.bitwise_xor}
 
 
@@ -22,6 +24,8 @@ def exact_sum(partials: AnyArray, weights: Sequence[int] = ()) -> int:
 
     With weights there are two columns for each of them, halves of sums that count so many times.
     """
+    if len(partials) <= _FEW:
+        return _sum_of_few(partials.tolist(), weights)
     if weights:
         pairs = (partials[:, 2 * place : 2 * place + 2] for place in range(len(weights)))
         return sum(weight * exact_sum(pair) for weight, pair in zip(weights, pairs, strict=True))
@@ -29,6 +33,15 @@ def exact_sum(partials: AnyArray, weights: Sequence[int] = ()) -> int:
         return (exact_sum(partials[:, :1]) << 32) + exact_sum(partials[:, 1:])
     column = partials[:, 0]
     return (int((column >> 32).sum()) << 32) + int((column & _LOW).sum())
+
+
+def _sum_of_few(rows: list[list[int]], weights: Sequence[int]) -> int:
+    """The same without NumPy, whose calls take longer than a few additions."""
+    columns = [sum(column) for column in zip(*rows, strict=True)]
+    if len(columns) < 2:
+        return columns[0] if columns else 0
+    sums = [(high << 32) + low for high, low in zip(columns[::2], columns[1::2], strict=True)]
+    return sum(weight * each for weight, each in zip(weights or (1,), sums, strict=True))
 
 
 def _exact_product(partials: AnyArray) -> int:

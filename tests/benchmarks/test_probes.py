@@ -20,7 +20,7 @@ def test_latency_rows_compare_like_with_like():
     assert rows["python"].ratio == 0.2
     assert rows["python:second"].ratio == 0.25
     assert "+0.400 s over python (limit 0.6 s: met)" in rows["hastega"].note
-    assert "4.0 ms (limit 5 ms: met)" in rows["hastega:second"].note
+    assert "+3.0 ms over python (least over least +3.0 ms) (limit 5 ms: met)" in rows["hastega:second"].note
 
 
 def test_latency_says_what_was_missed_and_hides_unequal_times():
