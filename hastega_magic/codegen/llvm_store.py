@@ -139,9 +139,12 @@ class Stores:
     ) -> None:
         w, type_ = self.frame.writer, f"<{size} x {element}>"
         if size > 1:  # a single lane is stored as it is: what is not kept will be overwritten
+            # LLVM 22 takes some masks that it finds to be always true for false, and leaves only what comes behind the
+            # kept elements: let that be the elements. AVX-512 compresses in place, so it costs nothing.
+            behind = name if self.frame.target.has("avx512f") else "poison"
             name = w.let(
                 f"call {type_} @llvm.experimental.vector.compress.{mangled(element, size)}({type_} {name}, "
-                f"<{size} x i1> {mask}, {type_} poison)"
+                f"<{size} x i1> {mask}, {type_} {behind})"
             )
         storage = RESULT_STORAGE[self.frame.layout.stores[number].value.type]
         memory = memory_type(storage)

@@ -143,7 +143,7 @@ def execute(ready: Ready, backend: Backend, tune: bool = False) -> Execution:
     elif ready.compiled.finding is not None:
         tuning = earlier(ready.compiled.finding)
     if said := known.said():
-        trace.add("why", text=f"{said}.")
+        trace.add("warning", text=f"{said}.")
     result = backend.run(job, options, trace)
     threads = min(backend.threads, max(1, result.blocks_run), job.tuned.threads or backend.threads)
     execution = Execution(

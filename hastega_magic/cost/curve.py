@@ -24,8 +24,12 @@ Factors = Callable[[str, Sequence[int]], Sequence[float]]
 
 
 def sampled(models: Sequence[Model], case: Case) -> dict[str, Points]:
-    """Of each model, by back end, its time at `SIZES`. `case` tells what is on a device; memory is in use already."""
-    cases = [Case(n, resident=case.resident) for n in SIZES]
+    """Of each model, by back end, its time at `SIZES`.
+
+    `case` tells what is on a device, and how much of a result is new memory.
+    """
+    fresh = case.fresh / max(case.n, 1)
+    cases = [Case(n, resident=case.resident, fresh=fresh * n) for n in SIZES]
     return {
         model.backend: tuple((float(each.n), _short(model.seconds(each))) for each in cases)
         for model in models

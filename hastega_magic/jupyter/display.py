@@ -54,7 +54,7 @@ def _without_flushing(publisher: object) -> Generator[None]:
     try:
         yield
     finally:
-        del vars(publisher)["_flush_streams"]
+        vars(publisher).pop("_flush_streams", None)
 
 
 def _nothing() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 
@@ -54,6 +54,8 @@ def lines_of(pipeline: PipelineReport) -> Model | None:
     The first row is the back end that computed the cell. None where nothing is known.
     """
     fitted, cost = pipeline.model, pipeline.cost
+    if fitted is not None:
+        fitted = replace(fitted, rows=tuple(replace(row, points=_there(row.points)) for row in fitted.rows))
     if cost is None or not cost.curves:
         return fitted
     known = {row.predicted or row.backend: row for row in fitted.rows} if fitted is not None else {}
@@ -61,7 +63,7 @@ def lines_of(pipeline: PipelineReport) -> Model | None:
     for curve in sorted(cost.curves, key=lambda each: each.backend != cost.chosen):
         row = known.pop(curve.backend, ModelRow(curve.backend))
         # Two digits are less than a dot's width, and let a cell that runs again have the picture that it had.
-        measured = dict.fromkeys((n, float(f"{s:.2g}")) for n, s in (*curve.measured, *row.points))
+        measured = dict.fromkeys((n, float(f"{s:.2g}")) for n, s in (*_there(curve.measured), *row.points))
         rows.append(PredictedRow(curve.backend, row.phases, tuple(measured), curve=curve.points))
     rows += known.values()
     sizes = sorted({int(n) for row in rows for n, _ in row.points})
@@ -69,6 +71,11 @@ def lines_of(pipeline: PipelineReport) -> Model | None:
     met = [each for one in others for row in rows if row is not one for each in _met(one, row)]
     crossings = sorted({*cost.crossings, *met}, key=lambda each: each.n)
     return Model(tuple(sizes), tuple(rows), tuple(crossings))
+
+
+def _there(points: Iterable[tuple[float, float]]) -> tuple[tuple[float, float], ...]:
+    """Without what a clock that jumped back has left."""
+    return tuple((n, seconds) for n, seconds in points if n >= 1 and seconds > 0)
 
 
 def _met(one: ModelRow, other: ModelRow) -> Iterable[Crossing]:
@@ -92,17 +99,27 @@ def sentences(model: Model) -> tuple[str, ...]:
     """What the crossings say of the cell's own back end, the first row: where others overtake it or it them."""
     own = model.rows[0].backend
     name = _name(own)
-    overtaken = [each for each in model.crossings if each.faster == own]
+    between: dict[str, list[Crossing]] = {}
+    for each in model.crossings:
+        if own in (each.faster, each.than):
+            between.setdefault(each.than if each.faster == own else each.faster, []).append(each)
+    once = [found[0] for found in between.values() if len(found) == 1]
+    overtaken = [each for each in once if each.faster == own]
     out: list[str] = []
     if overtaken:
         ends = ", ".join(f"than {_name(each.than)} from {_about(each.n)}" for each in overtaken)
         out.append(f"{name} is faster {ends} elements on")
     out += [
         f"{_name(each.faster)} is faster than {name} from {_about(each.n)} elements on"
-        for each in model.crossings
+        for each in once
         if each.than == own
     ]
-    met = {each.than for each in overtaken} | {each.faster for each in model.crossings if each.than == own}
+    out += [
+        f"{name} is faster than {_name(other)} {_ranges(own, found)}"
+        for other, found in between.items()
+        if len(found) > 1
+    ]
+    met = set(between)
     at = max(model.n, default=1)
     apart = [row for row in model.rows[1:] if row.backend not in met]
     for word in ("faster", "slower"):
@@ -118,6 +135,22 @@ def sentences(model: Model) -> tuple[str, ...]:
     return tuple(out)
 
 
+def _ranges(own: str, crossings: Sequence[Crossing]) -> str:
+    """Over which numbers of elements the back end is the faster one of two whose lines meet several times."""
+    ranges: list[str] = []
+    start = "" if crossings[0].faster == own else "up to"
+    for each in crossings:
+        if each.faster == own:
+            start = f"from {_about(each.n)}"
+        else:
+            to = _about(each.n) if start == "up to" else f"to {_about(each.n)}"
+            ranges.append(f"{start} {to} elements")
+            start = ""
+    if start:
+        ranges.append(f"{start} elements on")
+    return " and ".join(ranges)
+
+
 def _borne_out(own: ModelRow, other: ModelRow, ahead: bool) -> bool:
     """Whether no size at which both were measured says the opposite of the fitted lines."""
     theirs = dict(other.points)
@@ -128,7 +161,7 @@ def _borne_out(own: ModelRow, other: ModelRow, ahead: bool) -> bool:
 def told(pipeline: PipelineReport) -> tuple[str, ...]:
     """The sentences of the lines that are drawn, and where what was measured says otherwise than predicted ones."""
     model = lines_of(pipeline)
-    if model is None or model is pipeline.model:
+    if model is None or pipeline.cost is None or not pipeline.cost.curves:
         return () if model is None else sentences(model)
     return (*(f"predicted: {each}" for each in sentences(model)), *_otherwise(model))
 

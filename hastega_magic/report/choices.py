@@ -121,7 +121,7 @@ def tuning_sentences(tuning: Tuning) -> Iterable[str]:
     said = f"Tuned: {count} of {units.plural(tuning.possible, 'schedule')} tried in {units.seconds(tuning.seconds)}"
     yield f"{said}; {ended}." if ended else f"{said}."
     if hint:
-        yield f"Tuned: {hint}, measured on {units.plural(tuning.elements, 'element')}; kept for the next time."
+        yield f"Tuned: {hint}, measured on {units.plural(tuning.elements, 'element')}; used from now on."
 
 
 __all__ = [

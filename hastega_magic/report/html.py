@@ -22,6 +22,7 @@ from hastega_magic.report.verdict import (
     backend_name,
     held_against,
     phase_name,
+    predicted_phases,
     reasons,
     remarks,
     steps,
@@ -295,19 +296,15 @@ def _moved(pipeline: PipelineReport) -> str:
 def _phases(pipeline: PipelineReport) -> str:
     if not pipeline.phases:
         return ""
-    rows = [_row(("phase", "time", "bytes", "rate"), "th")]
+    predicted = predicted_phases(pipeline)
+    head = ("phase", "time", "bytes", "rate", *(("predicted",) if predicted else ()))
+    rows = [_row(head, "th")]
     for phase in pipeline.phases:
         moved = units.size(phase.bytes) if phase.bytes > 0 else ""
-        rows.append(
-            _row(
-                (
-                    phase_name(phase.name),
-                    units.seconds(phase.seconds),
-                    moved,
-                    units.rate(phase.bytes, phase.seconds),
-                )
-            )
-        )
+        rate = units.rate(phase.bytes, phase.seconds)
+        cells = phase_name(phase.name), units.seconds(phase.seconds), moved, rate
+        rows.append(_row((*cells, *((predicted.pop(phase.name, ""),) if head[4:] else ()))))
+    rows += [_row((phase_name(name), "–", "", "", seconds)) for name, seconds in predicted.items()]
     return _table(rows)
 
 

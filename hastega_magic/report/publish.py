@@ -61,7 +61,11 @@ def _with_shared(report: Report) -> dict[str, Json]:
         entry["links"] = list(pipeline.links)
         entry["graph"] = {"before": _graph(pipeline.graph.before), "after": _graph(pipeline.graph.after)}
         if (lanes := pipeline.lanes) is not None:
-            entry["lanes"] = {"lanes": lanes.lanes, "steps": _shared(lanes.steps), "total": lanes.total}
+            entry["lanes"] = {
+                "lanes": lanes.lanes,
+                "steps": _copy(_shared(lanes.steps)),
+                "total": lanes.total,
+            }
     return data
 
 
@@ -69,7 +73,16 @@ _shared: Recent[Json] = Recent(encode)
 
 
 def _graph(graph: Graph) -> Json:
-    return {"nodes": _shared(graph.nodes), "edges": _shared(graph.edges)}
+    return {"nodes": _copy(_shared(graph.nodes)), "edges": _copy(_shared(graph.edges))}
+
+
+def _copy(value: Json) -> Json:
+    """Whoever captures an output may change it."""
+    if type(value) is list:
+        return [_copy(each) for each in value]
+    if type(value) is dict:
+        return {key: _copy(each) if type(each) is list else each for key, each in value.items()}
+    return value
 
 
 def _size(data: Json) -> int:

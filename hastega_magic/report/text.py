@@ -58,6 +58,11 @@ def _pipeline(pipeline: PipelineReport, width: int) -> list[str]:
     if pipeline.cost is not None and pipeline.cost.because:
         lines += _folded(f"  chosen: {shorten(pipeline.cost.because, _LONG)}".split(" "), " ", width, "    ")
     lines += _table(("phase", "time", "bytes", "rate"), _phases(pipeline), "<>>>")
+    if pipeline.overlapped > 0:
+        together = units.seconds(pipeline.seconds() + pipeline.overlapped)
+        lines.append(
+            f"  phases ran at once: together {together}, the run {units.seconds(pipeline.seconds())}"
+        )
     lines += _table(("baseline", "time", "÷ ours", ""), _baselines(pipeline), "<>><")
     if pipeline.split is not None:
         lines += _table(SHARES, share_rows(pipeline.split), "<>>>><")

@@ -207,9 +207,23 @@ def remarks(baseline: Baseline) -> str:
     return " · ".join(parts)
 
 
+def predicted_phases(pipeline: PipelineReport) -> dict[str, str]:
+    """By name the predicted times of the phases, on the back end that computed."""
+    cost = pipeline.cost
+    if cost is None:
+        return {}
+    ran = next((each for each in cost.predicted if each.backend == cost.chosen), None)
+    return {} if ran is None else {each.name: units.seconds(each.seconds) for each in ran.phases}
+
+
 def reasons(pipeline: PipelineReport) -> tuple[str, ...]:
     """The sentences of "Why": those of the trace, then what the figures themselves say."""
     out = [one_line(sentence) for sentence in pipeline.why]
+    if (cost := pipeline.cost) is not None and cost.bound:
+        computed = f"{units.digits(cost.operations, 2)} operations" if cost.operations else "no operation"
+        moved = f"{units.digits(cost.bytes, 2)} bytes" if cost.bytes else "no byte"
+        bound = one_line(cost.bound)
+        out.append(f"An element takes {computed} and {moved} of memory; predicted to be bound by {bound}.")
     if pipeline.overlapped > 0:
         running = pipeline.seconds()
         together, run = units.seconds(running + pipeline.overlapped), units.seconds(running)

@@ -7,6 +7,7 @@ dropped as soon as a result needs other pages, so that keeping never raises the 
 
 from __future__ import annotations
 
+import _thread
 import ctypes
 import mmap
 import threading
@@ -44,7 +45,13 @@ class _Pages:
         }
 
     def __del__(self) -> None:
-        _pool.give(self.pages)
+        pages = getattr(self, "pages", None)
+        if pages is None:  # an interrupt came first
+            return
+        try:
+            _pool.give(pages)
+        except KeyboardInterrupt:  # nobody would hear of it here
+            _thread.interrupt_main()
 
 
 class _Pool:

@@ -1,11 +1,16 @@
-"""Running a kernel on several threads, with the GIL released and Ctrl-C answered."""
+"""Running a kernel on several threads, with the GIL released and Ctrl-C answered.
+
+An interrupt may come between any two bytecodes, and while threads write into a result nobody may let go of it. So what
+is waited for are flags, which the GIL orders, and queues only wake: no lock that an interrupt could leave taken.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+import threading
+from collections.abc import Callable, Sequence
 from functools import cache
+from queue import Empty, SimpleQueue
 
 SMALL_BLOCKS = 16
 """Up to so many blocks, waking other threads costs more than it gains."""
@@ -13,19 +18,53 @@ SMALL_BLOCKS = 16
 ALONE_BLOCKS = 256
 """Up to so many blocks, one thread is the calling one: an interrupt can wait for the milliseconds that they take."""
 
+SOON = 0.015
+"""A call that takes no more seconds may use the calling thread too: so long an interrupt can wait."""
+
+_TICK = 0.05
+
 
 def default_threads() -> int:
     """The CPUs this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-SOON = 0.015
-"""A call that takes no more seconds may use the calling thread too: so long an interrupt can wait."""
+class _Job:
+    """A task for one thread. Begun before it looks whether it is cancelled: who cancels it sees one of the two."""
+
+    def __init__(self, task: Callable[[int], object], number: int, done: SimpleQueue[None]) -> None:
+        self.task, self.number, self.done = task, number, done
+        self.begun = self.cancelled = self.finished = False
+        self.error: BaseException | None = None
+
+    def run(self) -> None:
+        """By a thread of a team."""
+        self.begun = True
+        try:
+            if not self.cancelled:
+                self.task(self.number)
+        except BaseException as error:  # told to who waits
+            self.error = error
+        self.finished = True
+        self.done.put(None)
 
 
 @cache
-def _pool(threads: int) -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(threads, thread_name_prefix="hastega")
+def _team(threads: int) -> SimpleQueue[_Job]:
+    """So many threads that do what is put into the queue."""
+    jobs: SimpleQueue[_Job] = SimpleQueue()
+
+    def work() -> None:
+        while True:
+            jobs.get().run()
+
+    for number in range(threads):
+        threading.Thread(target=work, name=f"hastega_{number}", daemon=True).start()
+    return jobs
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_team.cache_clear)  # threads are not copied
 
 
 def here(threads: int, blocks: int, *, short: bool) -> bool:
@@ -53,29 +92,54 @@ def run(
     if here(threads, blocks, short=short):
         task(0)
         return
-    futures: list[Future[object]] = [
-        _pool(threads).submit(task, number) for number in range(1 if soon else 0, threads)
-    ]
+    done: SimpleQueue[None] = SimpleQueue()
+    jobs = [_Job(task, number, done) for number in range(1 if soon else 0, threads)]
     try:
+        team = _team(threads)
+        for job in jobs:
+            team.put(job)
         if soon:
             task(0)
-        pending = set(futures)
-        while pending:
-            # A wait without limit would not let a signal through on every platform.
-            pending = wait(pending, timeout=0.05, return_when=FIRST_EXCEPTION).not_done
-            tick()
+        while not all(job.finished for job in jobs):
+            if not _woken(done):
+                tick()
     except BaseException:
-        ask_to_stop()
-        wait(futures)
+        _stopped(jobs, done, ask_to_stop)
         raise
-    for future in futures:
-        future.result()
+    for job in jobs:
+        if job.error is not None:
+            raise job.error
+
+
+def _woken(done: SimpleQueue[None]) -> bool:
+    """Whether a job was done within a tick. A wait without limit would not let a signal through on every platform."""
+    try:
+        done.get(timeout=_TICK)
+    except Empty:
+        return False
+    return True
+
+
+def _stopped(jobs: Sequence[_Job], done: SimpleQueue[None], ask_to_stop: Callable[[], None]) -> None:
+    """When this returns no job runs, nor will one, however often it is interrupted."""
+    while True:
+        try:
+            ask_to_stop()
+            for job in jobs:
+                job.cancelled = True
+            while not all(job.finished for job in jobs if job.begun):
+                _woken(done)
+            return
+        except BaseException:  # the first one goes on  # noqa: S112
+            continue
 
 
 def helped(task: Callable[[int], object], threads: int) -> None:
     """Let `task(number)` be called by so many threads; nobody waits for them, nor hears of what they raise."""
+    done: SimpleQueue[None] = SimpleQueue()
+    team = _team(threads + 1)
     for number in range(threads):
-        _pool(threads + 1).submit(task, number)
+        team.put(_Job(task, number, done))
 
 
 __all__ = ["ALONE_BLOCKS", "SMALL_BLOCKS", "SOON", "default_threads", "helped", "here", "run"]

@@ -64,12 +64,14 @@ class Trial:
 class Search:
     """A search under way, or over. `ended`: "complete", "time" or "interrupted".
 
-    `finalist`: the candidate that was run in turns with the compiler's own.
+    `finalist`: the candidate that was run in turns with the compiler's own, `turns` the seconds of both in these runs,
+    the compiler's own first: what they took alone may have met other noise, and is no measure for them.
     """
 
     space: Space
     trials: list[Trial] = field(default_factory=list[Trial])
     finalist: Trial | None = None
+    turns: tuple[Trial, Trial] | None = None
     seconds: float = 0.0
     ended: str = "interrupted"
 
@@ -77,13 +79,21 @@ class Search:
     def best(self) -> Trial:
         """The candidate to take: the compiler's own unless another one is clearly faster."""
         own = self.trials[0]
-        able = (
-            [each for each in self.trials if len(each.seconds) > 1]
-            if self.finalist is None
-            else [self.finalist]
-        )
+        if self.finalist is not None and self.turns is not None:
+            return self.finalist if _faster(self.turns[1], self.turns[0]) else own
+        able = [each for each in self.trials if len(each.seconds) > 1]
         fastest = min(able, key=lambda each: each.least, default=own)
-        return fastest if fastest.least < _GAIN * own.least and fastest.median <= own.median else own
+        return fastest if _faster(fastest, own) else own
+
+    def timed(self, trial: Trial) -> Trial:
+        """The trial with its runs in turns where these decided for another schedule than the compiler's own."""
+        if self.turns is None or self.best is not self.finalist:
+            return trial
+        return next((each for each in self.turns if each.candidate == trial.candidate), trial)
+
+
+def _faster(one: Trial, own: Trial) -> bool:
+    return one.least < _GAIN * own.least and one.median <= own.median
 
 
 Measure = Callable[[Tuned], float]
@@ -170,8 +180,11 @@ class _Run:
                 break
         if not pairs:
             return
-        own.seconds, best.seconds = ([pair[side] for pair in pairs] for side in (0, 1))
         self.search.finalist = best
+        self.search.turns = (
+            Trial(own.candidate, [first for first, _ in pairs]),
+            Trial(best.candidate, [second for _, second in pairs]),
+        )
 
     def spent(self) -> float:
         """Seconds so far."""

@@ -12,7 +12,15 @@ from hypothesis import strategies as st
 
 from hastega_magic.report import Report, svg
 from hastega_magic.report.breakeven import lines_of, model_svg, sentences
-from hastega_magic.report.model import Crossing, Model, ModelPhase, ModelRow
+from hastega_magic.report.model import (
+    Cost,
+    Crossing,
+    Model,
+    ModelPhase,
+    ModelRow,
+    PipelineReport,
+    PredictedCurve,
+)  # fmt: skip
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -251,3 +259,33 @@ def test_lines_crossings_and_words_are_of_one_source_and_a_device_is_drawn_once(
     section = html[html.index("<b>Break-even</b>") :]
     for words in ("≈ 316 µs", "200 µs", "100 µs", "110 µs"):
         assert f">{words}</td>" in section.replace("\u202f", " "), words
+
+
+def test_lines_that_meet_several_times_have_ranges():
+    rows = tuple(ModelRow(name, (ModelPhase("kernel", 1e-9, 1e-6),)) for name in ("simd", "parallel"))
+    meet = [
+        Crossing("parallel", "simd", 12e3),
+        Crossing("simd", "parallel", 47e3),
+        Crossing("parallel", "simd", 1.1e6),
+    ]
+    name = "one SIMD thread is faster than parallel"
+    assert sentences(Model((1000,), rows, tuple(meet))) == (
+        f"{name} up to ≈ 12\u202f000 elements and from ≈ 47\u202f000 to ≈ 1\u202f100\u202f000 elements",
+    )
+    assert sentences(Model((1000,), rows, tuple(meet[1:]))) == (
+        f"{name} from ≈ 47\u202f000 to ≈ 1\u202f100\u202f000 elements",
+    )
+    assert sentences(Model((1000,), rows, tuple(meet[:2]))) == (
+        f"{name} up to ≈ 12\u202f000 elements and from ≈ 47\u202f000 elements on",
+    )
+
+
+def test_times_that_are_none_are_left_out():
+    points = ((10.0, -3600.0), (100.0, 0.0), (1000.0, 1e-5))
+    row = ModelRow("simd", (ModelPhase("kernel", 1e-9, 1e-6),), points)
+    curve = PredictedCurve("simd", ((1.0, 1e-6), (1e9, 1.0)), points)
+    for cost in (None, Cost(chosen="simd", curves=(curve,))):
+        pipeline = PipelineReport(name="y", elements=1000, model=Model((10, 100, 1000), (row,)), cost=cost)
+        model = lines_of(pipeline)
+        assert [each for each, _ in model.rows[0].points] == [1000.0]
+        assert "<img" in Report(pipelines=(pipeline,)).to_html()

@@ -1,5 +1,7 @@
 """Which thread runs a kernel, and that an interrupt reaches those that do not wait for it."""
 
+import os
+import queue
 import threading
 
 import pytest
@@ -79,3 +81,54 @@ def test_a_program_s_pace():
     assert pace.expected(1, 8) == float("inf")
     pace.note(0.01, 1000, 2)
     assert pace.expected(3000, 3) == pytest.approx(0.02)
+
+
+def test_no_task_runs_on_however_often_it_is_interrupted(monkeypatch):
+    running, stop, interrupts = set(), threading.Event(), iter([KeyboardInterrupt] * 5)
+    woken = threads._woken
+
+    def task(number):
+        running.add(number)
+        stop.wait(20)
+        running.discard(number)
+
+    def interrupted(done):
+        for each in interrupts:
+            raise each
+        return woken(done)
+
+    monkeypatch.setattr(threads, "_woken", interrupted)
+    for _ in range(20):
+        stop.clear()
+        interrupts = iter([KeyboardInterrupt] * 5)
+        with pytest.raises(KeyboardInterrupt):
+            threads.run(task, 3, 1000, stop.set)
+        assert not running
+
+
+def test_what_an_interrupt_kept_from_beginning_never_runs():
+    ran = []
+    job = threads._Job(ran.append, 0, queue.SimpleQueue())
+    job.cancelled = True
+    job.run()
+    assert job.finished
+    assert not ran
+
+
+def test_what_a_task_raises_is_raised():
+    def task(number):
+        if number == 1:
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        threads.run(task, 3, 1000, lambda: None)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_process_that_was_forked_has_threads_of_its_own():
+    ran_by(2, 1000)
+    child = os.fork()
+    if not child:
+        os._exit(0 if len(ran_by(2, 1000)) else 1)
+    assert os.waitpid(child, 0)[1] == 0

@@ -169,3 +169,13 @@ def test_why_numpys_scalars_are_left_to_python():
         else:
             assert session.run_cell(text).value == value
         assert reason in session.last.report.pipelines[0].barriers[0].reason
+
+
+@pytest.mark.parametrize("kind", ["float64", "float32", "int64", "bool"])
+@pytest.mark.parametrize("condition", ["int(not (x < x))", "int(True ^ (x < x))"])
+def test_a_filter_that_turns_out_to_keep_everything(kind, condition):
+    xs = np.arange(1, 700).astype(kind)
+    session = Session({"xs": xs}, Options(on="simd", baseline=False))
+    session.run_cell(f"ys = xs |> filter(lambda x: {condition})\nzs = [x for x in xs if {condition}]")
+    assert np.array_equal(session.namespace["ys"], xs)
+    assert session.namespace["zs"] == list(xs)

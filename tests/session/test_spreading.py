@@ -1,5 +1,6 @@
 """Functions with pipelines over many elements, called again: on all threads at once, with the usual values."""
 
+import sys
 import threading
 import warnings
 
@@ -163,3 +164,32 @@ def test_what_takes_long_leaves_the_calling_thread_free(names, spread, monkeypat
     for _ in range(3):
         assert names["total"](xs) == int(xs.sum())
     assert not spread
+
+
+def test_short_and_long_calls_at_once_keep_to_their_own_arrays(names, spread):
+    interval = sys.getswitchinterval()
+    stop, wrong = threading.Event(), []
+
+    def call(n, number):
+        xs = np.full(n, number)
+        while not stop.is_set():
+            found = names["total"](xs)
+            if found != n * number:
+                wrong.append((n, found))
+
+    names["total"](ints(N))
+    callers = [
+        threading.Thread(target=call, args=each) for each in ((1000, 7), (1003, 9), (N, 5), (N + 9, 3))
+    ]
+    sys.setswitchinterval(1e-6)
+    try:
+        for each in callers:
+            each.start()
+        stop.wait(1.0)
+    finally:
+        stop.set()
+        for each in callers:
+            each.join()
+        sys.setswitchinterval(interval)
+    assert not wrong
+    assert spread

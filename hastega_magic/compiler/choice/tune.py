@@ -198,26 +198,41 @@ class _Tuner:
         return True
 
     def _timed(self, trial: Trial) -> Timed:
-        return Timed(self.schedules[trial.candidate], trial.median, (min(trial.seconds), max(trial.seconds)))
+        assert self.search is not None
+        runs = self.search.timed(trial)
+        return Timed(self.schedules[trial.candidate], runs.median, (min(runs.seconds), max(runs.seconds)))
 
     def told(self) -> Mapping[str, Any]:
         """What the report says."""
         assert self.search is not None
         best = self.search.best
-        tried = [
-            {
+        tried: list[dict[str, Any]] = []
+        for each in self.search.trials:
+            runs = self.search.timed(each)
+            tried.append({
                 "schedule": self.schedules.get(each.candidate, str(each.candidate)),
-                "seconds": each.median if each.seconds else 0.0,
-                "spread": [min(each.seconds), max(each.seconds)] if each.seconds else [],
+                "seconds": runs.median if runs.seconds else 0.0,
+                "spread": [min(runs.seconds), max(runs.seconds)] if runs.seconds else [],
                 "chosen": each is best,
-                "note": each.note,
-            }
-            for each in self.search.trials
-        ]
+                "note": each.note or self._in_turns(each),
+            })  # fmt: skip
         return {
             "tried": tried, "possible": self.search.space.possible, "elements": self.elements,
             "seconds": self.search.seconds, "limit": self.options.tune_seconds, "ended": self.search.ended,
         }  # fmt: skip
+
+    def _in_turns(self, trial: Trial) -> str:
+        """What the last comparison said of a schedule."""
+        assert self.search is not None
+        if self.search.turns is None:
+            return ""
+        own, best = self.search.turns
+        if self.search.timed(trial) is not trial:
+            return "in turns"
+        if trial is not self.search.finalist:
+            return ""
+        took, against = units.seconds(best.median), units.seconds(own.median)
+        return f"in turns with the compiler's own: {took} against {against}"
 
 
 def _unlearned(number: int) -> None:

@@ -123,8 +123,11 @@ class Prepared:
         made = self._made(operands, length) if self.listed else None
         if made is not None:
             return made
-        value = MISSED if self.spreading is None else self.spreading.value(self.slots, operands, length)
-        return self._launched(operands, displays) if value is MISSED else value
+        if self.spreading is not None and self.direct is not None:
+            value = self.spreading.value(self.slots, self.direct.lock, operands, length)
+            if value is not MISSED:
+                return value
+        return self._launched(operands, displays)
 
     def _made(self, operands: Sequence[Any], length: int) -> object:
         """A list, made while it is computed; None where another way has to be taken."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from threading import Lock
 from typing import Any
 
 from hastega_magic.compiler.execute import Execution
@@ -44,17 +45,21 @@ class Spreading:
     _spread: Spread | None = None
     _missed: int = 0
 
-    def value(self, slots: Sequence[Slot], operands: Sequence[Any], length: int) -> object:
-        """The statement's value over so many elements; MISSED; what an interrupt raises."""
+    def value(self, slots: Sequence[Slot], lock: Lock, operands: Sequence[Any], length: int) -> object:
+        """The statement's value over so many elements; MISSED; what an interrupt raises.
+
+        `lock`: that of the slots, which remember what they saw last.
+        """
         first = self.execution.compiled.first
-        if first != self._variant:
-            self._variant, self._spread, self._missed = first, self._of(first), 0
-        spread = self._spread
+        alive: list[object] = []
+        with lock:
+            if first != self._variant:
+                self._variant, self._spread, self._missed = first, self._of(first), 0
+            spread = self._spread
+            words = [word for each in slots for word in each.words(operands, length, alive)]
         if spread is None or not spread.soon(length) or not spread.lock.acquire(blocking=False):
             return MISSED
         try:
-            alive: list[object] = []
-            words = [word for each in slots for word in each.words(operands, length, alive)]
             result = spread.run(words, length)
             if result is not None:
                 self._missed = 0

@@ -99,7 +99,7 @@ def _curves(
         return [taught * each for each in known.factors(backend, sizes)]
 
     # A cell that runs again would wait for them: they follow corrections of a twentieth and more.
-    made_for = (case.resident, case.n.bit_length(), *(type(model) for model in models))
+    made_for = (case.resident, case.fresh > 0, case.n.bit_length(), *(type(model) for model in models))
     factors = [math.log(corrections(model.backend, (case.n,))[0]) for model in models]
     last = known.curves
     same = last is not None and last.made_for == made_for
