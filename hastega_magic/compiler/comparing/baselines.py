@@ -35,7 +35,7 @@ from hastega_magic.trace import Trace
 UNCOMPILED = ("python", "numpy")
 """Back ends that keep nothing from run to run."""
 
-_SHORT = 1e-4
+_SHORT = 5e-5
 """Runs shorter than this (seconds) are repeated for the spread."""
 
 _RUNS = 3
