@@ -70,7 +70,8 @@ def cost_of(execution: Execution, loops: Sequence[Loop], options: Options) -> di
             because = f"{because[:-1]}; {name} would be faster, once its compiler's {spent} are worth it."
         took = execution.seconds / max(chosen.seconds, 1e-12)
         if execution.cached and took > 0 and not 1 / _FAR < took < _FAR:
-            because += f" It took {units.seconds(execution.seconds)}{_taught(execution)}."
+            # Predictions count what the phases leave out.
+            because += f" With its call it took {units.seconds(execution.seconds)}{_taught(execution)}."
         if execution.on == "python":
             because += " The compiled loop is shown, and was not run."
         if not known.machine.calibrated:
