@@ -59,10 +59,10 @@ class _Size:
     kernels: list[float] = field(default_factory=list[float])
 
     def ratio(self, phase: Phase = "run") -> float:
-        """The middle one."""
+        """The middle one; of two the lower one, as what disturbs a run makes it longer."""
         known = self.kernels if phase == "kernel" and self.kernels else self.ratios
         most = _ONCE if len(known) < 2 else _AGAIN
-        return min(max(sorted(known)[len(known) // 2], -most), most)
+        return min(max(sorted(known)[(len(known) - 1) // 2], -most), most)
 
 
 @dataclass
