@@ -6,7 +6,6 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -18,7 +17,7 @@ from hastega_magic.ir.device import bus_storages
 from hastega_magic.ir.kernel import Kernel
 from hastega_magic.ir.schedule import BLOCK
 from hastega_magic.progress import Task
-from hastega_magic.runtime import opencl_lane, opencl_resident
+from hastega_magic.runtime import opencl_lane, opencl_resident, threads
 from hastega_magic.runtime.launch import LoopResult, Stretch, room
 from hastega_magic.runtime.opencl import Device, DeviceError
 from hastega_magic.runtime.opencl_chunk import ChunkRun
@@ -304,9 +303,6 @@ def _claimed(run: ChunkRun, lane: Lane, todo: Sequence[tuple[int, int]], turns: 
         run.chunk(lane, number, *todo[number])
 
 
-_POOLS: dict[int, ThreadPoolExecutor] = {}
-
-
 def _side_by_side(
     task: Callable[[Lane], None], lanes: Sequence[Lane], turns: Turns, tick: Callable[[], None]
 ) -> None:
@@ -314,33 +310,22 @@ def _side_by_side(
 
     `tick` is called every 50 ms meanwhile.
     """
-    if len(lanes) not in _POOLS:
-        _POOLS[len(lanes)] = ThreadPoolExecutor(len(lanes), thread_name_prefix="hastega-opencl")
+    failures: list[BaseException] = []
+
+    def ended(number: int, error: BaseException | None) -> None:
+        if error is not None:
+            failures.append(error)
+            turns.stop()
+
     usual = sys.getswitchinterval()
     if len(lanes) > 1:
         sys.setswitchinterval(min(usual, _SWITCH))
-    futures: list[Future[None]] = [_POOLS[len(lanes)].submit(_emptied, [(task, lane)]) for lane in lanes]
-    pending = set(futures)
     try:
-        while pending:
-            done, pending = wait(pending, timeout=0.05, return_when=FIRST_EXCEPTION)
-            if any(future.exception() is not None for future in done):
-                break
-            tick()
+        threads.apart(lambda number: task(lanes[number]), len(lanes), "-opencl", turns.stop, tick, ended)
     finally:
-        if pending:
-            turns.stop()
-            wait(futures)
         sys.setswitchinterval(usual)
-    failures = [error for error in (future.exception() for future in futures) if error is not None]
     for error in sorted(failures, key=lambda each: isinstance(each, Stopped)):
         raise error
-
-
-def _emptied(box: list[tuple[Callable[[Lane], None], Lane]]) -> None:
-    """Run the task. A pool's thread keeps its arguments a moment longer than the future: buffers must not wait."""
-    task, lane = box.pop()
-    task(lane)
 
 
 __all__ = ["AnyArray", "Code", "Launch", "Stopped", "Turns"]

@@ -45,13 +45,18 @@ class _Job:
                 self.task(self.number)
         except BaseException as error:  # told to who waits
             self.error = error
+        self.task = _nothing  # what it holds must not wait for this thread's next job
         self.finished = True
         self.done.put(None)
 
 
+def _nothing(number: int) -> None:
+    """No task any more."""
+
+
 @cache
-def _team(threads: int) -> SimpleQueue[_Job]:
-    """So many threads that do what is put into the queue."""
+def _team(threads: int, kind: str = "") -> SimpleQueue[_Job]:
+    """So many threads that do what is put into the queue; those of another kind may wait for them."""
     jobs: SimpleQueue[_Job] = SimpleQueue()
 
     def work() -> None:
@@ -59,7 +64,7 @@ def _team(threads: int) -> SimpleQueue[_Job]:
             jobs.get().run()
 
     for number in range(threads):
-        threading.Thread(target=work, name=f"hastega_{number}", daemon=True).start()
+        threading.Thread(target=work, name=f"hastega{kind}_{number}", daemon=True).start()
     return jobs
 
 
@@ -111,6 +116,38 @@ def run(
             raise job.error
 
 
+def apart(
+    task: Callable[[int], object],
+    count: int,
+    kind: str,
+    ask_to_stop: Callable[[], None],
+    tick: Callable[[], None],
+    ended: Callable[[int, BaseException | None], None],
+) -> None:
+    """Call `task(number)` for so many numbers, each on a thread of its own, and wait; such tasks may call `run`.
+
+    `kind`: whose threads, as those of one kind do not wait for each other. `ended` hears of each task that is done, and
+    what it raised, and `tick` is called every 50 ms at least. Where they raise, or an interrupt comes, the tasks are
+    asked to stop and waited for, and it goes on.
+    """
+    done: SimpleQueue[None] = SimpleQueue()
+    jobs = [_Job(task, number, done) for number in range(count)]
+    try:
+        team, pending = _team(count, kind), list(jobs)
+        for job in jobs:
+            team.put(job)
+        while pending:
+            _woken(done)
+            over = [job for job in pending if job.finished]
+            pending = [job for job in pending if job not in over]
+            for job in over:
+                ended(job.number, job.error)
+            tick()
+    except BaseException:
+        _stopped(jobs, done, ask_to_stop)
+        raise
+
+
 def _woken(done: SimpleQueue[None]) -> bool:
     """Whether a job was done within a tick. A wait without limit would not let a signal through on every platform."""
     try:
@@ -142,4 +179,4 @@ def helped(task: Callable[[int], object], threads: int) -> None:
         team.put(_Job(task, number, done))
 
 
-__all__ = ["ALONE_BLOCKS", "SMALL_BLOCKS", "SOON", "default_threads", "helped", "here", "run"]
+__all__ = ["ALONE_BLOCKS", "SMALL_BLOCKS", "SOON", "apart", "default_threads", "helped", "here", "run"]

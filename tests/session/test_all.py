@@ -1,7 +1,7 @@
 """`--on all`: the CPU and a device side by side give the bits that the CPU alone gives, whatever befalls the device."""
 
+import threading
 import warnings
-from concurrent.futures import Future
 from dataclasses import replace
 
 import machines
@@ -15,7 +15,7 @@ from hastega_magic.compiler.choice import costs, shares, split
 from hastega_magic.compiler.loops import clear_cache
 from hastega_magic.errors import NotCompilable
 from hastega_magic.ir.schedule import BLOCK
-from hastega_magic.runtime import opencl
+from hastega_magic.runtime import opencl, threads
 from hastega_magic.runtime.opencl import DeviceError
 from hastega_magic.session import Options, Session
 
@@ -292,21 +292,26 @@ def test_what_an_element_or_a_source_raises_is_raised(monkeypatch):
 def test_an_interrupt_stops_all_and_leaves_nothing_behind(monkeypatch):
     book = Fixed(0.5)
     known(monkeypatch, book)
-    waiting, seen = split.wait, []
+    waiting, making, seen, jobs = threads._woken, threads._Job, [], []
 
-    def interrupted(futures, **kw):
-        if kw and not seen:
-            seen.extend(futures)
+    def interrupted(done):
+        if not seen and threading.current_thread() is threading.main_thread():
+            seen.append(True)
             raise KeyboardInterrupt
-        return waiting(futures, **kw)
+        return waiting(done)
 
-    monkeypatch.setattr(split, "wait", interrupted)
+    def made(*args):
+        jobs.append(making(*args))
+        return jobs[-1]
+
+    monkeypatch.setattr(threads, "_woken", interrupted)
+    monkeypatch.setattr(threads, "_Job", made)
     session = Session(dict(NAMES))
     options = Options(on="all", baseline=False, repeat=1)
     with pytest.raises(KeyboardInterrupt):
         session.run_cell("y = x |> map(lambda v: v + 1)", options=options)
-    assert len(seen) == 2
-    assert all(isinstance(each, Future) and each.done() for each in seen)
+    assert len(jobs) >= 2
+    assert all(each.finished or not each.begun for each in jobs)
     assert "y" not in session.namespace
     assert not book.noted
     session.run_cell("y = x |> map(lambda v: v + 1)", options=options)

@@ -14,9 +14,7 @@ import ctypes
 import threading
 import time
 from collections.abc import Sequence
-from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -34,7 +32,7 @@ from hastega_magic.ir.schedule import BLOCK
 from hastega_magic.ir.target import Target
 from hastega_magic.progress import Cancelled, Task
 from hastega_magic.report import units
-from hastega_magic.runtime import cpu
+from hastega_magic.runtime import cpu, threads
 from hastega_magic.runtime.launch import LoopResult, Stretch, room
 from hastega_magic.runtime.opencl import DeviceError
 from hastega_magic.trace import Trace
@@ -250,27 +248,21 @@ class _Run:
                 first += count
         self.parts += parts
         stop = threading.Event()
-        futures = {
-            _pool(len(parts)).submit(part.run, self.backends[part.number], self.options, stop): part
-            for part in parts
-        }
-        pending: set[Future[None]] = set(futures)
-        try:
-            while pending:
-                # A wait without limit would not let a signal through on every platform.
-                done, pending = wait(pending, timeout=0.05, return_when=FIRST_EXCEPTION)
-                for future in done:
-                    self._look(future, futures[future])
-                self.work.at(self._before + sum(part.work.done for part in self.parts))
-        except BaseException:
-            stop.set()
-            wait(futures)
-            raise
+
+        def task(number: int) -> None:
+            part = parts[number]
+            part.run(self.backends[part.number], self.options, stop)
+
+        def tick() -> None:
+            self.work.at(self._before + sum(part.work.done for part in self.parts))
+
+        threads.apart(
+            task, len(parts), "-all", stop.set, tick, lambda number, error: self._look(error, parts[number])
+        )
         self.seconds += max((part.seconds for part in parts), default=0.0)
 
-    def _look(self, future: Future[None], part: _Part) -> None:
+    def _look(self, error: BaseException | None, part: _Part) -> None:
         """Note that a device failed; raise what anything else raised."""
-        error = future.exception()
         if error is None:
             return
         if part.number == 0 or not isinstance(error, (DeviceError, NotCompilable)):
@@ -369,11 +361,6 @@ def _kept(part: _Part, slot: int) -> Any:
     assert group is not None
     first, stop = _blocks(part)
     return part.result.kept[first:stop, group]
-
-
-@cache
-def _pool(count: int) -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(max(1, count), thread_name_prefix="hastega-all")
 
 
 __all__ = ["BOOK", "Split", "devices_beside", "name_of"]
