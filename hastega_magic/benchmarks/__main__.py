@@ -170,11 +170,8 @@ def measure(workload: Workload, asked: Settings) -> list[Row]:
             # The first back end is what everybody is compared with and measured against.
             return missing
         if workload.called:
-            enter(
-                f"{name}:function",
-                threads,
-                partial(ours.enter_function, workload, n, backend, asked.threads, f"{name}:function"),
-            )
+            called = f"{name}:function"
+            enter(called, threads, partial(ours.enter_function, workload, n, backend, asked.threads, called))
     for name in asked.peers:
         if name in workload.programs:
             peer = peers.PEERS[name]

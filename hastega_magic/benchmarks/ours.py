@@ -34,15 +34,20 @@ def kernel_seconds(report: Mapping[str, Any]) -> float | None:
     return sum(kernel) if kernel else None
 
 
+def _session(workload: Workload, n: int, backend: str, threads: int) -> tuple[dict[str, Any], Session]:
+    """A session of its own, and the namespace with the workload's inputs."""
+    namespace: dict[str, Any] = dict(workload.inputs(n))
+    options = Options(on=backend, threads=used_threads(backend, threads), baseline=False, quiet=True)
+    return namespace, Session(namespace, options)
+
+
 class _Cell:
     """One workload at one size in a session of its own."""
 
     def __init__(self, workload: Workload, n: int, backend: str, threads: int) -> None:
         self._text = workload.cell(n)
         self._result = workload.result
-        self._namespace: dict[str, Any] = dict(workload.inputs(n))
-        options = Options(on=backend, threads=used_threads(backend, threads), baseline=False, quiet=True)
-        self._session = Session(self._namespace, options)
+        self._namespace, self._session = _session(workload, n, backend, threads)
 
     def prepare(self) -> None:
         """Forget the last result, as the peers write into the array that they have."""
@@ -75,10 +80,9 @@ class _Function:
     """The workload's cell as the body of a function, which is called as the peers' functions are."""
 
     def __init__(self, workload: Workload, n: int, backend: str, threads: int) -> None:
-        namespace: dict[str, Any] = dict(workload.inputs(n))
-        options = Options(on=backend, threads=used_threads(backend, threads), baseline=False, quiet=True)
+        namespace, session = _session(workload, n, backend, threads)
         body = textwrap.indent(f"{workload.cell(n)}return {workload.result}\n", "    ")
-        Session(namespace, options).run_cell(f"def called():\n{body}")
+        session.run_cell(f"def called():\n{body}")
         self._call: Callable[[], object] = namespace["called"]
         self._last: object = None
 

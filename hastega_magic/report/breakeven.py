@@ -103,15 +103,15 @@ def sentences(model: Model) -> tuple[str, ...]:
     for each in model.crossings:
         if own in (each.faster, each.than):
             between.setdefault(each.than if each.faster == own else each.faster, []).append(each)
-    once = [found[0] for found in between.values() if len(found) == 1]
-    overtaken = [each for each in once if each.faster == own]
+    single = [found[0] for found in between.values() if len(found) == 1]
+    overtaken = [each for each in single if each.faster == own]
     out: list[str] = []
     if overtaken:
         ends = ", ".join(f"than {_name(each.than)} from {_about(each.n)}" for each in overtaken)
         out.append(f"{name} is faster {ends} elements on")
     out += [
         f"{_name(each.faster)} is faster than {name} from {_about(each.n)} elements on"
-        for each in once
+        for each in single
         if each.than == own
     ]
     out += [

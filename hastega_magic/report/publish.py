@@ -52,7 +52,7 @@ def published(report: Report, room: int = ROOM) -> dict[str, Json]:
 
 
 def _with_shared(report: Report) -> dict[str, Json]:
-    """`to_dict`, but long parts are no copies: links, JSON already, and what cells that run again have in common."""
+    """`to_dict`, but links, which are JSON already, and what cells that run again share are not encoded anew."""
     short = tuple(replace(each, links=(), graph=GraphPair(), lanes=None) for each in report.pipelines)
     data = replace(report, pipelines=short).to_dict()
     for entry, pipeline in zip(

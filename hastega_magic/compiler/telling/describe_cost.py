@@ -38,9 +38,8 @@ def cost_of(execution: Execution, loops: Sequence[Loop], options: Options) -> di
     choice = execution.choice
     known = choice.costs if choice is not None else costs_of(execution.compiled, kernel, loops, options)
     ran = f"opencl:{_device(execution)}" if execution.backend.language == "opencl" else execution.on
-    if choice is None and ran.startswith(
-        "opencl:"
-    ):  # the kernel that ran, in place of what the CPU's tells of it
+    if choice is None and ran.startswith("opencl:"):
+        # The kernel that ran, in place of what the CPU's tells of it.
         own = model_there(execution.compiled, _device(execution))
         known.devices |= {} if own is None else {own.device.number: own}
     case = choice.case if choice is not None else replace(
