@@ -5,7 +5,8 @@ from __future__ import annotations
 import shutil
 import sys
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING
 
 from IPython.core.display_functions import (
@@ -20,45 +21,45 @@ if TYPE_CHECKING:
     from hastega_magic.report.model import PipelineReport
 
 
-def show_value(value: object, shell: Shell) -> bool:
-    """Show the value as the shell shows a last expression: Out[n], `_`; nothing for None.
-
-    Whether the shell has flushed its streams on the way.
-    """
-    sys.displayhook(value)
-    hook = shell.displayhook
-    return value is not None and sys.displayhook is hook and not hook.quiet()
+def show_value(value: object) -> None:
+    """Show the value as the shell shows a last expression: Out[n], `_`; nothing for None."""
+    with _flushing_what_waits():
+        sys.displayhook(value)
 
 
-def show_report(report: Report, shell: Shell, flushed: bool = False) -> None:
-    """Display the report: a front end takes JSON or HTML, a terminal the text.
-
-    `flushed`: nothing was printed since the shell has flushed its streams.
-    """
+def show_report(report: Report, shell: Shell) -> None:
+    """Display the report: a front end takes JSON or HTML, a terminal the text."""
     data = {
         MIME: report.published(),
         "text/html": report.to_html(),
         "text/plain": report.to_text(_columns(shell)),
     }
-    with _without_flushing(shell.display_pub) if flushed else nullcontext():
+    with _flushing_what_waits():
         publish_display_data(data)
 
 
 @contextmanager
-def _without_flushing(publisher: object) -> Generator[None]:
-    """A kernel's publisher flushes both streams first, and waits for its thread each time: 0.4 to 1 ms of a cell."""
-    if not hasattr(publisher, "_flush_streams"):  # a terminal's, or one that captures
-        yield
-        return
-    vars(publisher)["_flush_streams"] = _nothing
+def _flushing_what_waits() -> Generator[None]:
+    """What flushes a kernel's streams waits for its other thread each time: 0.4 to 1 ms of a cell, also for nothing."""
+    streams = [each for each in {sys.stdout, sys.stderr} if _tells(each)]
+    for each in streams:
+        vars(each)["flush"] = partial(_flush, vars(each), each.flush)
     try:
         yield
     finally:
-        vars(publisher).pop("_flush_streams", None)
+        for each in streams:
+            vars(each).pop("flush", None)  # pyright: ignore[reportUnknownMemberType]
 
 
-def _nothing() -> None:
-    """The streams hold nothing."""
+def _tells(stream: object) -> bool:
+    """Whether it is a stream of ipykernel's, which tells what it holds, and nobody has changed how it is flushed."""
+    fields = getattr(stream, "__dict__", {})
+    return "_flush_pending" in fields and "_buffers" in fields and "flush" not in fields
+
+
+def _flush(fields: Mapping[str, object], flush: Callable[[], None]) -> None:
+    if fields["_flush_pending"] or fields["_buffers"]:
+        flush()
 
 
 def show_sections(report: Report, names: Sequence[str]) -> None:

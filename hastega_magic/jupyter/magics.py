@@ -201,14 +201,15 @@ class HastegaMagics(Magics):
     def _display(self, value: object, error: BaseException | None, options: Options) -> None:
         from hastega_magic.jupyter import display
 
-        flushed = error is None and display.show_value(value, self.its_shell)
+        if error is None:
+            display.show_value(value)
         report = self.report()
         if options.quiet or (error is not None and not display.ran(report)):
             return
         if options.show:
             display.show_sections(report, options.show)
         else:
-            display.show_report(report, self.its_shell, flushed)
+            display.show_report(report, self.its_shell)
 
     def _show_panel(self) -> None:
         shell = self.its_shell
