@@ -17,6 +17,7 @@ from hastega_magic.compiler.backends import forget_inputs, require
 from hastega_magic.compiler.changing import Changing
 from hastega_magic.compiler.comparing.compare import compare
 from hastega_magic.compiler.comparing.kept import Loops, keep
+from hastega_magic.compiler.comparing.remembered import Remembered
 from hastega_magic.compiler.course import Course, awaited, evaluated, gone_through
 from hastega_magic.compiler.driver import Driver, StrictError
 from hastega_magic.compiler.options import Options
@@ -53,7 +54,7 @@ class CellResult:
 
 
 class _Nothing:
-    """There is no value to display."""
+    """No value to display."""
 
 
 @dataclass
@@ -71,6 +72,7 @@ class Session:
     """Numbers that statements of cells capture."""
     nested: dict[int, Repeated] = field(default_factory=dict[int, Repeated])
     """Pipelines inside functions and larger expressions, which may be run when their cell is long over."""
+    remembered: Remembered = field(default_factory=Remembered)
 
     def run_cell(self, text: str, filename: str | None = None, options: Options | None = None) -> CellResult:
         """Run a cell. Raises what its Python raises; CellSyntaxError for text that cannot be read.
@@ -97,8 +99,7 @@ class Session:
     ) -> Generator[_Cell]:
         name = filename or f"<hastega {zlib.crc32(text.encode()):08x}>"
         cell = _Cell(self, text, name, options or self.options, awaits)
-        self.failed_at = None
-        self.kept = Loops()
+        self.failed_at, self.kept = None, Loops()
         value: object = None
         try:
             yield cell
@@ -148,7 +149,7 @@ class _Cell:
         self.namespace = session.namespace
         self.flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT if awaits else 0
         self.nested = session.nested
-        self.changing = session.changing
+        self.changing, self.remembered = session.changing, session.remembered.of(text)
         self.options = options
         self.trace = Trace()
         self.text = text
@@ -169,9 +170,8 @@ class _Cell:
         with self.trace.phase("parse"), _shallow_enough(self.text, self.filename):
             cell, self.codes = _planned(self.text, self.filename, shadowed(self.namespace))
         self.sites = cell.sites
-        linecache.cache.setdefault(
-            self.filename, (len(self.text), None, self.text.splitlines(True), self.filename)
-        )
+        lines = len(self.text), None, self.text.splitlines(True), self.filename
+        linecache.cache.setdefault(self.filename, lines)
         for number, site in cell.sites.items():
             if site.bind_expression is None:
                 self.nested[number] = Repeated(site, self.options, self.filename)
@@ -197,7 +197,7 @@ class _Cell:
             self._count_turns()
             self._tell_ordinary()
         if self.options.on not in ("python", "numpy"):
-            compare(self.outcomes, self.options, time.perf_counter() - started, self.trace)
+            compare(self.outcomes, self.options, time.perf_counter() - started, self.trace, self.remembered)
 
     def forget(self) -> None:
         """Let go of all values: functions that the cell defined may keep it alive for long."""

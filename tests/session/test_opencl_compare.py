@@ -102,9 +102,9 @@ def test_back_ends_that_compile_are_timed_alike_after_a_first_run(monkeypatch):
         runs[list(runs)[-1]].append((seconds, size))
         return seconds, values
 
-    def named(self, backend, budget):
+    def named(self, backend, budget, lasting=False):
         runs[backend] = []
-        return measure(self, backend, budget)
+        return measure(self, backend, budget, lasting)
 
     monkeypatch.setattr(baselines, "_timed", noted)
     monkeypatch.setattr(baselines.Comparison, "measure", named)

@@ -38,6 +38,9 @@ UNCOMPILED = ("python", "numpy")
 _SHORT = 5e-5
 """Runs shorter than this (seconds) are repeated for the spread."""
 
+_LASTING_SHORT = 5e-3
+"""The same of runs that are asked for once, and shown for a while."""
+
 _RUNS = 3
 """So many runs, at most, have a median."""
 
@@ -99,11 +102,12 @@ class Comparison:
             "the same transfers, and no computation", phases,
         )  # fmt: skip
 
-    def measure(self, backend: str, budget: float) -> Baseline | None:
+    def measure(self, backend: str, budget: float, lasting: bool = False) -> Baseline | None:
         """The baseline of a back end within about `budget` seconds; one that fails says so in its note.
 
         None where NumPy, unasked, has no form for the statements. The cell's own back end is run again, as others
-        are run that compile: with what they keep from run to run in use already, as memory.
+        are run that compile: with what they keep from run to run in use already, as memory. `lasting`: it is to be
+        shown by later runs of the cell, too.
         """
         run, name = self._runner(backend), backend
         compiled = backend not in UNCOMPILED
@@ -118,7 +122,8 @@ class Comparison:
                 seconds = statistics.median(times)
             else:
                 times = [seconds]
-                while len(times) < _RUNS and sum(times) < min(_SHORT, budget):
+                short = _LASTING_SHORT if lasting else _SHORT
+                while len(times) < _RUNS and sum(times) < min(short, budget):
                     times.append(_timed(run, size)[0])
             self.largest[backend] = Run(size, seconds, phases)
         except Exception as error:  # a device may fail, a NumPy call refuse what Python and the kernel accept

@@ -8,8 +8,9 @@ from typing import Any
 
 from hastega_magic.compiler.backends import backend_of
 from hastega_magic.compiler.comparing import fit
-from hastega_magic.compiler.comparing.baselines import UNCOMPILED, Comparison, own_name
+from hastega_magic.compiler.comparing.baselines import UNCOMPILED, Baseline, Comparison, own_name
 from hastega_magic.compiler.comparing.prefix import Prefix
+from hastega_magic.compiler.comparing.remembered import Cell, again
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Outcome
 from hastega_magic.progress import task
@@ -25,10 +26,13 @@ _ALIKE = (
 )
 
 
-def compare(outcomes: Sequence[Outcome], options: Options, spent: float, trace: Trace) -> None:
+def compare(
+    outcomes: Sequence[Outcome], options: Options, spent: float, trace: Trace, remembered: Cell
+) -> None:
     """Tell the trace of every loop's baselines.
 
-    All of it takes about a second, or the `spent` seconds of the cell itself if these are more.
+    All of it takes about a second, or the `spent` seconds of the cell itself if these are more. `remembered`: those
+    of the cell's earlier runs.
     """
     measured = [outcome for outcome in outcomes if outcome.whole]
     if options.compare:
@@ -49,7 +53,8 @@ def compare(outcomes: Sequence[Outcome], options: Options, spent: float, trace: 
             assert outcome.execution is not None
             own = replace(options, on=own_name(options, outcome.execution.on))
             backends = _backends(own)
-            _outcome(outcome, own, backends, (budget - fitted) / len(backends), fitted, trace)
+            known = None if options.compare else remembered.run(outcome)
+            _outcome(outcome, own, backends, (budget - fitted) / len(backends), fitted, trace, known)
             work.at(number)
     for prefix in alone:
         trace.group = prefix.outcome.group
@@ -76,7 +81,13 @@ def _backends(options: Options) -> list[str]:
 
 
 def _outcome(
-    outcome: Outcome, options: Options, backends: Sequence[str], each: float, fitted: float, trace: Trace
+    outcome: Outcome,
+    options: Options,
+    backends: Sequence[str],
+    each: float,
+    fitted: float,
+    trace: Trace,
+    known: dict[str, Baseline | None] | None,
 ) -> None:
     execution = outcome.execution
     assert execution is not None
@@ -99,8 +110,12 @@ def _outcome(
         for number, backend in enumerate(backends, 1):
             if backend == execution.on == "python":
                 found = comparison.itself(execution.seconds)
+            elif known is not None and backend in known:
+                found = again(known[backend])
             else:
-                found = comparison.measure(backend, each)
+                found = comparison.measure(backend, each, lasting=known is not None)
+                if known is not None and (found is None or found.equal):
+                    known[backend] = found
             if found is not None:
                 trace.add("baseline", **vars(found))
                 equal += [backend] if found.equal and backend not in equal else []

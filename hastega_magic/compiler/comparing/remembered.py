@@ -1,0 +1,117 @@
+"""What Python and NumPy took when the same cell ran before: over the same elements they are not asked again at once."""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
+
+import numpy as np
+
+from hastega_magic.compiler.comparing.baselines import Baseline
+from hastega_magic.compiler.outcome import Outcome
+
+LASTING = 60.0
+"""Seconds after which a baseline is measured again."""
+
+_CELLS = 64
+
+_SMALL = 1 << 16
+"""Arrays of at most so many bytes are kept, to be compared with those of a later run."""
+
+_AGAIN = "timed when this cell ran before"
+
+
+@dataclass(frozen=True)
+class _Elements:
+    """An array's elements, bit by bit."""
+
+    dtype: str
+    shape: tuple[int, ...]
+    content: bytes
+
+
+_Known = tuple[object, ...]
+
+
+@dataclass(frozen=True)
+class _Run:
+    """Baselines by back end (None: it has no form for the statements), of these inputs and these values."""
+
+    known: _Known
+    began: float
+    baselines: dict[str, Baseline | None] = field(default_factory=dict[str, "Baseline | None"])
+
+
+class Cell:
+    """Of one text of a cell: the baselines of each of its loops, where all that it reads and gives is known.
+
+    A loop's values are then those that the baselines were compared with.
+    """
+
+    def __init__(self) -> None:
+        self._runs: dict[tuple[str, str], _Run] = {}
+
+    def run(self, outcome: Outcome) -> dict[str, Baseline | None] | None:
+        """The baselines of the loop's run before, where it was the same, else none so far: to be added to.
+
+        None where it cannot be known whether a later run is the same.
+        """
+        known = _known(outcome)
+        if known is None:
+            return None
+        assert outcome.execution is not None
+        key = outcome.execution.compiled.structure, outcome.bounds[0].name
+        found, now = self._runs.get(key), time.monotonic()
+        if found is None or found.known != known or not 0 <= now - found.began < LASTING:
+            found = self._runs[key] = _Run(known, now)
+        return found.baselines
+
+
+class Remembered:
+    """The cells of a session that ran last, by text."""
+
+    def __init__(self) -> None:
+        self._cells: OrderedDict[str, Cell] = OrderedDict()
+
+    def of(self, text: str) -> Cell:
+        """What is remembered of a cell."""
+        found = self._cells.setdefault(text, Cell())
+        self._cells.move_to_end(text)
+        if len(self._cells) > _CELLS:
+            self._cells.popitem(last=False)
+        return found
+
+
+def again(baseline: Baseline | None) -> Baseline | None:
+    """A baseline of the run before."""
+    if baseline is None:
+        return None
+    return replace(baseline, note=f"{baseline.note or 'equal'}, {_AGAIN}")
+
+
+def _known(outcome: Outcome) -> _Known | None:
+    """All that the loop reads and gives; None where that is large, or objects."""
+    assert outcome.execution is not None
+    assert outcome.workspace is not None
+    read = [column.data for column in (*outcome.execution.columns, *outcome.workspace.table_columns)]
+    found = tuple(map(_kept, (*read, *outcome.values)))
+    return None if any(each is _UNKNOWN for each in found) else found
+
+
+_UNKNOWN = object()
+_NUMBERS = (int, float, complex, bool, range, type(None))
+
+
+def _kept(value: object) -> object:
+    if isinstance(value, np.ndarray):
+        array = cast("np.ndarray[Any, Any]", value)
+        small = array.nbytes <= _SMALL and not array.dtype.hasobject
+        return _Elements(array.dtype.str, array.shape, array.tobytes()) if small else _UNKNOWN
+    if type(value) is float:
+        return value.hex()  # NaN is NaN
+    return (type(value), value) if type(value) in _NUMBERS else _UNKNOWN
+
+
+__all__ = ["LASTING", "Cell", "Remembered", "again"]
