@@ -27,6 +27,7 @@ from hastega_magic.compiler.repeating.prepared import Display
 from hastega_magic.compiler.repeating.repeated import Repeated
 from hastega_magic.compiler.statement import Bound
 from hastega_magic.errors import CellSyntaxError, Span
+from hastega_magic.records import changed
 from hastega_magic.report import Report, build_report
 from hastega_magic.syntax.build import BoundStage
 from hastega_magic.syntax.cell import BIND, RUN, CellPlan, PipelineStatement, Plain, Site, plan
@@ -276,14 +277,12 @@ class _Cell:
         """The same, for functions defined elsewhere."""
         assert self.group is not None
         pending = self.group.names()
-        functions = [
-            value for stage in bound.stages for value in (stage.callee, *stage.args, *stage.kwargs.values())
-        ]
-        return any(globals_read(function) & pending for function in functions)
+        called = ((stage.callee, *stage.args, *stage.kwargs.values()) for stage in bound.stages)
+        return any(globals_read(function) & pending for functions in called for function in functions)
 
     def _with_value(self, bound: Bound, producer: str | None) -> Bound:
         """The statement with its source, which was pending when it was bound, in hand."""
-        return bound if producer is None else replace(bound, source=self.namespace[producer])
+        return bound if producer is None else changed(bound, source=self.namespace[producer])
 
     def _bind(
         self, item: PipelineStatement, producer: str | None
@@ -297,11 +296,11 @@ class _Cell:
             call = expression.body
             assert isinstance(call, ast.Call)
             nothing = ast.copy_location(ast.Constant(None), call.args[1])
-            changed = ast.Call(call.func, [call.args[0], nothing, *call.args[2:]], call.keywords)
-            expression = ast.Expression(ast.copy_location(changed, call))
+            without = ast.Call(call.func, [call.args[0], nothing, *call.args[2:]], call.keywords)
+            expression = ast.Expression(ast.copy_location(without, call))
         code = self._compiled(expression, "eval", (item.node, producer is None))
         bound = cast(Bound, (yield from evaluated(code, self.namespace)))
-        return self.changing.look(replace(bound, target=item.target))
+        return self.changing.look(changed(bound, target=item.target))
 
     def _flush(self) -> None:
         """Run the open group, and assign its results in order."""

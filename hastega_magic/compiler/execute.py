@@ -27,6 +27,7 @@ from hastega_magic.ir.fused import Fused, Output
 from hastega_magic.ir.kernel import TROUBLE
 from hastega_magic.ir.pipeline import RUNNING_SINKS
 from hastega_magic.passes.schedule import folds_of, slots_of
+from hastega_magic.records import changed
 from hastega_magic.report.model import COMPILING
 from hastega_magic.runtime.buffers import trim
 from hastega_magic.runtime.launch import LoopResult
@@ -124,8 +125,8 @@ def execute(ready: Ready, backend: Backend, tune: bool = False) -> Execution:
     if known.something() and ready.compiled.tuning_key != tuning_key(
         ready.compiled.structure, ready.compiled.state.large, options, backend
     ):  # compiled for all threads, and one was chosen
-        ready = replace(ready.on(backend), cached=ready.cached)
-    job = replace(job_of(ready), elsewhere=elsewhere)
+        ready = changed(ready.on(backend), cached=ready.cached)
+    job = changed(job_of(ready), elsewhere=elsewhere)
     if isinstance(backend, Split):
         backend, told = backend.fitting(job, ready.fused.outputs)
         for sentence in told:
@@ -183,7 +184,7 @@ def finish(
     with trace.phase("convert_out"):
         slot = 0
         made = (each.weights for each in compiled.fused.outputs)
-        outputs = [replace(each, weights=weights) for each, weights in zip(fused.outputs, made, strict=True)]
+        outputs = [changed(each, weights=weights) for each, weights in zip(fused.outputs, made, strict=True)]
         for loop, output, folds in zip(loops, outputs, folds_of(compiled.fused), strict=True):
             recovery = Recovery(loop, workspace, columns, result, options, loops)
             count = slots_of(output)

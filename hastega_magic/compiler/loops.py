@@ -25,6 +25,7 @@ from hastega_magic.passes.infer import Leaves
 from hastega_magic.passes.pipelines import ANALYSIS, CPU, FUSE, Pass, State
 from hastega_magic.passes.schedule import STREAMED
 from hastega_magic.passes.variants import Variants
+from hastega_magic.records import changed
 from hastega_magic.runtime.sources import Column, TableColumn
 from hastega_magic.trace import Trace
 
@@ -174,7 +175,7 @@ def compile_loop(
     )
     with trace.phase("fuse"):
         state = FUSE.run(state)
-        state = replace(state, large=min(each.length for each in state.loop.sources) >= STREAMED)
+        state = changed(state, large=min(each.length for each in state.loop.sources) >= STREAMED)
     has_range = any(each.kind == "range" for each in state.loop.sources)
     shape = _structure(state, options, exact=False)
     limits = [None if each.storage.limits is None else Interval(*each.storage.limits) for each in described]

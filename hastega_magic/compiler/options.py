@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Collection, Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields, replace
+from functools import lru_cache
 from typing import Any
 
 from hastega_magic.errors import UsageError
@@ -71,8 +72,14 @@ class Options:
 
     def to_dict(self) -> dict[str, object]:
         """The options as the report's JSON has them."""
-        found: dict[str, object] = asdict(self)
-        return found | {"compare": list(self.compare), "show": list(self.show)}
+        own = ((each.name, getattr(self, each.name)) for each in fields(self))
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in own}
+
+
+@lru_cache(64)
+def placed(options: Options, on: str) -> Options:
+    """The options with another back end."""
+    return replace(options, on=on)
 
 
 def did_you_mean(name: str, names: Collection[str]) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 
 from hastega_magic.compiler.backends import Backend, Cpu, backend_of
 from hastega_magic.compiler.by_python import NotAlike, python_values
@@ -13,18 +12,19 @@ from hastega_magic.compiler.choice.choosing import Choice, all_factors, choose, 
 from hastega_magic.compiler.choice.costs import auto
 from hastega_magic.compiler.choice.learning import chosen, named, teach
 from hastega_magic.compiler.execute import Execution, Ready, compiled_on, execute, job_of
-from hastega_magic.compiler.options import Options
+from hastega_magic.compiler.options import Options, placed
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import HastegaError
 from hastega_magic.ir.schedule import BLOCK
+from hastega_magic.records import changed
 from hastega_magic.runtime.threads import here
 from hastega_magic.trace import Trace
 
 
 def settled(options: Options) -> Options:
     """The options with what "auto" stands for, where somebody has said that."""
-    return replace(options, on=auto()) if options.on == "auto" and auto() not in ("", "python") else options
+    return placed(options, auto()) if options.on == "auto" and auto() not in ("", "python") else options
 
 
 def run_loops(
@@ -81,8 +81,8 @@ def _chosen(ready: Ready, choice: Choice, tune: bool) -> Execution:
         del ready.trace.events[told:]
         refused(choice.costs, choice.on)
         choice = choice.instead("which failed")
-    given = replace(ready.options, on=choice.on)
-    execution = execute(replace(ready, options=given), backend_of(given), tune)
+    given = placed(ready.options, choice.on)
+    execution = execute(changed(ready, options=given), backend_of(given), tune)
     if here(execution.threads, -(-execution.length // BLOCK), short=not choice.costs.features.inner):
         execution.threads = 1  # the calling one
     execution.choice = choice
@@ -91,10 +91,10 @@ def _chosen(ready: Ready, choice: Choice, tune: bool) -> Execution:
 
 def _on_device(ready: Ready, choice: Choice, tune: bool) -> Execution:
     """By the chosen device; HastegaError where it fails."""
-    given = replace(ready.options, on=choice.on)
+    given = placed(ready.options, choice.on)
     backend = backend_of(given)
     theirs = ready.on(backend, given)
-    execution = execute(replace(theirs, cached=ready.cached and theirs.cached), backend, tune)
+    execution = execute(changed(theirs, cached=ready.cached and theirs.cached), backend, tune)
     is_built(ready.compiled, int(choice.on.partition(":")[2]))
     execution.choice = choice
     return execution

@@ -10,6 +10,7 @@ from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import BeyondInt64, NotCompilable, Reason, Span
 from hastega_magic.ir.expr import structure
 from hastega_magic.ir.pipeline import Pipeline, Source, Stage
+from hastega_magic.records import changed
 from hastega_magic.runtime.python import StageCall
 from hastega_magic.syntax.build import BoundStage, Built, Probe, View, build
 from hastega_magic.syntax.captured import Where
@@ -99,7 +100,7 @@ def build_loop(
         return _asking(bound, value, stages, built.probe, workspace, producer)
     if built.pipeline is None:
         return Attempt(None, built.reason)
-    pipeline = replace(
+    pipeline = changed(
         built.pipeline, span=_extent(bound, stages, built), source_span=_source_span(bound, stages)
     )
     if built.view is not None:

@@ -19,6 +19,7 @@ from hastega_magic.cost.features import KEPT, Features, PythonFeatures
 from hastega_magic.cost.machine import Device, Machine, Threads
 from hastega_magic.cost.overlap import DIVIDER, overlapped
 from hastega_magic.ir.schedule import BLOCK
+from hastega_magic.records import changed
 
 SHORT, ALONE = 16, 256
 """Up to so many blocks run on the calling thread (runtime/threads.py), where there are several and where it is one."""
@@ -74,7 +75,7 @@ class Prediction:
         phases = tuple(
             Phase(each.name, took if each.name == "kernel" else each.seconds * rest) for each in self.phases
         )
-        return replace(self, seconds=seconds, phases=phases)
+        return changed(self, seconds=seconds, phases=phases)
 
     def phase(self, name: str) -> float:
         """The seconds of a phase; 0.0 where there is none."""

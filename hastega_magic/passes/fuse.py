@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from hastega_magic.errors import NOWHERE, Span
 from hastega_magic.ir.affine import in_blocks
@@ -22,6 +22,7 @@ from hastega_magic.ir.fused import Effect, Fused, Output
 from hastega_magic.ir.loop import everything, gated, iteration, loops_in
 from hastega_magic.ir.origins import UNNAMED
 from hastega_magic.ir.pipeline import Fn, Pipeline, Source, Stage, Table
+from hastega_magic.records import changed
 from hastega_magic.types import BOOL, INT, Complex
 
 
@@ -88,7 +89,7 @@ def fuse(pipelines: Sequence[Pipeline], tables: tuple[Table, ...] = ()) -> Fused
     return Fused(
         tuple(sources[places[id(source)]] for source in loop.sources),
         tables,
-        tuple(replace(output, sink=each.sink) for output, each in zip(loop.outputs, group, strict=True)),
+        tuple(changed(output, sink=each.sink) for output, each in zip(loop.outputs, group, strict=True)),
         tuple(loop.effects),
         {},
         loop.spans,

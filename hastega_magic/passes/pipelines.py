@@ -18,6 +18,7 @@ from hastega_magic.passes import fuse, schedule, wide, wrap
 from hastega_magic.passes.infer import Leaves, infer
 from hastega_magic.passes.simplify import simplify
 from hastega_magic.passes.variants import Variants, variants
+from hastega_magic.records import changed
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ class Pass:
 
 
 def _fuse(state: State) -> State:
-    return replace(state, fused=fuse.fuse(state.pipelines, state.tables))
+    return changed(state, fused=fuse.fuse(state.pipelines, state.tables))
 
 
 def _infer(state: State) -> State:

@@ -9,9 +9,9 @@ did not happen. Before: `[Event("group", 0, {"name": "total", ...}), Event("phas
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import Any, cast
 
+from hastega_magic.records import changed
 from hastega_magic.report import codec
 from hastega_magic.report.choices import share_sentences, tuning_sentences
 from hastega_magic.report.model import PHASES, PipelineReport, Report
@@ -28,7 +28,8 @@ def build_report(trace: Trace) -> Report:
     cell = _merge(event for event in trace.events if event.group == CELL)
     pipelines = [_merge(e for e in trace.events if e.group == group) for group in groups]
     report = Report.from_dict({"cell": cell, "pipelines": pipelines})
-    return replace(report, pipelines=tuple(replace(p, why=(*p.why, *_said(p))) for p in report.pipelines))
+    said = tuple(changed(each, why=(*each.why, *_said(each))) for each in report.pipelines)
+    return changed(report, pipelines=said)
 
 
 def _said(pipeline: PipelineReport) -> Iterable[str]:

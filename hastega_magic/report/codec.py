@@ -37,6 +37,8 @@ def encode(value: object) -> Json:
     if kind is tuple or kind is list:
         # The same questions as above and below, without a call: lists are mostly of plain values and of numbers.
         items = cast("Sequence[Any]", value)
+        if items and type(items[0]) is tuple and all(map(_is_pair, items)):  # points of curves
+            return [[first, second] for first, second in items]
         return [each if type(each) in _PLAIN or _is_finite(each) else encode(each) for each in items]
     if isinstance(value, model.GraphEdge):
         return [value.source, value.target, value.label]
@@ -55,6 +57,13 @@ def encode(value: object) -> Json:
     if isinstance(value, (list, tuple, set, frozenset)):
         return [encode(v) for v in cast("Sequence[object]", value)]
     return _scalar(value)
+
+
+def _is_pair(value: object) -> bool:
+    if type(value) is not tuple or len(pair := cast("tuple[Any, ...]", value)) != 2:
+        return False
+    first, second = pair
+    return type(first) is type(second) is float and -_MAX <= first <= _MAX and -_MAX <= second <= _MAX
 
 
 def _is_finite(value: object) -> bool:
@@ -110,6 +119,8 @@ def number(value: object) -> float:
     """The value as a finite float; else 0.0."""
     if type(value) is float:
         return value if math.isfinite(value) else 0.0
+    if value is None:
+        return 0.0
     if not isinstance(value, (int, float)) and isinstance(value, SupportsIndex):
         value = value.__index__()
     if not isinstance(value, (int, float)):

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar, cast
 
+from hastega_magic.records import changed
 from hastega_magic.report import units
 from hastega_magic.report.codec import encode
 from hastega_magic.report.cut import FEW, WHOLE, few_nodes
@@ -53,8 +54,8 @@ def published(report: Report, room: int = ROOM) -> dict[str, Json]:
 
 def _with_shared(report: Report) -> dict[str, Json]:
     """`to_dict`, but links, which are JSON already, and what cells that run again share are not encoded anew."""
-    short = tuple(replace(each, links=(), graph=GraphPair(), lanes=None) for each in report.pipelines)
-    data = replace(report, pipelines=short).to_dict()
+    short = tuple(changed(each, links=(), graph=GraphPair(), lanes=None) for each in report.pipelines)
+    data = changed(report, pipelines=short).to_dict()
     for entry, pipeline in zip(
         cast("list[dict[str, Json]]", data["pipelines"]), report.pipelines, strict=True
     ):

@@ -12,10 +12,18 @@ def grouped(value: int) -> str:
     return f"{value:,}".replace(",", THIN)
 
 
+_THREE = ((1.0, 9.99, 2), (10.0, 99.9, 1), (100.0, 999.0, 0))
+"""From where to where three digits have so many behind the point, whatever is rounded: what most numbers are."""
+
+
 def digits(value: float, count: int = 3) -> str:
     """A non-negative number rounded to `count` significant digits, no exponent: 1 630, 21.0, 0.0142."""
     if not math.isfinite(value) or value <= 0:
         return "0"
+    if count == 3:
+        for least, limit, decimals in _THREE:
+            if least <= value < limit:
+                return f"{value:.{decimals}f}"
     exponent = math.floor(math.log10(value))
     rounded = round(value, count - 1 - exponent)
     exponent = math.floor(math.log10(rounded))  # 9.996 rounds up to 10.0

@@ -168,6 +168,7 @@ def _declared(body: Iterable[ast.stmt]) -> frozenset[str]:
     return frozenset(name for names in found for name in names)
 
 
+@lru_cache(256)
 def calls(expression: ast.Expression | None) -> bool:
     """Whether evaluating the arguments of a pipeline's stages calls something, which may change arrays."""
     assert expression is not None

@@ -104,7 +104,7 @@ def test_baselines_are_interrupted_and_what_was_computed_stays(kernel):
     kernel.run("""
 from hastega_magic.compiler.comparing.baselines import Comparison
 usual = Comparison.measure
-def told(self, backend, budget):
+def told(self, backend, budget, lasting=False):
     print("measuring", backend, flush=True)
     return usual(self, backend, 600.0)  # all of the source
 Comparison.measure = told""")

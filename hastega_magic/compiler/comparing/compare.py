@@ -11,7 +11,7 @@ from hastega_magic.compiler.comparing import fit
 from hastega_magic.compiler.comparing.baselines import UNCOMPILED, Baseline, Comparison, own_name
 from hastega_magic.compiler.comparing.prefix import Prefix
 from hastega_magic.compiler.comparing.remembered import Cell, again
-from hastega_magic.compiler.options import Options
+from hastega_magic.compiler.options import Options, placed
 from hastega_magic.compiler.outcome import Outcome
 from hastega_magic.progress import task
 from hastega_magic.trace import Event, Trace
@@ -51,7 +51,7 @@ def compare(
     with task("baselines", len(measured)) as work:
         for number, outcome in enumerate(measured, 1):
             assert outcome.execution is not None
-            own = replace(options, on=own_name(options, outcome.execution.on))
+            own = placed(options, own_name(options, outcome.execution.on))
             backends = _backends(own)
             known = None if options.compare else remembered.run(outcome)
             _outcome(outcome, own, backends, (budget - fitted) / len(backends), fitted, trace, known)

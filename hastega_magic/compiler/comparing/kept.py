@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import overload
 
 from hastega_magic.compiler.comparing.baselines import own_name
-from hastega_magic.compiler.options import Options
+from hastega_magic.compiler.options import Options, placed
 from hastega_magic.compiler.outcome import Outcome
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
@@ -68,7 +68,7 @@ def keep(outcomes: Sequence[Outcome], options: Options, filename: str) -> Loops:
             continue
         if len(outcome.loops) == len(outcome.values) and all(complete):
             length = outcome.execution.length
-            own = replace(options, on=own_name(options, outcome.execution.on))
+            own = placed(options, own_name(options, outcome.execution.on))
             found.append(Kept(tuple(outcome.loops), outcome.workspace, length, own, filename))
         else:
             whys.append(_why(outcome))

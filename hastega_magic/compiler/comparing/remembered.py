@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, cast
 
 import numpy as np
 
 from hastega_magic.compiler.comparing.baselines import Baseline
 from hastega_magic.compiler.outcome import Outcome
+from hastega_magic.records import changed
 
 LASTING = 60.0
 """Seconds after which a baseline is measured again."""
@@ -88,7 +89,7 @@ def again(baseline: Baseline | None) -> Baseline | None:
     """A baseline of the run before."""
     if baseline is None:
         return None
-    return replace(baseline, note=f"{baseline.note or 'equal'}, {_AGAIN}")
+    return changed(baseline, note=f"{baseline.note or 'equal'}, {_AGAIN}")
 
 
 def _known(outcome: Outcome) -> _Known | None:
