@@ -278,8 +278,8 @@ def test_short_sources_have_no_model_and_no_trouble(source):
 def test_a_back_end_with_another_result_has_no_line(monkeypatch):
     measure = Comparison.measure
 
-    def wrong(self, backend, budget):
-        found = measure(self, backend, budget)
+    def wrong(self, backend, budget, lasting=False):
+        found = measure(self, backend, budget, lasting)
         return fit_other(found) if backend == "simd" else found
 
     def fit_other(found):
