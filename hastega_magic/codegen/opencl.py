@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from hastega_magic.codegen import opencl_groups, opencl_items, opencl_pack
 from hastega_magic.codegen.opencl_frame import Frame
-from hastega_magic.codegen.opencl_text import suffix
+from hastega_magic.codegen.opencl_text import BUILTIN, builtin, suffix
 from hastega_magic.ir.kernel import Kernel
 from hastega_magic.ir.target import Target
 
@@ -40,17 +40,17 @@ def located(kernel: Kernel, target: Target, contract: bool = False) -> tuple[str
 
 
 def _helpers(text: str, lanes: int) -> list[str]:
-    """Fused multiply-add through the compiler's own function, one component after the other."""
+    """Functions through the compiler's own ones, one component after the other."""
     found: list[str] = []
-    for element in ("double", "float"):
-        name, vector = f"fused_{element}{suffix(lanes)}", f"{element}{suffix(lanes)}"
-        if f"{name}(" not in text:
-            continue
-        builtin = "__builtin_fma" if element == "double" else "__builtin_fmaf"
-        parts = [""] if lanes == 1 else [f".s{lane:x}" for lane in range(lanes)]
-        calls = ", ".join(f"{builtin}(a{part}, b{part}, c{part})" for part in parts)
-        found.append(
-            f"inline {vector} {name}(const {vector} a, const {vector} b, const {vector} c) {{\n"
-            f"    return ({vector})({calls});\n}}\n"
-        )
+    for function, arity in BUILTIN.items():
+        for element in ("double", "float"):
+            name, vector = builtin(function, element, lanes), f"{element}{suffix(lanes)}"
+            if f"{name}(" not in text:
+                continue
+            own = f"__builtin_{function}{'' if element == 'double' else 'f'}"
+            parts = [""] if lanes == 1 else [f".s{lane:x}" for lane in range(lanes)]
+            names = "abc"[:arity]
+            calls = ", ".join(f"{own}({', '.join(each + part for each in names)})" for part in parts)
+            given = ", ".join(f"const {vector} {each}" for each in names)
+            found.append(f"inline {vector} {name}({given}) {{\n    return ({vector})({calls});\n}}\n")
     return found

@@ -9,7 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from hastega_magic.codegen.opencl_text import (
+    BUILTIN,
     Writer,
+    builtin,
     is_narrow_float,
     literal,
     memory_type,
@@ -119,8 +121,9 @@ class Body:
         if node.op in _ROUNDED_TWICE and node.type is FLOAT32 and not self.target.has("exact_float32"):
             doubled = _ROUNDED_TWICE[node.op].replace("{0}", "convert_double({0})")
             return widened(f"convert_float({doubled.replace('{1}', 'convert_double({1})')})", self.lanes)
-        if text.startswith("fma(") and self.target.has("builtin_fma"):
-            text = f"fused_{scalar_type(node.type, 1)}{self.n}{text[3:]}"
+        function, bracket, rest = text.partition("(")
+        if function in BUILTIN and self.target.has("builtins"):
+            text = f"{builtin(function, scalar_type(node.type, 1), self.lanes)}{bracket}{rest}"
         text = widened(text, self.lanes)
         if self.lanes == 1:
             return text

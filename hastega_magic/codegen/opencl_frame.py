@@ -144,7 +144,7 @@ class Frame:
         PoCL takes a variable that constants alone are folded into for one that all items of a group share, also
         where some of them have left the loop: it has to look as if it depended on the item.
         """
-        if not (self.target.has("groups") and self.target.has("builtin_fma")):
+        if not (self.target.has("groups") and self.target.has("builtins")):
             return start
         return f"length < 0 ? ({type_})lane : {start}"
 

@@ -23,6 +23,14 @@ _SIZES = {1: "char", 2: "short", 4: "int", 8: "long"}
 
 INT64_MIN = -(1 << 63)
 
+BUILTIN = {"fma": 3, "rint": 1, "floor": 1, "ceil": 1, "trunc": 1}
+"""Functions, and how many arguments they take, that the machine has an instruction for and PoCL a call."""
+
+
+def builtin(function: str, element: str, lanes: int) -> str:
+    """The name of our own function that calls the compiler's one for each component of a vector."""
+    return f"each_{function}_{element}{suffix(lanes)}"
+
 
 def suffix(lanes: int) -> str:
     """What a vector type's name ends in."""

@@ -11,8 +11,9 @@ class Target:
 
     `spelling`: whose texts rows are spelled in, "llvm" or "opencl". An OpenCL device has its name as `cpu`, and
     these features: "groups" (a work-group of 64 per block, else a work-item with vectors), "float64",
-    "exact_float32" (float32 division and square root are correctly rounded), "builtin_fma" (`fma` is a slow
-    call), "narrow" (results go over a bus, in as few bytes as their ranges need).
+    "exact_float32" (float32 division and square root are correctly rounded), "builtins" (`fma`, `rint` and their like
+    are slow calls, the compiler's own functions instructions), "narrow" (results go over a bus, in as few bytes as
+    their ranges need).
     """
 
     triple: str

@@ -24,8 +24,7 @@ class LoopResult:
     """What a loop left: result arrays by store slot (packed ones with spare room), partial results, and statuses.
 
     `partials[k]` belongs to accumulation k: shape (blocks, words), int64 or float. `kept[b, g]` counts the
-    elements that
-    block b packed in group g.
+    elements that block b packed in group g. `convert_seconds`: before native code, for it to have its arguments.
     """
 
     length: int
@@ -129,7 +128,6 @@ class Launch:
         alive: list[AnyArray] = []
         for slot, column in enumerate(self.columns):
             words[plan.source(slot) : plan.source(slot) + 2] = self._source_words(column, start, stop, alive)
-        converted = self.clock()
         for slot, table in enumerate(self.tables):
             place = plan.table(slot)
             words[place : place + 3] = (table.data.ctypes.data, table.data.itemsize, len(table.data))
@@ -147,9 +145,9 @@ class Launch:
         for number, partial in enumerate(result.partials):
             words[plan.fold(number)] = partial[first:].ctypes.data
         shared[abi.NEXT] = shared[abi.TURN] = shared[abi.FLAGS] = 0
-        self._call(plan, program, words, shared, blocks)
-        result.convert_seconds += converted - began
-        result.kernel_seconds += self.clock() - converted
+        seconds = self._call(plan, program, words, shared, blocks)
+        result.convert_seconds += self.clock() - began - seconds
+        result.kernel_seconds += seconds
         result.blocks_run += blocks
         self._done += min(blocks * BLOCK, stop - start)
         self.work.at(self._done)
@@ -166,7 +164,8 @@ class Launch:
 
     def _call(
         self, plan: abi.Layout, program: Program, words: AnyArray, shared: AnyArray, blocks: int
-    ) -> None:
+    ) -> float:
+        """The seconds of the native code, with waking the threads and waiting for them."""
         count = max(1, min(self.thread_count, blocks))
         words[abi.HANDED] = plan.handed(blocks, count)
         scratch = [np.empty(plan.scratch_bytes + abi.ALIGNMENT, np.uint8) for _ in range(count)]
@@ -185,8 +184,10 @@ class Launch:
         soon = not plan.turns and program.pace.expected(blocks, count) < threads.SOON
         began = self.clock()
         threads.run(task, count, blocks, ask_to_stop, tick, short=not plan.turns, soon=soon)
+        seconds = self.clock() - began
         if blocks:
-            program.pace.note(self.clock() - began, blocks, count)
+            program.pace.note(seconds, blocks, count)
+        return seconds
 
     def violated(self) -> AnyArray:
         """Numbers of the blocks whose elements left what the last variant assumed."""

@@ -73,7 +73,7 @@ class DeviceInfo:
         """What a code generator may rely on; `narrow`: results cross a bus."""
         facts = {
             "groups": self.kind != "cpu", "float64": self.float64, "exact_float32": self.exact_float32,
-            "builtin_fma": self.pocl, "narrow": narrow, "denormals": self.denormals,
+            "builtins": self.pocl, "narrow": narrow, "denormals": self.denormals,
         }  # fmt: skip
         features = frozenset(name for name, holds in facts.items() if holds)
         return Target("opencl", self.name, features, 512, "OpenCL", "opencl")

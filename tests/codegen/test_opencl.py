@@ -20,7 +20,7 @@ from hastega_magic.passes.schedule import make_kernel
 from hastega_magic.passes.variants import variants
 from hastega_magic.types import BOOL, FLOAT, FLOAT32, FLOAT64, INT, STORAGES
 
-CPU = frozenset({"float64", "exact_float32", "builtin_fma"})
+CPU = frozenset({"float64", "exact_float32", "builtins"})
 GPU = frozenset({"groups", "float64", "exact_float32", "narrow"})
 X, F, S = leaf("load", INT, 0), leaf("load", FLOAT64, 1), leaf("load", FLOAT32, 2)
 SOURCES = (
@@ -71,11 +71,19 @@ def test_forms():
     assert "__local double" in grouped
 
 
-def test_the_fused_multiply_add_of_pocl():
-    value = make("fma", F, F, F)
-    assert "__builtin_fma(" in text(value)
-    assert re.search(r"\bfma\(", text(value, features=GPU))
+@pytest.mark.parametrize(
+    ("name", "arity"), [("fma", 3), ("rint", 1), ("floor", 1), ("ceil", 1), ("trunc", 1)]
+)
+def test_what_pocl_would_call_is_an_instruction(name, arity):
+    value = make(name, *[F] * arity)
+    assert f"__builtin_{name}(" in text(value)
+    assert f"each_{name}_double8(" in text(value)
+    assert re.search(rf"\b{name}\(", text(value, features=GPU))
     assert "__builtin" not in text(value, features=GPU)
+
+
+def test_so_it_is_for_float32():
+    assert "__builtin_truncf(" in text(make("trunc", S))
 
 
 def test_float32_alone_asks_for_no_float64():
