@@ -17,8 +17,8 @@ from hastega_magic.calibration.training import LESSONS
 from hastega_magic.compiler.backends import forget_inputs
 from hastega_magic.cost import defaults
 from hastega_magic.cost.fit import class_costs, line, usable
-from hastega_magic.cost.machine import Device, Fit
-from hastega_magic.cost.overlap import DIVIDER
+from hastega_magic.cost.machine import Cpu, Device, Fit
+from hastega_magic.cost.overlap import overlapping
 from hastega_magic.ir.schedule import BLOCK
 from hastega_magic.runtime.buffers import drop_kept
 
@@ -30,8 +30,8 @@ _FEW = 32 * BLOCK
 """Elements that take a GPU hardly longer than those of one block."""
 
 _TRANSFERRED = 8 << 20
-_ARRAY = 1 << 22
-"""Elements of the arrays that are sent and got back."""
+_ARRAY, _SHARED = 1 << 22, 1 << 23
+"""Elements of the arrays that are sent and got back; of those in memory that device and host share."""
 
 _KERNEL = "kernel"
 """What any kernel takes, beside the classes."""
@@ -40,8 +40,11 @@ _WITHIN = 0.7
 """Seconds in which a device's compiler is given lessons, where nothing else is said."""
 
 
-def measure(step: Step, fits: list[Fit], within: float = _WITHIN) -> tuple[Device, ...]:
-    """All devices that work; of several of one name only the first is measured. `within`: seconds for lessons."""
+def measure(step: Step, fits: list[Fit], cpu: Cpu, within: float = _WITHIN) -> tuple[Device, ...]:
+    """All devices that work; of several of one name only the first is measured.
+
+    `cpu`: the host's figures, which devices that are the host begin with. `within`: seconds for lessons.
+    """
     try:
         from hastega_magic.runtime import opencl
 
@@ -54,7 +57,7 @@ def measure(step: Step, fits: list[Fit], within: float = _WITHIN) -> tuple[Devic
         name = info.name, info.platform, info.version
         try:
             if name not in known:
-                known[name] = _measured(info, fits, within)
+                known[name] = _measured(info, fits, cpu, within)
                 step(info.name)
         except Exception:  # drivers fail each in their own way: the device is not chosen then  # noqa: S112
             continue
@@ -69,32 +72,35 @@ def driver_of(info: Any) -> str:
     return opencl.driver_version(info.number)
 
 
-def _measured(info: Any, fits: list[Fit], within: float) -> Device:
+def _measured(info: Any, fits: list[Fit], cpu: Cpu, within: float) -> Device:
     on = f"opencl:{info.number}"
     began = time.perf_counter()
     first = timed(f"found = range(1, {_MOST + 1}) |> sum", on)
     compiling = [time.perf_counter() - began]
     elsewhere = others()
     latency, pinned, pageable = _transfers(info.number, fits) if not info.unified else ((0.0, 0.0),) * 3
-    sending = timed("found = xs |> sum", on, {"xs": np.arange(_ARRAY, dtype=np.float64)})
-    getting = timed(f"found = range({_ARRAY}) |> map(_ * 0.5)", on)
+    elements = _SHARED if info.unified else _ARRAY
+    sending = timed("found = xs |> sum", on, {"xs": np.full(elements, 1.5)})
+    getting = timed(f"found = range({elements}) |> map(_ * 0.5)", on)
     PACE.part(0.82)
     known = [_Taught(first, True), _Taught(sending, False), _Taught(getting, False)]
     taught = [*known, *_lessons(on, compiling, within)]
     # After runs of the CPU, as where back ends are compared: threads and clocks of either side have gone to sleep.
     runs = in_turns([(first, 1), (sending, 1), (getting, 1)], 9, 0.1, 5, between=elsewhere)
     launch = statistics.mean(run for run, _ in runs)
-    block, classes = _classes(info, taught, elsewhere, [kernel for _, kernel in runs])
-    kernel = block.pop(_KERNEL)
+    inward, local = _slope(sending, elsewhere, f"to {info.name}", fits, info.unified, elements)
+    outward, stored = _slope(getting, elsewhere, f"from {info.name}", fits, info.unified, elements)
     PACE.part(0.9)
-    inward, local = _slope(sending, elsewhere, f"to {info.name}", fits)
-    outward, stored = _slope(getting, elsewhere, f"from {info.name}", fits)
+    block, classes = _classes(
+        info, taught, elsewhere, [kernel for _, kernel in runs], cpu, stored if info.unified else 0.0
+    )
+    kernel = block.pop(_KERNEL)
     if not info.unified:
         local = stored = 0.0
     return Device(
         info.number, info.name, info.platform, driver_of(info), info.kind, info.unified, launch, min(kernel, launch),
         _chunk(info), latency, pinned, pageable, 0.0 if info.unified else inward, 0.0 if info.unified else outward,
-        _fresh(getting), local, stored, statistics.median(compiling), classes, block,
+        _fresh(getting, elements), local, stored, statistics.median(compiling), classes, block,
     )  # fmt: skip
 
 
@@ -111,7 +117,7 @@ def _lessons(on: str, compiling: list[float], within: float) -> Iterator[_Taught
     until = PACE.until(within)
     for lesson in (each for each in LESSONS[1:] if each.device):  # the first is timed anyway
         began = time.perf_counter()
-        if began + compiling[-1] > until:  # the next one takes about as long as the last
+        if began + max(compiling[-2:]) > until:  # the next one takes about as long as the last ones
             return
         stays = lesson.source == "range" and lesson.sums
         try:
@@ -123,11 +129,17 @@ def _lessons(on: str, compiling: list[float], within: float) -> Iterator[_Taught
 
 
 def _classes(
-    info: Any, taught: Sequence[_Taught], elsewhere: Callable[[], object], shortest: Sequence[float]
+    info: Any,
+    taught: Sequence[_Taught],
+    elsewhere: Callable[[], object],
+    shortest: Sequence[float],
+    cpu: Cpu,
+    stored: float,
 ) -> tuple[dict[str, float], dict[str, float]]:
     """Seconds of an operation in a kernel over few blocks, and among many.
 
-    `elsewhere`: runs between them; `shortest`: seconds of kernels over next to nothing.
+    `elsewhere`: runs between them; `shortest`: seconds of kernels over next to nothing; `stored`: seconds of each byte
+    that a device writes into memory that it shares with the host.
     """
     few = BLOCK if info.kind == "cpu" else _FEW  # blocks lie side by side on a GPU
     runs = in_turns([(each.cell, few) for each in taught], 5, 0.1, between=elsewhere)
@@ -143,9 +155,19 @@ def _classes(
             if seconds > _TOO_SHORT or size == _MOST:
                 rows.append((counts, max(seconds - least, 0.1 * seconds) / size))
                 break
-    unit = DIVIDER if info.kind == "cpu" else frozenset[str]()
-    guess = {name: each / 8 for name, each in defaults.CLASSES.items()}
-    return class_costs(blocks, {_KERNEL: 1e-5, **guess}, unit=unit), class_costs(rows, guess, unit=unit)
+        if features.packed and stored:
+            _, seconds = each.cell.typical(_FEW, runs=5, within=0.03)
+            took = max(seconds - least, 0.1 * seconds) / _FEW
+            rows.append((counts, overlapping(took, stored * features.packed)))
+    # The host's own operations, done by all of its threads; by one, where there is a block for no more.
+    one = {name: each / 8 for name, each in defaults.CLASSES.items()}
+    among = one
+    if info.kind == "cpu":
+        one = cpu.classes
+        among = {name: each / max(1.0, cpu.all.speed) for name, each in one.items()}
+    begun = {_KERNEL: statistics.median(shortest)}
+    scaled = info.kind != "cpu"
+    return class_costs(blocks, {**begun, **one}, scaled=scaled), class_costs(rows, among, scaled=scaled)
 
 
 def _chunk(info: Any) -> float:
@@ -155,29 +177,37 @@ def _chunk(info: Any) -> float:
     return 0.0 if info.unified else float(opencl.device(f"opencl:{info.number}").chunk_bytes)
 
 
-def _slope(cell: Timed, elsewhere: Callable[[], object], what: str, fits: list[Fit]) -> tuple[float, float]:
-    """Seconds for each byte of eight to an element, of the run and of its kernel, from a few sizes."""
+def _slope(
+    cell: Timed, elsewhere: Callable[[], object], what: str, fits: list[Fit], shared: bool, elements: int
+) -> tuple[float, float]:
+    """Seconds for each byte of eight to an element, of the run and of its kernel, from a few sizes up to `elements`.
+
+    `shared`: the device's memory is the host's. Other memory takes so little of so short a kernel that what it
+    takes to begin would drown the difference.
+    """
     runs: list[tuple[float, float]] = []
-    kernels: list[float] = []
-    for size in (_ARRAY // 16, _ARRAY // 4, _ARRAY):
+    kernels: list[tuple[float, float]] = []
+    for size in (elements // 16, elements // 4, elements):
         pairs: list[tuple[float, float]] = []
-        for _ in range(2 if PACE.hurried else 4):
+        for _ in range(2 if PACE.hurried else 8 if shared else 4):
             elsewhere()
             forget_inputs()
             pairs.append(cell.once(size))
         run, kernel = (usable(each) for each in zip(*pairs[1:], strict=True))
         runs.append((8.0 * size, faster(run)))
-        kernels.append(faster(kernel) / (8 * size))
+        kernels.append((8.0 * size, faster(kernel)))
     found = line(runs)
     fits.append(Fit(what, "byte", found.a, found.b, found.r2))
-    return found.a, kernels[-1]
+    (small, short), (large, long) = kernels[0], kernels[-1]
+    whole, slope = long / large, (long - short) / (large - small)
+    return found.a, min(max(slope, whole / 2), whole) if shared and "to " in what else whole
 
 
-def _fresh(cell: Timed) -> float:
+def _fresh(cell: Timed, elements: int) -> float:
     """Seconds for each byte that a result in new memory takes more."""
     again, _ = cell.typical(runs=3)
     drop_kept()
-    return max(0.0, cell.once()[0] - again) / (8 * _ARRAY)
+    return max(0.0, cell.once()[0] - again) / (8 * elements)
 
 
 def _transfers(

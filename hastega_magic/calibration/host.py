@@ -242,7 +242,7 @@ def _numbers() -> AnyArray:
         if size < _SOON and larger:
             continue
         began = time.perf_counter()
-        numbers = np.arange(size // 8, dtype=np.float64)
+        numbers = np.full(size // 8, 1.5)
         if (time.perf_counter() - began) * larger / size > (_PATIENCE / 3 if PACE.hurried else _PATIENCE):
             break
     return numbers
@@ -275,13 +275,21 @@ def _team(threads: int, setup: float) -> Threads:
     points: list[tuple[float, float]] = []
     work = 0.0
     for size in _WORK:
-        pairs = in_turns([(alone, size), (together, size)], 9, _WORK_WITHIN, typical=faster)
+        # What threads take to begin is the most of short work: as long as after Python's code, which keeps one awake.
+        short = size == _WORK[0]
+        within, between = (3 * _WORK_WITHIN, _python_code) if short else (_WORK_WITHIN, None)
+        pairs = in_turns([(alone, size), (together, size)], 9, within, typical=faster, between=between)
         work = max(pairs[0][1] - setup, 1e-7)
         points.append((work, pairs[1][1] - setup))
     ((_, longest),) = in_turns([(together, most)], 5, _WORK_WITHIN, 1, faster)
     points.append((work * most / _WORK[-1], longest - setup))
     start, speed, ramp, knee = team(points, threads)
     return Threads(threads, start, speed, ramp, knee, *_NO_CURVES, fresh=0.0)
+
+
+def _python_code() -> None:
+    """Some milliseconds in which other cores have nothing to do."""
+    sum([each * each for each in range(60_000)])
 
 
 def _lists(call: float, fits: list[Fit]) -> tuple[dict[str, Curve], Curve]:

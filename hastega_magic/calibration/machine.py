@@ -20,7 +20,7 @@ _STEPS = 14
 _ALL, _REST = 4.8, 1.5
 """Seconds for everything; and for what comes after the start of drivers, at least."""
 
-_WITHIN, _LEAST, _MOST = 3.1, 0.25, 0.4
+_WITHIN, _LEAST, _MOST = 3.5, 0.25, 0.8
 """Seconds before a device's lessons have to end; and how many they have at least, and at most."""
 
 
@@ -66,7 +66,7 @@ def _measured() -> Machine:
         starting.finish()
         left = began + _WITHIN - time.perf_counter()
         least = 0.0 if PACE.part(0.72) else _LEAST
-        found = devices.measure(step, fits, min(max(left, least), _MOST))
+        found = devices.measure(step, fits, measured.cpu, min(max(left, least), _MOST))
     when = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     return Machine(identity, when, measured.cpu, python.figures(), found, tuple(fits))
 

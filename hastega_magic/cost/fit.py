@@ -100,13 +100,14 @@ def class_costs(
     guess: Mapping[str, float],
     trust: float = 0.05,
     unit: frozenset[str] = frozenset(),
+    scaled: bool = True,
 ) -> dict[str, float]:
     """Seconds of each class of `guess`, from rows of counts and measured seconds.
 
     Errors count relative to the measured time. `guess` draws each class towards itself as a row of weight `trust`
-    would, so that classes that the rows do not tell apart, or do not hold, keep its proportions: it is scaled to the
-    rows first, and none falls far below it. A row that takes far longer than the others say, or far less, was
-    disturbed, and counts less. Classes of `unit` are computed while the others are (cost/overlap.py).
+    would, so that classes that the rows do not tell apart, or do not hold, keep its proportions: where `scaled`, it is
+    scaled to the rows first, and none falls far below it. A row that takes far longer than the others say, or far less,
+    was disturbed, and counts less. Classes of `unit` are computed while the others are (cost/overlap.py).
     """
     names = list(guess)
     used = [(counts, seconds) for counts, seconds in rows if seconds > 0]
@@ -115,7 +116,7 @@ def class_costs(
         for counts, seconds in used
         if (expected := sum(guess.get(name, 0.0) * count for name, count in counts.items())) > 0
     ]
-    scale = statistics.median(ratios) if ratios else 1.0
+    scale = statistics.median(ratios) if ratios and scaled else 1.0
     start = {name: guess[name] * scale for name in names}
     relative = [[counts.get(name, 0.0) * start[name] / seconds for name in names] for counts, seconds in used]
     matrix = np.array(relative + (np.eye(len(names)) * trust).tolist(), float)

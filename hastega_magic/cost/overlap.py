@@ -19,6 +19,12 @@ def overlapped(one: float, other: float) -> float:
     return most if most <= 0 else most * (1 + (least / most) ** _SHARP) ** (1 / _SHARP)
 
 
+def overlapping(together: float, other: float) -> float:
+    """The one time of two that run at once; where the other hides it, half of the other: nothing is known then."""
+    rest = together**_SHARP - other**_SHARP
+    return max(rest ** (1 / _SHARP), other / 2) if rest > 0 else other / 2
+
+
 def parts(one: float, other: float) -> tuple[float, float]:
     """What a second of each adds to their time together: `one * a + other * b` is `overlapped(one, other)`."""
     together = overlapped(one, other)
@@ -27,4 +33,4 @@ def parts(one: float, other: float) -> tuple[float, float]:
     return (one / together) ** (_SHARP - 1), (other / together) ** (_SHARP - 1)
 
 
-__all__ = ["DIVIDER", "overlapped", "parts"]
+__all__ = ["DIVIDER", "overlapped", "overlapping", "parts"]

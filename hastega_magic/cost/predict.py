@@ -221,12 +221,13 @@ class DeviceModel(Model):
         self.least = f"{backend}, at least"
         # Each result that filters shorten is moved together by a kernel of its own.
         self._starts = 1.0 + features.operations.get("pack", 0.0)
-        self._element = arithmetic(features, device.classes, device.kind == "cpu")
-        # What filters leave is moved together by kernels of their own, however few it is.
+        self._element = arithmetic(features, device.classes, divider=False)
+        # What filters leave is moved together by kernels of their own: by many threads, however few it is, or by one.
+        together = device.kind != "cpu"
         moved = replace(features, operations={"pack": features.operations.get("pack", 0.0)})
-        rest = replace(features, operations={**features.operations, "pack": 0.0})
-        self._moved = BLOCK * arithmetic(moved, device.block)
-        self._block = arithmetic(rest, device.block, device.kind == "cpu")
+        rest = replace(features, operations={**features.operations, "pack": 0.0}) if together else features
+        self._moved = BLOCK * arithmetic(moved, device.block) if together else 0.0
+        self._block = arithmetic(rest, device.block, divider=False)
         lists = machine.cpu.lists
         self._lists = [lists[name] for name in features.lists if name in lists]
         # Both at once take more than either, and less than one after the other.
