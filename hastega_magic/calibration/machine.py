@@ -20,7 +20,7 @@ _STEPS = 14
 _ALL, _REST = 4.8, 1.5
 """Seconds for everything; and for what comes after the start of drivers, at least."""
 
-_WITHIN, _LEAST, _MOST = 3.5, 0.25, 0.8
+_WITHIN, _LEAST, _MOST = 3.3, 0.25, 0.6
 """Seconds before a device's lessons have to end; and how many they have at least, and at most."""
 
 
