@@ -38,7 +38,7 @@ UNCOMPILED = ("python", "numpy")
 _SHORT = 5e-5
 """Runs shorter than this (seconds) are repeated for the spread."""
 
-_LASTING_SHORT = 5e-3
+_LASTING_SHORT = 3e-4
 """The same of runs that are asked for once, and shown for a while."""
 
 _RUNS = 3
