@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from hastega_magic.compiler.outcome import Outcome
 from hastega_magic.compiler.statement import Bound
 from hastega_magic.compiler.workspace import Workspace
+from hastega_magic.records import changed
 from hastega_magic.syntax.captured import Number, Where, numbers_read, same_number
 
 _STATEMENTS = 256
@@ -40,6 +41,7 @@ class Changing:
     def look(self, bound: Bound) -> Bound:
         """The statement with those of its numbers that are to be parameters."""
         now = numbers_read(_arguments(bound))
+        bound = changed(bound, numbers=now)
         known = self._known.get(bound.site.text)
         if known is None:
             self._known[bound.site.text] = _Known(now)
@@ -53,7 +55,7 @@ class Changing:
             if where in known.numbers and not same_number(value, known.numbers[where])
         }
         known.numbers, known.varying = now, known.varying | others
-        return bound if known.constant else replace(bound, varying=known.varying & now.keys())
+        return bound if known.constant else changed(bound, varying=known.varying & now.keys())
 
     def learn(self, outcome: Outcome) -> None:
         """Statements that could not be compiled without knowing their numbers are not tried again."""
@@ -67,10 +69,15 @@ def _arguments(bound: Bound) -> Iterator[object]:
         yield from (stage.callee, *stage.args, *stage.kwargs.values())
 
 
+def _numbers(bound: Bound) -> Mapping[Where, Number]:
+    return numbers_read(_arguments(bound)) if bound.numbers is None else bound.numbers
+
+
 def sentences(bounds: Iterable[Bound], workspace: Workspace | None) -> Iterator[str]:
     """Which captured numbers are constants of the compiled code, and which are parameters."""
     free = {} if workspace is None else workspace.parameters
-    read = [where for bound in bounds for where in numbers_read(_arguments(bound)) if where not in free]
+    looked = (_numbers(bound) for bound in bounds)
+    read = [where for numbers in looked for where in numbers if where not in free]
     constants = [f"`{name}`" for name in dict.fromkeys(where[2] for where in read)]
     if constants:
         again = "another value when the cell runs again makes it a parameter"

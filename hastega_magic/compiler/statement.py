@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, cast
 
 from hastega_magic.compiler.workspace import Workspace
@@ -13,7 +13,7 @@ from hastega_magic.ir.pipeline import Pipeline, Source, Stage
 from hastega_magic.records import changed
 from hastega_magic.runtime.python import StageCall
 from hastega_magic.syntax.build import BoundStage, Built, Probe, View, build
-from hastega_magic.syntax.captured import Where
+from hastega_magic.syntax.captured import Number, Where
 from hastega_magic.syntax.cell import Site
 from hastega_magic.syntax.scalars import Scalars, by_numpys_rules
 from hastega_magic.types import FLOAT, FLOAT64, INT, Complex, ScalarType
@@ -23,7 +23,8 @@ from hastega_magic.types import FLOAT, FLOAT64, INT, Complex, ScalarType
 class Bound:
     """A pipeline with its source and arguments evaluated. `target`: the variable it is assigned to, or None.
 
-    `varying`: captured numbers that keep changing, to be parameters of its loops.
+    `varying`: captured numbers that keep changing, to be parameters of its loops. `numbers`: all that it captures,
+    where somebody has looked.
     """
 
     site: Site
@@ -31,6 +32,7 @@ class Bound:
     stages: tuple[BoundStage, ...]
     target: str | None = None
     varying: frozenset[Where] = frozenset()
+    numbers: Mapping[Where, Number] | None = field(default=None, compare=False)
 
     @property
     def name(self) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, cast
 
 import numpy as np
@@ -250,11 +251,20 @@ def _source(source: Source) -> dict[str, object]:
     return facts
 
 
+@lru_cache(64)
+def _spelled(dtype: np.dtype[Any]) -> str:
+    return str(dtype)  # NumPy does it in Python, each time anew
+
+
 def _facts(value: object) -> dict[str, object]:
     """What is known of a Python object."""
     if isinstance(value, np.ndarray):
         array = cast("np.ndarray[Any, Any]", value)
-        return {"type": str(array.dtype), "elements": len(array) if array.ndim else 1, "bytes": array.nbytes}
+        return {
+            "type": _spelled(array.dtype),
+            "elements": len(array) if array.ndim else 1,
+            "bytes": array.nbytes,
+        }
     found: dict[str, object] = {"type": type(value).__name__}
     if isinstance(value, (list, tuple, range)):
         found["elements"] = count_of(cast(object, value))
