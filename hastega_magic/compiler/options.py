@@ -72,8 +72,8 @@ class Options:
 
     def to_dict(self) -> dict[str, object]:
         """The options as the report's JSON has them."""
-        own = ((each.name, getattr(self, each.name)) for each in fields(self))
-        return {name: list(value) if isinstance(value, tuple) else value for name, value in own}
+        own: dict[str, object] = {each.name: getattr(self, each.name) for each in fields(self)}
+        return own | {"compare": list(self.compare), "show": list(self.show)}
 
 
 @lru_cache(64)
