@@ -38,8 +38,8 @@ UNCOMPILED = ("python", "numpy")
 _SHORT = 5e-5
 """Runs shorter than this (seconds) are repeated for the spread."""
 
-_LASTING_SHORT = 3e-4
-"""The same of runs that are asked for once, and shown for a while."""
+_LASTING_SHORT = 5e-3
+"""The same of first runs that are shown for a while."""
 
 _RUNS = 3
 """So many runs, at most, have a median."""
@@ -106,8 +106,8 @@ class Comparison:
         """The baseline of a back end within about `budget` seconds; one that fails says so in its note.
 
         None where NumPy, unasked, has no form for the statements. The cell's own back end is run again, as others
-        are run that compile: with what they keep from run to run in use already, as memory. `lasting`: it is to be
-        shown by later runs of the cell, too.
+        are run that compile: with what they keep from run to run in use already, as memory. `lasting`: a first run,
+        whose baselines later ones of the cell show, too.
         """
         run, name = self._runner(backend), backend
         compiled = backend not in UNCOMPILED
