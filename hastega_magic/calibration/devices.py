@@ -205,7 +205,7 @@ def _slope(
     fits.append(Fit(what, "byte", found.a, found.b, found.r2))
     (small, short), (large, long) = kernels[0], kernels[-1]
     whole, slope = long / large, (long - short) / (large - small)
-    return found.a, min(max(slope, whole / 2), whole) if shared and "to " in what else whole
+    return found.a, min(max(slope, whole / 2), whole) if shared and what.startswith("to ") else whole
 
 
 def _fresh(cell: Timed, elements: int) -> float:

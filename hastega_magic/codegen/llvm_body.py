@@ -174,7 +174,7 @@ class Body:
                 kind, self.writer.let(f"load {kind}, ptr {address.base}, align {storage.size}")
             )
         if source.layout == "dense":
-            return self._widened(self.dense(address, storage, number), storage)
+            return self._widened(self.dense(address, storage, number, asks=not source.beside), storage)
         if source.layout in ("even", "odd") and self.together and self.mask is None:
             return self._of_pairs(address, storage, number, source.layout == "odd")
         assert address.stride is not None
@@ -186,14 +186,15 @@ class Body:
             raw = self._swapped(raw, storage)
         return self._widened(raw, storage)
 
-    def dense(self, address: Address, storage: Storage, number: int) -> str:
-        """Neighbouring elements of an array, as they lie in memory."""
+    def dense(self, address: Address, storage: Storage, number: int, asks: bool = True) -> str:
+        """Neighbouring elements of an array, as they lie in memory. `asks`: for those ahead, too."""
         element = memory_type(storage)
         start = self.writer.let(f"add i64 {self.position}, {number * self.lanes}")
         place = self.writer.let(f"getelementptr {element}, ptr {address.base}, i64 {start}")
         vector = self.vector(element)
         if (
-            self.mask is None
+            asks
+            and self.mask is None
             and self.kernel.schedule.prefetch
             and number * self.lanes * storage.size % 64 == 0
         ):

@@ -153,7 +153,7 @@ class Handover:
         dense = [
             (address.base, source.storage.size)
             for source, address in zip(frame.kernel.sources, frame.sources, strict=True)
-            if source.storage is not None and source.layout == "dense"
+            if source.storage is not None and source.layout == "dense" and not source.beside
         ]
         if not frame.kernel.schedule.prefetch or not dense:
             return None

@@ -31,7 +31,7 @@ class Picking(Body):
         """Positions of the elements in a vector."""
         return self.elements[number]
 
-    def dense(self, address: Address, storage: Storage, number: int) -> str:
+    def dense(self, address: Address, storage: Storage, number: int, asks: bool = True) -> str:
         """The next elements of an array, each in the next lane under the mask."""
         element = memory_type(storage)
         w, vector = self.writer, self.vector(element)

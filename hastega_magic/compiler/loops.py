@@ -252,7 +252,10 @@ def _structure(state: State, options: Options, exact: bool) -> hashlib.blake2b:
     hasher = hashlib.blake2b(digest_size=16)
     for source in loop.sources:
         interval = source.interval if exact else _rounded(source.interval)
-        hasher.update(f"{source.kind} {source.type} {interval} {source.storage} {source.layout};".encode())
+        beside = " beside" if source.beside else ""
+        hasher.update(
+            f"{source.kind} {source.type} {interval} {source.storage} {source.layout}{beside};".encode()
+        )
     for table in loop.tables:
         hasher.update(f"{table.storage};".encode())
     for output in loop.outputs:

@@ -198,7 +198,7 @@ def _placed(pipeline: Pipeline, view: View, workspace: Workspace) -> Pipeline:
 
     def part(source: Source, distance: int) -> Source:
         found = workspace.part(source, view.start + distance, view.step, count)
-        return replace(found, name=f"{found.name}{distance:+}") if distance else found
+        return replace(found, name=f"{found.name}{distance:+}", beside=True) if distance else found
 
     for stage in pipeline.stages:
         added: list[tuple[Source, int]] = [(source, 0) for source in stage.sources]

@@ -29,6 +29,7 @@ class Source:
               pairs, from the first or the second on), or "scalar" (one number, for all elements)
     key       the identity of the object behind it: the same key is the same elements
     parts     of complex numbers, whose `type` is that of a part, the sources of both parts: loops read these
+    beside    its elements are those of another source of the loop, a few places on, and come into the caches with them
     """
 
     name: str
@@ -40,6 +41,7 @@ class Source:
     key: int = field(default=0, compare=False)
     length: int = field(default=0, compare=False)
     parts: tuple[Source, ...] = ()
+    beside: bool = False
 
     @property
     def structure(self) -> object:

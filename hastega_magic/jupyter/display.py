@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
+import time
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -23,7 +24,10 @@ if TYPE_CHECKING:
 
 def show_value(value: object) -> None:
     """Show the value as the shell shows a last expression: Out[n], `_`; nothing for None."""
-    with _flushing_what_waits():
+    with _flushing_what_waits() as watched:
+        if watched:
+            # What C code has written comes through a thread, which may wait for the interpreter.
+            time.sleep(_A_MOMENT)
         sys.displayhook(value)
 
 
@@ -38,14 +42,20 @@ def show_report(report: Report, shell: Shell) -> None:
         publish_display_data(data)
 
 
+_A_MOMENT = 5e-5
+
+
 @contextmanager
-def _flushing_what_waits() -> Generator[None]:
-    """What flushes a kernel's streams waits for its other thread each time: 0.4 to 1 ms of a cell, also for nothing."""
-    streams = [each for each in {sys.stdout, sys.stderr} if _tells(each)]
+def _flushing_what_waits() -> Generator[bool]:
+    """What flushes a kernel's streams waits for its other thread each time: 0.4 to 1 ms of a cell, also for nothing.
+
+    Gives whether what others write to the streams' files is watched.
+    """
+    streams = [each for each in (sys.stdout, sys.stderr) if _tells(each)]
     for each in streams:
-        vars(each)["flush"] = partial(_flush, vars(each), each.flush)
+        vars(each).setdefault("flush", partial(_flush, vars(each), each.flush))
     try:
-        yield
+        yield any(vars(each).get("_should_watch") for each in streams)
     finally:
         for each in streams:
             vars(each).pop("flush", None)  # pyright: ignore[reportUnknownMemberType]

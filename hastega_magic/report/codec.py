@@ -236,7 +236,10 @@ def _code(data: Record) -> model.Code:
 
 def _phase(value: object) -> model.Phase:
     data = record(value)
-    return model.Phase(text(data.get("name")), number(data.get("seconds")), integer(data.get("bytes")))
+    # A clock may jump, but nothing takes less than no time.
+    return model.Phase(
+        text(data.get("name")), max(0.0, number(data.get("seconds"))), integer(data.get("bytes"))
+    )
 
 
 def _baseline(value: object) -> model.Baseline:

@@ -6,10 +6,13 @@ of that kind; `opencl:geforce` the first whose name or platform has this in it.
 
 from __future__ import annotations
 
+import os
+import sys
 import threading
 import warnings
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, cast
 
 from hastega_magic.errors import HastegaError, NotCompilable, UsageError
@@ -80,11 +83,27 @@ class DeviceInfo:
 
 
 def _opencl() -> Any:
+    if "pyopencl" not in sys.modules and not _is_kept():
+        os.environ.setdefault("PYOPENCL_NO_CACHE", "1")
     try:
         import pyopencl
     except ImportError as error:
         raise UsageError(f"OpenCL needs pyopencl, which cannot be imported ({error}); {_INSTALL}") from None
     return cast(Any, pyopencl)
+
+
+def _is_kept() -> bool:
+    """Whether there is room for what PyOpenCL keeps between processes: in a read-only home it fails, unless told so."""
+    try:
+        import platformdirs
+    except ImportError:  # then there is no PyOpenCL
+        return True
+    folder = platformdirs.user_cache_dir("pytools", "pytools")
+    try:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return False
+    return os.access(folder, os.W_OK)
 
 
 def _found() -> list[tuple[Any, Any]]:

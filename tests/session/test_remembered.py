@@ -48,7 +48,7 @@ def test_the_same_again_is_not_timed_again(timed, source):
         assert (now.backend, now.seconds, now.spread) == (before.backend, before.seconds, before.spread)
         assert before.equal
         assert now.equal
-        assert now.note == f"{before.note or 'equal'}, timed when this cell ran before"
+        assert now.note == f"{before.note or '✓ equal'}, timed when this cell ran before"
 
 
 def test_equality_up_to_rounding_is_still_said(timed):
@@ -120,6 +120,41 @@ def test_another_text_of_the_same_loop_is_timed(timed):
     ran(mine)
     ran(mine, "# slower?\n" + TEXT)
     assert timed == ["python", "numpy"] * 2
+
+
+@pytest.mark.parametrize("helper", [False, True], ids=["itself", "a helper"])
+def test_so_is_a_function_that_computes_the_same_otherwise(timed, helper):
+    mine = session(xs=range(5000))
+    name = "g" if helper else "f"
+    text = "total = xs |> map(f) |> sum\n"
+    if helper:
+        mine.run_cell("def f(x):\n    return g(x)\n")
+    mine.run_cell(f"def {name}(x):\n    return x + 1\n")
+    ran(mine, text)
+    ran(mine, text)
+    assert timed == ["python", "numpy"]
+    mine.run_cell(f"def {name}(x):\n    a = x * 7\n    b = a * 8\n    return x + 1\n")
+    ran(mine, text)
+    assert timed == ["python", "numpy"] * 2
+
+
+def test_a_loop_that_a_cell_has_twice_is_timed_twice(timed):
+    mine = session(xs=range(5000))
+    text = f"{TEXT}print(total)\n{TEXT}"
+    mine.run_cell(text)
+    assert timed == ["python", "numpy"] * 2
+    assert not any("before" in each.note for p in mine.last_report.pipelines for each in p.baselines)
+    mine.run_cell(text)
+    assert timed == ["python", "numpy"] * 2
+
+
+def test_so_many_runs_are_kept_and_no_more(timed):
+    mine = session(xs=np.arange(5000))
+    for number in range(20):
+        mine.run_cell(f"def f(x):\n    return x * {number + 2}\n")
+        ran(mine, "total = xs |> map(f) |> sum\n")
+    (cell,) = [each for text, each in mine.remembered._cells.items() if "map(f)" in text]
+    assert len(cell._runs) <= remembered._LOOPS
 
 
 def test_after_a_minute_they_are_timed_again(timed, monkeypatch):

@@ -1,9 +1,10 @@
-"""What Python and NumPy took when the same cell ran before: over the same elements they are not asked again at once."""
+"""What Python and NumPy took when the same cell ran before: with the same elements they are not asked again at once."""
 
 from __future__ import annotations
 
 import time
 from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -12,11 +13,14 @@ import numpy as np
 from hastega_magic.compiler.comparing.baselines import Baseline
 from hastega_magic.compiler.outcome import Outcome
 from hastega_magic.records import changed
+from hastega_magic.syntax.build import BoundStage
+from hastega_magic.syntax.captured import Captured, captured
 
 LASTING = 60.0
 """Seconds after which a baseline is measured again."""
 
-_CELLS = 64
+_CELLS, _LOOPS = 64, 16
+"""Cells that are remembered, and loops of each."""
 
 _SMALL = 1 << 16
 """Arrays of at most so many bytes are kept, to be compared with those of a later run."""
@@ -38,11 +42,18 @@ _Known = tuple[object, ...]
 
 @dataclass(frozen=True)
 class _Run:
-    """Baselines by back end (None: it has no form for the statements), of these inputs and these values."""
+    """Baselines by back end (None: it has no form for the statements), of these functions, inputs and values."""
 
+    functions: Captured
     known: _Known
     began: float
     baselines: dict[str, Baseline | None] = field(default_factory=dict[str, "Baseline | None"])
+
+    def fits(self, arguments: Sequence[object], known: _Known, now: float) -> bool:
+        """Whether all is as it was, a moment ago."""
+        soon = 0 <= now - self.began < LASTING
+        alike = len(arguments) == len(self.functions.arguments) and self.known == known
+        return soon and alike and self.functions.fits(arguments)
 
 
 class Cell:
@@ -52,7 +63,7 @@ class Cell:
     """
 
     def __init__(self) -> None:
-        self._runs: dict[tuple[str, str], _Run] = {}
+        self._runs: OrderedDict[tuple[str, int], _Run] = OrderedDict()
 
     def run(self, outcome: Outcome) -> dict[str, Baseline | None] | None:
         """The baselines of the loop's run before, where it was the same, else none so far: to be added to.
@@ -63,11 +74,23 @@ class Cell:
         if known is None:
             return None
         assert outcome.execution is not None
-        key = outcome.execution.compiled.structure, outcome.bounds[0].name
-        found, now = self._runs.get(key), time.monotonic()
-        if found is None or found.known != known or not 0 <= now - found.began < LASTING:
-            found = self._runs[key] = _Run(known, now)
+        arguments = [each for loop in outcome.loops for stage in loop.stages for each in _arguments(stage)]
+        key, now = (outcome.execution.compiled.structure, outcome.group), time.monotonic()
+        found = self._runs.get(key)
+        if found is None or not found.fits(arguments, known, now):
+            # Loops are alike where functions compute the same, and these may take their time over it otherwise.
+            functions = captured(arguments)
+            if functions is None:
+                return None
+            found = self._runs[key] = _Run(functions, known, now)
+        self._runs.move_to_end(key)
+        if len(self._runs) > _LOOPS:
+            self._runs.popitem(last=False)
         return found.baselines
+
+
+def _arguments(stage: BoundStage) -> tuple[object, ...]:
+    return stage.callee, *stage.args, *stage.kwargs.values()
 
 
 class Remembered:
@@ -89,7 +112,8 @@ def again(baseline: Baseline | None) -> Baseline | None:
     """A baseline of the run before."""
     if baseline is None:
         return None
-    return changed(baseline, note=f"{baseline.note or 'equal'}, {_AGAIN}")
+    equal = "✓ equal on these" if baseline.extrapolated else "✓ equal"
+    return changed(baseline, note=f"{baseline.note or equal}, {_AGAIN}")
 
 
 def _known(outcome: Outcome) -> _Known | None:
