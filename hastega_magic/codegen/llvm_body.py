@@ -53,7 +53,8 @@ class Body:
     used: Mapping[Expr, frozenset[int]] = field(default_factory=dict[Expr, "frozenset[int]"])
     lost: str = ""
     far: bool = False
-    """Whether what is asked for ahead goes to the cache behind the nearest one, and some of it sooner."""
+    """Whether what is asked for ahead goes to the cache behind the nearest one; `sooner`: and some of it sooner."""
+    sooner: bool = False
 
     together = True
     """Whether the elements of a vector are neighbours."""
@@ -209,7 +210,7 @@ class Body:
     def _ask(self, place: str, offset: int, turn: int) -> None:
         """Ask for what lies ahead of the line at `offset` among the `turn` bytes of a turn."""
         distances = [1]
-        if self.far and turn >= _LONG_TURN:
+        if self.sooner and turn >= _LONG_TURN:
             # The machine's own prefetchers begin anew in each page: these few lines let them begin sooner.
             distances += [2] * (offset == 0) + [3] * (offset == turn // 2)
         for each in distances:

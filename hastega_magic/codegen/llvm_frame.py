@@ -54,6 +54,17 @@ class Frame:
         """What is written next says which elements there are."""
         self.writer.place = self.places.elements
 
+    @property
+    def far(self) -> bool:
+        """Whether sources are asked for into the cache behind the nearest one.
+
+        Stores past the caches take the nearest one's buffers, and so would what is asked for into it. Running values
+        read their block twice, and have it there.
+        """
+        stores = self.layout.stores
+        dense = any(store.mask is None for store in stores) and not any(store.running for store in stores)
+        return self.trail is not None or (self.kernel.schedule.stream and dense)
+
     def streams(self, size: int) -> bool:
         """Whether dense results of `size` bytes an element are stored past the caches: whole, aligned vectors only."""
         return self.kernel.schedule.stream and self.lanes * size >= 16

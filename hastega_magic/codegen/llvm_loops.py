@@ -206,8 +206,8 @@ class Loops:
             places=frame.places.nodes,
             stop=frame.stop,
             used=frame.used,
-            # Stores past the caches take the nearest one's buffers, and so would what is asked for into it.
-            far=frame.trail is not None,
+            far=frame.far,
+            sooner=frame.trail is not None,
         )
 
     def _turn(self, body: Body, carried: Carried, tree: bool) -> Carried:

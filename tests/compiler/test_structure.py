@@ -6,6 +6,8 @@ import battery
 import numpy as np
 import pytest
 
+from hastega_magic.session import Options, Session
+
 XS = {"xs": np.arange(-500, 9000), "fs": np.linspace(-1, 1, 5000), "k": 3}
 
 
@@ -106,3 +108,15 @@ def test_a_changed_constant_is_another_loop():
     for k in (2, 3, True, 2.0, -0.0, 0.0, 0):
         ran = battery.run("xs |> map(lambda x: x * k)", {"xs": [1, -2, 5], "k": k})
         assert battery.same(ran.value.tolist(), [x * k for x in (1, -2, 5)])
+
+
+def test_windows_ask_ahead_for_an_array_once():
+    ones = {f"y{number}": np.ones(9000) for number in range(5)}
+    added = "map(lambda a, b, c, d, e: a + b + c + d + e)"
+    asked = []
+    for text in (f"y0 |> window(5) |> {added}", f"y0 |> zip(y1, y2, y3, y4) |> {added}"):
+        session = Session(dict(ones), Options(on="simd", baseline=False))
+        session.run_cell(f"t = {text}")
+        asked.append(session.last_report.pipelines[0].code.llvm.count("call void @llvm.prefetch"))
+    assert asked[0] > 0
+    assert asked[1] == 5 * asked[0]
