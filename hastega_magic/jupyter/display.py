@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def show_value(value: object) -> None:
     """Show the value as the shell shows a last expression: Out[n], `_`; nothing for None."""
     with _flushing_what_waits() as watched:
-        if watched:
+        if watched and value is not None:
             # What C code has written comes through a thread, which may wait for the interpreter.
             time.sleep(_A_MOMENT)
         sys.displayhook(value)
