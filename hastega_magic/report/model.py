@@ -348,12 +348,12 @@ class Report:
 
     def to_dict(self) -> dict[str, Json]:
         """The report as JSON-ready dicts, lists, str, int, float and bool."""
-        from hastega_magic.report import codec
+        from hastega_magic.report.encoding import encode
 
         return {
             "schema": SCHEMA,
-            "cell": codec.encode(self.cell),
-            "pipelines": [codec.encode(p) for p in self.pipelines],
+            "cell": encode(self.cell),
+            "pipelines": [encode(p) for p in self.pipelines],
         }
 
     def published(self) -> dict[str, Json]:

@@ -15,8 +15,8 @@ from typing import TypeVar, cast
 
 from hastega_magic.records import changed
 from hastega_magic.report import units
-from hastega_magic.report.codec import encode
 from hastega_magic.report.cut import FEW, WHOLE, few_nodes
+from hastega_magic.report.encoding import encode
 from hastega_magic.report.listing import hot_loop, shortened
 from hastega_magic.report.model import Barrier, CellInfo, Code, Graph, GraphPair, Json, PipelineReport, Report
 from hastega_magic.report.once import Recent
