@@ -277,8 +277,7 @@ class _Cell:
         """The same, for functions defined elsewhere."""
         assert self.group is not None
         pending = self.group.names()
-        called = ((stage.callee, *stage.args, *stage.kwargs.values()) for stage in bound.stages)
-        return any(globals_read(function) & pending for functions in called for function in functions)
+        return any(globals_read(each) & pending for stage in bound.stages for each in stage.given)
 
     def _with_value(self, bound: Bound, producer: str | None) -> Bound:
         """The statement with its source, which was pending when it was bound, in hand."""

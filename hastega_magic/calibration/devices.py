@@ -90,23 +90,23 @@ def _measured(info: Any, fits: list[Fit], cpu: Cpu, within: float) -> Device:
     # After runs of the CPU, as where back ends are compared: threads and clocks of either side have gone to sleep.
     runs = in_turns([(first, 1), (sending, 1), (getting, 1)], 9, 0.1, 5, between=elsewhere)
     launch = statistics.mean(run for run, _ in runs)
-    inward, local = _slope(sending, elsewhere, f"to {info.name}", fits, info.unified, elements)
-    before = elsewhere
-    if info.unified:  # the host's stores go past the caches, and take what they overwrite out of them
-        before = timed(f"found = range({elements}) |> map(_ + 7)", "parallel").once
-    outward, stored = _slope(getting, before, f"from {info.name}", fits, info.unified, elements)
+    rounds, before = (5, _past_caches(elements)) if info.unified else (4, elsewhere)
+    inward, read = _sizes(sending, elsewhere, f"to {info.name}", fits, elements, rounds)
+    outward, written = _sizes(getting, before, f"from {info.name}", fits, elements, rounds)
+    local, stored = (_slope(read), _whole(written)) if info.unified else (0.0, 0.0)
     PACE.part(0.9)
-    block, classes = _classes(
-        info, taught, elsewhere, [kernel for _, kernel in runs], cpu, stored if info.unified else 0.0
-    )
+    block, classes = _classes(info, taught, elsewhere, [kernel for _, kernel in runs], cpu, stored)
     kernel = block.pop(_KERNEL)
-    if not info.unified:
-        local = stored = 0.0
     return Device(
         info.number, info.name, info.platform, driver_of(info), info.kind, info.unified, launch, min(kernel, launch),
         _chunk(info), latency, pinned, pageable, 0.0 if info.unified else inward, 0.0 if info.unified else outward,
         _fresh(getting, elements), local, stored, statistics.median(compiling), classes, block,
     )  # fmt: skip
+
+
+def _past_caches(elements: int) -> Callable[[], object]:
+    """The host stores so many elements past the caches, and so takes what they overwrite out of them."""
+    return timed(f"found = range({elements}) |> map(_ + 7)", "parallel").once
 
 
 @dataclass(frozen=True)
@@ -182,20 +182,20 @@ def _chunk(info: Any) -> float:
     return 0.0 if info.unified else float(opencl.device(f"opencl:{info.number}").chunk_bytes)
 
 
-def _slope(
-    cell: Timed, elsewhere: Callable[[], object], what: str, fits: list[Fit], shared: bool, elements: int
-) -> tuple[float, float]:
-    """Seconds for each byte of eight to an element, of the run and of its kernel, from a few sizes up to `elements`.
+_Points = list[tuple[float, float]]
+"""Bytes and seconds."""
 
-    `shared`: the device's memory is the host's. Other memory takes so little of so short a kernel that what it
-    takes to begin would drown the difference.
-    """
-    runs: list[tuple[float, float]] = []
-    kernels: list[tuple[float, float]] = []
+
+def _sizes(
+    cell: Timed, before: Callable[[], object], what: str, fits: list[Fit], elements: int, rounds: int
+) -> tuple[float, _Points]:
+    """Seconds for each byte of eight to an element, of a run, and what kernels took: a few sizes up to `elements`."""
+    runs: _Points = []
+    kernels: _Points = []
     for size in (elements // 16, elements // 4, elements):
         pairs: list[tuple[float, float]] = []
-        for _ in range(2 if PACE.hurried else 5 if shared else 4):
-            elsewhere()
+        for _ in range(2 if PACE.hurried else rounds):
+            before()
             forget_inputs()
             pairs.append(cell.once(size))
         run, kernel = (usable(each) for each in zip(*pairs[1:], strict=True))
@@ -203,9 +203,20 @@ def _slope(
         kernels.append((8.0 * size, faster(kernel)))
     found = line(runs)
     fits.append(Fit(what, "byte", found.a, found.b, found.r2))
+    return found.a, kernels
+
+
+def _whole(kernels: _Points) -> float:
+    """Seconds for each byte of the longest kernel."""
+    size, seconds = kernels[-1]
+    return seconds / size
+
+
+def _slope(kernels: _Points) -> float:
+    """The same without what a kernel takes to begin, as far as the shortest one tells that."""
     (small, short), (large, long) = kernels[0], kernels[-1]
-    whole, slope = long / large, (long - short) / (large - small)
-    return found.a, min(max(slope, whole / 2), whole) if shared and what.startswith("to ") else whole
+    whole = _whole(kernels)
+    return min(max((long - short) / (large - small), whole / 2), whole)
 
 
 def _fresh(cell: Timed, elements: int) -> float:

@@ -66,7 +66,7 @@ class Changing:
 
 def _arguments(bound: Bound) -> Iterator[object]:
     for stage in bound.stages:
-        yield from (stage.callee, *stage.args, *stage.kwargs.values())
+        yield from stage.given
 
 
 def _numbers(bound: Bound) -> Mapping[Where, Number]:

@@ -25,6 +25,11 @@ class BoundStage:
     args: tuple[object, ...] = ()
     kwargs: Mapping[str, object] = field(default_factory=dict[str, object])
 
+    @property
+    def given(self) -> tuple[object, ...]:
+        """Everything that the stage was given, what is called among it."""
+        return self.callee, *self.args, *self.kwargs.values()
+
 
 @dataclass(frozen=True)
 class View:

@@ -13,7 +13,6 @@ import numpy as np
 from hastega_magic.compiler.comparing.baselines import Baseline
 from hastega_magic.compiler.outcome import Outcome
 from hastega_magic.records import changed
-from hastega_magic.syntax.build import BoundStage
 from hastega_magic.syntax.captured import Captured, captured
 
 LASTING = 60.0
@@ -74,7 +73,7 @@ class Cell:
         if known is None:
             return None
         assert outcome.execution is not None
-        arguments = [each for loop in outcome.loops for stage in loop.stages for each in _arguments(stage)]
+        arguments = [each for loop in outcome.loops for stage in loop.stages for each in stage.given]
         key, now = (outcome.execution.compiled.structure, outcome.group), time.monotonic()
         found = self._runs.get(key)
         if found is None or not found.fits(arguments, known, now):
@@ -87,10 +86,6 @@ class Cell:
         if len(self._runs) > _LOOPS:
             self._runs.popitem(last=False)
         return found.baselines
-
-
-def _arguments(stage: BoundStage) -> tuple[object, ...]:
-    return stage.callee, *stage.args, *stage.kwargs.values()
 
 
 class Remembered:
