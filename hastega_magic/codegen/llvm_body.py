@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
+from hastega_magic.codegen.llvm_divide import quotients
 from hastega_magic.codegen.llvm_text import Writer, element_type, mangled, splat, splat_literal
 from hastega_magic.codegen.llvm_turns import emit_turns
 from hastega_magic.codegen.turned import Turned
 from hastega_magic.ir.expr import Expr, postorder
 from hastega_magic.ir.kernel import Kernel
 from hastega_magic.ir.origins import UNNAMED
+from hastega_magic.ir.schedule import BLOCK
 from hastega_magic.ops import OPS
 from hastega_magic.types import BOOL, FLOAT32, INT, Storage
 
@@ -55,6 +57,9 @@ class Body:
     far: bool = False
     """Whether what is asked for ahead goes to the cache behind the nearest one; `sooner`: and some of it sooner."""
     sooner: bool = False
+    parts: int = 1
+    branches: bool = False
+    """Whether a node may begin new blocks."""
 
     together = True
     """Whether the elements of a vector are neighbours."""
@@ -110,9 +115,14 @@ class Body:
             f"shufflevector {vector} {first}, {vector} poison, <{self.lanes} x i32> zeroinitializer"
         )
 
+    def offset(self, number: int) -> int:
+        """Elements from the position to a vector's first one."""
+        part, place = divmod(number, self.vectors // self.parts)
+        return part * (BLOCK // self.parts) + place * self.lanes
+
     def element_numbers(self, number: int) -> str:
         """Positions of the elements in a vector."""
-        start = self.writer.let(f"add i64 {self.position}, {number * self.lanes}")
+        start = self.writer.let(f"add i64 {self.position}, {self.offset(number)}")
         return self.writer.let(f"add {self.vector('i64')} {self.splatted('i64', start)}, {self.iota}")
 
     def _node(self, node: Expr) -> list[str]:
@@ -138,6 +148,8 @@ class Body:
             case "result":
                 assert isinstance(node.value, int)
                 return self.turned[node.args[0]].state[node.value]
+            case "divided_by" if self.branches:
+                return quotients(self, node)
             case _:
                 return self._operator(node)
 
@@ -190,7 +202,7 @@ class Body:
     def dense(self, address: Address, storage: Storage, number: int, asks: bool = True) -> str:
         """Neighbouring elements of an array, as they lie in memory. `asks`: for those ahead, too."""
         element = memory_type(storage)
-        start = self.writer.let(f"add i64 {self.position}, {number * self.lanes}")
+        start = self.writer.let(f"add i64 {self.position}, {self.offset(number)}")
         place = self.writer.let(f"getelementptr {element}, ptr {address.base}, i64 {start}")
         vector = self.vector(element)
         if (
@@ -225,7 +237,7 @@ class Body:
         """Every other number of twice as many, the first of which is a pair's first one."""
         w, element, lanes = self.writer, memory_type(storage), self.lanes
         pairs = f"<{2 * lanes} x {element}>"
-        start = w.let(f"add i64 {self.position}, {number * lanes}")
+        start = w.let(f"add i64 {self.position}, {self.offset(number)}")
         first = w.let(f"shl i64 {start}, 1")
         first = w.let(f"sub i64 {first}, 1") if odd else first
         place = w.let(f"getelementptr {element}, ptr {address.base}, i64 {first}")
@@ -236,7 +248,7 @@ class Body:
     def of_range(self, address: Address, number: int) -> str:
         """Elements of a range: its start and its step are the address's base and stride."""
         assert address.stride is not None
-        place = self.writer.let(f"add i64 {self.position}, {number * self.lanes}")
+        place = self.writer.let(f"add i64 {self.position}, {self.offset(number)}")
         scaled = self.writer.let(f"mul i64 {place}, {address.stride}")
         first = self.writer.let(f"add i64 {address.base}, {scaled}")
         steps = self.writer.let(

@@ -188,7 +188,12 @@ class Frame:
         w.line(f"%end1 = icmp ult i64 %end0, {self.length}")
         w.line(f"%end = select i1 %end1, i64 %end0, i64 {self.length}")
         w.line("%size = sub i64 %end, %begin")
-        w.line(f"%whole = and i64 %size, {-self.kernel.schedule.step}")
+        if self.kernel.schedule.parts > 1:
+            w.line(f"%full = icmp eq i64 %size, {BLOCK}")
+            w.line(f"%whole = select i1 %full, i64 {BLOCK}, i64 0")
+            w.line(f"%main.stop = add i64 %begin, {BLOCK // self.kernel.schedule.parts}")
+        else:
+            w.line(f"%whole = and i64 %size, {-self.kernel.schedule.step}")
         w.line("%main.end = add i64 %begin, %whole")
 
     def enter(self, place: str) -> None:

@@ -106,19 +106,20 @@ class Loops:
             self.frame.writer.lines[place] += pairs
 
     def _main_loop(self) -> Carried:
-        w, vectors = self.frame.writer, self.frame.kernel.schedule.in_flight
+        w, schedule = self.frame.writer, self.frame.kernel.schedule
         w.label("main")
         counter = len(w.lines)
         w.line("%i = phi i64 [ %begin, %start ], [ %i.next, %main ]")
-        carried, places = self._phis(vectors, self._tree_in_registers, "a")
-        body = self.body("%i", vectors)
+        carried, places = self._phis(schedule.in_flight, self._tree_in_registers, "a")
+        body = self.body("%i", schedule.in_flight)
+        body.parts, body.branches = schedule.parts, True
         after = self._turn(body, carried, self._tree_in_registers)
         if self.frame.trail:
             self.frame.trail.some()
-        w.line(f"%i.next = add i64 %i, {self.frame.kernel.schedule.step}")
-        w.line("%i.more = icmp ult i64 %i.next, %main.end")
+        w.line(f"%i.next = add i64 %i, {schedule.step // schedule.parts}")
+        w.line(f"%i.more = icmp ult i64 %i.next, %main.{'stop' if schedule.parts > 1 else 'end'}")
         self._back_from(counter, "main")
-        starts = self._starts(vectors, self._tree_in_registers)
+        starts = self._starts(schedule.in_flight, self._tree_in_registers)
         self._close(places, [(starts, "start"), (self._names(after), w.block)])
         w.line("br i1 %i.more, label %main, label %main.done")
         return after

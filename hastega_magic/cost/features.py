@@ -76,6 +76,9 @@ _OPERATORS = frozenset(
 _IMPLIED = frozenset({"bool_to_int", "int_to_float", "exact_float", "to_float32", "to_float64", "truth"})
 """What CPython does not do as a step of its own."""
 
+_MULTIPLIED = 0.35
+"""A division that multiplications replace, as a part of one."""
+
 _NARROW = 0.6
 """A division or root of float32, as a part of one of float64: the divider takes fewer steps."""
 
@@ -83,7 +86,8 @@ _FREE = frozenset(
     {"float_bits", "bits_float", "pos", "result", "const", "table", "length", "param", "carry", "outer"}
 )
 _BY_OP = {
-    "truediv": "divide", "fdiv": "divide", "sqrt": "root", "fsqrt": "root", "gather": "gather", "madd52lo": "madd",
+    "truediv": "divide", "fdiv": "divide", "divided_by": "divide",
+    "sqrt": "root", "fsqrt": "root", "gather": "gather", "madd52lo": "madd",
     "madd52hi": "madd", "int_to_float": "convert", "exact_float": "convert", "to_float32": "convert",
     "to_float64": "convert", "float_to_int": "convert", "uint_to_float": "convert", "float_to_uint": "convert",
     "floor": "convert", "ceil": "convert", "trunc": "convert", "rint": "convert", "turns": "turn",
@@ -190,7 +194,10 @@ def _count(
             _count(iteration(node).roots(), kernel, times * turns, counts, seen)
         elif node.op not in _FREE:
             name = class_of(node)
-            counts[name] += times * _NARROW if name in DIVIDER and node.type is FLOAT32 else times
+            if node.op == "divided_by":
+                counts[name] += times * _MULTIPLIED
+            else:
+                counts[name] += times * _NARROW if name in DIVIDER and node.type is FLOAT32 else times
 
 
 def class_of(node: Expr) -> str:

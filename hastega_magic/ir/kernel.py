@@ -134,6 +134,13 @@ Statement = Assume | Guard | Accumulate | Store
 T = TypeVar("T", Assume, Guard, Accumulate, Store)
 
 
+def in_any_order(statement: Statement) -> bool:
+    """Whether elements may be done in any order, of which floats would tell, and have places of their own."""
+    if isinstance(statement, Accumulate):
+        return statement.kind != "mul" and not statement.value.type.is_float
+    return not isinstance(statement, Store) or (statement.mask is None and not statement.running)
+
+
 @dataclass(frozen=True)
 class Kernel:
     """One loop. `body` in the order it is emitted; `ranges`, `spans` and `origins` as in Fused.

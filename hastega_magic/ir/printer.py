@@ -81,6 +81,7 @@ def kernel_lines(kernel: Kernel) -> list[Line]:
     head = f"kernel: {schedule.lanes} lanes × {schedule.in_flight} in flight"
     most = "up to " if schedule.grain > 1 else ""
     head += f", blocks of {BLOCK}, {most}{schedule.grain} claimed at a time"
+    head += f", {schedule.parts} parts of a block side by side" if schedule.parts > 1 else ""
     head += ", streaming stores" if schedule.stream else ""
     head += f", prefetch {schedule.prefetch}" if schedule.prefetch else ""
     head += ", lanes refilled" if schedule.refill else ""

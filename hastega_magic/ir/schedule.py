@@ -20,7 +20,9 @@ class Schedule:
 
     `grain` blocks at most are claimed at a time by a thread; `stream` asks for stores that bypass the cache; `prefetch`
     is how many bytes ahead dense sources are asked for. `refill`: lanes whose element has made the turns of the loop
-    inside take the next one, in place of waiting for all others.
+    inside take the next one, in place of waiting for all others. A turn goes through `parts` equal parts of the block
+    side by side, with as many of its vectors in each: pages that are read and written at the same time hide what it
+    takes to begin the next.
     """
 
     lanes: int
@@ -29,6 +31,7 @@ class Schedule:
     stream: bool = False
     prefetch: int = 0
     refill: bool = False
+    parts: int = 1
 
     @property
     def step(self) -> int:
@@ -53,9 +56,11 @@ class Tuned:
 
     def over(self, own: Schedule) -> Schedule:
         """The schedule with these decisions, of which `lanes` are made already."""
+        in_flight = min(self.in_flight or own.in_flight, VIRTUAL_LANES // own.lanes)
         return replace(
             own,
-            in_flight=min(self.in_flight or own.in_flight, VIRTUAL_LANES // own.lanes),
+            in_flight=in_flight,
+            parts=min(own.parts, in_flight),
             grain=self.grain or own.grain,
             stream=own.stream if self.stream is None else self.stream and own.stream,
             prefetch=own.prefetch if self.prefetch is None else self.prefetch,

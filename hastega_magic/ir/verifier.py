@@ -10,7 +10,17 @@ from hastega_magic.errors import HastegaError, NotCompilable
 from hastega_magic.interval import Interval
 from hastega_magic.ir.expr import Expr, Value, flatten, postorder, structure
 from hastega_magic.ir.fused import Fused
-from hastega_magic.ir.kernel import TROUBLE, VIOLATED, Accumulate, Assume, Guard, Kernel, Statement, Store
+from hastega_magic.ir.kernel import (
+    TROUBLE,
+    VIOLATED,
+    Accumulate,
+    Assume,
+    Guard,
+    Kernel,
+    Statement,
+    Store,
+    in_any_order,
+)
 from hastega_magic.ir.loop import Iteration, iteration
 from hastega_magic.ir.pipeline import ELEMENT_SINKS, FIRST_PARAMETER, Fn, Pipeline, Sink, Source, Stage, Table
 from hastega_magic.ir.schedule import VIRTUAL_LANES
@@ -68,6 +78,11 @@ def verify_kernel(kernel: Kernel) -> None:
     step = schedule.lanes * schedule.in_flight
     _require(schedule.lanes > 0 and schedule.in_flight > 0, f"{schedule} computes no elements")
     _require(VIRTUAL_LANES % max(step, 1) == 0, f"{step} elements in a turn do not divide {VIRTUAL_LANES}")
+    _require(schedule.in_flight % schedule.parts == 0, f"{schedule} has parts without a vector")
+    _require(
+        schedule.parts == 1 or all(map(in_any_order, kernel.body)),
+        f"{schedule} has parts, and results need an order",
+    )
     _require(schedule.grain > 0 and schedule.prefetch >= 0, f"{schedule} has a negative or empty part")
     for source in kernel.sources:
         _require(source.kind != "result", f"source {source.name} is a result, which fusion replaces")

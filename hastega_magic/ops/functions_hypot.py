@@ -24,7 +24,7 @@ from hastega_magic.ops.functions_kit import (
 from hastega_magic.ops.row import Op, math_float
 
 _HALVES = 2.0**27 + 1
-_SMALLEST, _LARGEST = 2.0**-1021, 2.0**1023
+_SMALLEST, _LARGEST = 2.0**-1021, 2.0**1022
 """Between these a number's reciprocal power of two is a normal number."""
 
 

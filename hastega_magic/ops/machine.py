@@ -12,7 +12,7 @@ import numpy as np
 
 from hastega_magic import interval
 from hastega_magic.interval import BIT, INT64, INT64_MIN, Interval
-from hastega_magic.ops.row import Builder, Function, Op, fixed, ufunc_float
+from hastega_magic.ops.row import Builder, Function, Op, division, fixed, ufunc_float
 from hastega_magic.types import BOOL, FLOAT, INT
 
 _MASK52 = (1 << 52) - 1
@@ -191,6 +191,9 @@ ROWS = (
     Op("fma", 3, _fma, ufunc_float, "", None,
        llvm={"float": "call {r} @llvm.fma.{m}({t} {0}, {t} {1}, {t} {2})"},
        opencl={"float": "fma({0}, {1}, {2})"}),
+    # By a constant, for vectors whose target multiplies in its place.
+    Op("divided_by", 2, lambda a, b: float(np.float64(a) / np.float64(b)), division, "/", np.true_divide,
+       llvm={"float": "fdiv {r} {0}, {1}"}, opencl={"float": "{0} / {1}"}),
     # Within 2^-14 of 1 / x, by no rule in particular: only what comes out the same by all of them may be made of it.
     Op("reciprocal_estimate", 1, _estimated, fixed((FLOAT,), FLOAT), "", None,
        llvm={"float": "call {r} @llvm.x86.avx512.rcp14.pd.{bits}({t} {0}, {t} zeroinitializer, i8 -1)"},

@@ -21,6 +21,7 @@ from hastega_magic.passes.builder import GraphBuilder
 from hastega_magic.passes.gates import failing
 from hastega_magic.passes.infer import Leaves
 from hastega_magic.passes.modular import SMALL, ModularLowering, split_constant
+from hastega_magic.passes.quotients import divided_by, multiplies
 from hastega_magic.passes.residue_float import FloatResidues
 from hastega_magic.passes.simplify import simplify_node
 from hastega_magic.types import BOOL, INT
@@ -70,8 +71,10 @@ def lower(
     # The instructions that have no spelling for other vectors come in these sizes alone.
     wide = (width or 8) in (2, 4, 8) and target.has("avx512f", "avx512vl") and target.vector_bits == 512
     lowering = _Lowering(GraphBuilder(leaves, ranges, wide), target, wide, troubles or {})
+    loops = frozenset(node for node in postorder(roots) if node.op == "turns")
+    lowering.multiplies = multiplies(target) and not loops
     if assumes:
-        lowering.entered = frozenset(node for node in postorder(roots) if node.op == "turns")
+        lowering.entered = loops
         lowering.gate = conjunction(within(each.load, each.interval) for each in assumes)
     lowering.failed.update(failing(roots, guards))
     for root in roots:
@@ -88,6 +91,7 @@ class _Lowering:
         self.entered: frozenset[Expr] = frozenset()
         self.gate: Expr | None = None
         self.failed: dict[Expr, Expr] = {}
+        self.multiplies = False
         self.new: dict[Expr, Expr] = {}
         self.parts: list[tuple[Expr, Expr]] = []
         self._target = target
@@ -194,7 +198,7 @@ class _Lowering:
             assert row.expand is not None, f"{row.name} has neither a spelling nor an expansion"
             self._note(node, self._again(row.expand(self.builder, current.args)))
             return
-        self._note(node, current)
+        self._note(node, divided_by(current) if self.multiplies else current)
 
     def _short_product(self, node: Expr) -> Expr:
         """A product of 32-bit factors, marked as such by sign extension: one instruction where 64 bits take three."""

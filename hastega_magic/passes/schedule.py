@@ -13,7 +13,17 @@ from functools import cache
 from hastega_magic.interval import Interval
 from hastega_magic.ir.expr import Expr, const, flatten, leaf, make, truth
 from hastega_magic.ir.fused import Effect, Fused, Output
-from hastega_magic.ir.kernel import Accumulate, Assume, Guard, Kernel, Product, Statement, Step, Store
+from hastega_magic.ir.kernel import (
+    Accumulate,
+    Assume,
+    Guard,
+    Kernel,
+    Product,
+    Statement,
+    Step,
+    Store,
+    in_any_order,
+)
 from hastega_magic.ir.loop import everything
 from hastega_magic.ir.origins import moved
 from hastega_magic.ir.pipeline import ELEMENT_SINKS, RUNNING_SINKS, Sink
@@ -42,6 +52,9 @@ PREFETCH = 4096
 
 _GRAIN, _FEW = 32, 4
 """Blocks claimed at a time: a megabyte of each source on end, which memory likes; few of those that take long."""
+
+_PARTS = 4
+"""Parts of a block that dense results past the caches are written in side by side."""
 
 _HEAVY = 24
 """Operations of a body beyond which fewer vectors are kept in flight."""
@@ -257,7 +270,11 @@ def _schedule(body: tuple[Statement, ...], target: Target, width: int | None, la
             most = max(1, most // 2)
     grain = _GRAIN if len(nodes) <= _HEAVY else _FEW
     found = Schedule(lanes, min(in_flight, most), grain, prefetch=PREFETCH, stream=large)
-    return replace(found, grain=1) if turning else found  # blocks differ in what their turns take
+    if turning:
+        return replace(found, grain=1)  # blocks differ in what their turns take
+    if large and all(map(in_any_order, body)) and any(isinstance(each, Store) for each in body):
+        return replace(found, parts=min(_PARTS, found.in_flight), prefetch=0)
+    return found
 
 
 def _chains_only(nodes: list[Expr]) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hastega_magic.ir.expr import Expr, postorder
-from hastega_magic.ir.kernel import Accumulate, Kernel, Statement, Store
+from hastega_magic.ir.kernel import Kernel, in_any_order
 from hastega_magic.ir.loop import everything, iteration, operands, results_used, uniform
 from hastega_magic.ir.schedule import Schedule
 from hastega_magic.ir.target import Target
@@ -68,19 +68,12 @@ def refilled(kernel: Kernel, target: Target) -> Schedule:
         schedule.lanes == _LANES
         and target.vector_bits == 512
         and target.has("avx512f", "avx512vl")
-        and all(map(_in_any_order, kernel.body))
+        and all(map(in_any_order, kernel.body))
     )
     loops = [node for node in postorder(kernel.roots()) if node.op == "turns"]
     if not fits or len(loops) != 1 or not _diverges(kernel, loops[0]):
         return schedule
     return Schedule(schedule.lanes, schedule.in_flight, schedule.grain, refill=True)
-
-
-def _in_any_order(statement: Statement) -> bool:
-    """Whether elements may be done in any order, of which floats would tell, and have places of their own."""
-    if isinstance(statement, Accumulate):
-        return statement.kind != "mul" and not statement.value.type.is_float
-    return not isinstance(statement, Store) or (statement.mask is None and not statement.running)
 
 
 def _diverges(kernel: Kernel, loop: Expr) -> bool:

@@ -183,3 +183,12 @@ def test_nothing_of_libm_is_called(name):
     assert not [
         f for f in called if re.search("sin|cos|tan|exp|log|pow", f.lower()) and not re.match(allowed, f)
     ]
+
+
+def test_hypot_where_its_scale_ends():
+    """The reciprocal power of two of numbers from 2^1022 on is no normal number: Python computes those."""
+    ys = np.array([2.0**1021, 1.99 * 2.0**1021, 2.0**1022, 1.5 * 2.0**1022, 2.0**-1021, 2.0**-1022])
+    for y in ys:
+        session = Session({"ys": np.full(3, y), "math": math}, Options(on="simd", baseline=False))
+        session.run_cell("t = ys |> map(lambda y: math.hypot(y, 0.0)) |> to_list")
+        assert session.namespace["t"] == [math.hypot(y, 0.0)] * 3
