@@ -27,7 +27,7 @@ def generate(kernel: Kernel, target: Target) -> str:
     frame.begin_block()
     BlockEnd(frame).emit(Loops(frame).emit())
     w.label("done")
-    w.line("%turn.next = add i64 %turn, 1")
+    w.line(f"%turn.next = add i64 %turn, {'%count' if frame.joins else 1}")
     w.line("%more = icmp ult i64 %turn.next, %bound")
     w.line(f"br i1 %more, label %block, label %{'handover' if frame.packs else 'claim'}")
     if frame.packs:

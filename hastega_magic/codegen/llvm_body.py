@@ -12,7 +12,6 @@ from hastega_magic.codegen.turned import Turned
 from hastega_magic.ir.expr import Expr, postorder
 from hastega_magic.ir.kernel import Kernel
 from hastega_magic.ir.origins import UNNAMED
-from hastega_magic.ir.schedule import BLOCK
 from hastega_magic.ops import OPS
 from hastega_magic.types import BOOL, FLOAT32, INT, Storage
 
@@ -58,6 +57,8 @@ class Body:
     """Whether what is asked for ahead goes to the cache behind the nearest one; `sooner`: and some of it sooner."""
     sooner: bool = False
     parts: int = 1
+    """Parts of the block that a turn goes through; `starts`: where it is in those behind the first."""
+    starts: dict[int, str] = field(default_factory=dict[int, str])
     branches: bool = False
     """Whether a node may begin new blocks."""
 
@@ -115,14 +116,18 @@ class Body:
             f"shufflevector {vector} {first}, {vector} poison, <{self.lanes} x i32> zeroinitializer"
         )
 
-    def offset(self, number: int) -> int:
-        """Elements from the position to a vector's first one."""
+    def start_of(self, number: int) -> str:
+        """The number of a vector's first element."""
         part, place = divmod(number, self.vectors // self.parts)
-        return part * (BLOCK // self.parts) + place * self.lanes
+        start = self.position
+        if part:
+            start = self.starts.get(part) or self.writer.let(f"add i64 {start}, %part{part}")
+            self.starts[part] = start
+        return self.writer.let(f"add i64 {start}, {place * self.lanes}")
 
     def element_numbers(self, number: int) -> str:
         """Positions of the elements in a vector."""
-        start = self.writer.let(f"add i64 {self.position}, {self.offset(number)}")
+        start = self.start_of(number)
         return self.writer.let(f"add {self.vector('i64')} {self.splatted('i64', start)}, {self.iota}")
 
     def _node(self, node: Expr) -> list[str]:
@@ -202,7 +207,7 @@ class Body:
     def dense(self, address: Address, storage: Storage, number: int, asks: bool = True) -> str:
         """Neighbouring elements of an array, as they lie in memory. `asks`: for those ahead, too."""
         element = memory_type(storage)
-        start = self.writer.let(f"add i64 {self.position}, {self.offset(number)}")
+        start = self.start_of(number)
         place = self.writer.let(f"getelementptr {element}, ptr {address.base}, i64 {start}")
         vector = self.vector(element)
         if (
@@ -237,7 +242,7 @@ class Body:
         """Every other number of twice as many, the first of which is a pair's first one."""
         w, element, lanes = self.writer, memory_type(storage), self.lanes
         pairs = f"<{2 * lanes} x {element}>"
-        start = w.let(f"add i64 {self.position}, {self.offset(number)}")
+        start = self.start_of(number)
         first = w.let(f"shl i64 {start}, 1")
         first = w.let(f"sub i64 {first}, 1") if odd else first
         place = w.let(f"getelementptr {element}, ptr {address.base}, i64 {first}")
@@ -248,7 +253,7 @@ class Body:
     def of_range(self, address: Address, number: int) -> str:
         """Elements of a range: its start and its step are the address's base and stride."""
         assert address.stride is not None
-        place = self.writer.let(f"add i64 {self.position}, {self.offset(number)}")
+        place = self.start_of(number)
         scaled = self.writer.let(f"mul i64 {place}, {address.stride}")
         first = self.writer.let(f"add i64 {address.base}, {scaled}")
         steps = self.writer.let(

@@ -59,11 +59,12 @@ class Frame:
         """Whether sources are asked for into the cache behind the nearest one.
 
         Stores past the caches take the nearest one's buffers, and so would what is asked for into it. Running values
-        read their block twice, and have it there.
+        read their block twice, and have it there. Where parts are gone through side by side, what is asked for is near.
         """
         stores = self.layout.stores
         dense = any(store.mask is None for store in stores) and not any(store.running for store in stores)
-        return self.trail is not None or (self.kernel.schedule.stream and dense)
+        schedule = self.kernel.schedule
+        return self.trail is not None or (schedule.stream and schedule.parts == 1 and dense)
 
     def streams(self, size: int) -> bool:
         """Whether dense results of `size` bytes an element are stored past the caches: whole, aligned vectors only."""
@@ -184,17 +185,47 @@ class Frame:
             w.line("%place = sub i64 %turn, %first")
             self.enter("%place")
         w.line(f"%begin = mul i64 %number, {BLOCK}")
-        w.line(f"%end0 = add i64 %begin, {BLOCK}")
+        self._count()
+        w.line("%end0 = add i64 %begin, %elements")
         w.line(f"%end1 = icmp ult i64 %end0, {self.length}")
         w.line(f"%end = select i1 %end1, i64 %end0, i64 {self.length}")
         w.line("%size = sub i64 %end, %begin")
         if self.kernel.schedule.parts > 1:
-            w.line(f"%full = icmp eq i64 %size, {BLOCK}")
-            w.line(f"%whole = select i1 %full, i64 {BLOCK}, i64 0")
-            w.line(f"%main.stop = add i64 %begin, {BLOCK // self.kernel.schedule.parts}")
+            w.line("%full = icmp eq i64 %size, %elements")
+            w.line("%whole = select i1 %full, i64 %size, i64 0")
+            for part in range(1, self.kernel.schedule.parts):
+                w.line(f"%part{part} = mul i64 %part, {part}")
+            w.line("%main.stop = add i64 %begin, %part")
         else:
             w.line(f"%whole = and i64 %size, {-self.kernel.schedule.step}")
         w.line("%main.end = add i64 %begin, %whole")
+
+    def _count(self) -> None:
+        """How many blocks are computed as one, and how many elements that, and a part of it, are."""
+        w, parts = self.writer, self.kernel.schedule.parts
+        if not self.joins:
+            w.line(f"%elements = add i64 0, {BLOCK}")
+        else:
+            w.line("%claimed = sub i64 %bound, %turn")
+            w.line(f"%odd = and i64 %claimed, {parts - 1}")
+            w.line("%even = icmp eq i64 %odd, 0")
+            w.line(f"%bound.end = mul i64 %bound, {BLOCK}")
+            w.line(f"%within = icmp ule i64 %bound.end, {self.length}")
+            w.line("%equal = and i1 %even, %within")
+            w.line("%unlisted = xor i1 %listed, true")
+            w.line("%all = and i1 %equal, %unlisted")
+            w.line("%count = select i1 %all, i64 %claimed, i64 1")
+            w.line(f"%elements = mul i64 %count, {BLOCK}")
+        if parts > 1:
+            w.line(f"%part = lshr i64 %elements, {parts.bit_length() - 1}")
+
+    @property
+    def joins(self) -> bool:
+        """Whether the blocks of a run may be computed as one: of none there is anything to be said but that it is done.
+
+        Statuses are those of blocks that are done before a first run; listed blocks, which are not, go one by one.
+        """
+        return self.kernel.schedule.parts > 1 and not (self.bounds or self.troubled or self.folds)
 
     def enter(self, place: str) -> None:
         """From here on, packed elements and totals are those of the block at this place of the thread's run."""

@@ -53,7 +53,7 @@ class Stores:
     def _dense_store(self, body: Body, number: int, store: Store, vector: int) -> None:
         w = self.frame.writer
         element, name, size = memory_value(body, store, vector)
-        place = w.let(f"add i64 {body.position}, {body.offset(vector)}")
+        place = body.start_of(vector)
         where = w.let(f"getelementptr {element}, ptr {self.frame.results[number]}, i64 {place}")
         type_ = body.vector(element)
         if body.mask is None and self.frame.streams(size):

@@ -7,8 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
-import numpy as np
-
 from hastega_magic.compiler import running
 from hastega_magic.compiler.backends import Backend, Job, backend_of
 from hastega_magic.compiler.choice import known
@@ -30,7 +28,7 @@ from hastega_magic.passes.schedule import folds_of, slots_of
 from hastega_magic.records import changed
 from hastega_magic.report.model import COMPILING
 from hastega_magic.runtime.buffers import trim
-from hastega_magic.runtime.launch import LoopResult
+from hastega_magic.runtime.launch import LoopResult, blocks_of
 from hastega_magic.runtime.sources import Column
 from hastega_magic.trace import Event, Trace
 
@@ -175,7 +173,7 @@ def finish(
 ) -> None:
     """The values of the loops' statements from what the loop left; raises as `run_loops`."""
     compiled, fused, columns = execution.compiled, execution.fused, execution.columns
-    troubled = np.flatnonzero(result.status == TROUBLE)
+    troubled = blocks_of(result.status, TROUBLE)
     if len(troubled) and len(loops) > 1:
         raise Separately
     if len(troubled) and loops[0].scalars is not None:

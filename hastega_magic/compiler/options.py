@@ -72,7 +72,7 @@ class Options:
 
     def to_dict(self) -> dict[str, object]:
         """The options as the report's JSON has them."""
-        own: dict[str, object] = {each.name: getattr(self, each.name) for each in fields(self)}
+        own: dict[str, object] = dict(vars(self))
         return own | {"compare": list(self.compare), "show": list(self.show)}
 
 

@@ -8,6 +8,7 @@ blocks through a shared counter. All words are int64 or addresses.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from hastega_magic.ir.kernel import TURN_NEEDS_PYTHON, Accumulate, Guard, Kernel, Store
 from hastega_magic.ir.scan import ROW
@@ -99,7 +100,7 @@ class Layout:
         """The shared word that holds the running value of store number `number` after the blocks published so far."""
         return POSITIONS + LINE * (max(1, self.group_count) + number)
 
-    @property
+    @cached_property
     def shared_words(self) -> int:
         """Size of the shared area."""
         running = any(store.running for store in self.stores)
@@ -132,14 +133,21 @@ class Layout:
         """A packed store's part of the scratch."""
         return self.half_bytes * (2 if self.trailing else 1)
 
-    @property
+    @cached_property
     def scratch_bytes(self) -> int:
         """Scratch that a thread needs: room for the blocks that it hands over at once, of every packed store."""
         return self._packed * self.room_bytes
 
 
 def layout(kernel: Kernel) -> Layout:
-    """The layout of a kernel's words."""
+    """The layout of a kernel's words, which a kernel that runs again and again keeps."""
+    found: Layout | None = vars(kernel).get("_layout")
+    if found is None:
+        found = vars(kernel)["_layout"] = _layout(kernel)
+    return found
+
+
+def _layout(kernel: Kernel) -> Layout:
     stores = tuple(sorted(kernel.of(Store), key=lambda store: store.slot))
     masks: list[object] = []
     groups: list[int | None] = []

@@ -53,8 +53,8 @@ PREFETCH = 4096
 _GRAIN, _FEW = 32, 4
 """Blocks claimed at a time: a megabyte of each source on end, which memory likes; few of those that take long."""
 
-_PARTS = 4
-"""Parts of a block that dense results past the caches are written in side by side."""
+_PARTS, _NEAR = 4, 512
+"""Parts of a block that dense results past the caches are written in side by side, and bytes ahead in each of them."""
 
 _HEAVY = 24
 """Operations of a body beyond which fewer vectors are kept in flight."""
@@ -177,14 +177,19 @@ def _product(target: Target) -> Product:
 def folds_of(fused: Fused) -> list[list[int]]:
     """For each output the numbers of its accumulations: the value's, if it has one, then the count's, if it has one.
 
-    They are the same in every variant, because only equal statements over unlowered nodes are merged.
+    They are the same in every variant, because only equal statements over unlowered nodes are merged. The loop keeps
+    them.
     """
+    known: list[list[int]] | None = vars(fused).get("_folds")
+    if known is not None:
+        return known
     folds: list[Statement] = []
     found: list[list[int]] = []
     for output in fused.outputs:
         made = [each for each in _statements(output, 0, {}) if isinstance(each, Accumulate)]
         folds += [each for each in made if each not in folds]
         found.append([folds.index(each) for each in made])
+    vars(fused)["_folds"] = found
     return found
 
 
@@ -273,7 +278,7 @@ def _schedule(body: tuple[Statement, ...], target: Target, width: int | None, la
     if turning:
         return replace(found, grain=1)  # blocks differ in what their turns take
     if large and all(map(in_any_order, body)) and any(isinstance(each, Store) for each in body):
-        return replace(found, parts=min(_PARTS, found.in_flight), prefetch=0)
+        return replace(found, parts=min(_PARTS, found.in_flight), prefetch=_NEAR)
     return found
 
 

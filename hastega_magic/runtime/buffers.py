@@ -16,6 +16,8 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
+from hastega_magic.runtime.addresses import address_of
+
 AnyArray = npt.NDArray[Any]
 
 POOLED = 1 << 20
@@ -36,11 +38,10 @@ class _Pages:
     def __init__(self, pages: mmap.mmap, used: bool, length: int, dtype: str) -> None:
         self.pages = pages
         self.used = used
-        anchor = np.frombuffer(pages, np.uint8)
         self.__array_interface__: dict[str, Any] = {
             "shape": (length,),
             "typestr": np.dtype(dtype).str,
-            "data": (anchor.ctypes.data, False),
+            "data": (address_of(pages), False),
             "version": 3,
         }
 

@@ -13,6 +13,7 @@ from hastega_magic.ir.kernel import VIOLATED, Kernel
 from hastega_magic.ir.schedule import BLOCK
 from hastega_magic.progress import Task
 from hastega_magic.runtime import threads
+from hastega_magic.runtime.addresses import address_of
 from hastega_magic.runtime.buffers import allocate
 from hastega_magic.runtime.cpu import Program
 from hastega_magic.runtime.sources import PIECE, AnyArray, Column, TableColumn
@@ -134,16 +135,16 @@ class Launch:
         blocks = -(-(stop - start) // BLOCK) if listed is None else len(listed)
         words[abi.LENGTH], words[abi.BLOCKS], words[abi.ORIGIN] = stop - start, blocks, start
         words[abi.BLOCK_LIST] = 0 if listed is None else listed.ctypes.data
-        words[abi.STATUS] = result.status[first:].ctypes.data
-        words[abi.SHARED] = shared.ctypes.data
-        words[abi.COUNTS] = result.kept[first:].ctypes.data
+        words[abi.STATUS] = address_of(result.status) + first
+        words[abi.SHARED] = address_of(shared)
+        words[abi.COUNTS] = address_of(result.kept) + first * result.kept.strides[0]
         for number, array in enumerate(result.arrays):
             packed = plan.groups[number] is not None
             words[plan.store(number)] = (
                 array.ctypes.data + (self.ends[0] if packed else start) * array.itemsize
             )
         for number, partial in enumerate(result.partials):
-            words[plan.fold(number)] = partial[first:].ctypes.data
+            words[plan.fold(number)] = address_of(partial) + first * partial.strides[0]
         shared[abi.NEXT] = shared[abi.TURN] = shared[abi.FLAGS] = 0
         seconds = self._call(plan, program, words, shared, blocks)
         result.convert_seconds += self.clock() - began - seconds
@@ -169,10 +170,10 @@ class Launch:
         count = max(1, min(self.thread_count, blocks))
         words[abi.HANDED] = plan.handed(blocks, count)
         scratch = [np.empty(plan.scratch_bytes + abi.ALIGNMENT, np.uint8) for _ in range(count)]
-        address = ctypes.c_void_p(words.ctypes.data)
+        address = ctypes.c_void_p(address_of(words))
 
         def task(number: int) -> None:
-            program.function(address, ctypes.c_void_p(abi.aligned(scratch[number].ctypes.data)))
+            program.function(address, ctypes.c_void_p(abi.aligned(address_of(scratch[number]))))
 
         def ask_to_stop() -> None:
             shared[abi.STOP] = 1
@@ -193,7 +194,17 @@ class Launch:
         """Numbers of the blocks whose elements left what the last variant assumed."""
         assert self.result is not None
         begin, end = self.ends[0] // BLOCK, -(-self.ends[1] // BLOCK)
-        return begin + np.flatnonzero(self.result.status[begin:end] == VIOLATED).astype(np.int64)
+        return begin + blocks_of(self.result.status[begin:end], VIOLATED)
+
+
+def blocks_of(status: AnyArray, kind: int) -> AnyArray:
+    """Numbers of the blocks with that status, which mostly none has: bytes are searched in no time."""
+    if kind not in status.tobytes():
+        return _NONE
+    return np.flatnonzero(status == kind).astype(np.int64)
+
+
+_NONE = np.zeros(0, np.int64)
 
 
 def _partial_type(kind: str, type_: str) -> str:

@@ -17,6 +17,7 @@ from hastega_magic.interval import Interval
 from hastega_magic.ir.pipeline import Source, Table
 from hastega_magic.progress import task
 from hastega_magic.runtime import lists
+from hastega_magic.runtime.addresses import name_of
 from hastega_magic.runtime.buffers import allocate
 from hastega_magic.runtime.columnar import Pieces, is_columnar, memory_of, widened
 from hastega_magic.runtime.python_calls import iterated
@@ -199,7 +200,7 @@ def _numbers(data: AnyArray | Pieces, name: str, key: int) -> Column:
     """An array, or several that a loop reads as lists are: stretch by stretch."""
     if not isinstance(data, Pieces):
         return _array(data, name, key)
-    storage = STORAGES[data.dtype.name]
+    storage = STORAGES[name_of(data.dtype)]
     limits = storage.limits
     interval = None if limits is None else Interval(*limits)
     return Column(Source(name, "list", storage.scalar, interval, storage, "dense", key, len(data)), data)
@@ -212,9 +213,9 @@ def _array(data: AnyArray, name: str, key: int) -> Column:
         raise NotCompilable(f"the source is a {type(data).__name__}, a subclass with rules of its own")
     if data.ndim != 1:
         raise NotCompilable(f"the source has {data.ndim} dimensions, and its elements are arrays")
-    if data.dtype.name in COMPLEX_STORAGES:
+    if name_of(data.dtype) in COMPLEX_STORAGES:
         return _complex(data, name, key)
-    storage = STORAGES.get(data.dtype.name)
+    storage = STORAGES.get(name_of(data.dtype))
     if storage is None:
         raise NotCompilable(f"elements of type {data.dtype} are not compiled")
     native = data.dtype.isnative
@@ -228,7 +229,7 @@ def _array(data: AnyArray, name: str, key: int) -> Column:
 
 def _complex(data: AnyArray, name: str, key: int) -> Column:
     """An array of complex numbers, whose parts loops read as two arrays."""
-    pairs = COMPLEX_STORAGES[data.dtype.name]
+    pairs = COMPLEX_STORAGES[name_of(data.dtype)]
     dense = data.flags.c_contiguous and data.flags.aligned and data.dtype.isnative
     type_, storage = (FLOAT32, "float32") if pairs.scalar is FLOAT32 else (FLOAT, "float64")
     parts: list[Source] = []
