@@ -206,15 +206,15 @@ class Frame:
         if not self.joins:
             w.line(f"%elements = add i64 0, {BLOCK}")
         else:
+            # An odd number: addresses that differ by a power of two get into each other's way.
             w.line("%claimed = sub i64 %bound, %turn")
-            w.line(f"%odd = and i64 %claimed, {parts - 1}")
-            w.line("%even = icmp eq i64 %odd, 0")
+            w.line("%besides = sub i64 %claimed, 1")
+            w.line("%odd = or i64 %besides, 1")
             w.line(f"%bound.end = mul i64 %bound, {BLOCK}")
             w.line(f"%within = icmp ule i64 %bound.end, {self.length}")
-            w.line("%equal = and i1 %even, %within")
             w.line("%unlisted = xor i1 %listed, true")
-            w.line("%all = and i1 %equal, %unlisted")
-            w.line("%count = select i1 %all, i64 %claimed, i64 1")
+            w.line("%all = and i1 %within, %unlisted")
+            w.line("%count = select i1 %all, i64 %odd, i64 1")
             w.line(f"%elements = mul i64 %count, {BLOCK}")
         if parts > 1:
             w.line(f"%part = lshr i64 %elements, {parts.bit_length() - 1}")
