@@ -42,6 +42,7 @@ class Settings:
     peers: tuple[str, ...]
     repeat: int
     json: Path | None
+    idle: bool = False
 
 
 def _cores() -> int:
@@ -113,6 +114,11 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--repeat", type=_positive, default=REPEAT, metavar="R", help=f"rounds (default {REPEAT})"
     )
+    parser.add_argument(
+        "--idle",
+        action="store_true",
+        help="let the machine sleep for 20 ms before each run, and count every run",
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the rows there as JSON, too")
     return parser
 
@@ -141,6 +147,7 @@ def settings(arguments: Sequence[str] | None = None) -> Settings:
         given.peer,
         given.repeat,
         given.json,
+        given.idle,
     )
 
 
@@ -179,7 +186,13 @@ def measure(workload: Workload, asked: Settings) -> list[Row]:
             enter(name, threads, partial(peers.enter, peer, workload, n, asked.threads))
     reference = ours.reference(workload, first, asked.threads)
     rows = harness.compete(
-        workload.name, entrants, reference, n=n, repeat=asked.repeat, tolerance=workload.tolerance
+        workload.name,
+        entrants,
+        reference,
+        n=n,
+        repeat=asked.repeat,
+        tolerance=workload.tolerance,
+        idle=asked.idle,
     )
     return rows + missing
 

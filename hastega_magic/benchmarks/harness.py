@@ -23,6 +23,9 @@ FEWEST_ROUNDS = 2
 NOT_COMPARED = "not run: hastega failed, so there is nothing to compare with"
 # The spinning thread pools of other libraries are given this long to go to sleep.
 SETTLE_S = 0.02
+# A machine that has slept as long gives half its speed to memory for some milliseconds. So it is kept awake by a loop
+# meanwhile, and a run that may be as short follows one of the same entrant that does not count.
+SHORT_S = 0.1
 
 
 @dataclass(frozen=True)
@@ -78,15 +81,23 @@ class _Lap:
     kernel: list[float] = field(default_factory=list[float])
     comparison: Comparison = field(default_factory=lambda: Comparison(True))
     failure: str = ""
+    latest: float = 0.0
+    """Seconds of its last run, the one that warms up included."""
 
-    def go(self, clock: Callable[[], float], settle: float) -> object:
+    def go(self, clock: Callable[[], float], settle: float, idle: bool) -> object:
         """Run once with the clock on and note the time; the result."""
         self.entrant.prepare()
-        if settle:
+        if idle:
             time.sleep(settle)
+        else:
+            _stay_awake(settle)
+        if not idle and self.latest < SHORT_S:
+            self.entrant.run()
+            self.entrant.prepare()
         start = clock()
         result = self.entrant.run()
-        self.seconds.append(clock() - start)
+        self.latest = clock() - start
+        self.seconds.append(self.latest)
         kernel = self.entrant.kernel() if self.entrant.kernel is not None else None
         if kernel is not None:
             self.kernel.append(kernel)
@@ -94,6 +105,12 @@ class _Lap:
 
     def tired(self) -> bool:
         return len(self.seconds) >= FEWEST_ROUNDS and sum(self.seconds) >= PATIENCE_S
+
+
+def _stay_awake(seconds: float) -> None:
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end:
+        pass
 
 
 def message(error: BaseException) -> str:
@@ -112,18 +129,21 @@ def compete(
     tolerance: float = 0.0,
     clock: Callable[[], float] = time.perf_counter,
     settle: float = SETTLE_S,
+    idle: bool = False,
 ) -> list[Row]:
     """Measure `entrants`, the first being ours, over `repeat` interleaved rounds of `n` elements.
 
     `reference(m)` is our result for `m` elements, which every entrant's result must equal.  An
-    entrant that raises, or whose result differs, gets a row that says so and no times.
+    entrant that raises, or whose result differs, gets a row that says so and no times.  Before each
+    run the machine is busy for `settle` seconds, and a run of less than `SHORT_S` seconds follows one
+    that does not count; with `idle` it sleeps as long instead, and every run counts.
     """
     laps = [_Lap(entrant) for entrant in entrants]
     for lap in laps:
         if laps[0].failure:
             lap.failure = NOT_COMPARED
         else:
-            _warm_up(lap, reference, tolerance)
+            _warm_up(lap, reference, tolerance, clock)
     running = [lap for lap in laps if not lap.failure]
     collecting = gc.isenabled()
     gc.collect()
@@ -134,7 +154,7 @@ def compete(
                 if lap.failure or lap.tired():
                     continue
                 try:
-                    lap.go(clock, settle)
+                    lap.go(clock, settle, idle)
                 except Exception as error:
                     lap.failure = message(error)
     finally:
@@ -143,10 +163,14 @@ def compete(
     return _rows(workload, laps, n, repeat)
 
 
-def _warm_up(lap: _Lap, reference: Callable[[int], object], tolerance: float) -> None:
+def _warm_up(
+    lap: _Lap, reference: Callable[[int], object], tolerance: float, clock: Callable[[], float]
+) -> None:
     try:
         lap.entrant.prepare()
+        start = clock()
         result = lap.entrant.run()
+        lap.latest = clock() - start
         lap.comparison = compare(result, reference(lap.entrant.n), tolerance)
     except Exception as error:
         lap.failure = message(error)

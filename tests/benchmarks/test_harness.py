@@ -132,7 +132,7 @@ def test_garbage_collection_waits_and_a_time_of_zero_has_no_ratio():
     entrant = Entrant("hastega", 10, 1, lambda: seen.append(gc.isenabled()))
     [row] = compete("w", [entrant], always(None), n=10, repeat=1, clock=clock, settle=0)
     assert row.ratio is None
-    assert seen == [True, False]
+    assert seen == [True, False, False]
     assert gc.isenabled()
 
 
@@ -165,3 +165,30 @@ def test_compare(result: object, expected: object, tolerance: float, equal: bool
 def test_compare_names_the_first_difference_and_the_closeness():
     assert compare([1, 2, 3], [1, 5, 6]).note == "element 1: 2 is not 5"
     assert compare(1.0, 1.0 + 4.5e-16, 1e-12).note == "equal to 4e-16"
+
+
+def test_a_short_run_follows_one_that_does_not_count():
+    clock = Clock()
+    entrants = [
+        clock.entrant("hastega", [0.09, 0.08, 0.01, 0.07, 0.02], 5),
+        clock.entrant("c", [0.1, 1, 2], 5),
+    ]
+    ours, c = compete("w", entrants, always(5), n=10, repeat=2, clock=clock, settle=0)
+    assert ours.median_s == pytest.approx(0.015)
+    assert c.median_s == pytest.approx(1.5)
+    assert clock.calls == ["hastega", "c", "hastega", "hastega", "c", "hastega", "hastega", "c"]
+
+
+def test_idle_counts_every_run():
+    clock = Clock()
+    (row,) = compete(
+        "w",
+        [clock.entrant("hastega", [0.09, 0.01, 0.03], 5)],
+        always(5),
+        n=10,
+        repeat=2,
+        clock=clock,
+        settle=0,
+        idle=True,
+    )
+    assert row.median_s == pytest.approx(0.02)
