@@ -64,6 +64,8 @@ class BlockEnd:
             second = w.let(f"getelementptr i64, ptr {where}, i64 1")
             if fold.statement.wide:
                 low = fold.across(w, [final.folds[number][0][1]])
+                counted = w.let(f"shl i64 {value}, 32")
+                low = w.let(f"sub i64 {low}, {counted}")
             else:
                 low = w.let(f"and i64 {value}, {(1 << 32) - 1}")
                 value = w.let(f"ashr i64 {value}, 32")

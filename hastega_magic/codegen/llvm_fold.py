@@ -80,7 +80,8 @@ class Fold:
     def registers(self) -> list[Register]:
         """Loop-carried vectors per vector in flight (tree folds keep their lanes apart).
 
-        A wide sum has two, as has a product of ints: its low words, and what is beyond them.
+        A wide sum has two, of the values shifted right by 32 and of the values, which wraps: a block's sum is less than
+        2^44 beyond what the first says, so the two tell it. So has a product of ints: its low words, and what is beyond.
         """
         if self.kind == "count" and self.statement.mask is None:
             return []
@@ -106,10 +107,9 @@ class Fold:
             neutral = splat(self.element, self.identity)
             value = writer.let(f"select {body.vector('i1')} {mask}, {vector} {value}, {vector} {neutral}")
         if self.statement.wide:
-            low = writer.let(f"and {vector} {value}, {splat('i64', (1 << 32) - 1)}")
             high = writer.let(f"ashr {vector} {value}, {splat('i64', 32)}")
             return [
-                writer.let(f"add {vector} {old}, {new}") for old, new in zip(state, (high, low), strict=True)
+                writer.let(f"add {vector} {old}, {new}") for old, new in zip(state, (high, value), strict=True)
             ], None
         if self.multiplies_ints:
             return self._times(body.at_lanes(self.lanes), state, value)
