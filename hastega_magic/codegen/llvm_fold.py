@@ -81,7 +81,7 @@ class Fold:
         """Loop-carried vectors per vector in flight (tree folds keep their lanes apart).
 
         A wide sum has two, of the values shifted right by 32 and of the values, which wraps: a block's sum is less than
-        2^44 beyond what the first says, so the two tell it. So has a product of ints: its low words, and what is beyond.
+        2^44 beyond what the first says, so the two tell it. So has a product of ints: low words, what is beyond.
         """
         if self.kind == "count" and self.statement.mask is None:
             return []
@@ -109,7 +109,8 @@ class Fold:
         if self.statement.wide:
             high = writer.let(f"ashr {vector} {value}, {splat('i64', 32)}")
             return [
-                writer.let(f"add {vector} {old}, {new}") for old, new in zip(state, (high, value), strict=True)
+                writer.let(f"add {vector} {old}, {new}")
+                for old, new in zip(state, (high, value), strict=True)
             ], None
         if self.multiplies_ints:
             return self._times(body.at_lanes(self.lanes), state, value)

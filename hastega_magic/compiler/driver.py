@@ -18,6 +18,7 @@ from hastega_magic.compiler.execute import Execution, Separately
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Group, Outcome
 from hastega_magic.compiler.pairs import pairs_of
+from hastega_magic.compiler.places import over_places
 from hastega_magic.compiler.probe import found
 from hastega_magic.compiler.reach import within_reach
 from hastega_magic.compiler.run import run_loops
@@ -164,6 +165,8 @@ class Driver:
             self._draw(run, cast("Iterator[object]", value))
             return
         run.value = value = iterable(value)
+        if self._by_places(run):
+            return
         try:
             loop, reason, workspace = self._longest(
                 bound, value, rest if self.options.fuse else rest[:1], self.varying | bound.varying
@@ -183,6 +186,19 @@ class Driver:
                 self._left_to_python(run, run.waiting or reason or Reason("it has no compiled form"))
             else:
                 self._run_loop(run, loop, workspace, reason)
+
+    def _by_places(self, run: UnderWay) -> bool:
+        """Windows or chunks of many elements, as a loop over their places; whether there are such, and it could."""
+        if not self.options.fuse or (found := over_places(run.bound, run.value, run.rest)) is None:
+            return False
+        bound, places = found
+        with contextlib.suppress(BeyondInt64, NotCompilable):
+            loop, reason, workspace = self._longest(bound, places, bound.stages, frozenset())
+            if loop is not None:
+                run.bound, run.value, run.rest = bound, places, list(bound.stages)
+                self._run_loop(run, loop, workspace, reason)
+                return True
+        return False
 
     def _draw(self, run: UnderWay, source: Iterator[object]) -> None:
         """Loops over chunks of an iterator's elements, or Python, one element after the other."""

@@ -17,6 +17,7 @@ from hastega_magic.ir.expr import Expr, const
 from hastega_magic.ops import Op, op_of_callable
 from hastega_magic.syntax import arithmetic, complex_numbers, library
 from hastega_magic.syntax.graph import Graph
+from hastega_magic.syntax.neighbours import Neighbours
 from hastega_magic.syntax.sums import product_of_tuple, sum_of_tuple
 from hastega_magic.syntax.values import Known, Nested, Range, Rule, Symbolic, is_none, known, number
 from hastega_magic.types import FLOAT, FLOAT64, INT, Complex
@@ -195,6 +196,8 @@ def _len(graph: Graph, args: Sequence[Symbolic]) -> Symbolic:
         from hastega_magic.syntax.iterate import range_length  # which evaluates calls with this module
 
         return range_length(graph, given)
+    if isinstance(value.value, Neighbours):
+        return value.value.length
     return graph.length(value)
 
 

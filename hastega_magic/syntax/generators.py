@@ -22,6 +22,7 @@ import numpy as np
 from hastega_magic.errors import NotCompilable
 from hastega_magic.ir.expr import Value, const
 from hastega_magic.syntax.graph import Graph
+from hastega_magic.syntax.neighbours import Neighbours
 from hastega_magic.syntax.sums import COMPENSATED, added, product, totalled
 from hastega_magic.syntax.values import (
     Known,
@@ -122,11 +123,16 @@ def _goes_through(frame: Frame, node: ast.expr) -> bool:
     if isinstance(node, ast.Call):
         function = frame.evaluate(node.func)
         return isinstance(function, Known) and any(function.value is each for each in _ITERABLES)
+    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice):
+        if not _goes_through(frame, node.value):
+            return False
+        value = frame.evaluate(node.value)
+        return isinstance(value, Known) and isinstance(value.value, Neighbours)
     if not isinstance(node, (ast.Name, ast.Attribute)):
         return False
     value = frame.evaluate(node)
     held = value.value if isinstance(value, Known) else None
-    return isinstance(held, (Range, builtins.range, np.ndarray))
+    return isinstance(held, (Range, builtins.range, np.ndarray, Neighbours))
 
 
 _ITERABLES: tuple[object, ...] = (builtins.range, builtins.zip, builtins.enumerate, builtins.reversed)

@@ -250,6 +250,12 @@ class Graph:
             return Complex(self._item(part, index) for part in parts)
         return self._item(table, index)
 
+    def element(self, table: Known, place: Expr) -> Symbolic:
+        """An element of an array that is gone through, by a number that is not negative."""
+        parts = [self.env.table(part.name, part.value) for part in self._parts(table)]
+        found = [make("gather", leaf("table", type_, slot), place) for slot, type_ in parts]
+        return found[0] if len(found) == 1 else Complex(found)
+
     def _parts(self, table: Known) -> tuple[Known, ...]:
         """The arrays of real numbers that a captured array is made of: itself, or two of a complex one."""
         held: Any = table.value

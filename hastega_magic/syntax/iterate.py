@@ -17,6 +17,7 @@ from hastega_magic.ir.expr import Expr, const, convert, is_const
 from hastega_magic.syntax.expressions import Frame
 from hastega_magic.syntax.functions import described
 from hastega_magic.syntax.graph import Graph
+from hastega_magic.syntax.neighbours import Neighbours
 from hastega_magic.syntax.values import Known, Range, Symbolic, items_in, number
 from hastega_magic.types import BOOL, INT, Complex
 
@@ -44,6 +45,8 @@ class Items:
     step: int = 1
     item: Callable[[Expr], Symbolic] = _itself
     parts: tuple[Items, ...] = ()
+    some: bool = False
+    """Whether there is an item, whatever the ends are."""
 
     @property
     def ends(self) -> Iterator[Expr]:
@@ -91,6 +94,10 @@ def _items(frame: Frame, iterable: ast.expr) -> Items:
         held = cast(Any, value.value)
         if isinstance(held, Range):
             return Items(None, held.start, held.stop, held.step)
+        if isinstance(held, Neighbours):
+            beside = held
+            some = not is_const(beside.length)  # a last chunk has fewer, but not none
+            return Items(None, const(0), beside.length, 1, lambda at: beside.item(frame.graph, at), some=some)
         if isinstance(held, builtins.range):
             return Items(None, const(held.start), const(held.stop), held.step)
         if isinstance(held, np.ndarray) and cast("np.ndarray[Any, Any]", held).ndim == 1:

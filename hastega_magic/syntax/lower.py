@@ -19,6 +19,7 @@ from hastega_magic.syntax.expressions import Frame
 from hastega_magic.syntax.flow import Flow
 from hastega_magic.syntax.functions import ast_of, described, name_of, spreads
 from hastega_magic.syntax.graph import Environment, Graph
+from hastega_magic.syntax.neighbours import Over, neighbours, spelled
 from hastega_magic.syntax.values import Known, Nested, Partly, Poison, Symbolic, known
 from hastega_magic.types import Complex, ScalarType
 
@@ -103,7 +104,11 @@ def _lowered(
         arguments = parts if parts and spreads(function, len(parts)) else (element,)
     graph = Graph(env, _inline)
     try:
-        if isinstance(function, FunctionType):
+        if isinstance(function, Over):
+            (place,) = arguments
+            items = neighbours(graph, function, cast(Expr, place))
+            result = _inline(graph, spelled(function.function), (items,), {}, predicate=predicate)
+        elif isinstance(function, FunctionType):
             result = _inline(graph, function, arguments, {}, predicate=predicate)
         else:
             result = call(graph, Known(function, name_of(function)), arguments, {})
@@ -112,7 +117,7 @@ def _lowered(
         value = _numbers(result, name_of(function))
     except RecursionError:
         raise NotCompilable(f"`{name_of(function)}` is nested too deeply") from None
-    text, span = _place(function, env)
+    text, span = _place(function.function if isinstance(function, Over) else function, env)
     return Fn(element, value, tuple(graph.effects), text, span, graph.spans)
 
 

@@ -13,7 +13,7 @@ from hastega_magic.syntax.cell import StageSite
 from hastega_magic.syntax.joining import Cut, Loop, count, ends, positive
 from hastega_magic.syntax.lower import lower
 
-_WIDEST = 64
+WIDEST = 64
 """Elements of a window or chunk that are handled side by side."""
 
 
@@ -101,8 +101,9 @@ def chunk(loop: Loop, site: StageSite, given: Mapping[str, Any]) -> None:
 
 def _neighbours(loop: Loop, site: StageSite, size: int) -> None:
     """An element becomes a tuple of those from it on."""
-    if size > _WIDEST:
-        raise NotCompilable(f"`{site.name}` of {size} elements is left to Python: {_WIDEST} are compiled")
+    if size > WIDEST:
+        more = f"{WIDEST} are compiled, and more where `map` follows"
+        raise NotCompilable(f"`{site.name}` of {size} elements is left to Python: {more}")
     if loop.length() < size and loop.fallible:
         raise NotCompilable("Python evaluates elements of which there are too few")
     nodes = [

@@ -6,11 +6,12 @@ import ast
 from typing import TYPE_CHECKING, cast
 
 from hastega_magic.errors import NotCompilable
-from hastega_magic.ir.expr import Expr, const, is_const
+from hastega_magic.ir.expr import Expr, const, convert, is_const
 from hastega_magic.syntax.functions import described
 from hastega_magic.syntax.graph import Graph
+from hastega_magic.syntax.neighbours import Neighbours
 from hastega_magic.syntax.values import Known, Symbolic, captured_tuple, number, required
-from hastega_magic.types import Complex
+from hastega_magic.types import INT, Complex
 
 if TYPE_CHECKING:
     from hastega_magic.syntax.expressions import Frame
@@ -28,6 +29,13 @@ def subscript(frame: Frame, value: Symbolic, index: ast.expr) -> Symbolic:
         return _part(frame, items, index)
     if isinstance(value, tuple) and not isinstance(value, Complex):
         return _part(frame, value, index)
+    if isinstance(value, Known) and isinstance(value.value, Neighbours):
+        if isinstance(index, ast.Slice):
+            return Known(value.value.part(frame.graph, _bounds(frame, index)), value.name)
+        place = number(frame.evaluate(index))
+        if not place.type.is_integral:
+            raise NotCompilable("a tuple is subscripted with a float")
+        return value.value.some_item(frame.graph, convert(place, INT))
     if isinstance(value, Known):
         if isinstance(index, (ast.Slice, ast.Tuple)):
             raise NotCompilable(f"a slice of `{value.name}` is taken")
@@ -42,8 +50,7 @@ def _part(frame: Frame, items: tuple[Symbolic, ...], index: ast.expr) -> Symboli
     """An element or a slice of a tuple, by constants; what is left out was evaluated all the same."""
     frame.graph.keep(items)
     if isinstance(index, ast.Slice):
-        bounds = [part and _constant_index(frame, part) for part in (index.lower, index.upper, index.step)]
-        return items[slice(*bounds)]
+        return items[_bounds(frame, index)]
     where = frame.evaluate(index)
     if isinstance(where, Expr) and where.type.is_integral and not is_const(where):
         return _some_part(frame.graph, items, where)
@@ -51,6 +58,10 @@ def _part(frame: Frame, items: tuple[Symbolic, ...], index: ast.expr) -> Symboli
     if not -len(items) <= place < len(items):
         raise NotCompilable("a tuple is subscripted beyond its end")
     return items[place]
+
+
+def _bounds(frame: Frame, index: ast.Slice) -> slice:
+    return slice(*(part and _constant_index(frame, part) for part in (index.lower, index.upper, index.step)))
 
 
 def _some_part(graph: Graph, items: tuple[Symbolic, ...], place: Expr) -> Symbolic:

@@ -113,6 +113,8 @@ class Turns:
             return found
         assert self.items is not None
         assert place is not None
+        if self.items.some and place is self.items.start:
+            return TRUE
         return graph.make("lt" if self.items.step > 0 else "gt", place, self.items.stop)
 
     # The loop itself

@@ -1,0 +1,133 @@
+"""Windows and chunks of many elements: a loop over places that gives what Python gives for each tuple."""
+
+from __future__ import annotations
+
+import array
+import math
+
+import numpy as np
+import pytest
+
+from hastega_magic.compiler.options import Options
+from hastega_magic.session import Session
+
+RNG = np.random.default_rng(11)
+SOURCES = {
+    "float64": RNG.standard_normal(1003),
+    "float32": RNG.standard_normal(1003).astype(np.float32),
+    "int64": RNG.integers(-1000, 1000, 1003),
+    "big": RNG.integers(-(2**61), 2**61, 1003),
+    "uint8": RNG.integers(0, 255, 1003).astype(np.uint8),
+    "bool": RNG.random(1003) > 0.3,
+    "complex128": RNG.standard_normal(1003) + 1j * RNG.standard_normal(1003),
+    "strided": RNG.standard_normal(3009)[::3],
+    "swapped": RNG.integers(-1000, 1000, 1003).astype(">i4"),
+    "ints": [int(each) for each in RNG.integers(-1000, 1000, 1003)],
+    "floats": [float(each) for each in RNG.standard_normal(1003)],
+    "range": range(5, 1008),
+    "array": array.array("d", RNG.standard_normal(1003)),
+}
+STAGES = ["window(100)", "window(65)", "chunk(100)", "chunk(59 * 17)", "chunk(1003)"]
+FUNCTIONS = {
+    "sum": "sum", "mean": "lambda w: sum(w) / len(w)", "ends": "lambda w: (w[0], w[-1])",
+    "squares": "lambda w: sum(v * v for v in w)", "half": "lambda w: sum(w[10:50])",
+}  # fmt: skip
+ORDERED = {"min": "min", "max": "max", "loop": "first_above", "spread": "lambda w: max(w) - min(w)"}
+DEFINED = """
+def first_above(w):
+    for number, v in enumerate(w):
+        if v > 0:
+            return number
+    return -1
+"""
+
+
+def run(cell: str, on: str, names: dict[str, object]) -> tuple[object, Session]:
+    session = Session({**names, "math": math}, Options(on=on, threads=2, baseline=False))
+    session.run_cell(cell)
+    return session.namespace.get("t"), session
+
+
+def same(found: object, expected: object) -> bool:
+    a, b = np.asarray(found), np.asarray(expected)
+    return type(found) is type(expected) and a.dtype == b.dtype and np.array_equal(a, b)
+
+
+CASES = [
+    (source, function, stage)
+    for source in SOURCES
+    for function in (FUNCTIONS | ORDERED)
+    for stage in STAGES
+    if not (source == "complex128" and function in ORDERED)  # they have no order
+    and not (function == "half" and stage == "chunk(100)")  # a slice of a last, shorter one is left to Python
+]
+
+
+@pytest.mark.filterwarnings("ignore::hastega_magic.errors.IntegerOverflowWarning")
+@pytest.mark.parametrize(("source", "function", "stage"), CASES)
+def test_what_python_gives(source, function, stage):
+    cell = f"{DEFINED}t = xs |> {stage} |> map({(FUNCTIONS | ORDERED)[function]})"
+    names = {"xs": SOURCES[source]}
+    found, session = run(cell, "parallel", names)
+    assert same(found, run(cell, "python", names)[0])
+    if source != "big":
+        (pipeline,) = session.last_report.pipelines
+        assert not pipeline.barriers
+
+
+def test_a_loop_goes_on_behind():
+    xs = SOURCES["float64"]
+    cell = "t = xs |> map(lambda x: x * 2) |> window(80) |> map(max) |> filter(lambda m: m > 5) |> sum"
+    found, session = run(cell, "parallel", {"xs": xs})
+    assert found == pytest.approx(run(cell, "python", {"xs": xs})[0], rel=1e-12)
+    assert not session.last_report.pipelines[0].barriers
+
+
+@pytest.mark.parametrize("stage", ["window(2000)", "chunk(2000)", "window(100)", "chunk(100)"])
+@pytest.mark.parametrize("length", [0, 1, 99, 100, 101, 1003])
+def test_fewer_elements_than_a_window(stage, length):
+    xs = SOURCES["int64"][:length]
+    cell = f"t = xs |> {stage} |> map(sum)"
+    assert same(run(cell, "parallel", {"xs": xs})[0], run(cell, "python", {"xs": xs})[0])
+
+
+def test_an_element_that_raises():
+    xs = np.ones(500)
+    xs[321] = 0
+    cell = "t = xs |> window(100) |> map(lambda w: 1 / w[50])"
+    with pytest.raises(ZeroDivisionError):
+        run(cell, "parallel", {"xs": xs})
+    with pytest.raises(IndexError):
+        run("t = xs |> window(100) |> map(lambda w: w[k])", "parallel", {"xs": xs, "k": 100})
+
+
+@pytest.mark.filterwarnings("ignore::hastega_magic.errors.IntegerOverflowWarning")
+def test_sums_beyond_int64_are_exact():
+    xs = np.full(300, 2**62)
+    found, _ = run("t = xs |> chunk(100) |> map(sum) |> to_list", "parallel", {"xs": xs})
+    assert found == [100 * 2**62] * 3
+
+
+def test_what_is_left_to_python_says_so():
+    xs = SOURCES["float64"]
+    for rest in ("map(sorted)", "filter(any)", "map(lambda w: np.mean(w))", "count"):
+        cell = f"import numpy as np\nt = xs |> window(100) |> {rest}"
+        found, session = run(cell, "parallel", {"xs": xs})
+        assert same(found, run(cell, "python", {"xs": xs})[0])
+        assert session.last_report.pipelines[0].barriers
+
+
+def test_devices_and_baselines():
+    pytest.importorskip("pyopencl")
+    xs = SOURCES["int64"]
+    cell = "t = xs |> window(100) |> map(sum)"
+    assert same(run(cell, "opencl", {"xs": xs})[0], run(cell, "python", {"xs": xs})[0])
+
+
+def test_the_report_has_baselines_and_the_text():
+    xs = np.arange(20000.0)
+    session = Session({"xs": xs}, Options(on="parallel", threads=2))
+    session.run_cell("t = xs |> window(100) |> map(lambda w: sum(w) / 100)")
+    (pipeline,) = session.last_report.pipelines
+    assert any(each.equal for each in pipeline.baselines)
+    assert "window(100) |> map" in session.last_report.to_dict()["cell"]["source"]
