@@ -17,7 +17,7 @@ from hastega_magic.compiler.drawn import Drawing, iterable
 from hastega_magic.compiler.execute import Execution, Separately
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Group, Outcome
-from hastega_magic.compiler.pairs import pairs_of
+from hastega_magic.compiler.over_pairs import of_pairs
 from hastega_magic.compiler.places import over_places
 from hastega_magic.compiler.probe import found
 from hastega_magic.compiler.reach import within_reach
@@ -202,7 +202,7 @@ class Driver:
 
     def _draw(self, run: UnderWay, source: Iterator[object]) -> None:
         """Loops over chunks of an iterator's elements, or Python, one element after the other."""
-        unpaired = self._of_pairs(run, source)
+        unpaired = of_pairs(self, run, source)
         if unpaired is None:
             return
         drawing = Drawing(run.bound, run.rest, self.options, self.filename, self.trace, source)
@@ -226,30 +226,6 @@ class Driver:
             self._warn(drawing.warned, run.bound)
         self.trace.add("why", text=drawing.told(why))
         run.goes_on(value, [])
-
-    def _of_pairs(self, run: UnderWay, source: Iterator[object]) -> str | None:
-        """Loops over the sequences of a `zip` or `enumerate`; why not ("": it is none), or None where that is done."""
-        pairs = pairs_of(source, run.rest)
-        if pairs is None:
-            return ""
-        inner, said = UnderWay(run.bound, pairs.source, list(pairs.stages)), len(self.trace.events)
-        options, pictures = replace(self.options, strict=True), Pictures(not self.options.quiet)
-        attempt = replace(self, options=options, scalars=pairs.scalars, pictures=pictures)
-        try:
-            while inner.rest:
-                attempt.go_on(inner)
-            value = pairs.value(inner.value, inner.loops)
-        except Exception as error:
-            del self.trace.events[said:]
-            return str(error).partition(" is not compiled: ")[2] or "an element raised, or needs Python"
-        pairs.exhaust()
-        self.trace.add(
-            "why", text="The source is an iterator over sequences, which the loop reads side by side."
-        )
-        self.pictures, run.first, run.workspace = attempt.pictures, inner.first, inner.workspace
-        run.execution, run.loops, run.texts = inner.execution, inner.loops, inner.texts
-        run.goes_on(value, [])
-        return None
 
     def _left_to_python(self, run: UnderWay, reason: Reason) -> None:
         stages = together(run.rest)
