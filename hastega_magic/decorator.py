@@ -102,6 +102,7 @@ def _decorated(function: Any, options: Options) -> Any:
     if isinstance(function, (staticmethod, classmethod)):
         inner: Any = cast("staticmethod[..., Any]", function).__func__
         return type(cast(Any, function))(_decorated(inner, options))
+    function = _as_written(function)
     if not isinstance(function, FunctionType):
         raise TypeError(f"hastega() takes a function written in Python, not {name_of(function)!r}")
     calls: Calls
@@ -120,7 +121,18 @@ def _decorated(function: Any, options: Options) -> Any:
             f'the explicit form has the option: pipe(xs, int_mode="{options.int_mode}")'
         )
     cast(Any, made).explain = calls.report
+    vars(made)[_MADE] = made.__code__, function
     return made
+
+
+_MADE = "__hastega_made__"
+"""An attribute of compiled functions: their code, and the function as it was. Wrappers that copy it have other code."""
+
+
+def _as_written(function: Any) -> Any:
+    """The function that was decorated before, with any options."""
+    code, written = getattr(function, "__dict__", {}).get(_MADE, (None, None))
+    return written if code is not None and getattr(function, "__code__", None) is code else function
 
 
 def _why(error: Exception) -> str:
@@ -182,7 +194,10 @@ def _code_of(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, function
         inner = ast.ClassDef(owner, [], [], [inner], [])
     free = [name for name in (*old.co_freevars, *_HOOKS) if name != "__class__"]
     parameters = ast.arguments([], [ast.arg(name) for name in free], None, [], [], None, [])
-    factory = ast.FunctionDef("__hastega_factory__", parameters, [inner], [])
+    # What stands in the factory is a local of it; for the function it is global, unless it has a cell of that name.
+    named = owner or ("" if isinstance(node, ast.Lambda) else node.name)
+    outside: list[ast.stmt] = [ast.Global([named])] if named and named not in free else []
+    factory = ast.FunctionDef("__hastega_factory__", parameters, [*outside, inner], [])
     module = ast.fix_missing_locations(ast.Module([ast.copy_location(factory, node)], []))
     flags = old.co_flags & functools.reduce(int.__or__, _future_flags())
     compiled = compile(module, old.co_filename, "exec", flags, dont_inherit=True)

@@ -18,7 +18,7 @@ from hastega_magic.compiler.execute import Execution, Separately
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Group, Outcome
 from hastega_magic.compiler.over_pairs import of_pairs
-from hastega_magic.compiler.places import over_places
+from hastega_magic.compiler.places import over_fields, over_places
 from hastega_magic.compiler.probe import found
 from hastega_magic.compiler.reach import within_reach
 from hastega_magic.compiler.run import run_loops
@@ -165,7 +165,7 @@ class Driver:
             self._draw(run, cast("Iterator[object]", value))
             return
         run.value = value = iterable(value)
-        if self._by_places(run):
+        if self._otherwise(run):
             return
         try:
             loop, reason, workspace = self._longest(
@@ -187,15 +187,18 @@ class Driver:
             else:
                 self._run_loop(run, loop, workspace, reason)
 
-    def _by_places(self, run: UnderWay) -> bool:
-        """Windows or chunks of many elements, as a loop over their places; whether there are such, and it could."""
-        if not self.options.fuse or (found := over_places(run.bound, run.value, run.rest)) is None:
+    def _otherwise(self, run: UnderWay) -> bool:
+        """Loops over what stands for the source and its first stages; whether there is such, and it could."""
+        read = (over_places(run.bound, run.value, run.rest), over_fields(run.bound, run.value, run.rest))
+        found = next(filter(None, read), None)
+        if not self.options.fuse or found is None:
             return False
-        bound, places = found
+        bound, source = found
         with contextlib.suppress(BeyondInt64, NotCompilable):
-            loop, reason, workspace = self._longest(bound, places, bound.stages, frozenset())
-            if loop is not None:
-                run.bound, run.value, run.rest = bound, places, list(bound.stages)
+            loop, reason, workspace = self._longest(bound, source, bound.stages, frozenset())
+            more = len(bound.stages) - len(run.rest)  # what only reads the source otherwise is no gain
+            if loop is not None and len(loop.stages) > more:
+                run.bound, run.value, run.rest = bound, source, list(bound.stages)
                 self._run_loop(run, loop, workspace, reason)
                 return True
         return False

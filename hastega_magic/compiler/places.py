@@ -1,4 +1,4 @@
-"""Windows and chunks of many elements, with a function over each: a loop over their places."""
+"""What loops read in another form: windows and chunks of many elements by their places, tuples field by field."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from hastega_magic.runtime.python_calls import elements, over_tuples
 from hastega_magic.syntax.build import BoundStage
 from hastega_magic.syntax.neighbours import Over
 from hastega_magic.syntax.rules_order import WIDEST
+from hastega_magic.syntax.site import StageSite
 from hastega_magic.syntax.stages import STAGES
 
 _LONGEST_RANGE = 1 << 24
@@ -44,6 +45,20 @@ def over_places(bound: Bound, value: object, stages: Sequence[BoundStage]) -> tu
     return replace(bound, source=places, stages=(joined, *stages[2:]), varying=frozenset()), places
 
 
+def over_fields(bound: Bound, value: object, stages: Sequence[BoundStage]) -> tuple[Bound, object] | None:
+    """The statement over an array of tuples, a result of a pipeline, as one over its fields side by side."""
+    if type(value) is not np.ndarray or not stages:
+        return None
+    array = cast("np.ndarray[Any, Any]", value)
+    fields = array.dtype.names or ()
+    if array.ndim != 1 or len(fields) < 2 or any(array.dtype[name].kind not in "biuf" for name in fields):
+        return None
+    first, *others = (array[name] for name in fields)
+    text = f"zip({', '.join(fields[1:])})"
+    zipped = BoundStage(StageSite("zip", text, bound.site.source_span, known=True), None, tuple(others))
+    return replace(bound, source=first, stages=(zipped, *stages), varying=frozenset()), first
+
+
 def _sequence(value: object) -> Sequence[Any] | None:
     """What loops can read at any place."""
     if type(value) is range:
@@ -59,4 +74,4 @@ def _sequence(value: object) -> Sequence[Any] | None:
     return cast("Sequence[Any]", value) if type(value) in (list, tuple, array.array) else None
 
 
-__all__ = ["over_places"]
+__all__ = ["over_fields", "over_places"]

@@ -297,7 +297,10 @@ def _same(element: ast.expr, target: ast.expr) -> bool:
 
 def _check(body: ast.expr, names: frozenset[str]) -> None:
     """NoPipeline where it can be seen that no compiled form exists, so that nothing is tried at run time."""
+    consumed = {id(node.args[0]) for node in ast.walk(body) if isinstance(node, ast.Call) and node.args}
     for node in ast.walk(body):
+        if isinstance(node, ast.GeneratorExp) and id(node) in consumed:
+            continue  # which functions compile
         if isinstance(node, _NOT_NUMBERS):
             raise NoPipeline(_WHY.get(type(node), "a comprehension stands in it"))
         if isinstance(node, ast.Constant) and not isinstance(node.value, (bool, int, float)):

@@ -131,3 +131,43 @@ def test_the_report_has_baselines_and_the_text():
     (pipeline,) = session.last_report.pipelines
     assert any(each.equal for each in pipeline.baselines)
     assert "window(100) |> map" in session.last_report.to_dict()["cell"]["source"]
+
+
+TUPLES = [
+    "p |> map(lambda a, b: a * b) |> sum", "p |> filter(lambda e: e[0] > 5) |> map(lambda a, b: a + b)", "p |> take(5)",
+    "p |> map(lambda a, b: (b, a))", "p |> enumerate |> map(lambda i, e: i + e[1])", "p |> count", "p |> first",
+    "p |> reverse |> map(lambda e: e[0]) |> to_list", "p |> max", "p |> zip(p) |> map(lambda a, b: a[0] + b[1])",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("rest", TUPLES)
+def test_an_array_of_tuples_is_read_field_by_field(rest):
+    p = np.zeros(600, dtype=[("x", "i4"), ("y", "f8")])
+    p["x"], p["y"] = np.arange(600), SOURCES["float64"][:600]
+    found, _ = run(f"t = {rest}", "parallel", {"p": p})
+    expected, _ = run(f"t = {rest}", "python", {"p": p})
+    if isinstance(expected, float):
+        assert found == pytest.approx(expected, rel=1e-12)
+    else:
+        assert same(found, expected)
+
+
+def test_a_pipelines_own_tuples_go_on():
+    cell = "p = xs |> zip(fs)\nprint(len(p))\nt = p |> map(lambda a, b: a * b)"
+    found, session = run(cell, "parallel", {"xs": SOURCES["int64"], "fs": SOURCES["float64"]})
+    assert same(found, SOURCES["int64"] * SOURCES["float64"])
+    assert not session.last_report.pipelines[-1].barriers
+
+
+def test_generators_that_a_comprehension_uses_up():
+    names = {"xs": list(range(300)), "ys": np.arange(5)}
+    texts = [
+        "[sum(i * i for i in range(x % 10)) for x in xs]", "[sum(k for k in (1, 2)) for x in xs]",
+        "sum(1 for x in xs if all(x % d for d in range(2, x)))", "[max(min(j, x) for j in ys) for x in xs]",
+    ]  # fmt: skip
+    for text in texts:
+        found, _ = run(f"t = {text}", "parallel", names)
+        expected = eval(text, dict(names))
+        assert (found, type(found)) == (expected, type(expected))
+        if isinstance(found, list):
+            assert [*map(type, found)] == [*map(type, expected)]

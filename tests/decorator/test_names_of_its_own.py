@@ -1,0 +1,95 @@
+"""Functions of a module that name themselves or their class, and functions that are decorated twice."""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import sys
+from types import ModuleType
+
+import pytest
+
+from hastega_magic import hastega
+
+TEXT = """
+from hastega_magic import hastega
+
+@hastega
+def halved(xs):
+    return xs if len(xs) < 300 else halved([x + 1 for x in xs][: len(xs) // 2])
+
+halved.limit = 7
+
+@hastega
+def limited(xs):
+    return [x for x in xs if x * 2 < limited.limit]
+
+limited.limit = 7
+
+class Scale:
+    factor = 3
+
+    @hastega
+    def by(self, xs):
+        return [x * Scale.factor for x in xs]
+
+    @hastega
+    def __hidden(self, xs):
+        return [x * self.__class__.factor for x in xs]
+
+    def hidden(self, xs):
+        return self.__hidden(xs)
+
+    @staticmethod
+    @hastega
+    def shrunk(xs):
+        return Scale.shrunk([x for x in xs if x > 5]) if len(xs) > 10 else [x + 1 for x in xs]
+"""
+
+
+@pytest.fixture
+def module(tmp_path) -> ModuleType:
+    path = tmp_path / "of_its_own.py"
+    path.write_text(TEXT)
+    spec = importlib.util.spec_from_file_location("of_its_own", path)
+    made = importlib.util.module_from_spec(spec)
+    sys.modules["of_its_own"] = made
+    spec.loader.exec_module(made)
+    yield made
+    del sys.modules["of_its_own"]
+
+
+def test_a_function_calls_itself(module):
+    xs = list(range(1000))
+    assert module.halved(xs) == [x + 2 for x in xs[:250]]
+    assert module.limited([1, 2, 3, 4]) == [1, 2, 3]
+
+
+def test_a_method_names_its_class(module):
+    scale = module.Scale()
+    assert scale.by([1, 2]) == [3, 6]
+    assert scale.hidden([1, 2]) == [3, 6]
+    assert module.Scale.shrunk(list(range(12))) == [7, 8, 9, 10, 11, 12]
+
+
+def twice(xs):
+    return [x * 2 for x in xs]
+
+
+def test_a_decorated_function_is_decorated_anew():
+    once = hastega(twice)
+    again = hastega(once, on="simd")
+    assert again([1, 2, 3]) == once([1, 2, 3]) == [2, 4, 6]
+    assert again.__wrapped__ is twice
+    assert hastega(once).explain is not once.explain
+
+
+def test_a_wrapper_around_a_decorated_function_is_no_such():
+    once = hastega(twice)
+
+    @hastega
+    @functools.wraps(once)
+    def wrapper(xs):
+        return [x for x in once(xs) if x > 2]
+
+    assert wrapper([1, 2, 3]) == [4, 6]
