@@ -306,7 +306,10 @@ class Rewriter(ast.NodeTransformer):
         function = function_argument(STAGES[name], call) if call else None
         none = isinstance(function, ast.Constant) and function.value is None
         if isinstance(function, _NO_FUNCTIONS) and not none:
-            complaint = f"{name} takes a function: write it with `_` for the element, or as `lambda x: ...`"
+            form = "with `_` for the element, or as `lambda x: ...`"
+            if name in ("reduce", "scan"):
+                form = "as `lambda total, x: ...`"
+            complaint = f"{name} takes a function: write it {form}"
             raise CellSyntaxError(complaint, self.text.text, self.text.span(function), self.filename)
         complaint = STAGES[name].complaint(len(args), [keyword.arg or "" for keyword in keywords])
         if complaint:
