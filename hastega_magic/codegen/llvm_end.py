@@ -80,19 +80,26 @@ class BlockEnd:
     def _status(self, final: Carried, overflowed: list[str]) -> str:
         w, status = self.frame.writer, "0"
         i64 = f"<{self.frame.lanes} x i64>"
+        zeros: list[str] = []
         for number, (interval, code) in enumerate(self.frame.bounds):
             assert interval.hi is not None
             self.frame.at(next(a for a in self.frame.assumes if (a.interval, a.status) == (interval, code)))
             assert interval.lo is not None
+            if (interval, code) in self.frame.least:
+                least = final.ranges[number]
+                outside = self._any_lane(w.let(f"icmp slt {i64} {least}, zeroinitializer"))
+                zeros.append(self._any_lane(w.let(f"icmp eq {i64} {least}, zeroinitializer")))
+                status = w.let(f"select i1 {outside}, i8 {code}, i8 {status}")
+                continue
             bits = (interval.hi - interval.lo).bit_length()
             high = w.let(f"lshr {i64} {final.ranges[number]}, {splat('i64', bits)}")
             outside = self._any_lane(w.let(f"icmp ne {i64} {high}, zeroinitializer"))
             status = w.let(f"select i1 {outside}, i8 {code}, i8 {status}")
-        if self.frame.troubled:
+        if self.frame.troubled or zeros:
             products = (fold.statement for fold in self.frame.folds if fold.multiplies_ints)
-            self.frame.at(next(iter(self.frame.guards), None) or next(products))
-            bad = self._any_lane(final.trouble)
-            for bit in overflowed:
+            self.frame.at(next(iter(self.frame.guards), None) or next(products, None))
+            bad = self._any_lane(final.trouble) if self.frame.troubled else "false"
+            for bit in (*overflowed, *zeros):
                 bad = w.let(f"or i1 {bad}, {bit}")
             violated = w.let(f"icmp ne i8 {status}, 0")
             trouble = w.let(f"select i1 {bad}, i8 {TROUBLE}, i8 0")

@@ -8,12 +8,23 @@ from hastega_magic.codegen.llvm_body import Address, Body
 from hastega_magic.codegen.llvm_fold import Fold, memory_lanes
 from hastega_magic.codegen.llvm_text import Writer
 from hastega_magic.codegen.llvm_trail import Trail
+from hastega_magic.interval import Interval
 from hastega_magic.ir import abi
-from hastega_magic.ir.kernel import Assume, Guard, Kernel, Statement
+from hastega_magic.ir.expr import Expr, is_const
+from hastega_magic.ir.kernel import TURN_NEEDS_PYTHON, Assume, Guard, Kernel, Statement
 from hastega_magic.ir.loop import results_used
 from hastega_magic.ir.printer import Places, kernel_places
 from hastega_magic.ir.schedule import BLOCK
 from hastega_magic.ir.target import Target
+from hastega_magic.types import INT
+
+_NOT_NEGATIVE = Interval(0, (1 << 63) - 1)
+
+
+def _zero_of(condition: Expr) -> Expr | None:
+    """The int of which the condition says that it is zero."""
+    zero = condition.op == "eq" and condition.args[0].type is INT and is_const(condition.args[1], 0)
+    return condition.args[0] if zero else None
 
 
 class Frame:
@@ -32,6 +43,10 @@ class Frame:
         self.assumes = kernel.of(Assume)
         self.bounds = list(dict.fromkeys((each.interval, each.status) for each in self.assumes))
         self.guards = kernel.of(Guard)
+        self.least = self._least()
+        if self.least:
+            told = {each.load for each in self.assumes if (each.interval, each.status) in self.least}
+            self.guards = [guard for guard in self.guards if _zero_of(guard.condition) not in told]
         products = any(fold.kind == "mul" and fold.element == "i64" for fold in self.folds)
         self.troubled = bool(self.guards) or products
         self.sources: list[Address] = []
@@ -45,6 +60,25 @@ class Frame:
         self.positions: list[str] = []
         trails = self.layout.trailing and target.vector_bits >= 128
         self.trail = Trail(self) if trails else None
+
+    def _least(self) -> set[tuple[Interval, int]]:
+        """Bounds of which one operation looks after both the sign of values and whether one is zero: the least of them.
+
+        Divisors, that is, which need both; where there are such instructions.
+        """
+        inside = any(guard.reason == TURN_NEEDS_PYTHON for guard in self.guards)
+        if self.target.vector_bits < 512 or inside or self.kernel.schedule.refill:
+            return set()
+        zeros = {_zero_of(guard.condition) for guard in self.guards}
+        loads = {
+            bound: [each.load for each in self.assumes if (each.interval, each.status) == bound]
+            for bound in self.bounds
+        }
+        return {
+            bound
+            for bound in self.bounds
+            if bound[0] == _NOT_NEGATIVE and all(load in zeros for load in loads[bound])
+        }
 
     def at(self, statement: Statement | None) -> None:
         """What is written next belongs to the statement."""

@@ -11,9 +11,10 @@ from hastega_magic.codegen.llvm_frame import Frame
 from hastega_magic.codegen.llvm_lanes import Picking
 from hastega_magic.codegen.llvm_refill import Refill
 from hastega_magic.codegen.llvm_store import Stores
-from hastega_magic.codegen.llvm_text import splat
+from hastega_magic.codegen.llvm_text import mangled, splat
 from hastega_magic.ir.expr import Expr
 
+_LARGEST = (1 << 63) - 1
 _Made = TypeVar("_Made", bound=Body)
 
 
@@ -94,7 +95,7 @@ class Loops:
         none = [splat("i1", "false")] if self.frame.troubled else []
         return [
             *folds,
-            *[splat("i64", 0)] * len(self.frame.bounds),
+            *(splat("i64", _LARGEST if bound in self.frame.least else 0) for bound in self.frame.bounds),
             *none,
             *["0"] * self.frame.layout.group_count,
             *[rows.neutral for rows in self.stores.chains.values()],
@@ -214,6 +215,12 @@ class Loops:
     def _turn(self, body: Body, carried: Carried, tree: bool) -> Carried:
         """One turn of a loop: all values, then folds, checks and stores."""
         w, body.lost = self.frame.writer, carried.trouble
+        ranges = list(carried.ranges)
+        early = [number for number, bound in enumerate(self.frame.bounds) if bound in self.frame.least]
+        if early:  # at once, so that registers need not hold what was loaded
+            body.emit([each.load for each in self.frame.assumes])
+            for number in early:
+                ranges[number] = self.range_check(body, number, ranges[number])
         body.emit(self.frame.kernel.roots())
         i1 = body.vector("i1")
         trouble = carried.trouble
@@ -242,15 +249,18 @@ class Loops:
                     trouble = w.let(f"or {i1} {trouble}, {overflow}")
                 states.append(state)
             folds.append(states)
-        ranges = [
-            self.range_check(body, number, carried.ranges[number]) for number in range(len(self.frame.bounds))
-        ]
+        for number, sticky in enumerate(carried.ranges):
+            if number not in early:
+                ranges[number] = self.range_check(body, number, sticky)
         positions, sums = self.stores.emit(body, carried.positions, carried.sums)
         self.frame.at(None)
         return Carried(folds, ranges, trouble, positions, sums)
 
     def range_check(self, body: Body, number: int, sticky: str) -> str:
-        """OR of all values under the bound (of their distances from a negative one): high bits tell of a violation."""
+        """OR of all values under the bound (of their distances from a negative one): high bits tell of a violation.
+
+        Or the least of them, which tells of negative ones and of zeros.
+        """
         w, i64 = self.frame.writer, body.vector("i64")
         interval, status = self.frame.bounds[number]
         assert interval.lo is not None
@@ -259,6 +269,16 @@ class Loops:
                 continue
             self.frame.at(each)
             for value in body[each.load]:
+                if (interval, status) in self.frame.least:
+                    known = value
+                    if body.mask is not None:  # there is nothing in the other lanes
+                        largest = splat("i64", _LARGEST)
+                        known = w.let(
+                            f"select {body.vector('i1')} {body.mask}, {i64} {value}, {i64} {largest}"
+                        )
+                    least = f"llvm.smin.{mangled('i64', body.lanes)}"
+                    sticky = w.let(f"call {i64} @{least}({i64} {sticky}, {i64} {known})")
+                    continue
                 distance = value
                 if interval.lo != 0:
                     distance = w.let(f"sub {i64} {value}, {splat('i64', interval.lo)}")
