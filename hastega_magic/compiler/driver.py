@@ -194,14 +194,19 @@ class Driver:
         if not self.options.fuse or found is None:
             return False
         bound, source = found
-        with contextlib.suppress(BeyondInt64, NotCompilable):
+        more = len(bound.stages) - len(run.rest)  # what only reads the source otherwise is no gain
+        try:
             loop, reason, workspace = self._longest(bound, source, bound.stages, frozenset())
-            more = len(bound.stages) - len(run.rest)  # what only reads the source otherwise is no gain
-            if loop is not None and len(loop.stages) > more:
-                run.bound, run.value, run.rest = bound, source, list(bound.stages)
-                self._run_loop(run, loop, workspace, reason)
-                return True
-        return False
+        except BeyondInt64:
+            return False
+        except NotCompilable as error:
+            loop, reason, workspace = None, error.reason, None
+        if loop is None or workspace is None or len(loop.stages) <= more:
+            run.waiting = run.waiting or reason
+            return False
+        run.bound, run.value, run.rest = bound, source, list(bound.stages)
+        self._run_loop(run, loop, workspace, reason)
+        return True
 
     def _draw(self, run: UnderWay, source: Iterator[object]) -> None:
         """Loops over chunks of an iterator's elements, or Python, one element after the other."""

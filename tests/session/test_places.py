@@ -171,3 +171,10 @@ def test_generators_that_a_comprehension_uses_up():
         assert (found, type(found)) == (expected, type(expected))
         if isinstance(found, list):
             assert [*map(type, found)] == [*map(type, expected)]
+
+
+def test_the_reason_is_that_of_the_function():
+    cell = "t = xs |> chunk(100) |> map(lambda w: sum(v for v in w if v > 0.5))"
+    _, session = run(cell, "parallel", {"xs": SOURCES["float64"]})
+    (barrier,) = session.last_report.pipelines[0].barriers
+    assert "an int for some elements and a float for others" in barrier.reason
