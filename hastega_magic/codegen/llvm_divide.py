@@ -1,10 +1,11 @@
-"""Division of float64 by a constant: one multiplication and two multiply-adds where a division takes 16 cycles.
+"""Division of float64 by a constant: one multiplication and two multiply-adds, which take a fraction of its time.
 
     z = 1 / c rounded        q0 = x · z        r = x − q0 · c, exact        q = q0 + r · z
 
-If q0 is next to x / c, on either side, q is x / c correctly rounded (Markstein 1990; Handbook of Floating-Point
-Arithmetic, section 4.7: "Newton-Raphson-based division with an FMA"). Where z is too far from 1 / c to grant that, a
-first step of the same kind comes before. Very small and very large dividends, infinities and NaN are divided.
+If q0 is next to x / c, on either side, q is x / c correctly rounded (P. Markstein, Computation of elementary functions
+on the IBM RISC System/6000 processor, 1990; proved again by D. Russinoff as "Quotient Refinement"). Where z is too far
+from 1 / c to grant that, a first step of the same kind comes before. Very small and very large dividends, infinities
+and NaN are divided.
 """
 
 from __future__ import annotations

@@ -220,7 +220,7 @@ class Loops:
         if early:  # at once, so that registers need not hold what was loaded
             body.emit([each.load for each in self.frame.assumes])
             for number in early:
-                ranges[number] = self.range_check(body, number, ranges[number])
+                ranges[number] = self._least(body, number, ranges[number])
         body.emit(self.frame.kernel.roots())
         i1 = body.vector("i1")
         trouble = carried.trouble
@@ -256,11 +256,24 @@ class Loops:
         self.frame.at(None)
         return Carried(folds, ranges, trouble, positions, sums)
 
-    def range_check(self, body: Body, number: int, sticky: str) -> str:
-        """OR of all values under the bound (of their distances from a negative one): high bits tell of a violation.
+    def _least(self, body: Body, number: int, least: str) -> str:
+        """The least of the values under the bound so far: it tells of negative ones and of zeros."""
+        w, i64, bound = self.frame.writer, body.vector("i64"), self.frame.bounds[number]
+        smaller = f"llvm.smin.{mangled('i64', body.lanes)}"
+        for each in self.frame.assumes:
+            if (each.interval, each.status) != bound:
+                continue
+            self.frame.at(each)
+            for value in body[each.load]:
+                known = value
+                if body.mask is not None:  # there is nothing in the other lanes
+                    chosen = f"select {body.vector('i1')} {body.mask}, {i64} {value}"
+                    known = w.let(f"{chosen}, {i64} {splat('i64', _LARGEST)}")
+                least = w.let(f"call {i64} @{smaller}({i64} {least}, {i64} {known})")
+        return least
 
-        Or the least of them, which tells of negative ones and of zeros.
-        """
+    def range_check(self, body: Body, number: int, sticky: str) -> str:
+        """OR of all values under the bound (of their distances from a negative one): high bits tell of a violation."""
         w, i64 = self.frame.writer, body.vector("i64")
         interval, status = self.frame.bounds[number]
         assert interval.lo is not None
@@ -269,16 +282,6 @@ class Loops:
                 continue
             self.frame.at(each)
             for value in body[each.load]:
-                if (interval, status) in self.frame.least:
-                    known = value
-                    if body.mask is not None:  # there is nothing in the other lanes
-                        largest = splat("i64", _LARGEST)
-                        known = w.let(
-                            f"select {body.vector('i1')} {body.mask}, {i64} {value}, {i64} {largest}"
-                        )
-                    least = f"llvm.smin.{mangled('i64', body.lanes)}"
-                    sticky = w.let(f"call {i64} @{least}({i64} {sticky}, {i64} {known})")
-                    continue
                 distance = value
                 if interval.lo != 0:
                     distance = w.let(f"sub {i64} {value}, {splat('i64', interval.lo)}")
