@@ -50,9 +50,9 @@ class BlockEnd:
         if fold.tree:
             places = [str(vector * self.frame.lanes) for vector in range(64 // self.frame.lanes)]
             value = fold.across(w, self.frame.load_lanes(number, places))
-        elif fold.kind == "mul":
-            (low, value), bit = fold.product_across(self.frame.body(), final.folds[number][0])
-            overflowed.append(bit)
+        elif fold.in_128_bits:
+            (low, value), bit = fold.words_across(self.frame.body(), final.folds[number][0])
+            overflowed += [bit] if fold.multiplies_ints else []
             second = w.let(f"getelementptr i64, ptr {where}, i64 1")
             w.line(f"store i64 {low}, ptr {second}, align 8")
             w.line(f"store i64 {value}, ptr {where}, align 8")
@@ -62,7 +62,9 @@ class BlockEnd:
         element, value = fold.stored(w, value)
         if words == 2:
             second = w.let(f"getelementptr i64, ptr {where}, i64 1")
-            if fold.statement.wide:
+            if fold.statement.high is not None:
+                low, value = value, "0"
+            elif fold.statement.wide:
                 low = fold.across(w, [final.folds[number][0][1]])
                 counted = w.let(f"shl i64 {value}, 32")
                 low = w.let(f"sub i64 {low}, {counted}")

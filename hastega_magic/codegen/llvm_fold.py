@@ -68,6 +68,16 @@ class Fold:
         return self.kind == "mul" and self.element == "i64"
 
     @property
+    def pairs(self) -> bool:
+        """Whether extremes of integers of 128 bits are folded, of which some high word is not 0."""
+        return self.statement.high is not None and not is_const(self.statement.high, 0)
+
+    @property
+    def in_128_bits(self) -> bool:
+        """Whether the state is a low word and what is beyond it."""
+        return self.multiplies_ints or self.pairs
+
+    @property
     def identity(self) -> str:
         """The scalar that changes nothing."""
         if self.kind == "count":
@@ -88,7 +98,7 @@ class Fold:
         one = Register(self.element, splat(self.element, self.identity))
         if self.multiplies_ints:
             return [one, Register("i64", splat("i64", 0))]
-        return [one, one] if self.statement.wide else [one]
+        return [one, one] if self.statement.wide or self.pairs else [one]
 
     def take(self, body: Body, number: int, state: list[str]) -> tuple[list[str], str | None]:
         """Fold vector `number` of the body into the state; also the mask of lanes in which a product overflows."""
@@ -102,10 +112,19 @@ class Fold:
             assert mask is not None
             ones = writer.let(f"zext {body.vector('i1')} {mask} to {vector}")
             return [writer.let(f"add {vector} {state[0]}, {ones}")], None
-        value = body[self.statement.value][number]
+        words = [self.statement.value]
+        if self.pairs and self.statement.high is not None:
+            words.append(self.statement.high)
+        values = [body[word][number] for word in words]
         if mask is not None:
             neutral = splat(self.element, self.identity)
-            value = writer.let(f"select {body.vector('i1')} {mask}, {vector} {value}, {vector} {neutral}")
+            values = [
+                writer.let(f"select {body.vector('i1')} {mask}, {vector} {value}, {vector} {neutral}")
+                for value in values
+            ]
+        if self.pairs:
+            return self._extreme(writer, state, values, self.lanes), None
+        (value,) = values
         if self.statement.wide:
             high = writer.let(f"ashr {vector} {value}, {splat('i64', 32)}")
             return [
@@ -135,6 +154,8 @@ class Fold:
         `body`: where nodes are emitted, with as many lanes as the vectors of the states have.
         """
         w, lanes = body.writer, body.lanes
+        if self.pairs:
+            return self._extreme(w, left, right, lanes), None
         if not self.multiplies_ints:
             return [self.combine(w, a, b, lanes) for a, b in zip(left, right, strict=True)], None
         i64, i1 = body.vector("i64"), body.vector("i1")
@@ -146,6 +167,21 @@ class Fold:
         factor = w.let(f"select {i1} {large[1]}, {i64} {left[0]}, {i64} {right[0]}")
         state, trouble = self._times(body, bigger, factor)
         return state, w.let(f"or {i1} {trouble}, {both}")
+
+    def _extreme(self, writer: Writer, left: list[str], right: list[str], lanes: int) -> list[str]:
+        """The lesser or greater of integers in two words, of which the low one counts as an int64 as well."""
+        w, i64 = writer, f"<{lanes} x i64>"
+        better = "slt" if self.kind == "min" else "sgt"
+        (low, high), (other_low, other_high) = left, right
+        beyond = w.let(f"icmp {better} {i64} {other_high}, {high}")
+        alike = w.let(f"icmp eq {i64} {other_high}, {high}")
+        below = w.let(f"icmp {better} {i64} {other_low}, {low}")
+        within = w.let(f"and <{lanes} x i1> {alike}, {below}")
+        other = w.let(f"or <{lanes} x i1> {beyond}, {within}")
+        return [
+            w.let(f"select <{lanes} x i1> {other}, {i64} {b}, {i64} {a}")
+            for a, b in zip(left, right, strict=True)
+        ]
 
     def combine(self, writer: Writer, left: str, right: str, lanes: int) -> str:
         """Left ∘ right on vectors; `left` holds the earlier elements."""
@@ -166,7 +202,7 @@ class Fold:
     def across(self, writer: Writer, vectors: list[str]) -> str:
         """One scalar from equally long vectors: halves together until one vector, then halves of lanes.
 
-        Not of products of ints, for which there is `product_across`.
+        Not of what has a low word and an excess, for which there is `words_across`.
         """
         while len(vectors) > 1:
             half = len(vectors) // 2
@@ -180,14 +216,16 @@ class Fold:
             name, lanes = self.combine(writer, first, second, half), half
         return writer.let(f"extractelement <1 x {self.element}> {name}, i32 0")
 
-    def product_across(self, body: Body, state: list[str]) -> tuple[list[str], str]:
-        """The product of the lanes, low word and excess, and an i1 that says whether 128 bits may not hold it."""
+    def words_across(self, body: Body, state: list[str]) -> tuple[list[str], str]:
+        """One state of the lanes', low word and excess, and an i1 that says whether 128 bits may not hold it."""
         w, lanes, overflowed = body.writer, self.lanes, "false"
         while lanes > 1:
             pairs = [_halves(w, name, "i64", lanes) for name in state]
             lanes //= 2
             first, second = ([pair[side] for pair in pairs] for side in (0, 1))
             state, trouble = self.joined(body.at_lanes(lanes), first, second)
+            if trouble is None:
+                continue
             bits = w.let(f"bitcast <{lanes} x i1> {trouble} to i{lanes}")
             overflowed = w.let(f"or i1 {overflowed}, {w.let(f'icmp ne i{lanes} {bits}, 0')}")
         return [w.let(f"extractelement <1 x i64> {name}, i32 0") for name in state], overflowed

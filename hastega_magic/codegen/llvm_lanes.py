@@ -9,6 +9,7 @@ from hastega_magic.codegen.llvm_frame import Frame
 from hastega_magic.codegen.llvm_text import element_type, mangled
 from hastega_magic.codegen.llvm_turns import Plan
 from hastega_magic.ir.expr import Expr, postorder
+from hastega_magic.ir.kernel import nodes_of
 from hastega_magic.ir.loop import iteration, needed, operands, settled, uniform
 from hastega_magic.types import Storage
 
@@ -87,7 +88,7 @@ class Parts:
         read = [arg for node in nodes if node in self.behind and node is not self.node for arg in node.args]
         made = [store.value for store in frame.layout.stores]
         for fold in frame.layout.folds:
-            made += [fold.value] if fold.mask is None else [fold.value, fold.mask]
+            made += nodes_of(fold)
         read += made
         self.beside = [node for node in dict.fromkeys(read) if node not in self.behind and node not in steady]
         guards = [guard.condition for guard in frame.guards]

@@ -33,7 +33,8 @@ class Fold:
         self.tree = self.is_float and self.kind in ("add", "mul")
         self.states = 0 if self.kind == "count" and statement.mask is None else 2 if statement.wide else 1
         self.checked = self.kind == "mul" and self.type is INT
-        if self.checked:
+        self.pairs = statement.high is not None and not is_const(statement.high, 0)
+        if self.checked or self.pairs:
             self.states = 2  # low words, and what is beyond them
 
     def vector(self, lanes: int | None = None) -> str:
@@ -65,11 +66,21 @@ class Fold:
             # A mask is 1 per lane alone, -1 in vectors.
             writer.line(f"{states[0]} = {states[0]} {'+' if self.lanes == 1 else '-'} {mask};")
             return
-        value = body[self.statement.value][number]
+        words = [self.statement.value]
+        if self.pairs and self.statement.high is not None:
+            words.append(self.statement.high)
+        values = [body[word][number] for word in words]
         if mask is not None:
             if self.type is FLOAT32 and self.lanes > 1:
                 mask = f"convert_int{body.n}({mask})"
-            value = writer.let(self.vector(), f"{mask} ? {value} : {self.identity()}", "m")
+            values = [
+                writer.let(self.vector(), f"{mask} ? {value} : {self.identity()}", "m") for value in values
+            ]
+        if self.pairs:
+            for state, name in zip(states, self._extreme(writer, states, values), strict=True):
+                writer.line(f"{state} = {name};")
+            return
+        (value,) = values
         if self.statement.wide:
             writer.line(f"{states[0]} = {states[0]} + ({value} >> 32);")
             writer.line(f"{states[1]} = {states[1]} + ({value} & 0xffffffffL);")
@@ -100,6 +111,8 @@ class Fold:
 
         `body`: where nodes are emitted, with as many lanes as the vectors of the states have.
         """
+        if self.pairs:
+            return self._extreme(body.writer, left, right, body.lanes), ""
         if not self.checked:
             return [self.combined(a, b, body.lanes) for a, b in zip(left, right, strict=True)], ""
         w, long = body.writer, f"long{body.n}"
@@ -108,6 +121,18 @@ class Fold:
         factor = w.let(long, f"{large[1]} ? {left[0]} : {right[0]}", "factor")
         state, trouble = self._times(body, bigger, factor)
         return state, f"({trouble} | ({large[0]} & {large[1]}))"
+
+    def _extreme(self, w: Writer, left: list[str], right: list[str], lanes: int = 0) -> list[str]:
+        """The lesser or greater of integers in two words, of which the low one counts as an int64 as well."""
+        lanes = lanes or self.lanes
+        better = "<" if self.kind == "min" else ">"
+        (low, high), (other_low, other_high) = left, right
+        within = f"(({other_high} == {high}) & ({other_low} {better} {low}))"
+        other = w.let(vector_type(BOOL, lanes), f"({other_high} {better} {high}) | {within}", "other")
+        return [
+            w.let(self.vector(lanes), f"{other} ? {b} : {a}", "extreme")
+            for a, b in zip(left, right, strict=True)
+        ]
 
     def combined(self, left: str, right: str, lanes: int) -> str:
         """Left ∘ right; `left` holds the earlier elements."""
@@ -122,12 +147,15 @@ class Fold:
         where = f"p{self.number}[number * {self.statement.words}"
         if not self.states:
             writer.line(f"{where}] = {size};")
-        elif self.checked:
+        elif self.checked or self.pairs:
             writer.line(f"{where}] = {names[1]};")
             writer.line(f"{where} + 1] = {names[0]};")
         elif self.statement.wide:
             writer.line(f"{where}] = {names[0]};")
             writer.line(f"{where} + 1] = {names[1]};")
+        elif self.statement.high is not None:
+            writer.line(f"{where}] = 0;")
+            writer.line(f"{where} + 1] = {names[0]};")
         elif self.statement.words == 2:
             writer.line(f"{where}] = {names[0]} >> 32;")
             writer.line(f"{where} + 1] = {names[0]} & 0xffffffffL;")

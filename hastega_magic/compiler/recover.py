@@ -21,7 +21,7 @@ from hastega_magic.ir.fused import Output, is_product
 from hastega_magic.ir.pipeline import ELEMENT_SINKS
 from hastega_magic.ir.reduction import PROD_NEUTRAL, SUM_NEUTRAL, block_prods, block_sums, complex_product
 from hastega_magic.ir.schedule import BLOCK
-from hastega_magic.ir.sinks import spread
+from hastega_magic.ir.sinks import EXTREMES, spread
 from hastega_magic.ops.machine import wrap64
 from hastega_magic.runtime import python, python_stages, results
 from hastega_magic.runtime.boxes import listed
@@ -170,8 +170,8 @@ class Recovery:
             return self._complex(output, folds, blocks)
         weights = output.weights
         partials = self.result.partials[folds[0]]
-        if weights:
-            partials = np.hstack([self.result.partials[each] for each in folds[: len(weights)]])
+        if _parts(output) > 1:
+            partials = np.hstack([self.result.partials[each] for each in folds[: _parts(output)]])
         counts = self._counts(output, folds)
         kept: list[Any] = []
         for number, elements in blocks.items():
@@ -226,7 +226,7 @@ class Recovery:
 
     def _counts(self, output: Output, folds: Sequence[int]) -> AnyArray:
         """Elements that took part, per block; ones where the reduction needs no count."""
-        if len(folds) == max(1, len(output.weights)) and output.sink.kind != "count":
+        if len(folds) == _parts(output) and output.sink.kind != "count":
             return np.ones(len(self.result.status), np.int64)
         return self.result.partials[folds[-1]][:, 0]
 
@@ -301,6 +301,11 @@ class Recovery:
             if any(element.kept and bool(element.value) == decisive for element in self.block(number)):
                 return decisive
         return decisive if good < len(partials) else not decisive
+
+
+def _parts(output: Output) -> int:
+    """How many accumulations hold the value: each part of a sum has its own."""
+    return len(output.weights) if output.weights and output.sink.kind not in EXTREMES else 1
 
 
 def _joined(pieces: Sequence[AnyArray]) -> AnyArray:

@@ -19,8 +19,9 @@ from hastega_magic.ir.pipeline import Sink, Source, Table
 class Output:
     """One result of the loop: the element's value, the mask under which it takes part, and its sink.
 
-    `init`: the load of the starting value, where the sink has one. With `weights`, which only sums have, the value is a
-    tuple of parts, which are summed one by one; what is summed is the sum of the parts times their weights.
+    `init`: the load of the starting value, where the sink has one. With `weights` the value is a
+    tuple of parts, and the element is the sum of the parts times their weights: of sums, which add up part by part, and
+    of extremes, whose parts are two words of 64 bits.
     """
 
     name: str

@@ -68,7 +68,8 @@ class Accumulate:
     kind: "add", "mul", "min", "max", "and", "or", "xor" or "count". `wide`: an integer sum that a block of
     int64 might
     not hold is accumulated in two halves: the sum of the high 32 bits (signed) and that of the low 32 bits.
-    `product`: how an integer product goes on.
+    `product`: how an integer product goes on. `high`: the extremes of integers that 128 bits hold are folded in two
+    words, of which `value` is the low one, and this what is beyond it: the integer is high · 2^64 + value.
     """
 
     kind: str
@@ -76,14 +77,16 @@ class Accumulate:
     mask: Expr | None
     wide: bool = field(default=False, compare=False)
     product: Product | None = field(default=None, compare=False)
+    high: Expr | None = None
 
     @property
     def words(self) -> int:
         """How many 8-byte words a block's partial result takes.
 
-        An integer sum is split at bit 32, wide or not; an integer product has its excess, then its low word.
+        An integer sum is split at bit 32, wide or not; what is folded in 128 bits has its excess, then its low word.
         """
-        return 2 if self.kind in ("add", "mul") and self.value.type is INT else 1
+        halves = self.kind in ("add", "mul") and self.value.type is INT
+        return 2 if halves or self.high is not None else 1
 
 
 @dataclass(frozen=True)
@@ -134,6 +137,17 @@ Statement = Assume | Guard | Accumulate | Store
 T = TypeVar("T", Assume, Guard, Accumulate, Store)
 
 
+def nodes_of(statement: Statement) -> list[Expr]:
+    """The nodes that a statement uses."""
+    match statement:
+        case Assume(load=node) | Guard(condition=node):
+            return [node]
+        case Accumulate(value=value, mask=mask, high=high):
+            return [node for node in (mask, high, value) if node is not None]
+        case Store(value=value, mask=mask):
+            return [value] if mask is None else [mask, value]
+
+
 def in_any_order(statement: Statement) -> bool:
     """Whether elements may be done in any order, of which floats would tell, and have places of their own."""
     if isinstance(statement, Accumulate):
@@ -167,11 +181,4 @@ class Kernel:
 
     def roots(self) -> list[Expr]:
         """The nodes that statements use."""
-        found: list[Expr] = []
-        for statement in self.body:
-            match statement:
-                case Assume(load=node) | Guard(condition=node):
-                    found.append(node)
-                case Accumulate(value=node, mask=mask) | Store(value=node, mask=mask):
-                    found += [node] if mask is None else [mask, node]
-        return found
+        return [node for statement in self.body for node in nodes_of(statement)]

@@ -16,7 +16,7 @@ from hastega_magic.errors import Span
 from hastega_magic.interval import Interval
 from hastega_magic.ir.expr import Expr, Value, flatten, postorder
 from hastega_magic.ir.fused import Effect, Fused, Output
-from hastega_magic.ir.kernel import VIOLATED, Accumulate, Assume, Guard, Kernel, Statement, Store
+from hastega_magic.ir.kernel import VIOLATED, Accumulate, Assume, Guard, Kernel, Statement, Store, nodes_of
 from hastega_magic.ir.loop import EVERY, iteration, operands
 from hastega_magic.ir.origins import UNNAMED
 from hastega_magic.ir.pipeline import Fn, Pipeline, Source, Stage, Table
@@ -87,7 +87,7 @@ def kernel_lines(kernel: Kernel) -> list[Line]:
     head += ", lanes refilled" if schedule.refill else ""
     lines: list[Line] = [(head, None), *_heads(kernel.sources, kernel.tables), ("  loop", None)]
     for statement in kernel.body:
-        needed = names.definitions(_needs(statement), kernel.ranges, kernel.spans)
+        needed = names.definitions(nodes_of(statement), kernel.ranges, kernel.spans)
         lines += _indented(needed, "    ")
         lines.append((f"    {_statement(statement, names)}", None))
     return lines
@@ -112,7 +112,7 @@ def kernel_places(kernel: Kernel) -> Places:
     places = Places()
     line = 2 + len(kernel.sources) + len(kernel.tables)
     for statement in kernel.body:
-        line = _place(_needs(statement), places.nodes, line) + 1
+        line = _place(nodes_of(statement), places.nodes, line) + 1
         places.statements[statement] = line
     return places
 
@@ -307,14 +307,6 @@ def _times(weight: int, part: str) -> str:
     return f"{f'{chr(45) * (weight < 0)}2^{abs(weight).bit_length() - 1}' if power else weight} · {part}"
 
 
-def _needs(statement: Statement) -> list[Expr]:
-    match statement:
-        case Assume(load=node) | Guard(condition=node):
-            return [node]
-        case Accumulate(value=node, mask=mask) | Store(value=node, mask=mask):
-            return [node] if mask is None else [mask, node]
-
-
 def _statement(statement: Statement, names: _Names) -> str:
     match statement:
         case Assume(load, interval, status):
@@ -322,8 +314,9 @@ def _statement(statement: Statement, names: _Names) -> str:
             return f"assume {names.use(load)} in {interval}, otherwise {otherwise}"
         case Guard(condition, reason):
             return f"guard {names.use(condition)}: {reason}"
-        case Accumulate(kind, value, mask, wide):
-            text = f"accumulate {kind} {names.use(value)}{' in two words' if wide else ''}"
+        case Accumulate(kind, value, mask, wide, _, high):
+            upper = "" if high is None else f"2^64 · {names.use(high)} + "
+            text = f"accumulate {kind} {upper}{names.use(value)}{' in two words' if wide else ''}"
         case Store(slot, value, mask, running):
             text = f"{running or 'store'} {slot}, {names.use(value)}"
             text += f", added to {statement.factor!r} times the last" if running == "affine" else ""

@@ -10,6 +10,9 @@ from typing import Any
 
 import numpy as np
 
+EXTREMES = frozenset({"min", "max", "reduce_min", "reduce_max"})
+"""Sinks that give one of the elements."""
+
 
 def spread(kind: str, total: Any, count: int, ddof: float) -> Any:
     """Var or std of so many elements, from the sum of their squared deviations; StatisticsError for too few."""

@@ -27,6 +27,14 @@ class Target:
         """Whether the CPU has all these features."""
         return self.features.issuperset(names)
 
+    @property
+    def most_lanes(self) -> int:
+        """Lanes of the longest vectors in OpenCL C, masks of longs included.
+
+        Where registers hold less than 512 bits, PoCL gets longer ones wrong.
+        """
+        return 16 if self.vector_bits >= 512 else self.vector_bits // 64
+
 
 def describe(triple: str, cpu: str, features: frozenset[str]) -> Target:
     """The target with its vector registers named: AVX-512, AVX2, SSE2, NEON, or scalar."""

@@ -197,11 +197,12 @@ def _check_statement(statement: Statement) -> None:
             _check_interval(interval, f"assume {load}")
         case Guard(condition, reason):
             _check_mask(condition, f"guard {reason!r}")
-        case Accumulate(kind, value, mask, wide):
+        case Accumulate(kind, value, mask, wide, _, high):
             _check_mask(mask, f"accumulate {kind}")
             _require(kind in ACCUMULATIONS, f"there is no accumulation {kind}")
             halves = kind == "add" and value.type is INT
             _require(halves or not wide, f"{kind} of {value} is no sum of integers")
+            _require(high is None or kind in ("min", "max"), f"{kind} of {value} is not folded in 128 bits")
             bits = kind not in ("and", "or", "xor") or value.type.is_integral
             _require(bits, f"accumulate {kind}: {value} is {value.type}")
         case Store(slot, _, mask):

@@ -139,8 +139,8 @@ def _expand_excess(b: Builder, args: Sequence[Any]) -> Any:
     return b.op("wrapping_sub", b.op("mul_hi", *args), b.op("ashr", low, b.const(63)))
 
 
-def _expand_high(b: Builder, args: Sequence[Any]) -> Any:
-    """Four products of 32-bit halves, without signs, as vectors multiply these in one step; then the signs."""
+def _expand_unsigned_high(b: Builder, args: Sequence[Any]) -> Any:
+    """Four products of 32-bit halves, without signs, as vectors multiply these in one step."""
     half, mask = b.const(32), b.const((1 << 32) - 1)
     (low, high), (other_low, other_high) = ((b.op("and", x, mask), b.op("lshr", x, half)) for x in args)
     carry = b.op("lshr", b.op("wrapping_mul", low, other_low), half)
@@ -149,6 +149,12 @@ def _expand_high(b: Builder, args: Sequence[Any]) -> Any:
     top = b.op("wrapping_mul", high, other_high)
     for part in (middle, last):
         top = b.op("wrapping_add", top, b.op("lshr", part, half))
+    return top
+
+
+def _expand_high(b: Builder, args: Sequence[Any]) -> Any:
+    """The same, taken for unsigned, counts 2^64 too much for each factor that is negative."""
+    top = _expand_unsigned_high(b, args)
     for x, y in (args, args[::-1]):
         top = b.op("wrapping_sub", top, b.op("and", b.op("ashr", x, b.const(63)), y))
     return top
@@ -164,8 +170,13 @@ ROWS = (
     # The product without its low 64 bits: these as they are (mul_hi), or taken for an int64 (mul_excess).
     Op("mul_hi", 2, lambda a, b: (a * b) >> 64, fixed((INT, INT), INT), "", None, _anywhere,
        opencl={"int": "mul_hi({0}, {1})"}, expand=_expand_high),
+    Op("umul_hi", 2, lambda a, b: wrap64((a & _MASK64) * (b & _MASK64) >> 64), fixed((INT, INT), INT), "", None,
+       _anywhere, opencl={"int": "as_long(mul_hi(as_ulong({0}), as_ulong({1})))"}, expand=_expand_unsigned_high),
     Op("mul_excess", 2, lambda a, b: (a * b - INT64_MIN) >> 64, fixed((INT, INT), INT), "", None, _excess,
        expand=_expand_excess),
+    # The high word of an integer of 128 bits, where it has no more.
+    Op("held128", 2, lambda a, sure: a, fixed((INT, BOOL), INT), "", lambda a, sure: a, lambda a, sure: a,
+       expand=lambda b, args: args[0], trouble=lambda b, args: b.op("not", args[1]), reason="beyond 128 bits"),
     Op("int64_bits", 1, wrap64, fixed((INT,), INT), "", None, _anywhere,
        llvm={"int": "or {r} {0}, zeroinitializer"}, opencl={"int": "{0}"}),
     # Counts from 0 to 63 only: beyond, machines differ and LLVM gives poison.

@@ -84,6 +84,7 @@ class Op:
     opencl     the same for OpenCL C
     trouble    builds the condition under which Python must evaluate the element (it raises there, or the
                machine's value would not be Python's); None: never
+    reason     what is said of the trouble, where the operator's name does not tell
     overflow   builds a condition that holds at least wherever the int64 result is not the exact one
     expand     builds the value from smaller operators, where a target has no spelling
     spellings  the Python objects that mean this operator
@@ -100,6 +101,7 @@ class Op:
     llvm: Mapping[str, str] = field(default_factory=dict[str, str])
     opencl: Mapping[str, str] = field(default_factory=dict[str, str])
     trouble: TermRule | None = None
+    reason: str = ""
     overflow: TermRule | None = None
     expand: TermRule | None = None
     spellings: tuple[object, ...] = ()

@@ -142,7 +142,7 @@ def _conditions(builder: GraphBuilder, node: Expr, overflows: bool) -> list[tupl
     if row is None:
         return found
     if row.trouble is not None and not (node.op == "truediv" and node.type is FLOAT32):
-        found.append((row.trouble(builder, node.args), f"{row.name} of such operands"))
+        found.append((row.trouble(builder, node.args), row.reason or f"{row.name} of such operands"))
     if overflows and row.overflow is not None:
         found.append((row.overflow(builder, node.args), f"{row.name} beyond 64 bits"))
     return found

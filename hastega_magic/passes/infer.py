@@ -77,24 +77,17 @@ def node_range(node: Expr, leaves: Leaves, known: MutableMapping[Expr, Interval]
     return known.get(node, TOP)
 
 
-def infer(
-    roots: Iterable[Expr], leaves: Leaves, assumed: Mapping[int, Interval] | None = None
-) -> tuple[dict[Expr, Interval], list[Expr]]:
-    """Intervals of all integer nodes (clamped to int64), and the nodes that may overflow int64.
-
-    `assumed` narrows the intervals of sources by slot, as a guard on the source makes them true.
-    """
-    found = inference(roots, leaves, assumed)
-    return found.ranges, list(found.overflowing)
-
-
 def inference(
     roots: Iterable[Expr],
     leaves: Leaves,
     assumed: Mapping[int, Interval] | None = None,
     limit: int | None = None,
 ) -> Inference:
-    """The same, with what loops assume where their state is held within a limit."""
+    """Intervals of all integer nodes (clamped to int64), and the nodes that may overflow int64.
+
+    `assumed` narrows the intervals of sources by slot, as a guard on the source makes them true; within `limit` the
+    state of loops is assumed to be held.
+    """
     if assumed:
         narrowed = tuple(
             old.meet(assumed[slot]) if old is not None and slot in assumed else old

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from hastega_magic.errors import BeyondInt64
 from hastega_magic.interval import TOP
 from hastega_magic.ir import affine
 from hastega_magic.ir.expr import Expr, flatten, map_value
@@ -14,8 +15,10 @@ from hastega_magic.ir.origins import moved
 from hastega_magic.ir.pipeline import Pipeline, Table
 from hastega_magic.ir.schedule import UNTUNED, Tuned
 from hastega_magic.ir.target import Target
-from hastega_magic.passes import fuse, schedule, wide, wrap
-from hastega_magic.passes.infer import Leaves, infer
+from hastega_magic.passes import beyond, fuse, schedule, wrap
+from hastega_magic.passes.exact import exact_ranges
+from hastega_magic.passes.infer import Leaves, inference
+from hastega_magic.passes.infer_loops import Inference
 from hastega_magic.passes.simplify import simplify
 from hastega_magic.passes.variants import Variants, variants
 from hastega_magic.records import changed
@@ -34,6 +37,8 @@ class State:
     large: bool = False
     tuned: Tuned = UNTUNED
     fused: Fused | None = None
+    found: Inference | None = None
+    plain: Fused | None = None
     variants: Variants | None = None
     variant: int = 0
     kernel: Kernel | None = None
@@ -43,6 +48,12 @@ class State:
         """The fused loop; only after `fuse`."""
         assert self.fused is not None
         return self.fused
+
+    @property
+    def inferred(self) -> Inference:
+        """What was inferred of it; only after `infer`."""
+        assert self.found is not None
+        return self.found
 
 
 @dataclass(frozen=True)
@@ -63,13 +74,15 @@ def _infer(state: State) -> State:
         leaves = wrap.signed(state.leaves)
         new = wrap.wrapped(list(state.loop.roots()), leaves)
         state = replace(state, leaves=leaves, fused=_replaced(state.loop, new))
-    ranges, _ = infer(state.loop.roots(), state.leaves)
-    return replace(state, fused=replace(state.loop, ranges=ranges))
+    found = inference(state.loop.roots(), state.leaves)
+    return replace(state, fused=replace(state.loop, ranges=found.ranges), found=found)
 
 
 def _simplify(state: State) -> State:
-    loop = state.loop
-    new = simplify(list(loop.roots()), lambda node: loop.ranges.get(node, TOP))
+    loop, roots = state.loop, list(state.loop.roots())
+    found = state.inferred
+    ranges = exact_ranges(roots, state.leaves, found) if found.overflowing else found.ranges
+    new = simplify(roots, lambda node: ranges.get(node, TOP))
     return _infer(replace(state, fused=_replaced(loop, new)))
 
 
@@ -78,21 +91,23 @@ def _widen(state: State) -> State:
     if state.mode != "exact":
         return state
     loop = state.loop
-    found = wide.widened(loop, state.leaves)
+    found, plain = beyond.widened(loop, state.leaves, state.inferred)
     if found is loop:
         return state
-    ranges, _ = infer(found.roots(), state.leaves)
+    ranges = inference(found.roots(), state.leaves).ranges
     origins = moved(loop.origins, _parts(loop, found), found.roots())
-    return replace(state, fused=replace(found, ranges=ranges, origins=origins))
+    return replace(state, fused=replace(found, ranges=ranges, origins=origins), plain=plain)
 
 
 def _parts(loop: Fused, found: Fused) -> Iterator[tuple[Expr, Expr]]:
-    """Nodes that have stayed, and the values of sums with the parts that stand for them."""
+    """Nodes that have stayed, and the values and masks of outputs with the nodes that stand for them."""
     for node in loop.origins:
         yield node, node
     for old, new in zip(loop.outputs, found.outputs, strict=True):
-        if new.weights and isinstance(old.value, Expr):
+        if isinstance(old.value, Expr):
             yield from ((old.value, part) for part in flatten(new.value))
+        if old.mask is not None and new.mask is not None:
+            yield old.mask, new.mask
 
 
 def _replaced(loop: Fused, new: Mapping[Expr, Expr]) -> Fused:
@@ -113,7 +128,7 @@ def _replaced(loop: Fused, new: Mapping[Expr, Expr]) -> Fused:
 
 
 def _guard(state: State) -> State:
-    found = variants(state.loop, state.leaves, state.mode)
+    found = _with_plain(variants(state.loop, state.leaves, state.mode), state)
     loop = state.loop if state.target.spelling == "opencl" else _in_rows(state.loop)
     if (
         loop is not state.loop
@@ -121,6 +136,17 @@ def _guard(state: State) -> State:
         first = variants(loop, state.leaves, state.mode)
         found = replace(found, bodies=(*first.bodies, found.bodies[-1]), ordered=True)
     return replace(state, variants=found)
+
+
+def _with_plain(found: Variants, state: State) -> Variants:
+    """Before all others the bodies of the loop as it was written, for sources for which it cannot overflow."""
+    if state.plain is None:
+        return found
+    try:
+        plain = variants(state.plain, state.leaves, state.mode).bodies[:-1]
+    except BeyondInt64:  # a constant is
+        return found
+    return replace(found, bodies=(*plain, *found.bodies))
 
 
 def _in_rows(loop: Fused) -> Fused:

@@ -23,6 +23,7 @@ from hastega_magic.ir.kernel import (
     Step,
     Store,
     in_any_order,
+    nodes_of,
 )
 from hastega_magic.ir.loop import everything
 from hastega_magic.ir.origins import moved
@@ -92,7 +93,7 @@ def make_kernel(
         slot += slots_of(output)
     statements = list(serves)
     lowered = lower(
-        [node for each in statements for node in _nodes(each)],
+        [node for each in statements for node in nodes_of(each)],
         leaves,
         variant.ranges,
         target,
@@ -112,7 +113,7 @@ def make_kernel(
             guards.add(each)
         body.append(each)
         served.append(tuple(outputs))
-    new = chosen_on_leaving([node for each in body for node in _nodes(each)])
+    new = chosen_on_leaving([node for each in body for node in nodes_of(each)])
     body = [_stepping(_over(each, new), fused, leaves, target) for each in body]
     ranges = {new.get(node, node): interval for node, interval in lowered.ranges.items()}
     found = Kernel(
@@ -208,6 +209,10 @@ def _statements(output: Output, slot: int, ranges: Mapping[Expr, Interval]) -> l
         return [count]
     if isinstance(output.value, Complex):
         return [*(Accumulate("add", part, output.mask) for part in flatten(output.value)), count]
+    kind = _FOLDS[output.sink.kind]
+    if output.weights and kind != "add":
+        high, low = flatten(output.value)
+        return [Accumulate(kind, low, output.mask, high=high), count]
     if output.weights:
         sums: list[Statement] = [
             Accumulate("add", part, output.mask, not _block_fits(ranges.get(part)))
@@ -215,7 +220,6 @@ def _statements(output: Output, slot: int, ranges: Mapping[Expr, Interval]) -> l
         ]
         return sums if output.sink.kind == "sum" else [*sums, count]
     (value,) = flatten(output.value)
-    kind = _FOLDS[output.sink.kind]
     if output.sink.kind in ("any", "all"):
         return [Accumulate(kind, truth(value), output.mask)]
     if value.type is BOOL and kind in ("add", "mul", "min", "max"):
@@ -230,35 +234,28 @@ def _block_fits(found: Interval | None) -> bool:
     return found is not None and found.at_most(((1 << 63) - 1) // BLOCK)
 
 
-def _nodes(statement: Statement) -> list[Expr]:
-    match statement:
-        case Assume(load=node) | Guard(condition=node):
-            return [node]
-        case Accumulate(value=node, mask=mask) | Store(value=node, mask=mask):
-            return [node] if mask is None else [mask, node]
-
-
 def _over(statement: Statement, new: Mapping[Expr, Expr]) -> Statement:
     match statement:
         case Assume():
             return statement
         case Guard(condition, reason):
             return Guard(new[condition], reason)
-        case Accumulate(kind, value, mask, wide):
-            return Accumulate(kind, new[value], None if mask is None else new[mask], wide)
+        case Accumulate(kind, value, mask, wide, _, high):
+            mask, high = (None if node is None else new[node] for node in (mask, high))
+            return Accumulate(kind, new[value], mask, wide, high=high)
         case Store(_, value, mask):
             return replace(statement, value=new[value], mask=None if mask is None else new[mask])
 
 
 def _schedule(body: tuple[Statement, ...], target: Target, width: int | None, large: bool) -> Schedule:
-    used = list(everything(node for each in body for node in _nodes(each)))
+    used = list(everything(node for each in body for node in nodes_of(each)))
     nodes = [node for node in used if node.args]
     elements = [node.type for node in used if node.op != "const"]
     narrow = FLOAT32 in elements and all(type_ in (FLOAT32, BOOL) for type_ in elements)
     lanes = width or max(1, target.vector_bits // (32 if narrow else 64))
     lanes = min(lanes, VIRTUAL_LANES)
     if target.spelling == "opencl":
-        lanes = 1 if target.has("groups") else min(lanes, 16)
+        lanes = 1 if target.has("groups") else min(lanes, target.most_lanes)
         in_flight = 8 if len(nodes) < _SHORT else 2 if len(nodes) > _LONG else 4
         return Schedule(lanes, min(VIRTUAL_LANES // lanes, in_flight), grain=1)
     in_flight = VIRTUAL_LANES // lanes

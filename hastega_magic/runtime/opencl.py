@@ -7,6 +7,7 @@ of that kind; `opencl:geforce` the first whose name or platform has this in it.
 from __future__ import annotations
 
 import os
+import re
 import sys
 import threading
 import warnings
@@ -51,7 +52,8 @@ class BuildError(DeviceError):
 class DeviceInfo:
     """What there is to know of a device. `memory` and `allocation` (of one buffer) in bytes.
 
-    `unified`: it computes in the host's memory, so that nothing has to be copied.
+    `unified`: it computes in the host's memory, so that nothing has to be copied. `vector_bits`: of the widest vectors
+    that its code may hold.
     """
 
     number: int
@@ -66,6 +68,7 @@ class DeviceInfo:
     denormals: bool
     exact_float32: bool
     unified: bool
+    vector_bits: int = 512
 
     @property
     def pocl(self) -> bool:
@@ -79,7 +82,7 @@ class DeviceInfo:
             "builtins": self.pocl, "narrow": narrow, "denormals": self.denormals,
         }  # fmt: skip
         features = frozenset(name for name, holds in facts.items() if holds)
-        return Target("opencl", self.name, features, 512, "OpenCL", "opencl")
+        return Target("opencl", self.name, features, self.vector_bits, "OpenCL", "opencl")
 
 
 def _opencl() -> Any:
@@ -139,7 +142,21 @@ def _described(number: int, platform: Any, device: Any) -> DeviceInfo:
         denormals=bool(single & cl.device_fp_config.DENORM),
         exact_float32=bool(single & cl.device_fp_config.CORRECTLY_ROUNDED_DIVIDE_SQRT),
         unified=kind == "cpu" and bool(_fact(device, "host_unified_memory")),
+        vector_bits=_vector_bits(str(_fact(device, "version"))),
     )  # fmt: skip
+
+
+_POCL_ON_X86 = re.compile(r"PoCL HSTR: \S*x86_64-\S*-gnu-(\S+)")
+_WITH_AVX512 = re.compile("avx512|icelake|(cascade|cooper|cannon|tiger|rocket)lake|rapids|knl|knm|znver[45]")
+
+
+def _vector_bits(version: str) -> int:
+    """As wide as the CPU has registers that PoCL builds for, which may be an older one than there is.
+
+    Wider vectors go to PoCL's functions in another way than these expect them, and results are wrong.
+    """
+    found = _POCL_ON_X86.search(version)
+    return 256 if found and not _WITH_AVX512.search(found[1]) else 512
 
 
 def _fact(device: Any, name: str) -> Any:

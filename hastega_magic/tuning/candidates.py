@@ -86,7 +86,8 @@ def _lanes(kernel: Kernel, target: Target, limits: Limits) -> Sequence[int]:
     if limits.width:
         return (limits.width,)
     if target.spelling == "opencl":
-        return (1,) if target.has("groups") else (1, 2, 4, 8, 16)
+        most = target.most_lanes
+        return (1,) if target.has("groups") else tuple(each for each in (1, 2, 4, 8, 16) if each <= most)
     native = _native(kernel, target)
     return [each for each in (native // 2, native, 2 * native, 4 * native) if 1 <= each <= VIRTUAL_LANES]
 

@@ -8,7 +8,7 @@ from hastega_magic.interval import Interval
 from hastega_magic.ir.expr import const, leaf, make, postorder
 from hastega_magic.ir.interpreter import evaluate
 from hastega_magic.passes.builder import GraphBuilder
-from hastega_magic.passes.infer import Leaves, infer
+from hastega_magic.passes.infer import Leaves, inference
 from hastega_magic.passes.residue_float import FloatResidues
 from hastega_magic.types import INT
 
@@ -17,7 +17,7 @@ X = leaf("load", INT, 0)
 
 def lowering(root, low, high):
     leaves = Leaves((Interval(low, high),))
-    builder = GraphBuilder(leaves, infer([root], leaves)[0])
+    builder = GraphBuilder(leaves, inference([root], leaves).ranges)
     return FloatResidues(builder, lambda node: node).lower(root)
 
 

@@ -65,6 +65,21 @@ def test_the_union_of_intervals():
     assert union([(0, 10), (2, 3)]) == 10
 
 
+@pytest.mark.parametrize(
+    ("version", "bits"),
+    [
+        ("OpenCL 3.0 PoCL HSTR: pthread-x86_64-unknown-linux-gnu-znver3", 256),
+        ("OpenCL 3.0 PoCL HSTR: pthread-x86_64-pc-linux-gnu-haswell", 256),
+        ("OpenCL 3.0 PoCL HSTR: pthread-x86_64-unknown-linux-gnu-skylake-avx512", 512),
+        ("OpenCL 3.0 PoCL HSTR: pthread-x86_64-unknown-linux-gnu-sapphirerapids", 512),
+        ("OpenCL 3.0 PoCL HSTR: cpu-x86_64-pc-linux-gnu-znver4", 512),
+        ("OpenCL 3.0 CUDA 13.0", 512),
+    ],
+)
+def test_vectors_are_no_wider_than_what_pocl_builds_for(version, bits):
+    assert opencl._vector_bits(version) == bits
+
+
 class NullEvent:
     """A command of a device that does nothing, at the given nanoseconds."""
 

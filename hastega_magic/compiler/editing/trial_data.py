@@ -88,7 +88,9 @@ def frame_of(kernel: Kernel) -> Kernel:
         if isinstance(statement, (Accumulate, Store)):
             mask = None if statement.mask is None else leaf(statement.mask)
             found = replace(statement, value=leaf(statement.value), mask=mask)
-            body.append(replace(found, product=None) if isinstance(found, Accumulate) else found)
+            if isinstance(found, Accumulate):
+                found = replace(found, product=None, high=None if found.high is None else leaf(found.high))
+            body.append(found)
     ranges = {new: kernel.ranges[old] for old, new in leaves.items() if old in kernel.ranges}
     return Kernel(kernel.sources, kernel.tables, tuple(body), kernel.schedule, ranges)
 

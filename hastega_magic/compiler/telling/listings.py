@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from hastega_magic.ir.expr import Expr, leaf, postorder
 from hastega_magic.ir.fused import Fused
-from hastega_magic.ir.kernel import Accumulate, Assume, Guard, Kernel, Statement, Store
+from hastega_magic.ir.kernel import Assume, Guard, Kernel, Statement, nodes_of
 from hastega_magic.ir.origins import Origins, placed
 from hastega_magic.ir.pipeline import Pipeline, Source
 from hastega_magic.ir.printer import kernel_places, print_fused, print_kernel, print_lines, print_pipeline
@@ -97,7 +97,7 @@ def kernel_keys(kernel: Kernel) -> dict[int, tuple[Key, ...]]:
     for statement, serves in zip(kernel.body, kernel.serves, strict=True):
         keys = _statement_keys(statement, serves, kernel.origins)
         found[places.statements[statement]] = keys
-        for node in postorder(_roots(statement), seen):
+        for node in postorder(nodes_of(statement), seen):
             seen.add(node)
             if node in places.nodes:
                 # What lowering adds on top of a value, such as its truth for `any`, is the statement's own.
@@ -119,14 +119,6 @@ def _heads(form: Fused | Kernel, roots: Iterable[Expr], origins: Origins) -> lis
 
 def _load(source: Source, slot: int) -> Expr:
     return leaf("load", source.type, slot)
-
-
-def _roots(statement: Statement) -> list[Expr]:
-    match statement:
-        case Assume(load=node) | Guard(condition=node):
-            return [node]
-        case Accumulate(value=node, mask=mask) | Store(value=node, mask=mask):
-            return [node] if mask is None else [mask, node]
 
 
 def _statement_keys(statement: Statement, serves: tuple[int, ...], origins: Origins) -> tuple[Key, ...]:

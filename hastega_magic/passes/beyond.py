@@ -1,0 +1,113 @@
+"""Loops whose integers may leave 64 bits while their results do not need Python for it: the order of what is tried.
+
+    total = sum %1     %1 = mul %0, %0               sums in parts (wide.py)
+    n = count where gt %1, 10^20                     values in pairs of words (pairs.py)
+
+Where values are paired, the loop as it was written stays for sources so small that nothing overflows (`plain`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator
+from dataclasses import replace
+
+from hastega_magic.interval import INT64, Interval
+from hastega_magic.ir.expr import Expr, const, is_const, make, map_value, postorder
+from hastega_magic.ir.fused import Effect, Fused, Output
+from hastega_magic.ir.sinks import EXTREMES
+from hastega_magic.passes import pair_words, wide
+from hastega_magic.passes.exact import exact_ranges
+from hastega_magic.passes.infer import Leaves, inference
+from hastega_magic.passes.infer_loops import Inference
+from hastega_magic.passes.pairs import Pairs, is_paired
+from hastega_magic.passes.schedule import folds_of
+from hastega_magic.types import INT
+
+_SUMS = frozenset({"sum", "mean", "reduce_add"})
+_TRUTHS = frozenset({"any", "all"})
+
+
+def widened(loop: Fused, leaves: Leaves, found: Inference) -> tuple[Fused, Fused | None]:
+    """The loop with such values in parts or pairs, and the loop without, where it accumulates alike.
+
+    `found`: what was inferred of the loop.
+    """
+    if not _troubled(loop, found):
+        return loop, None
+    parts = wide.widened(loop, leaves)
+    if parts is not loop and not _troubled(parts, _inferred(parts, leaves)):
+        return parts, None
+    for written in (parts, loop):  # sums in parts have no limit of 128 bits, but not all sums have parts
+        paired = _paired(written, leaves)
+        if not _troubled(paired, _inferred(paired, leaves)):
+            plain = _like(paired, written)
+            return paired, plain if folds_of(plain) == folds_of(paired) else None
+    return parts, None
+
+
+def _inferred(loop: Fused, leaves: Leaves) -> Inference:
+    return inference(loop.roots(), leaves)
+
+
+def _troubled(loop: Fused, found: Inference) -> bool:
+    """Whether Python must do elements whose integers leave int64."""
+    return any(True for _ in _beyond(loop, found.overflowing))
+
+
+def _beyond(loop: Fused, overflowing: Container[Expr]) -> Iterator[Expr]:
+    nodes = list(postorder(loop.roots()))
+    as_values = {arg for node in nodes if node.op != "int64_bits" for arg in node.args}
+    as_values.update(loop.roots())
+    for node in nodes:
+        if is_const(node):
+            if isinstance(node.value, int) and node.value not in INT64:
+                yield node
+        elif node in overflowing and (node.op != "load" or node in as_values):
+            yield node
+
+
+def _paired(loop: Fused, leaves: Leaves) -> Fused:
+    roots = list(loop.roots())
+
+    def clamped(node: Expr, exact: Interval) -> Interval:
+        return exact if node.type is not INT or is_paired(node) else exact.meet(INT64)
+
+    pairs = Pairs(exact_ranges(roots, leaves, _inferred(loop, leaves), clamped))
+    outputs = tuple(_output(each, pairs) for each in loop.outputs)
+    effects = tuple(
+        Effect(_evaluated(each.node, pairs), None if each.mask is None else pairs.narrow(each.mask))
+        for each in loop.effects
+    )
+    return replace(loop, outputs=outputs, effects=effects)
+
+
+def _output(output: Output, pairs: Pairs) -> Output:
+    mask = None if output.mask is None else pairs.narrow(output.mask)
+    value = output.value
+    if isinstance(value, Expr) and pairs.is_wide(value):
+        if output.sink.kind in _SUMS | EXTREMES:
+            pair = pairs.pair(value)
+            parts = (pair_words.excess(pair), pair.low)
+            return replace(output, value=parts, weights=(1 << 64, 1), mask=mask)
+        if output.sink.kind in _TRUTHS:
+            truth = pair_words.compared("ne", pairs.pair(value), pair_words.of_constant(0))
+            return replace(output, value=truth, mask=mask)
+        if output.sink.kind == "count":
+            return replace(output, value=_evaluated(value, pairs), mask=mask)
+    return replace(output, value=map_value(pairs.narrow, value), mask=mask)
+
+
+def _evaluated(node: Expr, pairs: Pairs) -> Expr:
+    """A node that raises what this one raises."""
+    return pairs.raw(node).low if pairs.is_wide(node) else pairs.narrow(node)
+
+
+def _like(paired: Fused, plain: Fused) -> Fused:
+    """The loop without pairs, with as many accumulators for each output as the one with them."""
+    outputs = tuple(
+        replace(old, value=(make("mul_excess", old.value, const(1)), old.value), weights=new.weights)
+        if new.weights and not old.weights and isinstance(old.value, Expr)
+        else old
+        for new, old in zip(paired.outputs, plain.outputs, strict=True)
+    )
+    return replace(plain, outputs=outputs)

@@ -1,0 +1,165 @@
+"""Integers of 128 bits in pairs of words, against CPython's; and ranges that guards do not narrow."""
+
+from __future__ import annotations
+
+import functools
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hastega_magic.compiler.options import Options
+from hastega_magic.errors import IntegerOverflowWarning
+from hastega_magic.session import Session
+
+RNG = np.random.default_rng(7)
+WIDE = RNG.integers(-(2**63), 2**63 - 1, 5_003)
+SMALL = RNG.integers(-(2**17), 2**17, 5_003)
+UNSIGNED = RNG.integers(0, 2**64 - 1, 5_003, dtype=np.uint64)
+for _array, _edges in (
+    (WIDE, (2**63 - 1, -(2**63), 0, -1, 1)),
+    (UNSIGNED, (2**64 - 1, 2**63, 0, 1, 2**63 - 1)),
+):
+    _array[:5] = _edges
+NAMES = {"xs": WIDE, "sm": SMALL, "us": UNSIGNED}
+
+CELLS = (
+    "sm |> map(lambda x: x ** 7) |> sum",
+    "xs |> map(lambda x: x * 4) |> filter(lambda x: x > 2**63) |> sum",
+    "xs |> map(lambda x: x * x) |> filter(lambda x: x > 10**30) |> count",
+    "xs |> map(lambda x: abs(x * 4)) |> sum",
+    "xs |> map(lambda x: ~(x * 4) ^ -5 | 3) |> sum",
+    "xs |> map(lambda x: x * x % 7) |> sum",
+    "xs |> map(lambda x: (x * x + 3 * x - 1) % 1000000007) |> sum",
+    "xs |> map(lambda x: x * x // 1000) |> sum",
+    "xs |> map(lambda x: x * x // 2**40) |> max",
+    "xs |> map(lambda x: x * -x >> 70) |> min",
+    "xs |> map(lambda x: x * x) |> max",
+    "xs |> map(lambda x: x * x) |> min",
+    "xs |> filter(lambda x: x % 3 == 0) |> map(lambda x: x * -2**60) |> max",
+    "xs |> filter(lambda x: x * x > 2**100) |> to_list",
+    "xs |> map(lambda x: x * x > 2**100) |> sum",
+    "xs |> map(lambda x: x * x % 7 == 3) |> any",
+    "xs |> map(lambda x: x << 70) |> all",
+    "xs |> map(lambda x: float(x * x)) |> max",
+    "xs |> map(lambda x: (x * x).bit_length()) |> sum",
+    "xs |> map(lambda x: (x * 6364136223846793005 + 1442695040888963407) % 2**64 >> 33) |> sum",
+    "xs |> map(lambda x: min(x * 3, 2**63) - max(x * 5, -(2**64))) |> sum",
+    "xs |> map(lambda x: x * 4) |> reduce(max)",
+    "xs |> map(lambda x: x * 4) |> reduce(min, -(10**30))",
+    "xs |> map(lambda x: divmod(x * x, 1000)[1]) |> sum",
+    "us |> map(lambda u: u ^ -1) |> sum",
+    "us |> map(lambda u: u + 1) |> max",
+    "us |> map(lambda u: u % 10) |> sum",
+    "us |> map(lambda u: u >> 3) |> min",
+    "us |> filter(lambda u: u >= 2**63) |> count",
+    "xs |> zip(us) |> map(lambda x, u: max(x, u)) |> sum",
+    "xs |> map(lambda x: x * 4) |> filter(lambda x: x <= 2**63 - 1) |> sum",
+    "xs |> map(lambda x: x * 4) |> filter(lambda x: x >= -(2**63)) |> count",
+)  # fmt: skip
+
+
+def python_value(cell: str) -> object:
+    session = Session(dict(NAMES), Options(on="python", baseline=False))
+    session.run_cell(f"t = {cell}")
+    return session.namespace["t"]
+
+
+def value_on(cell: str, on: str, names: dict[str, object] | None = None) -> object:
+    session = Session(dict(names or NAMES), Options(on=on, threads=2, baseline=False, quiet=True))
+    session.run_cell(f"t = {cell}")
+    return session.namespace["t"]
+
+
+@pytest.mark.parametrize("cell", CELLS)
+@pytest.mark.parametrize("on", ["simd", "opencl"])
+def test_no_element_needs_python(cell, on):
+    if on == "opencl":
+        pytest.importorskip("pyopencl")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", IntegerOverflowWarning)
+        found = value_on(cell, on)
+    expected = python_value(cell)
+    assert type(found) is type(expected)
+    assert found == expected
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "xs |> map(lambda x: x ** 3) |> max",
+        "xs |> map(lambda x: x ** 5 % 11) |> sum",
+        "xs |> map(lambda x: x * 10**30 * 7) |> filter(lambda x: x > 0) |> count",
+        "xs |> map(lambda x: x * x) |> to_list",
+        "xs |> map(lambda x: 10**50 - x) |> min",
+    ],
+)
+def test_beyond_128_bits_python_helps(cell):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", IntegerOverflowWarning)
+        assert value_on(cell, "simd") == python_value(cell)
+
+
+def test_checked_integers_stay_errors():
+    session = Session(dict(NAMES), Options(on="simd", int_mode="checked", baseline=False, quiet=True))
+    with pytest.raises(OverflowError):
+        session.run_cell("t = xs |> map(lambda x: x * x) |> filter(lambda x: x > 5) |> count")
+
+
+CONSTANTS = st.sampled_from(
+    [0, 1, 2, 3, -1, 7, 2**31, 2**40 + 3, 2**62, -(2**63), 2**63, 2**64 - 1, 10**20, -(10**25), 10**40]
+).map(str)
+
+
+def _grown(smaller: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+    return st.one_of(
+        st.builds("({} {} {})".format, smaller, st.sampled_from("+-***&|^"), smaller),
+        st.builds(
+            "({} % {})".format, smaller, st.sampled_from([1, 7, 64, 10**9 + 7, 2**31 - 1, 2**32, 2**64])
+        ),
+        st.builds("({} // {})".format, smaller, st.sampled_from([3, 7, 10, 64, 1000, 2**31 - 1, 2**32])),
+        st.builds(
+            "({} {} {})".format,
+            smaller, st.sampled_from([">>", "<<"]), st.sampled_from([0, 1, 5, 31, 63, 64, 65, 100]),
+        ),
+        st.builds("{}({})".format, st.sampled_from(["abs", "-", "~"]), smaller),
+        st.builds("{}({}, {})".format, st.sampled_from(["min", "max"]), smaller, smaller),
+        st.builds(
+            "({} if {} {} {} else {})".format,
+            smaller, smaller, st.sampled_from(["<", "<=", ">", ">=", "==", "!="]), smaller, smaller,
+        ),
+    )  # fmt: skip
+
+
+EXPRESSIONS = st.recursive(st.one_of(st.just("x"), st.just("y"), CONSTANTS), _grown, max_leaves=7)
+INTS = st.one_of(
+    st.integers(-(2**63), 2**63 - 1), st.integers(-(2**33), 2**33), st.sampled_from([0, -1, 2**63 - 1])
+)
+
+
+@settings(max_examples=150)
+@given(
+    EXPRESSIONS,
+    st.lists(st.tuples(INTS, INTS), min_size=1, max_size=20),
+    st.sampled_from(["sum", "max", "min", "count", "any", "to_list"]),
+)
+def test_any_expression(expression, pairs, sink):
+    function = eval(f"lambda x, y: {expression}")
+    values = [function(x, y) for x, y in pairs]
+    expected = {
+        "sum": sum, "max": max, "min": min, "any": any, "to_list": list, "count": lambda v: sum(e > 5 for e in v),
+    }[sink](values)  # fmt: skip
+    names = {"xs": np.array([x for x, _ in pairs]), "ys": np.array([y for _, y in pairs])}
+    kept = " |> filter(lambda e: e > 5)" if sink == "count" else ""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = value_on(f"xs |> zip(ys) |> map(lambda x, y: {expression}){kept} |> {sink}", "simd", names)
+    assert found == expected
+    assert type(found) is type(expected)
+
+
+def test_the_reduction_of_a_reduction():
+    found = value_on("xs |> map(lambda x: x * 3) |> reduce(lambda a, b: a if a > b else b)", "simd")
+    assert found == functools.reduce(max, (int(x) * 3 for x in WIDE))
