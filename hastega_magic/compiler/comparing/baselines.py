@@ -318,6 +318,12 @@ def difference(own: Any, other: Any, approximate: bool = False, running: bool = 
             return None
         if np.array_equal(mine, theirs, equal_nan=mine.dtype.kind in "fc"):
             return 0.0
+        if running and mine.dtype.kind == "c":
+            parts = [
+                difference(mine.real, theirs.real, running=True),
+                difference(mine.imag, theirs.imag, running=True),
+            ]
+            return None if None in parts else max(part for part in parts if part is not None)
         if running and mine.dtype.kind == "f" and len(mine):
             most = float(np.max(np.abs(mine[np.isfinite(mine)]), initial=1e-300))
             if not np.allclose(mine, theirs, rtol=_TOLERANCE, atol=_TOLERANCE * most, equal_nan=True):
