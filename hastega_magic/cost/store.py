@@ -72,7 +72,7 @@ def _trouble(file: Path) -> str:
         return "is damaged"
     if not isinstance(data, dict):
         return "holds no calibration"
-    machine = cast("Json", data).get("machine")
+    machine: Any = cast("Json", data).get("machine")
     if machine is None or (
         isinstance(machine, dict) and cast("Json", machine).get("schema", SCHEMA) != SCHEMA
     ):

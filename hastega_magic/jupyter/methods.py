@@ -36,15 +36,19 @@ def methods(before: str) -> tuple[str, list[tuple[str, str]]] | None:
 
 def _is_pipe(tokens: list[Token]) -> bool:
     """Whether they end with `pipe(...)`, or with calls of its methods that give pipes."""
-    while tokens and tokens[-1].text == ")":
+    while _ends_with(tokens, ")"):
         name = _called(tokens)
-        dotted = bool(tokens) and tokens[-1].text == "."
+        dotted = _ends_with(tokens, ".")
         if name == "pipe":
             return not dotted or [token.text for token in tokens[-2:]] == ["hastega_magic", "."]
         if not dotted or (name != "apply" and (name not in STAGES or STAGES[name].sink)):
             return False
         tokens.pop()
     return False
+
+
+def _ends_with(tokens: Sequence[Token], text: str) -> bool:
+    return bool(tokens) and tokens[-1].text == text
 
 
 def _called(tokens: list[Token]) -> str:
