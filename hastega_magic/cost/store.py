@@ -78,7 +78,7 @@ def _trouble(file: Path) -> str:
     ):
         return ""
     try:
-        Machine.from_dict(machine)
+        Machine.from_dict(cast("Json", data)["machine"])
     except (ValueError, TypeError, KeyError, OverflowError) as error:
         return f"cannot be used ({error})"
     return ""

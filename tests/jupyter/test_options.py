@@ -96,7 +96,6 @@ def test_strict_makes_a_barrier_an_error_of_one_line_with_the_stage_marked(noteb
     said, line, caret = seen.out.rstrip().splitlines()
     assert said.startswith("StrictError: `map(str)` is not compiled")
     assert line[caret.index("^") :] == "map(str)"
-    assert seen.out.startswith("StrictError: `map(str)` is not compiled")
 
 
 def test_defaults_come_from_the_configuration(shell):
