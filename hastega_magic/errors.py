@@ -41,7 +41,7 @@ class StrictError(HastegaError):
     """`--strict` was asked for, and a stage cannot be compiled."""
 
     def _render_traceback_(self) -> list[str]:
-        return [f"StrictError: {self}"]
+        return [f"StrictError: {self}", *getattr(self, "__notes__", ())]
 
 
 class CellSyntaxError(HastegaError, SyntaxError):

@@ -22,14 +22,14 @@ from hastega_magic.compiler.course import Course, awaited, evaluated, gone_throu
 from hastega_magic.compiler.driver import Driver, StrictError
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Group, Outcome
+from hastega_magic.compiler.pointing import point
 from hastega_magic.compiler.repeating.ordinary import OrdinaryCode, options_for
 from hastega_magic.compiler.repeating.prepared import Display
 from hastega_magic.compiler.repeating.repeated import Repeated
-from hastega_magic.compiler.statement import Bound
+from hastega_magic.compiler.statement import Bound, bound_of
 from hastega_magic.errors import CellSyntaxError, Span
 from hastega_magic.records import changed
 from hastega_magic.report import Report, build_report
-from hastega_magic.syntax.build import BoundStage
 from hastega_magic.syntax.cell import BIND, RUN, CellPlan, PipelineStatement, Plain, Site, plan
 from hastega_magic.syntax.comprehension import TRY
 from hastega_magic.syntax.functions import globals_read
@@ -108,6 +108,8 @@ class Session:
         except BaseException as error:
             if isinstance(error, NameError):
                 hint(error, cell.sites.values(), text)
+            elif cell.driver.current is not None:
+                point(error, cell.driver.current, text)
             self.failed_at = cell.driver.current.site.span if cell.driver.current is not None else None
             raise
         finally:
@@ -218,6 +220,7 @@ class _Cell:
 
     def _plain(self, item: Plain) -> Course:
         forget_inputs()
+        self.driver.current = None
         if item.is_last_expression:
             assert isinstance(item.node, ast.Expr)
             code = self._compiled(ast.Expression(item.node.value), "eval", item.node)
@@ -322,7 +325,9 @@ class _Cell:
 
         def run(number: int, source: object, *stages: Display) -> object:
             if self.running and number in cell.sites:
-                return self._turn(cell.sites[number], source, stages)
+                value = self._turn(cell.sites[number], source, stages)
+                self.driver.current = None  # what fails behind it is another's error
+                return value
             # Of another cell, or called when this one is over: nobody reads what it would tell.
             return self.nested[number].run(source, stages)
 
@@ -353,7 +358,7 @@ class _Cell:
         known = self.turns.get(site.id)
         if known is None:
             forget_inputs()
-            bound = self.changing.look(_bound(site, source, stages))
+            bound = self.changing.look(bound_of(site, source, stages))
             outcome = self.driver.run_alone(bound, source)
             self.changing.learn(outcome)
             again = replace(self.options, tune=False)
@@ -381,16 +386,9 @@ class _Cell:
                 self.trace.events.append(Event("why", group, {"text": told}))
 
 
-def _bound(site: Site, source: object, stages: Sequence[Display]) -> Bound:
-    pairs = zip(site.stages, stages, strict=True)
-    return Bound(
-        site, source, tuple(BoundStage(each, callee, args, kwargs) for each, (callee, args, kwargs) in pairs)
-    )
-
-
 def _binder(cell: CellPlan) -> Callable[..., Bound]:
     def bind(number: int, source: object, *stages: Display) -> Bound:
-        return _bound(cell.sites[number], source, stages)
+        return bound_of(cell.sites[number], source, stages)
 
     return bind
 

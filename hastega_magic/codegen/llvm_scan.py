@@ -15,7 +15,7 @@ from hastega_magic.codegen.llvm_body import Body, memory_type
 from hastega_magic.codegen.llvm_frame import Frame
 from hastega_magic.codegen.llvm_rows import Rows
 from hastega_magic.codegen.llvm_text import element_type, splat
-from hastega_magic.ir.kernel import ROW_BY_ROW, TROUBLE, VIOLATED, Store
+from hastega_magic.ir.kernel import ROW_BY_ROW, TROUBLE, VIOLATED, Step, Store
 from hastega_magic.ir.loop import results_used
 from hastega_magic.types import BOOL, RESULT_STORAGE, ScalarType
 
@@ -60,7 +60,7 @@ class Scans:
                 self._take(number, store, place)
             elif store.running == "affine":
                 self._chain(number, store, counts[group], starts[group])
-            else:
+            elif store.part == 0:
                 bad = self._steps(number, store, counts[group], starts[group])
                 self._report(number, bad, TROUBLE, place)
 
@@ -113,21 +113,23 @@ class Scans:
     # Functions of the value so far
 
     def _steps(self, number: int, store: Store, count: str, start: str) -> str:
-        """Whether a step needs Python; "" where none can."""
+        """Whether a step needs Python; "" where none can. The stores of all parts follow the first one."""
         w, step = self.frame.writer, store.step
         assert step is not None
-        type_, own = store.type, store.value.type
-        element, scratch = element_type(type_), self.frame.scratch[number]
-        word = self._carry(number)
-        carried = self._load(word, type_)
+        types, loop, done, end = step.totals, f"step{number}", f"stepped{number}", f"steps{number}"
+        elements = [element_type(total.type) for total in types]
+        words = [self._carry(number + part) for part in range(len(types))]
+        carried = [self._load(word, total.type) for word, total in zip(words, types, strict=True)]
         started = w.let(f"icmp ne i64 {start}, 0")
-        if step.init is None:
-            first, begin = self._load(scratch, type_), w.let(f"select i1 {started}, i64 0, i64 1")
-        else:
-            first, begin = self._load(self.frame.sources[step.init].base, type_), "0"
-        initial = w.let(f"select i1 {started}, {element} {carried}, {element} {first}")
-        before, loop, done, end = w.block, f"step{number}", f"stepped{number}", f"steps{number}"
-        none = w.let(f"icmp eq i64 {count}, 0")
+        places = [self.frame.sources[slot].base for slot in step.init]
+        begin = "0" if places else w.let(f"select i1 {started}, i64 0, i64 1")
+        places = places or [self.frame.scratch[number + part] for part in range(len(types))]
+        firsts = [self._load(place, total.type) for place, total in zip(places, types, strict=True)]
+        initial = [
+            w.let(f"select i1 {started}, {element} {old}, {element} {first}")
+            for element, old, first in zip(elements, carried, firsts, strict=True)
+        ]
+        before, none = w.block, w.let(f"icmp eq i64 {count}, 0")
         w.line(f"br i1 {none}, label %{end}, label %{loop}.first")
         w.label(f"{loop}.first")
         some = w.let(f"icmp ult i64 {begin}, {count}")
@@ -135,49 +137,70 @@ class Scans:
         w.label(loop)
         heads = len(w.lines)
         w.line(f"%{loop}.j = phi i64 [ {begin}, %{loop}.first ], [ %{loop}.next, %LAST ]")
-        w.line(f"%{loop}.total = phi {element} [ {initial}, %{loop}.first ], [ %{loop}.new, %LAST ]")
         w.line(f"%{loop}.bad = phi i1 [ false, %{loop}.first ], [ %{loop}.worse, %LAST ]")
-        where = w.let(f"getelementptr {memory_type(RESULT_STORAGE[own])}, ptr {scratch}, i64 %{loop}.j")
-        body = self._body(store, f"%{loop}.total", self._load(where, own))
+        totals, news = ([f"%{loop}.{name}{part}" for part in range(len(types))] for name in ("total", "new"))
+        for total, element, first, new in zip(totals, elements, initial, news, strict=True):
+            w.line(f"{total} = phi {element} [ {first}, %{loop}.first ], [ {new}, %LAST ]")
+        body = self._body(step, totals, self._elements(number, len(step.elements), f"%{loop}.j"))
         body.emit(step.roots())
         worse = f"%{loop}.bad"
         for guard in step.guards:
             worse = w.let(f"or i1 {worse}, {self._scalar(body[guard][0], 'i1')}")
         w.line(f"%{loop}.worse = or i1 {worse}, false")
-        new = self._scalar(body[step.result][0], element)
-        w.line(f"%{loop}.new = select i1 true, {element} {new}, {element} {new}")
+        for new, element, result in zip(news, elements, step.results, strict=True):
+            value = self._scalar(body[result][0], element)
+            w.line(f"{new} = select i1 true, {element} {value}, {element} {value}")
         if store.running == "scan":
-            if type_ is not own:  # of another size than what lies in the scratch
-                there = w.let(f"add i64 {start}, %{loop}.j")
-                kind = memory_type(RESULT_STORAGE[type_])
-                where = w.let(f"getelementptr {kind}, ptr {self.frame.results[number]}, i64 {there}")
-            self._keep(f"%{loop}.new", where, type_)
+            self._written(number, news, f"%{loop}.j", start)
         w.line(f"%{loop}.next = add i64 %{loop}.j, 1")
         w.line(f"%{loop}.more = icmp ult i64 %{loop}.next, {count}")
-        for place in range(heads, heads + 3):
+        for place in range(heads, heads + 2 + len(types)):
             w.lines[place] = w.lines[place].replace("%LAST", f"%{w.block}")
         last = w.block
         w.line(f"br i1 %{loop}.more, label %{loop}, label %{done}")
         w.label(done)
-        total = w.let(f"phi {element} [ {initial}, %{loop}.first ], [ %{loop}.new, %{last} ]")
+        left = [
+            w.let(f"phi {element} [ {first}, %{loop}.first ], [ {new}, %{last} ]")
+            for element, first, new in zip(elements, initial, news, strict=True)
+        ]
         bad = w.let(f"phi i1 [ false, %{loop}.first ], [ %{loop}.worse, %{last} ]")
-        self._keep(total, word, type_)
-        if store.running == "fold":
-            self._keep(total, self.frame.results[number], type_)
+        for part, (value, word) in enumerate(zip(left, words, strict=True)):
+            self._keep(value, word, types[part].type)
+            if store.running == "fold":
+                self._keep(value, self.frame.results[number + part], types[part].type)
         w.line(f"br label %{end}")
         w.label(end)
         return w.let(f"phi i1 [ false, %{before} ], [ {bad}, %{done} ]") if step.guards else ""
 
-    def _body(self, store: Store, total: str, value: str) -> Body:
+    def _elements(self, number: int, parts: int, position: str) -> list[str]:
+        """The parts of an element, from the scratch of as many stores."""
+        found: list[str] = []
+        for place in range(number, number + parts):
+            type_ = self.frame.layout.stores[place].value.type
+            kind, scratch = memory_type(RESULT_STORAGE[type_]), self.frame.scratch[place]
+            where = self.frame.writer.let(f"getelementptr {kind}, ptr {scratch}, i64 {position}")
+            found.append(self._load(where, type_))
+        return found
+
+    def _written(self, number: int, values: Sequence[str], position: str, start: str) -> None:
+        """A step's values in the place of its element, or where they belong if they are of another size."""
+        w = self.frame.writer
+        for place, value in enumerate(values, number):
+            store, base, at = self.frame.layout.stores[place], self.frame.scratch[place], position
+            if store.type is not store.value.type:
+                base, at = self.frame.results[place], w.let(f"add i64 {start}, {position}")
+            kind = memory_type(RESULT_STORAGE[store.type])
+            self._keep(value, w.let(f"getelementptr {kind}, ptr {base}, i64 {at}"), store.type)
+
+    def _body(self, step: Step, totals: Sequence[str], elements: Sequence[str]) -> Body:
         """The step's graph over single elements."""
-        frame, step = self.frame, store.step
-        assert step is not None
+        frame = self.frame
         kernel = replace(frame.kernel, schedule=replace(frame.kernel.schedule, lanes=1, in_flight=1))
         body = Body(
             frame.writer, kernel, [], frame.tables, splat("i64", 0), "0", "0", 1,
             stop=frame.stop, used=results_used(step.roots()),
         )  # fmt: skip
-        for leaf, name in ((step.total, total), (step.element, value)):
+        for leaf, name in zip((*step.totals, *step.elements), (*totals, *elements), strict=True):
             element = element_type(leaf.type)
             vector = f"<1 x {element}>"
             body.values[leaf] = [frame.writer.let(f"insertelement {vector} poison, {element} {name}, i32 0")]

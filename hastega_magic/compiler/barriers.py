@@ -88,19 +88,29 @@ def _fits(function: Callable[..., Any], args: Sequence[Any]) -> bool:
 
 def note_signature(error: TypeError, stages: Sequence[BoundStage]) -> None:
     """Say how a stage's function is written that could not be called with what `scan` and its like give it."""
-    ran = {frame.f_code for frame, _ in traceback.walk_tb(error.__traceback__)}
     for stage in stages:
-        name, function = stage.site.name, stage.args[0] if stage.args else None
-        if stage.callee is not None or not isinstance(function, FunctionType) or function.__code__ in ran:
-            continue
-        if name in ("scan", "reduce") and not _fits(function, (None, None)):
-            called = f"the value so far and an element: write `{name}(lambda total, x: ...)`"
-        elif name in ("take_while", "drop_while", "where") and not _fits(function, (None,)):
-            called = f"one element: write `{name}(lambda x: ...)`"
-        else:
-            continue
-        error.add_note(f"hastega: `{name}` calls its function with {called}")
-        return
+        function = stage.args[0] if stage.args else None
+        if stage.callee is None and isinstance(function, FunctionType):
+            said = called_otherwise(error, stage, function)
+            if said is not None:
+                error.add_note(f"hastega: {said}")
+                return
+
+
+def called_otherwise(error: TypeError, stage: BoundStage, function: FunctionType) -> str | None:
+    """How the stage calls the function, if that is what the function refused; None where it has begun to run."""
+    if any(frame.f_code is function.__code__ for frame, _ in traceback.walk_tb(error.__traceback__)):
+        return None
+    name = stage.site.name
+    if name in ("scan", "reduce") and not _fits(function, (None, None)):
+        called = f"the value so far and an element: write `{name}(lambda total, x: ...)`"
+    elif name in ("take_while", "drop_while", "where") and not _fits(function, (None,)):
+        called = f"one element: write `{name}(lambda x: ...)`"
+    elif name in ("min", "max") and not _fits(function, (None,)):
+        called = f"one element: write `{name}(key=lambda x: ...)`"
+    else:
+        return None
+    return f"`{name}` calls its function with {called}"
 
 
 def _as_given(stage: str, value: object) -> str:

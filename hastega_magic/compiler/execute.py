@@ -17,7 +17,7 @@ from hastega_magic.compiler.choice.tune import earlier
 from hastega_magic.compiler.choice.tune import tune as search
 from hastega_magic.compiler.loops import CompiledLoop, compile_loop, tuning_key
 from hastega_magic.compiler.options import Options
-from hastega_magic.compiler.recover import Recovery, assembled
+from hastega_magic.compiler.recover import Recovery, assembled, nested
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import NotCompilable
@@ -217,8 +217,13 @@ def _running(
     if execution.recovered:
         value, sentence = running.by_python(loop, output, options)
         return value, [sentence] if sentence else []
-    array = trim(result.arrays[slot], result.packed_length(slot))
-    if execution.backend.language != "opencl" or not len(array):
+    elsewhere, fn = execution.backend.language == "opencl", output.sink.fn
+    made = output.value if elsewhere or fn is None else fn.result
+    length = result.packed_length(slot)
+    if output.sink.kind == "fold" and not elsewhere:
+        length = min(length, 1)
+    array = nested(made, (trim(each, length) for each in result.arrays[slot:]))
+    if not elsewhere or not len(array):
         return running.stored(output, array, loop), []
     there, columns = running.behind(array, loop, workspace)
     here = replace(options, on="parallel")

@@ -263,8 +263,11 @@ def _structure(state: State, options: Options, exact: bool) -> hashlib.blake2b:
         for node in flatten(output.value):
             hasher.update(node.digest)
         hasher.update(b"-" if output.mask is None else output.mask.digest)
-        hasher.update(b"-" if output.init is None else output.init.digest)
+        for node in () if output.init is None else flatten(output.init):
+            hasher.update(node.digest)
+        hasher.update(b"-" if output.init is None else b"")
         if output.sink.fn is not None:
+            hasher.update(f"{len(flatten(output.sink.fn.result))};".encode())
             for node in (
                 *flatten(output.sink.fn.result),
                 *(each for pair in output.sink.fn.effects for each in pair),

@@ -45,7 +45,7 @@ _COMBINE: Mapping[str, Callable[[Any, Any], Any]] = {
 
 def assembled(output: Output, arrays: Sequence[AnyArray], loop: Loop) -> object:
     """The value of an output whose elements are stored, from the arrays of its scalars."""
-    return _made(output, _nested(output.value, iter(arrays)), loop)
+    return _made(output, nested(output.value, iter(arrays)), loop)
 
 
 def _made(output: Output, value: AnyArray, loop: Loop) -> object:
@@ -82,10 +82,11 @@ def _tail(loop: Loop) -> AnyArray:
 _NOT_OF_THE_TAIL = PLACED | {"take_while", "drop_while", "to_list"}
 
 
-def _nested(value: Value, arrays: Iterator[AnyArray]) -> AnyArray:
+def nested(value: Value, arrays: Iterator[AnyArray]) -> AnyArray:
+    """One array of elements, from those of their numbers."""
     if isinstance(value, Expr):
         return next(arrays)
-    parts = [_nested(part, arrays) for part in value]
+    parts = [nested(part, arrays) for part in value]
     return results.paired(*parts) if isinstance(value, Complex) else structured(parts)
 
 
@@ -144,13 +145,13 @@ class Recovery:
             first = int(ends[number - 1]) if number else 0
             if first > start:
                 flush()
-                pieces.append(_nested(output.value, iter([array[start:first] for array in arrays])))
+                pieces.append(nested(output.value, iter([array[start:first] for array in arrays])))
                 native.append(pieces[-1])
             values += [element.value for element in elements if element.kept]
             start = int(ends[number])
         flush()
         if start < int(ends[-1]) or not pieces:
-            pieces.append(_nested(output.value, iter([array[start : int(ends[-1])] for array in arrays])))
+            pieces.append(nested(output.value, iter([array[start : int(ends[-1])] for array in arrays])))
         return _made(output, _joined(pieces), self.loop)
 
     # Reductions

@@ -47,7 +47,7 @@ def behind(array: AnyArray, loop: Loop, workspace: Workspace) -> tuple[Loop, Wor
     there.table_columns = workspace.table_columns
     sink = loop.pipeline.sink
     if sink.init is not None:
-        there.columns[sink.init.kind, sink.init.key] = workspace.column(sink.init)
+        there.keep(workspace.column(sink.init))
     source = there.source(array, loop.name)
     pipeline = Pipeline(loop.name, source, (), sink, loop.pipeline.tables, loop.pipeline.span, sink.span)
     there.parameters = workspace.parameters

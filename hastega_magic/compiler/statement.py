@@ -45,6 +45,16 @@ class Bound:
         return [(stage.site.name, stage.callee, stage.args, stage.kwargs) for stage in used]  # pyright: ignore[reportReturnType]
 
 
+def bound_of(
+    site: Site, source: object, stages: Sequence[tuple[Any, tuple[Any, ...], Mapping[str, Any]]]
+) -> Bound:
+    """The pipeline with, for each of its stages, what is called and its arguments."""
+    pairs = zip(site.stages, stages, strict=True)
+    return Bound(
+        site, source, tuple(BoundStage(each, callee, args, kwargs) for each, (callee, args, kwargs) in pairs)
+    )
+
+
 @dataclass(frozen=True)
 class Loop:
     """The part of a statement that is one loop. `stages` are those in it, `built` what was made of them."""

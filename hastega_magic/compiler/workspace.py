@@ -21,7 +21,7 @@ from hastega_magic.runtime.sources import (
     taken,
 )
 from hastega_magic.syntax.graph import Where
-from hastega_magic.types import BOOL, FLOAT, INT, STORAGES, ScalarType
+from hastega_magic.types import BOOL, FLOAT, INT, STORAGES, Complex, ScalarType
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ class Workspace:
         """The parameters so far as sources that have their numbers for all elements."""
         return tuple((each.node, self._known(each.column(length))) for each in self.parameters.values())
 
-    def number(self, name: str, value: object, type_: ScalarType, length: int) -> Source:
+    def number(self, name: str, value: object, type_: ScalarType | Complex, length: int) -> Source:
         """The description of a number, as a source that has it for all elements."""
         return self._known(number(name, value, type_, length))
 

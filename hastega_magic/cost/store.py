@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
-from hastega_magic.cost.machine import Identity, Machine
+from hastega_magic.cost.machine import SCHEMA, Identity, Machine
 
 Json = dict[str, Any]
 
@@ -48,6 +48,40 @@ def last_calibration(place: Path, cpu: str) -> str:
         if machine.identity.cpu.startswith(cpu):
             found.append(machine.calibrated)
     return max(found, default="")
+
+
+def damaged(place: Path) -> list[tuple[Path, str]]:
+    """The files in the folder that nothing can be read from, and why: what is said of each goes on from its name.
+
+    Calibrations of other versions are none of them.
+    """
+    try:
+        files = sorted(place.glob("machine-*.json"))
+    except OSError:
+        return []
+    return [(file, why) for file in files if (why := _trouble(file))]
+
+
+def _trouble(file: Path) -> str:
+    """Why a file is of no use; "" where it is."""
+    try:
+        data = _loads(file.read_bytes())
+    except OSError as error:
+        return f"cannot be read ({error.strerror})"
+    except (ValueError, RecursionError):
+        return "is damaged"
+    if not isinstance(data, dict):
+        return "holds no calibration"
+    machine: Any = cast("Json", data).get("machine")
+    if machine is None or (
+        isinstance(machine, dict) and cast("Json", machine).get("schema", SCHEMA) != SCHEMA
+    ):
+        return ""
+    try:
+        Machine.from_dict(cast("Json", data)["machine"])
+    except (ValueError, TypeError, KeyError, OverflowError) as error:
+        return f"cannot be used ({error})"
+    return ""
 
 
 @dataclass
@@ -166,4 +200,4 @@ def _replace(file: Path, text: str) -> None:
         raise
 
 
-__all__ = ["Json", "Store", "folder", "last_calibration"]
+__all__ = ["Json", "Store", "damaged", "folder", "last_calibration"]

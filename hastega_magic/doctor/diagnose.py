@@ -139,10 +139,22 @@ def quota(findings: Findings) -> Iterable[Problem]:
         )
 
 
-ADVICE = frozenset({"icd-stale", "no-float64", "restart", "quota", "pocl-twice"})
+def calibration(findings: Findings) -> Iterable[Problem]:
+    """Files of the cost model that cannot be used: without them its figures are assumed."""
+    for file, why in findings.damaged:
+        yield Problem(
+            "calibration",
+            "packages",
+            f"the calibration {file} {why} and is ignored, so that predictions are made of assumed figures: take it "
+            "away, and `%hastega calibrate` measures this machine anew",
+            (mend.remove(file),),
+        )
+
+
+ADVICE = frozenset({"calibration", "icd-stale", "no-float64", "restart", "quota", "pocl-twice"})
 """Problems that keep nothing from working."""
 
-RULES: tuple[Rule, ...] = (packages, executable, quota, *OPENCL_RULES)
+RULES: tuple[Rule, ...] = (packages, executable, quota, calibration, *OPENCL_RULES)
 
 
 __all__ = ["ADVICE", "RULES", "failing", "problems", "trials"]

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
+from hastega_magic.cost.store import damaged, last_calibration
 from hastega_magic.cost.store import folder as store_folder
-from hastega_magic.cost.store import last_calibration
 from hastega_magic.doctor import host, icd
 from hastega_magic.doctor.ask import Answer, ask
 from hastega_magic.doctor.files import is_file
@@ -38,6 +38,7 @@ class Findings:
     nvidia_gpu       there is a GPU of NVIDIA's
     nvidia_library   their OpenCL library as an .icd file would name it, where there is one and no .icd file does
     calibration      when the cost model's figures were measured; "" where they were not
+    damaged          files of such figures that cannot be used, and why
     devices_here     how many OpenCL devices this process sees; None where it has not asked
     """
 
@@ -58,6 +59,7 @@ class Findings:
     nvidia_library: str = ""
     devices_here: int | None = None
     calibration: str = ""
+    damaged: tuple[tuple[Path, str], ...] = ()
 
     @property
     def cpu_facts(self) -> CpuFacts | None:
@@ -109,6 +111,7 @@ def gather(needed: Sequence[str] | None = None) -> Findings:
             wheel=wheel, reads=Search(()), icd=(), cache=icd.inspect_cache(icd.pocl_cache(environ)),
             vendors_variable=environ.get("OCL_ICD_VENDORS", ""), nvidia_gpu=any(Path("/dev").glob("nvidia[0-9]*")),
             devices_here=_devices_here(), calibration=last_calibration(store_folder(), host.cpu_model()),
+            damaged=tuple(damaged(store_folder())),
         )  # fmt: skip
     reads = icd.search(environ, found.loader or _only_loader(wheel), wheel)
     others = [

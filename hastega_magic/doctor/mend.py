@@ -68,6 +68,12 @@ def put_aside(file: Path) -> str:
     return line if writable(file.parent) else f"sudo {line}"
 
 
+def remove(file: Path) -> str:
+    """Delete a file."""
+    line = shlex.join(["rm", str(file)])
+    return line if writable(file.parent) else f"sudo {line}"
+
+
 def as_root(command: str) -> str:
     """The command with sudo, unless this is root."""
     return command if hasattr(os, "geteuid") and os.geteuid() == 0 else f"sudo {command}"
@@ -80,5 +86,5 @@ def writable(folder: Path) -> bool:
 
 __all__ = [
     "as_root", "has_pocl_wheel", "install", "install_driver", "install_opencl", "pip", "put_aside", "reinstall_wheel",
-    "requirement", "writable", "write_icd",
+    "remove", "requirement", "writable", "write_icd",
 ]  # fmt: skip

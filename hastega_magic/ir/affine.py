@@ -30,10 +30,11 @@ class Affine:
 
 def affine(fn: Fn) -> Affine | None:
     """What a scan's function over two parameters comes to; None where it is of another kind, or not of floats."""
-    total, element = flatten(fn.params)
-    result = fn.result
-    if fn.effects or not isinstance(result, Expr) or not total.type.is_float:
-        return None
+    match fn.params, fn.result:
+        case (Expr() as total, Expr() as element), Expr() as result if not fn.effects and total.type.is_float:
+            pass
+        case _:
+            return None
     if FLOAT32 in (result.type, total.type, element.type):
         return None
     found = _parts(result, total)

@@ -28,7 +28,7 @@ class Output:
     sink: Sink
     value: Value
     mask: Expr | None = None
-    init: Expr | None = None
+    init: Value | None = None
     weights: tuple[int, ...] = ()
 
 

@@ -253,7 +253,7 @@ class _Running(Elements):
     def begin(self, evaluation: _Evaluation) -> None:
         """The starting value."""
         if self._begun and self._total is None and self._output.init is not None:
-            self._total = self._start = evaluation.demand(self._output.init)
+            self._total = self._start = evaluation.of(self._output.init)
 
     def add(self, value: Any, taken: bool) -> None:
         if not taken:
@@ -261,9 +261,9 @@ class _Running(Elements):
         fn = self._output.sink.fn
         added = value
         if fn is not None and self._begun:
-            assert isinstance(fn.result, Expr)
-            leaves = dict(zip(flatten(fn.params), (self._total, value), strict=True))
-            value = evaluate([fn.result], leaves.__getitem__)[fn.result]
+            parts = (part for each in (self._total, value) for part in _parts(each))
+            leaves = dict(zip(flatten(fn.params), parts, strict=True))
+            value = _Evaluation(leaves.__getitem__).of(fn.result)
             if self._affine is not None and self._affine.offset is not None:
                 added = evaluate([self._affine.offset], leaves.__getitem__)[self._affine.offset]
         self._added.append(added)
@@ -279,7 +279,11 @@ class _Running(Elements):
             return self._in_rows() or self.values
         if isinstance(self.values[0], int):
             return list(itertools.accumulate(self.values))
-        return list(running_sums(np.array(self.values)))
+        found: Any = np.array(self.values)
+        if found.dtype.kind != "c":
+            return list(running_sums(found))
+        found.real, found.imag = running_sums(found.real), running_sums(found.imag)
+        return list(found)
 
     def _in_rows(self) -> list[Any] | None:
         """An affine scan; None for others, and where a result is not finite."""
@@ -287,6 +291,11 @@ class _Running(Elements):
             return None
         found = running_affine(np.array(self._added), self._affine.factor, self._start or 0.0)
         return None if found is None else found.tolist()
+
+
+def _parts(value: Any) -> tuple[Any, ...]:
+    """The numbers of an element."""
+    return (value.real, value.imag) if type(value) in (complex, np.complex64) else (value,)
 
 
 def _result(output: Output) -> Elements:

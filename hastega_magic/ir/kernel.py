@@ -93,18 +93,19 @@ class Accumulate:
 class Step:
     """The value so far and an element (leaves), what becomes of them, and when Python must do it.
 
-    `init`: slot of the source that holds the starting value; None: the first element is the first value.
+    Of complex numbers each has two parts. `init`: slots of the sources that hold the starting value's; empty: the first
+    element is the first value.
     """
 
-    total: Expr
-    element: Expr
-    result: Expr
+    totals: tuple[Expr, ...]
+    elements: tuple[Expr, ...]
+    results: tuple[Expr, ...]
     guards: tuple[Expr, ...]
-    init: int | None
+    init: tuple[int, ...] = ()
 
     def roots(self) -> list[Expr]:
         """The nodes of a step."""
-        return [self.result, *self.guards]
+        return [*self.results, *self.guards]
 
 
 @dataclass(frozen=True)
@@ -114,6 +115,9 @@ class Store:
     running: "cumsum" (running sums are written instead), "affine" (`factor` times the value so far, plus the value:
     from what source `init` holds on, or from 0; blocks with results that are not finite report VIOLATED), "scan" (every
     value of `step`), "fold" (its last value alone, at place 0), or "".
+
+    A step has as many stores, one after the other, as its elements or its values have parts, whichever are more: store
+    number `part` of them holds that part of both.
     """
 
     slot: int
@@ -123,11 +127,17 @@ class Store:
     step: Step | None = None
     factor: float = 0.0
     init: int | None = None
+    part: int = 0
 
     @property
     def type(self) -> ScalarType:
         """What is written: values, or what a step makes of them."""
-        return self.value.type if self.step is None else self.step.total.type
+        return self.value.type if self.step is None or not self.written else self.step.totals[self.part].type
+
+    @property
+    def written(self) -> bool:
+        """Whether there is a result; a step's values may have fewer parts than its elements."""
+        return self.step is None or self.part < len(self.step.totals)
 
 
 ROW_BY_ROW = frozenset({"cumsum", "affine"})

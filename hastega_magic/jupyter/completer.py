@@ -1,4 +1,4 @@
-"""Completion after Tab: stages after `|>`, their arguments, options of `%%hastega`, commands of `%hastega`.
+"""Completion after Tab: stages after `|>` or as methods of a pipe, their arguments, options, commands of `%hastega`.
 
 xs |> fil⇥    filter    the elements for which f holds
 """
@@ -21,6 +21,7 @@ from IPython.core.getipython import get_ipython
 from hastega_magic.compiler.options import BACKENDS, INT_MODES
 from hastega_magic.jupyter.arguments import SECTIONS, cell_parser
 from hastega_magic.jupyter.commands import COMMANDS
+from hastega_magic.jupyter.methods import methods
 from hastega_magic.syntax.stages import STAGES, Stage
 from hastega_magic.syntax.text import scan
 
@@ -83,7 +84,8 @@ def complete(
             return _among(argument[2] or "", own)
         # Where nothing is typed yet, all of Python's names would bury these few.
         return _among("", [*own, *((name, "variable") for name in names)], alone=True)
-    return None
+    found = methods("\n".join([*text.split("\n")[:line], before]))
+    return None if found is None else _among(*found, alone=True)
 
 
 def _is_code(text: str, line: int, column: int) -> bool:

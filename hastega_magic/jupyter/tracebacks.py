@@ -21,7 +21,15 @@ if TYPE_CHECKING:
 
 _PACKAGE = Path(__file__).resolve().parent.parent.as_posix() + "/"
 _MACHINERY = frozenset(
-    {"concurrent.futures._base", "concurrent.futures.thread", "threading", "functools", "contextlib", "ast"}
+    {
+        "ast",
+        "collections",
+        "concurrent.futures._base",
+        "concurrent.futures.thread",
+        "contextlib",
+        "functools",
+        "threading",
+    }
 )
 
 

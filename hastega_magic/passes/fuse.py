@@ -198,7 +198,7 @@ class _Part:
             self._after(stage)
             found.append(self.value)
         sink = self.pipeline.sink
-        init = None if sink.init is None else leaf("load", sink.init.type, self.loop.slot(sink.init))
+        init = None if sink.init is None else self.loop.load(sink.init, NOWHERE)
         self.loop.outputs.append(Output(self.pipeline.name, sink, self.value, self.mask, init))
         return found
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
+from typing import cast
 
 from hastega_magic.interval import Interval
-from hastega_magic.ir.expr import Expr, const, flatten, leaf, make, truth
+from hastega_magic.ir.expr import Expr, Value, const, flatten, leaf, make, truth
 from hastega_magic.ir.fused import Effect, Fused, Output
 from hastega_magic.ir.kernel import (
     Accumulate,
@@ -71,8 +72,16 @@ _SHORT, _LONG = 12, 200
 
 
 def slots_of(output: Output) -> int:
-    """How many result arrays an output stores; zero for reductions."""
-    return len(flatten(output.value)) if output.sink.kind in ELEMENT_SINKS else 0
+    """How many arrays an output stores into, of elements or what a function makes of them; zero for reductions."""
+    fn = output.sink.fn
+    made = 0 if fn is None else len(flatten(fn.result))
+    return max(len(flatten(output.value)), made) if output.sink.kind in ELEMENT_SINKS else 0
+
+
+def results_of(output: Output) -> int:
+    """How many of them, the first ones, hold results."""
+    fn = output.sink.fn
+    return slots_of(output) if fn is None else len(flatten(fn.result))
 
 
 def make_kernel(
@@ -138,27 +147,28 @@ def _stepping(statement: Statement, fused: Fused, leaves: Leaves, target: Target
         return replace(statement, running="")
     slot = 0
     for output in fused.outputs:
-        if slot == statement.slot and output.sink.fn is not None:
-            return replace(statement, step=_step(output, fused, leaves, target))
-        slot += slots_of(output)
+        part, slots = statement.slot - slot, slots_of(output)
+        if 0 <= part < slots and output.sink.fn is not None:
+            return replace(statement, step=_step(output, fused, leaves, target), part=part)
+        slot += slots
     return statement
 
 
 def _step(output: Output, fused: Fused, leaves: Leaves, target: Target) -> Step:
     fn = output.sink.fn
     assert fn is not None
-    assert isinstance(fn.result, Expr)
     effects = tuple(Effect(node, condition) for condition, node in fn.effects)
     alone = Fused((), fused.tables, (Output("", Sink("array"), fn.result),), effects)
     own = Leaves((), leaves.tables)
     variant = variants(alone, own, "exact").bodies[-1]
-    nodes = [fn.result, *(guard.condition for guard in variant.guards)]
-    found = lower(nodes, own, variant.ranges, target, 1, variant.troubles, guards=nodes[1:])
-    result, *guards = (found.nodes[node] for node in nodes)
-    total, element = flatten(fn.params)
-    init = None if output.init is None else output.init.value
-    assert init is None or isinstance(init, int)
-    return Step(total, element, result, tuple(guards), init)
+    results, guards = flatten(fn.result), [guard.condition for guard in variant.guards]
+    found = lower([*results, *guards], own, variant.ranges, target, 1, variant.troubles, guards=guards)
+    total, element = cast("tuple[Value, Value]", fn.params)
+    init = () if output.init is None else tuple(cast(int, node.value) for node in flatten(output.init))
+    return Step(
+        flatten(total), flatten(element), tuple(found.nodes[node] for node in results),
+        tuple(found.nodes[node] for node in guards), init,
+    )  # fmt: skip
 
 
 @cache
@@ -197,11 +207,13 @@ def folds_of(fused: Fused) -> list[list[int]]:
 def _statements(output: Output, slot: int, ranges: Mapping[Expr, Interval]) -> list[Statement]:
     if slots_of(output):
         running = output.sink.kind if output.sink.kind in RUNNING_SINKS else ""
-        init = output.init.value if running == "affine" and output.init is not None else None
+        init = output.init.value if running == "affine" and isinstance(output.init, Expr) else None
         assert init is None or isinstance(init, int)
+        parts = flatten(output.value)
+        parts += parts[-1:] * (slots_of(output) - len(parts))  # where a step makes more parts than it takes
         stores: list[Statement] = [
             Store(slot + number, node, output.mask, running, factor=output.sink.factor, init=init)
-            for number, node in enumerate(flatten(output.value))
+            for number, node in enumerate(parts)
         ]
         return stores
     count = Accumulate("count", const(1), output.mask)

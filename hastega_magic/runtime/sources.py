@@ -29,6 +29,7 @@ from hastega_magic.types import (
     INT,
     RESULT_STORAGE,
     STORAGES,
+    Complex,
     ScalarType,
     Storage,
 )
@@ -145,11 +146,20 @@ def halves(column: Column) -> list[Column]:
     ]
 
 
-def number(name: str, value: object, scalar: ScalarType, length: int) -> Column:
+def number(name: str, value: object, type_: ScalarType | Complex, length: int) -> Column:
     """A number as a column that has it for every element, and holds it once."""
-    storage = RESULT_STORAGE[scalar]
-    data = np.broadcast_to(np.array([value], storage.name), length)
-    return Column(Source(name, "array", scalar, None, storage, "scalar", id(data), length), data)
+    scalar: ScalarType = type_.real if isinstance(type_, Complex) else type_
+    storage, parts = RESULT_STORAGE[scalar], ()
+    whole = storage
+    if isinstance(type_, Complex):
+        whole = COMPLEX_STORAGES["complex64" if scalar is FLOAT32 else "complex128"]
+    data = np.broadcast_to(np.array([value], whole.name), length)
+    if isinstance(type_, Complex):
+        parts = tuple(
+            Source(f"{name}.{part}", "array", scalar, None, storage, "scalar", hash((id(data), part)), length)
+            for part in ("real", "imag")
+        )
+    return Column(Source(name, "array", scalar, None, whole, "scalar", id(data), length, parts), data)
 
 
 def described(data: object, name: str) -> Column:

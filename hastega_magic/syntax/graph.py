@@ -48,7 +48,7 @@ class Environment(Protocol):
         """The description of an object to iterate over; NotCompilable if its elements are no numbers."""
         ...
 
-    def number(self, name: str, value: object, type_: ScalarType, length: int) -> Source:
+    def number(self, name: str, value: object, type_: ScalarType | Complex, length: int) -> Source:
         """A number that is known when the loop runs, as a source that has it for all elements."""
         ...
 

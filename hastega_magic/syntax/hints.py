@@ -5,13 +5,14 @@ from __future__ import annotations
 import ast
 import difflib
 import math
+import re
 from collections.abc import Iterable
 
 from hastega_magic.errors import CellSyntaxError, Span
 from hastega_magic.syntax.literals import DTYPES
 from hastega_magic.syntax.names import reads
 from hastega_magic.syntax.pipe import parse
-from hastega_magic.syntax.site import Site
+from hastega_magic.syntax.site import Site, StageSite
 from hastega_magic.syntax.stages import STAGES, function_arguments, suggest
 
 _PYTHONS = (
@@ -49,16 +50,26 @@ def hint(error: NameError, sites: Iterable[Site], text: str = "") -> None:
             near = f"map(math.{name})" if callable(getattr(math, name, None)) else suggest(name, _PYTHONS)
             meant = f": did you mean {near}?" if near else ", and no function of that name is defined"
             error.add_note(f"hastega: `{name}` is no stage{meant}")
-            if lines := marked(text, stage.span, len(name)):
-                error.add_note(lines)
+            _mark(error, text, stage, name)
             return
         if stage.known and stage.name == "astype" and (near := difflib.get_close_matches(name, DTYPES, n=1)):
             error.add_note(f"hastega: types are written as strings: `astype({near[0]!r})`")
+            _mark(error, text, stage, name)
             return
         if stage.known and _is_function_over(stage.text, name):
             better = f"`{stage.name}(lambda {name}: ...)`, or call the element `_`"
             error.add_note(f"hastega: `{stage.text}` takes a function: write {better}")
+            _mark(error, text, stage, name)
             return
+
+
+def _mark(error: NameError, text: str, stage: StageSite, name: str) -> None:
+    """Note where the name stands in the stage's first line, or the stage."""
+    first = stage.text.partition("\n")[0]
+    found = re.search(rf"\b{re.escape(name)}\b", first)
+    span = stage.span._replace(col=stage.span.col + found.start()) if found else stage.span
+    if lines := marked(text, span, len(name) if found else len(first)):
+        error.add_note(lines)
 
 
 def marked(text: str, span: Span, width: int) -> str:

@@ -7,14 +7,25 @@ from typing import Any, cast
 
 from hastega_magic.errors import NotCompilable
 from hastega_magic.ir.affine import affine
-from hastega_magic.ir.expr import Expr, flatten, leaf, make, postorder
+from hastega_magic.ir.expr import (
+    Expr,
+    Value,
+    const,
+    convert,
+    flatten,
+    leaf,
+    make,
+    postorder,
+    rewrite,
+    structure,
+)
 from hastega_magic.ir.pipeline import Fn, Sink, Source, Stage
 from hastega_magic.syntax.cell import StageSite
 from hastega_magic.syntax.functions import name_of
 from hastega_magic.syntax.graph import known
 from hastega_magic.syntax.joining import Cut, Loop, ends, scalar
-from hastega_magic.syntax.lower import lower
-from hastega_magic.types import BOOL, FLOAT32, INT, ScalarType
+from hastega_magic.syntax.lower import lower, parameters
+from hastega_magic.types import BOOL, FLOAT, FLOAT32, FLOAT64, INT, Complex, ScalarType
 
 
 def reduce(loop: Loop, site: StageSite, given: Mapping[str, Any]) -> None:
@@ -37,71 +48,111 @@ def scan(loop: Loop, site: StageSite, given: Mapping[str, Any]) -> None:
 
 
 def cumsum(loop: Loop, site: StageSite, given: Mapping[str, Any]) -> None:
-    """Ints exactly; floats in a fixed shape, for which blocks have to be full."""
-    value = scalar(loop, "cumsum")
-    if value.type.is_float and loop.filtered:
+    """Ints exactly; floats in a fixed shape, for which blocks have to be full; of complex numbers each part so."""
+    value = _element(loop, "cumsum")
+    if loop.filtered and flatten(value)[0].type.is_float:
         raise Cut
-    if value.type is BOOL:
+    if isinstance(value, Expr) and value.type is BOOL:
         counted = Fn(loop.element, make("bool_to_int", value), (), site.text, site.span)
         loop.add(Stage("map", site.text, site.span, counted), INT)
     ends(loop, site, "cumsum")
 
 
+def _element(loop: Loop, name: str) -> Value:
+    """The element, which must be a number, complex or not."""
+    return loop.element if isinstance(loop.element, Complex) else scalar(loop, name)
+
+
 def _running(loop: Loop, site: StageSite, given: Mapping[str, Any], kind: str) -> None:
     """The function over the value so far and an element, of types that stay the same."""
-    value = scalar(loop, site.name)
+    element = structure(_element(loop, site.name))
     if loop.tail or loop.view.count is None:
         raise Cut
-    init: Source | None = None
-    start: Expr | None = None
-    if "init" not in given:
-        type_ = value.type
-        fn = _stepping(loop, given["f"], type_, value.type)
-        if not _same(cast(Expr, fn.result).type, type_):
+    start = _start(site, given["init"]) if "init" in given else None
+    fn = _stepping(loop, given["f"], element if start is None else structure(start), element)
+    if not _same(fn.result, cast("tuple[Value, Value]", fn.params)[0]):
+        if start is None:
             raise NotCompilable(f"`{name_of(given['f'])}` gives another type than the elements have")
-    else:
-        begin = known(given["init"], "init")
-        if not isinstance(begin, Expr):
-            raise NotCompilable(f"`{site.name}` from {given['init']!r} is left to Python, as it is no number")
-        start, type_ = begin, begin.type
-        fn = _stepping(loop, given["f"], type_, value.type)
-        result = cast(Expr, fn.result).type
-        if not _same(result, type_):
-            if not (type_ is INT and result.is_float and _converts(fn)):
-                raise NotCompilable(
-                    f"`{name_of(given['f'])}` gives another type than the value it begins with"
-                )
-            type_ = result
-            fn = _stepping(loop, given["f"], type_, value.type)
-            if not _same(cast(Expr, fn.result).type, type_):
-                raise NotCompilable(f"`{name_of(given['f'])}` gives values of different types")
+        fn = _from_the_second(loop, given["f"], fn, element)
     if kind == "scan" and loop.filtered and affine(fn) is not None:
         raise Cut  # rows of 8 are rows of the elements that are left
+    init: Source | None = None
     if start is not None:
-        init = loop.env.number(f"start of {site.name}", start.value, type_, loop.whole.count or 0)
+        value: Any = [node.value for node in flatten(start)]
+        value = complex(*value) if isinstance(start, Complex) else value[0]
+        total = cast("ScalarType | Complex", structure(cast("tuple[Value, Value]", fn.params)[0]))
+        init = loop.env.number(f"start of {site.name}", value, total, loop.whole.count or 0)
     loop.sink = Sink(kind, site.text, site.span, 0.0, fn, init)
     loop.running = kind
 
 
-def _stepping(loop: Loop, function: Any, total: ScalarType, element: ScalarType) -> Fn:
-    pair = (leaf("param", total, 0), leaf("param", element, 1))
+def _start(site: StageSite, init: object) -> Expr | Complex:
+    """The constant that the value so far begins with."""
+    begin = known(init, "init")
+    if isinstance(begin, (Expr, Complex)):
+        return begin
+    raise NotCompilable(f"`{site.name}` from {init!r} is left to Python, as it is no number")
+
+
+def _stepping(loop: Loop, function: Any, total: object, element: object) -> Fn:
+    so_far = parameters(total)
+    pair = (so_far, parameters(element, len(flatten(so_far))))
     fn = lower(function, pair, loop.env, pair)
-    if not isinstance(fn.result, Expr):
+    if not isinstance(fn.result, (Expr, Complex)):
         raise NotCompilable(f"`{name_of(function)}` gives a tuple")
     return fn
 
 
-def _same(a: ScalarType, b: ScalarType) -> bool:
+def _from_the_second(loop: Loop, function: Any, first: Fn, element: object) -> Fn:
+    """The function over values as it gives them, where what it begins with may be made one of them before."""
+    begun, result = cast("tuple[Value, Value]", first.params)[0], structure(first.result)
+    later = _stepping(loop, function, result, element)
+    if not _same(later.result, first.result):
+        raise NotCompilable(f"`{name_of(function)}` gives values of different types")
+    if _converts(first) or _converted(first, later):
+        return later
+    hint = ": begin with 0j" if isinstance(result, Complex) and isinstance(begun, Expr) else ""
+    raise NotCompilable(f"`{name_of(function)}` gives another type than the value it begins with{hint}")
+
+
+def _same(a: Value, b: Value) -> bool:
     """Whether the machine holds both alike, and Python calculates alike with them."""
-    return a is b or (a.is_float and b.is_float and FLOAT32 not in (a, b))
+    if isinstance(a, Complex) != isinstance(b, Complex):
+        return False
+    return all(
+        x.type is y.type or (x.type.is_float and y.type.is_float and FLOAT32 not in (x.type, y.type))
+        for x, y in zip(flatten(a), flatten(b), strict=True)
+    )
 
 
 def _converts(fn: Fn) -> bool:
-    """Whether an int that the function begins with is used as a float alone."""
-    total = flatten(fn.params)[0]
-    roots = [*flatten(fn.result), *(node for pair in fn.effects for node in pair if node is not None)]
+    """Whether an int that the function begins with is used as a float alone, and all values are Python's floats."""
+    total, result, roots = flatten(fn.params)[0], fn.result, _roots(fn)
+    if total.type is not INT or not isinstance(result, Expr) or result.type not in (FLOAT, FLOAT64):
+        return False
     users = [node for node in postorder(roots) if total in node.args]
     return total not in roots and all(node.op == "int_to_float" for node in users)
+
+
+def _converted(first: Fn, later: Fn) -> bool:
+    """Whether the first step is a later one over what it begins with, converted: the same graph."""
+    (begun, element), (so_far, following) = (
+        cast("tuple[Value, Value]", each.params) for each in (first, later)
+    )
+    given, wanted = flatten(begun), flatten(so_far)
+    try:
+        made = [convert(*pair) for pair in zip(given, (node.type for node in wanted), strict=False)]
+    except NotCompilable:
+        return False
+    made += [const(0.0, node.type) for node in wanted[len(made) :]]
+    new = dict(zip(wanted, made, strict=True)) | dict(zip(flatten(following), flatten(element), strict=True))
+    after = rewrite(_roots(later), lambda node: new.get(node, node))
+    return [after[node] for node in _roots(later)] == _roots(first)
+
+
+def _roots(fn: Fn) -> list[Expr]:
+    """The results, and what is evaluated beside them."""
+    return [*flatten(fn.result), *(node for pair in fn.effects for node in pair if node is not None)]
 
 
 def _associative() -> dict[Expr, str]:

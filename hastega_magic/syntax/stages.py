@@ -48,7 +48,9 @@ class Stage:
             if keyword in given:
                 return f"{self.name} got the argument {keyword!r} twice: {self.usage}"
             if keyword not in self.parameters and keyword not in self.keywords:
-                return f"{self.name} has no argument {keyword!r}: {self.usage}"
+                near = difflib.get_close_matches(keyword, (*self.parameters, *self.keywords), n=1)
+                meant = f" (did you mean {near[0]!r}?)" if near else ""
+                return f"{self.name} has no argument {keyword!r}{meant}: {self.usage}"
             given.add(keyword)
         missing = [name for name in self.parameters[: self.required] if name not in given]
         return f"{self.name} needs {' and '.join(map(repr, missing))}: {self.usage}" if missing else None

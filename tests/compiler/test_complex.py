@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import math
 import sys
 
@@ -13,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hastega_magic.decorator import hastega
+from hastega_magic.ir.scan import running_sums
 from hastega_magic.ops import OPS
 from hastega_magic.runtime.python import as_result
 
@@ -78,6 +80,16 @@ EXACT = (
     "zs |> all",
     "narrow |> map(lambda z: z * z / (z + 1) * k - 1.5)",
     "narrow |> map(lambda z: abs(z) + z.real) |> to_list",
+    "zs |> scan(lambda a, z: a * 0.5 + z, 0j)",
+    "zs |> filter(lambda z: z.real > 0) |> scan(lambda a, z: a / 2 - z)",
+    "zs |> scan(lambda a, z: a if abs(a) > abs(z) else z)",
+    "xs |> scan(lambda a, x: a * 0.9j + x, 1j)",
+    "narrow |> scan(lambda a, z: a * z - 1)",
+    "zs |> map(lambda z: z / abs(z)) |> reduce(lambda a, z: a * z, 1)",
+    "zs |> reduce(lambda a, z: a + abs(z), 0.0)",
+    "narrow |> reduce(lambda a, z: z - a, 0j)",
+    "one |> reduce(lambda a, z: a + z, 0)",
+    "one |> scan(lambda a, z: a * z)",
 )
 ROUNDED = (
     "zs |> sum",
@@ -108,8 +120,19 @@ def on(name):
 @pytest.mark.parametrize(
     ("text", "name"),
     [(text, "parallel") for text in (*EXACT, *ROUNDED)]
-    + [(text, "items") for text in (*EXACT[1:8:2], EXACT[10], EXACT[14], EXACT[21], *ROUNDED[:2])]
-    + [(EXACT[0], "groups"), (ROUNDED[6], "groups")],
+    + [
+        (text, "items")
+        for text in (
+            *EXACT[1:8:2],
+            EXACT[10],
+            EXACT[14],
+            EXACT[21],
+            *EXACT[23:28:2],
+            *EXACT[28:32],
+            *ROUNDED[:2],
+        )
+    ]
+    + [(EXACT[0], "groups"), (EXACT[23], "groups"), (ROUNDED[6], "groups")],
 )
 def test_as_in_python(text, name):
     cell = FUNCTIONS + text
@@ -207,6 +230,89 @@ def test_sums_have_the_same_bits_everywhere():
     assert len(values) == 1
 
 
+class TestRunningSums:
+    @pytest.mark.parametrize("name", ["zs", "narrow", "big"])
+    def test_are_those_of_each_part(self, name):
+        """The same bits on any number of threads and lanes."""
+        zs = NAMES[name]
+        for options in (
+            {"threads": 1},
+            {"threads": 3},
+            {"width": 1},
+            {"width": 4},
+            {"on": "opencl", "width": 4},
+        ):
+            if "on" in options:
+                pytest.importorskip("pyopencl")
+            ran = battery.run(f"{name} |> cumsum", NAMES, **options)
+            assert ran.value.real.tobytes() == running_sums(zs.real.astype(zs.real.dtype.name)).tobytes()
+            assert ran.value.imag.tobytes() == running_sums(zs.imag.astype(zs.real.dtype.name)).tobytes()
+            battery.one_loop(ran)
+        if name == "zs":
+            battery.assert_interpreted(ran, battery.same)
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "zs |> cumsum",
+            "zs |> filter(lambda z: z.real > 0) |> cumsum",
+            "ns |> map(lambda n: n * 1j) |> cumsum",
+        ],
+    )
+    def test_are_about_those_of_python(self, text):
+        battery.assert_like_python(
+            text, NAMES, lambda a, b: np.allclose(a, b, rtol=1e-10, atol=1e-10), threads=3
+        )
+
+    def test_begin_at_zero(self):
+        ran = battery.assert_like_python("zs |> cumsum", {"zs": np.array([complex(-0.0, -0.0), 1j])})
+        assert math.copysign(1, ran.value[0].imag) == 1
+
+
+@pytest.mark.parametrize(
+    "text", ["none |> reduce(lambda a, z: a + z, 0)", "none |> scan(lambda a, z: a * z, 1j)"]
+)
+def test_running_values_of_no_elements(text):
+    assert battery.assert_like_python(text, NAMES).report["pipelines"][0]["barriers"] == []
+
+
+def test_running_values_beside_other_results():
+    cell = "a = zs |> cumsum\nb = zs |> scan(lambda t, z: t - z, 0j)\nc = zs |> sum\nd = zs |> map(abs)\n(a, b, c, d)"
+    ran = battery.run(cell, NAMES, threads=3)
+    assert len(ran.executions) == 1
+    a, b, c, d = ran.value
+    assert np.allclose(a, np.cumsum(MANY))
+    assert battery.same(
+        b, as_result(list(itertools.accumulate(MANY.tolist(), lambda t, z: t - z, initial=0j))[1:], MANY)
+    )
+    assert about(c, sum(MANY.tolist()))
+    assert battery.same(d, as_result([abs(z) for z in MANY.tolist()], MANY))
+
+
+def test_many_blocks_of_running_values():
+    zs = np.resize(MANY, 131 * 4096 + 5)
+    for threads in (1, 3):
+        ran = battery.run("zs |> cumsum", {"zs": zs}, on="parallel", threads=threads)
+        assert ran.value.imag.tobytes() == running_sums(zs.imag.copy()).tobytes()
+        ran = battery.run(
+            "zs |> scan(lambda a, z: a * 0.5j + z, 1)", {"zs": zs}, on="parallel", threads=threads
+        )
+        wanted = itertools.accumulate(zs.tolist(), lambda a, z: a * 0.5j + z, initial=1)
+        assert battery.same(ran.value, np.array(list(wanted)[1:]))
+
+
+@pytest.mark.parametrize(
+    "text", ["zs |> scan(lambda a, z: a + 1 / z, 0j)", "zs |> reduce(lambda a, z: a / z, 1j)"]
+)
+@pytest.mark.parametrize("name", ["parallel", "items"])
+def test_a_step_that_raises(text, name):
+    zs = MANY.copy()
+    zs[8_000] = 0
+    with on(name):
+        ran = battery.assert_like_python(text, {"zs": zs})
+    assert type(ran.error) is ZeroDivisionError
+
+
 @pytest.mark.parametrize(
     ("text", "error"),
     [
@@ -231,7 +337,10 @@ def test_what_raises(text, error):
         ("zs |> map(lambda z: z ** z)", "whole constants up to 100"),
         ("zs |> map(lambda z: z ** math.nan)", "whole constants up to 100"),
         ("zs |> map(lambda z: z if z.real > 0 else 1.0)", "complex for some elements"),
-        ("zs |> cumsum", "`cumsum` of complex numbers"),
+        ("zs |> scan(lambda a, z: -a + z, 0)", "begin with 0j"),
+        ("zs |> reduce(lambda a, z: (z, z))", "gives a tuple"),
+        ("zs |> scan(lambda a, z: z.real)", "another type than the elements have"),
+        ("zs |> zip(ws) |> cumsum", "of tuples is left to Python"),
         ("ns |> map(lambda n: 1j / table[n])", "as NumPy's complex numbers are"),
         ("narrow |> map(lambda z: z ** 5)", "powers of complex64"),
         ("narrow |> zip(xs) |> map(lambda z, x: z * x)", "of 32 and of 64 bits"),

@@ -109,6 +109,9 @@ class TestSumsOfInts:
         "f |> reduce(lambda a, x: a - x)",
         "i |> take(1) |> scan(lambda a, x: a - x)",
         "i |> take(0) |> scan(lambda a, x: a - x, 5)",
+        "f.astype('f') |> scan(lambda a, x: a * x + 1, 0.5)",
+        "f.astype('f') |> scan(lambda a, x: a * 0.1 + x, 3)",
+        "f.astype('f') |> reduce(lambda a, x: x - a, 0)",
     ],
 )
 def test_functions_of_the_value_so_far(text, backend):

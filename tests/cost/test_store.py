@@ -4,7 +4,7 @@ import threading
 import pytest
 from machines import GPU, machine
 
-from hastega_magic.cost.store import Store, folder, last_calibration
+from hastega_magic.cost.store import Store, damaged, folder, last_calibration
 
 MACHINE = machine(GPU)
 
@@ -37,9 +37,19 @@ def test_a_damaged_file_is_ignored_told_of_and_made_anew(store, text):
     if text != "null" or store.said:
         assert "ignored" in store.said
     assert last_calibration(store.place, "A CPU") == ""
+    assert [file for file, _ in damaged(store.place)] == ([] if "schema" in text else [store.file])
     assert store.keep(MACHINE)
+    assert damaged(store.place) == []
     assert store.said == ""
     assert store.machine() == MACHINE
+
+
+@pytest.mark.parametrize("text", ['{"learned": {}}', '{"machine": {"schema": 0}}', '{"machine": null}'])
+def test_files_without_figures_and_of_other_versions_are_not_damaged(store, text):
+    store.place.mkdir()
+    store.file.write_text(text, encoding="utf-8")
+    assert damaged(store.place) == []
+    assert damaged(store.place / "nowhere") == []
 
 
 def test_a_file_of_another_machine_is_foreign(store):

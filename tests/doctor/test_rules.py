@@ -75,6 +75,16 @@ def test_paths_with_spaces_can_be_typed(machine):
     assert only(found).mend == ("'/my env/python' -m pip install 'ipython>=8.18'",)
 
 
+def test_a_damaged_calibration_is_named(machine, tmp_path):
+    file = tmp_path / "machine-0.json"
+    found = machine.but(damaged=((file, "is damaged"),))
+    problem = only(found)
+    assert (problem.level, problem.id, judge(found).ok) == ("warning", "calibration", True)
+    assert f"the calibration {file} is damaged and is ignored" in problem.text
+    assert "`%hastega calibrate`" in problem.text
+    assert problem.mend == (f"rm {file}",)
+
+
 @pytest.mark.parametrize(
     ("limit", "told"), [(None, False), (4.0, False), (3.6, False), (1.5, True), (0.2, True)]
 )

@@ -3,6 +3,7 @@
 import pytest
 from IPython.core.completer import provisionalcompleter
 
+from hastega_magic import pipe
 from hastega_magic.jupyter.completer import complete
 from hastega_magic.syntax.stages import STAGES
 
@@ -49,10 +50,30 @@ def test_all_stages_stand_after_a_pipe_with_what_they_do():
         ("%hastega on --rep⇥", ["--repeat"]),
         ("x = 1\n%hastega o⇥", ["on", "off"]),
         ("%%hastega_kernel --thr⇥", None),
+        ("pipe(xs).fil⇥", ["filter"]),
+        ("y = 1 + pipe(range(3)).map(lambda x: (x, 'a)')).enu⇥", ["enumerate"]),
+        ("y = (hastega_magic.pipe(xs)  # more\n     .map(f)\n     .take_⇥", ["take_while"]),
+        ("pipe(xs).apply(sorted).to_⇥", ["to_list", "to_array"]),
+        ("f(pipe(xs).exp⇥)", ["explain"]),
+        ("pipe(xs).sum().re⇥", None),
+        ("pipe(xs).run().me⇥", None),
+        ("pipes(xs).fil⇥", None),
+        ("os.pipe().fil⇥", None),
+        ("'pipe(xs).fil⇥", None),
+        ("# pipe(xs).fil⇥", None),
+        ("pipe(xs.fil⇥", None),
+        ("pipe(xs)\nfil⇥", None),
     ],
 )
 def test_what_is_offered(cell, expected):
     assert texts(cell) == expected
+
+
+def test_all_stages_are_methods_of_a_pipe_without_a_name():
+    found = complete("pipe(xs).", 0, 9)
+    assert [text for text, _ in found.texts] == [*STAGES, "apply", "explain", "run", "to_array"]
+    assert {text for text, _ in found.texts} <= set(dir(pipe([1])))
+    assert found.alone
 
 
 def test_the_shell_asks(notebook):
@@ -66,5 +87,8 @@ def test_the_shell_asks(notebook):
     assert {"n=", "width"} <= set(offered("xs |> window("))
     assert "abs" not in offered("xs |> window("), "what is wanted would be lost among Python's own names"
     assert "abs" in offered("xs |> window(a")
+    notebook.run("from hastega_magic import pipe\nxs = range(9)")
+    assert offered("pipe(xs).take_") == ["take_while"]
+    assert set(STAGES) <= set(offered("pipe(xs)."))
     notebook.run("%unload_ext hastega_magic")
     assert "--threads" not in offered("%%hastega --thr")

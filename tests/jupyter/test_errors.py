@@ -101,6 +101,87 @@ def test_bad_input_raises_what_python_raises(notebook, body, kind, words):
     alive(notebook)
 
 
+CARETS = [
+    ("map(f)", "TypeError", "write `map(lambda x: ...)`"),
+    ("filter(lambda a, b: a)", "TypeError", "write `filter(lambda x: ...)`"),
+    ("scan(lambda a: a)", "TypeError", "write `scan(lambda total, x: ...)`"),
+    ("reduce(f)", "TypeError", "write `reduce(lambda total, x: ...)`"),
+    ("take_while(f)", "TypeError", "write `take_while(lambda x: ...)`"),
+    ("where(f, 0)", "TypeError", "write `where(lambda x: ..., ...)`"),
+    ("tap(f)", "TypeError", "write `tap(lambda x: ...)`"),
+    ("zip(5)", "TypeError", "write `map(lambda x: (x, ...))`"),
+    ("enumerate(word)", "TypeError", "counts from a whole number, not 'flot32'"),
+    ("astype(word)", "TypeError", "did you mean 'float32'?"),
+    ("clip(word, 3)", "TypeError", "None is no bound"),
+    ("take(word)", "TypeError", "take takes a whole number of elements, not 'flot32'"),
+    ("take(less)", "ValueError", "at the end it is `reverse |> take(2)`"),
+    ("step(f - 3)", "ValueError", "from 1 on, not 0"),
+    ("window(word)", "TypeError", "whole number"),
+    ("chunk(less)", "ValueError", "from 1 on, not -2"),
+    ("sum(word)", "TypeError", "begins with a number, not 'flot32'"),
+    ("min(key=f)", "TypeError", "write `min(key=lambda x: ...)`"),
+    ("max(key=lambda a, b: a)", "TypeError", "write `max(key=lambda x: ...)`"),
+    ("var(ddof=word)", "TypeError", "write `var(ddof=1)`"),
+    ("std(ddof=9)", "StatisticsError", "more than 9"),
+    ("dot(f)", "TypeError", "`map(lambda x: x * ...) |> sum`"),
+    ("dot(range(2))", "ValueError", "`zip(...) |> map(lambda a, b: a * b) |> sum`"),
+    ("bincount(minlength=word)", "TypeError", "whole number as minlength"),
+    ("map(_ - 9) |> bincount", "ValueError", "counts numbers from 0 on"),
+    ("map(_ / 2) |> bincount", "TypeError", "`map(int) |> bincount`"),
+    ("map(_ * 1j) |> max", "TypeError", "`map(abs) |> max`"),
+    ("filter(_ > 9) |> min", "ValueError", "`min(default=...)`"),
+    ("filter(_ > 9) |> first", "ValueError", "`first(default=...)`"),
+    ("filter(_ > 9) |> argmin", "ValueError", "argmin of no elements"),
+    ("filter(_ > 9) |> mean", "StatisticsError", "at least one data point"),
+    ("filter(_ > 9) |> reduce(lambda a, x: a + x)", "TypeError", "`reduce(f, init)`"),
+    ("zip(xs) |> cumsum", "TypeError", "`map(lambda a, b: ...)` before `cumsum`"),
+    ("sorted(kee=3)", "TypeError", "invalid keyword argument"),
+]
+
+
+@pytest.mark.parametrize(("stages", "kind", "words"), CARETS)
+def test_what_a_stage_cannot_take_is_marked_in_the_cell(notebook, stages, kind, words):
+    """A sentence, and a caret under the stage that it is about: the last one here, behind another line."""
+    notebook("xs = range(5)\nf = 3\nless = -2\nword = 'flot32'")
+    shown = fails(notebook(f"z = 1\ny = (xs\n  |> {stages})"), kind, words)
+    line, caret = shown.rstrip().splitlines()[-2:]
+    assert line.strip() == f"|> {stages})"
+    stage = stages.rpartition("|> ")[2]
+    assert (caret.index("^"), caret.count("^")) == (line.rindex(stage), len(stage))
+    alive(notebook)
+
+
+def test_carets_in_fused_statements_and_larger_expressions(notebook):
+    for body, stage in (
+        ("a = range(5) |> map(_ + 1)\nb = a |> zip(5)\nc = b |> sum", "zip(5)"),
+        ("a = (range(5) |> clip('a', 3) |> sum) + 1", "clip('a', 3)"),
+        ("a = 5 |> sum", "5"),
+    ):
+        line, caret = fails(notebook(body), "TypeError").rstrip().splitlines()[-2:]
+        assert line[caret.index("^") : caret.rindex("^") + 1] == stage
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "y = ['a'] |> map(int) |> sum",  # either stage may have raised it
+        "y = range(3) |> sum\nint('a')",
+        "y = range(3) |> sum\nz = pipe(3).sum()",
+        "y = (range(3) |> sum) + pipe(3).sum()",
+    ],
+)
+def test_no_caret_where_it_is_not_clear_what_failed(notebook, body):
+    notebook.run("from hastega_magic import pipe")
+    seen = notebook(body)
+    assert seen.error is not None
+    assert "^^" not in "".join(getattr(seen.error, "__notes__", ()))
+
+
+def test_strict_marks_the_stage(notebook):
+    seen = notebook("range(5) |> tap(print)", "--strict")
+    assert seen.out.splitlines()[-1].strip() == "^" * len("tap(print)")
+
+
 def test_the_statement_and_the_function_are_both_shown(notebook):
     notebook.run("def inverse(x):\n    return 1 // (x - 2)")
     shown = fails(
@@ -111,7 +192,8 @@ def test_the_statement_and_the_function_are_both_shown(notebook):
         "Cell In[1], line 2, in inverse(x)",
         "----> 2     return 1 // (x - 2)",
     )
-    assert shown.rstrip().endswith("hastega: element 2 of range(10), 2, in `map(inverse)` (cell line 4)")
+    note = "hastega: element 2 of range(10), 2, in `map(inverse)` (cell line 4)"
+    assert shown.rstrip().endswith(f"{note}\n         |> map(inverse)\n            ^^^^^^^^^^^^")
     assert len(re.findall(r"^Cell In", shown, re.MULTILINE)) == 2
 
 

@@ -91,10 +91,11 @@ def test_int_modes(notebook):
     assert notebook.ns["y"].tolist() == [2**64, 2**64]
 
 
-def test_strict_makes_a_barrier_an_error_of_one_line(notebook):
+def test_strict_makes_a_barrier_an_error_of_one_line_with_the_stage_marked(notebook):
     seen = notebook("y = range(3) |> map(str)", "--strict")
-    assert seen.out.strip().splitlines() == [str(seen.out.strip())]
-    assert seen.out.startswith("StrictError: `map(str)` is not compiled")
+    said, line, caret = seen.out.rstrip().splitlines()
+    assert said.startswith("StrictError: `map(str)` is not compiled")
+    assert line[caret.index("^") :] == "map(str)"
 
 
 def test_defaults_come_from_the_configuration(shell):

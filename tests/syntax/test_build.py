@@ -200,7 +200,10 @@ class TestReduce:
             ("range(5) |> map(_ > 2) |> reduce(operator.add)", "another type than the elements"),
             ("range(5) |> reduce(print)", "observation"),
             ("range(5) |> zip([1]) |> reduce(operator.add)", "of tuples"),
-            ("range(5) |> reduce(operator.add, True)", "another type than the value it begins with"),
+            (
+                "range(5) |> reduce(lambda a, b: (a ^ True) + b, True)",
+                "another type than the value it begins with",
+            ),
             ("range(5) |> reduce(lambda a, b: a if b > 2 else b * 0.5, 1)", "an int for some elements"),
             ("range(5) |> reduce(operator.add, 'a')", "no number"),
             ("range(5) |> reduce(lambda a, b: (a, b), 1)", "gives a tuple"),

@@ -296,6 +296,11 @@ _TOLERANCE = 1e-9
 """Relative difference up to which float reductions in another order count as equal."""
 
 
+def _largest(parts: Sequence[float | None]) -> float | None:
+    """The largest of some differences; None where one of them is none."""
+    return None if None in parts else max(part for part in parts if part is not None)
+
+
 def difference(own: Any, other: Any, approximate: bool = False, running: bool = False) -> float | None:
     """0.0 if equal (NaN is NaN), the relative difference of float results within rounding, None if different.
 
@@ -318,6 +323,12 @@ def difference(own: Any, other: Any, approximate: bool = False, running: bool = 
             return None
         if np.array_equal(mine, theirs, equal_nan=mine.dtype.kind in "fc"):
             return 0.0
+        if running and mine.dtype.kind == "c":
+            pairs: list[tuple[Any, Any]] = [
+                (np.real(mine), np.real(theirs)),
+                (np.imag(mine), np.imag(theirs)),
+            ]
+            return _largest([difference(*pair, running=True) for pair in pairs])
         if running and mine.dtype.kind == "f" and len(mine):
             most = float(np.max(np.abs(mine[np.isfinite(mine)]), initial=1e-300))
             if not np.allclose(mine, theirs, rtol=_TOLERANCE, atol=_TOLERANCE * most, equal_nan=True):
@@ -328,8 +339,7 @@ def difference(own: Any, other: Any, approximate: bool = False, running: bool = 
     if isinstance(own, list):
         return 0.0 if own == list(other) else None
     if isinstance(own, complex) or isinstance(other, complex):
-        parts = [difference(getattr(own, each), getattr(other, each)) for each in ("real", "imag")]
-        return None if None in parts else max(part for part in parts if part is not None)
+        return _largest([difference(getattr(own, each), getattr(other, each)) for each in ("real", "imag")])
     if isinstance(own, float) or isinstance(other, float):
         a, b = float(own), float(other)
         if a == b or (math.isnan(a) and math.isnan(b)):
