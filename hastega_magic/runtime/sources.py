@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from hastega_magic.errors import BeyondInt64, NotCompilable
 from hastega_magic.interval import Interval
+from hastega_magic.ir.items import Items
 from hastega_magic.ir.pipeline import Source, Table
 from hastega_magic.progress import task
 from hastega_magic.runtime import lists
@@ -286,6 +287,8 @@ class TableColumn:
 
 def described_table(data: object, name: str) -> TableColumn:
     """A captured array or list of numbers; NotCompilable if it is neither."""
+    if isinstance(data, Items):
+        return TableColumn(Table(name, data.storage, id(data)), data.scalar, data.array)
     if isinstance(data, (list, tuple)):
         column = _list(cast("Sequence[object]", data), name)
         try:

@@ -18,6 +18,8 @@ from typing import Any, cast
 
 import numpy as np
 
+from hastega_magic.ir.items import Items
+
 _ABSENT = object()
 _NUMBERS = frozenset({bool, int, float, np.float64, np.float32, np.bool_})
 
@@ -320,6 +322,7 @@ class _Walk:
                 | type()
                 | BuiltinFunctionType()
                 | np.ufunc()
+                | Items()
             ):
                 return
             case None:
