@@ -1,4 +1,4 @@
-"""Elements held for loops that read them in another order: the sources of a comprehension with several `for` clauses."""
+"""Elements that loops read in another order than theirs: the sources of comprehensions with several `for` clauses."""
 
 from __future__ import annotations
 
@@ -55,19 +55,19 @@ class Items:
 
 
 def items(values: np.ndarray[Any, Any], scalar: ScalarType, kind: type[Any], python: Sequence[Any]) -> Items:
-    """The elements of an array of a type that loops read; `python`: the same as Python has them."""
+    """The elements of an array of a type that loops read, ints that int64 holds; `python`: as Python has them."""
     return Items(values.astype(_narrowed(values)), scalar, kind, [python])
 
 
 def _narrowed(values: np.ndarray[Any, Any]) -> np.dtype[Any]:
-    """How these are held: in native order, ints in 32 bits where these do, else in 64 (or, unsigned, as they are)."""
+    """How these are held: in native order, ints in 32 bits where these do, else in 64."""
     dtype = values.dtype.newbyteorder("=")
     if dtype.kind not in "iu" or STORAGES[dtype.name].scalar is not INT:
         return dtype
     limits = np.iinfo(_NARROW)
     if not len(values) or (values.min() >= limits.min and values.max() <= limits.max):
         return np.dtype(_NARROW)
-    return dtype if dtype == np.uint64 else np.dtype(np.int64)
+    return np.dtype(np.int64)
 
 
 __all__ = ["Items", "items"]

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hastega_magic.errors import BeyondInt64, NotCompilable
-from hastega_magic.interval import Interval
+from hastega_magic.interval import INT64, Interval
 from hastega_magic.ir.items import Items
 from hastega_magic.ir.pipeline import Source, Table
 from hastega_magic.progress import task
@@ -298,6 +298,8 @@ def described_table(data: object, name: str) -> TableColumn:
     elif isinstance(data, (np.ndarray, array.array, bytes, bytearray, memoryview)):
         column = described(cast(object, data), name)
         values = column.array(0, len(column.data))
+        if values.dtype.name == "uint64" and len(values) and values.max() not in INT64:
+            raise NotCompilable(f"`{name}` holds integers beyond 64 bits")
     else:
         raise NotCompilable(f"`{name}` is a {type(data).__name__}, not an array of numbers")
     storage = column.source.storage

@@ -300,6 +300,7 @@ class _Walk:
                 array = cast("np.ndarray[Any, Any]", value)
                 if (
                     array.dtype.kind == "c"
+                    or array.dtype == np.uint64  # of which some numbers are no int64
                     or not array.flags.c_contiguous
                     or not array.flags.aligned
                     or not array.dtype.isnative

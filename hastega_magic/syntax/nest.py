@@ -87,13 +87,15 @@ class _Looked:
     def number(self, node: ast.expr, among: Sequence[str] = (), exact: bool = False) -> None:
         """NoPipeline unless it is arithmetic. `among`: names of elements that may stand in it; `exact`: of ints."""
         match node:
-            case ast.Constant(value=value) if type(value) in (int, bool) or (type(value) is float and not exact):
+            case ast.Constant(value=value) if type(value) in (int, bool) or (
+                type(value) is float and not exact
+            ):
                 pass
             case ast.Name(id=name):
                 if name not in among:
                     self._not_own(name)
                     _once(self.numbers, name)
-            case ast.BinOp(left=left, op=op, right=right) if _arithmetic(node, exact):
+            case ast.BinOp(left=left, right=right) if _arithmetic(node, exact):
                 for each in (left, right):
                     self.number(each, among, exact)
             case ast.UnaryOp(op=ast.USub() | ast.UAdd(), operand=operand):
@@ -118,7 +120,9 @@ class _Looked:
 
     def _not_own(self, name: str) -> None:
         if name in self.own:
-            raise NoPipeline(f"an inner `for` goes through `{name}`, an element, and only numbers are compiled")
+            raise NoPipeline(
+                f"an inner `for` goes through `{name}`, an element, and only numbers are compiled"
+            )
 
 
 def _arithmetic(node: ast.BinOp, exact: bool) -> bool:
@@ -134,7 +138,9 @@ def _evaluated_often(node: ast.expr) -> str:
     return f"Python evaluates `{ast.unparse(node)}` for each outer element, which may be noticed"
 
 
-def nested(generators: Sequence[ast.comprehension], parts: Parts) -> tuple[list[ast.comprehension], list[str]]:
+def nested(
+    generators: Sequence[ast.comprehension], parts: Parts
+) -> tuple[list[ast.comprehension], list[str]]:
     """The clauses as steps; the code of the clauses over the parts, and the names of what elements then are."""
     if any(each.is_async for each in generators):
         raise NoPipeline("it awaits its elements")
@@ -244,7 +250,7 @@ def _beyond_left_out(generator: ast.comprehension, names: Sequence[str], parts: 
     if start is not None:
         value = ast.BinOp(start, ast.Add(), value)
     if not isinstance(value, ast.Name):
-        moved = [value if name == target.id else ast.Name(name, ast.Load()) for name in names]
+        moved: list[ast.expr] = [value if name == target.id else ast.Name(name, ast.Load()) for name in names]
         code = placed(ast.Tuple(moved, ast.Load()), node)
         place, _ = parts.function(_function(names, code), made=True)
         parts.step("map", node, ("function", place))

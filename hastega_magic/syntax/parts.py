@@ -18,7 +18,7 @@ CALLEES, FUNCTIONS, OPERANDS = "__hastega_callees__", "__hastega_functions__", "
 
 @dataclass(frozen=True)
 class Step:
-    """A stage: its name, and where its arguments are: ("function", n), ("operand", n), or ("nest", 0) for the function of places."""
+    """A stage: its name, and where its arguments are: ("function", n), ("operand", n), or, of places, ("nest", 0)."""
 
     stage: str
     arguments: tuple[tuple[str, int], ...] = ()

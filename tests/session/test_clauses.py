@@ -1,6 +1,7 @@
 """Comprehensions with several `for` clauses: loops over places, equal to Python in value, type and exception."""
 
-import math
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import numpy as np
 import pytest
@@ -121,7 +122,7 @@ def outcome(call):
     """What a call gives: a value, or an exception's type and text."""
     try:
         return sequence(call())
-    except Exception as error:  # noqa: BLE001
+    except Exception as error:
         return "raised", type(error), str(error)
 
 
@@ -164,3 +165,230 @@ def test_it_is_left_to_python_and_why(text, same):
     g = session.namespace["g"]
     assert same(outcome(g), expected)
     assert PYTHONS[text] in " ".join(each.reason for one in g.explain().pipelines for each in one.barriers)
+
+
+def test_inner_sources_are_evaluated_when_python_would():
+    assert run("[x + y for x in xs[:0] for y in nowhere]").value == []
+    assert run("[x + y for x in xs if x > 100 for y in nowhere]").value == []
+    assert run("[x + y + z for x in xs for y in ys[:0] for z in nowhere]").value == []
+    with pytest.raises(NameError, match="nowhere"):
+        run("[x + y for x in xs for y in nowhere]")
+    with pytest.raises(TypeError, match="'int' object is not iterable"):
+        run("[x + y for x in xs for y in k]")
+    text = "it = iter(range(100))\na = [x + y for x in xs for y in it if x < 5]\na, list(it)"
+    assert run(text).value == ([x + y for x, y in zip([-30] * 100, range(100), strict=True)], [])
+
+
+RAISING = [
+    "[x // y for x in xs for y in range(9, -20, -1)]",
+    "[x for x in xs for y in ys if table[x * y] > 3]",
+    "[x + y for x in xs if 1 // (x - 20) for y in ys]",
+    "[x + j for x in xs for j in range(100 // x)]",
+    "[x + j for x in xs for j in range(x / 2)]",
+    "[x + j for v in fs for x in xs for j in range(v)]",
+    "[x + z for x in xs if z for z in ys]",
+    "sum(1 / (x * y - 87) for x in xs for y in ys)",
+    "min(x * y for x in xs for y in ys if x * y > 5000)",
+    "[x + y for x in xs for y in range(1, 50, 0)]",
+]
+
+
+@pytest.mark.parametrize("text", RAISING)
+def test_what_python_raises(text):
+    with pytest.raises(Exception) as expected:  # noqa: PT011
+        by_python(text)
+    with pytest.raises(type(expected.value)) as caught:
+        run(text)
+    assert str(caught.value) == str(expected.value)
+
+
+def test_conditions_keep_inner_parts_from_being_evaluated(same):
+    for text in (
+        "[100 // x + y for x in xs if x for y in ys]",
+        "[x + y for x in xs if x != 20 if 1 // (x - 20) < 1 for y in ys]",
+        "[x + j for x in xs if x for j in range(3 + 100 // x)]",
+        "[math.sqrt(y - x) for x in xs for y in ys if x < y]",
+        "[table[x] + y for x in xs if x >= 0 for y in ys if table[y] > 10]",
+    ):
+        assert same(run(text).value, by_python(text))
+
+
+def test_any_and_all_stop_before_what_raises():
+    assert run("any(10 // (x + 20) < y for x in xs for y in ys)").value is True
+    assert run("all(x < 5 and 10 // (x - 6) < y for x in xs for y in ys)").value is False
+
+
+def test_any_and_all_go_through_some_of_the_places_first(monkeypatch):
+    monkeypatch.setattr(ordinary, "_STRETCH", 100)
+    for text in (
+        "any(x == 38 and y == 59 for x in xs for y in ys)",
+        "any(x == -29 for x in xs for y in ys)",
+        "all(x < 39 for x in xs for y in ys)",
+        "all(x < 40 for x in xs for y in ys)",
+    ):
+        assert run(text).value is by_python(text)
+    assert run("any(x + y == 7 for x in range(2**20) for y in range(2**20))").value is True
+
+
+def test_shadowed_functions_of_inner_clauses():
+    text = "def g(range): return [x + y for x in xs for y in range(40)]\ng(lambda n: [n])[-1]"
+    assert run(text).value == 79
+    text = "def g(zip): return [x + y for x in xs for y, z in zip(xs, xs)]\ng(lambda a, b: [(1, 2)])[-1]"
+    assert run(text).value == 40
+    text = "def g(len): return [x + y for x in xs for y in range(x, len(xs))]\ng(lambda a: 39)[-1]"
+    assert run(text).value == 76
+
+
+def test_a_subclass_of_list_is_asked_itself():
+    text = (
+        "class L(list):\n    def __iter__(self): return iter([1])\nl = L(xs)\n[x + y for x in xs for y in l]"
+    )
+    assert run(text).value == [x + 1 for x in range(-30, 40)]
+    text = (
+        "class I(int):\n    def __index__(self): return 2\ni = I(90)\n[x + y for x in xs for y in range(i)]"
+    )
+    assert len(run(text).value) == 70 * 90
+
+
+@hastega
+def products(xs, ys, k):
+    return [x * y + k for x in xs for y in ys if x < y]
+
+
+@hastega
+def pairs(xs):
+    return sum(abs(xs[i] - xs[j]) for i in range(len(xs)) for j in range(i + 1, len(xs)))
+
+
+def compiled_of(function):
+    return sum(phase.name == "compile" for each in function.explain().pipelines for phase in each.phases)
+
+
+def test_runs_over_other_elements_use_the_loop_that_is_there():
+    for shift in range(12):
+        xs, ys = [x + shift for x in range(60)], tuple(range(shift, 90))
+        ys = ys[:70]
+        assert products(xs, ys, 3) == products.__wrapped__(xs, ys, 3)
+        assert products.explain().pipelines[0].loops == 1
+    assert compiled_of(products) <= 1
+    for size in range(40, 60):
+        assert products(range(size), list(range(70)), size) == products.__wrapped__(
+            range(size), list(range(70)), size
+        )
+
+
+def test_wider_elements_and_other_kinds_in_later_runs(same):
+    kinds = [
+        [1, 2, 3] * 20,
+        [2**40 + 1, 5, 6] * 20,
+        [0.5, 1.5, 2.5] * 20,
+        [True, False, True] * 20,
+        [2**63 - 1, 2, 3] * 20,
+        [2**64, 2, 3] * 20,
+        [1, 2, 3] * 20,
+        np.arange(60),
+        np.arange(60, dtype=np.int16),
+        np.arange(60, dtype=np.uint64) + 2**63,
+        np.arange(60, dtype=np.float32),
+    ]
+    for xs in kinds:
+        again = hastega(products.__wrapped__)
+        for ys in (each for kind in kinds for each in (kind, kinds[0])):
+            with np.errstate(all="ignore"):
+                found, expected = (outcome(partial(f, xs, ys, 1)) for f in (again, products.__wrapped__))
+                assert same(found, expected)
+
+
+def test_a_list_that_changes_between_runs():
+    xs = [3 * x % 17 for x in range(80)]
+    assert pairs(xs) == pairs.__wrapped__(xs)
+    xs[5] = 1000
+    assert pairs(xs) == pairs.__wrapped__(xs)
+    xs.append(-5)
+    assert pairs(xs) == pairs.__wrapped__(xs)
+
+
+def test_threads_do_not_share_memory():
+    wanted = [products.__wrapped__([n] * 50, range(60), 0) for n in range(8)]
+    with ThreadPoolExecutor(4) as pool:
+        for _ in range(5):
+            assert list(pool.map(lambda n: products([n] * 50, range(60), 0), range(8))) == wanted
+
+
+def test_in_a_class_body_and_a_method():
+    assert run("class A:\n    a = [x + y for x in xs for y in ys]\nA.a[5]").value == -30 + 13
+    text = (
+        "class A:\n    def f(self, __n): return sum(x + __y for x in xs for __y in range(__n, 90))\nA().f(5)"
+    )
+    assert run(text).value == sum(x + y for x in range(-30, 40) for y in range(5, 90))
+    with pytest.raises(NameError):
+        run("class A:\n    zs = list(ys)\n    a = [x + y for x in xs for y in zs]")
+
+
+# Any comprehension
+
+
+SOURCES = [
+    "xs", "ys", "fs", "bs", "ws", "range(n)", "range(2, n, 3)", "range(9, -9, -2)", "reversed(xs)", "xs[2:n]",
+    "(1, 2, 5)", "[0.5, 2.0]", "range(0)",
+]  # fmt: skip
+PAIRS = ["enumerate(xs)", "enumerate(fs, k)", "zip(ys, xs)", "zip(fs, range(4, 99))"]
+RANGES = ["range({0})", "range({0}, n)", "range({0}, {0} * 2 + 3)", "range(n, {0}, -4)", "range(n // {0})",
+          "range(len(xs) - {0})", "range(abs({0}) % 7)", "range({0} - 2, {0} + 2)"]  # fmt: skip
+CONDITIONS = [
+    "{0} > 2",
+    "{0} % 3 != 1",
+    "{0} < {1}",
+    "({0} + {1}) % 2 == 0",
+    "{1}",
+    "1 // {0} < 1",
+    "not {0}",
+]
+ELEMENTS = ["{0} * {1}", "{0} - {1} * 0.5", "({0}, {1})", "{0} // ({1} + 100)", "{0} % {1}", "k", "{1}",
+            "{0} if {1} > 3 else {1}", "{0} * {1} * 2**60"]  # fmt: skip
+CONSUMERS = ["[{0}]", "[{0}]", "list({0})", "{{{0}}}", "sorted({0})", "tuple({0})", "len([{0}])", "sum({0})",
+             "min({0})", "max({0})", "any({0})", "all({0})"]  # fmt: skip
+
+
+@st.composite
+def comprehensions(draw):
+    names, clauses = [], []
+    for number in range(draw(st.integers(2, 3))):
+        kind = draw(st.sampled_from(["plain", "plain", "pairs", "range"]))
+        new = [f"a{number}"]
+        if kind == "range" and names:
+            source = draw(st.sampled_from(RANGES)).format(draw(st.sampled_from(names)))
+        elif kind == "pairs":
+            source, new = draw(st.sampled_from(PAIRS)), [f"a{number}", f"b{number}"]
+        else:
+            source = draw(st.sampled_from(SOURCES))
+        names += new
+        clauses.append(f"for {', '.join(new)} in {source}")
+        if draw(st.booleans()):
+            clauses.append("if " + draw(st.sampled_from(CONDITIONS)).format(*two(draw, names)))
+    element = draw(st.sampled_from(ELEMENTS)).format(*two(draw, names))
+    return draw(st.sampled_from(CONSUMERS)).format(f"{element} {' '.join(clauses)}")
+
+
+def two(draw, names):
+    return draw(st.sampled_from(names)), draw(st.sampled_from(names))
+
+
+SMALL = """
+import array
+xs, ys, fs = list(range(-5, 9)), (3, 4, 7, 1, 0, 12), [0.25 * x for x in range(-3, 9)]
+bs, ws, n, k = [True, False, True], array.array("i", range(8)), 11, 7
+"""
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(comprehensions())
+def test_any_comprehension(same, monkeypatch, text):
+    monkeypatch.setattr(ordinary, "_FEW_PLACES", 1)
+    expected = outcome(lambda: by_python(text, SMALL))
+    found = outcome(lambda: run(text, SMALL).value)
+    if text.startswith("sum") and isinstance(expected, float):
+        assert type(found) is float
+        assert found == pytest.approx(expected, rel=1e-12, abs=1e-9)
+    else:
+        assert same(found, expected), text

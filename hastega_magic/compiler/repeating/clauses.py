@@ -83,9 +83,7 @@ def gone_through(
     if any(type(each) not in _SIZED for each in sequences):
         raise NotExact("an inner `for` depends on something that is no sequence of Python's")
     for clause in nest.clauses[1:]:
-        going = (
-            _going(clause, value, usable) if clause.within is None else _within(clause, functions, found)
-        )
+        going = _going(clause, value, usable) if clause.within is None else _within(clause, functions, found)
         found.append(going)
     if math.prod(each.filled for each in found) * _SPARSE < 1:
         raise NotExact("the ranges inside differ too much in length")

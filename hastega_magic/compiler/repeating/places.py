@@ -1,7 +1,7 @@
 """The places of a comprehension with several `for` clauses, and the function that says which elements a place names.
 
-    for x in xs for y in ys        range(len(xs) * len(ys)), and
-                                   lambda place: (xs[place // len(ys)], ys[place % len(ys)])
+for x in xs for y in ys        range(len(xs) * len(ys)), and
+                               lambda place: (xs[place // len(ys)], ys[place % len(ys)])
 """
 
 from __future__ import annotations
@@ -125,6 +125,8 @@ class PlacesOf:
             raise NotExact(error.reason.text) from None
         if found.source.parts:
             raise NotExact("it goes through complex numbers")
+        if values.dtype.name == "uint64" and values.max() not in INT64:
+            raise NotExact("it goes through integers beyond 64 bits")
         python = part if isinstance(part, (list, tuple, np.ndarray)) else values.tolist()
         kind = values.dtype.type if type(source) is np.ndarray else type(values[:1].tolist()[0])
         known = self._kept.get((number, column)) if kept else None
