@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from hastega_magic.types import INT, STORAGES, ScalarType, Storage
+
+Array = np.ndarray[Any, Any]
 
 _NARROW = "int32"
 """Ints that fit are held so: a machine gathers them as fast as any, and less has to be guarded."""
@@ -20,20 +21,18 @@ class Items:
 
     `array`   what the loop reads, in memory of its own, which `refill` may write to
     `kind`    what Python's iteration gives: int, float, bool, or a class of NumPy's scalars
-    `python`  a list whose only item is the elements as Python has them
     """
 
-    array: np.ndarray[Any, Any]
+    array: Array
     scalar: ScalarType
     kind: type[Any]
-    python: list[Sequence[Any]]
 
     def __len__(self) -> int:
         return len(self.array)
 
     def __getitem__(self, place: int) -> Any:
-        """An element, for Python."""
-        return self.python[0][place]
+        """An element as Python has it."""
+        return self.kind(self.array[place])
 
     @property
     def storage(self) -> Storage:
@@ -45,21 +44,20 @@ class Items:
         """Whether they are NumPy's scalars to Python."""
         return issubclass(self.kind, np.generic)
 
-    def refill(self, values: np.ndarray[Any, Any], kind: type[Any], python: Sequence[Any]) -> bool:
+    def refill(self, values: Array, kind: type[Any]) -> bool:
         """Hold these elements now, if they are of the same kind, type and number."""
         if kind is not self.kind or len(values) != len(self) or _narrowed(values) != self.array.dtype:
             return False
         self.array[:] = values
-        self.python[0] = python
         return True
 
 
-def items(values: np.ndarray[Any, Any], scalar: ScalarType, kind: type[Any], python: Sequence[Any]) -> Items:
-    """The elements of an array of a type that loops read, ints that int64 holds; `python`: as Python has them."""
-    return Items(values.astype(_narrowed(values)), scalar, kind, [python])
+def items(values: Array, scalar: ScalarType, kind: type[Any]) -> Items:
+    """The elements of an array of a type that loops read, ints that int64 holds."""
+    return Items(values.astype(_narrowed(values)), scalar, kind)
 
 
-def _narrowed(values: np.ndarray[Any, Any]) -> np.dtype[Any]:
+def _narrowed(values: Array) -> np.dtype[Any]:
     """How these are held: in native order, ints in 32 bits where these do, else in 64."""
     dtype = values.dtype.newbyteorder("=")
     if dtype.kind not in "iu" or STORAGES[dtype.name].scalar is not INT:

@@ -299,6 +299,16 @@ def test_wider_elements_and_other_kinds_in_later_runs(same):
                 assert same(found, expected)
 
 
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_series(library, same):
+    series = pytest.importorskip(library).Series
+    ints, floats = series(range(60)), series(np.array([0.5, 2.0] * 30, np.float32))
+    for xs, ys in ((ints, ints), (ints, floats), (floats, ints)):
+        again = hastega(products.__wrapped__)
+        assert same(again(xs, ys, 1), products.__wrapped__(xs, ys, 1))
+        assert again.explain().pipelines[0].loops == 1
+
+
 def test_a_list_that_changes_between_runs():
     xs = [3 * x % 17 for x in range(80)]
     assert pairs(xs) == pairs.__wrapped__(xs)

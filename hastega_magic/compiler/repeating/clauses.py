@@ -109,7 +109,7 @@ def _source(
     column: Column, value: Callable[[Given], Any], usable: Callable[[Any], None]
 ) -> tuple[Any, int | None]:
     """The elements of a name, or where its numbers begin."""
-    given = 0 if column.given is None else value(column.given)
+    given: Any = 0 if column.given is None else value(column.given)
     if column.kind == "count":
         if type(given) is not int:
             raise NotExact("`enumerate` begins with something that is no int of Python's")

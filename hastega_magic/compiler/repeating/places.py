@@ -12,7 +12,7 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import FunctionType
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -117,7 +117,8 @@ class PlacesOf:
 
     def _items(self, number: int, column: int, source: Any, count: int, kept: bool) -> Items:
         """The elements of a clause as an array of the loop."""
-        part = source if len(source) == count else source[:count]
+        is_array = isinstance(source, np.ndarray)
+        part: Any = source if len(source) == count else source[:count]
         try:
             found = described(part, "a source")
             values = found.array(0, count)
@@ -127,12 +128,11 @@ class PlacesOf:
             raise NotExact("it goes through complex numbers")
         if values.dtype.name == "uint64" and values.max() not in INT64:
             raise NotExact("it goes through integers beyond 64 bits")
-        python = part if isinstance(part, (list, tuple, np.ndarray)) else values.tolist()
-        kind = values.dtype.type if type(source) is np.ndarray else type(values[:1].tolist()[0])
+        kind = cast("type[Any]", type(values[0] if is_array else values[0].item()))
         known = self._kept.get((number, column)) if kept else None
-        if known is not None and known.refill(values, kind, python):
+        if known is not None and known.refill(values, kind):
             return known
-        made = items(values, found.source.type, kind, python)
+        made = items(values, found.source.type, kind)
         if kept:
             self._kept[number, column] = made
         return made
