@@ -154,9 +154,8 @@ def nested(
     for generator, shape in zip(generators[1:], shapes[1:], strict=True):
         known = [name for clause in clauses for name in clause.names]
         clauses.append(_clause(generator.iter, shape, known, parts, looked))
-    parts.nest = _nest(clauses, looked, parts, generators[0].iter)
     names = [*own, *(_length(name) for name in looked.lengths)]
-    _places(generators, parts)
+    parts.nest = _nest(clauses, looked, parts, _places(generators, parts))
     waiting = set(own)
     for generator, clause in zip(generators, clauses, strict=True):
         waiting.difference_update(clause.names)
@@ -171,13 +170,14 @@ def nested(
     return code, names
 
 
-def _places(generators: Sequence[ast.comprehension], parts: Parts) -> None:
-    """The step from a place to the elements that it names."""
+def _places(generators: Sequence[ast.comprehension], parts: Parts) -> ast.expr:
+    """The step from a place to the elements that it names; where it stands in the text."""
     inner = [ast.unparse(ast.comprehension(each.target, each.iter, [], 0)).strip() for each in generators[1:]]
     where = copy.copy(generators[1].target)
     last = generators[-1].iter
     where.end_lineno, where.end_col_offset = last.end_lineno, last.end_col_offset
     parts.step("map", where, ("nest", 0), text=" ".join(inner))
+    return where
 
 
 def _length(name: str) -> str:
@@ -193,7 +193,7 @@ def _nest(clauses: Sequence[Clause], looked: _Looked, parts: Parts, place: ast.e
     expected = tuple(_BUILTINS[name] for name in looked.builtins)
     lengths = tuple(looked.sequences.index(name) for name in looked.lengths)
     called, numbers, sequences = map(values, (looked.builtins, looked.numbers, looked.sequences))
-    return Nest(tuple(clauses), (called, expected), numbers, sequences, lengths)
+    return Nest(tuple(clauses), (called, expected), numbers, sequences, lengths, place)
 
 
 def _clause(node: ast.expr, shape: Shape, known: Sequence[str], parts: Parts, looked: _Looked) -> Clause:

@@ -58,6 +58,7 @@ class Nest:
     numbers    a function that gives the variables whose values are computed with there
     sequences  a function that gives those of which items, stretches or lengths are taken
     lengths    which of the sequences have their length among the names, behind those of the clauses
+    place      where the inner clauses stand
     """
 
     clauses: tuple[Clause, ...]
@@ -65,6 +66,7 @@ class Nest:
     numbers: int
     sequences: int
     lengths: tuple[int, ...]
+    place: ast.expr = field(compare=False)
 
 
 @dataclass(frozen=True)

@@ -143,7 +143,7 @@ class OrdinaryCode(Repeated):
         assert self.code is not None
         assert self.code.nest is not None
         if self._nest is None:
-            self._nest = PlacesOf(self.code.nest, self.site.source, self.filename)
+            self._nest = PlacesOf(self.code.nest, self.filename)
         arrays: list[bool] = []
 
         def look(source: object) -> None:

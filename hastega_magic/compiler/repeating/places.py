@@ -45,13 +45,12 @@ _Form = tuple[tuple[str, ...], ...]
 
 @dataclass
 class PlacesOf:
-    """The places of one comprehension, run after run. `names`: of each clause; `place`: where in the text it stands.
+    """The places of one comprehension, run after run.
 
     What loops read stays the same memory from run to run, so that what was compiled for it fits again.
     """
 
     nest: Nest
-    place: ast.expr
     filename: str
     _kept: dict[tuple[int, int], Items] = field(default_factory=dict[tuple[int, int], Items])
     _made: dict[_Form, tuple[Callable[..., FunctionType], ast.Lambda]] = field(
@@ -111,7 +110,7 @@ class PlacesOf:
         key = tuple(form)
         if key not in self._made:
             names = [each.names for each in self.nest.clauses]
-            self._made[key] = _maker(key, names, self.place, self.filename)
+            self._made[key] = _maker(key, names, self.nest.place, self.filename)
         make, node = self._made[key]
         return make(*values), node
 
