@@ -118,7 +118,8 @@ class CompiledLoop:
                 text = self.backend.generate(kernel, self.fast_math)
             with trace.phase("compile"):
                 program = self.backend.load(state.kernel, text, self.fast_math)
-                self.bodies[number] = Body(state.kernel, program, self.backend)
+                # Another thread's stays if it was sooner: somebody may hold a function of its code.
+                self.bodies.setdefault(number, Body(state.kernel, program, self.backend))
         return self.bodies[number]
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from hastega_magic.interval import INT64, Interval
 from hastega_magic.ir.expr import Expr, leaf
+from hastega_magic.ir.items import Items
 from hastega_magic.ir.pipeline import FIRST_PARAMETER, Source, Table
 from hastega_magic.runtime.sources import (
     Column,
@@ -95,7 +96,9 @@ class Workspace:
         """The same of the captured arrays, by slot."""
         pairs = zip(self._captured, self.table_columns, strict=True)
         return [
-            np.dtype(column.table.storage.name).type
+            value.kind
+            if isinstance(value, Items)
+            else np.dtype(column.table.storage.name).type
             if isinstance(value, np.ndarray)
             else {INT: int, BOOL: bool}.get(column.scalar, float)
             for value, column in pairs

@@ -33,6 +33,7 @@ class Direct:
         plan = abi.layout(kernel)
         self._groups = plan.group_count
         self.lock = threading.Lock()
+        self._program = program  # its code must stay, too
         self._function = program.function
         self._words = (ctypes.c_int64 * plan.words)()
         self._tables = tables  # their memory must stay

@@ -13,7 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from hastega_magic.errors import BeyondInt64, NotCompilable
-from hastega_magic.interval import Interval
+from hastega_magic.interval import INT64, Interval
+from hastega_magic.ir.items import Items
 from hastega_magic.ir.pipeline import Source, Table
 from hastega_magic.progress import task
 from hastega_magic.runtime import lists
@@ -296,6 +297,8 @@ class TableColumn:
 
 def described_table(data: object, name: str) -> TableColumn:
     """A captured array or list of numbers; NotCompilable if it is neither."""
+    if isinstance(data, Items):
+        return TableColumn(Table(name, data.storage, id(data)), data.scalar, data.array)
     if isinstance(data, (list, tuple)):
         column = _list(cast("Sequence[object]", data), name)
         try:
@@ -305,6 +308,8 @@ def described_table(data: object, name: str) -> TableColumn:
     elif isinstance(data, (np.ndarray, array.array, bytes, bytearray, memoryview)):
         column = described(cast(object, data), name)
         values = column.array(0, len(column.data))
+        if values.dtype.name == "uint64" and len(values) and values.max() not in INT64:
+            raise NotCompilable(f"`{name}` holds integers beyond 64 bits")
     else:
         raise NotCompilable(f"`{name}` is a {type(data).__name__}, not an array of numbers")
     storage = column.source.storage

@@ -18,6 +18,8 @@ from typing import Any, cast
 
 import numpy as np
 
+from hastega_magic.ir.items import Items
+
 _ABSENT = object()
 _NUMBERS = frozenset({bool, int, float, np.float64, np.float32, np.bool_})
 
@@ -298,6 +300,7 @@ class _Walk:
                 array = cast("np.ndarray[Any, Any]", value)
                 if (
                     array.dtype.kind == "c"
+                    or array.dtype == np.uint64  # of which some numbers are no int64
                     or not array.flags.c_contiguous
                     or not array.flags.aligned
                     or not array.dtype.isnative
@@ -320,6 +323,7 @@ class _Walk:
                 | type()
                 | BuiltinFunctionType()
                 | np.ufunc()
+                | Items()
             ):
                 return
             case None:

@@ -19,6 +19,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 from hastega_magic.syntax.consumers import Consumer, consumer_of, eager_consumer
+from hastega_magic.syntax.nest import nested
 from hastega_magic.syntax.parts import CALLEES, FUNCTIONS, OPERANDS, Ordinary, Parts, Step
 from hastega_magic.syntax.rewriting import (
     NoPipeline,
@@ -84,13 +85,13 @@ def recognised(
     )
     source = parts.operands[0]
     span, source_span = text.span(node), text.span(source)
-    name = source.id if isinstance(source, ast.Name) else None
-    site = Site(
-        new_site_id(), text.cut(span), span, text.cut(source_span), stages, name, source, None, source_span
-    )
+    shown, name = text.cut(source_span), source.id if isinstance(source, ast.Name) else None
+    if parts.nest is not None:
+        shown, name = f"the places of {shown}", None
+    site = Site(new_site_id(), text.cut(span), span, shown, stages, name, source, None, source_span)
     found = Ordinary(
         site, tuple(parts.expected), tuple(parts.steps), parts.made, after, tuple(parts.sources),
-        frozenset(parts.backwards), parts.start,
+        frozenset(parts.backwards), parts.start, parts.nest,
     )  # fmt: skip
     arguments: list[ast.expr] = [
         ast.Constant(site.id),
@@ -255,8 +256,8 @@ def _comprehension(
     node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp, parts: Parts, reduced: bool = False
 ) -> ast.expr:
     """The comprehension over its parts. `reduced`: one value is made of all elements."""
-    if len(node.generators) != 1:
-        raise NoPipeline("it has several `for` clauses")
+    if len(node.generators) > 1:
+        return _nested(node, parts, reduced)
     (generator,) = node.generators
     if generator.is_async:
         raise NoPipeline("it awaits its elements")
@@ -280,6 +281,26 @@ def _comprehension(
     made = copy.copy(node)
     setattr(made, _SEEN, True)
     made.generators = [ast.comprehension(generator.target, iterated, generator.ifs, 0)]
+    return made
+
+
+def _nested(
+    node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp, parts: Parts, reduced: bool
+) -> ast.expr:
+    """The same of several clauses."""
+    element = _pair(node) if isinstance(node, ast.DictComp) else node.elt
+    bodies = [*(condition for each in node.generators for condition in each.ifs), element]
+    names = frozenset(name for each in node.generators for name in names_of(target_shape(each.target)))
+    for body in bodies:
+        _check(body, names)
+    if len(bodies) == 1 and not reduced and isinstance(element, ast.Name) and element.id in names:
+        raise NoPipeline("it hands its elements on as they are, in which Python is as fast")
+    generators, shape = nested(node.generators, parts)
+    number, _ = parts.function(function_of(tuple(shape), element), made=True)
+    parts.step("map", element, ("function", number))
+    made = copy.copy(node)
+    setattr(made, _SEEN, True)
+    made.generators = generators
     return made
 
 

@@ -18,10 +18,55 @@ CALLEES, FUNCTIONS, OPERANDS = "__hastega_callees__", "__hastega_functions__", "
 
 @dataclass(frozen=True)
 class Step:
-    """A stage: its name, and where its arguments are: ("function", n) or ("operand", n)."""
+    """A stage: its name, and where its arguments are: ("function", n), ("operand", n), or, of places, ("nest", 0)."""
 
     stage: str
     arguments: tuple[tuple[str, int], ...] = ()
+
+
+Given = tuple[str, int]
+"""Where a value is: ("operand", n), or ("function", n) for what function n gives, called without arguments."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """What one name of a clause goes through: the items of something, or numbers that are counted (from `given` on)."""
+
+    kind: str
+    given: Given | None = None
+    backwards: bool = False
+
+
+@dataclass(frozen=True)
+class Clause:
+    """A `for`: its names, and a column for each; `within`: the function of a range that depends on other names.
+
+    `reads`: which names these are, by their number among all.
+    """
+
+    names: tuple[str, ...]
+    columns: tuple[Column, ...] = ()
+    within: int | None = None
+    reads: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Nest:
+    """The clauses from the outermost on.
+
+    builtins   a function that gives what Python's functions are called in inner clauses, and what they must be
+    numbers    a function that gives the variables whose values are computed with there
+    sequences  a function that gives those of which items, stretches or lengths are taken
+    lengths    which of the sequences have their length among the names, behind those of the clauses
+    place      where the inner clauses stand
+    """
+
+    clauses: tuple[Clause, ...]
+    builtins: tuple[int, tuple[object, ...]]
+    numbers: int
+    sequences: int
+    lengths: tuple[int, ...]
+    place: ast.expr = field(compare=False)
 
 
 @dataclass(frozen=True)
@@ -35,6 +80,7 @@ class Ordinary:
     after      what becomes of the pipeline's value (None: it is the result)
     sources    which of the operands are iterated over; `backwards` those that are from their end
     start      the operand that a sum begins with (None: 0)
+    nest       the `for` clauses, if there are several: the pipeline then goes through their places
     """
 
     site: Site
@@ -45,6 +91,7 @@ class Ordinary:
     sources: tuple[int, ...] = (0,)
     backwards: frozenset[int] = frozenset()
     start: int | None = None
+    nest: Nest | None = None
 
 
 @dataclass
@@ -62,6 +109,7 @@ class Parts:
     sources: list[int] = field(default_factory=list[int])
     backwards: set[int] = field(default_factory=set[int])
     start: int | None = None
+    nest: Nest | None = None
 
     def callee(self, node: ast.expr, expected: object) -> ast.expr:
         """Code for a callee."""
@@ -93,4 +141,15 @@ class Parts:
         self.places.append((f"{stage}({shown})" if shown else stage, span))
 
 
-__all__ = ["CALLEES", "FUNCTIONS", "OPERANDS", "Ordinary", "Parts", "Step"]
+__all__ = [
+    "CALLEES",
+    "FUNCTIONS",
+    "OPERANDS",
+    "Clause",
+    "Column",
+    "Given",
+    "Nest",
+    "Ordinary",
+    "Parts",
+    "Step",
+]

@@ -148,6 +148,12 @@ def test_unsigned_64_bits(text):
     battery.assert_like_python(f"xs |> map(lambda x: {text})", {"xs": xs})
 
 
+def test_captured_unsigned_64_bits():
+    table = np.array([0, 1, 2**63 - 1, 2**63, 2**64 - 1, 12345], np.uint64)
+    for text in ("table[i]", "table[i] > i", "table[i] // 3"):
+        battery.assert_like_python(f"range(6) |> map(lambda i: {text}) |> to_list", {"table": table})
+
+
 def test_results_between_2_63_and_2_64_are_unsigned():
     ran = battery.run("xs |> map(lambda x: x + x)", {"xs": [2**62, 2**62 + 5, 1]})
     assert ran.value.dtype == np.uint64

@@ -8,6 +8,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from hastega_magic.ir.items import Items
 from hastega_magic.syntax.captured import codes, contents
 
 
@@ -18,7 +19,7 @@ def numpy_read(functions: Sequence[object]) -> str:
     todo: list[Any] = list(functions)
     while todo:
         value = todo.pop()
-        if isinstance(value, np.ndarray):
+        if isinstance(value, np.ndarray) or (isinstance(value, Items) and value.of_numpy):
             found = "arrays"
         if isinstance(value, (np.generic, np.ufunc)):
             return "others"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import array
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from types import FunctionType
 from typing import Any, cast
@@ -22,6 +22,7 @@ from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.reach import count_of
 from hastega_magic.compiler.repeating.numpy_read import numpy_read
 from hastega_magic.compiler.repeating.objects import NotExact, objects
+from hastega_magic.compiler.repeating.places import Places, PlacesOf
 from hastega_magic.compiler.repeating.prepared import Again, Display, prepare
 from hastega_magic.compiler.repeating.repeated import Form, Repeated
 from hastega_magic.compiler.statement import Bound
@@ -39,6 +40,9 @@ from hastega_magic.types import STORAGES
 FEW = 256
 """Over fewer elements Python is faster than a call of compiled code."""
 
+_FEW_PLACES = 2048
+"""The same of several `for` clauses, whose sources are laid out first."""
+
 _SOURCES = frozenset({range, list, tuple, array.array, bytes, bytearray})
 """What gives Python's own numbers. Elements of NumPy's arrays have types and rules of their own."""
 
@@ -49,6 +53,11 @@ _TRIES = 3
 _OFTEN = 8
 """After so many compilations nothing is compiled any more, unless most runs need none."""
 
+_MANY = 1 << 17
+"""Over so many elements a loop that is known may be put together anew for each run."""
+
+_STRETCH = 1 << 24
+"""So many places are gone through at first, where Python might end early; then 16 times as many each time."""
 
 _IS_FEW = f"there are fewer than {FEW} elements: Python is faster"
 _RAISED = "it raised: Python ran it again, from the first element"
@@ -56,11 +65,16 @@ _RAISED = "it raised: Python ran it again, from the first element"
 
 @dataclass(frozen=True)
 class _Given:
-    """What is iterated over: which are NumPy arrays, their identities, and how many elements there are."""
+    """What is iterated over: which are NumPy arrays, their identities, and how many elements there are.
+
+    `places`: of several `for` clauses; `source`: the elements, or numbers of places.
+    """
 
     arrays: tuple[bool, ...]
     of_numpy: frozenset[int]
     length: int
+    source: object
+    places: Places | None = None
 
 
 @dataclass
@@ -74,6 +88,7 @@ class OrdinaryCode(Repeated):
     _failed: int = 0
     _compiled: int = 0
     _all: int = 0
+    _nest: PlacesOf | None = None
 
     def attempt(
         self,
@@ -97,7 +112,8 @@ class OrdinaryCode(Repeated):
         """The value; nothing where Python is to find it."""
         code = self.code
         assert code is not None
-        for number in code.sources:  # the least that it may cost where there is nothing to gain
+        # The least that it may cost where there is nothing to gain.
+        for number in code.sources if code.nest is None else ():
             operand: Any = operands[number]
             if type(operand) in _SOURCES and count_of(operand) < FEW:
                 return self._left(_IS_FEW)
@@ -107,8 +123,11 @@ class OrdinaryCode(Repeated):
         if self._failed >= _TRIES:
             return _NOTHING
         try:
-            operands, given = _given(operands, code)
-            found = self._value(functions, operands, given)
+            if code.nest is None:
+                operands, given = _given(operands, code)
+                found = self._value(functions, operands, given)
+            else:
+                found = self._over_places(functions, operands)
             if code.start is not None and found is not _NOTHING:
                 found = _started(operands[code.start], found)
         except NotExact as error:
@@ -119,10 +138,35 @@ class OrdinaryCode(Repeated):
             return self._left(_RAISED)
         return found
 
-    def _value(self, functions: Sequence[object], operands: Sequence[object], given: _Given) -> object:
+    def _over_places(self, functions: Sequence[object], operands: Sequence[object]) -> object:
+        """The value over the places of several clauses."""
         assert self.code is not None
-        displays = self._displays(functions, operands)
-        source = operands[self.code.sources[0]]
+        assert self.code.nest is not None
+        if self._nest is None:
+            self._nest = PlacesOf(self.code.nest, self.filename)
+        arrays: list[bool] = []
+
+        def look(source: object) -> None:
+            _look(source)
+            arrays.append(type(source) is np.ndarray)
+
+        with self._nest.found(functions, operands, _FEW_PLACES, look) as places:
+            _look_at_errors(arrays)
+            whole = range(places.count)
+            given = _Given(tuple(arrays), frozenset(), places.count, whole, places)
+            decided = {"any": True, "all": False}.get(self.site.stages[-1].name)
+            if decided is None or places.count <= _STRETCH:
+                return self._value(functions, operands, given)
+            found: object = not decided
+            for part in _stretches(whole):  # Python may end early
+                found = self._value(functions, operands, replace(given, source=part))
+                if found is _NOTHING or found is decided:
+                    break
+            return found
+
+    def _value(self, functions: Sequence[object], operands: Sequence[object], given: _Given) -> object:
+        displays = self._displays(functions, operands, given)
+        source = given.source
         for form in self._forms:
             found = self._again(form, source, displays, given)
             if found is not _NOTHING:
@@ -151,9 +195,12 @@ class OrdinaryCode(Repeated):
         self.reason = reason
         return _NOTHING
 
-    def _displays(self, functions: Sequence[object], operands: Sequence[object]) -> list[Display]:
+    def _displays(
+        self, functions: Sequence[object], operands: Sequence[object], given: _Given
+    ) -> list[Display]:
         assert self.code is not None
-        places = {"function": functions, "operand": operands}
+        nest = () if given.places is None else (given.places.function,)
+        places: dict[str, Sequence[object]] = {"function": functions, "operand": operands, "nest": nest}
         return [
             (None, tuple(places[kind][number] for kind, number in step.arguments), {})
             for step in self.code.steps
@@ -174,11 +221,13 @@ class OrdinaryCode(Repeated):
         assert self.places is not None
         for number, node in self.code.made.items():
             adopt(cast(FunctionType, functions[number]).__code__, node, self.filename, self.places)
+        if given.places is not None:
+            adopt(given.places.function.__code__, given.places.node, self.filename, self.places)
         forget_inputs()
         trace = Trace()
         began = time.perf_counter()
         try:
-            reads = numpy_read(functions)
+            reads = numpy_read([each for _, arguments, _ in displays for each in arguments if callable(each)])
             scalars = given.of_numpy if given.of_numpy or reads == "arrays" else None
             if reads == "others":
                 raise NotExact("it uses NumPy, whose scalars and functions have rules of their own")
@@ -209,7 +258,7 @@ class OrdinaryCode(Repeated):
         except Exception:
             return self._left(_RAISED)
         self._failed = 0
-        self._compiled += 1
+        self._compiled += not (outcome.execution.cached and given.length >= _MANY)
         self.reason = ""
         seconds = time.perf_counter() - began
         ready = prepare(bound, outcome, self.options, self.filename)
@@ -243,22 +292,39 @@ def _given(operands: tuple[object, ...], code: Ordinary) -> tuple[tuple[object, 
     """The operands in the order in which they are iterated over, and what they are; NotExact where Python has to."""
     sources: list[Any] = [operands[number] for number in code.sources]
     for operand in sources:
-        if type(operand) not in _SOURCES and not _is_array(operand) and not gives_numbers(operand):
-            name = type(operand).__name__
-            article = "an" if name[0] in "aeiouAEIOU" else "a"
-            raise NotExact(f"it iterates over {article} {name}, whose elements only Python can give")
+        _look(operand)
     length = min(map(len, sources))
     if length < FEW:
         raise NotExact(_IS_FEW)
     arrays = tuple(type(operand) is np.ndarray for operand in sources)
-    if any(arrays) and np.geterr()["under"] != "ignore":
-        raise NotExact("`numpy.seterr` asks for word of underflow, which only NumPy gives")
+    _look_at_errors(arrays)
     if code.backwards:
         operands = tuple(_turned(each) if n in code.backwards else each for n, each in enumerate(operands))
     of_numpy = frozenset(
         id(operands[number]) for number, each in zip(code.sources, arrays, strict=True) if each
     )
-    return operands, _Given(arrays, of_numpy, length)
+    return operands, _Given(arrays, of_numpy, length, operands[code.sources[0]])
+
+
+def _look(operand: object) -> None:
+    """NotExact for what only Python can iterate over."""
+    if type(operand) not in _SOURCES and not _is_array(operand) and not gives_numbers(operand):
+        name = type(operand).__name__
+        article = "an" if name[0] in "aeiouAEIOU" else "a"
+        raise NotExact(f"it iterates over {article} {name}, whose elements only Python can give")
+
+
+def _look_at_errors(arrays: Sequence[bool]) -> None:
+    if any(arrays) and np.geterr()["under"] != "ignore":
+        raise NotExact("`numpy.seterr` asks for word of underflow, which only NumPy gives")
+
+
+def _stretches(places: range) -> Iterator[range]:
+    """The places, few at first."""
+    start, size = 0, _STRETCH
+    while start < len(places):
+        yield places[start : start + size]
+        start, size = start + size, size * 16
 
 
 def _turned(operand: Any) -> object:
