@@ -108,6 +108,9 @@ RUNNING_SINKS = frozenset({"cumsum", "affine", "scan", "fold"})
 ELEMENT_SINKS = frozenset({"array", "to_list", "first", "last", "bincount", "complex_prod"}) | RUNNING_SINKS
 """Sinks for which the loop stores something for elements."""
 
+MIXED_SINKS = frozenset({"sum", "mean", "min", "max"})
+"""Reductions that have a form over ints and floats among each other: both are reduced by themselves first."""
+
 
 @dataclass(frozen=True)
 class Sink:

@@ -9,12 +9,13 @@ from hastega_magic.errors import NotCompilable
 from hastega_magic.ir.affine import affine
 from hastega_magic.ir.expr import Expr, flatten, leaf, make, postorder
 from hastega_magic.ir.pipeline import Fn, Sink, Source, Stage
+from hastega_magic.syntax import mixed
 from hastega_magic.syntax.cell import StageSite
 from hastega_magic.syntax.functions import name_of
 from hastega_magic.syntax.graph import known
 from hastega_magic.syntax.joining import Cut, Loop, ends, scalar
 from hastega_magic.syntax.lower import lower
-from hastega_magic.types import BOOL, FLOAT32, INT, ScalarType
+from hastega_magic.types import BOOL, FLOAT32, INT, Either, ScalarType
 
 
 def reduce(loop: Loop, site: StageSite, given: Mapping[str, Any]) -> None:
@@ -86,6 +87,10 @@ def _running(loop: Loop, site: StageSite, given: Mapping[str, Any], kind: str) -
 def _stepping(loop: Loop, function: Any, total: ScalarType, element: ScalarType) -> Fn:
     pair = (leaf("param", total, 0), leaf("param", element, 1))
     fn = lower(function, pair, loop.env, pair)
+    if isinstance(fn.result, Either):
+        raise NotCompilable(
+            f"`{name_of(function)}` gives {mixed.described(fn.result)}, and is left to Python"
+        )
     if not isinstance(fn.result, Expr):
         raise NotCompilable(f"`{name_of(function)}` gives a tuple")
     return fn
