@@ -231,6 +231,26 @@ def test_ints_of_a_sum_are_exact():
     assert type(found) is int
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ys = xs |> map(lambda x: x if x > 0 else 0.5)\nt = ys |> filter(lambda y: y > 3) |> max\n(t, list(ys))",
+        "ys = xs |> map(lambda x: 1 / x if x else 0)\nt = ys |> map(lambda y: 1 // y if y else 7)\nt.tolist()",
+    ],
+)
+def test_statements_share_the_loop(text):
+    ran = battery.assert_like_python(text, NAMES)
+    battery.one_loop(ran)
+    assert len(ran.executions[0].fused.outputs) == 2
+
+
+def test_beside_float32_the_array_of_results_decides():
+    text = (
+        "ys = few |> map(lambda x: x if x > 0 else 0.5)\nt = ys |> zip(narrow) |> map(lambda y, n: y * n)\nt"
+    )
+    assert battery.assert_like_python(text, NAMES).value.dtype == np.float32
+
+
 def test_by_numpy():
     for text in SAME[:8]:
         battery.assert_like_python(FUNCTIONS + text, NAMES, on="numpy")
