@@ -266,7 +266,15 @@ def test_a_report_shows_both_numbers():
     assert "0" in pipeline["lanes"]["steps"][-1]["values"] or pipeline["lanes"]["steps"]
 
 
-terms = st.sampled_from(("x", "x", "y", "2", "-1", "0", "0.5", "-0.0", "2.0", "math.inf", "True"))
+mixtures = (
+    "(x if x > 0 else 0.5)",
+    "max(x, 0.0)",
+    "(y if x else 2)",
+    "(x and y)",
+    "min(2, y, x)",
+    "three(x)",
+)
+terms = st.sampled_from(("x", "x", "y", "2", "-1", "0", "0.5", "-0.0", "2.0", "math.inf", "True", *mixtures))
 conditions = st.tuples(terms, st.sampled_from(("<", "==", ">=")), terms).map(" ".join)
 expressions = st.recursive(
     terms,
@@ -296,7 +304,7 @@ sinks = st.sampled_from(("", "", "|> to_list", "|> min", "|> max", "|> count", "
     others=st.lists(battery.floats, min_size=30, max_size=30),
 )
 def test_any_expression(first, second, sink, source, others):
-    text = f"xs |> zip(ys) |> map(lambda x, y: {first}) |> map(lambda x, y=2: {second}) {sink}"
+    text = FUNCTIONS + f"xs |> zip(ys) |> map(lambda x, y: {first}) |> map(lambda x, y=2: {second}) {sink}"
     battery.assert_like_python(text, {"xs": source, "ys": others})
 
 
@@ -310,7 +318,7 @@ def test_any_expression(first, second, sink, source, others):
 def test_any_total(text, source, others, sink):
     names = {"xs": source, "ys": others}
     battery.assert_like_python(
-        f"xs |> zip(ys) |> map(lambda x, y: {text}) |> {sink}",
+        FUNCTIONS + f"xs |> zip(ys) |> map(lambda x, y: {text}) |> {sink}",
         names,
         lambda a, b: type(a) is type(b) and battery.close(a, b, 1e-9),
     )
