@@ -51,6 +51,20 @@ def largest(x):
         found = max(found, i * 0.75, -2)
     return found
 
+def steps(x):
+    s = 0
+    for i in range(20):
+        if i % (x + 12) == 0:
+            s += 0.5
+    return s
+
+def least(x):
+    y = math.inf
+    for i in range(x % 5):
+        if i - x < y:
+            y = i - x
+    return y
+
 def until(x):
     n = 0
     while n < x % 6:
@@ -75,6 +89,8 @@ SAME = (
     "xs |> map(halves)",
     "xs |> map(largest)",
     "xs |> map(until)",
+    "xs |> map(steps)",
+    "xs |> map(least) |> to_list",
     "xs |> map(lambda x: (x, relu(x), three(x) == 0)) |> to_list",
     "xs |> map(lambda x: (x, relu(x)))",
     "xs |> map(relu) |> zip(fs) |> map(lambda a, b: a * b)",
@@ -141,7 +157,7 @@ def on(name):
 @pytest.mark.parametrize(
     ("text", "name"),
     [(text, "parallel") for text in (*SAME, *ROUNDED)]
-    + [(text, "items") for text in (SAME[0], SAME[11], SAME[35], *ROUNDED[:2])]
+    + [(text, "items") for text in (SAME[0], SAME[11], SAME[37], *ROUNDED[:2])]
     + [(SAME[0], "groups"), (ROUNDED[2], "groups")],
 )
 def test_as_in_python(text, name):
