@@ -60,11 +60,26 @@ def type_of_constant(value: object) -> ScalarType:
     raise NotCompilable(f"a value of type {name} is not a number that can be compiled")
 
 
-class Complex(tuple[Any, ...]):
-    """The real and the imaginary part of a complex number: nodes, their types, or whatever stands for them.
+class Composite(tuple[Any, ...]):
+    """One value of Python's that is several nodes (or their types, or whatever stands for them).
 
     A tuple to all that goes through the numbers of an element, and never equal to one.
     """
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and super().__eq__(other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return hash((type(self).__name__, *self))
+
+
+class Complex(Composite):
+    """The real and the imaginary part of a complex number."""
 
     __slots__ = ()
 
@@ -78,14 +93,29 @@ class Complex(tuple[Any, ...]):
         """The second part."""
         return self[1]
 
-    def __eq__(self, other: object) -> bool:
-        return type(other) is Complex and super().__eq__(other)
 
-    def __ne__(self, other: object) -> bool:
-        return not self == other
+class Either(Composite):
+    """A number that is of one type for some elements and of another for others: a condition, and both numbers.
 
-    def __hash__(self) -> int:
-        return hash(("complex", *self))
+    Each number is 0 where the value is the other one, so that all three may be computed for every element.
+    """
+
+    __slots__ = ()
+
+    @property
+    def test(self) -> Any:
+        """Whether the value is the second number."""
+        return self[0]
+
+    @property
+    def low(self) -> Any:
+        """The number of the lower type: a bool, or an int beside a float."""
+        return self[1]
+
+    @property
+    def high(self) -> Any:
+        """The number of the higher type."""
+        return self[2]
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from hastega_magic.runtime import python_stages
 from hastega_magic.runtime.python_calls import over_tuples, spreads
 from hastega_magic.runtime.sources import Column
 from hastega_magic.syntax.build import BoundStage
-from hastega_magic.types import INT, Complex
+from hastega_magic.types import BOOL, INT, Complex, Either
 
 _NUMPY_SCALAR: Any = np.generic
 
@@ -169,7 +169,7 @@ class Elements:
         return _filled(stage.fn.result, {old: values[node] for old, node in new.items() if node in values})
 
     def _leaves(self, params: Value, value: Any) -> Any:
-        known: dict[Expr, Any] = dict(zip(flatten(params), _scalars(value), strict=True))
+        known: dict[Expr, Any] = dict(zip(flatten(params), _of_params(params, value), strict=True))
         known |= {each.node: each.value for each in self.workspace.parameters.values()}
 
         def leaf(node: Expr) -> object:
@@ -289,9 +289,21 @@ def _scalars(value: Any) -> tuple[Any, ...]:
     return tuple(part for each in cast("tuple[Any, ...]", value) for part in _scalars(each))
 
 
+def _of_params(params: Value, value: Any) -> tuple[Any, ...]:
+    """The numbers of an element as the parameters have them."""
+    if isinstance(params, Either):
+        low = bool if params.low.type is BOOL else int
+        return (False, value, 0) if type(value) is low else (True, 0, value)
+    if isinstance(params, (Expr, Complex)):
+        return _scalars(value)
+    return tuple(part for pair in zip(params, value, strict=True) for part in _of_params(*pair))
+
+
 def _filled(value: Value, values: dict[Expr, Any]) -> Any:
     if isinstance(value, Expr):
         return values[value]
+    if isinstance(value, Either):
+        return values[value.high if values[value.test] else value.low]
     parts = [_filled(part, values) for part in value]
     if not isinstance(value, Complex):
         return tuple(parts)

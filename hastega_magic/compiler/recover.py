@@ -12,13 +12,14 @@ from typing import Any, cast
 
 import numpy as np
 
+from hastega_magic.compiler import two_types
 from hastega_magic.compiler.elements import Element, Elements
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.ir.expr import Expr, Value, flatten
 from hastega_magic.ir.fused import Output, is_product
-from hastega_magic.ir.pipeline import ELEMENT_SINKS
+from hastega_magic.ir.pipeline import ELEMENT_SINKS, MIXED_SINKS
 from hastega_magic.ir.reduction import PROD_NEUTRAL, SUM_NEUTRAL, block_prods, block_sums, complex_product
 from hastega_magic.ir.schedule import BLOCK
 from hastega_magic.ir.sinks import EXTREMES, spread
@@ -27,10 +28,11 @@ from hastega_magic.runtime import python, python_stages, results
 from hastega_magic.runtime.boxes import listed
 from hastega_magic.runtime.columnar import numbers
 from hastega_magic.runtime.launch import LoopResult
-from hastega_magic.runtime.python import as_result, structured
+from hastega_magic.runtime.python import as_result
+from hastega_magic.runtime.python_calls import elements as numbers_of
 from hastega_magic.runtime.sources import AnyArray, Column
 from hastega_magic.syntax.build import PLACED
-from hastega_magic.types import FLOAT32, Complex
+from hastega_magic.types import FLOAT32, Complex, Either
 
 _untyped: Any = operator
 _PRODUCT_BITS = 126
@@ -68,6 +70,11 @@ def _made(output: Output, value: AnyArray, loop: Loop) -> object:
             return python.in_dtype(value, *given.args, **given.kwargs) if typed else value
 
 
+def is_mixed(value: Value) -> bool:
+    """Whether the element holds numbers that are of one type or another."""
+    return isinstance(value, Either) or (isinstance(value, tuple) and any(map(is_mixed, value)))
+
+
 def _tail(loop: Loop) -> AnyArray:
     """What the stages give for the last, shorter chunk."""
     view, source = loop.built.view, cast(Any, numbers(loop.source))
@@ -87,7 +94,7 @@ def nested(value: Value, arrays: Iterator[AnyArray]) -> AnyArray:
     if isinstance(value, Expr):
         return next(arrays)
     parts = [nested(part, arrays) for part in value]
-    return results.paired(*parts) if isinstance(value, Complex) else structured(parts)
+    return results.assembled(value, parts)
 
 
 @dataclass
@@ -152,6 +159,10 @@ class Recovery:
         flush()
         if start < int(ends[-1]) or not pieces:
             pieces.append(nested(output.value, iter([array[start : int(ends[-1])] for array in arrays])))
+        if is_mixed(output.value):  # what all elements are decides about the array's type
+            return _made(
+                output, as_result([each for piece in pieces for each in numbers_of(piece)]), self.loop
+            )
         return _made(output, _joined(pieces), self.loop)
 
     # Reductions
@@ -169,6 +180,8 @@ class Recovery:
         kind, type_ = output.sink.kind, flatten(output.value)[0].type
         if isinstance(output.value, Complex) and kind != "count":
             return self._complex(output, folds, blocks)
+        if isinstance(output.value, Either) and kind in MIXED_SINKS:
+            return two_types.reduction(kind, [self.result.partials[each] for each in folds], blocks, self)
         weights = output.weights
         partials = self.result.partials[folds[0]]
         if _parts(output) > 1:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, cast
 
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import BeyondInt64, NotCompilable, Reason, Span
-from hastega_magic.ir.expr import structure
+from hastega_magic.ir.expr import flatten, postorder, structure
 from hastega_magic.ir.pipeline import Pipeline, Source, Stage
 from hastega_magic.records import changed
 from hastega_magic.runtime.python import StageCall
@@ -16,7 +16,7 @@ from hastega_magic.syntax.build import BoundStage, Built, Probe, View, build
 from hastega_magic.syntax.captured import Number, Where
 from hastega_magic.syntax.cell import Site
 from hastega_magic.syntax.scalars import Scalars, by_numpys_rules
-from hastega_magic.types import FLOAT, FLOAT64, INT, Complex, ScalarType
+from hastega_magic.types import FLOAT, FLOAT32, FLOAT64, INT, Composite, Either, ScalarType
 
 
 @dataclass(frozen=True)
@@ -108,6 +108,8 @@ def build_loop(
     except NotCompilable as error:
         return Attempt(None, error.reason)
     built = build(bound.name, source, stages, workspace, known)
+    if isinstance(source.structure, Either) and built.pipeline is not None and _narrow(built.pipeline):
+        return Attempt(None)  # float64 or Python's float beside float32: only the array of results knows
     if built.probe is not None:
         return _asking(bound, value, stages, built.probe, workspace, producer)
     if built.pipeline is None:
@@ -186,9 +188,16 @@ def element_structure(pipeline: Pipeline) -> object:
     return found
 
 
+def _narrow(pipeline: Pipeline) -> bool:
+    """Whether float32 takes part."""
+    functions = [stage.fn for stage in pipeline.stages if stage.fn is not None]
+    nodes = postorder(node for fn in functions for node in (*flatten(fn.params), *flatten(fn.result)))
+    return any(node.type is FLOAT32 for node in nodes)
+
+
 def _result_source(producer: Loop) -> Source:
     found = element_structure(producer.pipeline)
-    types = cast("tuple[object, ...]", found) if isinstance(found, Complex) else (found,)
+    types = cast("tuple[object, ...]", found) if isinstance(found, Composite) else (found,)
     of_parts = [
         Source(producer.name, "result", FLOAT64 if each is FLOAT else each, None)
         for each in types
@@ -196,7 +205,7 @@ def _result_source(producer: Loop) -> Source:
     ]
     if len(of_parts) < len(types) or producer.pipeline.sink.kind != "array":
         raise NotCompilable(f"`{producer.name}` does not hold numbers")
-    return of_parts[0] if len(of_parts) == 1 else replace(of_parts[0], parts=tuple(of_parts))
+    return of_parts[0] if len(of_parts) == 1 else replace(of_parts[-1], parts=tuple(of_parts))
 
 
 def _placed(pipeline: Pipeline, view: View, workspace: Workspace) -> Pipeline:

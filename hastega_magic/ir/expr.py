@@ -12,7 +12,7 @@ import numpy as np
 
 from hastega_magic.errors import NotCompilable
 from hastega_magic.ops import OPS
-from hastega_magic.types import BOOL, FLOAT, FLOAT32, INT, Complex, ScalarType, type_of_constant
+from hastega_magic.types import BOOL, FLOAT, FLOAT32, INT, Composite, ScalarType, type_of_constant
 
 
 class Expr:
@@ -65,7 +65,7 @@ def _text(node: Expr, depth: int) -> str:
 
 
 Value = Expr | tuple["Value", ...]
-"""An element: a scalar, a pair that is a Complex, or a tuple of such (after zip and enumerate)."""
+"""An element: a scalar, one number of several (a Composite), or a tuple of such (after zip and enumerate)."""
 
 _interned: WeakValueDictionary[tuple[object, ...], Expr] = WeakValueDictionary()
 
@@ -186,8 +186,8 @@ def map_value(function: Callable[[Expr], Expr], value: Value) -> Value:
 
 
 def made_like(value: tuple[object, ...], parts: Iterable[Any]) -> tuple[Any, ...]:
-    """The parts as a tuple, or as a complex number where the value is one."""
-    return Complex(parts) if isinstance(value, Complex) else tuple(parts)
+    """The parts as a tuple, or as one number where the value is one."""
+    return type(value)(parts) if isinstance(value, Composite) else tuple(parts)
 
 
 def postorder(roots: Iterable[Expr], known: Container[Expr] = ()) -> Iterator[Expr]:
@@ -224,7 +224,7 @@ def substitute(value: Value, mapping: Mapping[Expr, Expr]) -> Value:
 
 
 def structure(value: Value) -> object:
-    """The types of an element: a ScalarType, a Complex of two, or a tuple of such."""
+    """The types of an element: a ScalarType, a Composite of such, or a tuple of such."""
     return value.type if isinstance(value, Expr) else made_like(value, [structure(part) for part in value])
 
 

@@ -20,12 +20,12 @@ from hastega_magic.ir.affine import affine
 from hastega_magic.ir.expr import Expr, Value, flatten
 from hastega_magic.ir.fused import Fused, Output
 from hastega_magic.ir.loop import iteration, operands
-from hastega_magic.ir.outputs import FOLDS, ComplexTree, Decision, Elements, FloatTree, Fold
+from hastega_magic.ir.outputs import FOLDS, ComplexTree, Decision, Elements, FloatTree, Fold, MixedTree
 from hastega_magic.ir.pipeline import RUNNING_SINKS
 from hastega_magic.ir.scan import running_affine, running_sums
 from hastega_magic.ir.seen import Seen, Watch
 from hastega_magic.ops import OPS
-from hastega_magic.types import BOOL, FLOAT32, INT, Complex, ScalarType
+from hastega_magic.types import BOOL, FLOAT32, INT, Complex, Either, ScalarType
 
 _SCALAR: Mapping[ScalarType, Callable[[Any], object]] = {
     type_: {BOOL: bool, INT: int, FLOAT32: np.float32}.get(type_, float) for type_ in ScalarType
@@ -150,6 +150,8 @@ class _Evaluation:
         """The element's value: a scalar, a complex number, or a tuple of such."""
         if isinstance(value, Expr):
             return self.demand(value)
+        if isinstance(value, Either):
+            return self.demand(value.high if self.demand(value.test) else value.low)
         parts = [self.of(part) for part in value]
         if not isinstance(value, Complex):
             return tuple(parts)
@@ -309,6 +311,8 @@ def _result(output: Output) -> Elements:
     trees = kind in ("sum", "prod", "mean", "var", "std")
     if kind in ("sum", "mean") and isinstance(output.value, Complex):
         return ComplexTree(kind, flatten(output.value)[0].type)
+    if kind in ("sum", "mean") and isinstance(output.value, Either):
+        return MixedTree(kind)
     if trees and isinstance(output.value, Expr) and output.value.type.is_float:
         return FloatTree(kind, output.value.type, output.sink.ddof)
     return Fold(FOLDS[kind])

@@ -21,7 +21,7 @@ from hastega_magic.ir.reduction import (
 )
 from hastega_magic.ir.sinks import bincount, end, extreme, spread
 from hastega_magic.ops import OPS
-from hastega_magic.types import FLOAT32, ScalarType
+from hastega_magic.types import FLOAT, FLOAT32, ScalarType
 
 
 class Elements:
@@ -117,6 +117,30 @@ class ComplexTree(Elements):
         if not self.values:
             return FOLDS[self._kind]([])
         total = complex(*(cast("float", part.value()) for part in self._parts))
+        return total / len(self.values) if self._kind == "mean" else total
+
+
+class MixedTree(Elements):
+    """A sum or mean of ints and floats among each other: ints exactly, floats in their tree, then both."""
+
+    def __init__(self, kind: str) -> None:
+        super().__init__()
+        self._kind = kind
+        self._floats = FloatTree("sum", FLOAT)
+
+    def add(self, value: Any, taken: bool) -> None:
+        """The next element."""
+        super().add(value, taken)
+        self._floats.add(value, taken and isinstance(value, float))
+
+    def value(self) -> object:
+        """The result."""
+        if not self.values:
+            return FOLDS[self._kind]([])
+        ints = [value for value in self.values if not isinstance(value, float)]
+        total: Any = sum(ints)
+        if len(ints) < len(self.values):
+            total += cast("float", self._floats.value())
         return total / len(self.values) if self._kind == "mean" else total
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from hastega_magic.errors import NOWHERE, Span
 from hastega_magic.interval import Interval
 from hastega_magic.ir.expr import Expr, Value
-from hastega_magic.types import FLOAT32, Complex, ScalarType, Storage
+from hastega_magic.types import FLOAT32, Complex, Either, ScalarType, Storage
 
 FIRST_PARAMETER = 1 << 20
 """Parameters from this number on stand for captured numbers; those of elements are far below."""
@@ -28,7 +28,8 @@ class Source:
     layout    "dense", "strided", "swapped" (strided, other byte order), "even" or "odd" (every other number of dense
               pairs, from the first or the second on), or "scalar" (one number, for all elements)
     key       the identity of the object behind it: the same key is the same elements
-    parts     of complex numbers, whose `type` is that of a part, the sources of both parts: loops read these
+    parts     of complex numbers, whose `type` is that of a part, the sources of both parts: loops read these; of
+              numbers of two types (results of the same group alone) those of an Either, `type` being the higher one
     beside    its elements are those of another source of the loop, a few places on, and come into the caches with them
     """
 
@@ -46,13 +47,17 @@ class Source:
     @property
     def structure(self) -> object:
         """The types of an element."""
-        return Complex(part.type for part in self.parts) if self.parts else self.type
+        if not self.parts:
+            return self.type
+        return (Complex if len(self.parts) == 2 else Either)(part.type for part in self.parts)
 
     @property
     def type_name(self) -> str:
         """The type of an element in one word."""
         if not self.parts:
             return self.type.value
+        if len(self.parts) > 2:
+            return " or ".join(part.type.value for part in self.parts[1:])
         return "complex64" if self.type is FLOAT32 else "complex"
 
 
@@ -107,6 +112,9 @@ RUNNING_SINKS = frozenset({"cumsum", "affine", "scan", "fold"})
 
 ELEMENT_SINKS = frozenset({"array", "to_list", "first", "last", "bincount", "complex_prod"}) | RUNNING_SINKS
 """Sinks for which the loop stores something for elements."""
+
+MIXED_SINKS = frozenset({"sum", "mean", "min", "max"})
+"""Reductions that have a form over ints and floats among each other: both are reduced by themselves first."""
 
 
 @dataclass(frozen=True)

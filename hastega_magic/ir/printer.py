@@ -21,7 +21,7 @@ from hastega_magic.ir.loop import EVERY, iteration, operands
 from hastega_magic.ir.origins import UNNAMED
 from hastega_magic.ir.pipeline import Fn, Pipeline, Source, Stage, Table
 from hastega_magic.ir.schedule import BLOCK
-from hastega_magic.types import BOOL
+from hastega_magic.types import BOOL, Either
 
 Line = tuple[str, Expr | None]
 """A line, and the node that it defines."""
@@ -199,6 +199,8 @@ class _Names:
 
     def use(self, value: Value) -> str:
         """How other lines mention the value."""
+        if isinstance(value, Either):
+            return f"({self.use(value.high)} if {self.use(value.test)} else {self.use(value.low)})"
         if not isinstance(value, Expr):
             return f"({', '.join(map(self.use, value))}{',' if len(value) == 1 else ''})"
         match value.op:

@@ -25,7 +25,7 @@ from hastega_magic.ir.loop import Iteration, iteration
 from hastega_magic.ir.pipeline import ELEMENT_SINKS, FIRST_PARAMETER, Fn, Pipeline, Sink, Source, Stage, Table
 from hastega_magic.ir.schedule import VIRTUAL_LANES
 from hastega_magic.ops import OPS
-from hastega_magic.types import BOOL, INT, Complex, ScalarType
+from hastega_magic.types import BOOL, INT, Composite, ScalarType
 
 REDUCTIONS = frozenset({
     "sum", "prod", "min", "max", "count", "mean", "any", "all", "argmin", "argmax", "var", "std", "first_index",
@@ -45,7 +45,7 @@ def verify_pipeline(pipeline: Pipeline) -> None:
     element: object = pipeline.source.structure
     for stage in pipeline.stages:
         element = _after_stage(stage, element, pipeline)
-    _check_sink(pipeline.sink, scalar=isinstance(element, (ScalarType, Complex)))
+    _check_sink(pipeline.sink, scalar=isinstance(element, (ScalarType, Composite)))
 
 
 def verify_fused(fused: Fused) -> None:
@@ -60,7 +60,7 @@ def verify_fused(fused: Fused) -> None:
             output.sink,
             scalar=isinstance(output.value, Expr)
             or bool(output.weights)
-            or isinstance(output.value, Complex),
+            or isinstance(output.value, Composite),
         )
         count = len(flatten(output.value))
         _require(len(output.weights) in (0, count), f"{count} parts have {len(output.weights)} weights")
@@ -179,7 +179,7 @@ def _check_function(fn: Fn, element: object, tables: Sequence[Table], text: str)
 def _fits(value: Value, element: object) -> bool:
     if isinstance(value, Expr):
         return isinstance(element, ScalarType) and _same(value.type, element)
-    if not isinstance(element, tuple) or isinstance(element, Complex) != isinstance(value, Complex):
+    if not isinstance(element, tuple) or type(element) is not type(value):  # pyright: ignore[reportUnknownArgumentType]
         return False
     parts = cast("tuple[object, ...]", element)
     return len(value) == len(parts) and all(_fits(*pair) for pair in zip(value, parts, strict=True))

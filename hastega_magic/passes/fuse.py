@@ -47,6 +47,7 @@ class _Loop:
     def load(self, source: Source, place: Span) -> Value:
         """An element of the source, which is written there."""
         if source.parts:
+            assert len(source.parts) == 2  # numbers of two types lie in no memory
             return Complex(self._load(part, place) for part in source.parts)
         return self._load(source, place)
 

@@ -38,7 +38,7 @@ from hastega_magic.passes.lower import lower
 from hastega_magic.passes.turning import in_flight as in_flight_of_loops
 from hastega_magic.passes.turning import refilled
 from hastega_magic.passes.variants import variants
-from hastega_magic.types import BOOL, FLOAT32, INT, Complex
+from hastega_magic.types import BOOL, FLOAT32, INT, Complex, Either
 
 _FOLDS = {
     "sum": "add", "mean": "add", "prod": "mul", "min": "min", "max": "max", "any": "or", "all": "and",
@@ -219,6 +219,8 @@ def _statements(output: Output, slot: int, ranges: Mapping[Expr, Interval]) -> l
     count = Accumulate("count", const(1), output.mask)
     if output.sink.kind == "count":
         return [count]
+    if isinstance(output.value, Either):
+        return _of_two_types(output.sink.kind, output.value, output.mask, ranges)
     if isinstance(output.value, Complex):
         return [*(Accumulate("add", part, output.mask) for part in flatten(output.value)), count]
     kind = _FOLDS[output.sink.kind]
@@ -240,6 +242,18 @@ def _statements(output: Output, slot: int, ranges: Mapping[Expr, Interval]) -> l
     found = Accumulate(kind, value, output.mask, wide)
     # Integer sums and products of nothing are 0 and 1 by themselves; only `reduce` raises then.
     return [found] if value.type is INT and output.sink.kind in ("sum", "prod") else [found, count]
+
+
+def _of_two_types(
+    kind: str, value: Either, mask: Expr | None, ranges: Mapping[Expr, Interval]
+) -> list[Statement]:
+    """The ints, how many they are, the floats, and how many these are: each kind folded by itself."""
+    found: list[Statement] = []
+    for node, test in ((value.low, make("not", value.test)), (value.high, value.test)):
+        taken = test if mask is None else make("select", mask, test, const(False))
+        wide = kind in ("sum", "mean") and node.type is INT and not _block_fits(ranges.get(node))
+        found += [Accumulate(_FOLDS[kind], node, taken, wide), Accumulate("count", const(1), taken)]
+    return found
 
 
 def _block_fits(found: Interval | None) -> bool:

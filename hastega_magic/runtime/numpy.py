@@ -22,13 +22,13 @@ from hastega_magic.errors import HastegaError
 from hastega_magic.interval import INT64
 from hastega_magic.ir.expr import Expr, Value, is_const, leaf, make, postorder
 from hastega_magic.ir.fused import Fused, Output
-from hastega_magic.ir.pipeline import ELEMENT_SINKS
+from hastega_magic.ir.pipeline import ELEMENT_SINKS, MIXED_SINKS
 from hastega_magic.ir.sinks import spread
 from hastega_magic.ops import OPS
 from hastega_magic.runtime import python_stages
-from hastega_magic.runtime.python import elements, structured
-from hastega_magic.runtime.results import paired
-from hastega_magic.types import BOOL, FLOAT, FLOAT32, FLOAT64, INT, Complex, ScalarType
+from hastega_magic.runtime.python import elements
+from hastega_magic.runtime.results import assembled
+from hastega_magic.types import BOOL, FLOAT, FLOAT32, FLOAT64, INT, Composite, Either, ScalarType
 
 Array = npt.NDArray[Any]
 
@@ -276,9 +276,11 @@ def _finish(output: Output, number: int) -> Callable[..., object]:
         size = _count(data, *values[number:])
         columns = [np.full(size, value) if np.ndim(value) == 0 else value for value in values[:number]]
         kind = output.sink.kind
+        if isinstance(output.value, Either) and kind in MIXED_SINKS:
+            raise NoNumpyForm(f"NumPy has no {kind} of ints and floats among each other")
         if kind in ("var", "std"):
             return spread(kind, _reduced("sum", columns[0]), size, output.sink.ddof)
-        if kind not in ELEMENT_SINKS and not isinstance(output.value, Complex):
+        if kind not in ELEMENT_SINKS and not isinstance(output.value, Composite):
             return _reduced(kind, columns[0])
         result = _assembled(output.value, iter(columns))
         if kind not in ELEMENT_SINKS or kind == "complex_prod":
@@ -301,7 +303,7 @@ def _assembled(value: Value, columns: Iterator[Array]) -> Array:
     if isinstance(value, Expr):
         return next(columns)
     parts = [_assembled(part, columns) for part in value]
-    return paired(*parts) if isinstance(value, Complex) else structured(parts)
+    return assembled(value, parts)
 
 
 def _reduced(kind: str, column: Array) -> object:

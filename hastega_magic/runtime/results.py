@@ -9,8 +9,9 @@ import numpy as np
 
 from hastega_magic.ir.reduction import tree_prod, tree_sum
 from hastega_magic.runtime.buffers import allocate
+from hastega_magic.runtime.python import structured
 from hastega_magic.runtime.sources import AnyArray
-from hastega_magic.types import BOOL, FLOAT32, ScalarType
+from hastega_magic.types import BOOL, FLOAT32, Complex, Either, ScalarType
 
 _EMPTY: list[int] = []
 _LOW = (1 << 32) - 1
@@ -63,6 +64,30 @@ def paired(real: AnyArray, imag: AnyArray) -> AnyArray:
     found = allocate(len(real), "complex64" if real.dtype == np.float32 else "complex128")
     found.real, found.imag = real, imag
     return found
+
+
+def either(test: AnyArray, low: AnyArray, high: AnyArray) -> AnyArray:
+    """The numbers of two arrays, the second one's where the condition holds: in its type, or as objects of Python's."""
+    if test.all():
+        return high
+    if not test.any():
+        return low
+    found = low.astype(object)
+    more = high[test]
+    narrow = more.dtype == np.float32  # of which there is no kind among Python's own
+    found[test] = np.fromiter(more, object, len(more)) if narrow else more.astype(object)
+    return found
+
+
+def assembled(value: object, parts: Sequence[AnyArray]) -> AnyArray:
+    """One array of the arrays of an element's parts, which are those of the value."""
+    match value:
+        case Complex():
+            return paired(*parts)
+        case Either():
+            return either(*parts)
+        case _:
+            return structured(parts)
 
 
 def fold(

@@ -9,9 +9,11 @@ from typing import Any, cast
 
 import numpy as np
 
-from hastega_magic.errors import MixedTypes, NotCompilable
+from hastega_magic.errors import NotCompilable
 from hastega_magic.ir.expr import Expr, const, convert, is_const
+from hastega_magic.syntax import mixed
 from hastega_magic.syntax.graph import Graph
+from hastega_magic.syntax.values import Symbolic, number
 from hastega_magic.types import BOOL, FLOAT, FLOAT32, FLOAT64, INT
 
 BINARY: dict[type[ast.operator], str] = {
@@ -158,17 +160,26 @@ def as_float64(graph: Graph, value: Expr) -> Expr:
     return number if number.type is FLOAT64 else graph.make("add", number, const(np.float64(-0.0)))
 
 
-def extremum(graph: Graph, op: str, values: Sequence[Expr]) -> Expr:
+def extremum(graph: Graph, op: str, values: Sequence[Expr]) -> Symbolic:
     """The smallest or largest of several values, compared from left to right as Python does."""
     if not values:
         raise NotCompilable(f"`{op}` is called without values")
-    if len({value.type is BOOL for value in values}) > 1:
-        raise MixedTypes("the result would be a bool for some elements and a number for others")
-    result = values[0]
+    result: Symbolic = values[0]
     for value in values[1:]:
-        pair = _without_infinity(op, result, value)
-        result = graph.make(op, result, value) if pair is None else pair
+        result = mixed.distributed(
+            graph, (result, value), lambda pair: _better(graph, op, *map(number, pair))
+        )
     return result
+
+
+def _better(graph: Graph, op: str, one: Expr, other: Expr) -> Symbolic:
+    """The second number where it is the better one; of another type than the first, perhaps."""
+    found = _without_infinity(op, one, other)
+    if found is not None:
+        return found
+    if mixed.rank(one.type) == mixed.rank(other.type):
+        return graph.make(op, one, other)
+    return graph.choose(graph.make("lt" if op == "min" else "gt", other, one), other, one)
 
 
 def _without_infinity(op: str, one: Expr, other: Expr) -> Expr | None:

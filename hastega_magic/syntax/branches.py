@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Protocol, TypeGuard
 
 from hastega_magic.errors import NotCompilable
-from hastega_magic.ir.expr import Expr, Value, flatten, is_const, make
+from hastega_magic.ir.expr import Expr, Value, flatten, is_const, make, postorder
+from hastega_magic.ops import OPS
 from hastega_magic.syntax.values import FALSE, NONE, TRUE, Partly, Poison, Symbolic, is_none
 from hastega_magic.types import INT
 
@@ -44,6 +45,16 @@ def opposite(condition: Expr) -> Expr:
     if is_const(condition):
         return FALSE if condition.value else TRUE
     return condition.args[0] if condition.op == "not" else make("not", condition)
+
+
+def eager(node: Expr) -> bool:
+    """Whether evaluating the node where Python would not changes nothing: it neither raises nor overflows."""
+    parts = list(postorder([node]))
+    if any(part.op == "turns" for part in parts):
+        return False
+    rows = [OPS.get(part.op) for part in parts]
+    free = all(row is None or (row.trouble is None and row.overflow is None) for row in rows)
+    return free and not any(row is not None and row.name == "gather" for row in rows)
 
 
 def choice(condition: Expr, yes: Expr, no: Expr) -> Expr:

@@ -15,12 +15,12 @@ import numpy as np
 from hastega_magic.errors import NotCompilable
 from hastega_magic.ir.expr import Expr, const
 from hastega_magic.ops import Op, op_of_callable
-from hastega_magic.syntax import arithmetic, complex_numbers, library
+from hastega_magic.syntax import arithmetic, complex_numbers, library, mixed
 from hastega_magic.syntax.graph import Graph
 from hastega_magic.syntax.neighbours import Neighbours
 from hastega_magic.syntax.sums import product_of_tuple, sum_of_tuple
 from hastega_magic.syntax.values import Known, Nested, Range, Rule, Symbolic, is_none, known, number
-from hastega_magic.types import FLOAT, FLOAT64, INT, Complex
+from hastega_magic.types import FLOAT, FLOAT64, INT, Composite
 
 Handler = Callable[[Graph, Sequence[Symbolic]], Symbolic]
 
@@ -45,6 +45,8 @@ def call(
         return call(graph, Known(function.func, callee.name), [*bound, *args], {**named, **kwargs})
     if isinstance(function, (FunctionType, Nested)):
         return graph.inline(graph, function, args, kwargs)
+    if mixed.is_mixed(*args):
+        return mixed.distributed(graph, args, lambda sides: call(graph, callee, sides, kwargs))
     row = op_of_callable(function)
     handler = _handler(function)
     if kwargs and (handler or row):
@@ -172,7 +174,7 @@ def _divmod(graph: Graph, args: Sequence[Symbolic]) -> Symbolic:
 
 def _extremum(op: str) -> Handler:
     def handler(graph: Graph, args: Sequence[Symbolic]) -> Symbolic:
-        several = len(args) == 1 and isinstance(args[0], tuple) and not isinstance(args[0], Complex)
+        several = len(args) == 1 and isinstance(args[0], tuple) and not isinstance(args[0], Composite)
         values = cast("tuple[Symbolic, ...]", args[0]) if several else args
         if len(args) == 1 and values is args:
             raise NotCompilable(f"`{op}` of one argument has no compiled form, unless it is a tuple")
@@ -182,7 +184,7 @@ def _extremum(op: str) -> Handler:
 
 
 def _len(graph: Graph, args: Sequence[Symbolic]) -> Symbolic:
-    if len(args) != 1 or isinstance(args[0], (Expr, Complex)):
+    if len(args) != 1 or isinstance(args[0], (Expr, Composite)):
         raise NotCompilable("`len` of a number")
     value = args[0]
     if isinstance(value, tuple):
@@ -211,7 +213,7 @@ def _decided(name: str, join: str) -> Handler:
     """`any` or `all` of a tuple's items."""
 
     def handler(graph: Graph, args: Sequence[Symbolic]) -> Symbolic:
-        if len(args) != 1 or not isinstance(args[0], tuple) or isinstance(args[0], Complex):
+        if len(args) != 1 or not isinstance(args[0], tuple) or isinstance(args[0], Composite):
             raise NotCompilable(
                 f"`{name}` of something that is no tuple, generator or `range` is not compiled"
             )

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TypeGuard
 
-from hastega_magic.ir.expr import Expr, Value, const, convert, flatten, made_like, map_value, structure
+from hastega_magic.ir.expr import Expr, Value, convert, flatten, made_like, map_value, structure
 from hastega_magic.syntax.branches import numeric
+from hastega_magic.syntax.mixed import lifted, zero
 from hastega_magic.syntax.values import FALSE, TRUE, Partly, Symbolic, is_none
-from hastega_magic.types import BOOL, ScalarType
+from hastega_magic.types import ScalarType
 
 
 class OtherTypes(Exception):
@@ -54,6 +55,13 @@ def as_partly(old: Partly, new: Symbolic) -> Symbolic:
     return new
 
 
+def _as_mixed(old: Carried, new: Carried) -> Carried:
+    """A number of one type as one of two, where the state has room for both."""
+    if isinstance(old, Partly) and isinstance(new, Partly):
+        return Partly(new.present, lifted(new.value, old.value), new.unbound, new.name)
+    return lifted(new, old) if numeric(new) and numeric(old) else new
+
+
 def nothing(value: Carried) -> Carried:
     """Zeros in the place of a value that is not there yet."""
     zeros = map_value(lambda node: zero(node.type), encoded(value))
@@ -69,6 +77,7 @@ def after_turns(first: Expr, value: Carried) -> Symbolic:
 
 def typed(name: str, old: Carried, new: Carried) -> Iterator[Expr]:
     """The numbers of the new value, if it has the old one's types."""
+    new = _as_mixed(old, new)
     before, after = encoded(old), encoded(new)
     if structure(before) == structure(after):
         yield from flatten(after)
@@ -85,8 +94,3 @@ def _widened(old: Value, new: Value) -> bool:
         kinds = {each.type for each in (old, new) if isinstance(each, Expr)}
         return type(old) is type(new) and (len(kinds) == 1 or kinds == {ScalarType.FLOAT, ScalarType.FLOAT64})
     return type(old) is type(new) and len(old) == len(new) and all(map(_widened, old, new))
-
-
-def zero(type_: ScalarType) -> Expr:
-    """What stands for a number that is not there yet."""
-    return const(False) if type_ is BOOL else const(0, type_)

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from hastega_magic.errors import NotCompilable
 from hastega_magic.ir.expr import Expr, const, make
-from hastega_magic.syntax import complex_numbers
+from hastega_magic.syntax import complex_numbers, mixed
 from hastega_magic.syntax.arithmetic import COMPARE
 from hastega_magic.syntax.branches import both, opposite
 from hastega_magic.syntax.functions import described
 from hastega_magic.syntax.graph import Graph
 from hastega_magic.syntax.values import FALSE, TRUE, Known, Partly, Range, Symbolic, is_none, items_in, number
-from hastega_magic.types import BOOL
+from hastega_magic.types import BOOL, Either
 
 if TYPE_CHECKING:
     from hastega_magic.syntax.expressions import Frame
@@ -64,6 +64,8 @@ def equal(graph: Graph, left: Symbolic, right: Symbolic) -> Expr:
     """`left == right`."""
     if is_none(left) or is_none(right):
         return identical(left, right)
+    if isinstance(left, Either) or isinstance(right, Either):
+        return _by_sides(graph, equal, left, right)
     if isinstance(left, Partly) or isinstance(right, Partly):
         return _equal_partly(graph, left, right)
     ones, others = items_in(left), items_in(right)
@@ -99,12 +101,20 @@ def same(graph: Graph, left: Symbolic, right: Symbolic) -> Expr:
     """`left is right or left == right`, as tuples and `in` compare; whether two NaNs are one, only Python knows."""
     if complex_numbers.is_complex(left, right):
         raise NotCompilable("complex numbers are compared within tuples, or looked for")
+    if isinstance(left, Either) or isinstance(right, Either):
+        return _by_sides(graph, same, left, right)
     result = equal(graph, left, right)
     nodes = [node for node in (left, right) if isinstance(node, Expr)]
     if len(nodes) < 2 or not all(_may_be_nan(node) for node in nodes):
         return result
     neither = graph.make("and", *(graph.make("isnan", node) for node in nodes))
     return make("required", result, opposite(neither))
+
+
+def _by_sides(
+    graph: Graph, rule: Callable[[Graph, Symbolic, Symbolic], Expr], left: Symbolic, right: Symbolic
+) -> Expr:
+    return number(mixed.distributed(graph, (left, right), lambda sides: rule(graph, *sides)))
 
 
 def _may_be_nan(node: Expr) -> bool:
@@ -126,6 +136,8 @@ def identical(left: Symbolic, right: Symbolic) -> Expr:
 
 def _ordered(graph: Graph, op: str, left: Symbolic, right: Symbolic) -> Expr:
     """`<`, `<=`, `>` and `>=`: tuples are ordered by the first of their items that differ."""
+    if isinstance(left, Either) or isinstance(right, Either):
+        return _by_sides(graph, lambda graph, one, other: _ordered(graph, op, one, other), left, right)
     one, other = items_in(left), items_in(right)
     if complex_numbers.is_complex(left, right):
         return number(complex_numbers.binary(graph, op, left, right))

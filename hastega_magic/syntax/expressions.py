@@ -10,7 +10,7 @@ from typing import TypeVar, cast
 
 from hastega_magic.errors import NOWHERE, NotCompilable
 from hastega_magic.ir.expr import Expr
-from hastega_magic.syntax import complex_numbers
+from hastega_magic.syntax import complex_numbers, mixed
 from hastega_magic.syntax.arithmetic import BINARY, UNARY, power
 from hastega_magic.syntax.branches import implied, merged, opposite
 from hastega_magic.syntax.calls import METHODS, call, check
@@ -32,7 +32,7 @@ from hastega_magic.syntax.values import (
     number,
     required,
 )
-from hastega_magic.types import BOOL, Complex
+from hastega_magic.types import BOOL, Complex, Either
 
 _T = TypeVar("_T")
 
@@ -224,9 +224,7 @@ class Frame:
                 return self.graph.own(self._condition(node))
             case ast.UnaryOp(op=op, operand=operand):
                 value = self.evaluate(operand)
-                if isinstance(value, Complex):
-                    return complex_numbers.unary(self.graph, UNARY[type(op)], value)
-                return self.graph.make(UNARY[type(op)], value)
+                return unary(self.graph, op, value)
             case ast.BoolOp(op=op, values=[first, *rest]):
                 return self._short_circuit(isinstance(op, ast.And), first, rest)
             case ast.BoolOp():
@@ -335,8 +333,19 @@ def _as_tuple(function: Symbolic, node: ast.expr) -> ast.expr:
     return node
 
 
+def unary(graph: Graph, op: ast.unaryop, value: Symbolic) -> Symbolic:
+    """The operator over a number."""
+    if isinstance(value, Either):
+        return mixed.distributed(graph, (value,), lambda sides: unary(graph, op, *sides))
+    if isinstance(value, Complex):
+        return complex_numbers.unary(graph, UNARY[type(op)], value)
+    return graph.make(UNARY[type(op)], value)
+
+
 def binary(graph: Graph, op: ast.operator, left: Symbolic, right: Symbolic) -> Symbolic:
     """The operator over two values; tuples may be concatenated."""
+    if isinstance(left, Either) or isinstance(right, Either):
+        return mixed.distributed(graph, (left, right), lambda sides: binary(graph, op, *sides))
     if complex_numbers.is_complex(left, right) and type(op) in (*BINARY, ast.Pow):
         return complex_numbers.binary(graph, BINARY.get(type(op), "pow"), left, right)
     if isinstance(op, ast.Pow):

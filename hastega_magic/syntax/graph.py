@@ -11,11 +11,12 @@ from typing import Any, Protocol, cast
 import numpy as np
 
 from hastega_magic.errors import NOWHERE, NotCompilable, Span
-from hastega_magic.ir.expr import Expr, conjunction, const, is_const, leaf, made_like, make, postorder, truth
+from hastega_magic.ir.expr import Expr, conjunction, const, is_const, leaf, made_like, make, truth
 from hastega_magic.ir.loop import iteration
 from hastega_magic.ir.pipeline import Source, Table
 from hastega_magic.ops import OPS
-from hastega_magic.syntax.branches import both, numeric, partly
+from hastega_magic.syntax import mixed
+from hastega_magic.syntax.branches import both, choice, eager, numeric, opposite, partly
 from hastega_magic.syntax.values import (
     Known,
     Nested,
@@ -27,7 +28,7 @@ from hastega_magic.syntax.values import (
     known,
     number,
 )
-from hastega_magic.types import BOOL, FLOAT, INT, Complex, ScalarType
+from hastega_magic.types import BOOL, FLOAT, INT, Complex, Composite, Either, ScalarType
 
 
 class Environment(Protocol):
@@ -92,7 +93,7 @@ class Graph:
 
     def note(self, value: Symbolic, span: Span) -> None:
         """The value is computed here, unless it is an element as given or came from a place within."""
-        if isinstance(value, Complex):
+        if isinstance(value, Composite):
             for part in value:
                 self.note(part, span)
         if isinstance(value, Expr) and value.op not in ("param", "const") and span != NOWHERE:
@@ -129,6 +130,8 @@ class Graph:
         """bool(value)."""
         if isinstance(value, Complex):
             return self.make("or", *(truth(number(part)) for part in value))
+        if isinstance(value, Either):
+            return choice(value.test, truth(value.high), truth(value.low))
         if isinstance(value, tuple):
             return const(bool(value))
         if is_none(value):
@@ -175,7 +178,12 @@ class Graph:
 
     def keep(self, value: Symbolic) -> None:
         """Python evaluates this value here, used or not: what it may raise is an effect."""
-        if isinstance(value, tuple):
+        if isinstance(value, Either):
+            self.keep(value.test)
+            for part, condition in ((value.high, value.test), (value.low, opposite(value.test))):
+                with self.under(condition):
+                    self.keep(part)
+        elif isinstance(value, tuple):
             for part in value:
                 self.keep(part)
         elif isinstance(value, Partly):
@@ -229,7 +237,9 @@ class Graph:
             return yes if condition.value else no
         if isinstance(yes, Complex) != isinstance(no, Complex) and not is_none(yes) and not is_none(no):
             raise NotCompilable("the result would be complex for some elements and something else for others")
-        if isinstance(yes, tuple) and isinstance(no, tuple) and len(yes) == len(no):
+        if isinstance(yes, (Expr, Either)) and isinstance(no, (Expr, Either)):
+            return self._one_number(condition, yes, no)
+        if isinstance(yes, tuple) and isinstance(no, tuple) and len(yes) == len(no) and type(yes) is type(no):
             pairs = zip(yes, no, strict=True)
             return made_like(yes, [self.choose(condition, left, right) for left, right in pairs])
         if (isinstance(yes, tuple) and isinstance(no, (Expr, tuple))) or (
@@ -240,6 +250,13 @@ class Graph:
             return yes
         found = partly(self, "the result", condition, yes, no)
         return self.make("select", condition, yes, no) if found is None else found
+
+    def _one_number(self, condition: Expr, yes: Expr | Either, no: Expr | Either) -> Symbolic:
+        if isinstance(yes, Expr) and isinstance(no, Expr):
+            alike = mixed.rank(yes.type) == mixed.rank(no.type)
+            if alike or getattr(self.env, "scalars", None) is not None:
+                return self.make("select", condition, yes, no)
+        return mixed.chosen(condition, yes, no)
 
     def item(self, table: Known, index: Expr) -> Symbolic:
         """An element of a captured array; a negative index counts from its end, as in Python."""
@@ -311,16 +328,6 @@ def _beside_infinity(op: str, operands: Sequence[Expr]) -> Expr | None:
     ):
         return None
     return const(op == "ne") if op in ("eq", "ne") else const(_ORDER[op][value < 0])
-
-
-def eager(node: Expr) -> bool:
-    """Whether evaluating the node where Python would not changes nothing: it neither raises nor overflows."""
-    parts = list(postorder([node]))
-    if any(part.op == "turns" for part in parts):
-        return False
-    rows = [OPS.get(part.op) for part in parts]
-    free = all(row is None or (row.trouble is None and row.overflow is None) for row in rows)
-    return free and not any(row is not None and row.name == "gather" for row in rows)
 
 
 def _may_raise(node: Expr) -> bool:

@@ -19,7 +19,7 @@ from hastega_magic.syntax.functions import described
 from hastega_magic.syntax.graph import Graph
 from hastega_magic.syntax.neighbours import Neighbours
 from hastega_magic.syntax.values import Known, Range, Symbolic, items_in, number
-from hastega_magic.types import BOOL, INT, Complex
+from hastega_magic.types import BOOL, INT, Composite
 
 FEW = 8
 """Turns of a loop over a range that are written out; more become a loop in the kernel."""
@@ -83,7 +83,7 @@ def _items(frame: Frame, iterable: ast.expr) -> Items:
             return made(frame, iterable.args, named)
     value = frame.evaluate(iterable)
     frame.graph.keep(value)
-    if isinstance(value, Complex):
+    if isinstance(value, Composite):
         raise NotCompilable("a loop over a number: Python raises TypeError")
     parts = items_in(value)
     if parts is not None:

@@ -10,10 +10,11 @@ from typing import Any, cast
 from hastega_magic.errors import NotCompilable
 from hastega_magic.ir.expr import Expr, Value
 from hastega_magic.ir.pipeline import Sink, Stage
+from hastega_magic.syntax import mixed
 from hastega_magic.syntax.cell import StageSite
 from hastega_magic.syntax.graph import Environment
 from hastega_magic.syntax.lower import parameters
-from hastega_magic.types import Complex
+from hastega_magic.types import Complex, Either
 
 
 @dataclass(frozen=True)
@@ -182,6 +183,8 @@ def scalar(loop: Loop, name: str) -> Expr:
     """The element, which must be a number."""
     if isinstance(loop.element, Complex):
         raise NotCompilable(f"`{name}` of complex numbers is left to Python")
+    if isinstance(loop.element, Either):
+        raise NotCompilable(f"`{name}` of {mixed.described(loop.element)} is left to Python")
     if isinstance(loop.element, tuple):
         raise NotCompilable(f"`{name}` of tuples is left to Python")
     return loop.element

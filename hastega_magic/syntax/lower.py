@@ -21,7 +21,7 @@ from hastega_magic.syntax.functions import ast_of, described, name_of, spreads
 from hastega_magic.syntax.graph import Environment, Graph
 from hastega_magic.syntax.neighbours import Over, neighbours, spelled
 from hastega_magic.syntax.values import Known, Nested, Partly, Poison, Symbolic, known
-from hastega_magic.types import Complex, ScalarType
+from hastega_magic.types import Composite, ScalarType
 
 _DEEPEST_CALL = 100
 
@@ -100,7 +100,7 @@ def _lowered(
     predicate: bool,
 ) -> Fn:
     if arguments is None:
-        parts = element if isinstance(element, tuple) and not isinstance(element, Complex) else ()
+        parts = element if isinstance(element, tuple) and not isinstance(element, Composite) else ()
         arguments = parts if parts and spreads(function, len(parts)) else (element,)
     graph = Graph(env, _inline)
     try:

@@ -10,14 +10,14 @@ from typing import Any, cast
 import numpy as np
 
 from hastega_magic.errors import NotCompilable
-from hastega_magic.ir.expr import Expr, Value, const, convert, flatten, make, map_value, structure
-from hastega_magic.ir.pipeline import Fn, Stage
-from hastega_magic.syntax import rules_order, running
+from hastega_magic.ir.expr import Expr, Value, const, convert, make, structure
+from hastega_magic.ir.pipeline import MIXED_SINKS, Fn, Stage
+from hastega_magic.syntax import mixed, rules_order, running
 from hastega_magic.syntax.cell import StageSite
 from hastega_magic.syntax.complex_numbers import no_order
 from hastega_magic.syntax.joining import Cut, Loop, Rule, ends, integer, scalar
 from hastega_magic.syntax.lower import lower
-from hastega_magic.types import BOOL, FLOAT, FLOAT32, FLOAT64, INT, Complex
+from hastega_magic.types import BOOL, FLOAT, FLOAT32, FLOAT64, INT, Complex, Either
 
 
 def _map(loop: Loop, site: StageSite, given: Mapping[str, Any]) -> None:
@@ -63,15 +63,25 @@ def _enumerate(loop: Loop, site: StageSite, given: Mapping[str, Any]) -> None:
 
 
 def _clip(loop: Loop, site: StageSite, given: Mapping[str, Any]) -> None:
-    value = scalar(loop, "clip")
-    result = value
-    if given["hi"] is not None:
-        most = _alike(given["hi"], value, "clip")
-        result = make("select", make("gt", value, most), most, value)
-    if given["lo"] is not None:
-        least = _alike(given["lo"], value, "clip")
-        result = make("select", make("lt", value, least), least, result)
+    value = _number(loop, "clip")
+    result = mixed.by_sides(value, lambda side: _clipped(side, given["lo"], given["hi"]))
     _mapped(loop, site, Fn(loop.element, result, (), site.text, site.span))
+
+
+def _clipped(value: Expr, lo: object, hi: object) -> Value:
+    result: Value = value
+    if hi is not None:
+        most = _alike(hi, value, "clip")
+        result = mixed.chosen(make("gt", value, most), most, value)
+    if lo is not None:
+        least = _alike(lo, value, "clip")
+        result = mixed.chosen(make("lt", value, least), least, result)
+    return result
+
+
+def _number(loop: Loop, name: str) -> Expr | Either:
+    """The element, which must be a number, of one type or of two."""
+    return loop.element if isinstance(loop.element, Either) else scalar(loop, name)
 
 
 def _where(loop: Loop, site: StageSite, given: Mapping[str, Any]) -> None:
@@ -86,28 +96,21 @@ def _where(loop: Loop, site: StageSite, given: Mapping[str, Any]) -> None:
             effects.append((fails if path is None else make("select", fails, path, const(False)), node))
         spans |= instead.spans
     else:
-        other = _alike(given["other"], scalar(loop, "where"), "where")
-    if structure(other) != structure(loop.element):
-        raise NotCompilable("the result would be of one type for some elements and of another for others")
-    chosen = {
-        old: make("select", condition, old, new)
-        for old, new in zip(flatten(loop.element), flatten(other), strict=True)
-    }
-    result = _replaced(loop.element, chosen)
+        value = _number(loop, "where")
+        other = mixed.by_sides(value, lambda side: _alike(given["other"], side, "where"))
+    result = mixed.chosen(condition, loop.element, other)
     _mapped(loop, site, Fn(loop.element, result, tuple(effects), site.text, site.span, spans))
 
 
-def _replaced(value: Value, new: Mapping[Expr, Expr]) -> Value:
-    return map_value(new.__getitem__, value)
-
-
 def _astype(loop: Loop, site: StageSite, given: Mapping[str, Any]) -> None:
-    value = scalar(loop, "astype")
+    value = _number(loop, "astype")
     try:
         found: np.dtype[Any] = np.dtype(given["dtype"])
     except TypeError:
         raise NotCompilable(f"{given['dtype']!r} is no dtype") from None
     if found == np.dtype(np.float32):
+        if not isinstance(value, Expr):
+            value = scalar(loop, "astype to float32")  # raises
         _mapped(loop, site, Fn(loop.element, convert(value, FLOAT32), (), site.text, site.span))
     elif found in (np.dtype(bool), np.dtype(float)):
         _mapped(loop, site, _as(loop, site, bool if found.kind == "b" else float))
@@ -139,13 +142,9 @@ def _alike(number: object, value: Expr, name: str) -> Expr:
     if type(number) not in (bool, int, float, np.float64, np.float32):
         raise NotCompilable(f"`{name}` is given {number!r}, which is no number")
     node = const(number)
-    plain = (BOOL, INT) if value.type is FLOAT or value.type.is_float else ()
+    plain = (BOOL, INT) if value.type.is_float else ()
     weak = (*plain, FLOAT) if value.type is FLOAT32 else plain
-    if node.type in weak:
-        return convert(node, value.type)
-    if node.type is not value.type and not (node.type.is_float and value.type.is_float):
-        raise NotCompilable("the result would be of one type for some elements and of another for others")
-    return node
+    return convert(node, value.type) if node.type in weak else node
 
 
 def _tap(loop: Loop, site: StageSite, given: Mapping[str, Any]) -> None:
@@ -161,6 +160,9 @@ def sink(loop: Loop, site: StageSite, given: Mapping[str, Any]) -> None:
         raise NotCompilable(f"`{site.name}` with `{name}` is left to Python")
     if isinstance(loop.element, Complex) and site.name not in ("count", "to_list"):
         _complex_sink(loop, site)
+        return
+    if isinstance(loop.element, Either) and site.name not in ("count", "to_list"):
+        _mixed_sink(loop, site, loop.element)
         return
     if isinstance(loop.element, tuple) and site.name not in ("count", "to_list"):
         raise NotCompilable(f"`{site.name}` of tuples is left to Python")
@@ -180,6 +182,18 @@ def _complex_sink(loop: Loop, site: StageSite) -> None:
             raise NotCompilable(no_order(site.name, loop.element))
 
 
+def _mixed_sink(loop: Loop, site: StageSite, element: Either) -> None:
+    """Sinks of numbers of two types: those whose value does not depend on the order in which they are combined."""
+    types = element.low.type, element.high.type
+    if site.name in ("any", "all"):
+        _mapped(loop, site, _as(loop, site, bool))
+    elif types == (BOOL, INT) and site.name in ("sum", "mean", "prod"):
+        _mapped(loop, site, _as(loop, site, int))
+    elif types[0] is not INT or types[1] is FLOAT32 or site.name not in MIXED_SINKS:
+        scalar(loop, site.name)  # raises
+    ends(loop, site, site.name)
+
+
 def _extreme(loop: Loop, site: StageSite, given: Mapping[str, Any]) -> None:
     scalar(loop, site.name)
     if loop.filtered:
@@ -188,16 +202,18 @@ def _extreme(loop: Loop, site: StageSite, given: Mapping[str, Any]) -> None:
 
 
 def _var(loop: Loop, site: StageSite, given: Mapping[str, Any]) -> None:
-    value = scalar(loop, site.name)
+    value = _number(loop, site.name)
+    if isinstance(value, Either) and (value.low.type, value.high.type is FLOAT32) != (INT, False):
+        scalar(loop, site.name)  # raises
     ddof = given.get("ddof", 0)
     if type(ddof) not in (int, float):
         raise NotCompilable(f"`ddof` is {ddof!r}, which is no number")
     center = loop.asked((), "mean")
-    type_ = FLOAT32 if value.type is FLOAT32 else FLOAT64
+    type_ = FLOAT32 if isinstance(value, Expr) and value.type is FLOAT32 else FLOAT64
     source = loop.env.number(f"mean for {site.name}", center, type_, loop.whole.count or 0)
-    loop.add(Stage("zip", site.text, site.span, None, (source,)), (value.type, type_))
-    pair = cast("tuple[Expr, Expr]", loop.element)
-    distance = make("sub", *pair)
+    loop.add(Stage("zip", site.text, site.span, None, (source,)), (structure(value), type_))
+    pair = cast("tuple[Expr | Either, Expr]", loop.element)
+    distance = cast(Expr, mixed.by_sides(pair[0], lambda side: make("sub", side, pair[1])))
     fn = Fn(pair, make("mul", distance, distance), (), site.text, site.span)
     _mapped(loop, site, fn)
     ends(loop, site, site.name, ddof)

@@ -20,12 +20,13 @@ from hastega_magic.ir.expr import (
     structure,
 )
 from hastega_magic.ir.pipeline import Fn, Sink, Source, Stage
+from hastega_magic.syntax import mixed
 from hastega_magic.syntax.cell import StageSite
 from hastega_magic.syntax.functions import name_of
 from hastega_magic.syntax.graph import known
 from hastega_magic.syntax.joining import Cut, Loop, ends, scalar
 from hastega_magic.syntax.lower import lower, parameters
-from hastega_magic.types import BOOL, FLOAT, FLOAT32, FLOAT64, INT, Complex, ScalarType
+from hastega_magic.types import BOOL, FLOAT, FLOAT32, FLOAT64, INT, Complex, Either, ScalarType
 
 
 def reduce(loop: Loop, site: StageSite, given: Mapping[str, Any]) -> None:
@@ -98,6 +99,10 @@ def _stepping(loop: Loop, function: Any, total: object, element: object) -> Fn:
     so_far = parameters(total)
     pair = (so_far, parameters(element, len(flatten(so_far))))
     fn = lower(function, pair, loop.env, pair)
+    if isinstance(fn.result, Either):
+        raise NotCompilable(
+            f"`{name_of(function)}` gives {mixed.described(fn.result)}, and is left to Python"
+        )
     if not isinstance(fn.result, (Expr, Complex)):
         raise NotCompilable(f"`{name_of(function)}` gives a tuple")
     return fn

@@ -32,7 +32,7 @@ from hastega_magic.ir.expr import (
 from hastega_magic.ir.pipeline import FIRST_PARAMETER, Fn, Pipeline, Sink, Source, Stage
 from hastega_magic.ops import OPS
 from hastega_magic.ops.row import math_float
-from hastega_magic.types import BOOL, FLOAT32, INT, Complex, ScalarType
+from hastega_magic.types import BOOL, FLOAT32, INT, Composite, ScalarType
 
 Kind = type[Any]
 """Of a value: int, float, bool, or a class of NumPy's scalars."""
@@ -115,7 +115,7 @@ def _complex(part: Source | Stage) -> bool:
 
 
 def _holds_complex(value: Value) -> bool:
-    return isinstance(value, Complex) or (isinstance(value, tuple) and any(map(_holds_complex, value)))
+    return isinstance(value, Composite) or (isinstance(value, tuple) and any(map(_holds_complex, value)))
 
 
 def _ended(sink: Sink, stages: list[Stage], kinds: Kinds, length: int) -> tuple[list[Stage], Scalars]:

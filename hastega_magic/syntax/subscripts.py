@@ -11,7 +11,7 @@ from hastega_magic.syntax.functions import described
 from hastega_magic.syntax.graph import Graph
 from hastega_magic.syntax.neighbours import Neighbours
 from hastega_magic.syntax.values import Known, Symbolic, captured_tuple, number, required
-from hastega_magic.types import INT, Complex
+from hastega_magic.types import INT, Composite
 
 if TYPE_CHECKING:
     from hastega_magic.syntax.expressions import Frame
@@ -27,7 +27,7 @@ def subscript(frame: Frame, value: Symbolic, index: ast.expr) -> Symbolic:
     items = captured_tuple(value)
     if items is not None and (isinstance(index, ast.Slice) or _is_const_index(frame.evaluate(index))):
         return _part(frame, items, index)
-    if isinstance(value, tuple) and not isinstance(value, Complex):
+    if isinstance(value, tuple) and not isinstance(value, Composite):
         return _part(frame, value, index)
     if isinstance(value, Known) and isinstance(value.value, Neighbours):
         if isinstance(index, ast.Slice):

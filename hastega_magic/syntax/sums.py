@@ -11,7 +11,7 @@ from hastega_magic.ir.expr import Expr, const
 from hastega_magic.syntax import complex_numbers
 from hastega_magic.syntax.graph import Graph
 from hastega_magic.syntax.values import Symbolic, number
-from hastega_magic.types import FLOAT32, Complex
+from hastega_magic.types import FLOAT32, Composite
 
 COMPENSATED = sys.version_info >= (3, 12)
 """Whether CPython's `sum` of floats keeps what rounding loses, and adds it at the end."""
@@ -40,7 +40,7 @@ def totalled(graph: Graph, args: Sequence[Symbolic]) -> Symbolic:
 
 def sum_of_tuple(graph: Graph, args: Sequence[Symbolic]) -> Symbolic:
     """The sum of a tuple's items."""
-    if not 1 <= len(args) <= 2 or not isinstance(args[0], tuple) or isinstance(args[0], Complex):
+    if not 1 <= len(args) <= 2 or not isinstance(args[0], tuple) or isinstance(args[0], Composite):
         raise NotCompilable("`sum` of something that is no tuple, generator or `range` is not compiled")
     graph.keep(args[0])
     start = args[1] if len(args) == 2 else const(0)
@@ -57,7 +57,7 @@ def sum_of_tuple(graph: Graph, args: Sequence[Symbolic]) -> Symbolic:
 
 def product_of_tuple(graph: Graph, args: Sequence[Symbolic]) -> Symbolic:
     """math.prod of a tuple's items."""
-    if len(args) != 1 or not isinstance(args[0], tuple) or isinstance(args[0], Complex):
+    if len(args) != 1 or not isinstance(args[0], tuple) or isinstance(args[0], Composite):
         raise NotCompilable("`math.prod` of something that is no tuple, generator or `range` is not compiled")
     graph.keep(args[0])
     total: Expr = const(1)

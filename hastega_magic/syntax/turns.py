@@ -27,12 +27,12 @@ from hastega_magic.syntax.carried import (
     encoded,
     nothing,
     typed,
-    zero,
 )
 from hastega_magic.syntax.expressions import Frame
 from hastega_magic.syntax.flow import Exits, Flow
 from hastega_magic.syntax.graph import eager
 from hastega_magic.syntax.iterate import Items
+from hastega_magic.syntax.mixed import zero
 from hastega_magic.syntax.values import FALSE, TRUE, Partly, Poison, ReadTooEarly, Symbolic, is_none
 from hastega_magic.types import INT
 

@@ -12,7 +12,7 @@ import numpy as np
 from hastega_magic.errors import NotCompilable
 from hastega_magic.ir.expr import Expr, Value, const, make, map_value
 from hastega_magic.syntax.functions import described
-from hastega_magic.types import Complex
+from hastega_magic.types import Complex, Composite, Either
 
 TRUE, FALSE = const(True), const(False)
 
@@ -113,7 +113,7 @@ def captured_tuple(value: Symbolic) -> tuple[Symbolic, ...] | None:
 
 def items_in(value: Symbolic) -> tuple[Symbolic, ...] | None:
     """The items of a tuple, made here or captured; None for everything else."""
-    if isinstance(value, Complex):
+    if isinstance(value, Composite):
         return None
     return value if isinstance(value, tuple) else captured_tuple(value)
 
@@ -133,6 +133,11 @@ def number(value: Symbolic) -> Expr:
         return value
     if isinstance(value, Complex):
         raise NotCompilable("a complex number stands where a real one is needed")
+    if isinstance(value, Either):
+        low, high = value.low.type.value, value.high.type.value
+        raise NotCompilable(
+            f"a number that is of type {low} for some elements and {high} for others stands here"
+        )
     if isinstance(value, tuple):
         raise NotCompilable("a tuple stands where a number is needed")
     if isinstance(value, Poison):

@@ -88,12 +88,12 @@ COMPILED = [
     "[i * x for i, x in enumerate(reversed(xs))]",
     "list(map(lambda a, b, c: a * b + c, xs, fs, xs))",
     "list(filter(None, xs))",
-]
-
-PYTHONS = [
     "[x if x > 3 else 0 for x in fs]",
     "[max(x, 0) for x in fs]",
     "[min(x, 1) + 1 for x in fs]",
+]
+
+PYTHONS = [
     "[str(x) for x in xs][:5]",
     "[x for x in xs]",
     "[x for x in xs[:20] if x]",

@@ -17,7 +17,7 @@ from hastega_magic.ir.pipeline import Fn, Source, Table
 from hastega_magic.syntax.build import BoundStage
 from hastega_magic.syntax.cell import BIND, RUN, PipelineStatement, plan
 from hastega_magic.syntax.lower import lower, parameters
-from hastega_magic.types import FLOAT, INT, STORAGES
+from hastega_magic.types import FLOAT, INT, STORAGES, Either
 
 _numbers = itertools.count()
 
@@ -74,7 +74,14 @@ class Env:
             if condition is None or evaluate([condition], leaves)[condition]:
                 evaluate([node], leaves)
         found = evaluate(flatten(fn.result), leaves)
-        return map_value(lambda node: found[node], fn.result)
+        return _shown(map_value(lambda node: found[node], fn.result))
+
+
+def _shown(value):
+    """A number of two types as the one that it is."""
+    if isinstance(value, Either):
+        return value.high if value.test else value.low
+    return tuple(map(_shown, value)) if isinstance(value, tuple) else value
 
 
 @pytest.fixture

@@ -204,7 +204,10 @@ class TestReduce:
                 "range(5) |> reduce(lambda a, b: (a ^ True) + b, True)",
                 "another type than the value it begins with",
             ),
-            ("range(5) |> reduce(lambda a, b: a if b > 2 else b * 0.5, 1)", "an int for some elements"),
+            (
+                "range(5) |> reduce(lambda a, b: a if b > 2 else b * 0.5, 1)",
+                "gives ints and floats among each other",
+            ),
             ("range(5) |> reduce(operator.add, 'a')", "no number"),
             ("range(5) |> reduce(lambda a, b: (a, b), 1)", "gives a tuple"),
             ("np.ones(3) |> scan(lambda a, b: b if a > 1 else a * b, 1)", "another type"),

@@ -292,6 +292,22 @@ def rounded(error: float, running: bool) -> str:
     return f"equal to {error:.0e}{' of the largest element' if running else ''}"
 
 
+def _of_objects(own: list[Any], other: list[Any], approximate: bool) -> float | None:
+    """The same of lists, whose elements may be of several types."""
+    if own == other:
+        return 0.0
+    if len(own) != len(other):
+        return None
+    worst = 0.0
+    for a, b in zip(own, other, strict=True):
+        floats = isinstance(a, float) and isinstance(b, float)
+        error = difference(a, b) if floats else 0.0 if a == b else None
+        if error is None or (error and not approximate):
+            return None
+        worst = max(worst, error)
+    return worst
+
+
 _TOLERANCE = 1e-9
 """Relative difference up to which float reductions in another order count as equal."""
 
@@ -311,7 +327,7 @@ def difference(own: Any, other: Any, approximate: bool = False, running: bool = 
     if isinstance(own, np.ndarray):
         mine = cast("np.ndarray[Any, Any]", own)
         if mine.dtype.names or mine.dtype == object:
-            return 0.0 if mine.tolist() == list(other) else None
+            return _of_objects(mine.tolist(), list(other), approximate)
         if isinstance(other, np.ndarray):
             theirs = cast("np.ndarray[Any, Any]", other)
         else:
@@ -337,7 +353,7 @@ def difference(own: Any, other: Any, approximate: bool = False, running: bool = 
         close = approximate and np.allclose(mine, theirs, rtol=_TOLERANCE, atol=0, equal_nan=True)
         return float(np.nanmax(np.abs(mine - theirs) / np.maximum(np.abs(mine), 1e-300))) if close else None
     if isinstance(own, list):
-        return 0.0 if own == list(other) else None
+        return _of_objects(cast("list[Any]", own), list(other), approximate)
     if isinstance(own, complex) or isinstance(other, complex):
         return _largest([difference(getattr(own, each), getattr(other, each)) for each in ("real", "imag")])
     if isinstance(own, float) or isinstance(other, float):

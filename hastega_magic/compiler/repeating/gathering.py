@@ -18,7 +18,7 @@ from hastega_magic.passes.schedule import folds_of, slots_of
 from hastega_magic.runtime.boxes import listed
 from hastega_magic.runtime.direct import Direct
 from hastega_magic.runtime.sources import AnyArray
-from hastega_magic.types import FLOAT32, Complex
+from hastega_magic.types import FLOAT32, Composite
 
 Gather = Callable[[Direct, list[AnyArray]], object]
 """From the memory of a run and its result arrays to the value."""
@@ -33,7 +33,7 @@ def gathering(execution: Execution, options: Options, loop: Loop) -> Gather | No
         if not isinstance(output.value, Expr):
             return None
         return _listed if output.sink.kind == "to_list" else _array if output.sink.kind == "array" else None
-    if isinstance(output.value, Complex) and output.sink.kind != "count":
+    if isinstance(output.value, Composite) and output.sink.kind != "count":
         return None
     (folds,) = folds_of(execution.compiled.fused)
     weights = execution.compiled.fused.outputs[0].weights

@@ -28,7 +28,7 @@ from hastega_magic.passes.pipelines import INFER
 from hastega_magic.report import units
 from hastega_magic.syntax.build import BoundStage
 from hastega_magic.trace import Trace
-from hastega_magic.types import BOOL, FLOAT32, Complex, ScalarType
+from hastega_magic.types import BOOL, FLOAT32, Complex, Either, ScalarType
 
 
 class _Graph:
@@ -291,6 +291,8 @@ def _types(value: Value, ranges: Mapping[Expr, Interval]) -> str:
         return _ranged(value.type, ranges.get(value) if value.type is not BOOL else None)
     if isinstance(value, Complex):
         return "complex64" if value.real.type is FLOAT32 else "complex"
+    if isinstance(value, Either):
+        return " or ".join(_types(part, ranges) for part in (value.low, value.high))
     return f"({', '.join(_types(part, ranges) for part in value)})"
 
 

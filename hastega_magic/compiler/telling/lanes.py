@@ -27,7 +27,7 @@ from hastega_magic.ir.fused import Fused, Output
 from hastega_magic.ir.interpreter import element_seen
 from hastega_magic.ir.printer import fused_lines
 from hastega_magic.ir.seen import Seen, Unfinished
-from hastega_magic.types import Complex
+from hastega_magic.types import Complex, Either
 
 _MOST_LANES = 16
 _WORK_ITEMS = 8
@@ -231,6 +231,8 @@ def _of(lane: _Lane, value: Value) -> str | None:
         if value.op in ("const", "table", "length"):
             return short(value.value)
         return lane.raised or None
+    if isinstance(value, Either) and value.test in lane.seen.values:
+        return _of(lane, value.high if lane.seen.values[value.test] else value.low)
     parts = [_of(lane, part) for part in value]
     if isinstance(value, Complex) and parts[0] is not None and parts[1] is not None:
         return lane.raised or f"{parts[0]}{'' if parts[1].startswith('-') else '+'}{parts[1]}j"
