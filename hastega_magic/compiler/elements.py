@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,6 +17,7 @@ from hastega_magic.interval import INT64
 from hastega_magic.ir.expr import Expr, Value, flatten, postorder
 from hastega_magic.ir.interpreter import evaluate
 from hastega_magic.ir.pipeline import Fn, Source, Stage
+from hastega_magic.ir.sinks import NEUTRAL
 from hastega_magic.ops import OPS
 from hastega_magic.passes.infer import Leaves
 from hastega_magic.passes.wrap import wrapped
@@ -55,7 +57,7 @@ class Elements:
         self._steps: list[tuple[Stage, BoundStage]] = list(
             zip(self.loop.pipeline.stages, self.loop.built.owners, strict=True)
         )
-        self._functions = [_function(*step) for step in self._steps]
+        self._functions = [_function(*step, self.loop.pipeline.sink.kind) for step in self._steps]
         source = self.loop.pipeline.source
         self._producer = None
         if source.kind == "result":
@@ -197,8 +199,8 @@ def _at(source: Source, moved: _Moved) -> Source:
     return moved.get((source.kind, source.key), source)
 
 
-def _function(stage: Stage, given: BoundStage) -> Callable[..., Any]:
-    """What the stage calls, as Python does it."""
+def _function(stage: Stage, given: BoundStage, sink: str) -> Callable[..., Any]:
+    """What the stage calls, as Python does it. `sink`: what its loop ends in."""
     name = given.site.name
     if stage.kind not in ("map", "filter"):
         return operator.truth
@@ -210,6 +212,8 @@ def _function(stage: Stage, given: BoundStage) -> Callable[..., Any]:
         return _deviation
     function: Any = given.args[0] if given.args else given.kwargs.get("f")
     function = operator.truth if function is None else function
+    if name == "reduce":  # the term that an element adds to what came before
+        return functools.partial(function, NEUTRAL[sink.removeprefix("reduce_")])
     return _Failing(function) if name in ("take_while", "drop_while") else function
 
 

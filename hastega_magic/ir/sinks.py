@@ -13,6 +13,9 @@ import numpy as np
 EXTREMES = frozenset({"min", "max", "reduce_min", "reduce_max"})
 """Sinks that give one of the elements."""
 
+NEUTRAL = {"add": 0, "mul": 1, "and": -1, "or": 0, "xor": 0}
+"""By operator the integer that changes nothing."""
+
 
 def spread(kind: str, total: Any, count: int, ddof: float) -> Any:
     """Var or std of so many elements, from the sum of their squared deviations; StatisticsError for too few."""

@@ -18,8 +18,10 @@ from hastega_magic.ir.expr import (
     postorder,
     rewrite,
     structure,
+    substitute,
 )
 from hastega_magic.ir.pipeline import Fn, Sink, Source, Stage
+from hastega_magic.ir.sinks import NEUTRAL
 from hastega_magic.syntax import mixed
 from hastega_magic.syntax.cell import StageSite
 from hastega_magic.syntax.functions import name_of
@@ -35,12 +37,30 @@ def reduce(loop: Loop, site: StageSite, given: Mapping[str, Any]) -> None:
     if loop.element is leaf("param", INT, 0) and type(given.get("init", 0)) is int:
         pair = (leaf("param", INT, 0), leaf("param", INT, 1))
         fn = lower(given["f"], pair, loop.env, pair)
-        kind = _ASSOCIATIVE.get(fn.result) if isinstance(fn.result, Expr) and not fn.effects else None
+        if isinstance(fn.result, Expr) and not fn.effects:
+            kind = _ASSOCIATIVE.get(fn.result)
+            if kind is None and "init" in given:
+                kind = _of_terms(loop, site, fn.result)
     if kind is None:
         _running(loop, site, given, "fold")
         return
     ends(loop, site, f"reduce_{kind}")
     loop.initial = (given["init"],) if "init" in given else ()
+
+
+def _of_terms(loop: Loop, site: StageSite, graph: Expr) -> str | None:
+    """`a + g(x)` or `a - g(x)` from a number on: terms that are added in any order. None for other functions."""
+    total, element = leaf("param", INT, 0), leaf("param", INT, 1)
+    if graph.op == "sub" and graph.args[0] is total:
+        graph = make("add", total, make("neg", graph.args[1]))
+    if graph.op not in NEUTRAL or graph.type is not INT or total not in graph.args:
+        return None
+    term = graph.args[1] if graph.args[0] is total else graph.args[0]
+    if term.type is not INT or total in postorder([term]):
+        return None
+    mapped = Fn(loop.element, substitute(term, {element: total}), (), site.text, site.span)
+    loop.add(Stage("map", site.text, site.span, mapped), INT)
+    return graph.op
 
 
 def scan(loop: Loop, site: StageSite, given: Mapping[str, Any]) -> None:

@@ -21,7 +21,7 @@ CELLS = [
     "[1.5, -1.0] |> map(lambda x: math.sqrt(x)) |> to_list",
     "[0, 1, 2, 5] |> map(lambda x: t[x] if x < 3 else 0) |> to_list",
     "[0, 1, 2, 5] |> map(lambda x: t[x]) |> to_list",
-    "[2**62, 5] |> filter(lambda x: x * 4 > 3) |> count",
+    "[2**62, 5] |> filter(lambda x: x * 4 > 3) |> map(_ * 2) |> to_list",
     "[5, 2**62, 0] |> map(lambda x: 10 // x) |> to_list",
     "[5, 0] |> map(lambda x: 10 // x) |> any",
     "[0, 5] |> map(lambda x: 10 // x) |> any",

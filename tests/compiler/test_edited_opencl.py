@@ -80,7 +80,7 @@ def test_the_same_kernel_gives_the_same(kept, text):
 
 
 def test_another_kernel_is_the_first_difference(kept, text):
-    stores = re.sub(r"vstore8\((v\d+), 0, r0 \+", r"vstore8(\1 + 10, 0, r0 +", text)
+    stores = re.sub(r"(vstore\d+)\((v\d+), 0, r0 \+", r"\1(\2 + 10, 0, r0 +", text)
     assert stores != text
     run = run_edited(kept, "opencl", stores)
     assert run.difference == "`ys`: element 0 is 14, the original's is 4"

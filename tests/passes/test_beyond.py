@@ -163,3 +163,34 @@ def test_any_expression(expression, pairs, sink):
 def test_the_reduction_of_a_reduction():
     found = value_on("xs |> map(lambda x: x * 3) |> reduce(lambda a, b: a if a > b else b)", "simd")
     assert found == functools.reduce(max, (int(x) * 3 for x in WIDE))
+
+
+@pytest.mark.parametrize(
+    ("function", "init"),
+    [
+        ("lambda a, x: a + x * 2", "0"),
+        ("lambda a, x: x * x + a", "7"),
+        ("lambda a, x: a - x * 3", "2**70"),
+        ("lambda a, x: a ^ (x >> 3)", "5"),
+        ("lambda a, x: a & (x | 7)", "-1"),
+        ("lambda a, x: a | x % 8", "0"),
+        ("lambda a, x: a * (2 - x % 2)", "3"),
+    ],
+)
+def test_a_reduction_of_terms(function, init):
+    cell = f"xs |> filter(lambda x: x % 100 == 1) |> reduce({function}, {init})"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", IntegerOverflowWarning)
+        assert value_on(cell, "simd") == python_value(cell)
+
+
+@pytest.mark.parametrize("function", ["lambda a, x: a + x ** 9", "lambda a, x: a - 10 // (x % 50 - 3)"])
+def test_a_reduction_of_terms_that_python_has_to_help_with(function):
+    cell = f"xs |> reduce({function}, 1)"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", IntegerOverflowWarning)
+        if "//" not in function:
+            assert value_on(cell, "simd") == python_value(cell)
+            return
+        with pytest.raises(ZeroDivisionError):
+            value_on(cell, "simd")
