@@ -68,7 +68,9 @@ def test_checked_mode_leaves_an_unsigned_element_that_nothing_is_done_with():
 def test_a_barrier_names_the_element_that_raised():
     with pytest.raises(TypeError) as raised:
         run("[1, 'a', 3] |> map(lambda x: x + 1)")
-    assert raised.value.__notes__ == ["hastega: element 1, 'a', in `map(lambda x: x + 1)` (cell line 1)"]
+    element, place = raised.value.__notes__
+    assert element == "hastega: element 1, 'a', in `map(lambda x: x + 1)` (cell line 1)"
+    assert place.endswith("^" * len("map(lambda x: x + 1)"))
 
 
 def test_a_pipeline_in_a_loop_is_reported_once_and_counted():
