@@ -67,7 +67,7 @@ def crossings(curves: Mapping[str, Points]) -> list[tuple[str, str, float]]:
     for one, other in combinations(curves, 2):
         mine, theirs = curves[one], curves[other]
         for (low, a), (_, b), (high, c), (_, d) in zip(mine, theirs, mine[1:], theirs[1:], strict=False):
-            before, after = math.log(a / b), math.log(c / d)
+            before, after = math.log(a) - math.log(b), math.log(c) - math.log(d)
             if (before > 0) != (after > 0) and before != 0:
                 share = before / (before - after)
                 n = _short(low * (high / low) ** share)
@@ -76,8 +76,8 @@ def crossings(curves: Mapping[str, Points]) -> list[tuple[str, str, float]]:
 
 
 def _short(value: float) -> float:
-    """Four digits: more would claim what no model says."""
-    return float(f"{max(value, 1e-12):.4g}")
+    """Four digits: more would claim what no model says. Damaged figures give none that cannot be drawn."""
+    return float(f"{min(max(value, 1e-12), 1e15):.4g}")
 
 
 __all__ = ["SIZES", "Factors", "Points", "at", "corrected", "crossings", "sampled"]

@@ -33,7 +33,7 @@ def digits(value: float, count: int = 3) -> str:
 
 def seconds(value: float) -> str:
     """A duration in seconds as 14.8 ms, 24.1 s, 3.20 min."""
-    if value <= 0:
+    if value < 1e-15:  # no clock tells it from nothing
         return "0 s"
     for limit, factor, unit in (
         (999.5e-9, 1e9, "ns"),
