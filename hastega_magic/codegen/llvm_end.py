@@ -25,6 +25,14 @@ class BlockEnd:
             self._partial(number, fold, final, overflowed)
         self.frame.at(None)
         status = self._status(final, overflowed)
+        if self.frame.rejoins:
+            w.line(f"%trouble.any = icmp ne i8 {status}, 0")
+            w.line("%many = icmp ugt i64 %count, 1")
+            w.line("%unclear = and i1 %trouble.any, %many")
+            w.line("br i1 %unclear, label %again, label %told")
+            w.label("again")
+            w.line("br label %block")
+            w.label("told")
         w.line(f"%status.at = getelementptr i8, ptr {self.frame.status}, i64 %number")
         w.line(f"store i8 {status}, ptr %status.at, align 1")
         if status != "0":

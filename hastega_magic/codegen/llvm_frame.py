@@ -206,7 +206,10 @@ class Frame:
         """Which elements the block has."""
         w = self.writer
         w.label("block")
-        w.line("%turn = phi i64 [ %first, %run ], [ %turn.next, %done ]")
+        again = ", [ %turn, %again ]" if self.rejoins else ""
+        w.line(f"%turn = phi i64 [ %first, %run ], [ %turn.next, %done ]{again}")
+        if self.rejoins:
+            w.line("%alone = phi i1 [ false, %run ], [ %alone, %done ], [ true, %again ]")
         w.line(f"%listed = icmp ne ptr {self.block_list}, null")
         w.line("br i1 %listed, label %lookup, label %start")
         w.label("lookup")
@@ -246,8 +249,9 @@ class Frame:
             w.line("%odd = or i64 %besides, 1")
             w.line(f"%bound.end = mul i64 %bound, {BLOCK}")
             w.line(f"%within = icmp ule i64 %bound.end, {self.length}")
-            w.line("%unlisted = xor i1 %listed, true")
-            w.line("%all = and i1 %within, %unlisted")
+            w.line(f"%apart = {'or i1 %listed, %alone' if self.rejoins else 'or i1 %listed, false'}")
+            w.line("%together = xor i1 %apart, true")
+            w.line("%all = and i1 %within, %together")
             w.line("%count = select i1 %all, i64 %odd, i64 1")
             w.line(f"%elements = mul i64 %count, {BLOCK}")
         if parts > 1:
@@ -255,11 +259,16 @@ class Frame:
 
     @property
     def joins(self) -> bool:
-        """Whether the blocks of a run may be computed as one: of none there is anything to be said but that it is done.
+        """Whether the blocks of a run may be computed as one: of each there is nothing to be said but that it is done.
 
         Statuses are those of blocks that are done before a first run; listed blocks, which are not, go one by one.
         """
-        return self.kernel.schedule.parts > 1 and not (self.bounds or self.troubled or self.folds)
+        return self.kernel.schedule.parts > 1 and not self.folds
+
+    @property
+    def rejoins(self) -> bool:
+        """Whether such a run may turn out to have trouble, so that it is computed again, block by block."""
+        return self.joins and bool(self.bounds or self.troubled)
 
     def enter(self, place: str) -> None:
         """From here on, packed elements and totals are those of the block at this place of the thread's run."""

@@ -1,9 +1,13 @@
 """Parts of a block that a turn goes through side by side: values, faults and rests of blocks done from end to end."""
 
+import warnings
+
 import battery
 import numpy as np
 import pytest
 
+from hastega_magic.compiler import execute
+from hastega_magic.errors import IntegerOverflowWarning
 from hastega_magic.ir.schedule import BLOCK
 from hastega_magic.passes.schedule import STREAMED
 
@@ -50,6 +54,20 @@ def test_values_beyond_what_a_variant_assumes():
     xs[places] = 2**61
     ran = battery.run("xs |> map(lambda x: x * 3 + 1)", {"xs": xs})
     assert np.array_equal(ran.value, xs * 3 + 1)
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_only_blocks_with_trouble_are_left_to_python(threads, monkeypatch):
+    """Blocks are computed together, and again one by one where something is the matter with one of them."""
+    xs = NAMES["xs"].copy()
+    xs[[BLOCK * 7 + 5, N - 1]] = 2**62
+    left, found = [], execute.blocks_of
+    monkeypatch.setattr(execute, "blocks_of", lambda *args: left.append(found(*args)) or left[-1])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", IntegerOverflowWarning)
+        ran = battery.run("xs |> map(lambda x: x * 3 + 1)", {"xs": xs}, threads=threads)
+    assert ran.value.tolist() == [x * 3 + 1 for x in xs.tolist()]
+    assert [each.tolist() for each in left] == [[7, (N - 1) // BLOCK]]
 
 
 def test_the_failing_element_is_named():
