@@ -32,6 +32,9 @@ from hastega_magic.runtime.launch import LoopResult, blocks_of
 from hastega_magic.runtime.sources import Column
 from hastega_magic.trace import Event, Trace
 
+_RECOVERED, _SHARE = 2, 64
+"""Blocks of ordinary code that are recovered, and one more of so many: Python does all of it in the same time."""
+
 
 class Separately(Exception):
     """A fused loop met elements that Python must evaluate: its statements are to be run one after the other."""
@@ -178,6 +181,8 @@ def finish(
         raise Separately
     if len(troubled) and loops[0].scalars is not None:
         raise NotCompilable("NumPy computes a value otherwise than Python, or warns of it")
+    if loops[0].bound.ordinary and len(troubled) > _RECOVERED + len(result.status) // _SHARE:
+        raise NotCompilable("too many of its elements overflow, or raise")
     execution.recovered = len(troubled)
     with trace.phase("convert_out"):
         slot = 0

@@ -24,7 +24,7 @@ class Bound:
     """A pipeline with its source and arguments evaluated. `target`: the variable it is assigned to, or None.
 
     `varying`: captured numbers that keep changing, to be parameters of its loops. `numbers`: all that it captures,
-    where somebody has looked.
+    where somebody has looked. `ordinary`: Python runs it from the user's own line where it is no loop, all of it.
     """
 
     site: Site
@@ -33,6 +33,7 @@ class Bound:
     target: str | None = None
     varying: frozenset[Where] = frozenset()
     numbers: Mapping[Where, Number] | None = field(default=None, compare=False)
+    ordinary: bool = False
 
     @property
     def name(self) -> str:

@@ -4,6 +4,7 @@ import math
 
 import pytest
 
+from hastega_magic.decorator import hastega
 from hastega_magic.session import Options, Session
 
 SETTING = """
@@ -252,3 +253,29 @@ def test_a_loop_says_how_often_it_ran():
 def test_no_warning_where_python_gives_none(recwarn):
     assert run("[x * 2**62 for x in xs]").value[-1] == 399 * 2**62
     assert not recwarn.list
+
+
+def test_where_many_blocks_overflow_python_does_it_all():
+    session = Session({}, Options(on="simd", baseline=False))
+    session.run_cell("""
+def f(x): return x * 2**62
+low, high = [0, 1] * 50_000, list(range(100_000))""")
+    assert session.run_cell("[f(x) for x in low]").report.pipelines
+    ran = session.run_cell("[f(x) for x in high]")
+    assert ran.value == [x * 2**62 for x in range(100_000)]
+    assert ran.report.pipelines == ()
+    ran = session.run_cell("[f(x) for x in (*low, 7)]")
+    assert ran.value == [*[0, 2**62] * 50_000, 7 * 2**62]
+    assert ran.report.pipelines
+
+
+def test_the_same_in_a_loop_that_is_run_again():
+    names = {"hastega": hastega}
+    session = Session(names, Options(on="simd", baseline=False))
+    session.run_cell("""
+def f(xs): return [x * 2**62 for x in xs]
+g = hastega(f, on="simd")
+results = [g(xs) for xs in ([0, 1] * 50_000, range(100_000), [0, 1] * 50_000)]
+""")
+    low = [0, 2**62] * 50_000
+    assert names["results"] == [low, [x * 2**62 for x in range(100_000)], low]

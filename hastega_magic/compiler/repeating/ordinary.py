@@ -236,7 +236,8 @@ class OrdinaryCode(Repeated):
                 raise NotExact("nothing is computed")
             pairs = zip(self.site.stages, used, strict=False)
             stages = tuple(BoundStage(site, callee, args, kwargs) for site, (callee, args, kwargs) in pairs)
-            bound = Bound(replace(self.site, stages=self.site.stages[: len(used)]), source, stages)
+            site = replace(self.site, stages=self.site.stages[: len(used)])
+            bound = Bound(site, source, stages, ordinary=True)
             self.look(bound)
             driver = Driver(
                 self.options, self.filename, trace, silent=True, varying=self.varying, scalars=scalars
