@@ -53,8 +53,11 @@ class Body:
     shared: frozenset[Expr] = frozenset()
     used: Mapping[Expr, frozenset[int]] = field(default_factory=dict[Expr, "frozenset[int]"])
     lost: str = ""
-    far: bool = False
-    """Whether what is asked for ahead goes to the cache behind the nearest one; `sooner`: and some of it sooner."""
+    locality: int = 3
+    """What is asked for ahead goes into the nearest cache (3), the one behind it (2), or the nearest one alone (0).
+
+    `sooner`: and some of it sooner.
+    """
     sooner: bool = False
     parts: int = 1
     """Parts of the block that a turn goes through; `starts`: where it is in those behind the first."""
@@ -234,9 +237,7 @@ class Body:
             ahead = self.writer.let(
                 f"getelementptr i8, ptr {place}, i64 {each * self.kernel.schedule.prefetch}"
             )
-            self.writer.line(
-                f"call void @llvm.prefetch.p0(ptr {ahead}, i32 0, i32 {2 if self.far else 3}, i32 1)"
-            )
+            self.writer.line(f"call void @llvm.prefetch.p0(ptr {ahead}, i32 0, i32 {self.locality}, i32 1)")
 
     def _of_pairs(self, address: Address, storage: Storage, number: int, odd: bool) -> str:
         """Every other number of twice as many, the first of which is a pair's first one."""

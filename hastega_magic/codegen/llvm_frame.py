@@ -100,6 +100,14 @@ class Frame:
         schedule = self.kernel.schedule
         return self.trail is not None or (schedule.stream and schedule.parts == 1 and dense)
 
+    @property
+    def locality(self) -> int:
+        """How near what is asked for ahead is to be kept, as LLVM counts it; running values read their block twice."""
+        if self.far:
+            return 2
+        again = any(store.running for store in self.layout.stores)
+        return 0 if self.target.reads_past_caches and not again else 3
+
     def streams(self, size: int) -> bool:
         """Whether dense results of `size` bytes an element are stored past the caches: whole, aligned vectors only."""
         return self.kernel.schedule.stream and self.lanes * size >= 16

@@ -208,7 +208,7 @@ class Loops:
             places=frame.places.nodes,
             stop=frame.stop,
             used=frame.used,
-            far=frame.far,
+            locality=frame.locality,
             sooner=frame.trail is not None,
         )
 

@@ -28,6 +28,14 @@ class Target:
         return self.features.issuperset(names)
 
     @property
+    def reads_past_caches(self) -> bool:
+        """Whether what is asked for as read once leaves all but the nearest cache alone, and comes as fast.
+
+        AMD's Zen does so: the program goes on with what it had there. On Intel's Xeons sums took 2.5 times as long.
+        """
+        return self.cpu.startswith("znver")
+
+    @property
     def most_lanes(self) -> int:
         """Lanes of the longest vectors in OpenCL C, masks of longs included.
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from hastega_magic.errors import NotCompilable
+from hastega_magic.interval import INT64
 from hastega_magic.ir.affine import affine
 from hastega_magic.ir.expr import (
     Expr,
@@ -111,6 +112,10 @@ def _start(site: StageSite, init: object) -> Expr | Complex:
     """The constant that the value so far begins with."""
     begin = known(init, "init")
     if isinstance(begin, (Expr, Complex)):
+        if any(isinstance(node.value, int) and node.value not in INT64 for node in flatten(begin)):
+            raise NotCompilable(
+                f"`{site.name}` from this number is left to Python, as 64 bits do not hold it"
+            )
         return begin
     raise NotCompilable(f"`{site.name}` from {init!r} is left to Python, as it is no number")
 

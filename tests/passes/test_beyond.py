@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import warnings
 
 import numpy as np
@@ -100,6 +101,39 @@ def test_beyond_128_bits_python_helps(cell):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", IntegerOverflowWarning)
         assert value_on(cell, "simd") == python_value(cell)
+
+
+@pytest.mark.parametrize("on", ["simd", "opencl"])
+@pytest.mark.parametrize(
+    "stages", ["sum", "max", "map(lambda x: x > 0) |> sum", "map(lambda x: x * 63) |> min"]
+)
+def test_a_range_of_the_least_int64_alone(stages, on):
+    if on == "opencl":
+        pytest.importorskip("pyopencl")
+    names: dict[str, object] = {"xs": range(-(2**63), -(2**63) + 1)}
+    expected = {"max": -(2**63), "sum": -(2**63), "map(lambda x: x * 63) |> min": -63 * 2**63}.get(stages, 0)
+    found = value_on(f"xs |> {stages}", on, names)
+    assert type(found) is int
+    assert found == expected
+
+
+@pytest.mark.parametrize("start", [2**63, -(2**70), 10**400])
+@pytest.mark.parametrize(
+    "function",
+    [
+        "lambda a, x: x - a",
+        "lambda a, x: min(a, x * 3)",
+        "lambda a, x: (a * 3 + x) % 7",
+        "lambda a, x: a + x",
+    ],
+)
+def test_a_running_value_may_begin_beyond_64_bits(function, start):
+    expected = list(itertools.accumulate(SMALL[:50].tolist(), eval(function), initial=start))[1:]
+    names: dict[str, object] = {"xs": SMALL[:50]}
+    assert value_on(f"xs |> reduce({function}, {start})", "simd", names) == expected[-1]
+    found = value_on(f"xs |> scan({function}, {start})", "simd", names)
+    assert isinstance(found, np.ndarray)
+    assert found.tolist() == expected
 
 
 def test_checked_integers_stay_errors():
