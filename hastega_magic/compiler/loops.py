@@ -227,11 +227,7 @@ def _rounded(interval: Interval | None) -> Interval | None:
     """The enclosing power-of-two interval, so that loops over similar ranges share their code."""
     if interval is None or interval.lo is None or interval.hi is None or not interval.fits_int64:
         return interval
-    bits = (
-        max(interval.hi.bit_length(), (~interval.lo).bit_length(), 4)
-        if interval.lo < 0
-        else max(interval.hi.bit_length(), 4)
-    )
+    bits = max(interval.hi, ~interval.lo, 15).bit_length()
     return Interval(-(1 << bits) if interval.lo < 0 else 0, (1 << bits) - 1)
 
 

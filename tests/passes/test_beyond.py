@@ -102,6 +102,20 @@ def test_beyond_128_bits_python_helps(cell):
         assert value_on(cell, "simd") == python_value(cell)
 
 
+@pytest.mark.parametrize("on", ["simd", "opencl"])
+@pytest.mark.parametrize(
+    "stages", ["sum", "max", "map(lambda x: x > 0) |> sum", "map(lambda x: x * 63) |> min"]
+)
+def test_a_range_of_the_least_int64_alone(stages, on):
+    if on == "opencl":
+        pytest.importorskip("pyopencl")
+    names: dict[str, object] = {"xs": range(-(2**63), -(2**63) + 1)}
+    expected = {"max": -(2**63), "sum": -(2**63), "map(lambda x: x * 63) |> min": -63 * 2**63}.get(stages, 0)
+    found = value_on(f"xs |> {stages}", on, names)
+    assert type(found) is int
+    assert found == expected
+
+
 def test_checked_integers_stay_errors():
     session = Session(dict(NAMES), Options(on="simd", int_mode="checked", baseline=False, quiet=True))
     with pytest.raises(OverflowError):
@@ -151,7 +165,7 @@ def test_any_expression(expression, pairs, sink):
     expected = {
         "sum": sum, "max": max, "min": min, "any": any, "to_list": list, "count": lambda v: sum(e > 5 for e in v),
     }[sink](values)  # fmt: skip
-    names = {"xs": np.array([x for x, _ in pairs]), "ys": np.array([y for _, y in pairs])}
+    names: dict[str, object] = {"xs": np.array([x for x, _ in pairs]), "ys": np.array([y for _, y in pairs])}
     kept = " |> filter(lambda e: e > 5)" if sink == "count" else ""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
