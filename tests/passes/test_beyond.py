@@ -116,6 +116,27 @@ def test_a_range_of_the_least_int64_alone(stages, on):
     assert found == expected
 
 
+@pytest.mark.parametrize(
+    "code",
+    [
+        "[x for x in xs if x * 4 > 2**62]",
+        "[x for x in xs if x * x > 2**125]",
+        "[u for u in us if u * u + 1 > 5]",
+        "max(x * x for x in xs)",
+        "sum(1 for x in xs if x * x % 7 == 3)",
+        "any(x * 4 == 2**40 for x in xs)",
+    ],
+)
+@pytest.mark.filterwarnings("ignore:overflow encountered")
+def test_numpys_scalars_wrap_in_ordinary_code(code):
+    session = Session(dict(NAMES), Options(on="simd", threads=2, baseline=False, quiet=True))
+    session.run_cell(f"t = {code}")
+    expected = eval(code, dict(NAMES))
+    found = session.namespace["t"]
+    assert found == expected
+    assert type(found) is type(expected)
+
+
 def test_checked_integers_stay_errors():
     session = Session(dict(NAMES), Options(on="simd", int_mode="checked", baseline=False, quiet=True))
     with pytest.raises(OverflowError):
