@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from hastega_magic.errors import NotCompilable
+from hastega_magic.interval import INT64
 from hastega_magic.ir.affine import affine
 from hastega_magic.ir.expr import (
     Expr,
@@ -110,6 +111,8 @@ def _running(loop: Loop, site: StageSite, given: Mapping[str, Any], kind: str) -
 def _start(site: StageSite, init: object) -> Expr | Complex:
     """The constant that the value so far begins with."""
     begin = known(init, "init")
+    if isinstance(begin, Expr) and isinstance(begin.value, int) and begin.value not in INT64:
+        raise NotCompilable(f"`{site.name}` begins beyond 64 bits, and is left to Python")
     if isinstance(begin, (Expr, Complex)):
         return begin
     raise NotCompilable(f"`{site.name}` from {init!r} is left to Python, as it is no number")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import warnings
 
 import numpy as np
@@ -135,6 +136,25 @@ def test_numpys_scalars_wrap_in_ordinary_code(code):
     found = session.namespace["t"]
     assert found == expected
     assert type(found) is type(expected)
+
+
+@pytest.mark.parametrize("start", [2**63, -(2**70), 10**400])
+@pytest.mark.parametrize(
+    "function",
+    [
+        "lambda a, x: x - a",
+        "lambda a, x: min(a, x * 3)",
+        "lambda a, x: (a * 3 + x) % 7",
+        "lambda a, x: a + x",
+    ],
+)
+def test_a_running_value_may_begin_beyond_64_bits(function, start):
+    expected = list(itertools.accumulate(SMALL[:50].tolist(), eval(function), initial=start))[1:]
+    names: dict[str, object] = {"xs": SMALL[:50]}
+    assert value_on(f"xs |> reduce({function}, {start})", "simd", names) == expected[-1]
+    found = value_on(f"xs |> scan({function}, {start})", "simd", names)
+    assert isinstance(found, np.ndarray)
+    assert found.tolist() == expected
 
 
 def test_checked_integers_stay_errors():
