@@ -111,11 +111,9 @@ def _running(loop: Loop, site: StageSite, given: Mapping[str, Any], kind: str) -
 def _start(site: StageSite, init: object) -> Expr | Complex:
     """The constant that the value so far begins with."""
     begin = known(init, "init")
+    if isinstance(begin, Expr) and isinstance(begin.value, int) and begin.value not in INT64:
+        raise NotCompilable(f"`{site.name}` begins beyond 64 bits, and is left to Python")
     if isinstance(begin, (Expr, Complex)):
-        if any(isinstance(node.value, int) and node.value not in INT64 for node in flatten(begin)):
-            raise NotCompilable(
-                f"`{site.name}` from this number is left to Python, as 64 bits do not hold it"
-            )
         return begin
     raise NotCompilable(f"`{site.name}` from {init!r} is left to Python, as it is no number")
 

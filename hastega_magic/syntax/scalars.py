@@ -323,8 +323,6 @@ def _bare(node: Expr) -> Expr:
 
 def _held(node: Expr, kind: Kind) -> Expr:
     """The int, of which the type must hold it: as NumPy's own it would wrap."""
-    if kind is np.int64:
-        return node  # what 64 bits do not hold is found everywhere
     limits: Any = np.iinfo(cast(Any, kind))
     return make("fits", node, const(int(limits.min)), const(min(int(limits.max), (1 << 63) - 1)))
 

@@ -117,6 +117,27 @@ def test_a_range_of_the_least_int64_alone(stages, on):
     assert found == expected
 
 
+@pytest.mark.parametrize(
+    "code",
+    [
+        "[x for x in xs if x * 4 > 2**62]",
+        "[x for x in xs if x * x > 2**125]",
+        "[u for u in us if u * u + 1 > 5]",
+        "max(x * x for x in xs)",
+        "sum(1 for x in xs if x * x % 7 == 3)",
+        "any(x * 4 == 2**40 for x in xs)",
+    ],
+)
+@pytest.mark.filterwarnings("ignore:overflow encountered")
+def test_numpys_scalars_wrap_in_ordinary_code(code):
+    session = Session(dict(NAMES), Options(on="simd", threads=2, baseline=False, quiet=True))
+    session.run_cell(f"t = {code}")
+    expected = eval(code, dict(NAMES))
+    found = session.namespace["t"]
+    assert found == expected
+    assert type(found) is type(expected)
+
+
 @pytest.mark.parametrize("start", [2**63, -(2**70), 10**400])
 @pytest.mark.parametrize(
     "function",
@@ -185,7 +206,7 @@ def test_any_expression(expression, pairs, sink):
     expected = {
         "sum": sum, "max": max, "min": min, "any": any, "to_list": list, "count": lambda v: sum(e > 5 for e in v),
     }[sink](values)  # fmt: skip
-    names = {"xs": np.array([x for x, _ in pairs]), "ys": np.array([y for _, y in pairs])}
+    names: dict[str, object] = {"xs": np.array([x for x, _ in pairs]), "ys": np.array([y for _, y in pairs])}
     kept = " |> filter(lambda e: e > 5)" if sink == "count" else ""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
