@@ -257,8 +257,9 @@ class Frame:
             w.line("%odd = or i64 %besides, 1")
             w.line(f"%bound.end = mul i64 %bound, {BLOCK}")
             w.line(f"%within = icmp ule i64 %bound.end, {self.length}")
-            w.line(f"%apart = {'or i1 %listed, %alone' if self.rejoins else 'or i1 %listed, false'}")
-            w.line("%together = xor i1 %apart, true")
+            if self.rejoins:
+                w.line("%apart = or i1 %listed, %alone")
+            w.line(f"%together = xor i1 {'%apart' if self.rejoins else '%listed'}, true")
             w.line("%all = and i1 %within, %together")
             w.line("%count = select i1 %all, i64 %odd, i64 1")
             w.line(f"%elements = mul i64 %count, {BLOCK}")

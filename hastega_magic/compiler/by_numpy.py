@@ -26,6 +26,7 @@ from hastega_magic.ir.expr import Expr
 from hastega_magic.ir.fused import Fused, Output
 from hastega_magic.ir.kernel import Assume
 from hastega_magic.ir.pipeline import Sink
+from hastega_magic.ir.sinks import SUMS
 from hastega_magic.ops.machine import wrap64
 from hastega_magic.passes.guard import Variant
 from hastega_magic.runtime import python
@@ -34,7 +35,6 @@ from hastega_magic.runtime.sources import AnyArray
 from hastega_magic.trace import Trace
 from hastega_magic.types import INT
 
-_SUMS = frozenset({"sum", "mean", "reduce_add"})
 _PRODUCTS = frozenset({"prod", "reduce_mul"})
 _DECIDED = {"any": True, "all": False}
 """Sinks that ask for no element behind one of such a value."""
@@ -116,7 +116,7 @@ def _reduced(loop: Loop, options: Options, output: Output, call: _Call) -> objec
         if (
             isinstance(output.value, Expr)
             and output.value.type is INT
-            and kind in _SUMS | _PRODUCTS | {"cumsum"}
+            and kind in SUMS | _PRODUCTS | {"cumsum"}
         ):
             column = cast(AnyArray, call.value(replace(output, sink=Sink("array"))))
             if len(column):

@@ -10,6 +10,9 @@ from typing import Any
 
 import numpy as np
 
+SUMS = frozenset({"sum", "mean", "reduce_add"})
+"""Sinks that add the elements up."""
+
 EXTREMES = frozenset({"min", "max", "reduce_min", "reduce_max"})
 """Sinks that give one of the elements."""
 

@@ -31,7 +31,7 @@ class Target:
     def reads_past_caches(self) -> bool:
         """Whether what is asked for as read once leaves all but the nearest cache alone, and comes as fast.
 
-        AMD's Zen does so: the program goes on with what it had there. On Intel's Xeons sums took 2.5 times as long.
+        AMD's Zen does so: the program goes on with what it had. On an Intel Xeon sums took more than twice as long.
         """
         return self.cpu.startswith("znver")
 

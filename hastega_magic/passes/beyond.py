@@ -14,7 +14,7 @@ from dataclasses import replace
 from hastega_magic.interval import INT64, Interval
 from hastega_magic.ir.expr import Expr, const, is_const, make, map_value, postorder
 from hastega_magic.ir.fused import Effect, Fused, Output
-from hastega_magic.ir.sinks import EXTREMES
+from hastega_magic.ir.sinks import EXTREMES, SUMS
 from hastega_magic.passes import pair_words, wide
 from hastega_magic.passes.exact import exact_ranges
 from hastega_magic.passes.infer import Leaves, inference
@@ -23,7 +23,6 @@ from hastega_magic.passes.pairs import Pairs, is_paired
 from hastega_magic.passes.schedule import folds_of
 from hastega_magic.types import INT
 
-_SUMS = frozenset({"sum", "mean", "reduce_add"})
 _TRUTHS = frozenset({"any", "all"})
 
 
@@ -85,7 +84,7 @@ def _output(output: Output, pairs: Pairs) -> Output:
     mask = None if output.mask is None else pairs.narrow(output.mask)
     value = output.value
     if isinstance(value, Expr) and pairs.is_wide(value):
-        if output.sink.kind in _SUMS | EXTREMES:
+        if output.sink.kind in SUMS | EXTREMES:
             pair = pairs.pair(value)
             parts = (pair_words.excess(pair), pair.low)
             return replace(output, value=parts, weights=(1 << 64, 1), mask=mask)

@@ -171,7 +171,11 @@ SIMPLIFY = Pass(
     "Constants are folded, and rules that hold for every value make expressions cheaper.",
     _simplify,
 )
-WIDEN = Pass("widen", "Sums of integers beyond 64 bits become sums of parts that 64 bits hold.", _widen)
+WIDEN = Pass(
+    "widen",
+    "Integers beyond 64 bits that reductions and filters use up become parts that 64 bits hold.",
+    _widen,
+)
 GUARD = Pass(
     "guard", "What may overflow or raise gets a check, unless the ranges prove that it cannot.", _guard
 )

@@ -16,10 +16,10 @@ from hastega_magic import interval
 from hastega_magic.interval import Interval
 from hastega_magic.ir.expr import Expr, const, is_const, make
 from hastega_magic.ir.fused import Fused, Output
+from hastega_magic.ir.sinks import SUMS
 from hastega_magic.passes.infer import Leaves, inference
 from hastega_magic.types import INT
 
-_SUMS = frozenset({"sum", "mean", "reduce_add"})
 _LINEAR = frozenset({"add", "sub", "mul", "neg", "pos", "shl", "select"})
 _MOST_PARTS = 8
 """A sum of more is left to checks: they cost less than so many accumulators."""
@@ -40,7 +40,7 @@ def widened(loop: Fused, leaves: Leaves) -> Fused:
 
 def _widened(output: Output, loop: Fused, leaves: Leaves) -> Output:
     value = output.value
-    if output.sink.kind not in _SUMS or not isinstance(value, Expr) or value.type is not INT:
+    if output.sink.kind not in SUMS or not isinstance(value, Expr) or value.type is not INT:
         return output
     found = inference(loop.roots(), leaves)
     split = _Split(found.ranges, frozenset(found.overflowing))
