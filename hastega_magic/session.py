@@ -6,9 +6,9 @@ import ast
 import linecache
 import time
 import zlib
-from collections.abc import Awaitable, Callable, Generator, Sequence
+from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from types import CodeType
 from typing import Any, cast
@@ -23,8 +23,10 @@ from hastega_magic.compiler.driver import Driver, StrictError
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Group, Outcome
 from hastega_magic.compiler.pointing import point
+from hastega_magic.compiler.repeating.alike import Display
+from hastega_magic.compiler.repeating.cell_turns import CellTurns
+from hastega_magic.compiler.repeating.earlier import Earlier
 from hastega_magic.compiler.repeating.ordinary import OrdinaryCode, options_for
-from hastega_magic.compiler.repeating.prepared import Display
 from hastega_magic.compiler.repeating.repeated import Repeated
 from hastega_magic.compiler.statement import Bound, bound_of
 from hastega_magic.errors import CellSyntaxError, Span
@@ -36,7 +38,7 @@ from hastega_magic.syntax.functions import globals_read
 from hastega_magic.syntax.hints import hint
 from hastega_magic.syntax.names import calls, is_pure_source, reads, shadowed
 from hastega_magic.syntax.text import Text
-from hastega_magic.trace import Event, Trace
+from hastega_magic.trace import Trace
 
 Namespace = dict[str, Any]
 
@@ -71,6 +73,8 @@ class Session:
     """Where the pipeline stands in its cell that was running when the last cell failed."""
     changing: Changing = field(default_factory=Changing)
     """Numbers that statements of cells capture."""
+    earlier: Earlier = field(default_factory=Earlier)
+    """Statements of cells that ran as one loop."""
     nested: dict[int, Repeated] = field(default_factory=dict[int, Repeated])
     """Pipelines inside functions and larger expressions, which may be run when their cell is long over."""
     remembered: Remembered = field(default_factory=Remembered)
@@ -152,7 +156,8 @@ class _Cell:
         self.namespace = session.namespace
         self.flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT if awaits else 0
         self.nested = session.nested
-        self.changing, self.remembered = session.changing, session.remembered.of(text)
+        self.changing, self.earlier = session.changing, session.earlier
+        self.remembered = session.remembered.of(text)
         self.options = options
         self.trace = Trace()
         self.text = text
@@ -163,7 +168,7 @@ class _Cell:
         self.value: object = _Nothing()
         self.codes: _Codes = {}
         self.sites: dict[int, Site] = {}
-        self.turns: dict[int, tuple[int, Repeated, Bound]] = {}
+        self.turns = CellTurns(self.driver, self.changing, options, filename)
         self.ordinary: dict[int, OrdinaryCode] = {}
         self.running = True
         self.trace.add("cell", source=text, options=options.to_dict())
@@ -197,7 +202,7 @@ class _Cell:
             self._flush()
         finally:
             self._restore(saved)
-            self._count_turns()
+            self.turns.tell(self.trace)
             self._tell_ordinary()
         if self.options.on not in ("python", "numpy"):
             compare(self.outcomes, self.options, time.perf_counter() - started, self.trace, self.remembered)
@@ -252,7 +257,10 @@ class _Cell:
         if self.group is not None and self._reads_pending(bound):
             self._flush()
             bound, producer = self._with_value(bound, producer), None
-        extended = self.driver.extend(self.group, bound, bound.source, producer)
+        extended = self._as_before(bound) if self.group is None else None
+        if extended is None:
+            bound = self.changing.look(bound)
+            extended = self.driver.extend(self.group, bound, bound.source, producer)
         if extended is None and self.group is not None:
             self._flush()
             bound = self._with_value(bound, producer)
@@ -262,6 +270,12 @@ class _Cell:
             self._take(self.driver.run_alone(bound, bound.source))
         else:
             self.group = extended
+
+    def _as_before(self, bound: Bound) -> Group | None:
+        """A group of its own for a statement that nothing has changed about since it ran last."""
+        self.driver.current = bound
+        with self.trace.phase("parse"):
+            return self.earlier.group(bound, self.options, self.filename)
 
     def _producer(self, item: PipelineStatement) -> str | None:
         name = item.site.source_name
@@ -302,7 +316,7 @@ class _Cell:
             expression = ast.Expression(ast.copy_location(without, call))
         code = self._compiled(expression, "eval", (item.node, producer is None))
         bound = cast(Bound, (yield from evaluated(code, self.namespace)))
-        return self.changing.look(changed(bound, target=item.target))
+        return changed(bound, target=item.target)
 
     def _flush(self) -> None:
         """Run the open group, and assign its results in order."""
@@ -314,6 +328,7 @@ class _Cell:
     def _take(self, outcome: Outcome) -> None:
         self.outcomes.append(outcome)
         self.changing.learn(outcome)
+        self.earlier.learn(outcome, self.options)
         for bound, value in zip(outcome.bounds, outcome.values, strict=True):
             if bound.target is not None:
                 self.namespace[bound.target] = value
@@ -325,7 +340,7 @@ class _Cell:
 
         def run(number: int, source: object, *stages: Display) -> object:
             if self.running and number in cell.sites:
-                value = self._turn(cell.sites[number], source, stages)
+                value = self.turns.run(cell.sites[number], source, stages)
                 self.driver.current = None  # what fails behind it is another's error
                 return value
             # Of another cell, or called when this one is over: nobody reads what it would tell.
@@ -353,37 +368,12 @@ class _Cell:
 
         return attempt
 
-    def _turn(self, site: Site, source: object, stages: Sequence[Display]) -> object:
-        """A pipeline that may run many times in the cell: the report tells of the first, and counts the others."""
-        known = self.turns.get(site.id)
-        if known is None:
-            forget_inputs()
-            bound = self.changing.look(bound_of(site, source, stages))
-            outcome = self.driver.run_alone(bound, source)
-            self.changing.learn(outcome)
-            again = replace(self.options, tune=False)
-            repeated = Repeated(site, again, self.filename, varying=bound.varying, runs=1)
-            repeated.ran(bound, outcome)
-            self.turns[site.id] = outcome.group, repeated, Bound(site, None, ())
-            return outcome.values[0]
-        forget_inputs()
-        self.driver.current = known[2]
-        return known[1].run(source, stages)
-
     def _tell_ordinary(self) -> None:
         """Ordinary code that was compiled, for the report; of what was Python's there is nothing to say."""
         for code in self.ordinary.values():
             if code.runs and not code.reason:
                 code.tell(self.text, self.trace, quiet=self.options.quiet)
             code.runs = 0
-
-    def _count_turns(self) -> None:
-        for group, turns, _ in self.turns.values():
-            if turns.runs > 1:
-                told = (
-                    f"This pipeline ran {turns.runs} times in the cell; the figures are those of the first."
-                )
-                self.trace.events.append(Event("why", group, {"text": told}))
 
 
 def _binder(cell: CellPlan) -> Callable[..., Bound]:

@@ -108,17 +108,18 @@ class Driver:
         execution: Execution | None = None
         group.workspace.wanted = self.wanted
         with contextlib.suppress(Separately, BeyondInt64, NotCompilable):
-            execution = run_loops(group.loops, group.workspace, self.options, self.trace, self.options.tune)
+            execution = run_loops(
+                group.loops, group.workspace, self.options, self.trace, self.options.tune, group.compiled
+            )
         if execution is None:
             self.trace.events = [event for event in self.trace.events if event.group != number]
             yield from self._one_by_one(group)
             return
-        texts: list[LoopTexts] = []
-        if not self.options.quiet:
-            texts = [LoopTexts.of(execution, group.loops, self.options, self.trace)]
+        shown = not self.options.quiet
+        texts = [LoopTexts.of(execution, group.loops, self.options, self.trace)] if shown else []
         self._tell(execution, texts, 1)
         self._tell_numbers(bounds, group.workspace)
-        pictures = Pictures(shown=not self.options.quiet)
+        pictures = Pictures(shown)
         pictures.group(group.loops, execution)
         pictures.finish("", None, self.trace)
         self._warn(execution, bounds[0])

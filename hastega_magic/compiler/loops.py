@@ -153,6 +153,15 @@ def clear_cache() -> None:
     _CACHE.clear()
 
 
+def still_cached(compiled: CompiledLoop) -> bool:
+    """Whether a search by its structure would find this loop; it is then the one that was used last."""
+    key = bytes.fromhex(compiled.key)
+    if known.something() or _CACHE.get(key) is not compiled:
+        return False
+    _CACHE.move_to_end(key)
+    return True
+
+
 def compile_loop(
     pipelines: Sequence[Pipeline],
     tables: Sequence[TableColumn],

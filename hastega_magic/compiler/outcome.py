@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from hastega_magic.compiler.execute import Execution
+from hastega_magic.compiler.loops import CompiledLoop
 from hastega_magic.compiler.statement import Bound, Loop
 from hastega_magic.compiler.workspace import Workspace
+from hastega_magic.ir.fused import Fused
 
 
 @dataclass
@@ -16,6 +18,8 @@ class Group:
 
     workspace: Workspace
     loops: list[Loop] = field(default_factory=list[Loop])
+    compiled: tuple[CompiledLoop, Fused] | None = None
+    """What compiling it would find, where that is known: its code, and the loop over this run's sources."""
 
     def names(self) -> set[str]:
         """Variables that the group assigns."""

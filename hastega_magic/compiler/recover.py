@@ -186,6 +186,8 @@ class Recovery:
         partials = self.result.partials[folds[0]]
         if _parts(output) > 1:
             partials = np.hstack([self.result.partials[each] for each in folds[: _parts(output)]])
+        if kind == "sum" and not (type_.is_float or blocks or self.loop.built.initial):
+            return results.exact_sum(partials, weights)  # of no elements, too
         counts = self._counts(output, folds)
         kept: list[Any] = []
         for number, elements in blocks.items():

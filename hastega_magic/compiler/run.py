@@ -12,10 +12,12 @@ from hastega_magic.compiler.choice.choosing import Choice, all_factors, choose, 
 from hastega_magic.compiler.choice.costs import auto
 from hastega_magic.compiler.choice.learning import chosen, named, teach
 from hastega_magic.compiler.execute import Execution, Ready, compiled_on, execute, job_of
+from hastega_magic.compiler.loops import CompiledLoop
 from hastega_magic.compiler.options import Options, placed
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import HastegaError
+from hastega_magic.ir.fused import Fused
 from hastega_magic.ir.schedule import BLOCK
 from hastega_magic.records import changed
 from hastega_magic.runtime.threads import here
@@ -28,15 +30,25 @@ def settled(options: Options) -> Options:
 
 
 def run_loops(
-    loops: Sequence[Loop], workspace: Workspace, options: Options, trace: Trace, tune: bool = False
+    loops: Sequence[Loop],
+    workspace: Workspace,
+    options: Options,
+    trace: Trace,
+    tune: bool = False,
+    known: tuple[CompiledLoop, Fused] | None = None,
 ) -> Execution:
     """Run the loops of one fused group; `tune`: after a search for the fastest schedule.
 
-    Separately if several loops are fused and some element needs Python; else what Python raises for it.
+    `known`: what compiling them would find. Separately if several loops are fused and some element needs Python; else
+    what Python raises for it.
     """
     options = settled(options)
     backend = backend_of(options)
-    return run_compiled(compiled_on(backend, loops, workspace, options, trace), backend, tune)
+    if known is not None and known[0].backend == backend:
+        ready = Ready(*known, True, loops, workspace, options, trace)
+    else:
+        ready = compiled_on(backend, loops, workspace, options, trace)
+    return run_compiled(ready, backend, tune)
 
 
 def run_compiled(ready: Ready, backend: Backend, tune: bool = False) -> Execution:

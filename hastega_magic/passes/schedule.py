@@ -297,10 +297,12 @@ def _schedule(body: tuple[Statement, ...], target: Target, width: int | None, la
         if len(nodes) > limit:
             most = max(1, most // 2)
     grain = _GRAIN if len(nodes) <= _HEAVY else _FEW
-    found = Schedule(lanes, min(in_flight, most), grain, prefetch=PREFETCH, stream=large)
+    stores = any(isinstance(each, Store) for each in body)
+    ahead = PREFETCH if stores or not target.finds_streams else 0
+    found = Schedule(lanes, min(in_flight, most), grain, prefetch=ahead, stream=large)
     if turning:
         return replace(found, grain=1)  # blocks differ in what their turns take
-    if large and all(map(in_any_order, body)) and any(isinstance(each, Store) for each in body):
+    if large and stores and all(map(in_any_order, body)):
         return replace(found, parts=min(_PARTS, found.in_flight), prefetch=_NEAR)
     return found
 

@@ -20,10 +20,11 @@ from hastega_magic.compiler.choice.choosing import sooner_again
 from hastega_magic.compiler.driver import Driver, StrictError
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.reach import count_of
+from hastega_magic.compiler.repeating.alike import Again, Display
 from hastega_magic.compiler.repeating.numpy_read import numpy_read
 from hastega_magic.compiler.repeating.objects import NotExact, objects
 from hastega_magic.compiler.repeating.places import Places, PlacesOf
-from hastega_magic.compiler.repeating.prepared import Again, Display, prepare
+from hastega_magic.compiler.repeating.prepared import prepare
 from hastega_magic.compiler.repeating.repeated import Form, Repeated
 from hastega_magic.compiler.statement import Bound
 from hastega_magic.compiler.telling import describe

@@ -15,7 +15,8 @@ from hastega_magic.compiler.changing import kept_changing
 from hastega_magic.compiler.driver import Driver
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Outcome
-from hastega_magic.compiler.repeating.prepared import Again, Display, Prepared, given, prepare
+from hastega_magic.compiler.repeating.alike import Again, Display, given
+from hastega_magic.compiler.repeating.prepared import Prepared, prepare
 from hastega_magic.compiler.statement import Bound
 from hastega_magic.compiler.telling.told import Told, remember
 from hastega_magic.report import units
@@ -111,9 +112,9 @@ class Repeated:
             return
         arguments = given(bound)
         for form in self._forms:
-            if form.prepared is None or len(form.prepared.captured.arguments) != len(arguments):
+            if form.prepared is None or len(form.prepared.alike.captured.arguments) != len(arguments):
                 continue
-            changed = form.prepared.captured.changed(arguments)
+            changed = form.prepared.alike.captured.changed(arguments)
             if changed:
                 self.varying |= changed
                 return
@@ -133,8 +134,8 @@ class Repeated:
             took = f"the last one took {units.seconds(self.form.seconds)}"
             text = f"This pipeline ran {self.runs} times; the figures are those of its first run in this form, {took}."
             sentences.append(text)
-        if self.form.prepared is not None and self.form.prepared.numbers:
-            sentences.append(kept_changing(number.where[2] for number in self.form.prepared.numbers))
+        if self.form.prepared is not None and self.form.prepared.alike.numbers:
+            sentences.append(kept_changing(number.where[2] for number in self.form.prepared.alike.numbers))
         self.form.told.tell(source, self.options, trace, *sentences, quiet=quiet)
 
 

@@ -1,0 +1,166 @@
+"""What decides whether a statement's compiled loop fits another run of it, and the loop over that run's sources.
+
+The code of its functions, the values that they read, the kind and range of the sources: these are looked at, no more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from hastega_magic.compiler.backends import Cpu, Variant
+from hastega_magic.compiler.execute import Execution
+from hastega_magic.compiler.outcome import Outcome
+from hastega_magic.compiler.repeating.slots import Again, Number, Slot, as_arrays, equal_ranges, slots_of
+from hastega_magic.compiler.statement import Bound, Loop
+from hastega_magic.compiler.workspace import Workspace
+from hastega_magic.errors import BeyondInt64, NotCompilable
+from hastega_magic.ir.fused import Fused
+from hastega_magic.ir.pipeline import Pipeline, Source
+from hastega_magic.passes.schedule import STREAMED
+from hastega_magic.records import changed
+from hastega_magic.syntax.captured import Captured, captured
+from hastega_magic.trace import Trace
+
+Display = tuple[Any, tuple[Any, ...], Mapping[str, Any]]
+"""A stage as its site's code hands it over: callee or None, arguments, keyword arguments."""
+
+
+@dataclass
+class Alike:
+    """A statement that one loop on the CPU computed, without its data."""
+
+    captured: Captured
+    shape: tuple[tuple[bool, int], ...]
+    """Of each stage whether its arguments are sources, and how many there are."""
+    slots: tuple[Slot, ...]
+    twins: tuple[tuple[int, int], ...]
+    """Sources that are one: they must be the same object."""
+    numbers: tuple[Number, ...]
+    words: tuple[Slot | Number, ...]
+    """The loop's sources in their order."""
+    loop: Loop
+    owners: tuple[int, ...]
+    """Of each stage of the loop the one of the statement that it was made of."""
+    execution: Execution
+    large: bool
+
+    def fitting(self, source: object, displays: Sequence[Display]) -> tuple[list[object], list[object], int]:
+        """The sources, the other arguments, and the number of elements; Again where the loop is not for them."""
+        arguments: list[object] = []
+        operands: list[object] = [source]
+        for (callee, args, kwargs), (zips, count) in zip(displays, self.shape, strict=True):
+            if kwargs or callee is not None or len(args) != count:
+                raise Again
+            (operands if zips else arguments).extend(args)
+        as_arrays(operands)
+        if not self.captured.fits(arguments):
+            raise Again
+        for first, second in self.twins:
+            if operands[first] is not operands[second] and not equal_ranges(
+                operands[first], operands[second]
+            ):
+                raise Again
+        length = -1
+        for slot in self.slots:
+            found = slot.length(operands[slot.operand])
+            length = found if found < length or length < 0 else length
+        if not length or (length >= STREAMED) != self.large:
+            raise Again
+        return operands, arguments, length
+
+    def over(self, operands: Sequence[object], bound: Bound, workspace: Workspace) -> tuple[Loop, Fused]:
+        """The loop, before and after fusion, over the sources of this run; Again where they cannot be described."""
+        workspace.table_columns = list(self.execution.job.tables)
+        try:
+            now = [slot.now(operands[slot.operand], workspace) for slot in self.slots]
+        except (NotCompilable, BeyondInt64):
+            raise Again from None
+        pipeline = self._renewed(now)
+        built = changed(self.loop.built, owners=tuple(bound.stages[each] for each in self.owners))
+        loop = changed(
+            self.loop, bound=bound, source=bound.source, stages=bound.stages, built=built, pipeline=pipeline
+        )
+        return loop, changed(self.execution.fused, sources=tuple(now))
+
+    def _renewed(self, now: Sequence[Source]) -> Pipeline:
+        """The pipeline over the sources of this run."""
+        places = {
+            (old.kind, old.key): new for old, new in zip(self.execution.fused.sources, now, strict=True)
+        }
+
+        def new(source: Source) -> Source:
+            if (source.kind, source.key) not in places:
+                raise Again
+            return places[source.kind, source.key]
+
+        pipeline = self.loop.pipeline
+        stages = tuple(
+            changed(stage, sources=tuple(map(new, stage.sources))) if stage.sources else stage
+            for stage in pipeline.stages
+        )
+        return changed(pipeline, source=new(pipeline.source), stages=stages)
+
+
+def given(bound: Bound) -> list[object]:
+    """What the stages are given that is no source."""
+    return [each for stage in bound.stages if stage.site.name != "zip" for each in stage.args]
+
+
+def alike(bound: Bound, outcome: Outcome) -> Alike | None:
+    """What decides whether the loop of this outcome fits again; None where it was not one whole loop on the CPU."""
+    execution = outcome.execution
+    if execution is None or not outcome.whole or len(outcome.loops) != 1 or execution.warnings:
+        return None
+    (loop,) = outcome.loops
+    plain = loop.built.plain and len(loop.stages) == len(bound.stages)
+    if not plain or not isinstance(execution.backend, Cpu):
+        return None
+    if any(stage.kwargs or stage.callee is not None for stage in bound.stages):
+        return None
+    arguments = given(bound)
+    operands: list[object] = [bound.source]
+    for stage in bound.stages:
+        operands += stage.args if stage.site.name == "zip" else ()
+    assert outcome.workspace is not None
+    known = captured(arguments, outcome.workspace.varying)
+    slots = slots_of(operands, outcome, execution)
+    if known is None or slots is None:
+        return None
+    words, twins = slots
+    numbers = tuple(each for each in words if isinstance(each, Number))
+    free = {each.where: each for each in known.free}
+    for number in numbers:
+        if number.where not in free:
+            return None
+        number.free = free[number.where]
+    shape = tuple((stage.site.name == "zip", len(stage.args)) for stage in bound.stages)
+    compiled, places = execution.compiled, {id(stage): number for number, stage in enumerate(loop.stages)}
+    if any(id(owner) not in places for owner in loop.built.owners):
+        return None
+    owners = tuple(places[id(owner)] for owner in loop.built.owners)
+
+    def body(number: int) -> Variant:
+        return compiled.body(number, Trace())
+
+    job = changed(execution.job, variant=body, columns=(), learn=compiled.learn, elsewhere=None)
+    large = min(each.length for each in execution.fused.sources) >= STREAMED
+    return Alike(
+        known,
+        shape,
+        tuple(each for each in words if isinstance(each, Slot)),
+        twins,
+        numbers,
+        words,
+        changed(
+            loop, source=None, bound=changed(loop.bound, source=None, stages=()), stages=(),
+            built=changed(loop.built, owners=()),
+        ),
+        owners,
+        changed(execution, values=[], columns=[], job=job, choice=None),
+        large,
+    )  # fmt: skip
+
+
+__all__ = ["Again", "Alike", "Display", "alike", "given"]

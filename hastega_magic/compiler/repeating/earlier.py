@@ -1,0 +1,85 @@
+"""Statements of a session's cells that one loop computed: when their cell runs again, they begin where it is compiled.
+
+The statement is bound as ever. Where its functions, what they read, and the kind of its sources are as they were,
+neither are its stages looked at again, nor is the loop searched for by its structure.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass, field
+
+from hastega_magic.compiler.loops import still_cached
+from hastega_magic.compiler.options import Options
+from hastega_magic.compiler.outcome import Group, Outcome
+from hastega_magic.compiler.repeating.alike import Again, Alike, alike
+from hastega_magic.compiler.statement import Bound
+from hastega_magic.compiler.workspace import Workspace
+from hastega_magic.runtime.columnar import NullsError
+
+_STATEMENTS = 64
+"""Statements that are remembered."""
+
+_MISSES = 3
+"""After so many runs in a row that were others, a statement is forgotten for good."""
+
+
+@dataclass
+class _Known:
+    """What a run left; `options`: those that it ran with."""
+
+    options: Options
+    alike: Alike | None
+    misses: int = 0
+
+
+@dataclass
+class Earlier:
+    """The statements, by the number of their site; those of another text have other numbers."""
+
+    _known: OrderedDict[int, _Known] = field(default_factory=OrderedDict[int, _Known])
+
+    def group(self, bound: Bound, options: Options, filename: str) -> Group | None:
+        """The statement as a group of its own, with its compiled loop; None where it has to be looked at."""
+        known = self._known.get(bound.site.id)
+        if known is None or known.alike is None or known.options != options or bound.varying:
+            return None
+        if not still_cached(known.alike.execution.compiled):
+            known.alike = None
+            return None
+        displays = [(stage.callee, stage.args, stage.kwargs) for stage in bound.stages]
+        workspace = Workspace(filename)
+        try:
+            operands, _, _ = known.alike.fitting(bound.source, displays)
+            loop, fused = known.alike.over(operands, bound, workspace)
+        except (Again, NullsError):
+            known.misses += 1
+            known.alike = None
+            return None
+        known.misses = 0
+        return Group(workspace, [loop], (known.alike.execution.compiled, fused))
+
+    def learn(self, outcome: Outcome, options: Options) -> None:
+        """Keep what decides whether the loop of this outcome fits again, if it was one over arrays and ranges."""
+        if len(outcome.bounds) != 1 or not options.fuse or options.on == "all":
+            return
+        (bound,) = outcome.bounds
+        if bound.source is None:  # the result of a statement of its group
+            return
+        known = self._known.setdefault(bound.site.id, _Known(options, None))
+        if known.alike is not None or known.misses >= _MISSES:
+            return
+        found = None if bound.varying else alike(bound, outcome)
+        if found is not None and _keepable(found):
+            known.options, known.alike = options, found
+        while len(self._known) > _STATEMENTS:
+            self._known.popitem(last=False)
+
+
+def _keepable(found: Alike) -> bool:
+    """Whether nothing is kept that holds the user's data, as arrays that functions read, and nothing is converted."""
+    simple = all(each.source.kind in ("array", "range") for each in found.slots)
+    return simple and not found.execution.job.tables and not found.numbers
+
+
+__all__ = ["Earlier"]
