@@ -20,6 +20,7 @@ from hastega_magic.progress import Task, task
 from hastega_magic.runtime import cpu
 from hastega_magic.runtime.launch import Launch, LoopResult, Stretch
 from hastega_magic.runtime.sources import Column, TableColumn
+from hastega_magic.runtime.spread import soon
 from hastega_magic.runtime.threads import default_threads
 from hastega_magic.trace import Trace
 
@@ -209,13 +210,14 @@ class Cpu:
 
     def _variants(self, job: Job, launch: Launch, options: Options) -> LoopResult:
         body = job.variant(job.first)
-        seconds: list[float] = []
-        for _ in range(options.repeat):
-            launch.result = None
-            seconds.append(launch.run(body.kernel, body.program).kernel_seconds)
+        if options.repeat == 1 and job.stretch is None and not job.tables:
+            launch.result = soon(body.kernel, body.program, job.columns, job.length, launch.thread_count)
+        if launch.result is None:
+            runs = (launch.anew(body.kernel, body.program) for _ in range(options.repeat))
+            seconds = statistics.median([run.kernel_seconds for run in runs])
+            assert launch.result is not None
+            launch.result.kernel_seconds = seconds
         result = launch.result
-        assert result is not None
-        result.kernel_seconds = statistics.median(seconds)
         for number in range(job.first + 1, job.variants):
             violated = launch.violated()
             if not len(violated):
@@ -229,8 +231,7 @@ class Cpu:
             if again:
                 # Where packed results go is known only when all blocks are run.
                 spent = result.kernel_seconds
-                launch.result = None
-                result = launch.run(body.kernel, body.program)
+                result = launch.anew(body.kernel, body.program)
                 result.kernel_seconds += spent
             else:
                 result = launch.run(body.kernel, body.program, violated)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
@@ -100,8 +100,8 @@ def compiled_on(
     return Ready(compiled, fused, cached, loops, workspace, options, trace)
 
 
-def job_of(ready: Ready) -> Job:
-    """What is to be run, over as many elements as all sources have."""
+def job_of(ready: Ready, elsewhere: Callable[[Backend], Job] | None = None) -> Job:
+    """What is to be run, over as many elements as all sources have; `elsewhere`: the same for another back end."""
     compiled, fused, workspace = ready.compiled, ready.fused, ready.workspace
     columns = [workspace.column(source) for source in fused.sources]
     length, first = min(len(column.data) for column in columns), compiled.begin(columns)
@@ -109,6 +109,7 @@ def job_of(ready: Ready) -> Job:
         lambda number: compiled.body(number, ready.trace), len(compiled.variants.bodies), columns,
         workspace.table_columns, length, first, compiled.learn, workspace.wanted,
         _kept_slots(ready.loops, fused, workspace.wanted), loop=compiled.structure, tuned=compiled.state.tuned,
+        elsewhere=elsewhere,
     )  # fmt: skip
 
 
@@ -127,7 +128,7 @@ def execute(ready: Ready, backend: Backend, tune: bool = False) -> Execution:
         ready.compiled.structure, ready.compiled.state.large, options, backend
     ):  # compiled for all threads, and one was chosen
         ready = changed(ready.on(backend), cached=ready.cached)
-    job = changed(job_of(ready), elsewhere=elsewhere)
+    job = job_of(ready, elsewhere)
     if isinstance(backend, Split):
         backend, told = backend.fitting(job, ready.fused.outputs)
         for sentence in told:
@@ -140,7 +141,7 @@ def execute(ready: Ready, backend: Backend, tune: bool = False) -> Execution:
     tuning = search(ready.compiled, job, backend, options, trace) if tune else None
     if tuning is not None:
         ready = replace(ready.on(backend), cached=ready.cached)
-        job = replace(job_of(ready), elsewhere=elsewhere)
+        job = job_of(ready, elsewhere)
         began, said_before = time.perf_counter(), len(trace.events)
     elif ready.compiled.finding is not None:
         tuning = earlier(ready.compiled.finding)
@@ -187,7 +188,8 @@ def finish(
     with trace.phase("convert_out"):
         slot = 0
         made = (each.weights for each in compiled.fused.outputs)
-        outputs = [changed(each, weights=weights) for each, weights in zip(fused.outputs, made, strict=True)]
+        pairs = zip(fused.outputs, made, strict=True)
+        outputs = [each if each.weights == own else changed(each, weights=own) for each, own in pairs]
         for loop, output, folds in zip(loops, outputs, folds_of(compiled.fused), strict=True):
             recovery = Recovery(loop, workspace, columns, result, options, loops)
             count = slots_of(output)
@@ -239,6 +241,8 @@ def _running(
 
 def _kept_slots(loops: Sequence[Loop], fused: Fused, wanted: frozenset[str]) -> frozenset[int]:
     """Slots of the results that a later loop reads: arrays of numbers, under a wanted name."""
+    if not wanted:
+        return frozenset()
     slot, found = 0, set[int]()
     for loop, output in zip(loops, fused.outputs, strict=True):
         count = slots_of(output)

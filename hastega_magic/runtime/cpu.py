@@ -9,6 +9,7 @@ import re
 import threading
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
+from typing import Any
 
 import llvmlite.binding as llvm
 
@@ -42,6 +43,8 @@ class Program:
     library: object
     code_bytes: int
     pace: Pace = field(default_factory=Pace, compare=False)
+    kept: dict[int, Any] = field(default_factory=dict[int, Any], compare=False)
+    """What runs it with words and scratch that stay, by the number of threads (`runtime/spread.py`)."""
 
 
 @cache

@@ -93,6 +93,11 @@ class Launch:
         """The first element, and the end."""
         return (0, self.length) if self.stretch is None else (self.stretch.first, self.stretch.stop)
 
+    def anew(self, kernel: Kernel, program: Program) -> LoopResult:
+        """Run the kernel over all blocks, into a new result."""
+        self.result = None
+        return self.run(kernel, program)
+
     def run(self, kernel: Kernel, program: Program, blocks: AnyArray | None = None) -> LoopResult:
         """Run the kernel over all blocks, or over the given ones, into the same result."""
         plan = abi.layout(kernel)

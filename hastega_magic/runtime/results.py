@@ -33,8 +33,7 @@ def exact_sum(partials: AnyArray, weights: Sequence[int] = ()) -> int:
         pairs = (partials[:, 2 * place : 2 * place + 2] for place in range(len(weights)))
         return sum(weight * exact_sum(pair) for weight, pair in zip(weights, pairs, strict=True))
     if partials.shape[1] == 2 and len(partials) <= _MANY:
-        high, low = np.add.reduce(partials).tolist()
-        return (high << 32) + low
+        return (int(partials[:, 0].sum()) << 32) + int(partials[:, 1].sum())
     if partials.shape[1] == 2:
         return (exact_sum(partials[:, :1]) << 32) + exact_sum(partials[:, 1:])
     column = partials[:, 0]

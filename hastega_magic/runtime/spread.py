@@ -10,6 +10,7 @@ import ctypes
 import threading
 import time
 from collections.abc import Sequence
+from typing import cast
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from hastega_magic.ir.schedule import BLOCK
 from hastega_magic.runtime import threads
 from hastega_magic.runtime.cpu import Program
 from hastega_magic.runtime.launch import LoopResult, room
-from hastega_magic.runtime.sources import TableColumn
+from hastega_magic.runtime.sources import AnyArray, Column, TableColumn
 
 
 class Spread:
@@ -49,12 +50,18 @@ class Spread:
         blocks = -(-length // BLOCK)
         return self._program.pace.expected(blocks, min(self._threads, blocks)) < threads.SOON
 
-    def run(self, operands: Sequence[int], length: int) -> LoopResult | None:
-        """What the loop left of `length` elements, at least one; None where a block was not computed.
+    @property
+    def whole(self) -> bool:
+        """Whether the last run computed every block."""
+        return not self._shared[abi.FLAGS]
+
+    def run(self, operands: Sequence[int], length: int) -> LoopResult:
+        """What the loop left of `length` elements, at least one.
 
         `operands`: for each source its address and stride in bytes, or start and step of a range.
         """
         plan, words, shared = self._plan, self._words, self._shared
+        started = time.perf_counter()
         result, blocks = room(plan, length), -(-length // BLOCK)
         count = min(self._threads, blocks)
         words[self._first_source : self._first_source + len(operands)] = operands
@@ -74,8 +81,44 @@ class Spread:
 
         began = time.perf_counter()
         threads.run(task, count, blocks, ask_to_stop, soon=True)
-        self._program.pace.note(time.perf_counter() - began, blocks, count)
-        return None if shared[abi.FLAGS] else result
+        seconds = time.perf_counter() - began
+        self._program.pace.note(seconds, blocks, count)
+        result.convert_seconds, result.kernel_seconds, result.blocks_run = began - started, seconds, blocks
+        return result
 
 
-__all__ = ["Spread"]
+def soon(
+    kernel: Kernel, program: Program, columns: Sequence[Column], length: int, thread_count: int
+) -> LoopResult | None:
+    """What the loop leaves of arrays and ranges, where the program is known to take milliseconds; else None."""
+    blocks = -(-length // BLOCK)
+    if (
+        blocks <= threads.SMALL_BLOCKS
+        or program.pace.expected(blocks, min(thread_count, blocks)) >= threads.SOON
+    ):
+        return None
+    if (
+        any(not isinstance(column.data, (np.ndarray, range)) for column in columns)
+        or abi.layout(kernel).turns
+    ):
+        return None
+    if thread_count not in program.kept:
+        program.kept[thread_count] = Spread(kernel, program, (), thread_count)
+    spread: Spread = program.kept[thread_count]
+    if not spread.lock.acquire(blocking=False):
+        return None
+    try:
+        return spread.run([word for column in columns for word in _words(column.data)], length)
+    finally:
+        spread.lock.release()
+
+
+def _words(data: object) -> tuple[int, int]:
+    """Start and step of a range, or address and stride of an array."""
+    if isinstance(data, range):
+        return data.start, data.step
+    array = cast(AnyArray, data)
+    return array.ctypes.data, array.strides[0]
+
+
+__all__ = ["Spread", "soon"]

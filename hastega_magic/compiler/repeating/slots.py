@@ -16,9 +16,10 @@ from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import NotCompilable
 from hastega_magic.interval import Interval
 from hastega_magic.ir.pipeline import Source
+from hastega_magic.records import changed
 from hastega_magic.runtime.columnar import numbers
 from hastega_magic.runtime.lists import SHORT, WORTH, Intake, Reader, reader
-from hastega_magic.runtime.sources import AnyArray
+from hastega_magic.runtime.sources import AnyArray, Column
 from hastega_magic.syntax.captured import Free, Where
 
 
@@ -79,6 +80,11 @@ class Slot:
 
     def now(self, data: Any, workspace: Workspace) -> Source:
         """The description of this run's elements."""
+        if self.source.kind == "array" and not self.source.parts:
+            array: AnyArray = data  # `length` has seen that
+            column = Column(changed(self.source, key=id(array), length=len(array)), array)
+            workspace.keep(column)
+            return column.source
         if self.reader is not None and len(data) >= WORTH:
             return workspace.taken(data, self.source)
         return workspace.source(data, self.source.name)

@@ -61,7 +61,7 @@ class Spreading:
             return MISSED
         try:
             result = spread.run(words, length)
-            if result is not None:
+            if spread.whole:
                 self._missed = 0
                 return self._whole(result)
             self._missed += 1
