@@ -45,6 +45,11 @@ class Pairs:
         self._pairs: dict[Expr, Pair] = {}
         self._sizes: dict[Expr, Expr] = {}
 
+    @property
+    def any_wide(self) -> bool:
+        """Whether some value was computed in two words."""
+        return any(map(self.is_wide, self._pairs))
+
     def range_of(self, node: Expr) -> Interval:
         """What the value may be, before any check."""
         return self.ranges.get(node, INT64)
