@@ -200,7 +200,8 @@ class Recovery:
                 kept += [element.value for element in elements if element.kept]
         initial = self.loop.built.initial
         if kind in ("argmin", "argmax"):
-            return self._place(kind, partials, counts, blocks)
+            words = results.integers(partials) if weights else cast("list[Any]", partials[:, 0].tolist())
+            return self._place(kind, words, counts, blocks)
         if kept:
             if is_product(output) and math.prod(kept).bit_length() > _PRODUCT_BITS:
                 self.overflowed = True
@@ -283,16 +284,19 @@ class Recovery:
         return found
 
     def _place(
-        self, kind: str, partials: AnyArray, counts: AnyArray, blocks: Mapping[int, list[Element]]
+        self, kind: str, found: Sequence[Any], counts: AnyArray, blocks: Mapping[int, list[Element]]
     ) -> int:
-        """The number of the first smallest or largest element: within the first block that has such a one."""
+        """The number of the first smallest or largest element: within the first block that has such a one.
+
+        `found`: that of each block, where its count is not 0.
+        """
         least = kind == "argmin"
         if not self.result.length:
             raise ValueError(f"{kind} of no elements")
         first: list[Element] = blocks.get(0) or list(itertools.islice(self.block(0), 1))
         if first[0].value != first[0].value:
             return 0  # nothing is better than a NaN
-        bests = [(partials[number, 0], int(number)) for number in np.flatnonzero(counts > 0)]
+        bests: list[tuple[Any, int]] = [(found[at], at) for at in map(int, np.flatnonzero(counts > 0))]
         for number, elements in blocks.items():
             values = [each.value for each in elements if each.value == each.value]
             if values:

@@ -13,8 +13,8 @@ import numpy as np
 SUMS = frozenset({"sum", "mean", "reduce_add"})
 """Sinks that add the elements up."""
 
-EXTREMES = frozenset({"min", "max", "reduce_min", "reduce_max"})
-"""Sinks that give one of the elements."""
+EXTREMES = frozenset({"min", "max", "reduce_min", "reduce_max", "argmin", "argmax"})
+"""Sinks that give one of the elements, or its number."""
 
 NEUTRAL = {"add": 0, "mul": 1, "and": -1, "or": 0, "xor": 0}
 """By operator the integer that changes nothing."""

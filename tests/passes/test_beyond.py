@@ -48,6 +48,10 @@ CELLS = (
     "xs |> map(lambda x: (x * x).bit_length()) |> sum",
     "xs |> map(lambda x: (x * 6364136223846793005 + 1442695040888963407) % 2**64 >> 33) |> sum",
     "xs |> map(lambda x: min(x * 3, 2**63) - max(x * 5, -(2**64))) |> sum",
+    "xs |> map(lambda x: x * 4) |> argmax",
+    "xs |> map(lambda x: x * -x) |> argmin",
+    "xs |> map(lambda x: x // 2**62 * 2**70) |> argmax",
+    "us |> argmin",
     "xs |> map(lambda x: x * 4) |> reduce(max)",
     "xs |> map(lambda x: x * 4) |> reduce(min, -(10**30))",
     "xs |> map(lambda x: divmod(x * x, 1000)[1]) |> sum",
@@ -91,6 +95,8 @@ def test_no_element_needs_python(cell, on):
     "cell",
     [
         "xs |> map(lambda x: x ** 3) |> max",
+        "xs |> map(lambda x: x ** 3) |> argmin",
+        "xs |> map(lambda x: x * x // 2 ** 125 * x) |> argmax",
         "xs |> map(lambda x: x ** 5 % 11) |> sum",
         "xs |> map(lambda x: x * 10**30 * 7) |> filter(lambda x: x > 0) |> count",
         "xs |> map(lambda x: x * x) |> to_list",
@@ -198,13 +204,14 @@ INTS = st.one_of(
 @given(
     EXPRESSIONS,
     st.lists(st.tuples(INTS, INTS), min_size=1, max_size=20),
-    st.sampled_from(["sum", "max", "min", "count", "any", "to_list"]),
+    st.sampled_from(["sum", "max", "min", "argmin", "argmax", "count", "any", "to_list"]),
 )
 def test_any_expression(expression, pairs, sink):
     function = eval(f"lambda x, y: {expression}")
     values = [function(x, y) for x, y in pairs]
     expected = {
         "sum": sum, "max": max, "min": min, "any": any, "to_list": list, "count": lambda v: sum(e > 5 for e in v),
+        "argmin": lambda v: v.index(min(v)), "argmax": lambda v: v.index(max(v)),
     }[sink](values)  # fmt: skip
     names: dict[str, object] = {"xs": np.array([x for x, _ in pairs]), "ys": np.array([y for _, y in pairs])}
     kept = " |> filter(lambda e: e > 5)" if sink == "count" else ""
@@ -213,6 +220,18 @@ def test_any_expression(expression, pairs, sink):
         found = value_on(f"xs |> zip(ys) |> map(lambda x, y: {expression}){kept} |> {sink}", "simd", names)
     assert found == expected
     assert type(found) is type(expected)
+
+
+@pytest.mark.parametrize("on", ["simd", "parallel"])
+def test_the_place_of_an_extreme_in_one_run_of_many(on):
+    names: dict[str, object] = {"xs": np.resize(WIDE, 60_000)}
+    session = Session(names, Options(on=on, threads=2, baseline=False, quiet=True))
+    session.run_cell(
+        "t = []\nfor k in range(-4, 9):\n    t.append(xs |> map(lambda x: x * (k * 4 + 1)) |> argmax)"
+    )
+    values = [int(x) for x in WIDE]
+    lowest, highest = values.index(min(values)), values.index(max(values))
+    assert session.namespace["t"] == [lowest if k < 0 else highest for k in range(-4, 9)]
 
 
 def test_the_reduction_of_a_reduction():
