@@ -30,8 +30,6 @@ _MODULAR = frozenset({"add", "sub", "neg", "pos", "mul", "shl", "select"})
 """Right modulo 2^128 whatever their operands' high bits are."""
 
 _COMPARISONS = frozenset({"eq", "ne", "lt", "le", "gt", "ge"})
-LIMB = 1 << 31
-"""Divisors below it divide a pair by parts of 32 bits, and residues by them are multiplied in 64 bits."""
 
 
 @dataclass
@@ -81,7 +79,7 @@ class Pairs:
             return words.bit_length(self.pair(node.args[0]))
         if is_paired(node):
             divisor = node.args[1].value if node.op == "mod" else None
-            if isinstance(divisor, int) and divisor & (divisor - 1):
+            if isinstance(divisor, int) and 0 < divisor < words.LIMB and divisor & (divisor - 1):
                 return make("mod", self._residue(node.args[0], divisor)[0], node.args[1])
             return self._words(node).low
         return None
@@ -222,7 +220,7 @@ def is_paired(node: Expr) -> bool:
 
 
 def _divides(value: int) -> bool:
-    return value > 0 and (value < LIMB or not value & (value - 1)) and value < 1 << 127
+    return 0 < abs(value) < 1 << 127
 
 
 _PLAIN: Mapping[str, Callable[..., Pair]] = {

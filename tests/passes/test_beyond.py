@@ -13,6 +13,10 @@ from hypothesis import strategies as st
 
 from hastega_magic.compiler.options import Options
 from hastega_magic.errors import IntegerOverflowWarning
+from hastega_magic.ir.interpreter import evaluate
+from hastega_magic.passes import pair_words
+from hastega_magic.passes.pair_words import Pair
+from hastega_magic.passes.pairs import HELD
 from hastega_magic.session import Session
 
 RNG = np.random.default_rng(7)
@@ -36,6 +40,13 @@ CELLS = (
     "xs |> map(lambda x: (x * x + 3 * x - 1) % 1000000007) |> sum",
     "xs |> map(lambda x: x * x // 1000) |> sum",
     "xs |> map(lambda x: x * x // 2**40) |> max",
+    "xs |> map(lambda x: x * x // 10**18) |> sum",
+    "xs |> map(lambda x: x * x % (10**18 + 9)) |> max",
+    "xs |> map(lambda x: x * x // (3 - 2**64)) |> min",
+    "xs |> map(lambda x: x * x % -(10**25)) |> min",
+    "xs |> map(lambda x: x % 10**20) |> max",
+    "xs |> map(lambda x: x * -5 // -(10**9) % 2**33) |> sum",
+    "xs |> map(lambda x: divmod(x * 10, -(2**62)) > (0, -5)) |> any",
     "xs |> map(lambda x: x * -x >> 70) |> min",
     "xs |> map(lambda x: x * x) |> max",
     "xs |> map(lambda x: x * x) |> min",
@@ -163,6 +174,34 @@ def test_a_running_value_may_begin_beyond_64_bits(function, start):
     assert found.tolist() == expected
 
 
+DIVISORS = st.one_of(
+    st.integers(1, 2**127 - 1),
+    st.integers(1, 126).flatmap(lambda bits: st.integers(2**bits - 2, 2**bits + 2)),
+    st.integers(1, 2**33),
+).filter(bool)
+
+
+@settings(max_examples=400)
+@given(
+    st.one_of(st.integers(HELD.lo, HELD.hi), st.sampled_from([HELD.lo, HELD.hi, 0, -1, 1])),
+    DIVISORS,
+    st.sampled_from([1, -1]),
+    st.integers(-2, 2),
+)
+def test_division_by_any_constant(value, divisor, sign, off):
+    near = value // divisor * divisor + off  # quotients that all but reach the next integer
+    for each in (value, near):
+        if each in HELD:
+            a = pair_words.of_constant(each)
+            found = pair_words.quotient(a, sign * divisor), pair_words.modulo(a, sign * divisor)
+            assert tuple(map(_integer, found)) == divmod(each, sign * divisor)
+
+
+def _integer(pair: Pair) -> int:
+    known = evaluate([pair.high, pair.low], lambda node: node.value)
+    return (known[pair.high] << 64) + known[pair.low] % 2**64
+
+
 def test_checked_integers_stay_errors():
     session = Session(dict(NAMES), Options(on="simd", int_mode="checked", baseline=False, quiet=True))
     with pytest.raises(OverflowError):
@@ -174,13 +213,14 @@ CONSTANTS = st.sampled_from(
 ).map(str)
 
 
+DIVIDING = [1, 3, 7, -7, 10, 64, 1000, 10**9 + 7, 2**31 - 1, 2**32, 10**12, 2**64, -(10**19), 3**50]
+
+
 def _grown(smaller: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
     return st.one_of(
         st.builds("({} {} {})".format, smaller, st.sampled_from("+-***&|^"), smaller),
-        st.builds(
-            "({} % {})".format, smaller, st.sampled_from([1, 7, 64, 10**9 + 7, 2**31 - 1, 2**32, 2**64])
-        ),
-        st.builds("({} // {})".format, smaller, st.sampled_from([3, 7, 10, 64, 1000, 2**31 - 1, 2**32])),
+        st.builds("({} % {})".format, smaller, st.sampled_from(DIVIDING)),
+        st.builds("({} // {})".format, smaller, st.sampled_from(DIVIDING)),
         st.builds(
             "({} {} {})".format,
             smaller, st.sampled_from([">>", "<<"]), st.sampled_from([0, 1, 5, 31, 63, 64, 65, 100]),
