@@ -57,6 +57,9 @@ def numpy_value(loop: Loop, workspace: Workspace, options: Options, trace: Trace
     compiled, fused, _ = compile_loop([loop.pipeline], workspace.table_columns, analysed, trace)
     columns = [workspace.column(source) for source in fused.sources]
     length = min(len(column.data) for column in columns)
+    if mode == "checked":  # what ranges have decided has no checks, so that NumPy must not compute it
+        (simple,), (output,) = compiled.fused.outputs, fused.outputs
+        fused = replace(fused, outputs=(replace(output, value=simple.value, mask=simple.mask),))
     call = _Call(
         fused,
         [column.array(0, length) for column in columns],
