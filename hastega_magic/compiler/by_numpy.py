@@ -7,6 +7,7 @@ Python's, which raises what it raises. Sums and products of ints are exact.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from dataclasses import replace
@@ -26,7 +27,7 @@ from hastega_magic.ir.expr import Expr
 from hastega_magic.ir.fused import Fused, Output
 from hastega_magic.ir.kernel import Assume
 from hastega_magic.ir.pipeline import Sink
-from hastega_magic.ir.sinks import SUMS
+from hastega_magic.ir.sinks import COMBINE, SUMS
 from hastega_magic.ops.machine import wrap64
 from hastega_magic.passes.guard import Variant
 from hastega_magic.runtime import python
@@ -56,6 +57,9 @@ def numpy_value(loop: Loop, workspace: Workspace, options: Options, trace: Trace
     compiled, fused, _ = compile_loop([loop.pipeline], workspace.table_columns, analysed, trace)
     columns = [workspace.column(source) for source in fused.sources]
     length = min(len(column.data) for column in columns)
+    if mode == "checked":  # what ranges have decided has no checks, so that NumPy must not compute it
+        (simple,), (output,) = compiled.fused.outputs, fused.outputs
+        fused = replace(fused, outputs=(replace(output, value=simple.value, mask=simple.mask),))
     call = _Call(
         fused,
         [column.array(0, length) for column in columns],
@@ -169,8 +173,11 @@ def _by_elements(
         return python.run(loop.source, loop.bound.calls(loop.stages))
     if output.sink.kind == "array":
         return python.as_result(kept)
-    last = loop.stages[-1]
-    found = with_initial(loop, python.apply(last.site.name, kept, last.args, last.kwargs))
+    kind, last = output.sink.kind, loop.stages[-1]
+    if kind.startswith("reduce_"):  # what is kept are terms, not elements
+        found: object = functools.reduce(COMBINE[kind], [*loop.built.initial, *kept])
+    else:
+        found = python.apply(last.site.name, kept, last.args, last.kwargs)
     return wrap64(found) if type(found) is int else found
 
 
@@ -178,5 +185,4 @@ def with_initial(loop: Loop, value: Any) -> object:
     """The value of `reduce` with its initial one."""
     if not loop.built.initial:
         return value
-    python_fold = python.apply("reduce", [loop.built.initial[0], value], loop.stages[-1].args[:1])
-    return cast(object, python_fold)
+    return cast(object, COMBINE[loop.pipeline.sink.kind](loop.built.initial[0], value))

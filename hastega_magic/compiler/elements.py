@@ -213,7 +213,8 @@ def _function(stage: Stage, given: BoundStage, sink: str) -> Callable[..., Any]:
     function: Any = given.args[0] if given.args else given.kwargs.get("f")
     function = operator.truth if function is None else function
     if name == "reduce":  # the term that an element adds to what came before
-        return functools.partial(function, NEUTRAL[sink.removeprefix("reduce_")])
+        term = functools.partial(function, NEUTRAL[sink.removeprefix("reduce_")])
+        return term if len(given.args) > 1 or "init" in given.kwargs else _Later(term)
     return _Failing(function) if name in ("take_while", "drop_while") else function
 
 
@@ -230,6 +231,16 @@ class _Failing:
 
     def __call__(self, value: Any) -> bool:
         return not self._holds(value)
+
+
+class _Later:
+    """A function of all elements but the first, which stays as it is."""
+
+    def __init__(self, function: Any) -> None:
+        self._function = function
+
+    def __call__(self, number: int, value: Any) -> Any:
+        return self._function(value) if number else value
 
 
 class _Table:

@@ -209,7 +209,7 @@ def compile_loop(
         compiled.structure = structure.hexdigest()
         compiled.tuning_key = tuning_key(compiled.structure, state.large, options, backend)
         compiled.finding = finding
-        if compiled.variants.proved or not has_range:
+        if compiled.variants.fits or not has_range:
             break
         _ENDS_MATTER.add(shape.digest())
     assert compiled is not None

@@ -5,8 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-import operator
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -22,7 +21,7 @@ from hastega_magic.ir.fused import Output, is_product
 from hastega_magic.ir.pipeline import ELEMENT_SINKS, MIXED_SINKS
 from hastega_magic.ir.reduction import PROD_NEUTRAL, SUM_NEUTRAL, block_prods, block_sums, complex_product
 from hastega_magic.ir.schedule import BLOCK
-from hastega_magic.ir.sinks import EXTREMES, spread
+from hastega_magic.ir.sinks import COMBINE, EXTREMES, spread
 from hastega_magic.ops.machine import wrap64
 from hastega_magic.runtime import python, python_stages, results
 from hastega_magic.runtime.boxes import listed
@@ -34,15 +33,8 @@ from hastega_magic.runtime.sources import AnyArray, Column
 from hastega_magic.syntax.build import PLACED
 from hastega_magic.types import FLOAT32, Complex, Either
 
-_untyped: Any = operator
 _PRODUCT_BITS = 126
 """Products of so many bits need no Python."""
-
-_COMBINE: Mapping[str, Callable[[Any, Any], Any]] = {
-    "sum": operator.add, "reduce_add": operator.add, "prod": operator.mul, "reduce_mul": operator.mul, "min": min,
-    "reduce_min": min, "max": max, "reduce_max": max, "reduce_and": _untyped.and_, "reduce_or": _untyped.or_,
-    "reduce_xor": _untyped.xor, "first_index": min, "last_index": max,
-}  # fmt: skip
 
 
 def assembled(output: Output, arrays: Sequence[AnyArray], loop: Loop) -> object:
@@ -202,20 +194,21 @@ class Recovery:
                 kept += [element.value for element in elements if element.kept]
         initial = self.loop.built.initial
         if kind in ("argmin", "argmax"):
-            return self._place(kind, partials, counts, blocks)
+            words = results.integers(partials) if weights else cast("list[Any]", partials[:, 0].tolist())
+            return self._place(kind, words, counts, blocks)
         if kept:
             if is_product(output) and math.prod(kept).bit_length() > _PRODUCT_BITS:
                 self.overflowed = True
             return self._combined(kind, type_.is_float, partials, counts, [*initial, *kept], output)
         if kind.startswith("reduce_") and not counts.sum():
-            return initial[0] if initial else functools.reduce(_COMBINE[kind], ())
+            return initial[0] if initial else functools.reduce(COMBINE[kind], ())
         found: Any = results.fold(kind, type_, partials, counts, weights)
         if kind in ("var", "std"):
             total = np.float32(found) if type_ is FLOAT32 else found
             return float(spread(kind, total, int(counts.sum()), output.sink.ddof))
         if kind in ("min", "max") and type_.is_float:
             found = self._first_extreme(found, partials[:, 0], counts)
-        return _COMBINE[kind](initial[0], found) if initial else found
+        return COMBINE[kind](initial[0], found) if initial else found
 
     def _complex(
         self, output: Output, folds: Sequence[int], blocks: Mapping[int, list[Element]]
@@ -255,10 +248,10 @@ class Recovery:
         if kind == "mean":
             total = cast(int, results.fold("sum", type_, partials, counts, output.weights)) + sum(kept)
             return total / (int(counts.sum()) + len(kept))
-        mine = functools.reduce(_COMBINE[kind], kept)
+        mine = functools.reduce(COMBINE[kind], kept)
         if not counts.sum():
             return mine
-        return _COMBINE[kind](results.fold(kind, type_, partials, counts, output.weights), mine)
+        return COMBINE[kind](results.fold(kind, type_, partials, counts, output.weights), mine)
 
     def _float_partial(self, kind: str, elements: Sequence[Element]) -> float:
         """A block's sum or product by the fixed tree, with elements that are left out counting as neutral."""
@@ -285,16 +278,19 @@ class Recovery:
         return found
 
     def _place(
-        self, kind: str, partials: AnyArray, counts: AnyArray, blocks: Mapping[int, list[Element]]
+        self, kind: str, found: Sequence[Any], counts: AnyArray, blocks: Mapping[int, list[Element]]
     ) -> int:
-        """The number of the first smallest or largest element: within the first block that has such a one."""
+        """The number of the first smallest or largest element: within the first block that has such a one.
+
+        `found`: that of each block, where its count is not 0.
+        """
         least = kind == "argmin"
         if not self.result.length:
             raise ValueError(f"{kind} of no elements")
         first: list[Element] = blocks.get(0) or list(itertools.islice(self.block(0), 1))
         if first[0].value != first[0].value:
             return 0  # nothing is better than a NaN
-        bests = [(partials[number, 0], int(number)) for number in np.flatnonzero(counts > 0)]
+        bests: list[tuple[Any, int]] = [(found[at], at) for at in map(int, np.flatnonzero(counts > 0))]
         for number, elements in blocks.items():
             values = [each.value for each in elements if each.value == each.value]
             if values:

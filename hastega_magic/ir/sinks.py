@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+import operator
 import statistics
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,10 +14,38 @@ import numpy as np
 SUMS = frozenset({"sum", "mean", "reduce_add"})
 """Sinks that add the elements up."""
 
-EXTREMES = frozenset({"min", "max", "reduce_min", "reduce_max"})
-"""Sinks that give one of the elements."""
+EXTREMES = frozenset({"min", "max", "reduce_min", "reduce_max", "argmin", "argmax"})
+"""Sinks that give one of the elements, or its number."""
 
-NEUTRAL = {"add": 0, "mul": 1, "and": -1, "or": 0, "xor": 0}
+_untyped: Any = operator
+COMBINE: Mapping[str, Callable[[Any, Any], Any]] = {
+    "sum": operator.add, "reduce_add": operator.add, "prod": operator.mul, "reduce_mul": operator.mul, "min": min,
+    "reduce_min": min, "max": max, "reduce_max": max, "reduce_and": _untyped.and_, "reduce_or": _untyped.or_,
+    "reduce_xor": _untyped.xor, "first_index": min, "last_index": max,
+}  # fmt: skip
+"""What makes one value of two, for sinks of which that is known."""
+
+
+class _Above(int):
+    """An integer above all others, also where Python compares it with them."""
+
+    def __lt__(self, other: int) -> bool:
+        return False
+
+    def __gt__(self, other: int) -> bool:
+        return True
+
+    __le__, __ge__ = __lt__, __gt__
+
+
+class _Below(int):
+    """An integer below all others."""
+
+    __lt__ = __le__ = _Above.__gt__
+    __gt__ = __ge__ = _Above.__lt__
+
+
+NEUTRAL = {"add": 0, "mul": 1, "and": -1, "or": 0, "xor": 0, "min": _Above(), "max": _Below()}
 """By operator the integer that changes nothing."""
 
 

@@ -9,7 +9,7 @@ Where values are paired, the loop as it was written stays for sources so small t
 from __future__ import annotations
 
 from collections.abc import Container, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from hastega_magic.interval import INT64, Interval
 from hastega_magic.ir.expr import Expr, const, is_const, make, map_value, postorder
@@ -19,29 +19,42 @@ from hastega_magic.passes import pair_words, wide
 from hastega_magic.passes.exact import exact_ranges
 from hastega_magic.passes.infer import Leaves, inference
 from hastega_magic.passes.infer_loops import Inference
-from hastega_magic.passes.pairs import Pairs, is_paired
+from hastega_magic.passes.pairs import DIVISIONS, Pairs, is_paired
 from hastega_magic.passes.schedule import folds_of
 from hastega_magic.types import INT
 
 _TRUTHS = frozenset({"any", "all"})
 
 
-def widened(loop: Fused, leaves: Leaves, found: Inference) -> tuple[Fused, Fused | None]:
-    """The loop with such values in parts or pairs, and the loop without, where it accumulates alike.
+@dataclass(frozen=True)
+class Widened:
+    """The loop with such values in another form, and the loop without, where it accumulates alike.
 
-    `found`: what was inferred of the loop.
+    form: "parts" of sums, "pairs" of words, "remainders" alone of values that are not computed, or "".
     """
+
+    loop: Fused
+    plain: Fused | None = None
+    form: str = ""
+
+
+def widened(loop: Fused, leaves: Leaves, found: Inference) -> Widened:
+    """`found`: what was inferred of the loop."""
     if not _troubled(loop, found):
-        return loop, None
+        return Widened(loop)
     parts = wide.widened(loop, leaves)
-    if parts is not loop and not _troubled(parts, _inferred(parts, leaves)):
-        return parts, None
+    summed = parts is not loop
+    if summed and not _troubled(parts, _inferred(parts, leaves)):
+        return Widened(parts, form="parts")
     for written in (parts, loop):  # sums in parts have no limit of 128 bits, but not all sums have parts
-        paired = _paired(written, leaves)
+        pairs = _pairs_of(written, leaves)
+        paired = _paired(written, pairs)
         if not _troubled(paired, _inferred(paired, leaves)):
             plain = _like(paired, written)
-            return paired, plain if folds_of(plain) == folds_of(paired) else None
-    return parts, None
+            others = "parts" if summed and written is parts else "remainders"
+            form = "pairs" if pairs.any_wide else others
+            return Widened(paired, plain if folds_of(plain) == folds_of(paired) else None, form)
+    return Widened(parts)
 
 
 def _inferred(loop: Fused, leaves: Leaves) -> Inference:
@@ -65,13 +78,24 @@ def _beyond(loop: Fused, overflowing: Container[Expr]) -> Iterator[Expr]:
             yield node
 
 
-def _paired(loop: Fused, leaves: Leaves) -> Fused:
+def _pairs_of(loop: Fused, leaves: Leaves) -> Pairs:
     roots = list(loop.roots())
 
-    def clamped(node: Expr, exact: Interval) -> Interval:
-        return exact if node.type is not INT or is_paired(node) else exact.meet(INT64)
+    wide: set[Expr] = set()
 
-    pairs = Pairs(exact_ranges(roots, leaves, _inferred(loop, leaves), clamped))
+    def clamped(node: Expr, exact: Interval) -> Interval:
+        if node.type is not INT:
+            return exact
+        short = node.op in DIVISIONS and wide.isdisjoint(node.args)  # one check costs less than a pair
+        found = exact if is_paired(node) and not short else exact.meet(INT64)
+        if not found.fits_int64:
+            wide.add(node)
+        return found
+
+    return Pairs(exact_ranges(roots, leaves, _inferred(loop, leaves), clamped))
+
+
+def _paired(loop: Fused, pairs: Pairs) -> Fused:
     outputs = tuple(_output(each, pairs) for each in loop.outputs)
     effects = tuple(
         Effect(_evaluated(each.node, pairs), None if each.mask is None else pairs.narrow(each.mask))

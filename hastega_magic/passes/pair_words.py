@@ -18,8 +18,9 @@ RANGES: dict[str, Callable[[Interval, Interval], Interval]] = {
     "sub": interval.sub,
     "mul": interval.mul,
 }
-_HALF, _MASK32 = 32, (1 << 32) - 1
 _ZERO = const(0)
+LIMB = 1 << 31
+"""Residues by less are multiplied in 64 bits, and made of digits of 32 bits."""
 
 
 @dataclass(frozen=True)
@@ -151,45 +152,96 @@ def product_with_word(a: Pair, b: Expr, signed: bool) -> Pair:
     return Pair(high, make("wrapping_mul", a.low, b))
 
 
+def product_of_unsigned(a: Expr, b: Expr) -> Pair:
+    """Of two words without signs."""
+    return Pair(make("umul_hi", a, b), make("wrapping_mul", a, b))
+
+
 def product(a: Pair, b: Pair) -> Pair:
     """The low 128 bits of a product."""
     crossed = _plus(make("wrapping_mul", a.high, b.low), make("wrapping_mul", a.low, b.high))
     return Pair(_plus(make("umul_hi", a.low, b.low), crossed), make("wrapping_mul", a.low, b.low))
 
 
+def upper_product(a: Pair, b: Pair) -> Pair:
+    """Of a product of 256 bits, the factors counting as unsigned, the upper 128."""
+    first = make("umul_hi", a.low, b.low)
+    one, other = make("wrapping_mul", a.low, b.high), make("wrapping_mul", a.high, b.low)
+    part = make("wrapping_add", first, one)
+    carries = [make("ult", part, one), make("ult", make("wrapping_add", part, other), other)]
+    rest = make("wrapping_add", *(make("bool_to_int", carry) for carry in carries))
+    found = product_of_unsigned(a.high, b.high)
+    for word in (make("umul_hi", a.low, b.high), make("umul_hi", a.high, b.low), rest):
+        found = total(Pair(_ZERO, word), found)
+    return found
+
+
 def quotient(a: Pair, divisor: int) -> Pair:
-    """Floor of a / divisor, a power of two or below 2^31."""
-    if not divisor & (divisor - 1):
-        return shifted_right(a, divisor.bit_length() - 1)
-    (first, second, third, fourth), _ = _long_division(a, divisor)
-    high = _plus(_shl(first, _HALF), second)
-    return Pair(high, _joined(_shl(third, _HALF), fourth))
+    """Floor of a / divisor, any but 0 of less than 128 bits: a product with the reciprocal, rounded up.
+
+    Granlund and Montgomery, Division by invariant integers using multiplication, PLDI 1994, theorem 4.2: exact for
+    numbers of 127 bits, which the bits of a negative one are when turned; floor(a / d) is then ~floor(~a / d).
+    """
+    if divisor < 0:
+        return quotient(negative(a), -divisor)
+    bits = (divisor - 1).bit_length()
+    if divisor == 1 << bits:
+        return shifted_right(a, bits)
+    sign = make("ashr", a.high, const(63))
+    turned = bitwise("xor")(a, Pair(sign, sign))
+    found = upper_product(turned, of_constant((1 << 127 + bits) // divisor + 1))
+    return bitwise("xor")(shifted_right(found, bits - 1), Pair(sign, sign))
 
 
 def modulo(a: Pair, divisor: int) -> Pair:
     """What floor division by it leaves."""
+    if divisor < 0:
+        return negative(modulo(negative(a), -divisor))
     if not divisor & (divisor - 1):
         return bitwise("and")(a, of_constant(divisor - 1))
-    return Pair(_ZERO, remainder(a, divisor))
+    if divisor < LIMB:
+        return Pair(_ZERO, remainder(a, divisor))
+    rest = difference(a, product(quotient(a, divisor), of_constant(divisor)))
+    return rest if divisor >> 63 else Pair(_ZERO, rest.low)
 
 
 def remainder(a: Pair, divisor: int) -> Expr:
-    """The same for divisors below 2^31, as an int64."""
-    return _long_division(a, divisor)[1]
-
-
-def _long_division(a: Pair, divisor: int) -> tuple[tuple[Expr, Expr, Expr, Expr], Expr]:
-    """Digits of 32 bits, of which the first has the sign, and the remainder (Knuth, TAOCP 2, 4.3.1, exercise 16)."""
-    half, mask, by = const(_HALF), const(_MASK32), const(divisor)
-    top = make("ashr", a.high, half)
-    digits, rest = [make("floordiv", top, by)], make("mod", top, by)
+    """The same for divisors from 1 to 2^31 - 1, as an int64: digit by digit, which is sooner done."""
+    half, mask, by = const(32), const((1 << 32) - 1), const(divisor)
+    rest = make("mod", make("ashr", a.high, half), by)
     for digit in (make("and", a.high, mask), make("lshr", a.low, half), make("and", a.low, mask)):
         # The digit's range is known to inference only if it is masked.
-        part = make("add", make("mul", rest, const(1 << _HALF)), make("and", digit, mask))
-        digits.append(make("floordiv", part, by))
-        rest = make("mod", part, by)
-    first, second, third, fourth = digits
-    return (first, second, third, fourth), rest
+        rest = make("mod", make("add", make("mul", rest, const(1 << 32)), make("and", digit, mask)), by)
+    return rest
+
+
+def divided(a: Pair, b: Pair) -> tuple[Pair, Pair]:
+    """Floor of a / b and what it leaves, for a b that is not 0, of less than 128 bits both.
+
+    The quotient of the magnitudes is estimated in float64, from below, and so is what is left of it: each step leaves
+    less than 2^-46 of it and 1, so that after three of them it is at most one too small.
+    """
+    divisor, rest, found = absolute(b), absolute(a), Pair(_ZERO, _ZERO)
+    size = magnitude(divisor)
+    size = make("select", make("gt", size, const(0.0)), size, const(1.0))  # where it is 0 nobody looks
+    for _ in range(3):
+        step = _of_float(make("mul", make("fdiv", magnitude(rest), size), const(1 - 2.0**-48)))
+        found, rest = total(found, step), difference(rest, product(divisor, step))
+    one_more = compared("ge", rest, divisor)
+    found = total(found, Pair(_ZERO, make("bool_to_int", one_more)))
+    rest = chosen(one_more, difference(rest, divisor), rest)
+    opposed = make("lt", make("xor", a.high, b.high), _ZERO)
+    exact = compared("eq", rest, Pair(_ZERO, _ZERO))
+    found = chosen(opposed, chosen(exact, negative(found), inverted(found)), found)
+    rest = chosen(make("and", opposed, make("not", exact)), difference(divisor, rest), rest)
+    return found, chosen(make("lt", b.high, _ZERO), negative(rest), rest)
+
+
+def _of_float(value: Expr) -> Pair:
+    """A float64 from 0 to 2^127, cut off."""
+    high = make("float_to_uint", make("mul", value, const(2.0**-64)))
+    above = make("mul", make("uint_to_float", high), const(2.0**64))
+    return Pair(high, make("float_to_uint", make("sub", value, above)))
 
 
 def to_float(a: Pair) -> Expr:

@@ -26,7 +26,10 @@ from hastega_magic.records import changed
 
 @dataclass(frozen=True)
 class State:
-    """What the passes hand on: the statements, then the loop, its variants, and the kernel of one variant."""
+    """What the passes hand on: the statements, then the loop, its variants, and the kernel of one variant.
+
+    `plain` and `form`: of a loop whose integers leave 64 bits, as in `beyond.Widened`.
+    """
 
     pipelines: tuple[Pipeline, ...]
     tables: tuple[Table, ...]
@@ -39,6 +42,7 @@ class State:
     fused: Fused | None = None
     found: Inference | None = None
     plain: Fused | None = None
+    form: str = ""
     variants: Variants | None = None
     variant: int = 0
     kernel: Kernel | None = None
@@ -91,12 +95,14 @@ def _widen(state: State) -> State:
     if state.mode != "exact":
         return state
     loop = state.loop
-    found, plain = beyond.widened(loop, state.leaves, state.inferred)
+    made = beyond.widened(loop, state.leaves, state.inferred)
+    found = made.loop
     if found is loop:
         return state
     ranges = inference(found.roots(), state.leaves).ranges
     origins = moved(loop.origins, _parts(loop, found), found.roots())
-    return replace(state, fused=replace(found, ranges=ranges, origins=origins), plain=plain)
+    fused = replace(found, ranges=ranges, origins=origins)
+    return replace(state, fused=fused, plain=made.plain, form=made.form)
 
 
 def _parts(loop: Fused, found: Fused) -> Iterator[tuple[Expr, Expr]]:

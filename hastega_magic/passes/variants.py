@@ -18,6 +18,7 @@ from hastega_magic.ir.fused import Fused
 from hastega_magic.ir.kernel import TROUBLE, VIOLATED, Assume
 from hastega_magic.ir.loop import everything, iteration, loops_in
 from hastega_magic.ir.schedule import BLOCK
+from hastega_magic.ops import OPS
 from hastega_magic.ops.integer_division import EXACT
 from hastega_magic.passes.guard import Variant, guarded
 from hastega_magic.passes.infer import Leaves, inference
@@ -28,19 +29,24 @@ from hastega_magic.types import INT
 
 @dataclass(frozen=True)
 class Variants:
-    """The loop's bodies, the cheapest first. `proved`: no integer can overflow, whatever the data.
+    """The loop's bodies, the cheapest first. `fits`: no int64 can overflow, whatever the data.
 
     `ordered`: the last body computes floats in another order than the others, and is there for data that need it.
     """
 
     bodies: tuple[Variant, ...]
-    proved: bool
+    fits: bool
     ordered: bool = False
 
     @property
-    def guarded(self) -> bool:
-        """Whether some body checks its integers at run time."""
-        return not self.proved
+    def proved(self) -> bool:
+        """Whether no integer needs a check at run time."""
+        return self.fits and not any(map(is_held, self.bodies))
+
+
+def is_held(body: Variant) -> bool:
+    """Whether the body checks at run time that pairs of words hold its integers."""
+    return any(guard.reason == OPS["held128"].reason for guard in body.guards)
 
 
 def variants(fused: Fused, leaves: Leaves, mode: str) -> Variants:

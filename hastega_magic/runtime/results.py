@@ -49,14 +49,14 @@ def _sum_of_few(rows: list[list[int]], weights: Sequence[int]) -> int:
     return sum(weight * each for weight, each in zip(weights or (1,), sums, strict=True))
 
 
-def _paired_words(partials: AnyArray) -> list[int]:
-    """Integers of (excess, low) words."""
+def integers(partials: AnyArray) -> list[int]:
+    """Those of (excess, low) words, two columns."""
     return [(excess << 64) + low for excess, low in partials.tolist()]
 
 
 def _exact_product(partials: AnyArray) -> int:
     """Of (excess, low) words."""
-    values = _paired_words(partials[(partials[:, 0] != 0) | (partials[:, 1] != 1)])
+    values = integers(partials[(partials[:, 0] != 0) | (partials[:, 1] != 1)])
     while len(values) > 1:  # balanced, so that large factors meet late
         pairs = zip(values[::2], values[1::2], strict=False)
         values = [a * b for a, b in pairs] + ([values[-1]] if len(values) % 2 else [])
@@ -130,7 +130,7 @@ def fold(
             if not count:
                 return min(_EMPTY) if least else max(_EMPTY)
             if weights:
-                return (min if least else max)(_paired_words(partials[counts > 0]))
+                return (min if least else max)(integers(partials[counts > 0]))
             live = partials[:, 0][counts > 0]
             best = live.min() if least else live.max()
             return float(best) if floats else bool(best) if type_ is BOOL else int(best)

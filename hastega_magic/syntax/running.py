@@ -22,7 +22,6 @@ from hastega_magic.ir.expr import (
     substitute,
 )
 from hastega_magic.ir.pipeline import Fn, Sink, Source, Stage
-from hastega_magic.ir.sinks import NEUTRAL
 from hastega_magic.syntax import mixed
 from hastega_magic.syntax.cell import StageSite
 from hastega_magic.syntax.functions import name_of
@@ -39,9 +38,7 @@ def reduce(loop: Loop, site: StageSite, given: Mapping[str, Any]) -> None:
         pair = (leaf("param", INT, 0), leaf("param", INT, 1))
         fn = lower(given["f"], pair, loop.env, pair)
         if isinstance(fn.result, Expr) and not fn.effects:
-            kind = _ASSOCIATIVE.get(fn.result)
-            if kind is None and "init" in given:
-                kind = _of_terms(loop, site, fn.result)
+            kind = _ASSOCIATIVE.get(fn.result) or _of_terms(loop, site, fn.result, "init" in given)
     if kind is None:
         _running(loop, site, given, "fold")
         return
@@ -49,19 +46,30 @@ def reduce(loop: Loop, site: StageSite, given: Mapping[str, Any]) -> None:
     loop.initial = (given["init"],) if "init" in given else ()
 
 
-def _of_terms(loop: Loop, site: StageSite, graph: Expr) -> str | None:
-    """`a + g(x)` or `a - g(x)` from a number on: terms that are added in any order. None for other functions."""
+def _of_terms(loop: Loop, site: StageSite, graph: Expr, begun: bool) -> str | None:
+    """`a + g(x)`, `a - g(x)`, `max(a, g(x))`: terms that are combined in any order. None for other functions.
+
+    `begun`: from a number on; else the first element is no term, but taken as it is.
+    """
     total, element = leaf("param", INT, 0), leaf("param", INT, 1)
     if graph.op == "sub" and graph.args[0] is total:
         graph = make("add", total, make("neg", graph.args[1]))
-    if graph.op not in NEUTRAL or graph.type is not INT or total not in graph.args:
+    operands = graph.args[0].args if graph.op == "select" else graph.args
+    terms = [each for each in operands if each is not total]
+    if len(terms) != 1 or len(operands) != 2 or terms[0].type is not INT or total in postorder(terms):
         return None
-    term = graph.args[1] if graph.args[0] is total else graph.args[0]
-    if term.type is not INT or total in postorder([term]):
+    (term,) = terms
+    kind = _ASSOCIATIVE.get(rewrite([graph], lambda node: element if node is term else node)[graph])
+    if kind is None or (loop.filtered and not begun):
         return None
-    mapped = Fn(loop.element, substitute(term, {element: total}), (), site.text, site.span)
-    loop.add(Stage("map", site.text, site.span, mapped), INT)
-    return graph.op
+    if begun:
+        result = substitute(term, {element: total})
+    else:
+        loop.needs_position()
+        loop.add(Stage("enumerate", site.text, site.span), (INT, INT))
+        result = make("select", make("eq", total, const(0)), element, term)
+    loop.add(Stage("map", site.text, site.span, Fn(loop.element, result, (), site.text, site.span)), INT)
+    return kind
 
 
 def scan(loop: Loop, site: StageSite, given: Mapping[str, Any]) -> None:

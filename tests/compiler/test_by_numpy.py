@@ -38,6 +38,14 @@ CELLS = [
 ]
 
 
+DECIDED = [
+    "range(688782, 3550292585000, 39457090000) |> map(lambda x: x * (2**31 - 1) < x) |> any",
+    "range(688782, 3550292585000, 39457090000) |> filter(lambda x: x * (2**31 - 1) > x) |> count",
+    "range(688782, 3550292585000, 39457090000) |> map(lambda x: x * (2**31 - 1) < x) |> to_list",
+]
+"""Comparisons that ranges decide, of products that no int64 holds."""
+
+
 def ran(cell, **options):
     """The value, or what was raised; and whether there was a warning."""
     session = Session(dict(NAMES))
@@ -57,6 +65,13 @@ def test_as_the_compiled_loop(mode):
         assert (cell, *found[:2]) == (cell, *wanted[:2])
         if mode == "exact" and "sum" not in cell:  # what is summed needs no 128 bits there
             assert (cell, found[2]) == (cell, wanted[2])
+
+
+@pytest.mark.parametrize("mode", ["exact", "checked"])
+@pytest.mark.parametrize("cell", DECIDED)
+def test_numpy_computes_what_ranges_have_decided(cell, mode):
+    found, wanted = (ran(cell, on=on, int_mode=mode) for on in ("numpy", "simd"))
+    assert found[:2] == wanted[:2]
 
 
 def test_it_is_numpy_that_computed():

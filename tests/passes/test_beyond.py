@@ -36,6 +36,13 @@ CELLS = (
     "xs |> map(lambda x: (x * x + 3 * x - 1) % 1000000007) |> sum",
     "xs |> map(lambda x: x * x // 1000) |> sum",
     "xs |> map(lambda x: x * x // 2**40) |> max",
+    "xs |> map(lambda x: x * x // 10**18) |> sum",
+    "xs |> map(lambda x: x * x % (10**18 + 9)) |> max",
+    "xs |> map(lambda x: x * x // (3 - 2**64)) |> min",
+    "xs |> map(lambda x: x * x % -(10**25)) |> min",
+    "xs |> map(lambda x: x % 10**20) |> max",
+    "xs |> map(lambda x: x * -5 // -(10**9) % 2**33) |> sum",
+    "xs |> map(lambda x: divmod(x * 10, -(2**62)) > (0, -5)) |> any",
     "xs |> map(lambda x: x * -x >> 70) |> min",
     "xs |> map(lambda x: x * x) |> max",
     "xs |> map(lambda x: x * x) |> min",
@@ -48,9 +55,18 @@ CELLS = (
     "xs |> map(lambda x: (x * x).bit_length()) |> sum",
     "xs |> map(lambda x: (x * 6364136223846793005 + 1442695040888963407) % 2**64 >> 33) |> sum",
     "xs |> map(lambda x: min(x * 3, 2**63) - max(x * 5, -(2**64))) |> sum",
+    "xs |> map(lambda x: x * 4) |> argmax",
+    "xs |> map(lambda x: x * -x) |> argmin",
+    "xs |> map(lambda x: x // 2**62 * 2**70) |> argmax",
+    "us |> argmin",
     "xs |> map(lambda x: x * 4) |> reduce(max)",
     "xs |> map(lambda x: x * 4) |> reduce(min, -(10**30))",
     "xs |> map(lambda x: divmod(x * x, 1000)[1]) |> sum",
+    "xs |> zip(us) |> filter(lambda x, u: u) |> map(lambda x, u: x * x // u) |> max",
+    "xs |> zip(us) |> map(lambda x, u: x * 3 % (u + 1)) |> max",
+    "xs |> zip(sm) |> map(lambda x, y: x * x // y if y else x) |> min",
+    "sm |> zip(xs) |> filter(lambda y, x: y != 0 and x * x % y == 1) |> count",
+    "xs |> zip(us) |> map(lambda x, u: divmod(u * 7, x | 1)[1]) |> sum",
     "us |> map(lambda u: u ^ -1) |> sum",
     "us |> map(lambda u: u + 1) |> max",
     "us |> map(lambda u: u % 10) |> sum",
@@ -91,6 +107,8 @@ def test_no_element_needs_python(cell, on):
     "cell",
     [
         "xs |> map(lambda x: x ** 3) |> max",
+        "xs |> map(lambda x: x ** 3) |> argmin",
+        "xs |> map(lambda x: x * x // 2 ** 125 * x) |> argmax",
         "xs |> map(lambda x: x ** 5 % 11) |> sum",
         "xs |> map(lambda x: x * 10**30 * 7) |> filter(lambda x: x > 0) |> count",
         "xs |> map(lambda x: x * x) |> to_list",
@@ -157,6 +175,27 @@ def test_a_running_value_may_begin_beyond_64_bits(function, start):
     assert found.tolist() == expected
 
 
+@pytest.mark.parametrize("on", ["simd", "parallel"])
+def test_pairs_are_not_divided_by_zero(on):
+    names: dict[str, object] = {"xs": np.array([2**62, 5, 2**62]), "ys": np.array([3, 0, 0])}
+    for expression in ("x * x // y", "x * x % y", "x * 4 // (y * 2**63)"):
+        with pytest.raises(ZeroDivisionError) as raised:
+            value_on(f"xs |> zip(ys) |> map(lambda x, y: {expression}) |> max", on, names)
+        assert any("element 1 of" in note for note in raised.value.__notes__)
+        cell = f"xs |> zip(ys) |> map(lambda x, y: {expression} if y else -7) |> min"
+        assert value_on(cell, on, names) == -7
+        assert value_on(f"xs |> zip(ys) |> map(lambda x, y: y and {expression}) |> min", on, names) == 0
+
+
+def test_one_check_of_a_division_costs_less_than_pairs():
+    session = Session(dict(NAMES), Options(on="simd", threads=2, baseline=False))
+    session.run_cell("t = xs |> zip(sm) |> filter(lambda x, y: y) |> map(lambda x, y: x // y) |> sum")
+    assert session.last_report is not None
+    (pipeline,) = session.last_report.to_dict()["pipelines"]
+    assert "fdiv" not in pipeline["code"]["fused"]
+    assert "umul_hi" not in pipeline["code"]["fused"]
+
+
 def test_checked_integers_stay_errors():
     session = Session(dict(NAMES), Options(on="simd", int_mode="checked", baseline=False, quiet=True))
     with pytest.raises(OverflowError):
@@ -168,13 +207,15 @@ CONSTANTS = st.sampled_from(
 ).map(str)
 
 
+DIVIDING = [1, 3, 7, -7, 10, 64, 1000, 10**9 + 7, 2**31 - 1, 2**32, 10**12, 2**64, -(10**19), 3**50]
+
+
 def _grown(smaller: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
     return st.one_of(
         st.builds("({} {} {})".format, smaller, st.sampled_from("+-***&|^"), smaller),
-        st.builds(
-            "({} % {})".format, smaller, st.sampled_from([1, 7, 64, 10**9 + 7, 2**31 - 1, 2**32, 2**64])
-        ),
-        st.builds("({} // {})".format, smaller, st.sampled_from([3, 7, 10, 64, 1000, 2**31 - 1, 2**32])),
+        st.builds("({} % {})".format, smaller, st.sampled_from(DIVIDING)),
+        st.builds("({} // {})".format, smaller, st.sampled_from(DIVIDING)),
+        st.builds("({} {} ({} | 1))".format, smaller, st.sampled_from(["//", "%"]), smaller),
         st.builds(
             "({} {} {})".format,
             smaller, st.sampled_from([">>", "<<"]), st.sampled_from([0, 1, 5, 31, 63, 64, 65, 100]),
@@ -198,13 +239,14 @@ INTS = st.one_of(
 @given(
     EXPRESSIONS,
     st.lists(st.tuples(INTS, INTS), min_size=1, max_size=20),
-    st.sampled_from(["sum", "max", "min", "count", "any", "to_list"]),
+    st.sampled_from(["sum", "max", "min", "argmin", "argmax", "count", "any", "to_list"]),
 )
 def test_any_expression(expression, pairs, sink):
     function = eval(f"lambda x, y: {expression}")
     values = [function(x, y) for x, y in pairs]
     expected = {
         "sum": sum, "max": max, "min": min, "any": any, "to_list": list, "count": lambda v: sum(e > 5 for e in v),
+        "argmin": lambda v: v.index(min(v)), "argmax": lambda v: v.index(max(v)),
     }[sink](values)  # fmt: skip
     names: dict[str, object] = {"xs": np.array([x for x, _ in pairs]), "ys": np.array([y for _, y in pairs])}
     kept = " |> filter(lambda e: e > 5)" if sink == "count" else ""
@@ -215,37 +257,18 @@ def test_any_expression(expression, pairs, sink):
     assert type(found) is type(expected)
 
 
+@pytest.mark.parametrize("on", ["simd", "parallel"])
+def test_the_place_of_an_extreme_in_one_run_of_many(on):
+    names: dict[str, object] = {"xs": np.resize(WIDE, 60_000)}
+    session = Session(names, Options(on=on, threads=2, baseline=False, quiet=True))
+    session.run_cell(
+        "t = []\nfor k in range(-4, 9):\n    t.append(xs |> map(lambda x: x * (k * 4 + 1)) |> argmax)"
+    )
+    values = [int(x) for x in WIDE]
+    lowest, highest = values.index(min(values)), values.index(max(values))
+    assert session.namespace["t"] == [lowest if k < 0 else highest for k in range(-4, 9)]
+
+
 def test_the_reduction_of_a_reduction():
     found = value_on("xs |> map(lambda x: x * 3) |> reduce(lambda a, b: a if a > b else b)", "simd")
     assert found == functools.reduce(max, (int(x) * 3 for x in WIDE))
-
-
-@pytest.mark.parametrize(
-    ("function", "init"),
-    [
-        ("lambda a, x: a + x * 2", "0"),
-        ("lambda a, x: x * x + a", "7"),
-        ("lambda a, x: a - x * 3", "2**70"),
-        ("lambda a, x: a ^ (x >> 3)", "5"),
-        ("lambda a, x: a & (x | 7)", "-1"),
-        ("lambda a, x: a | x % 8", "0"),
-        ("lambda a, x: a * (2 - x % 2)", "3"),
-    ],
-)
-def test_a_reduction_of_terms(function, init):
-    cell = f"xs |> filter(lambda x: x % 100 == 1) |> reduce({function}, {init})"
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", IntegerOverflowWarning)
-        assert value_on(cell, "simd") == python_value(cell)
-
-
-@pytest.mark.parametrize("function", ["lambda a, x: a + x ** 9", "lambda a, x: a - 10 // (x % 50 - 3)"])
-def test_a_reduction_of_terms_that_python_has_to_help_with(function):
-    cell = f"xs |> reduce({function}, 1)"
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", IntegerOverflowWarning)
-        if "//" not in function:
-            assert value_on(cell, "simd") == python_value(cell)
-            return
-        with pytest.raises(ZeroDivisionError):
-            value_on(cell, "simd")

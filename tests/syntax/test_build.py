@@ -179,7 +179,10 @@ class TestReduce:
     @pytest.mark.parametrize(
         ("text", "kind", "types"),
         [
-            ("range(5) |> reduce(lambda a, b: a - b)", "fold", ("int", "int", None)),
+            ("range(5) |> reduce(lambda a, b: b - a)", "fold", ("int", "int", None)),
+            ("range(5) |> filter(_ > 1) |> reduce(lambda a, b: a - b)", "fold", ("int", "int", None)),
+            ("range(5) |> reduce(lambda a, b: max(a, a * b))", "fold", ("int", "int", None)),
+            ("range(5) |> reduce(lambda a, b: a if a > b * 2 else b * 3, 1)", "fold", ("int", "int", "int")),
             ("range(5) |> reduce(lambda a, b: a * b % 7, 3)", "fold", ("int", "int", "int")),
             ("np.ones(3) |> reduce(operator.add)", "fold", ("float64", "float64", None)),
             ("range(5) |> reduce(operator.add, 0.5)", "fold", ("float", "int", "float")),

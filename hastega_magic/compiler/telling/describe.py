@@ -19,6 +19,7 @@ from hastega_magic.ir.expr import Expr, postorder
 from hastega_magic.ir.fused import is_product
 from hastega_magic.ir.pipeline import RUNNING_SINKS
 from hastega_magic.ir.schedule import BLOCK
+from hastega_magic.passes.variants import is_held
 from hastega_magic.report import units
 from hastega_magic.runtime.buffers import fresh_bytes
 from hastega_magic.trace import Trace
@@ -63,7 +64,7 @@ def describe_loop(
         "int",
         mode=options.int_mode,
         proved=variants.proved and not products and options.int_mode != "wrap",
-        guarded=variants.guarded or bool(products),
+        guarded=not variants.proved or bool(products),
         fell_back=execution.fell_back,
     )
     if found.cost:
@@ -137,28 +138,36 @@ def describe_barrier(stage: str, reason: Reason, trace: Trace, mode: str = "exac
     trace.add("barrier", stage=stage, reason=text, span=reason.span.to_list())
 
 
+_FITTING = {
+    "": "with these sources, no intermediate value leaves 64 bits",
+    "parts": "sums whose elements may leave 64 bits are made of parts that do not, so that they are exact",
+    "pairs": "values need up to 128 bits, and are kept in two 64-bit words, which none can leave",
+    "remainders": "remainders are made of smaller ones, so that no value on the way leaves 64 bits",
+}
+"""How the integers of a loop are proved to fit, by the form that they have been given."""
+
+
 def _why(execution: Execution, options: Options) -> list[str]:
     variants = execution.compiled.variants
+    body = variants.bodies[execution.compiled.first]
     sentences = running.told(execution.fused.outputs)
     if not any(node.type is INT and node.args for node in postorder(execution.compiled.fused.roots())):
         pass  # nothing is computed with integers
     elif options.int_mode == "wrap":
         sentences.append("Integers wrap around at 64 bits, as asked for with --int wrap.")
-    elif variants.proved and any(each.weights for each in execution.compiled.fused.outputs):
-        sentences.append(
-            "Integers proved to fit: sums whose elements may leave 64 bits are made of parts that do not, so that they "
-            "are exact."
-        )
     elif variants.proved:
-        sentences.append("Integers proved to fit: with these sources, no intermediate value leaves 64 bits.")
-    elif variants.bodies[execution.compiled.first].assumes:
-        assumed = "; ".join(
-            f"{_leaf(each.load, execution)} in {each.interval}"
-            for each in variants.bodies[execution.compiled.first].assumes
-        )
+        sentences.append(f"Integers proved to fit: {_FITTING[execution.compiled.state.form]}.")
+    elif body.assumes and not is_held(body):
+        assumed = "; ".join(f"{_leaf(each.load, execution)} in {each.interval}" for each in body.assumes)
         sentences.append(
-            f"Integers guarded at the source: where {assumed}, nothing can overflow; "
-            "other blocks check every operation."
+            f"Integers guarded at the source: where {assumed}, nothing can overflow; other blocks "
+            + ("keep values in two 64-bit words, and check those that may leave these." if variants.fits
+               else "check every operation.")
+        )  # fmt: skip
+    elif variants.fits:
+        sentences.append(
+            "Integers guarded: values that may need more than 64 bits are kept in two 64-bit words, and those that may "
+            "leave these are checked."
         )
     else:
         sentences.append("Integers guarded: every operation that could leave 64 bits is checked.")
@@ -166,7 +175,7 @@ def _why(execution: Execution, options: Options) -> list[str]:
         sentences.append(
             "Integers are multiplied in 128 bits: a block whose product needs more is multiplied by Python, exactly."
         )
-    checks = sorted({guard.reason for guard in variants.bodies[execution.compiled.first].guards})
+    checks = sorted({guard.reason for guard in body.guards})
     if checks:
         sentences.append(
             f"Checked for each element: {', '.join(checks)}; Python evaluates a block where that holds."
