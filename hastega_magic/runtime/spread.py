@@ -18,6 +18,7 @@ from hastega_magic.ir import abi
 from hastega_magic.ir.kernel import Kernel
 from hastega_magic.ir.schedule import BLOCK
 from hastega_magic.runtime import threads
+from hastega_magic.runtime.addresses import address_of
 from hastega_magic.runtime.cpu import Program
 from hastega_magic.runtime.launch import LoopResult, room
 from hastega_magic.runtime.sources import AnyArray, Column, TableColumn
@@ -66,11 +67,11 @@ class Spread:
         count = min(self._threads, blocks)
         words[self._first_source : self._first_source + len(operands)] = operands
         words[abi.LENGTH], words[abi.BLOCKS], words[abi.HANDED] = length, blocks, plan.handed(blocks, count)
-        words[abi.STATUS], words[abi.COUNTS] = result.status.ctypes.data, result.kept.ctypes.data
+        words[abi.STATUS], words[abi.COUNTS] = address_of(result.status), address_of(result.kept)
         for number, array in enumerate(result.arrays):
-            words[plan.store(number)] = array.ctypes.data
+            words[plan.store(number)] = address_of(array)
         for number, partial in enumerate(result.partials):
-            words[plan.fold(number)] = partial.ctypes.data
+            words[plan.fold(number)] = address_of(partial)
         shared[:] = 0
 
         def task(number: int) -> None:

@@ -34,6 +34,8 @@ def compare(
     All of it takes about a second, or the `spent` seconds of the cell itself if these are more. `remembered`: those
     of the cell's earlier runs.
     """
+    if not options.baseline and not options.compare:
+        return
     measured = [outcome for outcome in outcomes if outcome.whole]
     if options.compare:
         text = f"Not compared with {', '.join(options.compare)}: Python computed a part of it."

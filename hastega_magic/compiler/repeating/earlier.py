@@ -32,6 +32,10 @@ class _Known:
     alike: Alike | None
     misses: int = 0
 
+    def missed(self) -> None:
+        """This run is another: what it leaves may be kept in place of this."""
+        self.alike, self.misses = None, self.misses + 1
+
 
 @dataclass
 class Earlier:
@@ -42,33 +46,32 @@ class Earlier:
     def group(self, bound: Bound, options: Options, filename: str) -> Group | None:
         """The statement as a group of its own, with its compiled loop; None where it has to be looked at."""
         known = self._known.get(bound.site.id)
-        if known is None or known.alike is None or known.options != options or bound.varying:
+        if known is None or known.alike is None or bound.varying:
             return None
-        if not still_cached(known.alike.execution.compiled):
-            known.alike = None
-            return None
+        other = known.options is not options and known.options != options
+        if other or not still_cached(known.alike.execution.compiled):
+            return known.missed()
         displays = [(stage.callee, stage.args, stage.kwargs) for stage in bound.stages]
         workspace = Workspace(filename)
         try:
             operands, _, _ = known.alike.fitting(bound.source, displays)
             loop, fused = known.alike.over(operands, bound, workspace)
         except (Again, NullsError):
-            known.misses += 1
-            known.alike = None
-            return None
+            return known.missed()
         known.misses = 0
         return Group(workspace, [loop], (known.alike.execution.compiled, fused))
 
     def learn(self, outcome: Outcome, options: Options) -> None:
         """Keep what decides whether the loop of this outcome fits again, if it was one over arrays and ranges."""
+        bound = outcome.bounds[0]
+        known = self._known.get(bound.site.id)
+        if known is not None and (known.alike is not None or known.misses >= _MISSES):
+            return
         if len(outcome.bounds) != 1 or not options.fuse or options.on == "all":
             return
-        (bound,) = outcome.bounds
         if bound.source is None:  # the result of a statement of its group
             return
         known = self._known.setdefault(bound.site.id, _Known(options, None))
-        if known.alike is not None or known.misses >= _MISSES:
-            return
         found = None if bound.varying else alike(bound, outcome)
         if found is not None and _keepable(found):
             known.options, known.alike = options, found
