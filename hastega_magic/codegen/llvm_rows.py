@@ -74,7 +74,8 @@ class Rows:
         """A vector of whole rows, each element with those before it in its row; `powers`: of another factor."""
         powers = self.powers if powers is None else powers
         w, type_ = self.frame.writer, f"<{lanes} x {self.element}>"
-        start = splat(self.element, self.neutral)
+        start = self.frame.zeros.get(type_, "") if powers else ""
+        start = start or splat(self.element, self.neutral)
         for apart in (1, 2, 4):
             numbers = (lanes if lane % ROW < apart else lane - apart for lane in range(lanes))
             order = ", ".join(f"i32 {number}" for number in numbers)
@@ -149,7 +150,7 @@ class Rows:
         where = self._total(f"%{loop}.j")
         lasts = w.let(f"load {self.row}, ptr {where}, align {self.size}")
         order = ", ".join(f"i32 {ROW if lane == 0 else lane - 1}" for lane in range(ROW))
-        zero = splat(self.element, literal(0.0, self.store.value.type))
+        zero = self.frame.zeros.get(self.row) or splat(self.element, literal(0.0, self.store.value.type))
         moved = w.let(f"shufflevector {self.row} {lasts}, {self.row} {zero}, <{ROW} x i32> <{order}>")
         value = w.let(f"load {self.element}, ptr {self._value(f'%{loop}.j')}, align {self.size}")
         scaled = w.let(
