@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pytest
 
+from hastega_magic.compiler.comparing.baselines import difference
 from hastega_magic.errors import CellSyntaxError
 from hastega_magic.session import Options, Session
 
@@ -181,3 +182,15 @@ def test_a_filter_that_turns_out_to_keep_everything(kind, condition):
     session.run_cell(f"ys = xs |> filter(lambda x: {condition})\nzs = [x for x in xs if {condition}]")
     assert np.array_equal(session.namespace["ys"], xs)
     assert session.namespace["zs"] == list(xs)
+
+
+@pytest.mark.parametrize("sink", ["sum", "mean", "var", "std", "cumsum", "map(_ * 2) |> sum", "max"])
+def test_sums_of_float32_are_equal_up_to_its_own_roundings(sink):
+    """Python adds float32 one after the other; extremes are equal to the bit, and a wrong sum is none."""
+    xs = np.random.default_rng(5).random(50_000).astype(np.float32)
+    report = Session({"xs": xs}, Options(on="simd")).run_cell(f"xs |> {sink}").report
+    notes = {each.backend: each.note for each in report.pipelines[0].baselines}
+    assert notes.keys() == {"python", "numpy"}
+    for note in notes.values():
+        assert note == "" if sink == "max" else re.match(r"equal to \de-0[5-9]|equal to \de-1|$", note)
+    assert difference(1.0, 1.02, tolerance=1e-2) is None

@@ -22,8 +22,9 @@ from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import HastegaError
 from hastega_magic.ir.affine import in_blocks
-from hastega_magic.ir.expr import postorder
-from hastega_magic.ir.fused import Fused
+from hastega_magic.ir.expr import flatten, postorder
+from hastega_magic.ir.fused import Fused, Output
+from hastega_magic.ir.sinks import EXTREMES
 from hastega_magic.ops import OPS
 from hastega_magic.progress import Task, task
 from hastega_magic.runtime import python
@@ -31,6 +32,7 @@ from hastega_magic.runtime.numpy import NoNumpyForm, run_fused_numpy
 from hastega_magic.runtime.sources import Column
 from hastega_magic.syntax.build import PLACED
 from hastega_magic.trace import Trace
+from hastega_magic.types import FLOAT32
 
 UNCOMPILED = ("python", "numpy")
 """Back ends that keep nothing from run to run."""
@@ -255,8 +257,8 @@ class Comparison:
             "approximate" in OPS[node.op].traits for node in postorder(self.fused.roots()) if node.op in OPS
         )
         running = any(in_blocks(output.sink, True) for output in self.fused.outputs)
-        for their, own in zip(theirs, ours, strict=True):
-            error = difference(own, their, approximate, running)
+        for their, own, output in zip(theirs, ours, self.fused.outputs, strict=True):
+            error = difference(own, their, approximate, running, tolerance_of(output, self.length))
             if error is None:
                 return False, "another result"
             worst = max(worst, error)
@@ -308,8 +310,18 @@ def _of_objects(own: list[Any], other: list[Any], approximate: bool) -> float | 
     return worst
 
 
-_TOLERANCE = 1e-9
+TOLERANCE = 1e-9
 """Relative difference up to which float reductions in another order count as equal."""
+
+_TOLERANCE_32 = 1e-2
+"""The same for float32 at most: Python adds one element after the other, and each time rounds to 24 bits."""
+
+
+def tolerance_of(output: Output, length: int) -> float:
+    """Of a reduction over so many elements; as many roundings of float32 may all go one way."""
+    if output.sink.kind in EXTREMES or all(part.type is not FLOAT32 for part in flatten(output.value)):
+        return TOLERANCE
+    return max(TOLERANCE, min(_TOLERANCE_32, length * 2.0**-24))
 
 
 def _largest(parts: Sequence[float | None]) -> float | None:
@@ -317,7 +329,9 @@ def _largest(parts: Sequence[float | None]) -> float | None:
     return None if None in parts else max(part for part in parts if part is not None)
 
 
-def difference(own: Any, other: Any, approximate: bool = False, running: bool = False) -> float | None:
+def difference(
+    own: Any, other: Any, approximate: bool = False, running: bool = False, tolerance: float = TOLERANCE
+) -> float | None:
     """0.0 if equal (NaN is NaN), the relative difference of float results within rounding, None if different.
 
     Elements of arrays have to be equal, unless an `approximate` operator (off by at most 1 ulp) took part, or they are
@@ -344,18 +358,19 @@ def difference(own: Any, other: Any, approximate: bool = False, running: bool = 
                 (np.real(mine), np.real(theirs)),
                 (np.imag(mine), np.imag(theirs)),
             ]
-            return _largest([difference(*pair, running=True) for pair in pairs])
+            return _largest([difference(*pair, running=True, tolerance=tolerance) for pair in pairs])
         if running and mine.dtype.kind == "f" and len(mine):
             most = float(np.max(np.abs(mine[np.isfinite(mine)]), initial=1e-300))
-            if not np.allclose(mine, theirs, rtol=_TOLERANCE, atol=_TOLERANCE * most, equal_nan=True):
+            if not np.allclose(mine, theirs, rtol=tolerance, atol=tolerance * most, equal_nan=True):
                 return None
             return float(np.nanmax(np.abs(mine - theirs))) / most
-        close = approximate and np.allclose(mine, theirs, rtol=_TOLERANCE, atol=0, equal_nan=True)
+        close = approximate and np.allclose(mine, theirs, rtol=TOLERANCE, atol=0, equal_nan=True)
         return float(np.nanmax(np.abs(mine - theirs) / np.maximum(np.abs(mine), 1e-300))) if close else None
     if isinstance(own, list):
         return _of_objects(cast("list[Any]", own), list(other), approximate)
     if isinstance(own, complex) or isinstance(other, complex):
-        return _largest([difference(getattr(own, each), getattr(other, each)) for each in ("real", "imag")])
+        parts = ((getattr(own, each), getattr(other, each)) for each in ("real", "imag"))
+        return _largest([difference(*pair, tolerance=tolerance) for pair in parts])
     if isinstance(own, float) or isinstance(other, float):
         a, b = float(own), float(other)
         if a == b or (math.isnan(a) and math.isnan(b)):
@@ -363,5 +378,5 @@ def difference(own: Any, other: Any, approximate: bool = False, running: bool = 
         error = (
             abs(a - b) / max(abs(a), abs(b), 1e-300) if math.isfinite(a) and math.isfinite(b) else math.inf
         )
-        return error if error <= _TOLERANCE else None
+        return error if error <= tolerance else None
     return 0.0 if own == other else None

@@ -13,7 +13,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from hastega_magic.compiler.comparing.baselines import Baseline, difference, rounded
+from hastega_magic.compiler.comparing.baselines import TOLERANCE, Baseline, difference, rounded, tolerance_of
 from hastega_magic.compiler.driver import Driver
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Outcome
@@ -72,7 +72,10 @@ class Prefix:
         except Exception as error:
             note = f"did not run: {type(error).__name__}: {error}".splitlines()[0]
             return Baseline(backend, 0.0, (0.0, 0.0), 0, False, False, note)
-        apart = difference(cast("list[object]", ours)[0] if size != length else ours, theirs[0], running=True)
+        own = cast("list[object]", ours)[0] if size != length else ours
+        execution = self.outcome.execution
+        allowed = TOLERANCE if execution is None else tolerance_of(execution.fused.outputs[-1], length)
+        apart = difference(own, theirs[0], running=True, tolerance=allowed)
         scaled = seconds * length / size if size else seconds
         note = "another result" if apart is None else rounded(apart, isinstance(theirs[0], np.ndarray))
         return Baseline(backend, scaled, (scaled, scaled), size, size < length, apart is not None, note)
