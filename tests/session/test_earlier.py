@@ -110,6 +110,44 @@ def test_what_functions_read_is_looked_at(built: list[str]) -> None:
         run(session, text)
 
 
+CALLED = """
+import functools
+def f(x, k=2, *, more=0): return x * k + more
+def g(x, k=2, *, more=0): return x + k - more
+p = functools.partial(f, k=3)
+"""
+
+
+@pytest.mark.parametrize("call", ["lambda x: f(x)", "lambda x: p(x)", "f", "p"])
+@pytest.mark.parametrize("place", ["cell", "loop"])
+def test_a_function_that_is_reloaded_in_place(call: str, place: str) -> None:
+    session = Session({"xs": np.arange(100)})
+    names = session.namespace
+    run(session, CALLED)
+    f, g, p = (names[name] for name in "fgp")
+    steps = [
+        lambda: None,
+        lambda: setattr(f, "__defaults__", (5,)),
+        lambda: setattr(f, "__kwdefaults__", {"more": 1}),
+        lambda: f.__kwdefaults__.update(more=4),
+        lambda: setattr(f, "__code__", g.__code__),
+        lambda: p.keywords.update(k=9),
+        lambda: None,
+    ]
+    names["found"] = []
+    names["steps"], names["expected"] = steps, lambda: sum(eval(call, names)(x) for x in range(100))
+    turn = f"found.append(((xs |> map({call}) |> sum), expected()))"
+    if place == "loop":
+        run(session, f"for step in steps:\n    step()\n    {turn}")
+    else:
+        for step in steps:
+            step()
+            run(session, f"t = xs |> map({call}) |> sum")
+            names["found"].append((names["t"], names["expected"]()))
+    assert len(names["found"]) == len(steps)
+    assert all(found == expected for found, expected in names["found"])
+
+
 def test_sources_that_are_one_object(built: list[str]) -> None:
     a, b = np.arange(50), np.arange(50) + 7
     session = Session({"xs": a, "ys": a})

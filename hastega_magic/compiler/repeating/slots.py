@@ -20,7 +20,8 @@ from hastega_magic.records import changed
 from hastega_magic.runtime.columnar import numbers
 from hastega_magic.runtime.lists import SHORT, WORTH, Intake, Reader, reader
 from hastega_magic.runtime.sources import AnyArray, Column
-from hastega_magic.syntax.captured import Free, Where
+from hastega_magic.syntax.around import Where
+from hastega_magic.syntax.captured import Free
 
 
 class Again(Exception):
@@ -168,14 +169,14 @@ def slots_of(
         else:
             owner[key] = number
     found: list[Slot | Number] = []
-    numbers = {id(each): (where, each) for where, each in outcome.workspace.parameters.items()}
+    numbers = {id(each): each for each in outcome.workspace.parameters}
     leaves = execution.compiled.state.leaves.sources
     for slot, source in enumerate(execution.fused.sources):
         key = source.kind, source.key
         if source.layout == "scalar" and source.key in numbers:
-            where, number = numbers[source.key]
+            number = numbers[source.key]
             room = (ctypes.c_int64 if isinstance(number.value, int) else ctypes.c_double)()
-            found.append(Number(where, number.interval, room))
+            found.append(Number(number.where, number.interval, room))
             continue
         if key not in owner or source.layout != "dense":
             return None
