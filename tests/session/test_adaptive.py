@@ -94,6 +94,41 @@ def test_a_changed_global_of_a_function_that_is_called(names):
         assert names["through"](1) == EXPECTED["through"](1, k)
 
 
+@pytest.mark.parametrize("again", ["cell", "loop", "function"])
+@pytest.mark.parametrize("size", [100, 70_000])
+@pytest.mark.parametrize(
+    "stage",
+    [
+        "scan(lambda a, x: a + x * k, 1)",
+        "scan(lambda a, x: max(a, x * k))",
+        "scan(lambda a, x: a * 0.5 + x * k, 0.0)",
+        "reduce(lambda a, x: (a * k + x) % 1000003, 7)",
+    ],
+)
+def test_running_values_know_the_number(names, same, stage, size, again):
+    names["zs"], names["t"] = range(size), []
+    session, values = Session(names, QUIET), [3, 3, 2, 5, 7]
+    turn = f"t.append((zs |> {stage}))"
+    if again == "loop":
+        session.run_cell(f"for k in {values}:\n    {turn}")
+    elif again == "function":
+        session.run_cell(f"def f(k):\n    {turn}")
+        for k in values:
+            names["f"](k)
+    else:
+        for k in values:
+            names["k"] = k
+            report = session.run_cell(f"u = zs |> {stage}\nt.append(u)").report
+            assert (report.pipelines[0].loops, report.pipelines[0].barriers) == (1, ())
+    found, names["t"] = names["t"], []
+    for k in values:
+        Session(names | {"k": k}, Options(on="python")).run_cell(turn)
+    assert same(
+        [list(map(float, x)) if hasattr(x, "__len__") else x for x in found],
+        [list(map(float, x)) if hasattr(x, "__len__") else x for x in names["t"]],
+    )
+
+
 FACTORS = """
 def times(k):
     return lambda x: x * k
