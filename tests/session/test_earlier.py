@@ -97,6 +97,30 @@ def test_a_range_that_leaves_what_was_proved() -> None:
         assert run(session, "t = xs |> map(_ ** 2) |> sum") == sum(x * x for x in range(n - 3, n))
 
 
+@pytest.mark.parametrize(
+    "stages",
+    [
+        "take(7)",
+        "map(_ + 1) |> take(5)",
+        "zip(xs) |> take(4) |> map(lambda x, y: x + y)",
+        "drop(2)",
+        "step(3)",
+        "reverse",
+        "window(3) |> map(sum)",
+        "chunk(3) |> map(sum)",
+        "take_while(_ < 5)",
+    ],
+)
+def test_sources_of_other_lengths(stages: str) -> None:
+    session = Session({})
+    run(session, f"def f(xs):\n    return xs |> {stages} |> to_list")
+    for length in (1, 2, 3, 6, 100, 4, 50):
+        session.namespace["xs"] = xs = np.arange(length)
+        found = run(session, f"t = xs |> {stages} |> to_list"), session.namespace["f"](xs)
+        python = Session({"xs": xs})
+        assert found == (run(python, f"t = xs |> {stages} |> to_list", Options(on="python")),) * 2
+
+
 def test_what_functions_read_is_looked_at(built: list[str]) -> None:
     session = Session({"xs": np.arange(100), "k": 2})
     text = "t = xs |> map(lambda x: f(x) + k) |> sum"
