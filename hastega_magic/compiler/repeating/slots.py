@@ -40,8 +40,8 @@ class Slot:
     """Of lists: native code that reads their elements, and looks at the types."""
     intake: Intake | None = None
     """Where they are read to."""
-    _last: Callable[[], object] = lambda: None
-    _words: tuple[int, int] = (0, 0)
+    _last: tuple[Callable[[], object], tuple[int, int]] = (lambda: None, (0, 0))
+    """The array that was seen last, and its words; one tuple, as several threads may come."""
 
     def length(self, data: Any) -> int:
         """The number of elements; Again if the object is of another kind."""
@@ -108,10 +108,11 @@ class Slot:
         if type(data) is range:
             return data.start, data.step
         if type(data) is np.ndarray:
-            if self._last() is not data:  # NumPy moves no array that somebody refers to
-                self._words = data.ctypes.data, data.strides[0]
-                self._last = weakref.ref(data)
-            return self._words
+            array, words = self._last
+            if array() is not data:  # NumPy moves no array that somebody refers to
+                words = data.ctypes.data, data.strides[0]
+                self._last = weakref.ref(data), words
+            return words
         assert self.source.storage is not None
         if self.reader is not None:
             array = np.empty(length, self.source.storage.name)
