@@ -21,7 +21,7 @@ from hastega_magic.compiler.statement import Bound
 from hastega_magic.compiler.telling import describe
 from hastega_magic.errors import CellSyntaxError, NotCompilable, Reason, UsageError
 from hastega_magic.report import Report, build_report
-from hastega_magic.syntax.captured import codes
+from hastega_magic.syntax.around import codes
 from hastega_magic.syntax.cell import RUN, Rewriter
 from hastega_magic.syntax.comprehension import TRY
 from hastega_magic.syntax.functions import definition_of, name_of

@@ -14,7 +14,8 @@ from hastega_magic.compiler.outcome import Outcome
 from hastega_magic.compiler.statement import Bound
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.records import changed
-from hastega_magic.syntax.captured import Number, Where, numbers_read, same_number
+from hastega_magic.syntax.around import Number, Where, same_number
+from hastega_magic.syntax.captured import numbers_read
 
 _STATEMENTS = 256
 """Statements that are remembered."""
@@ -27,7 +28,7 @@ class _Known:
     `constant`: it cannot be compiled without knowing them.
     """
 
-    numbers: Mapping[Where, Number]
+    numbers: Mapping[Where, tuple[Number, ...]]
     varying: frozenset[Where] = frozenset()
     constant: bool = False
 
@@ -52,7 +53,7 @@ class Changing:
         others = {
             where
             for where, value in now.items()
-            if where in known.numbers and not same_number(value, known.numbers[where])
+            if where in known.numbers and not _same(value, known.numbers[where])
         }
         known.numbers, known.varying = now, known.varying | others
         return bound if known.constant else changed(bound, varying=known.varying & now.keys())
@@ -64,27 +65,32 @@ class Changing:
                 self._known[bound.site.text].constant = True
 
 
+def _same(a: tuple[Number, ...], b: tuple[Number, ...]) -> bool:
+    return len(a) == len(b) and all(map(same_number, a, b))
+
+
 def _arguments(bound: Bound) -> Iterator[object]:
     for stage in bound.stages:
         yield from stage.given
 
 
-def _numbers(bound: Bound) -> Mapping[Where, Number]:
+def _numbers(bound: Bound) -> Mapping[Where, tuple[Number, ...]]:
     return numbers_read(_arguments(bound)) if bound.numbers is None else bound.numbers
 
 
 def sentences(bounds: Iterable[Bound], workspace: Workspace | None) -> Iterator[str]:
     """Which captured numbers are constants of the compiled code, and which are parameters."""
-    free = {} if workspace is None else workspace.parameters
+    free = [] if workspace is None else workspace.parameters
+    given = {each.where for each in free}
     looked = (_numbers(bound) for bound in bounds)
-    read = [where for numbers in looked for where in numbers if where not in free]
+    read = [where for numbers in looked for where in numbers if where not in given]
     constants = [f"`{name}`" for name in dict.fromkeys(where[2] for where in read)]
     if constants:
         again = "another value when the cell runs again makes it a parameter"
         verb, what = ("is", "a constant") if len(constants) == 1 else ("are", "constants")
         yield f"{_listed(constants)} {verb} {what} of the compiled code; {again}."
     if free:
-        yield kept_changing(each.name for each in free.values())
+        yield kept_changing(each.name for each in free)
 
 
 def kept_changing(names: Iterable[str]) -> str:

@@ -172,7 +172,7 @@ class Elements:
 
     def _leaves(self, params: Value, value: Any) -> Any:
         known: dict[Expr, Any] = dict(zip(flatten(params), _of_params(params, value), strict=True))
-        known |= {each.node: each.value for each in self.workspace.parameters.values()}
+        known |= {each.node: each.value for each in self.workspace.parameters}
 
         def leaf(node: Expr) -> object:
             if node in known:

@@ -21,6 +21,7 @@ from hastega_magic.runtime.sources import (
     number,
     taken,
 )
+from hastega_magic.syntax.around import same_number
 from hastega_magic.syntax.graph import Where
 from hastega_magic.types import BOOL, FLOAT, INT, STORAGES, Complex, ScalarType
 
@@ -29,9 +30,14 @@ from hastega_magic.types import BOOL, FLOAT, INT, STORAGES, Complex, ScalarType
 class Parameter:
     """A captured number that is a parameter of the loop."""
 
-    name: str
+    where: Where
     node: Expr
     value: int | float
+
+    @property
+    def name(self) -> str:
+        """The variable's."""
+        return self.where[2]
 
     @property
     def interval(self) -> Interval | None:
@@ -64,7 +70,7 @@ class Workspace:
     """Captured numbers that are to be parameters of the loop, not constants."""
     scalars: frozenset[int] | None = None
     """Identities of the NumPy arrays whose elements are NumPy's scalars, not Python's numbers (None: nobody asks)."""
-    parameters: dict[Where, Parameter] = field(default_factory=dict[Where, Parameter])
+    parameters: list[Parameter] = field(default_factory=list[Parameter])
     table_columns: list[TableColumn] = field(default_factory=list[TableColumn])
     columns: dict[tuple[str, int], Column] = field(default_factory=dict[tuple[str, int], Column])
     _parts: dict[tuple[object, ...], Column] = field(default_factory=dict[tuple[object, ...], Column])
@@ -112,21 +118,26 @@ class Workspace:
         """The description of a long list, whose elements are looked at when they are converted."""
         return self._known(taken(value, source))
 
-    def parameter(self, where: Where, value: object, name: str) -> Expr | None:
-        """What stands for a captured number that keeps changing; None for one that does not, and for other objects."""
+    def parameter(self, where: Where, value: object) -> Expr | None:
+        """What stands for a captured number that keeps changing; None for one that does not, and for other objects.
+
+        Functions of one code may have several numbers under one name.
+        """
         if where not in self.varying or type(value) not in (int, float):
             return None
         if isinstance(value, int) and value not in INT64:
             return None
-        if where not in self.parameters:
-            type_ = INT if type(value) is int else FLOAT
-            node = leaf("param", type_, FIRST_PARAMETER + len(self.parameters))
-            self.parameters[where] = Parameter(name, node, cast("int | float", value))
-        return self.parameters[where].node
+        for known in self.parameters:
+            if known.where == where and same_number(known.value, value):
+                return known.node
+        type_ = INT if type(value) is int else FLOAT
+        node = leaf("param", type_, FIRST_PARAMETER + len(self.parameters))
+        self.parameters.append(Parameter(where, node, cast("int | float", value)))
+        return node
 
     def parameter_sources(self, length: int) -> tuple[tuple[Expr, Source], ...]:
         """The parameters so far as sources that have their numbers for all elements."""
-        return tuple((each.node, self._known(each.column(length))) for each in self.parameters.values())
+        return tuple((each.node, self._known(each.column(length))) for each in self.parameters)
 
     def number(self, name: str, value: object, type_: ScalarType | Complex, length: int) -> Source:
         """The description of a number, as a source that has it for all elements."""

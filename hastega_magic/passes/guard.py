@@ -44,6 +44,15 @@ class Variant:
     overflow_checked: bool
     troubles: Mapping[str, Leaving] = field(default_factory=dict[str, Leaving])
 
+    @property
+    def guards_overflow(self) -> bool:
+        """Whether there is a check that an operation stays within int64, in a turn of an inner loop perhaps."""
+        within = bool(self.troubles) and self.overflow_checked
+        return within or any(each.reason.endswith(_BEYOND) for each in self.guards)
+
+
+_BEYOND = "beyond 64 bits"
+
 
 def guarded(
     fused: Fused, leaves: Leaves, found: Inference, assumes: tuple[Assume, ...], check: bool = True
@@ -144,7 +153,7 @@ def _conditions(builder: GraphBuilder, node: Expr, overflows: bool) -> list[tupl
     if row.trouble is not None and not (node.op == "truediv" and node.type is FLOAT32):
         found.append((row.trouble(builder, node.args), row.reason or f"{row.name} of such operands"))
     if overflows and row.overflow is not None:
-        found.append((row.overflow(builder, node.args), f"{row.name} beyond 64 bits"))
+        found.append((row.overflow(builder, node.args), f"{row.name} {_BEYOND}"))
     return found
 
 

@@ -28,7 +28,7 @@ from hastega_magic.ir.kernel import (
 )
 from hastega_magic.ir.loop import everything
 from hastega_magic.ir.origins import moved
-from hastega_magic.ir.pipeline import ELEMENT_SINKS, RUNNING_SINKS, Sink
+from hastega_magic.ir.pipeline import ELEMENT_SINKS, RUNNING_SINKS, Fn, Sink
 from hastega_magic.ir.schedule import BLOCK, UNTUNED, VIRTUAL_LANES, Schedule, Tuned
 from hastega_magic.ir.target import Target
 from hastega_magic.passes.exits import chosen_on_leaving
@@ -154,13 +154,31 @@ def _stepping(statement: Statement, fused: Fused, leaves: Leaves, target: Target
     return statement
 
 
+def carried_fit(fused: Fused, leaves: Leaves) -> bool:
+    """Whether no integer that goes from one element to the next is checked for leaving int64."""
+    for output in fused.outputs:
+        if output.sink.kind == "cumsum" and any(node.type is INT for node in flatten(output.value)):
+            return False
+        if output.sink.kind in ("scan", "fold"):
+            fn = output.sink.fn
+            assert fn is not None
+            if _alone(fn, fused, Leaves((), leaves.tables)).guards_overflow:
+                return False
+    return True
+
+
+def _alone(fn: Fn, fused: Fused, leaves: Leaves) -> Variant:
+    """A step without the loop around it: whatever the value so far and the element are."""
+    effects = tuple(Effect(node, condition) for condition, node in fn.effects)
+    alone = Fused((), fused.tables, (Output("", Sink("array"), fn.result),), effects)
+    return variants(alone, leaves, "exact").bodies[-1]
+
+
 def _step(output: Output, fused: Fused, leaves: Leaves, target: Target) -> Step:
     fn = output.sink.fn
     assert fn is not None
-    effects = tuple(Effect(node, condition) for condition, node in fn.effects)
-    alone = Fused((), fused.tables, (Output("", Sink("array"), fn.result),), effects)
     own = Leaves((), leaves.tables)
-    variant = variants(alone, own, "exact").bodies[-1]
+    variant = _alone(fn, fused, own)
     results, guards = flatten(fn.result), [guard.condition for guard in variant.guards]
     found = lower([*results, *guards], own, variant.ranges, target, 1, variant.troubles, guards=guards)
     total, element = cast("tuple[Value, Value]", fn.params)

@@ -190,7 +190,7 @@ def _range(data: range, name: str) -> Column:
     interval = Interval(min(data[0], data[-1]), max(data[0], data[-1]))
     if not interval.fits_int64 or not -(1 << 62) < data.step < 1 << 62:
         raise BeyondInt64(f"`{name}` leaves 64 bits")
-    key = hash((data.start, data.stop, data.step))
+    key = (data.start << 160) + (data.stop << 80) + data.step  # hash(-1) == hash(-2)
     return Column(Source(name, "range", INT, interval, key=key, length=len(data)), data)
 
 

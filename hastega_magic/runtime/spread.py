@@ -7,7 +7,6 @@ come. Sources lie in memory or are ranges.
 from __future__ import annotations
 
 import ctypes
-import threading
 import time
 from collections.abc import Sequence
 from typing import cast
@@ -25,12 +24,15 @@ from hastega_magic.runtime.sources import AnyArray, Column, TableColumn
 
 
 class Spread:
-    """One variant of a loop without turns. Not for two threads at once: whoever runs it holds its `lock`."""
+    """One variant of a loop without turns.
+
+    Not for two threads at once: whoever runs it takes it from where it is kept, and puts it back. An interrupt in
+    between loses it, and the next one to come makes another; a lock would stay taken.
+    """
 
     def __init__(
         self, kernel: Kernel, program: Program, tables: Sequence[TableColumn], thread_count: int
     ) -> None:
-        self.lock = threading.Lock()
         plan = self._plan = abi.layout(kernel)
         self._program = program
         self._threads = thread_count
@@ -103,15 +105,11 @@ def soon(
         or abi.layout(kernel).turns
     ):
         return None
-    if thread_count not in program.kept:
-        program.kept[thread_count] = Spread(kernel, program, (), thread_count)
-    spread: Spread = program.kept[thread_count]
-    if not spread.lock.acquire(blocking=False):
-        return None
+    spread: Spread = program.kept.pop(thread_count, None) or Spread(kernel, program, (), thread_count)
     try:
         return spread.run([word for column in columns for word in _words(column.data)], length)
     finally:
-        spread.lock.release()
+        program.kept[thread_count] = spread
 
 
 def _words(data: object) -> tuple[int, int]:

@@ -39,7 +39,7 @@ class Built:
     consumed   how many of the stages are in the loop
     reason     why the next one is not (None: all are, or `cut`, or a sink has ended the loop)
     cut        the next stage needs the elements in memory, and can begin another loop over them
-    view       which elements of its sources the loop uses (None: all that there are)
+    view       which elements of its sources the loop uses (None: all that there are, however many)
     initial    the starting value of a `reduce`, to be put before the elements' result: () or (value,)
     owners     for each stage of the pipeline the one that it was made of
     probe      what is to be known before the next stage can join
@@ -107,7 +107,7 @@ def build(
         Pipeline(name, source, tuple(loop.stages), ending, tuple(env.tables), span) if consumed else None
     )
     windows = any(stage.kind == "window" for stage in loop.stages)
-    view = loop.view if windows or loop.view != loop.whole else None
+    view = loop.view if windows or loop.taken or loop.view != loop.whole else None
     bespoke = loop.bespoke or (view is not None and any(stage.kind == "enumerate" for stage in loop.stages))
     return Built(
         pipeline, consumed, reason, cut, view, loop.initial, tuple(loop.owners), probe, loop.tail, bespoke

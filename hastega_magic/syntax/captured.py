@@ -8,27 +8,24 @@ Compiled code holds numbers as constants and functions as parts of itself, so al
 
 from __future__ import annotations
 
-import builtins
-import functools
-import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
-from types import BuiltinFunctionType, CellType, CodeType, FunctionType, ModuleType
-from typing import Any, cast
+from types import CodeType, FunctionType
+from typing import Any
 
-import numpy as np
-
-from hastega_magic.ir.items import Items
-
-_ABSENT = object()
-_NUMBERS = frozenset({bool, int, float, np.float64, np.float32, np.bool_})
-
-
-Where = tuple[str, int, str]
-"""A variable around a function, as `syntax/graph.py` names it."""
-
-Number = bool | int | float
-"""What compiled code may have as a constant, or as a parameter."""
+from hastega_magic.syntax.around import (
+    ABSENT,
+    Cell,
+    Made,
+    Name,
+    Number,
+    Unclear,
+    Walk,
+    Where,
+    contents,
+    same_number,
+)
 
 _FREE = object()
 """Stands for a number that may be any."""
@@ -41,42 +38,6 @@ class Free:
     where: Where
     type: type
     read: Callable[[Sequence[Any]], Any]
-
-
-@dataclass(frozen=True)
-class _Name:
-    """A name in a namespace (globals, a module) and its value; or that it is not there."""
-
-    scope: dict[str, Any]
-    name: str
-    value: Any
-
-    @property
-    def where(self) -> Where:
-        return "global", id(self.scope), self.name
-
-    def now(self) -> Any:
-        return self.scope.get(self.name, _ABSENT)
-
-    def holds(self) -> bool:
-        found = self.scope.get(self.name, _ABSENT)
-        return found is self.value or same_number(found, self.value)
-
-
-@dataclass(frozen=True)
-class _Cell:
-    """A variable of an enclosing function."""
-
-    cell: CellType
-    value: Any
-    where: Where
-
-    def now(self) -> Any:
-        return contents(self.cell)
-
-    def holds(self) -> bool:
-        found = contents(self.cell)
-        return found is self.value or same_number(found, self.value)
 
 
 @dataclass(frozen=True)
@@ -134,16 +95,13 @@ class _Value:
         return set() if self.fits(argument) else None
 
 
-class Unclear(Exception):
-    """Something is read that may change and look the same: a list, a buffer."""
-
-
 @dataclass(frozen=True)
 class Captured:
     """The arguments, and everything that they read."""
 
     arguments: tuple[_Function | _Value, ...]
-    around: tuple[_Name | _Cell, ...]
+    around: tuple[Name | Cell, ...]
+    made: tuple[Made, ...]
     free: tuple[Free, ...] = ()
 
     def changed(self, arguments: Sequence[Any]) -> set[Where] | None:
@@ -154,6 +112,8 @@ class Captured:
             if others is None:
                 return None
             found |= others
+        if not all(each.holds() for each in self.made):
+            return None
         for each in self.around:
             if not each.holds():
                 if not _both_numbers(each.now(), each.value):
@@ -166,7 +126,10 @@ class Captured:
         for known, argument in zip(self.arguments, arguments, strict=True):
             if not known.fits(argument):
                 return False
-        for each in self.around:  # noqa: SIM110  this way is faster
+        for each in self.around:
+            if not each.holds():
+                return False
+        for each in self.made:  # noqa: SIM110  this way is faster
             if not each.holds():
                 return False
         return True
@@ -177,7 +140,7 @@ def captured(arguments: Sequence[object], varying: Collection[Where] = ()) -> Ca
 
     `varying`: variables whose numbers do not matter.
     """
-    walk = _Walk()
+    walk = Walk()
     found: list[_Function | _Value] = []
     try:
         for argument in arguments:
@@ -196,26 +159,42 @@ def captured(arguments: Sequence[object], varying: Collection[Where] = ()) -> Ca
     except Unclear:
         return None
     if not varying:
-        return Captured(tuple(found), tuple(walk.around))
-    return _freed(found, walk.around, frozenset(varying))
+        return Captured(tuple(found), tuple(walk.around), tuple(walk.made))
+    if _of_several(found, walk.around) & set(varying):
+        return None
+    return _freed(found, walk, frozenset(varying))
 
 
-def numbers_read(arguments: Iterable[object]) -> dict[Where, Number]:
-    """The ints and floats that functions among the arguments read from around them, those of modules left out."""
-    walk = _Walk(curious=True)
-    found: dict[Where, Number] = {}
+def _of_several(found: Sequence[_Function | _Value], around: Sequence[Name | Cell]) -> set[Where]:
+    """Variables of functions of one code, each of which may have a number of its own in its variable."""
+    own: list[Where] = [
+        ("cell", id(each.code), name)
+        for each in found
+        if isinstance(each, _Function)
+        for name in each.code.co_freevars
+    ]
+    others = {(each.where, id(each.cell)) for each in around if isinstance(each, Cell)}
+    times = Counter([*own, *(where for where, _ in others)])
+    return {where for where, count in times.items() if count > 1}
+
+
+def numbers_read(arguments: Iterable[object]) -> dict[Where, tuple[Number, ...]]:
+    """The ints and floats that functions among the arguments read from around them, those of modules left out.
+
+    There are several where functions of one code have a variable each.
+    """
+    walk = Walk(curious=True)
+    found: dict[Where, tuple[Number, ...]] = {}
     for argument in arguments:
         walk.value(argument, None)
     for each in walk.around:
-        inside = isinstance(each, _Cell) or "__builtins__" in each.scope
+        inside = isinstance(each, Cell) or "__builtins__" in each.scope
         if inside and type(each.value) in (int, float):
-            found[each.where] = each.value
+            found[each.where] = *found.get(each.where, ()), each.value
     return found
 
 
-def _freed(
-    found: Sequence[_Function | _Value], around: Sequence[_Name | _Cell], varying: frozenset[Where]
-) -> Captured:
+def _freed(found: Sequence[_Function | _Value], walk: Walk, varying: frozenset[Where]) -> Captured:
     """What was found, without the values of these variables."""
     free: dict[Where, Free] = {}
     arguments: list[_Function | _Value] = []
@@ -230,24 +209,24 @@ def _freed(
                 free.setdefault(where, Free(where, _kind(cells[number]), _from_argument(place, number)))
                 cells[number] = _FREE
         arguments.append(replace(known, cells=tuple(cells)))
-    left: list[_Name | _Cell] = []
-    for each in around:
+    left: list[Name | Cell] = []
+    for each in walk.around:
         if each.where in varying and type(each.value) in (int, float):
             free.setdefault(each.where, Free(each.where, _kind(each.value), _from_around(each)))
         else:
             left.append(each)
-    return Captured(tuple(arguments), tuple(left), tuple(free.values()))
+    return Captured(tuple(arguments), tuple(left), tuple(walk.made), tuple(free.values()))
 
 
 def _from_argument(place: int, number: int) -> Callable[[Sequence[Any]], Any]:
     return lambda arguments: contents(arguments[place].__closure__[number])
 
 
-def _from_around(each: _Name | _Cell) -> Callable[[Sequence[Any]], Any]:
-    if isinstance(each, _Cell):
+def _from_around(each: Name | Cell) -> Callable[[Sequence[Any]], Any]:
+    if isinstance(each, Cell):
         return lambda arguments: contents(each.cell)
     get, name = each.scope.get, each.name
-    return lambda arguments: get(name, _ABSENT)
+    return lambda arguments: get(name, ABSENT)
 
 
 def _kind(number: object) -> type:
@@ -258,127 +237,4 @@ def _both_numbers(a: Any, b: Any) -> bool:
     return type(a) in (int, float) and type(b) in (int, float)
 
 
-class _Walk:
-    """Goes through functions, the functions they read, and the modules; `curious`: past what is unclear, too."""
-
-    def __init__(self, curious: bool = False) -> None:
-        self._curious = curious
-        self.around: list[_Name | _Cell] = []
-        self._seen: set[int] = set()
-
-    def names(self, function: FunctionType) -> None:
-        """The global names that a function reads."""
-        if id(function.__code__) in self._seen:
-            return
-        self._seen.add(id(function.__code__))
-        for code in codes(function.__code__):
-            for name in code.co_names:
-                if name in function.__globals__:
-                    value = function.__globals__[name]
-                    self.around.append(_Name(function.__globals__, name, value))
-                    self.value(value, code)
-                elif hasattr(builtins, name):
-                    self.around.append(_Name(function.__globals__, name, _ABSENT))
-
-    def value(self, value: Any, code: CodeType | None) -> None:
-        """Something that code reads."""
-        match value:
-            case FunctionType():
-                if id(value.__code__) in self._seen:
-                    return
-                self.names(value)
-                code = value.__code__
-                for name, cell in zip(code.co_freevars, value.__closure__ or (), strict=True):
-                    inner = contents(cell)
-                    self.around.append(_Cell(cell, inner, ("cell", id(code), name)))
-                    self.value(inner, code)
-                for default in (*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values()):
-                    self.value(default, value.__code__)
-            case ModuleType():
-                self._module(value, code)
-            case np.ndarray():
-                array = cast("np.ndarray[Any, Any]", value)
-                if (
-                    array.dtype.kind == "c"
-                    or array.dtype == np.uint64  # of which some numbers are no int64
-                    or not array.flags.c_contiguous
-                    or not array.flags.aligned
-                    or not array.dtype.isnative
-                ):
-                    self._unclear()
-            case functools.partial():
-                called = cast("functools.partial[Any]", value)
-                for part in (called.func, *called.args, *called.keywords.values()):
-                    self.value(part, code)
-            case tuple():
-                for part in cast("tuple[Any, ...]", value):
-                    self.value(part, code)
-            case (
-                bool()
-                | int()
-                | float()
-                | complex()
-                | np.generic()
-                | bytes()
-                | type()
-                | BuiltinFunctionType()
-                | np.ufunc()
-                | Items()
-            ):
-                return
-            case None:
-                return
-            case _:
-                self._unclear()
-
-    def _unclear(self) -> None:
-        if not self._curious:
-            raise Unclear
-
-    def _module(self, module: ModuleType, code: CodeType | None) -> None:
-        """The attributes of a module that code may read."""
-        key = id(module) ^ id(code)
-        if code is None or key in self._seen:
-            return
-        self._seen.add(key)
-        for name in code.co_names:
-            if name in module.__dict__:
-                value = module.__dict__[name]
-                self.around.append(_Name(module.__dict__, name, value))
-                self.value(value, code)
-
-
-def codes(code: CodeType) -> Iterator[CodeType]:
-    """The code, and that of the functions inside it."""
-    yield code
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            yield from codes(constant)
-
-
-def contents(cell: CellType) -> Any:
-    """The value of a cell; a value of its own for an empty one."""
-    try:
-        return cell.cell_contents
-    except ValueError:
-        return _ABSENT
-
-
-def same_number(a: Any, b: Any) -> bool:
-    """Whether both are numbers of one type, equal, and of one sign if they are zeros."""
-    if type(a) is not type(b) or type(a) not in _NUMBERS or a != b:
-        return False
-    return bool(a) or isinstance(a, int) or math.copysign(1.0, a) == math.copysign(1.0, b)
-
-
-__all__ = [
-    "Captured",
-    "Free",
-    "Number",
-    "Where",
-    "captured",
-    "codes",
-    "contents",
-    "numbers_read",
-    "same_number",
-]
+__all__ = ["Captured", "Free", "captured", "numbers_read"]

@@ -88,7 +88,7 @@ class Graph:
     def captured(self, where: Where, value: object, name: str) -> Symbolic:
         """What a name around the function stands for; a number that keeps changing is a parameter."""
         parameter = getattr(self.env, "parameter", None)
-        found: Expr | None = None if parameter is None else parameter(where, value, name)
+        found: Expr | None = None if parameter is None else parameter(where, value)
         return known(value, name) if found is None else found
 
     def note(self, value: Symbolic, span: Span) -> None:

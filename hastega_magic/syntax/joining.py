@@ -83,6 +83,8 @@ class Loop:
     tail: int = 0
     running: str = ""
     bespoke: bool = False
+    taken: bool = False
+    """Of longer sources it would not use all elements, as it may do of these."""
 
     def add(self, stage: Stage, element: object) -> None:
         """Another stage, after which elements have this structure."""

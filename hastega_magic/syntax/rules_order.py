@@ -21,7 +21,7 @@ def take(loop: Loop, site: StageSite, given: Mapping[str, Any]) -> None:
     """The first elements."""
     number = count("take", given["n"])
     loop.needs_position()
-    loop.view = loop.view.at_most(number)
+    loop.view, loop.taken = loop.view.at_most(number), True
 
 
 def drop(loop: Loop, site: StageSite, given: Mapping[str, Any]) -> None:

@@ -21,7 +21,7 @@ from hastega_magic.ir.expr import (
     structure,
     substitute,
 )
-from hastega_magic.ir.pipeline import Fn, Sink, Source, Stage
+from hastega_magic.ir.pipeline import FIRST_PARAMETER, Fn, Sink, Source, Stage
 from hastega_magic.syntax import mixed
 from hastega_magic.syntax.cell import StageSite
 from hastega_magic.syntax.functions import name_of
@@ -104,6 +104,10 @@ def _running(loop: Loop, site: StageSite, given: Mapping[str, Any], kind: str) -
         if start is None:
             raise NotCompilable(f"`{name_of(given['f'])}` gives another type than the elements have")
         fn = _from_the_second(loop, given["f"], fn, element)
+    if any(node.op == "param" and cast(int, node.value) >= FIRST_PARAMETER for node in postorder(_roots(fn))):
+        raise NotCompilable(
+            f"`{name_of(given['f'])}` reads a number that keeps changing: it is to be a constant"
+        )
     if kind == "scan" and loop.filtered and affine(fn) is not None:
         raise Cut  # rows of 8 are rows of the elements that are left
     init: Source | None = None

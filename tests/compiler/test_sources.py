@@ -56,6 +56,20 @@ def _close_arrays(a, b):
     return battery.close(a, b) if not isinstance(a, np.ndarray) or a.ndim == 1 else np.array_equal(a, b)
 
 
+@pytest.mark.parametrize(
+    "ranges",
+    [
+        (range(-1, 9), range(-2, 9)),
+        (range(10, -1, -1), range(10, -1, -2)),
+        (range(5, -1, -1), range(5, -2, -1)),
+    ],
+    ids=str,
+)
+def test_ranges_that_python_hashes_alike_are_two(ranges):
+    xs, ys = ranges
+    battery.assert_like_python("xs |> zip(ys) |> map(lambda x, y: x * 1000 + y)", {"xs": xs, "ys": ys})
+
+
 def test_a_generator_is_consumed_only_as_far_as_needed():
     taken = []
     source = (taken.append(x) or x for x in range(100))

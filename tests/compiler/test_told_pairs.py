@@ -40,6 +40,43 @@ def told(cell: str, on: str = "simd") -> tuple[dict[str, object], list[str]]:
     return pipeline["int"], pipeline["why"]
 
 
+CARRIED = (
+    "Integers that go from one element to the next are checked: where one leaves 64 bits, Python computes all of it, "
+    "exactly."
+)
+WORDS = WORD.replace("Integers", "Integers of each element")
+
+
+@pytest.mark.parametrize("on", ["simd", "opencl"])
+@pytest.mark.parametrize(
+    ("cell", "sentences"),
+    [
+        ("t = sm |> cumsum", [CARRIED]),
+        ("t = range(1000) |> map(_ * 2) |> cumsum", [WORDS, CARRIED]),
+        ("t = sm |> scan(lambda a, x: a + x * 3, 1)", [CARRIED]),
+        ("t = range(1000) |> map(_ * 2) |> reduce(lambda a, x: (a * 3 + x) % 1009, 1)", [WORDS, CARRIED]),
+        ("t = sm |> scan(lambda a, x: max(a, x))", []),
+        ("t = range(1000) |> map(_ * 2) |> scan(lambda a, x: (a ^ x) & 255, 1)", [WORD]),
+        ("t = range(1000) |> map(_ / 2) |> cumsum", []),
+        ("t = range(1, 1000) |> scan(lambda a, x: (a & 1023) // x, 1000)", []),
+    ],
+)
+def test_integers_that_go_from_element_to_element(cell, sentences, on):
+    if on == "opencl":
+        pytest.importorskip("pyopencl")
+    field, why = told(cell, on)
+    assert (field["proved"], field["guarded"]) == (CARRIED not in sentences, CARRIED in sentences)
+    assert [each for each in why if each.startswith("Integers")] == sentences
+
+
+def test_integers_that_wrap_are_not_told_of_as_checked():
+    session = Session(dict(NAMES), Options(on="simd", int_mode="wrap", baseline=False))
+    report = session.run_cell("t = sm |> map(_ * 2) |> cumsum").report.to_dict()
+    (pipeline,) = report["pipelines"]
+    assert (pipeline["int"]["proved"], pipeline["int"]["guarded"]) == (False, False)
+    assert CARRIED not in pipeline["why"]
+
+
 @pytest.mark.parametrize("on", ["simd", "opencl"])
 @pytest.mark.parametrize(
     ("cell", "sentence"),

@@ -31,6 +31,9 @@ def plain(n): return [x * n for x in range(300) if x % 2 == 0]
 """
 
 
+QUIET = Options(baseline=False, quiet=True)
+
+
 @pytest.fixture
 def names():
     session = Session({}, Options(baseline=False))
@@ -89,6 +92,96 @@ def test_a_changed_global_of_a_function_that_is_called(names):
     for k in range(30):
         names["k"] = k
         assert names["through"](1) == EXPECTED["through"](1, k)
+
+
+@pytest.mark.parametrize("again", ["cell", "loop", "function"])
+@pytest.mark.parametrize("size", [100, 70_000])
+@pytest.mark.parametrize(
+    "stage",
+    [
+        "scan(lambda a, x: a + x * k, 1)",
+        "scan(lambda a, x: max(a, x * k))",
+        "scan(lambda a, x: a * 0.5 + x * k, 0.0)",
+        "reduce(lambda a, x: (a * k + x) % 1000003, 7)",
+    ],
+)
+def test_running_values_know_the_number(names, same, stage, size, again):
+    names["zs"], names["t"] = range(size), []
+    session, values = Session(names, QUIET), [3, 3, 2, 5, 7]
+    turn = f"t.append((zs |> {stage}))"
+    if again == "loop":
+        session.run_cell(f"for k in {values}:\n    {turn}")
+    elif again == "function":
+        session.run_cell(f"def f(k):\n    {turn}")
+        for k in values:
+            names["f"](k)
+    else:
+        for k in values:
+            names["k"] = k
+            report = session.run_cell(f"u = zs |> {stage}\nt.append(u)").report
+            assert (report.pipelines[0].loops, report.pipelines[0].barriers) == (1, ())
+    found, names["t"] = names["t"], []
+    for k in values:
+        Session(names | {"k": k}, Options(on="python")).run_cell(turn)
+    assert same(
+        [list(map(float, x)) if hasattr(x, "__len__") else x for x in found],
+        [list(map(float, x)) if hasattr(x, "__len__") else x for x in names["t"]],
+    )
+
+
+FACTORS = """
+def times(k):
+    return lambda x: x * k
+def kept():
+    k = 1
+    def scale(x): return x * k
+    def put(new):
+        nonlocal k
+        k = new
+    return scale, put
+(one, put_one), (two, put_two) = kept(), kept()
+"""
+
+
+@pytest.mark.parametrize("again", ["cell", "loop"])
+@pytest.mark.parametrize(
+    "stages",
+    [
+        "map(times(k)) |> map(times(k + 1))",
+        "map(times(k)) |> map(times(7))",
+        "map(first) |> map(lambda x: second(x))",
+        "map(lambda x: first(x) * (k + 1))",
+        "map(one) |> map(two)",
+        "map(lambda x: one(two(x)))",
+    ],
+)
+def test_functions_of_one_code_have_a_variable_each(names, again, stages):
+    names["t"] = []
+    Session(names, QUIET).run_cell(FACTORS)
+    session = Session(names, QUIET)
+    body = (
+        "first, second = times(k), times(k + 1)\nput_one(k - k % 2)\nput_two(k + 1)\n"
+        f"t.append((xs |> {stages} |> sum))\n"
+    )
+    values = [2, 3, 3, 5, 8, 9]
+    if again == "loop":
+        session.run_cell(f"for k in {values}:\n" + "".join(f"    {line}\n" for line in body.splitlines()))
+    else:
+        for k in values:
+            names["k"] = k
+            session.run_cell(body)
+    first = [k - k % 2 if "one" in stages else k for k in values]
+    second = [7 if "7" in stages else k + 1 for k in values]
+    assert names["t"] == [sum(XS) * a * b for a, b in zip(first, second, strict=True)]
+
+
+def test_statements_of_one_loop_with_functions_of_one_code(names):
+    session = Session(names, QUIET)
+    session.run_cell(FACTORS)
+    for k in (2, 3, 5, 8):
+        names["k"] = k
+        session.run_cell("t = xs |> map(times(k)) |> sum\nu = xs |> map(times(k + 1)) |> sum")
+        assert (names["t"], names["u"]) == (sum(XS) * k, sum(XS) * (k + 1))
 
 
 def test_the_report_says_which(names):

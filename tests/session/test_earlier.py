@@ -97,6 +97,30 @@ def test_a_range_that_leaves_what_was_proved() -> None:
         assert run(session, "t = xs |> map(_ ** 2) |> sum") == sum(x * x for x in range(n - 3, n))
 
 
+@pytest.mark.parametrize(
+    "stages",
+    [
+        "take(7)",
+        "map(_ + 1) |> take(5)",
+        "zip(xs) |> take(4) |> map(lambda x, y: x + y)",
+        "drop(2)",
+        "step(3)",
+        "reverse",
+        "window(3) |> map(sum)",
+        "chunk(3) |> map(sum)",
+        "take_while(_ < 5)",
+    ],
+)
+def test_sources_of_other_lengths(stages: str) -> None:
+    session = Session({})
+    run(session, f"def f(xs):\n    return xs |> {stages} |> to_list")
+    for length in (1, 2, 3, 6, 100, 4, 50):
+        session.namespace["xs"] = xs = np.arange(length)
+        found = run(session, f"t = xs |> {stages} |> to_list"), session.namespace["f"](xs)
+        python = Session({"xs": xs})
+        assert found == (run(python, f"t = xs |> {stages} |> to_list", Options(on="python")),) * 2
+
+
 def test_what_functions_read_is_looked_at(built: list[str]) -> None:
     session = Session({"xs": np.arange(100), "k": 2})
     text = "t = xs |> map(lambda x: f(x) + k) |> sum"
@@ -108,6 +132,44 @@ def test_what_functions_read_is_looked_at(built: list[str]) -> None:
     del session.namespace["k"]
     with pytest.raises(NameError):
         run(session, text)
+
+
+CALLED = """
+import functools
+def f(x, k=2, *, more=0): return x * k + more
+def g(x, k=2, *, more=0): return x + k - more
+p = functools.partial(f, k=3)
+"""
+
+
+@pytest.mark.parametrize("call", ["lambda x: f(x)", "lambda x: p(x)", "f", "p"])
+@pytest.mark.parametrize("place", ["cell", "loop"])
+def test_a_function_that_is_reloaded_in_place(call: str, place: str) -> None:
+    session = Session({"xs": np.arange(100)})
+    names = session.namespace
+    run(session, CALLED)
+    f, g, p = (names[name] for name in "fgp")
+    steps = [
+        lambda: None,
+        lambda: setattr(f, "__defaults__", (5,)),
+        lambda: setattr(f, "__kwdefaults__", {"more": 1}),
+        lambda: f.__kwdefaults__.update(more=4),
+        lambda: setattr(f, "__code__", g.__code__),
+        lambda: p.keywords.update(k=9),
+        lambda: None,
+    ]
+    names["found"] = []
+    names["steps"], names["expected"] = steps, lambda: sum(eval(call, names)(x) for x in range(100))
+    turn = f"found.append(((xs |> map({call}) |> sum), expected()))"
+    if place == "loop":
+        run(session, f"for step in steps:\n    step()\n    {turn}")
+    else:
+        for step in steps:
+            step()
+            run(session, f"t = xs |> map({call}) |> sum")
+            names["found"].append((names["t"], names["expected"]()))
+    assert len(names["found"]) == len(steps)
+    assert all(found == expected for found, expected in names["found"])
 
 
 def test_sources_that_are_one_object(built: list[str]) -> None:

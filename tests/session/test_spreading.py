@@ -7,10 +7,11 @@ import warnings
 import numpy as np
 import pytest
 
+from hastega_magic.compiler.repeating.spreading import Spreading
 from hastega_magic.errors import IntegerOverflowWarning
 from hastega_magic.runtime import threads
 from hastega_magic.runtime.direct import MOST
-from hastega_magic.runtime.spread import Spread
+from hastega_magic.runtime.spread import Spread, soon
 from hastega_magic.session import Options, Session
 
 N = 3 * MOST + 77
@@ -59,7 +60,7 @@ def spread(monkeypatch):
 
     def noted(self, operands, length):
         result = run(self, operands, length)
-        found.append((length, result is not None))
+        found.append((length, self.whole))
         return result
 
     monkeypatch.setattr(Spread, "run", noted)
@@ -164,6 +165,50 @@ def test_what_takes_long_leaves_the_calling_thread_free(names, spread, monkeypat
     for _ in range(3):
         assert names["total"](xs) == int(xs.sum())
     assert not spread
+
+
+@pytest.mark.parametrize("way", ["cell", "function"])
+def test_an_interrupt_at_any_line_leaves_it_for_the_next_run(names, spread, way):
+    xs = ints(N)
+    session = Session({"xs": xs}, Options(on="parallel", threads=3, baseline=False, quiet=True))
+    code = (soon if way == "cell" else Spreading.value).__code__
+
+    def call():
+        if way == "function":
+            return names["mapped"](xs)
+        session.run_cell("t = xs |> map(lambda x: x * 3 + 1)")
+        return session.namespace["t"]
+
+    def interrupted_at(line):
+        seen = 0
+
+        def trace(frame, event, argument):
+            nonlocal seen
+            if frame.f_code is not code:
+                return None
+            seen += event == "line"
+            if seen > line:
+                raise KeyboardInterrupt
+            return trace
+
+        sys.settrace(trace)
+        try:
+            call()
+        except KeyboardInterrupt:
+            return True
+        finally:
+            sys.settrace(None)
+        return False
+
+    for _ in range(3):
+        call()
+    line = 0
+    while interrupted_at(line):
+        before = len(spread)
+        assert np.array_equal(call(), xs * 3 + 1)
+        assert len(spread) == before + 1, line
+        line += 1
+    assert line > 5
 
 
 def test_short_and_long_calls_at_once_keep_to_their_own_arrays(names, spread):

@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 
 from hastega_magic.ir.items import Items
-from hastega_magic.syntax.captured import codes, contents
+from hastega_magic.syntax.around import codes, contents
 
 
 def numpy_read(functions: Sequence[object]) -> str:

@@ -84,7 +84,7 @@ class Prepared:
         if made is not None:
             return made
         if self.spreading is not None and self.direct is not None:
-            value = self.spreading.value(self.alike.slots, self.direct.lock, operands, length)
+            value = self.spreading.value(self.alike.slots, operands, length)
             if value is not MISSED:
                 return value
         return self._launched(operands, displays)
@@ -99,11 +99,10 @@ class Prepared:
         if overlapped is None or self._missed >= _MISSED or self.direct is None:
             return None
         alive: list[object] = []
-        with self.direct.lock:  # slots remember what they saw last
-            given: list[Operand] = [
-                operands[each.operand] if each.reader is not None else each.words(operands, length, alive)
-                for each in self.alike.slots
-            ]
+        given: list[Operand] = [
+            operands[each.operand] if each.reader is not None else each.words(operands, length, alive)
+            for each in self.alike.slots
+        ]
         found = overlapped.run(given, length)
         self._missed = 0 if found is not None else self._missed + 1
         return found

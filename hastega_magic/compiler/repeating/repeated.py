@@ -20,8 +20,8 @@ from hastega_magic.compiler.repeating.prepared import Prepared, prepare
 from hastega_magic.compiler.statement import Bound
 from hastega_magic.compiler.telling.told import Told, remember
 from hastega_magic.report import units
+from hastega_magic.syntax.around import Where
 from hastega_magic.syntax.build import BoundStage
-from hastega_magic.syntax.captured import Where
 from hastega_magic.syntax.cell import Site
 from hastega_magic.syntax.scalars import Scalars
 from hastega_magic.trace import Trace

@@ -20,7 +20,8 @@ from hastega_magic.records import changed
 from hastega_magic.runtime.columnar import numbers
 from hastega_magic.runtime.lists import SHORT, WORTH, Intake, Reader, reader
 from hastega_magic.runtime.sources import AnyArray, Column
-from hastega_magic.syntax.captured import Free, Where
+from hastega_magic.syntax.around import Where
+from hastega_magic.syntax.captured import Free
 
 
 class Again(Exception):
@@ -39,8 +40,8 @@ class Slot:
     """Of lists: native code that reads their elements, and looks at the types."""
     intake: Intake | None = None
     """Where they are read to."""
-    _last: Callable[[], object] = lambda: None
-    _words: tuple[int, int] = (0, 0)
+    _last: tuple[Callable[[], object], tuple[int, int]] = (lambda: None, (0, 0))
+    """The array that was seen last, and its words; one tuple, as several threads may come."""
 
     def length(self, data: Any) -> int:
         """The number of elements; Again if the object is of another kind."""
@@ -107,10 +108,11 @@ class Slot:
         if type(data) is range:
             return data.start, data.step
         if type(data) is np.ndarray:
-            if self._last() is not data:  # NumPy moves no array that somebody refers to
-                self._words = data.ctypes.data, data.strides[0]
-                self._last = weakref.ref(data)
-            return self._words
+            array, words = self._last
+            if array() is not data:  # NumPy moves no array that somebody refers to
+                words = data.ctypes.data, data.strides[0]
+                self._last = weakref.ref(data), words
+            return words
         assert self.source.storage is not None
         if self.reader is not None:
             array = np.empty(length, self.source.storage.name)
@@ -168,14 +170,14 @@ def slots_of(
         else:
             owner[key] = number
     found: list[Slot | Number] = []
-    numbers = {id(each): (where, each) for where, each in outcome.workspace.parameters.items()}
+    numbers = {id(each): each for each in outcome.workspace.parameters}
     leaves = execution.compiled.state.leaves.sources
     for slot, source in enumerate(execution.fused.sources):
         key = source.kind, source.key
         if source.layout == "scalar" and source.key in numbers:
-            where, number = numbers[source.key]
+            number = numbers[source.key]
             room = (ctypes.c_int64 if isinstance(number.value, int) else ctypes.c_double)()
-            found.append(Number(where, number.interval, room))
+            found.append(Number(number.where, number.interval, room))
             continue
         if key not in owner or source.layout != "dense":
             return None

@@ -7,8 +7,7 @@ needs Python, goes the way of every loop.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from threading import Lock
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from hastega_magic.compiler.execute import Execution
@@ -42,34 +41,33 @@ class Spreading:
     folds: Sequence[int]
     options: Options
     _variant: int = -1
-    _spread: Spread | None = None
+    _kept: dict[int, Spread] = field(default_factory=dict[int, Spread])
+    """By variant; whoever runs one has taken it out."""
     _missed: int = 0
 
-    def value(self, slots: Sequence[Slot], lock: Lock, operands: Sequence[Any], length: int) -> object:
-        """The statement's value over so many elements; MISSED; what an interrupt raises.
-
-        `lock`: that of the slots, which remember what they saw last.
-        """
+    def value(self, slots: Sequence[Slot], operands: Sequence[Any], length: int) -> object:
+        """The statement's value over so many elements; MISSED; what an interrupt raises."""
         first = self.execution.compiled.first
+        if first != self._variant:
+            self._variant, self._missed = first, 0
+        if self._missed >= _OFTEN:
+            return MISSED
         alive: list[object] = []
-        with lock:
-            if first != self._variant:
-                self._variant, self._spread, self._missed = first, self._of(first), 0
-            spread = self._spread
-            words = [word for each in slots for word in each.words(operands, length, alive)]
-        if spread is None or not spread.soon(length) or not spread.lock.acquire(blocking=False):
+        words = [word for each in slots for word in each.words(operands, length, alive)]
+        spread = self._kept.pop(first, None) or self._of(first)
+        if spread is None:
             return MISSED
         try:
+            if not spread.soon(length):
+                return MISSED
             result = spread.run(words, length)
             if spread.whole:
                 self._missed = 0
                 return self._whole(result)
             self._missed += 1
-            if self._missed == _OFTEN:
-                self._spread = None
             return MISSED
         finally:
-            spread.lock.release()
+            self._kept[first] = spread
 
     def _of(self, variant: int) -> Spread | None:
         body = self.execution.compiled.bodies.get(variant)

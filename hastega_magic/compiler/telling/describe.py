@@ -19,6 +19,7 @@ from hastega_magic.ir.expr import Expr, postorder
 from hastega_magic.ir.fused import is_product
 from hastega_magic.ir.pipeline import RUNNING_SINKS
 from hastega_magic.ir.schedule import BLOCK
+from hastega_magic.passes.schedule import carried_fit
 from hastega_magic.passes.variants import is_held
 from hastega_magic.report import units
 from hastega_magic.runtime.buffers import fresh_bytes
@@ -59,12 +60,13 @@ def describe_loop(
         instructions=mixed.instructions, isa=mixed.isa,
     )  # fmt: skip
     variants = compiled.variants
-    products = [each for each in execution.fused.outputs if is_product(each)]
+    products = any(map(is_product, execution.fused.outputs))
+    checked = products or _carries(execution, options)
     trace.add(
         "int",
         mode=options.int_mode,
-        proved=variants.proved and not products and options.int_mode != "wrap",
-        guarded=not variants.proved or bool(products),
+        proved=variants.proved and not checked and options.int_mode != "wrap",
+        guarded=not variants.proved or checked,
         fell_back=execution.fell_back,
     )
     if found.cost:
@@ -147,16 +149,24 @@ _FITTING = {
 """How the integers of a loop are proved to fit, by the form that they have been given."""
 
 
+def _carries(execution: Execution, options: Options) -> bool:
+    """Whether integers that go from one element to the next are checked."""
+    compiled = execution.compiled
+    return options.int_mode != "wrap" and not carried_fit(compiled.fused, compiled.state.leaves)
+
+
 def _why(execution: Execution, options: Options) -> list[str]:
     variants = execution.compiled.variants
     body = variants.bodies[execution.compiled.first]
+    carries = _carries(execution, options)
     sentences = running.told(execution.fused.outputs)
     if not any(node.type is INT and node.args for node in postorder(execution.compiled.fused.roots())):
         pass  # nothing is computed with integers
     elif options.int_mode == "wrap":
         sentences.append("Integers wrap around at 64 bits, as asked for with --int wrap.")
     elif variants.proved:
-        sentences.append(f"Integers proved to fit: {_FITTING[execution.compiled.state.form]}.")
+        which = "Integers of each element" if carries else "Integers"
+        sentences.append(f"{which} proved to fit: {_FITTING[execution.compiled.state.form]}.")
     elif body.assumes and not is_held(body):
         assumed = "; ".join(f"{_leaf(each.load, execution)} in {each.interval}" for each in body.assumes)
         sentences.append(
@@ -171,6 +181,11 @@ def _why(execution: Execution, options: Options) -> list[str]:
         )
     else:
         sentences.append("Integers guarded: every operation that could leave 64 bits is checked.")
+    if carries:
+        sentences.append(
+            "Integers that go from one element to the next are checked: where one leaves 64 bits, Python computes all "
+            "of it, exactly."
+        )
     if any(map(is_product, execution.fused.outputs)):
         sentences.append(
             "Integers are multiplied in 128 bits: a block whose product needs more is multiplied by Python, exactly."

@@ -1,0 +1,230 @@
+"""What is around functions: the names and variables that they read, and what the functions that they call are made of.
+
+def g(x): return x * k        around `lambda x: g(x)`:  `g` in its globals, the code of g, `k` in the globals of g
+"""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import math
+import operator
+from collections.abc import Iterator
+from dataclasses import dataclass
+from types import BuiltinFunctionType, CellType, CodeType, FunctionType, ModuleType
+from typing import Any, cast
+
+import numpy as np
+
+from hastega_magic.ir.items import Items
+
+ABSENT = object()
+_NUMBERS = frozenset({bool, int, float, np.float64, np.float32, np.bool_})
+
+
+Where = tuple[str, int, str]
+"""A variable around a function, as `syntax/graph.py` names it."""
+
+Number = bool | int | float
+"""What compiled code may have as a constant, or as a parameter."""
+
+
+@dataclass(frozen=True)
+class Name:
+    """A name in a namespace (globals, a module) and its value; or that it is not there."""
+
+    scope: dict[str, Any]
+    name: str
+    value: Any
+
+    @property
+    def where(self) -> Where:
+        """Which variable it is."""
+        return "global", id(self.scope), self.name
+
+    def now(self) -> Any:
+        """Its value at this moment."""
+        return self.scope.get(self.name, ABSENT)
+
+    def holds(self) -> bool:
+        """Whether it has the value that it had."""
+        found = self.scope.get(self.name, ABSENT)
+        return found is self.value or same_number(found, self.value)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A variable of an enclosing function."""
+
+    cell: CellType
+    value: Any
+    where: Where
+
+    def now(self) -> Any:
+        """Its value at this moment."""
+        return contents(self.cell)
+
+    def holds(self) -> bool:
+        """Whether it has the value that it had."""
+        found = contents(self.cell)
+        return found is self.value or same_number(found, self.value)
+
+
+@dataclass(frozen=True)
+class Made:
+    """What a function that is called is made of: code and defaults may be put in their place, as reloading does."""
+
+    function: Any
+    parts: tuple[object, ...]
+
+    def holds(self) -> bool:
+        """Whether these are its parts."""
+        now = _parts_of(self.function)
+        return len(now) == len(self.parts) and all(map(operator.is_, now, self.parts))
+
+
+def _parts_of(function: FunctionType | functools.partial[Any]) -> tuple[object, ...]:
+    if isinstance(function, functools.partial):
+        return function.func, function.args, *_items(function.keywords)
+    return function.__code__, function.__defaults__, *_items(function.__kwdefaults__)
+
+
+def _items(named: dict[str, Any] | None) -> tuple[object, ...]:
+    return (*named.keys(), *named.values()) if named else ()
+
+
+class Unclear(Exception):
+    """Something is read that may change and look the same: a list, a buffer."""
+
+
+class Walk:
+    """Goes through functions, the functions they read, and the modules; `curious`: past what is unclear, too."""
+
+    def __init__(self, curious: bool = False) -> None:
+        self._curious = curious
+        self.around: list[Name | Cell] = []
+        self.made: list[Made] = []
+        self._seen: set[tuple[int, int]] = set()
+
+    def names(self, function: FunctionType) -> None:
+        """The global names that a function reads."""
+        key = id(function.__code__), id(function.__globals__)
+        if key in self._seen:
+            return
+        self._seen.add(key)
+        for code in codes(function.__code__):
+            for name in code.co_names:
+                if name in function.__globals__:
+                    value = function.__globals__[name]
+                    self.around.append(Name(function.__globals__, name, value))
+                    self.value(value, code)
+                elif hasattr(builtins, name):
+                    self.around.append(Name(function.__globals__, name, ABSENT))
+
+    def value(self, value: Any, code: CodeType | None) -> None:
+        """Something that code reads."""
+        match value:
+            case FunctionType():
+                if (id(value), 0) in self._seen:
+                    return
+                self._seen.add((id(value), 0))
+                self.made.append(Made(value, _parts_of(value)))
+                self.names(value)
+                code = value.__code__
+                for name, cell in zip(code.co_freevars, value.__closure__ or (), strict=True):
+                    inner = contents(cell)
+                    self.around.append(Cell(cell, inner, ("cell", id(code), name)))
+                    self.value(inner, code)
+                for default in (*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values()):
+                    self.value(default, value.__code__)
+            case ModuleType():
+                self._module(value, code)
+            case np.ndarray():
+                array = cast("np.ndarray[Any, Any]", value)
+                if (
+                    array.dtype.kind == "c"
+                    or array.dtype == np.uint64  # of which some numbers are no int64
+                    or not array.flags.c_contiguous
+                    or not array.flags.aligned
+                    or not array.dtype.isnative
+                ):
+                    self._unclear()
+            case functools.partial():
+                called = cast("functools.partial[Any]", value)
+                self.made.append(Made(called, _parts_of(called)))
+                for part in (called.func, *called.args, *called.keywords.values()):
+                    self.value(part, code)
+            case tuple():
+                for part in cast("tuple[Any, ...]", value):
+                    self.value(part, code)
+            case (
+                bool()
+                | int()
+                | float()
+                | complex()
+                | np.generic()
+                | bytes()
+                | type()
+                | BuiltinFunctionType()
+                | np.ufunc()
+                | Items()
+            ):
+                return
+            case None:
+                return
+            case _:
+                self._unclear()
+
+    def _unclear(self) -> None:
+        if not self._curious:
+            raise Unclear
+
+    def _module(self, module: ModuleType, code: CodeType | None) -> None:
+        """The attributes of a module that code may read."""
+        key = id(module), id(code)
+        if code is None or key in self._seen:
+            return
+        self._seen.add(key)
+        for name in code.co_names:
+            if name in module.__dict__:
+                value = module.__dict__[name]
+                self.around.append(Name(module.__dict__, name, value))
+                self.value(value, code)
+
+
+def codes(code: CodeType) -> Iterator[CodeType]:
+    """The code, and that of the functions inside it."""
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from codes(constant)
+
+
+def contents(cell: CellType) -> Any:
+    """The value of a cell; a value of its own for an empty one."""
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return ABSENT
+
+
+def same_number(a: Any, b: Any) -> bool:
+    """Whether both are numbers of one type, equal, and of one sign if they are zeros."""
+    if type(a) is not type(b) or type(a) not in _NUMBERS or a != b:
+        return False
+    return bool(a) or isinstance(a, int) or math.copysign(1.0, a) == math.copysign(1.0, b)
+
+
+__all__ = [
+    "ABSENT",
+    "Cell",
+    "Made",
+    "Name",
+    "Number",
+    "Unclear",
+    "Walk",
+    "Where",
+    "codes",
+    "contents",
+    "same_number",
+]
