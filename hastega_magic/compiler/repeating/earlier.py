@@ -67,7 +67,8 @@ class Earlier:
         if bound.source is None:  # the result of a statement of its group
             return
         known = self._known.setdefault(bound.site.id, _Known(options, None))
-        if known.alike is not None or known.misses >= _MISSES:
+        same = known.alike is not None and known.options == options
+        if same or known.misses >= _MISSES:
             return
         found = None if bound.varying else alike(bound, outcome)
         if found is not None and _keepable(found):
@@ -79,7 +80,7 @@ class Earlier:
 def _keepable(found: Alike) -> bool:
     """Whether nothing is kept that holds the user's data, as arrays that functions read, and nothing is converted."""
     simple = all(each.source.kind in ("array", "range") for each in found.slots)
-    return simple and not found.execution.job.tables and not found.numbers
+    return simple and not found.execution.job.tables and not found.numbers and not found.captured.holds_arrays
 
 
 __all__ = ["Earlier"]
