@@ -108,6 +108,15 @@ class _Call:
             int(data.min()) in assume.interval and int(data.max()) in assume.interval
         )  # as Python's ints: what is unsigned may be beyond int64
 
+    @property
+    def length(self) -> int:
+        """The number of elements, before filters."""
+        return len(self.arrays[0])
+
+    def column(self, output: Output) -> AnyArray:
+        """The elements that the output's sink takes."""
+        return cast(AnyArray, self.value(replace(output, sink=Sink("array"))))
+
     def value(self, output: Output) -> object:
         """An output of the loop."""
         return run_fused_numpy(replace(self.fused, outputs=(output,)), self.arrays, self.tables)[output.name]
@@ -117,12 +126,15 @@ def _reduced(loop: Loop, options: Options, output: Output, call: _Call) -> objec
     """The output's value, no check having fired."""
     kind = output.sink.kind
     try:
+        begun = not kind.startswith("reduce_") or loop.built.initial
+        if not begun and not (call.length if output.mask is None else len(call.column(output))):
+            raise NoNumpyForm("nothing is left to be reduced")
         if (
             isinstance(output.value, Expr)
             and output.value.type is INT
             and kind in SUMS | _PRODUCTS | {"cumsum"}
         ):
-            column = cast(AnyArray, call.value(replace(output, sink=Sink("array"))))
+            column = call.column(output)
             if len(column):
                 return _of_ints(loop, options, output, column)
         return call.value(output)

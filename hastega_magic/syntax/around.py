@@ -104,6 +104,8 @@ class Walk:
         self._curious = curious
         self.around: list[Name | Cell] = []
         self.made: list[Made] = []
+        self.arrays = False
+        """Whether it came past one."""
         self._seen: set[tuple[int, int]] = set()
 
     def names(self, function: FunctionType) -> None:
@@ -140,7 +142,7 @@ class Walk:
             case ModuleType():
                 self._module(value, code)
             case np.ndarray():
-                array = cast("np.ndarray[Any, Any]", value)
+                array, self.arrays = cast("np.ndarray[Any, Any]", value), True
                 if (
                     array.dtype.kind == "c"
                     or array.dtype == np.uint64  # of which some numbers are no int64

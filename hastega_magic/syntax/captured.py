@@ -103,6 +103,8 @@ class Captured:
     around: tuple[Name | Cell, ...]
     made: tuple[Made, ...]
     free: tuple[Free, ...] = ()
+    holds_arrays: bool = False
+    """Whether an array is among what was read, which stays alive with this."""
 
     def changed(self, arguments: Sequence[Any]) -> set[Where] | None:
         """Variables that hold other numbers now; None where anything else is different."""
@@ -159,7 +161,7 @@ def captured(arguments: Sequence[object], varying: Collection[Where] = ()) -> Ca
     except Unclear:
         return None
     if not varying:
-        return Captured(tuple(found), tuple(walk.around), tuple(walk.made))
+        return Captured(tuple(found), tuple(walk.around), tuple(walk.made), holds_arrays=walk.arrays)
     if _of_several(found, walk.around) & set(varying):
         return None
     return _freed(found, walk, frozenset(varying))
@@ -215,7 +217,7 @@ def _freed(found: Sequence[_Function | _Value], walk: Walk, varying: frozenset[W
             free.setdefault(each.where, Free(each.where, _kind(each.value), _from_around(each)))
         else:
             left.append(each)
-    return Captured(tuple(arguments), tuple(left), tuple(walk.made), tuple(free.values()))
+    return Captured(tuple(arguments), tuple(left), tuple(walk.made), tuple(free.values()), walk.arrays)
 
 
 def _from_argument(place: int, number: int) -> Callable[[Sequence[Any]], Any]:

@@ -104,10 +104,7 @@ def _running(loop: Loop, site: StageSite, given: Mapping[str, Any], kind: str) -
         if start is None:
             raise NotCompilable(f"`{name_of(given['f'])}` gives another type than the elements have")
         fn = _from_the_second(loop, given["f"], fn, element)
-    if any(node.op == "param" and cast(int, node.value) >= FIRST_PARAMETER for node in postorder(_roots(fn))):
-        raise NotCompilable(
-            f"`{name_of(given['f'])}` reads a number that keeps changing: it is to be a constant"
-        )
+    _look_at(fn, name_of(given["f"]))
     if kind == "scan" and loop.filtered and affine(fn) is not None:
         raise Cut  # rows of 8 are rows of the elements that are left
     init: Source | None = None
@@ -118,6 +115,15 @@ def _running(loop: Loop, site: StageSite, given: Mapping[str, Any], kind: str) -
         init = loop.env.number(f"start of {site.name}", value, total, loop.whole.count or 0)
     loop.sink = Sink(kind, site.text, site.span, 0.0, fn, init)
     loop.running = kind
+
+
+def _look_at(fn: Fn, name: str) -> None:
+    """NotCompilable for numbers that a step has no room for."""
+    for node in postorder(_roots(fn)):
+        if node.op == "param" and cast(int, node.value) >= FIRST_PARAMETER:
+            raise NotCompilable(f"`{name}` reads a number that keeps changing: it is to be a constant")
+        if node.op == "const" and isinstance(node.value, int) and node.value not in INT64:
+            raise NotCompilable(f"the constant {node.value} does not fit in 64 bits")
 
 
 def _start(site: StageSite, init: object) -> Expr | Complex:

@@ -106,6 +106,8 @@ class TestSumsOfInts:
         "i |> scan(lambda a, x: a // x, 10**6)",
         "i |> scan(lambda a, x: a + table[x], 1)",
         "i |> take(700) |> scan(lambda a, x: a * 3 + x, 1)",
+        "i |> scan(lambda a, x: a + x // 10**30)",
+        "i |> map(lambda x: x * 2**62) |> scan(lambda a, x: a | (x // 10**30))",
         "f |> reduce(lambda a, x: a - x)",
         "i |> take(1) |> scan(lambda a, x: a - x)",
         "i |> take(0) |> scan(lambda a, x: a - x, 5)",

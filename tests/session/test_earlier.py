@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import types
 import weakref
 from typing import Any
 
@@ -225,6 +226,13 @@ def test_other_options_are_another_run() -> None:
         assert run(session, text, options) == (2**63 if options is QUIET else -(2**63))
 
 
+def test_options_that_stay_others_are_learned(built: list[str]) -> None:
+    session = Session({"xs": np.arange(100)})
+    for on in ("parallel", "parallel", "simd", "simd", "simd"):
+        assert run(session, "t = xs |> sum", Options(on=on, baseline=False, quiet=True)) == 4950
+    assert built == ["t", "t"]
+
+
 def test_nothing_of_the_user_is_kept() -> None:
     arrays = [np.arange(BIG), np.arange(BIG)]
     alive = [weakref.ref(each) for each in arrays]
@@ -238,14 +246,16 @@ def test_nothing_of_the_user_is_kept() -> None:
     assert [each() for each in alive] == [None, None]
 
 
-def test_captured_arrays_are_not_kept() -> None:
-    table = np.arange(100)
+@pytest.mark.parametrize("read", ["table[i]", "i if True else table[i]", "(lambda t=table: i)()", "i + m.k"])
+def test_captured_arrays_are_not_kept(read: str) -> None:
+    table, m = np.arange(100), types.ModuleType("m")
+    m.k, m.table = 0, table
     alive = weakref.ref(table)
-    session = Session({"xs": np.arange(50), "table": table})
+    session = Session({"xs": np.arange(50), "table": table, "m": m})
     del table
     for _ in range(3):
-        assert run(session, "t = xs |> map(lambda i: table[i] * 2) |> sum") == 2450
-    del session.namespace["table"]
+        assert run(session, f"t = xs |> map(lambda i: ({read}) * 2) |> sum") == 2450
+    del session.namespace["table"], m.table
     run(session, "pass")
     gc.collect()
     assert alive() is None
