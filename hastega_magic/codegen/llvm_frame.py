@@ -183,7 +183,7 @@ class Frame:
     def _unknown_zeros(self, vector: str) -> str:
         """Zeros that LLVM does not know to be zeros: elements that move up beside them take one operation of AVX-512.
 
-        Beside known zeros it expands the vector, which takes two; moving averages took a fifth longer so.
+        Beside known zeros it expands the vector, which takes two; on AMD's Zen moving averages took a fifth longer so.
         """
         w = self.writer
         place = w.let(f"alloca {vector}, align 64", "zeros")

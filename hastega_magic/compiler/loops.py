@@ -6,6 +6,7 @@ import hashlib
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -23,7 +24,7 @@ from hastega_magic.ir.pipeline import Pipeline
 from hastega_magic.ir.schedule import UNTUNED, Tuned
 from hastega_magic.passes.infer import Leaves
 from hastega_magic.passes.pipelines import ANALYSIS, CPU, FUSE, Pass, State
-from hastega_magic.passes.schedule import STREAMED
+from hastega_magic.passes.schedule import STREAMED, carried_fit
 from hastega_magic.passes.variants import Variants
 from hastega_magic.records import changed
 from hastega_magic.runtime.sources import Column, TableColumn
@@ -90,6 +91,11 @@ class CompiledLoop:
         """Its bodies, before lowering."""
         assert self.state.variants is not None
         return self.state.variants
+
+    @cached_property
+    def checks_carried(self) -> bool:
+        """Whether integers that go from one element to the next are checked, where they do not wrap around."""
+        return not carried_fit(self.fused, self.state.leaves)
 
     def begin(self, columns: Sequence[Column]) -> int:
         """The variant to begin with: an earlier one than was learned where a sample of the arrays is as it assumes."""

@@ -19,7 +19,6 @@ from hastega_magic.ir.expr import Expr, postorder
 from hastega_magic.ir.fused import is_product
 from hastega_magic.ir.pipeline import RUNNING_SINKS
 from hastega_magic.ir.schedule import BLOCK
-from hastega_magic.passes.schedule import carried_fit
 from hastega_magic.passes.variants import is_held
 from hastega_magic.report import units
 from hastega_magic.runtime.buffers import fresh_bytes
@@ -61,7 +60,7 @@ def describe_loop(
     )  # fmt: skip
     variants = compiled.variants
     products = any(map(is_product, execution.fused.outputs))
-    checked = products or _carries(execution, options)
+    checked = products or (compiled.checks_carried and options.int_mode != "wrap")
     trace.add(
         "int",
         mode=options.int_mode,
@@ -149,16 +148,10 @@ _FITTING = {
 """How the integers of a loop are proved to fit, by the form that they have been given."""
 
 
-def _carries(execution: Execution, options: Options) -> bool:
-    """Whether integers that go from one element to the next are checked."""
-    compiled = execution.compiled
-    return options.int_mode != "wrap" and not carried_fit(compiled.fused, compiled.state.leaves)
-
-
 def _why(execution: Execution, options: Options) -> list[str]:
     variants = execution.compiled.variants
     body = variants.bodies[execution.compiled.first]
-    carries = _carries(execution, options)
+    carries = execution.compiled.checks_carried and options.int_mode != "wrap"
     sentences = running.told(execution.fused.outputs)
     if not any(node.type is INT and node.args for node in postorder(execution.compiled.fused.roots())):
         pass  # nothing is computed with integers
