@@ -2,45 +2,25 @@
 
 from __future__ import annotations
 
-import ast
-import linecache
-import time
 import zlib
-from collections.abc import Awaitable, Callable, Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
-from types import CodeType
-from typing import Any, cast
+from functools import cached_property
 
-from hastega_magic.compiler.backends import forget_inputs, require
-from hastega_magic.compiler.changing import Changing
-from hastega_magic.compiler.comparing.compare import compare
+from hastega_magic.compiler.cell import CellRun, Memory, Namespace, Nothing
 from hastega_magic.compiler.comparing.kept import Loops, keep
-from hastega_magic.compiler.comparing.remembered import Remembered
-from hastega_magic.compiler.course import Course, awaited, evaluated, gone_through
-from hastega_magic.compiler.driver import Driver, StrictError
+from hastega_magic.compiler.course import awaited, gone_through
+from hastega_magic.compiler.driver import StrictError
 from hastega_magic.compiler.options import Options
-from hastega_magic.compiler.outcome import Group, Outcome
 from hastega_magic.compiler.pointing import point
-from hastega_magic.compiler.repeating.alike import Display
-from hastega_magic.compiler.repeating.cell_turns import CellTurns
-from hastega_magic.compiler.repeating.earlier import Earlier
-from hastega_magic.compiler.repeating.ordinary import OrdinaryCode, options_for
-from hastega_magic.compiler.repeating.repeated import Repeated
-from hastega_magic.compiler.statement import Bound, bound_of
-from hastega_magic.errors import CellSyntaxError, Span
-from hastega_magic.records import changed
+from hastega_magic.compiler.repeating.brief import Given, Run
+from hastega_magic.errors import Span
 from hastega_magic.report import Report, build_report
-from hastega_magic.syntax.cell import BIND, RUN, CellPlan, PipelineStatement, Plain, Site, plan
+from hastega_magic.syntax.cell import RUN
 from hastega_magic.syntax.comprehension import TRY
-from hastega_magic.syntax.functions import globals_read
 from hastega_magic.syntax.hints import hint
-from hastega_magic.syntax.names import calls, is_pure_source, reads, shadowed
-from hastega_magic.syntax.text import Text
 from hastega_magic.trace import Trace
-
-Namespace = dict[str, Any]
 
 
 @dataclass
@@ -48,16 +28,18 @@ class CellResult:
     """What a cell gave: the value of its last expression (None if it has none), and its report."""
 
     value: object
-    trace: Trace
+    told: Callable[[], Trace]
+    """Makes the trace, or hands it over."""
+
+    @cached_property
+    def trace(self) -> Trace:
+        """What happened."""
+        return self.told()
 
     @cached_property
     def report(self) -> Report:
         """Made from the trace when it is first asked for."""
         return build_report(self.trace)
-
-
-class _Nothing:
-    """No value to display."""
 
 
 @dataclass
@@ -67,25 +49,29 @@ class Session:
     namespace: Namespace
     options: Options = field(default_factory=Options)
     last: CellResult | None = None
-    kept: Loops = field(default_factory=Loops)
-    """The compiled loops of the last cell, to be run again; let go of when the next cell begins."""
     failed_at: Span | None = None
     """Where the pipeline stands in its cell that was running when the last cell failed."""
-    changing: Changing = field(default_factory=Changing)
-    """Numbers that statements of cells capture."""
-    earlier: Earlier = field(default_factory=Earlier)
-    """Statements of cells that ran as one loop."""
-    nested: dict[int, Repeated] = field(default_factory=dict[int, Repeated])
-    """Pipelines inside functions and larger expressions, which may be run when their cell is long over."""
-    remembered: Remembered = field(default_factory=Remembered)
+    memory: Memory = field(default_factory=Memory)
+    _kept: Callable[[], Loops] = Loops
 
     def run_cell(self, text: str, filename: str | None = None, options: Options | None = None) -> CellResult:
         """Run a cell. Raises what its Python raises; CellSyntaxError for text that cannot be read.
 
         `filename` is how tracebacks and `linecache` call the text; every text needs one of its own.
         """
-        with self._running(text, filename, options, awaits=False) as cell:
+        options = options or self.options
+        brief = self.memory.briefs.of(text, filename, self.namespace, options)
+        given: Given | None = None
+        if brief is not None:
+            self.failed_at, self._kept = None, Loops
+            ran = brief.run(self.namespace)
+            if isinstance(ran, Run):
+                return self._ran(ran)
+            given = ran
+        cell = CellRun(self.memory, self.namespace, text, filename or _name(text), options, given=given)
+        with self._running(cell):
             gone_through(cell.course())
+            cell.learn(filename)
         assert self.last is not None
         return self.last
 
@@ -93,34 +79,44 @@ class Session:
         self, text: str, filename: str | None = None, options: Options | None = None
     ) -> CellResult:
         """The same for a cell that awaits something at its top level."""
-        with self._running(text, filename, options, awaits=True) as cell:
+        name, options = filename or _name(text), options or self.options
+        cell = CellRun(self.memory, self.namespace, text, name, options, awaits=True)
+        with self._running(cell):
             await awaited(cell.course())
         assert self.last is not None
         return self.last
 
+    def _ran(self, run: Run) -> CellResult:
+        self.last = CellResult(run.shown, run.trace)
+        self._kept = run.loops
+        return self.last
+
     @contextmanager
-    def _running(
-        self, text: str, filename: str | None, options: Options | None, awaits: bool
-    ) -> Generator[_Cell]:
-        name = filename or f"<hastega {zlib.crc32(text.encode()):08x}>"
-        cell = _Cell(self, text, name, options or self.options, awaits)
-        self.failed_at, self.kept = None, Loops()
+    def _running(self, cell: CellRun) -> Generator[None]:
+        self.failed_at, self._kept = None, Loops
         value: object = None
         try:
-            yield cell
+            yield
             value = cell.value
         except BaseException as error:
             if isinstance(error, NameError):
-                hint(error, cell.sites.values(), text)
+                hint(error, cell.sites.values(), cell.text)
             elif cell.driver.current is not None:
-                point(error, cell.driver.current, text)
+                point(error, cell.driver.current, cell.text)
             self.failed_at = cell.driver.current.site.span if cell.driver.current is not None else None
             raise
         finally:
-            self.last = CellResult(None, cell.trace)
-            self.kept = keep(cell.outcomes, cell.options, cell.filename)
+            trace, kept = cell.trace, keep(cell.outcomes, cell.options, cell.filename)
+            self.last, self._kept = CellResult(None, lambda: trace), lambda: kept
             cell.forget()
-        self.last.value = None if isinstance(value, _Nothing) else value
+        self.last.value = None if isinstance(value, Nothing) else value
+
+    @property
+    def kept(self) -> Loops:
+        """The compiled loops of the last cell, to be run again; let go of when the next cell begins."""
+        kept = self._kept()
+        self._kept = lambda: kept
+        return kept
 
     @property
     def last_report(self) -> Report | None:
@@ -128,259 +124,8 @@ class Session:
         return None if self.last is None else self.last.report
 
 
-_Codes = dict[object, CodeType]
-
-
-@lru_cache(64)
-def _planned(text: str, filename: str, shadowed: frozenset[str]) -> tuple[CellPlan, _Codes]:
-    """The plan of a cell, and the code made of it so far; running the same cell again starts from them."""
-    return plan(text, filename, shadowed), {}
-
-
-@contextmanager
-def _shallow_enough(text: str, filename: str) -> Generator[None]:
-    """A sentence instead of a recursion error where a pipeline is too long for Python's own parser or ours."""
-    try:
-        yield
-    except RecursionError:
-        sentence = (
-            "an expression of this cell nests too deeply; assign a part of the pipeline to a name first"
-        )
-        raise CellSyntaxError(sentence, text, Span(1, 0, 1, 1), filename) from None
-
-
-class _Cell:
-    """One run of one cell."""
-
-    def __init__(self, session: Session, text: str, filename: str, options: Options, awaits: bool) -> None:
-        self.namespace = session.namespace
-        self.flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT if awaits else 0
-        self.nested = session.nested
-        self.changing, self.earlier = session.changing, session.earlier
-        self.remembered = session.remembered.of(text)
-        self.options = options
-        self.trace = Trace()
-        self.text = text
-        self.filename = filename
-        self.driver = Driver(options, filename, self.trace)
-        self.outcomes: list[Outcome] = []
-        self.group: Group | None = None
-        self.value: object = _Nothing()
-        self.codes: _Codes = {}
-        self.sites: dict[int, Site] = {}
-        self.turns = CellTurns(self.driver, self.changing, options, filename)
-        self.ordinary: dict[int, OrdinaryCode] = {}
-        self.running = True
-        self.trace.add("cell", source=text, options=options.to_dict())
-
-    def course(self) -> Course:
-        require(self.options)
-        with self.trace.phase("parse"), _shallow_enough(self.text, self.filename):
-            cell, self.codes = _planned(self.text, self.filename, shadowed(self.namespace))
-        self.sites = cell.sites
-        lines = len(self.text), None, self.text.splitlines(True), self.filename
-        linecache.cache.setdefault(self.filename, lines)
-        for number, site in cell.sites.items():
-            if site.bind_expression is None:
-                self.nested[number] = Repeated(site, self.options, self.filename)
-        started = time.perf_counter()
-        self._expect_ordinary(cell)
-        hooks: dict[str, Callable[..., Any]] = {
-            BIND: _binder(cell), RUN: self._runner(cell), TRY: self._trier(),
-        }  # fmt: skip
-        saved = {name: self.namespace[name] for name in hooks if name in self.namespace}
-        self.namespace.update(hooks)
-        try:
-            for place, item in enumerate(cell.items):
-                self.driver.wanted = cell.read_from(place)
-                if isinstance(item, PipelineStatement):
-                    yield from self._pipeline(item)
-                else:
-                    self._flush()
-                    yield from self._plain(item)
-            self.driver.wanted = frozenset()
-            self._flush()
-        finally:
-            self._restore(saved)
-            self.turns.tell(self.trace)
-            self._tell_ordinary()
-        if self.options.on not in ("python", "numpy"):
-            compare(self.outcomes, self.options, time.perf_counter() - started, self.trace, self.remembered)
-
-    def forget(self) -> None:
-        """Let go of all values: functions that the cell defined may keep it alive for long."""
-        forget_inputs()
-        self.outcomes.clear()
-        self.group, self.value, self.driver.current = None, None, None
-
-    def _restore(self, saved: dict[str, Any]) -> None:
-        self.running = False
-        # Functions of this cell or an earlier one may hold pipelines and be called later: their hook then stays.
-        for name in (BIND,) if self.nested else (BIND, RUN, TRY):
-            self.namespace.pop(name, None)
-            if name in saved:
-                self.namespace[name] = saved[name]
-
-    # Statements
-
-    def _plain(self, item: Plain) -> Course:
-        forget_inputs()
-        self.driver.current = None
-        if item.is_last_expression:
-            assert isinstance(item.node, ast.Expr)
-            code = self._compiled(ast.Expression(item.node.value), "eval", item.node)
-            self.value = yield from evaluated(code, self.namespace)
-        else:
-            code = self._compiled(ast.Module([item.node], []), "exec", item.node)
-            yield from evaluated(code, self.namespace)
-
-    def _compiled(self, node: ast.Module | ast.Expression, mode: str, key: object) -> CodeType:
-        """Code of a part of the cell, kept with the cell's plan under a key."""
-        key = key, self.flags
-        if key not in self.codes:
-            self.codes[key] = compile(ast.fix_missing_locations(node), self.filename, mode, self.flags, True)
-        return self.codes[key]
-
-    def _pipeline(self, item: PipelineStatement) -> Course:
-        producer = self._producer(item)
-        if self.group is not None and (producer is None or not self._independent(item)):
-            source = item.site.source
-            pending = not self._independent(item) or reads(source) & self.group.names()
-            if pending or not is_pure_source(source):
-                self._flush()
-                producer = None
-        try:
-            bound = yield from self._bind(item, producer)
-        except BaseException:
-            self._flush()  # the statements before have taken effect
-            raise
-        if self.group is not None and self._reads_pending(bound):
-            self._flush()
-            bound, producer = self._with_value(bound, producer), None
-        extended = self._as_before(bound) if self.group is None else None
-        if extended is None:
-            bound = self.changing.look(bound)
-            extended = self.driver.extend(self.group, bound, bound.source, producer)
-        if extended is None and self.group is not None:
-            self._flush()
-            bound = self._with_value(bound, producer)
-            extended = self.driver.extend(None, bound, bound.source, None)
-        self.last = item
-        if extended is None:
-            self._take(self.driver.run_alone(bound, bound.source))
-        else:
-            self.group = extended
-
-    def _as_before(self, bound: Bound) -> Group | None:
-        """A group of its own for a statement that nothing has changed about since it ran last."""
-        self.driver.current = bound
-        with self.trace.phase("parse"):
-            return self.earlier.group(bound, self.options, self.filename)
-
-    def _producer(self, item: PipelineStatement) -> str | None:
-        name = item.site.source_name
-        return name if self.group is not None and name is not None and name in self.group.names() else None
-
-    def _independent(self, item: PipelineStatement) -> bool:
-        """Whether the arguments of the stages read no variable that the group is yet to assign."""
-        assert self.group is not None
-        assert item.site.bind_expression is not None
-        call = item.site.bind_expression.body
-        assert isinstance(call, ast.Call)
-        names = {name for stage in call.args[2:] for name in reads(stage)}
-        return not names & self.group.names()
-
-    def _reads_pending(self, bound: Bound) -> bool:
-        """The same, for functions defined elsewhere."""
-        assert self.group is not None
-        pending = self.group.names()
-        return any(globals_read(each) & pending for stage in bound.stages for each in stage.given)
-
-    def _with_value(self, bound: Bound, producer: str | None) -> Bound:
-        """The statement with its source, which was pending when it was bound, in hand."""
-        return bound if producer is None else changed(bound, source=self.namespace[producer])
-
-    def _bind(
-        self, item: PipelineStatement, producer: str | None
-    ) -> Generator[Awaitable[object], object, Bound]:
-        """Evaluate the source and the arguments, where they stand."""
-        if not is_pure_source(item.site.source) or calls(item.site.bind_expression):
-            forget_inputs()
-        assert item.site.bind_expression is not None
-        expression = item.site.bind_expression
-        if producer is not None:
-            call = expression.body
-            assert isinstance(call, ast.Call)
-            nothing = ast.copy_location(ast.Constant(None), call.args[1])
-            without = ast.Call(call.func, [call.args[0], nothing, *call.args[2:]], call.keywords)
-            expression = ast.Expression(ast.copy_location(without, call))
-        code = self._compiled(expression, "eval", (item.node, producer is None))
-        bound = cast(Bound, (yield from evaluated(code, self.namespace)))
-        return changed(bound, target=item.target)
-
-    def _flush(self) -> None:
-        """Run the open group, and assign its results in order."""
-        group, self.group = self.group, None
-        if group is not None:
-            for outcome in self.driver.run_group(group):
-                self._take(outcome)
-
-    def _take(self, outcome: Outcome) -> None:
-        self.outcomes.append(outcome)
-        self.changing.learn(outcome)
-        self.earlier.learn(outcome, self.options)
-        for bound, value in zip(outcome.bounds, outcome.values, strict=True):
-            if bound.target is not None:
-                self.namespace[bound.target] = value
-            if self.last.is_last_expression and bound.site is self.last.site:
-                self.value = value
-
-    def _runner(self, cell: CellPlan) -> Callable[..., object]:
-        """What a pipeline inside a larger expression or a function calls."""
-
-        def run(number: int, source: object, *stages: Display) -> object:
-            if self.running and number in cell.sites:
-                value = self.turns.run(cell.sites[number], source, stages)
-                self.driver.current = None  # what fails behind it is another's error
-                return value
-            # Of another cell, or called when this one is over: nobody reads what it would tell.
-            return self.nested[number].run(source, stages)
-
-        return run
-
-    def _expect_ordinary(self, cell: CellPlan) -> None:
-        """Comprehensions and their like: silently Python's where they cannot be compiled, whatever --strict says."""
-        places = Text(cell.text)
-        for number, code in cell.ordinary.items():
-            options = options_for(self.options)
-            known = OrdinaryCode(code.site, options, self.filename, code=code, places=places)
-            self.ordinary[number] = known
-            if number in cell.lasting:
-                self.nested[number] = known
-
-    def _trier(self) -> Callable[..., object]:
-        """What ordinary code calls that may be a pipeline."""
-        own, nested = self.ordinary, self.nested
-
-        def attempt(number: int, callees: Any, functions: Any, operands: Any, python: Any) -> object:
-            code = own.get(number) or cast(OrdinaryCode, nested[number])
-            return code.attempt(callees, functions, operands, python)
-
-        return attempt
-
-    def _tell_ordinary(self) -> None:
-        """Ordinary code that was compiled, for the report; of what was Python's there is nothing to say."""
-        for code in self.ordinary.values():
-            if code.runs and not code.reason:
-                code.tell(self.text, self.trace, quiet=self.options.quiet)
-            code.runs = 0
-
-
-def _binder(cell: CellPlan) -> Callable[..., Bound]:
-    def bind(number: int, source: object, *stages: Display) -> Bound:
-        return bound_of(cell.sites[number], source, stages)
-
-    return bind
+def _name(text: str) -> str:
+    return f"<hastega {zlib.crc32(text.encode()):08x}>"
 
 
 __all__ = ["RUN", "TRY", "CellResult", "Options", "Session", "StrictError"]

@@ -33,7 +33,8 @@ def exact_sum(partials: AnyArray, weights: Sequence[int] = ()) -> int:
         pairs = (partials[:, 2 * place : 2 * place + 2] for place in range(len(weights)))
         return sum(weight * exact_sum(pair) for weight, pair in zip(weights, pairs, strict=True))
     if partials.shape[1] == 2 and len(partials) <= _MANY:
-        return (int(partials[:, 0].sum()) << 32) + int(partials[:, 1].sum())
+        # Each by itself, and not by `sum`: together they take ten times as long, and that is Python around this call.
+        return (int(np.add.reduce(partials[:, 0])) << 32) + int(np.add.reduce(partials[:, 1]))
     if partials.shape[1] == 2:
         return (exact_sum(partials[:, :1]) << 32) + exact_sum(partials[:, 1:])
     column = partials[:, 0]

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import ctypes
 import time
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from typing import cast
 
 import numpy as np
@@ -24,11 +25,7 @@ from hastega_magic.runtime.sources import AnyArray, Column, TableColumn
 
 
 class Spread:
-    """One variant of a loop without turns.
-
-    Not for two threads at once: whoever runs it takes it from where it is kept, and puts it back. An interrupt in
-    between loses it, and the next one to come makes another; a lock would stay taken.
-    """
+    """One variant of a loop without turns. Not for two threads at once (`taken`)."""
 
     def __init__(
         self, kernel: Kernel, program: Program, tables: Sequence[TableColumn], thread_count: int
@@ -37,44 +34,37 @@ class Spread:
         self._program = program
         self._threads = thread_count
         self._tables = tables  # their memory must stay
-        self._words = np.zeros(plan.words, np.int64)
-        self._address = ctypes.c_void_p(self._words.ctypes.data)
+        self._words = (ctypes.c_int64 * plan.words)()
+        self._address = ctypes.c_void_p(ctypes.addressof(self._words))
         for slot, table in enumerate(tables):
             place = plan.table(slot)
             self._words[place : place + 3] = table.data.ctypes.data, table.data.itemsize, len(table.data)
         self._first_source = plan.source(0)
-        self._shared = np.zeros(plan.shared_words, np.int64)
-        self._words[abi.SHARED] = self._shared.ctypes.data
+        self._shared = (ctypes.c_int64 * plan.shared_words)()
+        self._words[abi.SHARED] = ctypes.addressof(self._shared)
         self._scratch = [np.empty(plan.scratch_bytes + abi.ALIGNMENT, np.uint8) for _ in range(thread_count)]
         self._places = [ctypes.c_void_p(abi.aligned(each.ctypes.data)) for each in self._scratch]
-
-    def soon(self, length: int) -> bool:
-        """Whether so many elements will take no longer than `threads.SOON`, as far as is known."""
-        blocks = -(-length // BLOCK)
-        return self._program.pace.expected(blocks, min(self._threads, blocks)) < threads.SOON
+        self._result: LoopResult | None = None
+        """That of the last run, where the next may be left in its place."""
 
     @property
     def whole(self) -> bool:
         """Whether the last run computed every block."""
         return not self._shared[abi.FLAGS]
 
-    def run(self, operands: Sequence[int], length: int) -> LoopResult:
+    def run(self, operands: Sequence[int], length: int, *, again: bool = False) -> LoopResult:
         """What the loop left of `length` elements, at least one.
 
-        `operands`: for each source its address and stride in bytes, or start and step of a range.
+        `operands`: for each source its address and stride in bytes, or start and step of a range. `again`: what is left
+        is read before the next run, which may leave its own in the same memory.
         """
-        plan, words, shared = self._plan, self._words, self._shared
         started = time.perf_counter()
-        result, blocks = room(plan, length), -(-length // BLOCK)
+        words, shared, blocks = self._words, self._shared, -(-length // BLOCK)
         count = min(self._threads, blocks)
         words[self._first_source : self._first_source + len(operands)] = operands
-        words[abi.LENGTH], words[abi.BLOCKS], words[abi.HANDED] = length, blocks, plan.handed(blocks, count)
-        words[abi.STATUS], words[abi.COUNTS] = address_of(result.status), address_of(result.kept)
-        for number, array in enumerate(result.arrays):
-            words[plan.store(number)] = address_of(array)
-        for number, partial in enumerate(result.partials):
-            words[plan.fold(number)] = address_of(partial)
-        shared[:] = 0
+        kept, self._result = self._result, None
+        result = kept if kept is not None and kept.length == length else self._room(length, blocks, count)
+        ctypes.memset(shared, 0, ctypes.sizeof(shared))
 
         def task(number: int) -> None:
             self._program.function(self._address, self._places[number])
@@ -87,29 +77,60 @@ class Spread:
         seconds = time.perf_counter() - began
         self._program.pace.note(seconds, blocks, count)
         result.convert_seconds, result.kernel_seconds, result.blocks_run = began - started, seconds, blocks
+        if again and self.whole and not result.arrays:  # no status was written
+            self._result = result
         return result
+
+    def _room(self, length: int, blocks: int, count: int) -> LoopResult:
+        """Memory for what the loop leaves, entered among the words."""
+        plan, words, result = self._plan, self._words, room(self._plan, length)
+        words[abi.LENGTH], words[abi.BLOCKS], words[abi.HANDED] = length, blocks, plan.handed(blocks, count)
+        words[abi.STATUS], words[abi.COUNTS] = address_of(result.status), address_of(result.kept)
+        for number, array in enumerate(result.arrays):
+            words[plan.store(number)] = address_of(array)
+        for number, partial in enumerate(result.partials):
+            words[plan.fold(number)] = address_of(partial)
+        return result
+
+
+def is_soon(program: Program, length: int, thread_count: int) -> bool:
+    """Whether so many elements will take no longer than `threads.SOON`, as far as is known."""
+    blocks = -(-length // BLOCK)
+    return program.pace.expected(blocks, min(thread_count, blocks)) < threads.SOON
+
+
+@contextmanager
+def taken(
+    kept: dict[int, Spread],
+    kernel: Kernel,
+    program: Program,
+    tables: Sequence[TableColumn],
+    thread_count: int,
+) -> Generator[Spread]:
+    """The words that are kept, by the number of threads, for whoever takes them first; put back behind.
+
+    An interrupt in between loses them, and the next one to come makes others; a lock would stay taken.
+    """
+    spread = kept.pop(thread_count, None) or Spread(kernel, program, tables, thread_count)
+    try:
+        yield spread
+    finally:
+        kept[thread_count] = spread
 
 
 def soon(
     kernel: Kernel, program: Program, columns: Sequence[Column], length: int, thread_count: int
 ) -> LoopResult | None:
     """What the loop leaves of arrays and ranges, where the program is known to take milliseconds; else None."""
-    blocks = -(-length // BLOCK)
-    if (
-        blocks <= threads.SMALL_BLOCKS
-        or program.pace.expected(blocks, min(thread_count, blocks)) >= threads.SOON
-    ):
+    if length <= threads.SMALL_BLOCKS * BLOCK or not is_soon(program, length, thread_count):
         return None
     if (
         any(not isinstance(column.data, (np.ndarray, range)) for column in columns)
         or abi.layout(kernel).turns
     ):
         return None
-    spread: Spread = program.kept.pop(thread_count, None) or Spread(kernel, program, (), thread_count)
-    try:
+    with taken(program.kept, kernel, program, (), thread_count) as spread:
         return spread.run([word for column in columns for word in _words(column.data)], length)
-    finally:
-        program.kept[thread_count] = spread
 
 
 def _words(data: object) -> tuple[int, int]:
@@ -120,4 +141,4 @@ def _words(data: object) -> tuple[int, int]:
     return array.ctypes.data, array.strides[0]
 
 
-__all__ = ["Spread", "soon"]
+__all__ = ["Spread", "is_soon", "soon", "taken"]

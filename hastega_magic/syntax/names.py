@@ -185,9 +185,10 @@ def calls(expression: ast.Expression | None) -> bool:
 
 def shadowed(namespace: Mapping[str, object]) -> frozenset[str]:
     """Stage names that the user has defined functions of; `sum = 0` and imported ones leave a stage what it is."""
-    found = {name: namespace[name] for name in STAGES.keys() & namespace.keys()}
-    return frozenset(
-        name
-        for name, value in found.items()
-        if isinstance(value, FunctionType) and value.__globals__ is namespace
-    )
+    return frozenset(name for name in STAGES.keys() & namespace.keys() if is_shadowed(namespace, name))
+
+
+def is_shadowed(namespace: Mapping[str, object], name: str) -> bool:
+    """Whether the user has defined a function of this name."""
+    value = namespace.get(name)
+    return isinstance(value, FunctionType) and value.__globals__ is namespace

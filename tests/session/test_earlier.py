@@ -272,7 +272,10 @@ def test_a_loop_that_was_forgotten_is_compiled_again(built: list[str]) -> None:
 
 def test_a_source_that_keeps_changing_its_kind_is_given_up(built: list[str]) -> None:
     session = Session({})
+    shown = Options(on="parallel", threads=2, baseline=False)
     for turn in range(12):
         session.namespace["xs"] = np.arange(10) if turn % 2 else np.arange(10.0)
-        assert run(session, "t = xs |> sum") == 45
+        found = run(session, "t = xs |> sum", shown)
+        assert found == 45
+        assert type(found) is (int if turn % 2 else float)
     assert len(built) == 12

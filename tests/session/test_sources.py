@@ -90,12 +90,12 @@ def test_a_series_in_a_function_is_compiled_once():
     session.run_cell("def total(xs, ys):\n    return xs |> zip(ys) |> map(lambda a, b: a * b) |> sum")
     xs = pl.Series(range(5))
     assert space["total"](xs, xs) == 30
-    form = next(iter(session.nested.values())).form
+    form = next(iter(session.memory.nested.values())).form
     assert form.prepared is not None
     for length in (7, 100, 3):
         xs = pl.Series(range(length))
         assert space["total"](xs, xs) == sum(x * x for x in range(length))
-    assert next(iter(session.nested.values())).form is form
+    assert next(iter(session.memory.nested.values())).form is form
 
 
 def test_chunks_are_converted_and_that_is_told():

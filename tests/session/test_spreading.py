@@ -58,8 +58,8 @@ def spread(monkeypatch):
     found = []
     run = Spread.run
 
-    def noted(self, operands, length):
-        result = run(self, operands, length)
+    def noted(self, operands, length, **how):
+        result = run(self, operands, length, **how)
         found.append((length, self.whole))
         return result
 
@@ -167,11 +167,11 @@ def test_what_takes_long_leaves_the_calling_thread_free(names, spread, monkeypat
     assert not spread
 
 
-@pytest.mark.parametrize("way", ["cell", "function"])
+@pytest.mark.parametrize("way", ["cell", "quiet", "function"])
 def test_an_interrupt_at_any_line_leaves_it_for_the_next_run(names, spread, way):
     xs = ints(N)
-    session = Session({"xs": xs}, Options(on="parallel", threads=3, baseline=False, quiet=True))
-    code = (soon if way == "cell" else Spreading.value).__code__
+    session = Session({"xs": xs}, Options(on="parallel", threads=3, baseline=False, quiet=way == "quiet"))
+    code = (soon if way == "cell" else Spreading.run).__code__
 
     def call():
         if way == "function":

@@ -16,6 +16,7 @@ from hastega_magic.compiler.repeating.alike import Again, Alike, alike
 from hastega_magic.compiler.statement import Bound
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.runtime.columnar import NullsError
+from hastega_magic.syntax.site import Site
 
 _STATEMENTS = 64
 """Statements that are remembered."""
@@ -60,6 +61,11 @@ class Earlier:
             return known.missed()
         known.misses = 0
         return Group(workspace, [loop], (known.alike.execution.compiled, fused))
+
+    def alike(self, site: Site) -> Alike | None:
+        """What decides whether the loop of a statement fits, if that is known."""
+        known = self._known.get(site.id)
+        return None if known is None else known.alike
 
     def learn(self, outcome: Outcome, options: Options) -> None:
         """Keep what decides whether the loop of this outcome fits again, if it was one over arrays and ranges."""

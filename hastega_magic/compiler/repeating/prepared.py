@@ -19,7 +19,7 @@ from hastega_magic.compiler.outcome import Outcome
 from hastega_magic.compiler.repeating.alike import Alike, Display, alike
 from hastega_magic.compiler.repeating.gathering import Gather, gathering
 from hastega_magic.compiler.repeating.slots import Again, Slot
-from hastega_magic.compiler.repeating.spreading import MISSED, Spreading, spreading
+from hastega_magic.compiler.repeating.spreading import Spreading, spreading
 from hastega_magic.compiler.run import run_compiled
 from hastega_magic.compiler.statement import Bound
 from hastega_magic.compiler.workspace import Workspace
@@ -84,9 +84,9 @@ class Prepared:
         if made is not None:
             return made
         if self.spreading is not None and self.direct is not None:
-            value = self.spreading.value(self.alike.slots, operands, length)
-            if value is not MISSED:
-                return value
+            ran = self.spreading.run(self.alike.slots, operands, length)
+            if ran is not None:
+                return ran.value
         return self._launched(operands, displays)
 
     def _made(self, operands: Sequence[Any], length: int) -> object:

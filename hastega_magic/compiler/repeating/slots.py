@@ -54,11 +54,8 @@ class Slot:
             if type(data) is not np.ndarray or data.ndim != 1:
                 raise Again
             array: AnyArray = data
-            assert storage is not None
             flags = array.flags
-            if array.dtype != storage.name or not (
-                flags.c_contiguous and flags.aligned and array.dtype.isnative
-            ):
+            if array.dtype != self._dtype or not (flags.c_contiguous and flags.aligned):
                 raise Again
             return len(array)
         if kind == "range":
@@ -92,6 +89,7 @@ class Slot:
 
     def __post_init__(self) -> None:
         """Make room for a few elements."""
+        self._dtype = None if self.source.storage is None else np.dtype(self.source.storage.name)
         if self.reader is not None:
             self.intake = Intake(self.reader)
 

@@ -6,9 +6,9 @@ needs Python, goes the way of every loop.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from hastega_magic.compiler.execute import Execution
 from hastega_magic.compiler.options import Options
@@ -17,18 +17,27 @@ from hastega_magic.compiler.repeating.slots import Slot
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.ir import abi
+from hastega_magic.ir.expr import flatten
 from hastega_magic.ir.fused import Output
 from hastega_magic.passes.schedule import folds_of, slots_of
+from hastega_magic.runtime import results
 from hastega_magic.runtime.buffers import trim
 from hastega_magic.runtime.cpu import Program
 from hastega_magic.runtime.launch import LoopResult
-from hastega_magic.runtime.spread import Spread
-
-MISSED: Any = object()
-"""In place of a value, which another way will find."""
+from hastega_magic.runtime.spread import Spread, is_soon, taken
 
 _OFTEN = 3
 """After so many misses in a row, of one variant, it is not tried again."""
+
+Finish = Callable[[LoopResult], object]
+"""From what the loop left to the statement's value."""
+
+
+class Ran(NamedTuple):
+    """The statement's value, and what its loop left."""
+
+    value: object
+    result: LoopResult
 
 
 @dataclass
@@ -36,53 +45,39 @@ class Spreading:
     """The loop, and how its result is put together."""
 
     execution: Execution
-    loop: Loop
-    output: Output
-    folds: Sequence[int]
-    options: Options
+    finish: Finish
     _variant: int = -1
     _kept: dict[int, Spread] = field(default_factory=dict[int, Spread])
-    """By variant; whoever runs one has taken it out."""
+    """Those of the variant, where they hold captured arrays; others are kept with its program."""
     _missed: int = 0
 
-    def value(self, slots: Sequence[Slot], operands: Sequence[Any], length: int) -> object:
-        """The statement's value over so many elements; MISSED; what an interrupt raises."""
+    @property
+    def threads(self) -> int:
+        """How many threads it may take."""
+        most = self.execution.backend.threads
+        return min(most, self.execution.job.tuned.threads or most)
+
+    def run(self, slots: Sequence[Slot], operands: Sequence[Any], length: int) -> Ran | None:
+        """The statement over so many elements; None where another way has to be taken; what an interrupt raises."""
         first = self.execution.compiled.first
         if first != self._variant:
-            self._variant, self._missed = first, 0
-        if self._missed >= _OFTEN:
-            return MISSED
+            self._variant, self._missed, self._kept = first, 0, {}
+        body = self.execution.compiled.bodies.get(first)
+        if self._missed >= _OFTEN or body is None or not isinstance(body.program, Program):
+            return None
+        job, program, threads = self.execution.job, body.program, self.threads
+        if not is_soon(program, length, threads) or abi.layout(body.kernel).turns:
+            return None
         alive: list[object] = []
         words = [word for each in slots for word in each.words(operands, length, alive)]
-        spread = self._kept.pop(first, None) or self._of(first)
-        if spread is None:
-            return MISSED
-        try:
-            if not spread.soon(length):
-                return MISSED
-            result = spread.run(words, length)
+        kept = self._kept if job.tables else program.kept
+        with taken(kept, body.kernel, program, job.tables, threads) as spread:
+            result = spread.run(words, length, again=True)
             if spread.whole:
                 self._missed = 0
-                return self._whole(result)
-            self._missed += 1
-            return MISSED
-        finally:
-            self._kept[first] = spread
-
-    def _of(self, variant: int) -> Spread | None:
-        body = self.execution.compiled.bodies.get(variant)
-        if body is None or not isinstance(body.program, Program) or abi.layout(body.kernel).turns:
-            return None
-        tuned = self.execution.job.tuned.threads
-        threads = self.execution.backend.threads
-        tables = self.execution.job.tables
-        return Spread(body.kernel, body.program, tables, min(threads, tuned or threads))
-
-    def _whole(self, result: LoopResult) -> object:
-        if slots_of(self.output):
-            return trim(result.arrays[0], result.packed_length(0))
-        workspace = Workspace("")  # nothing is left to Python
-        return Recovery(self.loop, workspace, (), result, self.options).reduction(self.output, self.folds)
+                return Ran(self.finish(result), result)
+        self._missed += 1
+        return None
 
 
 def spreading(execution: Execution, slots: Sequence[Slot], loop: Loop, options: Options) -> Spreading | None:
@@ -92,7 +87,17 @@ def spreading(execution: Execution, slots: Sequence[Slot], loop: Loop, options: 
         return None
     (folds,) = folds_of(execution.compiled.fused)
     output = replace(output, weights=execution.compiled.fused.outputs[0].weights)
-    return Spreading(execution, loop, output, folds, options)
+    return Spreading(execution, _finish(output, folds, loop, options))
 
 
-__all__ = ["MISSED", "Spreading", "spreading"]
+def _finish(output: Output, folds: Sequence[int], loop: Loop, options: Options) -> Finish:
+    if slots_of(output):
+        return lambda result: trim(result.arrays[0], result.packed_length(0))
+    whole = not flatten(output.value)[0].type.is_float and not output.weights
+    if output.sink.kind == "sum" and whole and not loop.built.initial and options.int_mode != "wrap":
+        return lambda result: results.exact_sum(result.partials[folds[0]])
+    nothing = Workspace("")  # is left to Python
+    return lambda result: Recovery(loop, nothing, (), result, options).reduction(output, folds)
+
+
+__all__ = ["Ran", "Spreading", "spreading"]

@@ -1,0 +1,358 @@
+"""One run of one cell: its statements in Python's order, those that are pipelines grouped and compiled."""
+
+from __future__ import annotations
+
+import ast
+import linecache
+import time
+from collections.abc import Awaitable, Callable, Generator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import lru_cache
+from types import CodeType
+from typing import Any, cast
+
+from hastega_magic.compiler.backends import forget_inputs, require
+from hastega_magic.compiler.changing import Changing
+from hastega_magic.compiler.comparing.compare import compare
+from hastega_magic.compiler.comparing.remembered import Remembered
+from hastega_magic.compiler.course import Course, evaluated
+from hastega_magic.compiler.driver import Driver
+from hastega_magic.compiler.options import Options
+from hastega_magic.compiler.outcome import Group, Outcome
+from hastega_magic.compiler.repeating.alike import Display
+from hastega_magic.compiler.repeating.brief import Brief, Briefs, Given
+from hastega_magic.compiler.repeating.cell_turns import CellTurns
+from hastega_magic.compiler.repeating.earlier import Earlier
+from hastega_magic.compiler.repeating.ordinary import OrdinaryCode, options_for
+from hastega_magic.compiler.repeating.repeated import Repeated
+from hastega_magic.compiler.statement import Bound, bound_of
+from hastega_magic.errors import CellSyntaxError, Span
+from hastega_magic.records import changed
+from hastega_magic.syntax.cell import BIND, RUN, CellPlan, PipelineStatement, Plain, Site, plan
+from hastega_magic.syntax.comprehension import TRY
+from hastega_magic.syntax.functions import globals_read
+from hastega_magic.syntax.names import calls, is_pure_source, reads, shadowed
+from hastega_magic.syntax.text import Text
+from hastega_magic.trace import Trace
+
+Namespace = dict[str, Any]
+
+
+class Nothing:
+    """No value to display."""
+
+
+@dataclass
+class Memory:
+    """What the cells of a session leave to those that run after them."""
+
+    changing: Changing = field(default_factory=Changing)
+    """Numbers that statements capture."""
+    earlier: Earlier = field(default_factory=Earlier)
+    """Statements that ran as one loop."""
+    nested: dict[int, Repeated] = field(default_factory=dict[int, Repeated])
+    """Pipelines inside functions and larger expressions, which may be run when their cell is long over."""
+    remembered: Remembered = field(default_factory=Remembered)
+    """What the baselines gave."""
+    briefs: Briefs = field(default_factory=Briefs)
+    """Cells that are one statement, which ran with nobody looking."""
+
+
+_Codes = dict[object, CodeType]
+
+
+@lru_cache(64)
+def _planned(text: str, filename: str, shadowed: frozenset[str]) -> tuple[CellPlan, _Codes]:
+    """The plan of a cell, and the code made of it so far; running the same cell again starts from them."""
+    return plan(text, filename, shadowed), {}
+
+
+@contextmanager
+def _shallow_enough(text: str, filename: str) -> Generator[None]:
+    """A sentence instead of a recursion error where a pipeline is too long for Python's own parser or ours."""
+    try:
+        yield
+    except RecursionError:
+        sentence = (
+            "an expression of this cell nests too deeply; assign a part of the pipeline to a name first"
+        )
+        raise CellSyntaxError(sentence, text, Span(1, 0, 1, 1), filename) from None
+
+
+class CellRun:
+    """One run of one cell."""
+
+    def __init__(
+        self,
+        memory: Memory,
+        namespace: Namespace,
+        text: str,
+        filename: str,
+        options: Options,
+        *,
+        awaits: bool = False,
+        given: Given | None = None,
+    ) -> None:
+        """`given`: what the source and arguments of its first statement are, where they were evaluated already."""
+        self.namespace = namespace
+        self.flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT if awaits else 0
+        self.given = given
+        self.memory = memory
+        self.nested, self.changing, self.earlier = memory.nested, memory.changing, memory.earlier
+        self.remembered = memory.remembered.of(text)
+        self.options = options
+        self.trace = Trace()
+        self.text = text
+        self.filename = filename
+        self.driver = Driver(options, filename, self.trace)
+        self.outcomes: list[Outcome] = []
+        self.group: Group | None = None
+        self.value: object = Nothing()
+        self.codes: _Codes = {}
+        self.sites: dict[int, Site] = {}
+        self.turns = CellTurns(self.driver, self.changing, options, filename)
+        self.ordinary: dict[int, OrdinaryCode] = {}
+        self.running = True
+        self.trace.add("cell", source=text, options=options.to_dict())
+
+    def course(self) -> Course:
+        """Go through the statements; raises what they raise."""
+        require(self.options)
+        with self.trace.phase("parse"), _shallow_enough(self.text, self.filename):
+            cell, self.codes = _planned(self.text, self.filename, shadowed(self.namespace))
+        self.sites = cell.sites
+        lines = len(self.text), None, self.text.splitlines(True), self.filename
+        linecache.cache.setdefault(self.filename, lines)
+        for number, site in cell.sites.items():
+            if site.bind_expression is None:
+                self.nested[number] = Repeated(site, self.options, self.filename)
+        started = time.perf_counter()
+        self._expect_ordinary(cell)
+        hooks: dict[str, Callable[..., Any]] = {
+            BIND: _binder(cell), RUN: self._runner(cell), TRY: self._trier(),
+        }  # fmt: skip
+        saved = {name: self.namespace[name] for name in hooks if name in self.namespace}
+        self.namespace.update(hooks)
+        try:
+            for place, item in enumerate(cell.items):
+                self.driver.wanted = cell.read_from(place)
+                if isinstance(item, PipelineStatement):
+                    yield from self._pipeline(item)
+                else:
+                    self._flush()
+                    yield from self._plain(item)
+            self.driver.wanted = frozenset()
+            self._flush()
+        finally:
+            self._restore(saved)
+            self.turns.tell(self.trace)
+            self._tell_ordinary()
+        if self.options.on not in ("python", "numpy"):
+            compare(self.outcomes, self.options, time.perf_counter() - started, self.trace, self.remembered)
+
+    def learn(self, named: str | None) -> None:
+        """Make the cell ready to be run again shortly, if it is one statement that one loop computed.
+
+        `named`: the file name that it was given, if it was.
+        """
+        briefs = self.memory.briefs
+        if len(self.outcomes) != 1 or self.flags:
+            return
+        if not briefs.wants(self.text, named, self.namespace, self.options):
+            return
+        cell, _ = _planned(self.text, self.filename, shadowed(self.namespace))
+        (item, *others), site = cell.items, self.outcomes[0].bounds[0].site
+        alike = self.earlier.alike(site)
+        if alike is None or others or len(cell.sites) > 1 or cell.ordinary:
+            return
+        if isinstance(item, PipelineStatement) and item.site is site:
+            code = self._compiled(cast(ast.Expression, site.bind_expression), "eval", (item.node, True))
+            brief = Brief.of(self.text, named, self.filename, self.options, item, code, alike)
+            if brief is not None:
+                briefs.keep(brief)
+
+    def forget(self) -> None:
+        """Let go of all values: functions that the cell defined may keep it alive for long."""
+        forget_inputs()
+        self.outcomes.clear()
+        self.group, self.value, self.driver.current = None, None, None
+
+    def _restore(self, saved: dict[str, Any]) -> None:
+        self.running = False
+        # Functions of this cell or an earlier one may hold pipelines and be called later: their hook then stays.
+        for name in (BIND,) if self.nested else (BIND, RUN, TRY):
+            self.namespace.pop(name, None)
+            if name in saved:
+                self.namespace[name] = saved[name]
+
+    # Statements
+
+    def _plain(self, item: Plain) -> Course:
+        forget_inputs()
+        self.driver.current = None
+        if item.is_last_expression:
+            assert isinstance(item.node, ast.Expr)
+            code = self._compiled(ast.Expression(item.node.value), "eval", item.node)
+            self.value = yield from evaluated(code, self.namespace)
+        else:
+            code = self._compiled(ast.Module([item.node], []), "exec", item.node)
+            yield from evaluated(code, self.namespace)
+
+    def _compiled(self, node: ast.Module | ast.Expression, mode: str, key: object) -> CodeType:
+        """Code of a part of the cell, kept with the cell's plan under a key."""
+        key = key, self.flags
+        if key not in self.codes:
+            self.codes[key] = compile(ast.fix_missing_locations(node), self.filename, mode, self.flags, True)
+        return self.codes[key]
+
+    def _pipeline(self, item: PipelineStatement) -> Course:
+        producer = self._producer(item)
+        if self.group is not None and (producer is None or not self._independent(item)):
+            source = item.site.source
+            pending = not self._independent(item) or reads(source) & self.group.names()
+            if pending or not is_pure_source(source):
+                self._flush()
+                producer = None
+        try:
+            bound = yield from self._bind(item, producer)
+        except BaseException:
+            self._flush()  # the statements before have taken effect
+            raise
+        if self.group is not None and self._reads_pending(bound):
+            self._flush()
+            bound, producer = self._with_value(bound, producer), None
+        extended = self._as_before(bound) if self.group is None else None
+        if extended is None:
+            bound = self.changing.look(bound)
+            extended = self.driver.extend(self.group, bound, bound.source, producer)
+        if extended is None and self.group is not None:
+            self._flush()
+            bound = self._with_value(bound, producer)
+            extended = self.driver.extend(None, bound, bound.source, None)
+        self.last = item
+        if extended is None:
+            self._take(self.driver.run_alone(bound, bound.source))
+        else:
+            self.group = extended
+
+    def _as_before(self, bound: Bound) -> Group | None:
+        """A group of its own for a statement that nothing has changed about since it ran last."""
+        self.driver.current = bound
+        with self.trace.phase("parse"):
+            return self.earlier.group(bound, self.options, self.filename)
+
+    def _producer(self, item: PipelineStatement) -> str | None:
+        name = item.site.source_name
+        return name if self.group is not None and name is not None and name in self.group.names() else None
+
+    def _independent(self, item: PipelineStatement) -> bool:
+        """Whether the arguments of the stages read no variable that the group is yet to assign."""
+        assert self.group is not None
+        assert item.site.bind_expression is not None
+        call = item.site.bind_expression.body
+        assert isinstance(call, ast.Call)
+        names = {name for stage in call.args[2:] for name in reads(stage)}
+        return not names & self.group.names()
+
+    def _reads_pending(self, bound: Bound) -> bool:
+        """The same, for functions defined elsewhere."""
+        assert self.group is not None
+        pending = self.group.names()
+        return any(globals_read(each) & pending for stage in bound.stages for each in stage.given)
+
+    def _with_value(self, bound: Bound, producer: str | None) -> Bound:
+        """The statement with its source, which was pending when it was bound, in hand."""
+        return bound if producer is None else changed(bound, source=self.namespace[producer])
+
+    def _bind(
+        self, item: PipelineStatement, producer: str | None
+    ) -> Generator[Awaitable[object], object, Bound]:
+        """Evaluate the source and the arguments, where they stand."""
+        given, self.given = self.given, None
+        if given is not None:
+            bound = changed(given.bound(item.site), target=item.target)
+            if given.broken is not None:
+                self.driver.current = bound
+                raise given.broken
+            return bound
+        if not is_pure_source(item.site.source) or calls(item.site.bind_expression):
+            forget_inputs()
+        assert item.site.bind_expression is not None
+        expression = item.site.bind_expression
+        if producer is not None:
+            call = expression.body
+            assert isinstance(call, ast.Call)
+            nothing = ast.copy_location(ast.Constant(None), call.args[1])
+            without = ast.Call(call.func, [call.args[0], nothing, *call.args[2:]], call.keywords)
+            expression = ast.Expression(ast.copy_location(without, call))
+        code = self._compiled(expression, "eval", (item.node, producer is None))
+        bound = cast(Bound, (yield from evaluated(code, self.namespace)))
+        return changed(bound, target=item.target)
+
+    def _flush(self) -> None:
+        """Run the open group, and assign its results in order."""
+        group, self.group = self.group, None
+        if group is not None:
+            for outcome in self.driver.run_group(group):
+                self._take(outcome)
+
+    def _take(self, outcome: Outcome) -> None:
+        self.outcomes.append(outcome)
+        self.changing.learn(outcome)
+        self.earlier.learn(outcome, self.options)
+        for bound, value in zip(outcome.bounds, outcome.values, strict=True):
+            if bound.target is not None:
+                self.namespace[bound.target] = value
+            if self.last.is_last_expression and bound.site is self.last.site:
+                self.value = value
+
+    def _runner(self, cell: CellPlan) -> Callable[..., object]:
+        """What a pipeline inside a larger expression or a function calls."""
+
+        def run(number: int, source: object, *stages: Display) -> object:
+            if self.running and number in cell.sites:
+                value = self.turns.run(cell.sites[number], source, stages)
+                self.driver.current = None  # what fails behind it is another's error
+                return value
+            # Of another cell, or called when this one is over: nobody reads what it would tell.
+            return self.nested[number].run(source, stages)
+
+        return run
+
+    def _expect_ordinary(self, cell: CellPlan) -> None:
+        """Comprehensions and their like: silently Python's where they cannot be compiled, whatever --strict says."""
+        places = Text(cell.text)
+        for number, code in cell.ordinary.items():
+            options = options_for(self.options)
+            known = OrdinaryCode(code.site, options, self.filename, code=code, places=places)
+            self.ordinary[number] = known
+            if number in cell.lasting:
+                self.nested[number] = known
+
+    def _trier(self) -> Callable[..., object]:
+        """What ordinary code calls that may be a pipeline."""
+        own, nested = self.ordinary, self.nested
+
+        def attempt(number: int, callees: Any, functions: Any, operands: Any, python: Any) -> object:
+            code = own.get(number) or cast(OrdinaryCode, nested[number])
+            return code.attempt(callees, functions, operands, python)
+
+        return attempt
+
+    def _tell_ordinary(self) -> None:
+        """Ordinary code that was compiled, for the report; of what was Python's there is nothing to say."""
+        for code in self.ordinary.values():
+            if code.runs and not code.reason:
+                code.tell(self.text, self.trace, quiet=self.options.quiet)
+            code.runs = 0
+
+
+def _binder(cell: CellPlan) -> Callable[..., Bound]:
+    def bind(number: int, source: object, *stages: Display) -> Bound:
+        return bound_of(cell.sites[number], source, stages)
+
+    return bind
+
+
+__all__ = ["CellRun", "Memory", "Namespace", "Nothing"]

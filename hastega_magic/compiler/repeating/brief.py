@@ -1,0 +1,226 @@
+"""A cell that is one pipeline statement, run again where its report is shown to nobody: straight to its compiled loop.
+
+Its source and arguments are evaluated as ever, and what decides whether the loop fits is looked at (`alike.py`). What
+the report tells, and what is kept of the cell, is put together when somebody asks. Where the loop does not fit, it
+goes the usual way, with what was evaluated.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from types import CodeType
+from typing import Any, cast
+
+from hastega_magic.compiler.backends import forget_inputs
+from hastega_magic.compiler.comparing.kept import Loops, keep
+from hastega_magic.compiler.loops import still_cached
+from hastega_magic.compiler.options import Options
+from hastega_magic.compiler.outcome import Outcome
+from hastega_magic.compiler.repeating.alike import Again, Alike, Display
+from hastega_magic.compiler.repeating.gathering import gathering
+from hastega_magic.compiler.repeating.spreading import Spreading, spreading
+from hastega_magic.compiler.statement import Bound, bound_of
+from hastega_magic.compiler.telling import describe
+from hastega_magic.compiler.workspace import Workspace
+from hastega_magic.ir.schedule import BLOCK
+from hastega_magic.records import changed
+from hastega_magic.runtime.columnar import NullsError
+from hastega_magic.syntax.build import BoundStage
+from hastega_magic.syntax.cell import BIND, PipelineStatement, Site
+from hastega_magic.syntax.names import is_shadowed
+from hastega_magic.trace import Trace
+
+_CELLS = 64
+"""Cells that are remembered."""
+
+_MISSES = 3
+"""After so many runs in a row that went the usual way, a cell always does."""
+
+
+@dataclass(frozen=True)
+class Given:
+    """What a statement's source and arguments are, or what evaluating them raised; what running it raised, perhaps."""
+
+    source: object = None
+    displays: tuple[Display, ...] = ()
+    unbound: BaseException | None = None
+    broken: BaseException | None = None
+
+    def bound(self, site: Site) -> Bound:
+        """The statement; raises what evaluating it raised."""
+        if self.unbound is not None:
+            raise self.unbound
+        return bound_of(site, self.source, self.displays)
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run that needed nothing else.
+
+    `shown`: the value of the cell, if it has one; `trace`: tells of the run, and holds no data; `loops`: what is kept.
+    """
+
+    shown: object
+    trace: Callable[[], Trace]
+    loops: Callable[[], Loops]
+
+
+@dataclass
+class Brief:
+    """A cell: its text and what decides about its meaning, its one statement, and the loop that computed it.
+
+    `named`: the file name that it was given, if it was; `filename`: the one it has. `stages`: their names.
+    """
+
+    text: str
+    named: str | None
+    filename: str
+    options: Options
+    stages: frozenset[str]
+    item: PipelineStatement
+    code: CodeType
+    alike: Alike
+    spreading: Spreading
+    misses: int = 0
+
+    @classmethod
+    def of(
+        cls,
+        text: str,
+        named: str | None,
+        filename: str,
+        options: Options,
+        item: PipelineStatement,
+        code: CodeType,
+        alike: Alike,
+    ) -> Brief | None:
+        """The cell, made ready; None where its result is put together otherwise."""
+        if gathering(alike.execution, options, alike.loop) is None:
+            return None
+        ran = spreading(alike.execution, alike.slots, alike.loop, options)
+        stages = frozenset(stage.name for stage in item.site.stages)
+        return None if ran is None else cls(text, named, filename, options, stages, item, code, alike, ran)
+
+    def is_for(self, named: str | None, namespace: dict[str, Any], options: Options) -> bool:
+        """Whether the cell means the same there."""
+        if self.named != named or (self.options is not options and self.options != options):
+            return False
+        for stage in self.stages:  # noqa: SIM110  this way is faster
+            if is_shadowed(namespace, stage):
+                return False
+        return True
+
+    def run(self, namespace: dict[str, Any]) -> Run | Given:
+        """Evaluate the source and the arguments, run the loop if it fits, and assign its result; raises nothing."""
+        entered = time.perf_counter()
+        before = namespace.get(BIND, _displayed)  # which an interrupt may have left there
+        try:
+            namespace[BIND] = _displayed
+            found = time.perf_counter() - entered
+            source, displays = cast("tuple[object, tuple[Display, ...]]", eval(self.code, namespace))
+        except BaseException as error:
+            return Given(unbound=error)
+        finally:
+            if before is _displayed:
+                namespace.pop(BIND, None)
+            else:
+                namespace[BIND] = before
+        self.misses += 1
+        given, began = Given(source, displays), time.perf_counter()
+        try:
+            operands, _, length = self.alike.fitting(source, displays)
+            fitted = time.perf_counter()
+            ran = self.spreading.run(self.alike.slots, operands, length)
+        except (Again, NullsError):
+            return given
+        except BaseException as error:
+            return changed(given, broken=error)
+        if ran is None:
+            return given
+        value, result = ran
+        written = sum(array.itemsize * result.packed_length(slot) for slot, array in enumerate(result.arrays))
+        into, kernel = result.convert_seconds, result.kernel_seconds
+        out = time.perf_counter() - fitted - into - kernel
+        phases = (
+            ("parse", found + fitted - began),
+            ("convert_in", into),
+            ("kernel", kernel),
+            ("convert_out", out),
+        )
+        if self.item.target is not None:
+            namespace[self.item.target] = value
+        forget_inputs()
+        self.misses = 0
+        return Run(
+            value if self.item.is_last_expression else None,
+            partial(self._trace, phases, length, written),
+            partial(self._loops, given, operands, length),
+        )
+
+    def _trace(self, phases: Sequence[tuple[str, float]], length: int, written: int) -> Trace:
+        """What is told of a run, as of every other: seconds by phase, elements, and bytes of an array that it gave."""
+        trace, ran, site = Trace(), self.alike.execution, self.item.site
+        stages = tuple(BoundStage(each, None, (), {}) for each in site.stages)
+        trace.add("cell", source=self.text, options=self.options.to_dict())
+        read = sum(each.storage.size for each in ran.fused.sources if each.storage is not None)
+        for name, seconds in phases:
+            if name == "convert_in":
+                trace.next_group()
+                describe.describe_group([Bound(site, None, stages, self.item.target)], trace)
+            size = written + read * length if name == "kernel" else 0
+            trace.add("phase", name=name, seconds=seconds, bytes=size)
+        threads = min(self.spreading.threads, -(-length // BLOCK))
+        now = changed(ran, length=length, threads=threads, cached=True)
+        describe.describe_run(now, self.options, 1, trace)
+        return trace
+
+    def _loops(self, given: Given, operands: Sequence[object], length: int) -> Loops:
+        """What is kept of a run for who wants to see it again."""
+        workspace = Workspace(self.filename)
+        bound = changed(given.bound(self.item.site), target=self.item.target)
+        loop, fused = self.alike.over(operands, bound, workspace)
+        now = changed(self.alike.execution, fused=fused, length=length)
+        return keep([Outcome([bound], [None], [loop], now, 0, workspace)], self.options, self.filename)
+
+
+def _displayed(number: int, source: object, *stages: Display) -> tuple[object, tuple[Display, ...]]:
+    """What the statement's code hands over."""
+    return source, stages
+
+
+@dataclass
+class Briefs:
+    """The cells of a session, by their text."""
+
+    _known: OrderedDict[str, Brief] = field(default_factory=OrderedDict[str, Brief])
+
+    def of(self, text: str, named: str | None, namespace: dict[str, Any], options: Options) -> Brief | None:
+        """The cell, where it may be run so."""
+        known = self._known.get(text)
+        if known is None or known.misses >= _MISSES or not known.is_for(named, namespace, options):
+            return None
+        return known if still_cached(known.alike.execution.compiled) else None
+
+    def wants(self, text: str, named: str | None, namespace: dict[str, Any], options: Options) -> bool:
+        """Whether a cell may be one to be run so, and is not known."""
+        looked_at = options.baseline or options.compare or options.show or options.widgets
+        more = options.tune or options.repeat > 1 or not options.fuse
+        if not options.quiet or looked_at or more or options.on not in ("parallel", "simd"):
+            return False
+        known = self._known.get(text)
+        if known is None or not known.is_for(named, namespace, options):
+            return True
+        return known.misses < _MISSES and not still_cached(known.alike.execution.compiled)
+
+    def keep(self, brief: Brief) -> None:
+        """Know it from now on."""
+        self._known[brief.text] = brief
+        while len(self._known) > _CELLS:
+            self._known.popitem(last=False)
+
+
+__all__ = ["Brief", "Briefs", "Given", "Run"]
