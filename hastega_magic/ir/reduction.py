@@ -80,9 +80,12 @@ def _per_block(values: Floats, combine: np.ufunc, neutral: float) -> Floats:
 
 def _fold(values: Floats, combine: np.ufunc, neutral: float) -> Any:
     rows = -(-len(values) // VIRTUAL_LANES)
-    grid = np.full((1, rows, VIRTUAL_LANES), neutral, values.dtype)
+    grid = np.full((rows, VIRTUAL_LANES), neutral, values.dtype)
     grid.reshape(-1)[: len(values)] = values
-    return _lanes(grid, combine, neutral)[0]
+    with np.errstate(all="ignore"):
+        # NumPy sums pairs of elements only along the axis whose elements are neighbours: here row follows row.
+        lanes = combine.reduce(grid, axis=0, initial=neutral)
+        return _halves(lanes[np.newaxis], combine)[0]
 
 
 def _lanes(grid: Floats, combine: np.ufunc, neutral: float) -> Floats:
@@ -91,8 +94,12 @@ def _lanes(grid: Floats, combine: np.ufunc, neutral: float) -> Floats:
         lanes = np.full((grid.shape[0], VIRTUAL_LANES), neutral, grid.dtype)
         for row in range(grid.shape[1]):
             combine(lanes, grid[:, row, :], out=lanes)
-        width = VIRTUAL_LANES // 2
-        while width:
-            lanes = combine(lanes[:, :width], lanes[:, width : 2 * width])
-            width //= 2
+        return _halves(lanes, combine)
+
+
+def _halves(lanes: Floats, combine: np.ufunc) -> Floats:
+    width = VIRTUAL_LANES // 2
+    while width:
+        lanes = combine(lanes[:, :width], lanes[:, width : 2 * width])
+        width //= 2
     return lanes[:, 0]

@@ -50,6 +50,14 @@ def _sum_of_few(rows: list[list[int]], weights: Sequence[int]) -> int:
     return sum(weight * each for weight, each in zip(weights or (1,), sums, strict=True))
 
 
+def float_sum(partials: AnyArray, counts: AnyArray) -> int | float:
+    """The sum of blocks' sums by the fixed tree; Python's own start where no element took part.
+
+    `counts`: elements that took part, per block. Both have one column.
+    """
+    return 0 + float(tree_sum(partials[:, 0])) if counts.any() else 0
+
+
 def integers(partials: AnyArray) -> list[int]:
     """Those of (excess, low) words, two columns."""
     return [(excess << 64) + low for excess, low in partials.tolist()]

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from types import CodeType
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from hastega_magic.compiler.backends import forget_inputs
 from hastega_magic.compiler.comparing.kept import Loops, keep
@@ -57,8 +57,7 @@ class Given:
         return bound_of(site, self.source, self.displays)
 
 
-@dataclass(frozen=True)
-class Run:
+class Run(NamedTuple):
     """A run that needed nothing else.
 
     `shown`: the value of the cell, if it has one; `trace`: tells of the run, and holds no data; `loops`: what is kept.
@@ -142,7 +141,9 @@ class Brief:
         if ran is None:
             return given
         value, result = ran
-        written = sum(array.itemsize * result.packed_length(slot) for slot, array in enumerate(result.arrays))
+        written = 0
+        for slot, array in enumerate(result.arrays):
+            written += array.itemsize * result.packed_length(slot)
         into, kernel = result.convert_seconds, result.kernel_seconds
         out = time.perf_counter() - fitted - into - kernel
         phases = (

@@ -25,6 +25,7 @@ from hastega_magic.runtime.buffers import trim
 from hastega_magic.runtime.cpu import Program
 from hastega_magic.runtime.launch import LoopResult
 from hastega_magic.runtime.spread import Spread, is_soon, taken
+from hastega_magic.types import FLOAT64
 
 _OFTEN = 3
 """After so many misses in a row, of one variant, it is not tried again."""
@@ -93,9 +94,18 @@ def spreading(execution: Execution, slots: Sequence[Slot], loop: Loop, options: 
 def _finish(output: Output, folds: Sequence[int], loop: Loop, options: Options) -> Finish:
     if slots_of(output):
         return lambda result: trim(result.arrays[0], result.packed_length(0))
-    whole = not flatten(output.value)[0].type.is_float and not output.weights
-    if output.sink.kind == "sum" and whole and not loop.built.initial and options.int_mode != "wrap":
-        return lambda result: results.exact_sum(result.partials[folds[0]])
+    type_ = flatten(output.value)[0].type
+    if (
+        output.sink.kind == "sum"
+        and not output.weights
+        and not loop.built.initial
+        and options.int_mode != "wrap"
+    ):
+        if type_ is FLOAT64:
+            value, count = folds
+            return lambda result: results.float_sum(result.partials[value], result.partials[count])
+        if not type_.is_float:
+            return lambda result: results.exact_sum(result.partials[folds[0]])
     nothing = Workspace("")  # is left to Python
     return lambda result: Recovery(loop, nothing, (), result, options).reduction(output, folds)
 
