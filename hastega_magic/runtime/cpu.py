@@ -8,7 +8,7 @@ import math
 import re
 import threading
 from dataclasses import dataclass, field
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from typing import Any
 
 import llvmlite.binding as llvm
@@ -45,6 +45,11 @@ class Program:
     pace: Pace = field(default_factory=Pace, compare=False)
     kept: dict[int, Any] = field(default_factory=dict[int, Any], compare=False)
     """What runs it with words and scratch that stay, by the number of threads (`runtime/spread.py`)."""
+
+    @cached_property
+    def address(self) -> int:
+        """Of its code."""
+        return ctypes.cast(self.function, ctypes.c_void_p).value or 0
 
 
 @cache

@@ -16,6 +16,7 @@ from hastega_magic.runtime import threads
 from hastega_magic.runtime.addresses import address_of
 from hastega_magic.runtime.buffers import allocate
 from hastega_magic.runtime.cpu import Program
+from hastega_magic.runtime.crew import together
 from hastega_magic.runtime.sources import PIECE, AnyArray, Column, TableColumn
 from hastega_magic.types import RESULT_STORAGE
 
@@ -176,9 +177,10 @@ class Launch:
         words[abi.HANDED] = plan.handed(blocks, count)
         scratch = [np.empty(plan.scratch_bytes + abi.ALIGNMENT, np.uint8) for _ in range(count)]
         address = ctypes.c_void_p(address_of(words))
+        places = [ctypes.c_void_p(abi.aligned(address_of(each))) for each in scratch]
 
         def task(number: int) -> None:
-            program.function(address, ctypes.c_void_p(abi.aligned(address_of(scratch[number]))))
+            program.function(address, places[number])
 
         def ask_to_stop() -> None:
             shared[abi.STOP] = 1
@@ -189,7 +191,9 @@ class Launch:
         # Where elements make turns, others may make many more.
         soon = not plan.turns and program.pace.expected(blocks, count) < threads.SOON
         began = self.clock()
-        threads.run(task, count, blocks, ask_to_stop, tick, short=not plan.turns, soon=soon)
+        alone = threads.here(count, blocks, short=not plan.turns)
+        if alone or not soon or not together(program, address, places):
+            threads.run(task, count, blocks, ask_to_stop, tick, short=not plan.turns, soon=soon)
         seconds = self.clock() - began
         if blocks:
             program.pace.note(seconds, blocks, count)

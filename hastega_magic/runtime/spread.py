@@ -20,6 +20,7 @@ from hastega_magic.ir.schedule import BLOCK
 from hastega_magic.runtime import threads
 from hastega_magic.runtime.addresses import address_of
 from hastega_magic.runtime.cpu import Program
+from hastega_magic.runtime.crew import together
 from hastega_magic.runtime.launch import LoopResult, room
 from hastega_magic.runtime.sources import AnyArray, Column, TableColumn
 
@@ -73,7 +74,9 @@ class Spread:
             shared[abi.STOP] = 1
 
         began = time.perf_counter()
-        threads.run(task, count, blocks, ask_to_stop, soon=True)
+        alone = threads.here(count, blocks, short=True)
+        if alone or not together(self._program, self._address, self._places[:count]):
+            threads.run(task, count, blocks, ask_to_stop, soon=True)
         seconds = time.perf_counter() - began
         self._program.pace.note(seconds, blocks, count)
         result.convert_seconds, result.kernel_seconds, result.blocks_run = began - started, seconds, blocks

@@ -1,0 +1,136 @@
+"""Threads that wait in native code for short calls, and take part in them: nobody has to hold the GIL to begin, or end.
+
+The calling thread leads. It begins at once, the others join it when they come, and who comes when nothing is left to do
+goes back to wait: a call takes no longer for them. They look for the next call for some microseconds, then sleep.
+
+    together(program, words, places)      False: no crew is ready; a first call has one made, in the background
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import ctypes
+import os
+import threading
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from functools import cache
+
+from hastega_magic.ir import abi
+from hastega_magic.runtime import cpu, crew_text
+from hastega_magic.runtime.cpu import Program
+
+_MOST = 4
+"""Crews of one size: so many threads may call at a time, and an interrupt may have lost one."""
+
+
+class _Crew:
+    """So many helpers. Not for two threads at once: whoever leads has taken it."""
+
+    def __init__(self, helpers: int, program: Program) -> None:
+        size = 8 * (crew_text.SCRATCH + 1 + helpers)
+        self._memory = (ctypes.c_uint8 * (size + abi.ALIGNMENT))()
+        address = abi.aligned(ctypes.addressof(self._memory))
+        self._state = (ctypes.c_int64 * (size // 8)).from_address(address)
+        self._address = ctypes.c_void_p(address)
+        self._program, self._call = program, program.function  # its code must stay
+        self._threads = [
+            threading.Thread(target=self._help, args=(number,), name=f"hastega_crew_{number}", daemon=True)
+            for number in range(1, helpers + 1)
+        ]
+        for each in self._threads:
+            each.start()
+
+    def _help(self, number: int) -> None:
+        self._call(self._address, ctypes.c_void_p(number))
+
+    def lead(self, program: Program, words: ctypes.c_void_p, places: Sequence[ctypes.c_void_p]) -> None:
+        """Call the program on this thread and by all who come; returns when all are done with it."""
+        state = self._state
+        state[crew_text.FUNCTION], state[crew_text.WORDS] = program.address, words.value or 0
+        for number, place in enumerate(places, crew_text.SCRATCH):
+            state[number] = place.value or 0
+        self._call(self._address, _LEADER)
+
+    def dismiss(self) -> None:
+        """Let the helpers go, before the memory of their code does."""
+        self._state[crew_text.DISMISSED] = 1
+        self._call(self._address, _LEADER)
+        for each in self._threads:
+            each.join(_PATIENCE)
+
+
+_LEADER = ctypes.c_void_p(0)
+_PATIENCE = 0.1
+"""Seconds for a helper to leave."""
+
+
+class _Crews:
+    """Those of this process, by their number of helpers."""
+
+    def __init__(self) -> None:
+        self.idle: defaultdict[int, list[_Crew]] = defaultdict(list)
+        self.made: Counter[int] = Counter()
+        self.lock = threading.Lock()
+
+    def summon(self, helpers: int) -> None:
+        """Have one more made, where another can be."""
+        if self.made[helpers] < _MOST and crew_text.supported(cpu.host().triple):
+            self.made[helpers] += 1
+            # Not a daemon: a process must not end while a compiler works in it.
+            maker = threading.Thread(target=self._make, args=(helpers,), name="hastega_crew")
+            with contextlib.suppress(RuntimeError):  # none can be begun when the process ends
+                maker.start()
+
+    def _make(self, helpers: int) -> None:
+        with self.lock:  # of two programs made at once one would be lost, and its code with it
+            program = _program()
+        self.idle[helpers].append(_Crew(helpers, program))
+
+    def forget(self) -> None:
+        """There are none."""
+        self.lock = threading.Lock()
+        self.idle.clear()
+        self.made.clear()
+
+    def dismiss(self) -> None:
+        """Let all go that wait, and make no others."""
+        for helpers, crews in self.idle.items():
+            self.made[helpers] = _MOST
+            while crews:
+                crews.pop().dismiss()
+
+
+_crews = _Crews()
+atexit.register(_crews.dismiss)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_crews.forget)  # threads are not copied
+
+
+def together(program: Program, words: ctypes.c_void_p, places: Sequence[ctypes.c_void_p]) -> bool:
+    """Call `program.function(words, place)` with the first place here, with the others on threads that come in time.
+
+    The calls share the work among them: whoever comes first does it. Returns when all that began are done, which
+    nothing interrupts. False where nobody is there to help: nothing was called then.
+    """
+    helpers = len(places) - 1
+    crews = _crews.idle[helpers]
+    try:
+        crew = crews.pop()
+    except IndexError:
+        _crews.summon(helpers)
+        return False
+    try:
+        crew.lead(program, words, places)
+    finally:
+        crews.append(crew)
+    return True
+
+
+@cache
+def _program() -> Program:
+    return cpu.compile_text(crew_text.text(cpu.host().triple))
+
+
+__all__ = ["together"]

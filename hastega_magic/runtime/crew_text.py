@@ -1,0 +1,159 @@
+"""The native code of `crew.py`: helpers that wait for a call, and a leader who makes it and takes part in it.
+
+`@hastega(state, who)`: the state that all share, and which of them this is: 0 leads one call and returns when it is
+done, or dismisses the others; these help until then.
+"""
+
+from __future__ import annotations
+
+CALLS, JOINED, DONE, ASLEEP = range(0, 32, 8)
+"""Words that threads write to, each on a cache line of its own: calls so far; helpers that joined this one, and
+whether it is closed; those that are done with it; helpers that sleep."""
+
+FUNCTION, WORDS, DISMISSED, SCRATCH = range(32, 36)
+"""The call: code, its first argument, whether helpers are to leave instead, and for each thread its second argument."""
+
+CLOSED = 1 << 30
+"""Added to JOINED when the leader has nothing left to do: whoever comes later has nothing to do either."""
+
+_SPINS = 2000
+"""Looks, with a pause each, before a thread sleeps: some 30 to 90 µs."""
+
+_WAIT, _WAKE, _ALL = 128, 129, 2147483647
+"""FUTEX_WAIT and FUTEX_WAKE within one process, and everybody (`man 2 futex`)."""
+
+_FUTEX = {"x86_64": 202, "aarch64": 98}
+"""The number of the system call, by architecture."""
+
+_TEXT = """
+declare i64 @syscall(i64, ...)
+{declared}
+define void @hastega(ptr %state, ptr %who) {{
+entry:
+  %index = ptrtoint ptr %who to i64
+  %joined.at = getelementptr i64, ptr %state, i64 {JOINED}
+  %done.at = getelementptr i64, ptr %state, i64 {DONE}
+  %asleep.at = getelementptr i64, ptr %state, i64 {ASLEEP}
+  %function.at = getelementptr i64, ptr %state, i64 {FUNCTION}
+  %words.at = getelementptr i64, ptr %state, i64 {WORDS}
+  %dismissed.at = getelementptr i64, ptr %state, i64 {DISMISSED}
+  %scratches = getelementptr i64, ptr %state, i64 {SCRATCH}
+  %scratch.at = getelementptr i64, ptr %scratches, i64 %index
+  %leads = icmp eq i64 %index, 0
+  br i1 %leads, label %lead, label %idle
+
+lead:
+  %ends.word = load atomic i64, ptr %dismissed.at monotonic, align 8
+  %ends = icmp ne i64 %ends.word, 0
+  store atomic i32 0, ptr %done.at monotonic, align 64
+  store atomic i32 0, ptr %joined.at release, align 64
+  %before = atomicrmw add ptr %state, i32 1 seq_cst
+  %asleep = load atomic i32, ptr %asleep.at seq_cst, align 64
+  %somebody = icmp ne i32 %asleep, 0
+  br i1 %somebody, label %wake, label %own
+wake:
+  {wake_all}
+  br label %own
+own:
+  br i1 %ends, label %leave, label %part
+part:
+  %leader.function = load ptr, ptr %function.at, align 8
+  %leader.words = load ptr, ptr %words.at, align 8
+  %leader.scratch = load ptr, ptr %scratch.at, align 8
+  call void %leader.function(ptr %leader.words, ptr %leader.scratch)
+  %helpers = atomicrmw or ptr %joined.at, i32 {CLOSED} acq_rel
+  br label %await
+await:
+  %await.turn = phi i32 [ 0, %part ], [ %await.next, %await.pause ], [ 0, %await.sleep ]
+  %await.done = load atomic i32, ptr %done.at acquire, align 64
+  %complete = icmp eq i32 %await.done, %helpers
+  br i1 %complete, label %leave, label %await.more
+await.more:
+  %await.tired = icmp uge i32 %await.turn, {_SPINS}
+  br i1 %await.tired, label %await.sleep, label %await.pause
+await.pause:
+  {pause}
+  %await.next = add i32 %await.turn, 1
+  br label %await
+await.sleep:
+  %await.value = zext i32 %await.done to i64
+  {wait_done}
+  br label %await
+
+idle:
+  %seen = phi i32 [ 0, %entry ], [ %now, %late ], [ %now, %told ]
+  br label %watch
+watch:
+  %watch.turn = phi i32 [ 0, %idle ], [ %watch.next, %watch.pause ], [ 0, %watch.sleep ]
+  %now = load atomic i32, ptr %state acquire, align 64
+  %called = icmp ne i32 %now, %seen
+  br i1 %called, label %come, label %watch.more
+watch.more:
+  %watch.tired = icmp uge i32 %watch.turn, {_SPINS}
+  br i1 %watch.tired, label %watch.sleep, label %watch.pause
+watch.pause:
+  {pause}
+  %watch.next = add i32 %watch.turn, 1
+  br label %watch
+watch.sleep:
+  %counted = atomicrmw add ptr %asleep.at, i32 1 seq_cst
+  %watch.value = zext i32 %seen to i64
+  {wait_call}
+  %uncounted = atomicrmw sub ptr %asleep.at, i32 1 seq_cst
+  br label %watch
+come:
+  %dismissed = load atomic i64, ptr %dismissed.at monotonic, align 8
+  %leaves = icmp ne i64 %dismissed, 0
+  br i1 %leaves, label %leave, label %join
+join:
+  %others = atomicrmw add ptr %joined.at, i32 1 acq_rel
+  %closed = icmp uge i32 %others, {CLOSED}
+  br i1 %closed, label %late, label %help
+late:
+  br label %idle
+help:
+  %function = load ptr, ptr %function.at, align 8
+  %words = load ptr, ptr %words.at, align 8
+  %scratch = load ptr, ptr %scratch.at, align 8
+  call void %function(ptr %words, ptr %scratch)
+  %finished = atomicrmw add ptr %done.at, i32 1 acq_rel
+  {wake_leader}
+  br label %told
+told:
+  br label %idle
+
+leave:
+  ret void
+}}
+"""
+
+
+def supported(triple: str) -> bool:
+    """Whether the text can be written for this target: Linux, on an architecture whose system calls are known."""
+    return triple.partition("-")[0] in _FUTEX and "linux" in triple
+
+
+def text(triple: str) -> str:
+    """LLVM IR for a target that is supported."""
+    architecture = triple.partition("-")[0]
+    number = _FUTEX[architecture]
+
+    def futex(name: str, at: str, operation: int, value: str) -> str:
+        last = "ptr null, ptr null, i64 0"
+        return f"%{name} = call i64 (i64, ...) @syscall(i64 {number}, ptr {at}, i64 {operation}, i64 {value}, {last})"
+
+    x86 = architecture == "x86_64"
+    hint = "call void @llvm.x86.sse2.pause()" if x86 else "call void @llvm.aarch64.hint(i32 1)"
+    declared = "declare void @llvm.x86.sse2.pause()" if x86 else "declare void @llvm.aarch64.hint(i32)"
+    return _TEXT.format(
+        **{name: value for name, value in globals().items() if isinstance(value, int)},
+        declared=declared,
+        pause=hint,
+        wake_all=futex("woken", "%state", _WAKE, str(_ALL)),
+        wake_leader=futex("told.leader", "%done.at", _WAKE, "1"),
+        wait_done=futex("awaited", "%done.at", _WAIT, "%await.value"),
+        wait_call=futex("watched", "%state", _WAIT, "%watch.value"),
+    )
+
+
+__all__ = ["CALLS", "DISMISSED", "DONE", "FUNCTION", "JOINED", "SCRATCH", "WORDS", "supported", "text"]
