@@ -7,14 +7,14 @@ done, or dismisses the others; these help until then.
 from __future__ import annotations
 
 CALLS, JOINED, DONE, ASLEEP = range(0, 32, 8)
-"""Words that threads write to, each on a cache line of its own: calls so far; helpers that joined this one, and
-whether it is closed; those that are done with it; helpers that sleep."""
+"""Words that threads write to, each on a cache line of its own: calls so far; the number of the one that can be joined,
+above 32 bits for how many helpers did, and whether it is closed; those that are done with it; helpers that sleep."""
 
 FUNCTION, WORDS, DISMISSED, SCRATCH = range(32, 36)
 """The call: code, its first argument, whether helpers are to leave instead, and for each thread its second argument."""
 
 CLOSED = 1 << 30
-"""Added to JOINED when the leader has nothing left to do: whoever comes later has nothing to do either."""
+"""Set in JOINED when the leader has nothing left to do: whoever comes later has nothing to do either."""
 
 _SPINS = 2000
 """Looks, with a pause each, before a thread sleeps: some 30 to 90 µs."""
@@ -46,8 +46,12 @@ lead:
   %ends.word = load atomic i64, ptr %dismissed.at monotonic, align 8
   %ends = icmp ne i64 %ends.word, 0
   store atomic i32 0, ptr %done.at monotonic, align 64
-  store atomic i32 0, ptr %joined.at release, align 64
-  %before = atomicrmw add ptr %state, i32 1 seq_cst
+  %before = load atomic i32, ptr %state monotonic, align 64
+  %number = add i32 %before, 1
+  %number.wide = zext i32 %number to i64
+  %open = shl i64 %number.wide, 32
+  store atomic i64 %open, ptr %joined.at release, align 64
+  %counted.call = atomicrmw add ptr %state, i32 1 seq_cst
   %asleep = load atomic i32, ptr %asleep.at seq_cst, align 64
   %somebody = icmp ne i32 %asleep, 0
   br i1 %somebody, label %wake, label %own
@@ -61,7 +65,8 @@ part:
   %leader.words = load ptr, ptr %words.at, align 8
   %leader.scratch = load ptr, ptr %scratch.at, align 8
   call void %leader.function(ptr %leader.words, ptr %leader.scratch)
-  %helpers = atomicrmw or ptr %joined.at, i32 {CLOSED} acq_rel
+  %closing = atomicrmw or ptr %joined.at, i64 {CLOSED} acq_rel
+  %helpers = trunc i64 %closing to i32
   br label %await
 await:
   %await.turn = phi i32 [ 0, %part ], [ %await.next, %await.pause ], [ 0, %await.sleep ]
@@ -81,7 +86,7 @@ await.sleep:
   br label %await
 
 idle:
-  %seen = phi i32 [ 0, %entry ], [ %now, %late ], [ %now, %told ]
+  %seen = phi i32 [ 0, %entry ], [ %now, %late ], [ %call, %told ]
   br label %watch
 watch:
   %watch.turn = phi i32 [ 0, %idle ], [ %watch.next, %watch.pause ], [ 0, %watch.sleep ]
@@ -106,12 +111,15 @@ come:
   %leaves = icmp ne i64 %dismissed, 0
   br i1 %leaves, label %leave, label %join
 join:
-  %others = atomicrmw add ptr %joined.at, i32 1 acq_rel
-  %closed = icmp uge i32 %others, {CLOSED}
+  %others = atomicrmw add ptr %joined.at, i64 1 acq_rel
+  %count = trunc i64 %others to i32
+  %closed = icmp uge i32 %count, {CLOSED}
   br i1 %closed, label %late, label %help
 late:
   br label %idle
 help:
+  %call.wide = lshr i64 %others, 32
+  %call = trunc i64 %call.wide to i32
   %function = load ptr, ptr %function.at, align 8
   %words = load ptr, ptr %words.at, align 8
   %scratch = load ptr, ptr %scratch.at, align 8

@@ -124,16 +124,16 @@ def test_all_is_done_once_however_long_they_waited(program: Program, threads: in
 
 def test_calls_of_several_threads_at_once(program: Program) -> None:
     Call(program, 2).ready()
-    wrong: list[int] = []
+    wrong: list[tuple[int, ...]] = []
     helped: list[int] = []
 
     def caller(number: int) -> None:
         call = Call(program, 2)
-        for turn in range(2000):
+        for _ in range(2000):
             if call.made(50, 20):
                 helped.append(number)
                 if not call.right:
-                    wrong.append(turn)
+                    wrong.append(tuple(call.words[:5]))
 
     callers = [threading.Thread(target=caller, args=(number,)) for number in range(6)]
     for each in callers:
