@@ -177,6 +177,9 @@ ROWS = (
     # The high word of an integer of 128 bits, where it has no more.
     Op("held128", 2, lambda a, sure: a, fixed((INT, BOOL), INT), "", lambda a, sure: a, lambda a, sure: a,
        expand=lambda b, args: args[0], trouble=lambda b, args: b.op("not", args[1]), reason="beyond 128 bits"),
+    # A word of a divisor, where that is not zero.
+    Op("nonzero", 2, lambda a, sure: a, fixed((INT, BOOL), INT), "", lambda a, sure: a, lambda a, sure: a,
+       expand=lambda b, args: args[0], trouble=lambda b, args: b.op("not", args[1]), reason="division by zero"),
     Op("int64_bits", 1, wrap64, fixed((INT,), INT), "", None, _anywhere,
        llvm={"int": "or {r} {0}, zeroinitializer"}, opencl={"int": "{0}"}),
     # Counts from 0 to 63 only: beyond, machines differ and LLVM gives poison.

@@ -19,7 +19,7 @@ from hastega_magic.passes import pair_words, wide
 from hastega_magic.passes.exact import exact_ranges
 from hastega_magic.passes.infer import Leaves, inference
 from hastega_magic.passes.infer_loops import Inference
-from hastega_magic.passes.pairs import Pairs, is_paired
+from hastega_magic.passes.pairs import DIVISIONS, Pairs, is_paired
 from hastega_magic.passes.schedule import folds_of
 from hastega_magic.types import INT
 
@@ -81,8 +81,16 @@ def _beyond(loop: Fused, overflowing: Container[Expr]) -> Iterator[Expr]:
 def _pairs_of(loop: Fused, leaves: Leaves) -> Pairs:
     roots = list(loop.roots())
 
+    wide: set[Expr] = set()
+
     def clamped(node: Expr, exact: Interval) -> Interval:
-        return exact if node.type is not INT or is_paired(node) else exact.meet(INT64)
+        if node.type is not INT:
+            return exact
+        short = node.op in DIVISIONS and wide.isdisjoint(node.args)  # one check costs less than a pair
+        found = exact if is_paired(node) and not short else exact.meet(INT64)
+        if not found.fits_int64:
+            wide.add(node)
+        return found
 
     return Pairs(exact_ranges(roots, leaves, _inferred(loop, leaves), clamped))
 

@@ -215,6 +215,35 @@ def remainder(a: Pair, divisor: int) -> Expr:
     return rest
 
 
+def divided(a: Pair, b: Pair) -> tuple[Pair, Pair]:
+    """Floor of a / b and what it leaves, for a b that is not 0, of less than 128 bits both.
+
+    The quotient of the magnitudes is estimated in float64, from below, and so is what is left of it: each step leaves
+    less than 2^-46 of it and 1, so that after three of them it is at most one too small.
+    """
+    divisor, rest, found = absolute(b), absolute(a), Pair(_ZERO, _ZERO)
+    size = magnitude(divisor)
+    size = make("select", make("gt", size, const(0.0)), size, const(1.0))  # where it is 0 nobody looks
+    for _ in range(3):
+        step = _of_float(make("mul", make("fdiv", magnitude(rest), size), const(1 - 2.0**-48)))
+        found, rest = total(found, step), difference(rest, product(divisor, step))
+    one_more = compared("ge", rest, divisor)
+    found = total(found, Pair(_ZERO, make("bool_to_int", one_more)))
+    rest = chosen(one_more, difference(rest, divisor), rest)
+    opposed = make("lt", make("xor", a.high, b.high), _ZERO)
+    exact = compared("eq", rest, Pair(_ZERO, _ZERO))
+    found = chosen(opposed, chosen(exact, negative(found), inverted(found)), found)
+    rest = chosen(make("and", opposed, make("not", exact)), difference(divisor, rest), rest)
+    return found, chosen(make("lt", b.high, _ZERO), negative(rest), rest)
+
+
+def _of_float(value: Expr) -> Pair:
+    """A float64 from 0 to 2^127, cut off."""
+    high = make("float_to_uint", make("mul", value, const(2.0**-64)))
+    above = make("mul", make("uint_to_float", high), const(2.0**64))
+    return Pair(high, make("float_to_uint", make("sub", value, above)))
+
+
 def to_float(a: Pair) -> Expr:
     """float(a), rounded once: the upper 64 bits of the magnitude, of which the last stands for all below it."""
     size = absolute(a)

@@ -29,6 +29,7 @@ _SURE = 2.0**127 * (1 - 2.0**-40)
 _MODULAR = frozenset({"add", "sub", "neg", "pos", "mul", "shl", "select"})
 """Right modulo 2^128 whatever their operands' high bits are."""
 
+DIVISIONS = frozenset({"floordiv", "mod"})
 _COMPARISONS = frozenset({"eq", "ne", "lt", "le", "gt", "ge"})
 
 
@@ -78,7 +79,7 @@ class Pairs:
         if node.op == "bit_length":
             return words.bit_length(self.pair(node.args[0]))
         if is_paired(node):
-            divisor = node.args[1].value if node.op == "mod" else None
+            divisor = node.args[1].value if node.op == "mod" and is_const(node.args[1]) else None
             if isinstance(divisor, int) and 0 < divisor < words.LIMB and divisor & (divisor - 1):
                 return make("mod", self._residue(node.args[0], divisor)[0], node.args[1])
             return self._words(node).low
@@ -116,11 +117,21 @@ class Pairs:
                 return operand(value)
             case "mul", (left, right):
                 return self._product(left, right)
+            case (("floordiv" | "mod"), (value, divisor)) if not is_const(divisor):
+                return words.divided(self.pair(value), self._divisor(divisor))[node.op == "mod"]
             case (("shl" | "shr" | "floordiv" | "mod"), (value, amount)):
                 assert isinstance(amount.value, int)
                 return _BY_CONSTANT[node.op](operand(value), amount.value)
             case _:
                 return _PLAIN[node.op](*map(operand, node.args))
+
+    def _divisor(self, node: Expr) -> Pair:
+        """The value, checked where it may be zero."""
+        found = self.pair(node)
+        if 0 not in self.range_of(node):
+            return found
+        sure = words.compared("ne", found, words.of_constant(0))
+        return Pair(found.high, make("nonzero", found.low, sure))
 
     def _product(self, left: Expr, right: Expr) -> Pair:
         for one, other in ((left, right), (right, left)):
@@ -214,7 +225,9 @@ def is_paired(node: Expr) -> bool:
     if node.type is not INT:
         return False
     if node.op in _BY_CONSTANT:
-        value = node.args[1].value if is_const(node.args[1]) else None
+        if not is_const(node.args[1]):
+            return node.op in DIVISIONS
+        value = node.args[1].value
         return isinstance(value, int) and _TAKES[node.op](value)
     return node.op in _MODULAR or node.op in _PLAIN or node.op in ("const", "load")
 

@@ -13,10 +13,6 @@ from hypothesis import strategies as st
 
 from hastega_magic.compiler.options import Options
 from hastega_magic.errors import IntegerOverflowWarning
-from hastega_magic.ir.interpreter import evaluate
-from hastega_magic.passes import pair_words
-from hastega_magic.passes.pair_words import Pair
-from hastega_magic.passes.pairs import HELD
 from hastega_magic.session import Session
 
 RNG = np.random.default_rng(7)
@@ -66,6 +62,11 @@ CELLS = (
     "xs |> map(lambda x: x * 4) |> reduce(max)",
     "xs |> map(lambda x: x * 4) |> reduce(min, -(10**30))",
     "xs |> map(lambda x: divmod(x * x, 1000)[1]) |> sum",
+    "xs |> zip(us) |> filter(lambda x, u: u) |> map(lambda x, u: x * x // u) |> max",
+    "xs |> zip(us) |> map(lambda x, u: x * 3 % (u + 1)) |> max",
+    "xs |> zip(sm) |> map(lambda x, y: x * x // y if y else x) |> min",
+    "sm |> zip(xs) |> filter(lambda y, x: y != 0 and x * x % y == 1) |> count",
+    "xs |> zip(us) |> map(lambda x, u: divmod(u * 7, x | 1)[1]) |> sum",
     "us |> map(lambda u: u ^ -1) |> sum",
     "us |> map(lambda u: u + 1) |> max",
     "us |> map(lambda u: u % 10) |> sum",
@@ -174,32 +175,25 @@ def test_a_running_value_may_begin_beyond_64_bits(function, start):
     assert found.tolist() == expected
 
 
-DIVISORS = st.one_of(
-    st.integers(1, 2**127 - 1),
-    st.integers(1, 126).flatmap(lambda bits: st.integers(2**bits - 2, 2**bits + 2)),
-    st.integers(1, 2**33),
-).filter(bool)
+@pytest.mark.parametrize("on", ["simd", "parallel"])
+def test_pairs_are_not_divided_by_zero(on):
+    names: dict[str, object] = {"xs": np.array([2**62, 5, 2**62]), "ys": np.array([3, 0, 0])}
+    for expression in ("x * x // y", "x * x % y", "x * 4 // (y * 2**63)"):
+        with pytest.raises(ZeroDivisionError) as raised:
+            value_on(f"xs |> zip(ys) |> map(lambda x, y: {expression}) |> max", on, names)
+        assert any("element 1 of" in note for note in raised.value.__notes__)
+        cell = f"xs |> zip(ys) |> map(lambda x, y: {expression} if y else -7) |> min"
+        assert value_on(cell, on, names) == -7
+        assert value_on(f"xs |> zip(ys) |> map(lambda x, y: y and {expression}) |> min", on, names) == 0
 
 
-@settings(max_examples=400)
-@given(
-    st.one_of(st.integers(HELD.lo, HELD.hi), st.sampled_from([HELD.lo, HELD.hi, 0, -1, 1])),
-    DIVISORS,
-    st.sampled_from([1, -1]),
-    st.integers(-2, 2),
-)
-def test_division_by_any_constant(value, divisor, sign, off):
-    near = value // divisor * divisor + off  # quotients that all but reach the next integer
-    for each in (value, near):
-        if each in HELD:
-            a = pair_words.of_constant(each)
-            found = pair_words.quotient(a, sign * divisor), pair_words.modulo(a, sign * divisor)
-            assert tuple(map(_integer, found)) == divmod(each, sign * divisor)
-
-
-def _integer(pair: Pair) -> int:
-    known = evaluate([pair.high, pair.low], lambda node: node.value)
-    return (known[pair.high] << 64) + known[pair.low] % 2**64
+def test_one_check_of_a_division_costs_less_than_pairs():
+    session = Session(dict(NAMES), Options(on="simd", threads=2, baseline=False))
+    session.run_cell("t = xs |> zip(sm) |> filter(lambda x, y: y) |> map(lambda x, y: x // y) |> sum")
+    assert session.last_report is not None
+    (pipeline,) = session.last_report.to_dict()["pipelines"]
+    assert "fdiv" not in pipeline["code"]["fused"]
+    assert "umul_hi" not in pipeline["code"]["fused"]
 
 
 def test_checked_integers_stay_errors():
@@ -221,6 +215,7 @@ def _grown(smaller: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
         st.builds("({} {} {})".format, smaller, st.sampled_from("+-***&|^"), smaller),
         st.builds("({} % {})".format, smaller, st.sampled_from(DIVIDING)),
         st.builds("({} // {})".format, smaller, st.sampled_from(DIVIDING)),
+        st.builds("({} {} ({} | 1))".format, smaller, st.sampled_from(["//", "%"]), smaller),
         st.builds(
             "({} {} {})".format,
             smaller, st.sampled_from([">>", "<<"]), st.sampled_from([0, 1, 5, 31, 63, 64, 65, 100]),
@@ -277,102 +272,3 @@ def test_the_place_of_an_extreme_in_one_run_of_many(on):
 def test_the_reduction_of_a_reduction():
     found = value_on("xs |> map(lambda x: x * 3) |> reduce(lambda a, b: a if a > b else b)", "simd")
     assert found == functools.reduce(max, (int(x) * 3 for x in WIDE))
-
-
-REDUCTIONS = (
-    ("lambda a, x: a + x * 2", "0"),
-    ("lambda a, x: x * x + a", "7"),
-    ("lambda a, x: a - x * 3", "2**70"),
-    ("lambda a, x: a ^ (x >> 3)", "5"),
-    ("lambda a, x: a & (x | 7)", "-1"),
-    ("lambda a, x: a | x % 8", "0"),
-    ("lambda a, x: a * (2 - x % 2)", "3"),
-    ("lambda a, x: max(a, x * 4)", "-(2**70)"),
-    ("lambda a, x: min(x * x, a)", "2**127"),
-    ("lambda a, x: a if a >= x * 4 else x * 4", "3"),
-    ("lambda a, x: x * 4 if x * 4 < a else a", "3"),
-)
-
-
-@pytest.mark.parametrize(("function", "init"), REDUCTIONS)
-def test_a_reduction_of_terms(function, init):
-    cell = f"xs |> filter(lambda x: x % 100 == 1) |> reduce({function}, {init})"
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", IntegerOverflowWarning)
-        assert value_on(cell, "simd") == python_value(cell)
-
-
-@pytest.mark.parametrize("on", ["simd", "parallel", "numpy", "opencl"])
-@pytest.mark.parametrize("function", [function for function, _ in REDUCTIONS])
-def test_a_reduction_of_terms_from_the_second_element_on(function, on):
-    if on == "opencl":
-        pytest.importorskip("pyopencl")
-    for cell in (
-        f"xs |> take(40) |> reduce({function})",
-        f"sm |> reverse |> map(lambda x: x // 3) |> reduce({function})",
-    ):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore" if on == "numpy" else "error", IntegerOverflowWarning)
-            found, wanted = value_on(cell, on), python_value(cell)
-        assert found == wanted
-        assert type(found) is type(wanted)
-
-
-@pytest.mark.parametrize("on", ["simd", "numpy"])
-@pytest.mark.parametrize("size", [0, 1, 2])
-def test_a_reduction_of_few_terms(size, on):
-    names: dict[str, object] = {"xs": np.array([3, 9][:size], np.int64)}
-    for call in ("a - 12 // (x - 3), 5", "max(a, 12 // (x - 3)), -9"):
-        if not size:
-            assert value_on(f"xs |> reduce(lambda a, x: {call})", on, names) == int(call.split(", ")[-1])
-            continue
-        with pytest.raises(ZeroDivisionError):
-            value_on(f"xs |> reduce(lambda a, x: {call})", on, names)
-    cell = "xs |> reduce(lambda a, x: a - 12 // (x - 3))"  # of which the first element is no term
-    if size:
-        assert value_on(cell, on, names) == [3, 1][size - 1]
-    else:
-        with pytest.raises(TypeError, match="empty"):
-            value_on(cell, on, names)
-
-
-@pytest.mark.parametrize("init", [", 2**80", ""])
-@pytest.mark.parametrize(
-    "function",
-    [
-        "lambda a, x: max(a, x ** 5)",
-        "lambda a, x: x ** 3 if x ** 3 < a else a",
-        "lambda a, x: min(a, x << 2000)",
-        "lambda a, x: a - x ** 7",
-    ],
-)
-def test_a_reduction_of_terms_beyond_128_bits(function, init):
-    cell = f"xs |> reduce({function}{init})"
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", IntegerOverflowWarning)
-        for on in ("simd", "numpy"):
-            assert value_on(cell, on) == python_value(cell)
-
-
-@pytest.mark.parametrize("mode", ["exact", "checked", "wrap"])
-@pytest.mark.parametrize("function", [function for function, _ in REDUCTIONS])
-def test_numpy_combines_terms_with_the_start_once(function, mode):
-    cell = f"t = sm |> reduce({function}, 12)"
-    session = Session(dict(NAMES), Options(on="numpy", int_mode=mode, baseline=False, quiet=True))
-    session.run_cell(cell)
-    wanted = functools.reduce(eval(function), NAMES["sm"].tolist(), 12)
-    if mode == "wrap":
-        wanted = (wanted + 2**63) % 2**64 - 2**63
-    assert session.namespace["t"] == wanted
-
-
-@pytest.mark.parametrize("function", ["lambda a, x: a + x ** 9", "lambda a, x: a - 10 // (x % 50 - 3)"])
-def test_a_reduction_of_terms_that_python_has_to_help_with(function):
-    cell = f"xs |> reduce({function}, 1)"
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", IntegerOverflowWarning)
-        if "//" not in function:
-            assert value_on(cell, "simd") == python_value(cell)
-            return
-        with pytest.raises(ZeroDivisionError):
-            value_on(cell, "simd")

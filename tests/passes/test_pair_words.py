@@ -1,0 +1,42 @@
+"""Arithmetic on pairs of words, as the interpreter computes it, against Python's."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hastega_magic.ir.interpreter import evaluate
+from hastega_magic.passes import pair_words
+from hastega_magic.passes.pair_words import Pair
+from hastega_magic.passes.pairs import HELD
+
+DIVISORS = st.one_of(
+    st.integers(1, 2**127 - 1),
+    st.integers(1, 126).flatmap(lambda bits: st.integers(2**bits - 2, 2**bits + 2)),
+    st.integers(1, 2**33),
+).filter(bool)
+
+
+@settings(max_examples=600)
+@given(
+    st.one_of(st.integers(HELD.lo, HELD.hi), st.sampled_from([HELD.lo, HELD.hi, 0, -1, 1])),
+    DIVISORS,
+    st.sampled_from([1, -1]),
+    st.integers(-2, 2),
+)
+def test_division(value, divisor, sign, off):
+    near = value // divisor * divisor + off  # quotients that all but reach the next integer
+    by = sign * divisor
+    for each in (value, near):
+        if each in HELD:
+            a = pair_words.of_constant(each)
+            found = pair_words.quotient(a, by), pair_words.modulo(a, by)
+            assert tuple(map(_integer, found)) == divmod(each, by)
+            if by in HELD:
+                found = pair_words.divided(a, pair_words.of_constant(by))
+                assert tuple(map(_integer, found)) == divmod(each, by)
+
+
+def _integer(pair: Pair) -> int:
+    known = evaluate([pair.high, pair.low], lambda node: node.value)
+    return (known[pair.high] << 64) + known[pair.low] % 2**64
