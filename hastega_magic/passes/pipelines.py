@@ -106,7 +106,7 @@ def _widen(state: State) -> State:
 
 
 def _parts(loop: Fused, found: Fused) -> Iterator[tuple[Expr, Expr]]:
-    """Nodes that have stayed, and the values and masks of outputs with the nodes that stand for them."""
+    """Nodes that have stayed, and those of outputs and effects with the nodes that stand for them."""
     for node in loop.origins:
         yield node, node
     for old, new in zip(loop.outputs, found.outputs, strict=True):
@@ -114,6 +114,10 @@ def _parts(loop: Fused, found: Fused) -> Iterator[tuple[Expr, Expr]]:
             yield from ((old.value, part) for part in flatten(new.value))
         if old.mask is not None and new.mask is not None:
             yield old.mask, new.mask
+    for before, after in zip(loop.effects, found.effects, strict=True):
+        yield before.node, after.node
+        if before.mask is not None and after.mask is not None:
+            yield before.mask, after.mask
 
 
 def _replaced(loop: Fused, new: Mapping[Expr, Expr]) -> Fused:

@@ -242,7 +242,7 @@ VALUES = {"narrow": [5, 10**6], "safe": [5, 10**17], "checked": [5, 2**62]}
 def test_the_variant_that_is_shown_is_the_one_that_is_linked(kind):
     loops.clear_cache()
     xs = np.array(VALUES[kind] * 5000)
-    cell = "xs |> map(lambda x: (7 * x + 1) // (x + 3)) |> max"
+    cell = "xs |> map(lambda x: (7 * x + 1) // (x + 3))"
     for _ in range(3):  # a later run begins with the variant that fitted
         ran = battery.run(cell, {"xs": xs})
     pipeline = check(ran.report)
@@ -252,7 +252,7 @@ def test_the_variant_that_is_shown_is_the_one_that_is_linked(kind):
     linked = by_line(pipeline, "llvm")
     for number, line in loop_lines(pipeline, "llvm"):
         assert number in linked or CONTROL.search(line), line
-    assert {"7 * x", "7 * x + 1", "x + 3", "(7 * x + 1) // (x + 3)", "xs", "max"} <= {
+    assert {"7 * x", "7 * x + 1", "x + 3", "(7 * x + 1) // (x + 3)", "xs"} <= {
         link["text"] for link in pipeline["links"] if link["llvm"]
     }
     guards = [n for n, line in enumerate(pipeline["code"]["fused"].splitlines(), 1) if "beyond 64" in line]

@@ -131,7 +131,7 @@ WRONG = {
         ],
         "proving": [
             (
-                CELL + "proved = wild |> zip(moduli) |> map(lambda x, m: x * x % m * x % m)",
+                CELL + "proved = wild |> zip(moduli) |> map(lambda x, m: x * x * x % m)",
                 "Python had to compute them again",
             ),
             (CELL + "proved = wild |> zip(moduli) |> map(lambda x, m: x % m)", "differ from those of slow"),
