@@ -86,7 +86,10 @@ class _Crews:
     def _make(self, helpers: int) -> None:
         with self.lock:  # of two programs made at once one would be lost, and its code with it
             program = _program()
-        self.idle[helpers].append(_Crew(helpers, program))
+        with contextlib.suppress(
+            RuntimeError
+        ):  # no more threads can be begun: those that there are do the work
+            self.idle[helpers].append(_Crew(helpers, program))
 
     def forget(self) -> None:
         """There are none."""
