@@ -90,6 +90,14 @@ def test_elements_are_read_anew(session: Session, short: list[bool]) -> None:
     assert all(short)
 
 
+def test_arrays_can_be_resized_in_place(session: Session, short: list[bool]) -> None:
+    value(session, "t = xs |> sum")
+    session.run_cell("xs.resize(xs.size + 10)\nxs[-10:] = 1")
+    assert value(session, "t = xs |> sum", 1) == N * (N - 1) // 2 + 10
+    assert all(short)
+    assert len(short) >= 2
+
+
 def test_other_kinds_of_sources(session: Session, short: list[bool]) -> None:
     value(session, "t = xs |> sum")
     for xs in ([1, 2, 3], np.arange(3.0), np.arange(6)[::2], np.arange(3, dtype=">i8"), (0, 1)):
