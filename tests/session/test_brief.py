@@ -291,6 +291,24 @@ def test_arrays_are_let_go_of(short: list[bool], looked: bool) -> None:
     assert result() is None
 
 
+def test_an_error_lets_go_of_what_it_came_from(session: Session, short: list[bool]) -> None:
+    session.run_cell("def load():\n    ys = xs\n    return ys[at:ys.size // step]")
+    session.namespace |= {"at": 0, "step": 1}
+    value(session, "t = load() |> sum", 4)
+    assert short[-1]
+    gc.collect()
+    gc.disable()
+    try:
+        session.namespace["xs"], session.namespace["step"] = np.arange(N), 0
+        with pytest.raises(ZeroDivisionError):
+            session.run_cell("t = load() |> sum")
+        alive = weakref.ref(session.namespace.pop("xs"))
+        session.run_cell("pass")
+        assert alive() is None
+    finally:
+        gc.enable()
+
+
 def lines_of(code: Any) -> Iterator[Any]:
     """Trace functions that interrupt at the first line, the second, and so on."""
     for line in range(100):
