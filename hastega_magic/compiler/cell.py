@@ -272,9 +272,8 @@ class CellRun:
         given, self.given = self.given, None
         if given is not None:
             bound = changed(given.bound(item.site), target=item.target)
-            if given.broken is not None:
-                self.driver.current = bound
-                raise given.broken
+            self.driver.current = bound
+            given.fail()
             return bound
         if not is_pure_source(item.site.source) or calls(item.site.bind_expression):
             forget_inputs()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import itertools
 import math
+import os
 import re
 import threading
 from dataclasses import dataclass, field
@@ -77,8 +78,12 @@ def _jit() -> llvm.LLJIT:
     return llvm.create_lljit_compiler(_machine(host()), use_jit_link=True)
 
 
-_LOCK = threading.Lock()
+_LOCK = threading.RLock()
 _NUMBERS = itertools.count()
+
+if hasattr(os, "register_at_fork"):
+    # A forked process waits until nobody compiles: in it, that thread would never let go of this lock, or of LLVM's.
+    os.register_at_fork(before=_LOCK.acquire, after_in_parent=_LOCK.release, after_in_child=_LOCK.release)
 
 
 def _parsed(text: str) -> llvm.ModuleRef:

@@ -14,7 +14,10 @@ FUNCTION, WORDS, DISMISSED, SCRATCH = range(32, 36)
 """The call: code, its first argument, whether helpers are to leave instead, and for each thread its second argument."""
 
 CLOSED = 1 << 30
-"""Set in JOINED when the leader has nothing left to do: whoever comes later has nothing to do either."""
+"""Set in JOINED when the leader has nothing left to do: whoever comes later has nothing to do either.
+
+From the start where helpers are to leave: one that was late for the call before would make that one again.
+"""
 
 _SPINS = 2000
 """Looks, with a pause each, before a thread sleeps: some 30 to 90 µs."""
@@ -50,7 +53,9 @@ lead:
   %number = add i32 %before, 1
   %number.wide = zext i32 %number to i64
   %open = shl i64 %number.wide, 32
-  store atomic i64 %open, ptr %joined.at release, align 64
+  %shut = or i64 %open, {CLOSED}
+  %opened = select i1 %ends, i64 %shut, i64 %open
+  store atomic i64 %opened, ptr %joined.at release, align 64
   %counted.call = atomicrmw add ptr %state, i32 1 seq_cst
   %asleep = load atomic i32, ptr %asleep.at seq_cst, align 64
   %somebody = icmp ne i32 %asleep, 0

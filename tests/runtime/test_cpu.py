@@ -1,11 +1,16 @@
-"""Machine code in a process whose address space is fragmented."""
+"""Machine code in a process whose address space is fragmented, and in one that is forked while a thread compiles."""
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
+import threading
 
 import pytest
+
+from hastega_magic.runtime import cpu
 
 # Fills every small hole of the address space, then leaves holes of one page, each 3 GiB from the next.
 _FRAGMENTED = """
@@ -41,3 +46,29 @@ def test_code_and_constants_stay_within_reach_of_each_other():
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() == "equal"
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_process_that_is_forked_while_a_thread_compiles_can_compile():
+    text = "define void @hastega(ptr %words, ptr %scratch) {\n  ret void\n}\n"
+    over = threading.Event()
+    kept = []
+
+    def compiles():
+        while not over.is_set():
+            kept.append(cpu.compile_text(text))
+
+    thread = threading.Thread(target=compiles)
+    thread.start()
+    try:
+        for _ in range(5):
+            child = os.fork()
+            if not child:
+                signal.alarm(10)
+                cpu.compile_text(text)
+                os._exit(0)
+            assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    finally:
+        over.set()
+        thread.join()

@@ -161,6 +161,16 @@ def test_an_interrupt_waits_for_the_call_and_leaves_the_crew(program: Program) -
     assert call.right
 
 
+def test_nobody_joins_a_crew_that_is_dismissed(program: Program) -> None:
+    Call(program, 2).ready()
+    (mine,) = crew._crews.idle[1]
+    assert mine._state[crew_text.JOINED] & crew_text.CLOSED
+    mine.dismiss()
+    assert mine._state[crew_text.JOINED] & crew_text.CLOSED
+    assert not any(each.is_alive() for each in mine._threads)
+    crew._crews.forget()
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_a_forked_process_has_a_crew_of_its_own(program: Program) -> None:

@@ -90,6 +90,14 @@ def test_elements_are_read_anew(session: Session, short: list[bool]) -> None:
     assert all(short)
 
 
+def test_arrays_can_be_resized_in_place(session: Session, short: list[bool]) -> None:
+    value(session, "t = xs |> sum")
+    session.run_cell("xs.resize(xs.size + 10)\nxs[-10:] = 1")
+    assert value(session, "t = xs |> sum", 1) == N * (N - 1) // 2 + 10
+    assert all(short)
+    assert len(short) >= 2
+
+
 def test_other_kinds_of_sources(session: Session, short: list[bool]) -> None:
     value(session, "t = xs |> sum")
     for xs in ([1, 2, 3], np.arange(3.0), np.arange(6)[::2], np.arange(3, dtype=">i8"), (0, 1)):
@@ -281,6 +289,24 @@ def test_arrays_are_let_go_of(short: list[bool], looked: bool) -> None:
     del session.namespace["t"]
     gc.collect()
     assert result() is None
+
+
+def test_an_error_lets_go_of_what_it_came_from(session: Session, short: list[bool]) -> None:
+    session.run_cell("def load():\n    ys = xs\n    return ys[at:ys.size // step]")
+    session.namespace |= {"at": 0, "step": 1}
+    value(session, "t = load() |> sum", 4)
+    assert short[-1]
+    gc.collect()
+    gc.disable()
+    try:
+        session.namespace["xs"], session.namespace["step"] = np.arange(N), 0
+        with pytest.raises(ZeroDivisionError):
+            session.run_cell("t = load() |> sum")
+        alive = weakref.ref(session.namespace.pop("xs"))
+        session.run_cell("pass")
+        assert alive() is None
+    finally:
+        gc.enable()
 
 
 def lines_of(code: Any) -> Iterator[Any]:

@@ -41,7 +41,7 @@ _MISSES = 3
 """After so many runs in a row that went the usual way, a cell always does."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class Given:
     """What a statement's source and arguments are, or what evaluating them raised; what running it raised, perhaps."""
 
@@ -53,8 +53,18 @@ class Given:
     def bound(self, site: Site) -> Bound:
         """The statement; raises what evaluating it raised."""
         if self.unbound is not None:
-            raise self.unbound
+            self.fail()
         return bound_of(site, self.source, self.displays)
+
+    def fail(self) -> None:
+        """Raise what was raised, if anything was."""
+        error = self.broken if self.unbound is None else self.unbound
+        self.unbound = self.broken = None
+        if error is not None:
+            try:
+                raise error
+            finally:
+                del error  # its traceback leads to this frame and to who holds this: data would stay for long
 
 
 class Run(NamedTuple):

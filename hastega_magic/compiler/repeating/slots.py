@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,6 +16,7 @@ from hastega_magic.errors import NotCompilable
 from hastega_magic.interval import Interval
 from hastega_magic.ir.pipeline import Source
 from hastega_magic.records import changed
+from hastega_magic.runtime.addresses import address_of
 from hastega_magic.runtime.columnar import numbers
 from hastega_magic.runtime.lists import SHORT, WORTH, Intake, Reader, reader
 from hastega_magic.runtime.sources import AnyArray, Column
@@ -40,8 +40,6 @@ class Slot:
     """Of lists: native code that reads their elements, and looks at the types."""
     intake: Intake | None = None
     """Where they are read to."""
-    _last: tuple[Callable[[], object], tuple[int, int]] = (lambda: None, (0, 0))
-    """The array that was seen last, and its words; one tuple, as several threads may come."""
 
     def length(self, data: Any) -> int:
         """The number of elements; Again if the object is of another kind."""
@@ -106,11 +104,9 @@ class Slot:
         if type(data) is range:
             return data.start, data.step
         if type(data) is np.ndarray:
-            array, words = self._last
-            if array() is not data:  # NumPy moves no array that somebody refers to
-                words = data.ctypes.data, data.strides[0]
-                self._last = weakref.ref(data), words
-            return words
+            # Nothing is kept of an array, not even a weak reference: `resize` would refuse to change it.
+            owned = data.base is None and data.flags.writeable
+            return address_of(data) if owned else data.ctypes.data, data.strides[0]
         assert self.source.storage is not None
         if self.reader is not None:
             array = np.empty(length, self.source.storage.name)
