@@ -2,6 +2,7 @@
 
 import math
 import os
+import signal
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -21,6 +22,10 @@ os.environ.setdefault("HASTEGA_AUTO", "parallel")
 _CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser())
 os.environ.setdefault("POCL_CACHE_DIR", str(_CACHE / "pocl" / "kcache"))
 os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp(prefix="hastega-tests-")
+
+# What runs in the background of a script is begun without Ctrl-C, which tests send themselves and their processes.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 settings.register_profile("short", deadline=None, max_examples=60)
 settings.load_profile("short")
