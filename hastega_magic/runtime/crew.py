@@ -72,12 +72,16 @@ class _Crews:
     def __init__(self) -> None:
         self.idle: defaultdict[int, list[_Crew]] = defaultdict(list)
         self.made: Counter[int] = Counter()
+        self.coming: set[int] = set()
         self.lock = threading.Lock()
 
     def summon(self, helpers: int) -> None:
-        """Have one more made, where another can be."""
-        if self.made[helpers] < _MOST and crew_text.supported(cpu.host().triple):
+        """Have one more made, where another can be and none is on its way."""
+        if helpers in self.coming or self.made[helpers] >= _MOST:
+            return
+        if crew_text.supported(cpu.host().triple):
             self.made[helpers] += 1
+            self.coming.add(helpers)
             # Not a daemon: a process must not end while a compiler works in it.
             maker = threading.Thread(target=self._make, args=(helpers,), name="hastega_crew")
             with contextlib.suppress(RuntimeError):  # none can be begun when the process ends
@@ -86,16 +90,16 @@ class _Crews:
     def _make(self, helpers: int) -> None:
         with self.lock:  # of two programs made at once one would be lost, and its code with it
             program = _program()
-        with contextlib.suppress(
-            RuntimeError
-        ):  # no more threads can be begun: those that there are do the work
+        with contextlib.suppress(RuntimeError):  # no more threads can be begun
             self.idle[helpers].append(_Crew(helpers, program))
+        self.coming.discard(helpers)
 
     def forget(self) -> None:
         """There are none."""
         self.lock = threading.Lock()
         self.idle.clear()
         self.made.clear()
+        self.coming.clear()
 
     def dismiss(self) -> None:
         """Let all go that wait, and make no others."""
