@@ -1,4 +1,4 @@
-"""A cell from text to values: statements in Python's order, pipelines compiled, the trace of it all."""
+"""The cells of a namespace, one after the other: what each gave, and what is kept of it until the next."""
 
 from __future__ import annotations
 

@@ -16,10 +16,21 @@ def address_of(memory: npt.NDArray[Any] | mmap.mmap) -> int:
     return ctypes.addressof(ctypes.c_char.from_buffer(cast("Any", memory)))
 
 
+def words_of(data: Any) -> tuple[int, int]:
+    """Start and step of a range, or address and stride of an array that is not empty.
+
+    Nothing is kept of an array, not even a weak reference: `resize` would refuse to change it.
+    """
+    if isinstance(data, range):
+        return data.start, data.step
+    owned = data.base is None and data.flags.writeable
+    return address_of(data) if owned else data.ctypes.data, data.strides[0]
+
+
 @cache
 def name_of(dtype: np.dtype[Any]) -> str:
     """`dtype.name`, which NumPy puts together anew each time."""
     return dtype.name
 
 
-__all__ = ["address_of", "name_of"]
+__all__ = ["address_of", "name_of", "words_of"]

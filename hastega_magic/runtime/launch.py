@@ -179,9 +179,6 @@ class Launch:
         address = ctypes.c_void_p(address_of(words))
         places = [ctypes.c_void_p(abi.aligned(address_of(each))) for each in scratch]
 
-        def task(number: int) -> None:
-            program.function(address, places[number])
-
         def ask_to_stop() -> None:
             shared[abi.STOP] = 1
 
@@ -191,9 +188,7 @@ class Launch:
         # Where elements make turns, others may make many more.
         soon = not plan.turns and program.pace.expected(blocks, count) < threads.SOON
         began = self.clock()
-        alone = threads.here(count, blocks, short=not plan.turns)
-        if alone or not soon or not together(program, address, places):
-            threads.run(task, count, blocks, ask_to_stop, tick, short=not plan.turns, soon=soon)
+        call(program, address, places, blocks, ask_to_stop, tick, short=not plan.turns, soon=soon)
         seconds = self.clock() - began
         if blocks:
             program.pace.note(seconds, blocks, count)
@@ -204,6 +199,28 @@ class Launch:
         assert self.result is not None
         begin, end = self.ends[0] // BLOCK, -(-self.ends[1] // BLOCK)
         return begin + blocks_of(self.result.status[begin:end], VIOLATED)
+
+
+def call(
+    program: Program,
+    words: ctypes.c_void_p,
+    places: Sequence[ctypes.c_void_p],
+    blocks: int,
+    ask_to_stop: Callable[[], None],
+    tick: Callable[[], None] = lambda: None,
+    *,
+    short: bool = True,
+    soon: bool = False,
+) -> None:
+    """Call a program on as many threads as it has places for scratch: as `threads.run`, joined by a crew if `soon`."""
+    count = len(places)
+    if soon and not threads.here(count, blocks, short=short) and together(program, words, places):
+        return
+
+    def task(number: int) -> None:
+        program.function(words, places[number])
+
+    threads.run(task, count, blocks, ask_to_stop, tick, short=short, soon=soon)
 
 
 def blocks_of(status: AnyArray, kind: int) -> AnyArray:

@@ -10,7 +10,6 @@ import ctypes
 import time
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from typing import cast
 
 import numpy as np
 
@@ -18,11 +17,10 @@ from hastega_magic.ir import abi
 from hastega_magic.ir.kernel import Kernel
 from hastega_magic.ir.schedule import BLOCK
 from hastega_magic.runtime import threads
-from hastega_magic.runtime.addresses import address_of
+from hastega_magic.runtime.addresses import address_of, words_of
 from hastega_magic.runtime.cpu import Program
-from hastega_magic.runtime.crew import together
-from hastega_magic.runtime.launch import LoopResult, room
-from hastega_magic.runtime.sources import AnyArray, Column, TableColumn
+from hastega_magic.runtime.launch import LoopResult, call, room
+from hastega_magic.runtime.sources import Column, TableColumn
 
 
 class Spread:
@@ -67,16 +65,11 @@ class Spread:
         result = kept if kept is not None and kept.length == length else self._room(length, blocks, count)
         ctypes.memset(shared, 0, ctypes.sizeof(shared))
 
-        def task(number: int) -> None:
-            self._program.function(self._address, self._places[number])
-
         def ask_to_stop() -> None:
             shared[abi.STOP] = 1
 
         began = time.perf_counter()
-        alone = threads.here(count, blocks, short=True)
-        if alone or not together(self._program, self._address, self._places[:count]):
-            threads.run(task, count, blocks, ask_to_stop, soon=True)
+        call(self._program, self._address, self._places[:count], blocks, ask_to_stop, soon=True)
         seconds = time.perf_counter() - began
         self._program.pace.note(seconds, blocks, count)
         result.convert_seconds, result.kernel_seconds, result.blocks_run = began - started, seconds, blocks
@@ -133,15 +126,7 @@ def soon(
     ):
         return None
     with taken(program.kept, kernel, program, (), thread_count) as spread:
-        return spread.run([word for column in columns for word in _words(column.data)], length)
-
-
-def _words(data: object) -> tuple[int, int]:
-    """Start and step of a range, or address and stride of an array."""
-    if isinstance(data, range):
-        return data.start, data.step
-    array = cast(AnyArray, data)
-    return array.ctypes.data, array.strides[0]
+        return spread.run([word for column in columns for word in words_of(column.data)], length)
 
 
 __all__ = ["Spread", "is_soon", "soon", "taken"]

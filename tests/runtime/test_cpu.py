@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
-import threading
 
 import pytest
-
-from hastega_magic.runtime import cpu
 
 # Fills every small hole of the address space, then leaves holes of one page, each 3 GiB from the next.
 _FRAGMENTED = """
@@ -38,6 +34,32 @@ for step in range(1, 121):
 print("equal")
 """
 
+_FORKS = """
+import os, signal, threading
+from hastega_magic.runtime import cpu
+
+text = "define void @hastega(ptr %words, ptr %scratch) {\\n  ret void\\n}\\n"
+over, kept = threading.Event(), []
+
+def compiles():
+    while not over.is_set():
+        kept.append(cpu.compile_text(text))
+
+thread = threading.Thread(target=compiles)
+thread.start()
+try:
+    for _ in range(5):
+        child = os.fork()
+        if not child:
+            signal.alarm(10)
+            cpu.compile_text(text)
+            os._exit(0)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+finally:
+    over.set()
+    thread.join()
+"""
+
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reserves address space with Linux's mmap flags")
 def test_code_and_constants_stay_within_reach_of_each_other():
@@ -49,26 +71,6 @@ def test_code_and_constants_stay_within_reach_of_each_other():
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
-@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_a_process_that_is_forked_while_a_thread_compiles_can_compile():
-    text = "define void @hastega(ptr %words, ptr %scratch) {\n  ret void\n}\n"
-    over = threading.Event()
-    kept = []
-
-    def compiles():
-        while not over.is_set():
-            kept.append(cpu.compile_text(text))
-
-    thread = threading.Thread(target=compiles)
-    thread.start()
-    try:
-        for _ in range(5):
-            child = os.fork()
-            if not child:
-                signal.alarm(10)
-                cpu.compile_text(text)
-                os._exit(0)
-            assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-    finally:
-        over.set()
-        thread.join()
+    # in a process of its own: others that may be imported here, as JAX, warn of a fork
+    subprocess.run([sys.executable, "-c", _FORKS], check=True, timeout=120)

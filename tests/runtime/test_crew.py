@@ -179,7 +179,7 @@ def test_one_crew_is_made_at_a_time(program: Program) -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
-@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+@pytest.mark.filterwarnings("ignore:.*fork")  # Python and JAX warn of it
 def test_a_forked_process_has_a_crew_of_its_own(program: Program) -> None:
     call = Call(program, 2)
     call.ready()

@@ -147,7 +147,8 @@ class Brief:
         except (Again, NullsError):
             return given
         except BaseException as error:
-            return changed(given, broken=error)
+            given.broken = error
+            return given
         if ran is None:
             return given
         value, result = ran

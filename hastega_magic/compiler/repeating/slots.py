@@ -16,7 +16,7 @@ from hastega_magic.errors import NotCompilable
 from hastega_magic.interval import Interval
 from hastega_magic.ir.pipeline import Source
 from hastega_magic.records import changed
-from hastega_magic.runtime.addresses import address_of
+from hastega_magic.runtime.addresses import words_of
 from hastega_magic.runtime.columnar import numbers
 from hastega_magic.runtime.lists import SHORT, WORTH, Intake, Reader, reader
 from hastega_magic.runtime.sources import AnyArray, Column
@@ -101,12 +101,8 @@ class Slot:
             if not self.intake.read(data, length):
                 raise Again
             return self.intake.address, self.intake.size
-        if type(data) is range:
-            return data.start, data.step
-        if type(data) is np.ndarray:
-            # Nothing is kept of an array, not even a weak reference: `resize` would refuse to change it.
-            owned = data.base is None and data.flags.writeable
-            return address_of(data) if owned else data.ctypes.data, data.strides[0]
+        if type(data) is range or type(data) is np.ndarray:
+            return words_of(data)
         assert self.source.storage is not None
         if self.reader is not None:
             array = np.empty(length, self.source.storage.name)

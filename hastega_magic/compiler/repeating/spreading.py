@@ -94,6 +94,7 @@ def spreading(execution: Execution, slots: Sequence[Slot], loop: Loop, options: 
 def _finish(output: Output, folds: Sequence[int], loop: Loop, options: Options) -> Finish:
     if slots_of(output):
         return lambda result: trim(result.arrays[0], result.packed_length(0))
+    # Sums are common, and need nothing of what a Recovery does for every kind.
     type_ = flatten(output.value)[0].type
     if (
         output.sink.kind == "sum"
@@ -103,7 +104,9 @@ def _finish(output: Output, folds: Sequence[int], loop: Loop, options: Options) 
     ):
         if type_ is FLOAT64:
             value, count = folds
-            return lambda result: results.float_sum(result.partials[value], result.partials[count])
+            return lambda result: results.float_sum(
+                result.partials[value][:, 0], bool(result.partials[count].any())
+            )
         if not type_.is_float:
             return lambda result: results.exact_sum(result.partials[folds[0]])
     nothing = Workspace("")  # is left to Python
