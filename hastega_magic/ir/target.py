@@ -36,14 +36,6 @@ class Target:
         return self.cpu.startswith("znver")
 
     @property
-    def finds_streams(self) -> bool:
-        """Whether loops that only read are fastest where they ask for nothing ahead.
-
-        AMD's Zen finds such streams itself: there kernels of sums took 7 to 29 % longer with requests of any kind.
-        """
-        return self.cpu.startswith("znver")
-
-    @property
     def most_lanes(self) -> int:
         """Lanes of the longest vectors in OpenCL C, masks of longs included.
 

@@ -58,6 +58,9 @@ _GRAIN, _FEW = 32, 4
 _PARTS, _NEAR = 4, 512
 """Parts of a block that dense results past the caches are written in side by side, and bytes ahead in each of them."""
 
+_CLOSE, _CALM = 384, 4
+"""Bytes ahead, and vectors in flight at most, of large loops that only read, where that leaves the caches to others."""
+
 _HEAVY = 24
 """Operations of a body beyond which fewer vectors are kept in flight."""
 
@@ -315,8 +318,11 @@ def _schedule(body: tuple[Statement, ...], target: Target, width: int | None, la
         if len(nodes) > limit:
             most = max(1, most // 2)
     grain = _GRAIN if len(nodes) <= _HEAVY else _FEW
-    stores = any(isinstance(each, Store) for each in body)
-    ahead = PREFETCH if stores or not target.finds_streams else 0
+    stores, ahead = any(isinstance(each, Store) for each in body), PREFETCH
+    if not stores and target.reads_past_caches:
+        ahead = _CLOSE if large else 0
+        if large and all(map(in_any_order, body)):
+            most = min(most, _CALM)
     found = Schedule(lanes, min(in_flight, most), grain, prefetch=ahead, stream=large)
     if turning:
         return replace(found, grain=1)  # blocks differ in what their turns take

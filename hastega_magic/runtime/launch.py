@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from hastega_magic.runtime.addresses import address_of
 from hastega_magic.runtime.buffers import allocate
 from hastega_magic.runtime.cpu import Program
 from hastega_magic.runtime.crew import together
+from hastega_magic.runtime.folding import Folding
 from hastega_magic.runtime.sources import PIECE, AnyArray, Column, TableColumn
 from hastega_magic.types import RESULT_STORAGE
 
@@ -39,6 +41,11 @@ class LoopResult:
     convert_seconds: float = 0.0
     kernel_seconds: float = 0.0
     blocks_run: int = 0
+
+    @cached_property
+    def foldings(self) -> list[Folding]:
+        """What folds the partial results, also those of further runs that are left in the same memory."""
+        return [Folding(each, again=True) for each in self.partials]
 
     def packed_length(self, slot: int) -> int:
         """How many elements store `slot` holds."""

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import time
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -24,7 +23,7 @@ from hastega_magic.runtime.sources import Column, TableColumn
 
 
 class Spread:
-    """One variant of a loop without turns. Not for two threads at once (`taken`)."""
+    """One variant of a loop without turns. Not for two threads at once (`take`)."""
 
     def __init__(
         self, kernel: Kernel, program: Program, tables: Sequence[TableColumn], thread_count: int
@@ -95,23 +94,18 @@ def is_soon(program: Program, length: int, thread_count: int) -> bool:
     return program.pace.expected(blocks, min(thread_count, blocks)) < threads.SOON
 
 
-@contextmanager
-def taken(
+def take(
     kept: dict[int, Spread],
     kernel: Kernel,
     program: Program,
     tables: Sequence[TableColumn],
     thread_count: int,
-) -> Generator[Spread]:
-    """The words that are kept, by the number of threads, for whoever takes them first; put back behind.
+) -> Spread:
+    """The words that are kept, by the number of threads, for whoever comes first, who is to put them back.
 
     An interrupt in between loses them, and the next one to come makes others; a lock would stay taken.
     """
-    spread = kept.pop(thread_count, None) or Spread(kernel, program, tables, thread_count)
-    try:
-        yield spread
-    finally:
-        kept[thread_count] = spread
+    return kept.pop(thread_count, None) or Spread(kernel, program, tables, thread_count)
 
 
 def soon(
@@ -125,8 +119,11 @@ def soon(
         or abi.layout(kernel).turns
     ):
         return None
-    with taken(program.kept, kernel, program, (), thread_count) as spread:
+    spread = take(program.kept, kernel, program, (), thread_count)
+    try:
         return spread.run([word for column in columns for word in words_of(column.data)], length)
+    finally:
+        program.kept[thread_count] = spread
 
 
-__all__ = ["Spread", "is_soon", "soon", "taken"]
+__all__ = ["Spread", "is_soon", "soon", "take"]

@@ -30,7 +30,7 @@ _CODE = 6000
 """Instructions beyond which a loop leaves the cache of decoded ones."""
 
 _CHUNKS = (1 << 18, 1 << 20, 1 << 22)
-_PREFETCH = (0, 1024, 4096)
+_PREFETCH = (0, 384, 1024, 4096)
 _GRAINS = (1, 4, 16, 64)
 _ITEMS = (1, 2, 4)
 

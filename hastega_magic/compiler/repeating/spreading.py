@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from hastega_magic.compiler.execute import Execution
@@ -24,7 +25,7 @@ from hastega_magic.runtime import results
 from hastega_magic.runtime.buffers import trim
 from hastega_magic.runtime.cpu import Program
 from hastega_magic.runtime.launch import LoopResult
-from hastega_magic.runtime.spread import Spread, is_soon, taken
+from hastega_magic.runtime.spread import Spread, is_soon, take
 from hastega_magic.types import FLOAT64
 
 _OFTEN = 3
@@ -48,11 +49,13 @@ class Spreading:
     execution: Execution
     finish: Finish
     _variant: int = -1
+    _program: Program | None = None
+    """Of the variant, where it can be run so."""
     _kept: dict[int, Spread] = field(default_factory=dict[int, Spread])
-    """Those of the variant, where they hold captured arrays; others are kept with its program."""
+    """Words of its runs: where they hold captured arrays, of this statement alone; otherwise of its program."""
     _missed: int = 0
 
-    @property
+    @cached_property
     def threads(self) -> int:
         """How many threads it may take."""
         most = self.execution.backend.threads
@@ -60,25 +63,37 @@ class Spreading:
 
     def run(self, slots: Sequence[Slot], operands: Sequence[Any], length: int) -> Ran | None:
         """The statement over so many elements; None where another way has to be taken; what an interrupt raises."""
-        first = self.execution.compiled.first
-        if first != self._variant:
-            self._variant, self._missed, self._kept = first, 0, {}
-        body = self.execution.compiled.bodies.get(first)
-        if self._missed >= _OFTEN or body is None or not isinstance(body.program, Program):
-            return None
-        job, program, threads = self.execution.job, body.program, self.threads
-        if not is_soon(program, length, threads) or abi.layout(body.kernel).turns:
+        variant = self.execution.compiled.first
+        if variant != self._variant:
+            self._begin(variant)
+        program, kept, threads = self._program, self._kept, self.threads
+        if program is None or not is_soon(program, length, threads):
             return None
         alive: list[object] = []
         words = [word for each in slots for word in each.words(operands, length, alive)]
-        kept = self._kept if job.tables else program.kept
-        with taken(kept, body.kernel, program, job.tables, threads) as spread:
+        body = self.execution.compiled.bodies[variant]
+        spread = take(kept, body.kernel, program, self.execution.job.tables, threads)
+        try:
             result = spread.run(words, length, again=True)
             if spread.whole:
                 self._missed = 0
                 return Ran(self.finish(result), result)
+        finally:
+            kept[threads] = spread
         self._missed += 1
+        if self._missed >= _OFTEN:
+            self._program = None
         return None
+
+    def _begin(self, variant: int) -> None:
+        self._program = None
+        body = self.execution.compiled.bodies.get(variant)
+        if body is None:
+            return
+        self._variant, self._missed = variant, 0
+        if isinstance(body.program, Program) and not abi.layout(body.kernel).turns:
+            self._program = body.program
+            self._kept = {} if self.execution.job.tables else body.program.kept
 
 
 def spreading(execution: Execution, slots: Sequence[Slot], loop: Loop, options: Options) -> Spreading | None:
@@ -96,19 +111,17 @@ def _finish(output: Output, folds: Sequence[int], loop: Loop, options: Options) 
         return lambda result: trim(result.arrays[0], result.packed_length(0))
     # Sums are common, and need nothing of what a Recovery does for every kind.
     type_ = flatten(output.value)[0].type
-    if (
-        output.sink.kind == "sum"
-        and not output.weights
-        and not loop.built.initial
-        and options.int_mode != "wrap"
-    ):
+    if output.sink.kind == "sum" and not loop.built.initial and options.int_mode != "wrap":
         if type_ is FLOAT64:
             value, count = folds
             return lambda result: results.float_sum(
-                result.partials[value][:, 0], bool(result.partials[count].any())
+                result.foldings[value], results.exact_sum(result.foldings[count]) > 0
             )
         if not type_.is_float:
-            return lambda result: results.exact_sum(result.partials[folds[0]])
+            parts = list(zip(folds, output.weights or (1,), strict=True))
+            return lambda result: sum(
+                weight * results.exact_sum(result.foldings[fold]) for fold, weight in parts
+            )
     nothing = Workspace("")  # is left to Python
     return lambda result: Recovery(loop, nothing, (), result, options).reduction(output, folds)
 

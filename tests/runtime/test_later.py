@@ -1,0 +1,60 @@
+"""What is made in the background."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+from hastega_magic.runtime.later import Later
+
+
+def test_it_is_made_once_and_in_the_background():
+    go, made = threading.Event(), []
+
+    def make():
+        go.wait(30)
+        made.append(threading.current_thread())
+        return "it"
+
+    later = Later(make)
+    assert [later.ask(), later.ask()] == [None, None]
+    go.set()
+    while later.made is None:
+        time.sleep(0.001)
+    assert later.ask() == "it"
+    assert len(made) == 1
+    assert made[0] is not threading.current_thread()
+
+
+def test_nothing_is_made_before_it_is_asked_for():
+    assert Later(lambda: "it").made is None
+
+
+FORKS = """
+import os, threading, time
+from hastega_magic.runtime.later import Later
+
+go = threading.Event()
+later = Later(lambda: go.wait(30))
+later.ask()
+child = os.fork()
+if not child:
+    go.set()
+    end = time.monotonic() + 20
+    while later.ask() is None and time.monotonic() < end:
+        time.sleep(0.001)
+    os._exit(0 if later.made else 1)
+go.set()
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+def test_a_process_that_was_forked_meanwhile_makes_its_own():
+    # in a process of its own: others that may be imported here, as JAX, warn of a fork
+    subprocess.run([sys.executable, "-c", FORKS], check=True, timeout=60)
