@@ -3,7 +3,7 @@
 The calling thread leads. It begins at once, the others join it when they come, and who comes when nothing is left to do
 goes back to wait: a call takes no longer for them. They look for the next call for some microseconds, then sleep.
 
-    together(program, words, places)      False: no crew is ready; a first call has one made, in the background
+    together(call)      False: no crew is ready; a first call has one made, in the background
 """
 
 from __future__ import annotations
@@ -25,11 +25,27 @@ _MOST = 4
 """Crews of one size: so many threads may call at a time, and an interrupt may have lost one."""
 
 
+class Call:
+    """A program's arguments, laid out as a crew reads them: `words`, and for each thread its place for scratch."""
+
+    def __init__(self, program: Program, words: ctypes.c_void_p, places: Sequence[ctypes.c_void_p]) -> None:
+        self.program, self.words, self.places = program, words, places
+        self.helpers = len(places) - 1
+        self._laid_out = (ctypes.c_int64 * (crew_text.SCRATCH + len(places)))(
+            program.address, words.value or 0, 0, 0, *(place.value or 0 for place in places)
+        )
+        self.address = ctypes.addressof(self._laid_out)
+
+    def fold(self, code: int, argument: int) -> None:
+        """Let who leads the call go on with this code, when all are done; 0: no longer. Both must stay in memory."""
+        self._laid_out[crew_text.FOLD], self._laid_out[crew_text.FOLDED] = code, argument
+
+
 class _Crew:
     """So many helpers. Not for two threads at once: whoever leads has taken it."""
 
     def __init__(self, helpers: int, program: Program) -> None:
-        size = 8 * (crew_text.SCRATCH + 1 + helpers)
+        size = 8 * (crew_text.DISMISSED + 1)
         self._memory = (ctypes.c_uint8 * (size + abi.ALIGNMENT))()
         address = abi.aligned(ctypes.addressof(self._memory))
         self._state = (ctypes.c_int64 * (size // 8)).from_address(address)
@@ -45,12 +61,9 @@ class _Crew:
     def _help(self, number: int) -> None:
         self._call(self._address, ctypes.c_void_p(number))
 
-    def lead(self, program: Program, words: ctypes.c_void_p, places: Sequence[ctypes.c_void_p]) -> None:
-        """Call the program on this thread and by all who come; returns when all are done with it."""
-        state = self._state
-        state[crew_text.FUNCTION], state[crew_text.WORDS] = program.address, words.value or 0
-        for number, place in enumerate(places, crew_text.SCRATCH):
-            state[number] = place.value or 0
+    def lead(self, call: Call) -> None:
+        """Make the call on this thread and on all who come; returns when all are done with it."""
+        self._state[crew_text.CALL] = call.address
         self._call(self._address, _LEADER)
 
     def dismiss(self) -> None:
@@ -115,21 +128,20 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_crews.forget)  # threads are not copied
 
 
-def together(program: Program, words: ctypes.c_void_p, places: Sequence[ctypes.c_void_p]) -> bool:
-    """Call `program.function(words, place)` with the first place here, with the others on threads that come in time.
+def together(call: Call) -> bool:
+    """Make a call with the first place here, with the others on threads that come in time.
 
     The calls share the work among them: whoever comes first does it. Returns when all that began are done, which
     nothing interrupts. False where nobody is there to help: nothing was called then.
     """
-    helpers = len(places) - 1
-    crews = _crews.idle[helpers]
+    crews = _crews.idle[call.helpers]
     try:
         crew = crews.pop()
     except IndexError:
-        _crews.summon(helpers)
+        _crews.summon(call.helpers)
         return False
     try:
-        crew.lead(program, words, places)
+        crew.lead(call)
     finally:
         crews.append(crew)
     return True
@@ -140,4 +152,4 @@ def _program() -> Program:
     return cpu.compile_text(crew_text.text(cpu.host().triple))
 
 
-__all__ = ["together"]
+__all__ = ["Call", "together"]

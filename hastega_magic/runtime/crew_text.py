@@ -10,8 +10,12 @@ CALLS, JOINED, DONE, ASLEEP = range(0, 32, 8)
 """Words that threads write to, each on a cache line of its own: calls so far; the number of the one that can be joined,
 above 32 bits for how many helpers did, and whether it is closed; those that are done with it; helpers that sleep."""
 
-FUNCTION, WORDS, DISMISSED, SCRATCH = range(32, 36)
-"""The call: code, its first argument, whether helpers are to leave instead, and for each thread its second argument."""
+CALL, DISMISSED = 32, 33
+"""The address of what is called, and whether helpers are to leave instead."""
+
+FUNCTION, WORDS, FOLD, FOLDED, SCRATCH = range(5)
+"""The call: code and its first argument; code that the leader goes on with when all are done, if any, and its first
+argument; for each thread the second argument of the call."""
 
 CLOSED = 1 << 30
 """Set in JOINED when the leader has nothing left to do: whoever comes later has nothing to do either.
@@ -37,11 +41,9 @@ entry:
   %joined.at = getelementptr i64, ptr %state, i64 {JOINED}
   %done.at = getelementptr i64, ptr %state, i64 {DONE}
   %asleep.at = getelementptr i64, ptr %state, i64 {ASLEEP}
-  %function.at = getelementptr i64, ptr %state, i64 {FUNCTION}
-  %words.at = getelementptr i64, ptr %state, i64 {WORDS}
+  %call.at = getelementptr i64, ptr %state, i64 {CALL}
   %dismissed.at = getelementptr i64, ptr %state, i64 {DISMISSED}
-  %scratches = getelementptr i64, ptr %state, i64 {SCRATCH}
-  %scratch.at = getelementptr i64, ptr %scratches, i64 %index
+  %scratch.place = add i64 %index, {SCRATCH}
   %leads = icmp eq i64 %index, 0
   br i1 %leads, label %lead, label %idle
 
@@ -66,10 +68,8 @@ wake:
 own:
   br i1 %ends, label %leave, label %part
 part:
-  %leader.function = load ptr, ptr %function.at, align 8
-  %leader.words = load ptr, ptr %words.at, align 8
-  %leader.scratch = load ptr, ptr %scratch.at, align 8
-  call void %leader.function(ptr %leader.words, ptr %leader.scratch)
+  %led = load ptr, ptr %call.at, align 8
+{leader_part}
   %closing = atomicrmw or ptr %joined.at, i64 {CLOSED} acq_rel
   %helpers = trunc i64 %closing to i32
   br label %await
@@ -77,7 +77,7 @@ await:
   %await.turn = phi i32 [ 0, %part ], [ %await.next, %await.pause ], [ 0, %await.sleep ]
   %await.done = load atomic i32, ptr %done.at acquire, align 64
   %complete = icmp eq i32 %await.done, %helpers
-  br i1 %complete, label %leave, label %await.more
+  br i1 %complete, label %finish, label %await.more
 await.more:
   %await.tired = icmp uge i32 %await.turn, {_SPINS}
   br i1 %await.tired, label %await.sleep, label %await.pause
@@ -89,6 +89,16 @@ await.sleep:
   %await.value = zext i32 %await.done to i64
   {wait_done}
   br label %await
+finish:
+  %fold.at = getelementptr i64, ptr %led, i64 {FOLD}
+  %folded.at = getelementptr i64, ptr %led, i64 {FOLDED}
+  %fold = load ptr, ptr %fold.at, align 8
+  %folded = load ptr, ptr %folded.at, align 8
+  %folds = icmp ne ptr %fold, null
+  br i1 %folds, label %go.on, label %leave
+go.on:
+  call void %fold(ptr %folded, ptr null)
+  br label %leave
 
 idle:
   %seen = phi i32 [ 0, %entry ], [ %now, %late ], [ %call, %told ]
@@ -125,10 +135,8 @@ late:
 help:
   %call.wide = lshr i64 %others, 32
   %call = trunc i64 %call.wide to i32
-  %function = load ptr, ptr %function.at, align 8
-  %words = load ptr, ptr %words.at, align 8
-  %scratch = load ptr, ptr %scratch.at, align 8
-  call void %function(ptr %words, ptr %scratch)
+  %joins = load ptr, ptr %call.at, align 8
+{helper_part}
   %finished = atomicrmw add ptr %done.at, i32 1 acq_rel
   {wake_leader}
   br label %told
@@ -158,9 +166,25 @@ def text(triple: str) -> str:
     x86 = architecture == "x86_64"
     hint = "call void @llvm.x86.sse2.pause()" if x86 else "call void @llvm.aarch64.hint(i32 1)"
     declared = "declare void @llvm.x86.sse2.pause()" if x86 else "declare void @llvm.aarch64.hint(i32)"
+
+    def part(name: str) -> str:
+        """Take part in the call whose address has this name."""
+        lines = [
+            f"  %{name}.{word} = load ptr, ptr %{name}.{word}.at, align 8"
+            for word in ("function", "words", "scratch")
+        ]
+        return f"""
+  %{name}.function.at = getelementptr i64, ptr %{name}, i64 {FUNCTION}
+  %{name}.words.at = getelementptr i64, ptr %{name}, i64 {WORDS}
+  %{name}.scratch.at = getelementptr i64, ptr %{name}, i64 %scratch.place
+{chr(10).join(lines)}
+  call void %{name}.function(ptr %{name}.words, ptr %{name}.scratch)"""
+
     return _TEXT.format(
         **{name: value for name, value in globals().items() if isinstance(value, int)},
         declared=declared,
+        leader_part=part("led"),
+        helper_part=part("joins"),
         pause=hint,
         wake_all=futex("woken", "%state", _WAKE, str(_ALL)),
         wake_leader=futex("told.leader", "%done.at", _WAKE, "1"),
@@ -169,4 +193,6 @@ def text(triple: str) -> str:
     )
 
 
-__all__ = ["CALLS", "DISMISSED", "DONE", "FUNCTION", "JOINED", "SCRATCH", "WORDS", "supported", "text"]
+__all__ = [
+    "CALL", "CALLS", "DISMISSED", "FOLD", "FOLDED", "FUNCTION", "JOINED", "SCRATCH", "WORDS", "supported", "text",
+]  # fmt: skip

@@ -1,105 +1,89 @@
-"""Blocks' partial results folded to one, in native code once that is there.
+"""Sums of blocks' partial results in native code, once that is there: for loops that run again.
 
 Over data that went through the caches a call of NumPy finds its own code gone from them: that is 30 to 50 µs each
-time. The code here is a few cache lines. It is compiled when first asked for, in the background.
+time. The code here is some cache lines, and who leads a call (`crew.py`) may go on with it. It is compiled when first
+asked for, in the background.
 """
 
 from __future__ import annotations
 
 import ctypes
-from functools import cached_property
-from typing import cast
+from collections.abc import Sequence
 
 import numpy as np
 
-from hastega_magic.ir.reduction import tree_sum
-from hastega_magic.runtime import cpu, folding_text
-from hastega_magic.runtime.addresses import words_of
-from hastega_magic.runtime.folding_text import LANES
+from hastega_magic.runtime import cpu, folding_text, results
+from hastega_magic.runtime.addresses import address_of
 from hastega_magic.runtime.later import Later
 from hastega_magic.runtime.sources import AnyArray
-
-_FEW = 8
-"""Blocks whose results are added by Python: calls of anything else take longer."""
 
 _MANY = 1 << 18
 """Blocks of which the halves, sums of 4096 words of 32 bits each, add up to what 63 bits hold."""
 
-_MOST = 1 << 30
-"""Blocks of which the halves of any integers do."""
-
-_LOW = (1 << 32) - 1
+_LOW = (1 << 64) - 1
 _INT64, _FLOAT64 = np.dtype(np.int64), np.dtype(np.float64)
-_Function = ctypes.PYFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_void_p)
-_Words = ctypes.c_int64 * (4 * LANES)
+
+native = Later(lambda: cpu.compile_text(folding_text.text()))
 
 
-class _Native:
-    """`call(numbers, how many, results)`, which holds the GIL: it takes microseconds."""
+class Totals:
+    """The sums of arrays of partial results, as those are when it is asked; not for two threads at once.
 
-    def __init__(self, text: str) -> None:
-        self._program = cpu.compile_text(text)  # its code must stay
-        self.call = _Function(self._program.address)
-
-
-_integers = Later(lambda: _Native(folding_text.integers()))
-_tree = Later(lambda: _Native(folding_text.tree()))
-
-
-class Folding:
-    """Folds an array of partial results: shape (blocks, words), int64 or float, contents as they are when it is asked.
-
-    `again`: other arrays will follow, or this one with other contents, so that native code is worth being made. Not for
-    two threads at once.
+    partials   shape (blocks, 1), int64 or float64, or (blocks, 2): int64 halves. Their memory is used again and again.
     """
 
-    def __init__(self, partials: AnyArray, *, again: bool = False) -> None:
-        self._partials, self._again = partials, again
-        self._blocks, self._columns = partials.shape
+    def __init__(self, partials: Sequence[AnyArray]) -> None:
+        self._partials = partials
+        self._results = (ctypes.c_int64 * (2 * len(partials)))()
+        self._floats = [
+            ctypes.c_double.from_buffer(self._results, 16 * number) if array.dtype == _FLOAT64 else None
+            for number, array in enumerate(partials)
+        ]
+        self._list: ctypes.Array[ctypes.c_int64] | None = None
+        self.code = self.address = 0
+        """Native code that makes them, and its first argument; 0 until `prepare` finds that there is some."""
 
-    def exact_sums(self) -> list[int]:
-        """The sum of each column of integers, however large; two or more are halves of sums of 4096 elements."""
-        if self._blocks <= _FEW:
-            rows = cast("list[list[int]]", self._partials.tolist())
-            return [sum(column) for column in zip(*rows, strict=True)] or [0] * self._columns
-        native = _integers.ask() if self._again else _integers.made
-        if native is None or self._columns not in (1, 2, 4, 8) or not self._fits(_INT64):
-            return [self._column_sum(number) for number in range(self._columns)]
-        memory, columns = self._memory, self._columns
-        native.call(self._address, self._blocks * columns, self._at)
-        high = memory[columns : 2 * columns]
-        low = memory[2 * LANES + columns : 2 * (LANES + columns)]
-        return [(upper << 32) + lower for upper, lower in zip(high, low, strict=True)]
+    def prepare(self) -> None:
+        """Look whether native code is there; if not, it will be."""
+        program = native.ask()
+        kinds = [_kind(each) for each in self._partials]
+        if program is None or 0 in kinds:
+            return
+        words, result = list[int](), ctypes.addressof(self._results)
+        for kind, array in zip(kinds, self._partials, strict=True):
+            words += [kind, address_of(array), array.size, result]
+            result += 16
+        self._list = (ctypes.c_int64 * (len(words) + 1))(*words)
+        self.code, self.address = program.address, ctypes.addressof(self._list)
 
-    def tree_sum(self) -> float:
-        """The sum of one column of floats as `ir.reduction` has it; float32 is added as such."""
-        native = _tree.ask() if self._again else _tree.made
-        if native is None or not self._blocks or not self._fits(_FLOAT64):
-            return float(tree_sum(self._partials[:, 0]))
-        native.call(self._address, self._blocks, self._at)
-        return 0.0 + ctypes.c_double.from_buffer(self._memory).value
-
-    def _fits(self, dtype: np.dtype[np.int64] | np.dtype[np.float64]) -> bool:
-        partials = self._partials
-        return partials.dtype == dtype and partials.flags.c_contiguous and self._blocks <= _MOST
-
-    def _column_sum(self, number: int) -> int:
-        column = self._partials[:, number]
-        if self._columns > 1 and self._blocks <= _MANY:
-            return int(np.add.reduce(column))
-        return (int((column >> 32).sum()) << 32) + int((column & _LOW).sum())
-
-    @cached_property
-    def _address(self) -> int:
-        return words_of(self._partials)[0]
-
-    @cached_property
-    def _memory(self) -> ctypes.Array[ctypes.c_int64]:
-        return _Words()
-
-    @cached_property
-    def _at(self) -> int:
-        return ctypes.addressof(self._memory)
+    def get(self, *, made: bool) -> list[int | float]:
+        """Exact sums of integers, sums of floats by the fixed tree. `made`: by `code`, already."""
+        if not made:
+            program = native.made if self.code else None
+            if program is None:
+                return [_sum(each) for each in self._partials]
+            program.function(self.address, None)
+        words = self._results
+        return [
+            (words[2 * number + 1] << 64) + (words[2 * number] & _LOW) if each is None else 0.0 + each.value
+            for number, each in enumerate(self._floats)
+        ]
 
 
-__all__ = ["Folding"]
+def _kind(array: AnyArray) -> int:
+    """How the array is folded; 0 where it is left to NumPy."""
+    blocks, columns = array.shape
+    if not blocks or not array.flags.c_contiguous:
+        return 0
+    if array.dtype == _FLOAT64:
+        return folding_text.TREE if columns == 1 else 0
+    if array.dtype != _INT64 or columns > 2 or blocks > _MANY:
+        return 0
+    return folding_text.INTEGERS if columns == 1 else folding_text.HALVES
+
+
+def _sum(array: AnyArray) -> int | float:
+    return results.float_sum(array[:, 0], True) if array.dtype.kind == "f" else results.exact_sum(array)
+
+
+__all__ = ["Totals", "native"]

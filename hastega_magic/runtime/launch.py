@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 
 import numpy as np
 
@@ -17,8 +16,7 @@ from hastega_magic.runtime import threads
 from hastega_magic.runtime.addresses import address_of
 from hastega_magic.runtime.buffers import allocate
 from hastega_magic.runtime.cpu import Program
-from hastega_magic.runtime.crew import together
-from hastega_magic.runtime.folding import Folding
+from hastega_magic.runtime.crew import Call, together
 from hastega_magic.runtime.sources import PIECE, AnyArray, Column, TableColumn
 from hastega_magic.types import RESULT_STORAGE
 
@@ -41,11 +39,8 @@ class LoopResult:
     convert_seconds: float = 0.0
     kernel_seconds: float = 0.0
     blocks_run: int = 0
-
-    @cached_property
-    def foldings(self) -> list[Folding]:
-        """What folds the partial results, also those of further runs that are left in the same memory."""
-        return [Folding(each, again=True) for each in self.partials]
+    totals: Sequence[int | float] = ()
+    """Sums of those partial results of which they were asked for."""
 
     def packed_length(self, slot: int) -> int:
         """How many elements store `slot` holds."""
@@ -195,7 +190,7 @@ class Launch:
         # Where elements make turns, others may make many more.
         soon = not plan.turns and program.pace.expected(blocks, count) < threads.SOON
         began = self.clock()
-        call(program, address, places, blocks, ask_to_stop, tick, short=not plan.turns, soon=soon)
+        make(Call(program, address, places), blocks, ask_to_stop, tick, short=not plan.turns, soon=soon)
         seconds = self.clock() - began
         if blocks:
             program.pace.note(seconds, blocks, count)
@@ -208,26 +203,25 @@ class Launch:
         return begin + blocks_of(self.result.status[begin:end], VIOLATED)
 
 
-def call(
-    program: Program,
-    words: ctypes.c_void_p,
-    places: Sequence[ctypes.c_void_p],
+def make(
+    call: Call,
     blocks: int,
     ask_to_stop: Callable[[], None],
     tick: Callable[[], None] = lambda: None,
     *,
     short: bool = True,
     soon: bool = False,
-) -> None:
-    """Call a program on as many threads as it has places for scratch: as `threads.run`, joined by a crew if `soon`."""
-    count = len(places)
-    if soon and not threads.here(count, blocks, short=short) and together(program, words, places):
-        return
+) -> bool:
+    """Make a call on as many threads as it has places, as `threads.run`; by a crew if `soon`, and whether it was."""
+    program, words, places = call.program, call.words, call.places
+    if soon and not threads.here(len(places), blocks, short=short) and together(call):
+        return True
 
     def task(number: int) -> None:
         program.function(words, places[number])
 
-    threads.run(task, count, blocks, ask_to_stop, tick, short=short, soon=soon)
+    threads.run(task, len(places), blocks, ask_to_stop, tick, short=short, soon=soon)
+    return False
 
 
 def blocks_of(status: AnyArray, kind: int) -> AnyArray:

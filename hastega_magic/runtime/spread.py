@@ -18,7 +18,9 @@ from hastega_magic.ir.schedule import BLOCK
 from hastega_magic.runtime import threads
 from hastega_magic.runtime.addresses import address_of, words_of
 from hastega_magic.runtime.cpu import Program
-from hastega_magic.runtime.launch import LoopResult, call, room
+from hastega_magic.runtime.crew import Call
+from hastega_magic.runtime.folding import Totals
+from hastega_magic.runtime.launch import LoopResult, make, room
 from hastega_magic.runtime.sources import Column, TableColumn
 
 
@@ -44,41 +46,58 @@ class Spread:
         self._places = [ctypes.c_void_p(abi.aligned(each.ctypes.data)) for each in self._scratch]
         self._result: LoopResult | None = None
         """That of the last run, where the next may be left in its place."""
+        self._blocks = 0
+        self._call = Call(program, self._address, self._places)
+        self._totals: Totals | None = None
+        self._sums: Sequence[int] = ()
+        """Which partial results the totals are of."""
 
     @property
     def whole(self) -> bool:
         """Whether the last run computed every block."""
         return not self._shared[abi.FLAGS]
 
-    def run(self, operands: Sequence[int], length: int, *, again: bool = False) -> LoopResult:
+    def run(
+        self, operands: Sequence[int], length: int, *, again: bool = False, sums: Sequence[int] = ()
+    ) -> LoopResult:
         """What the loop left of `length` elements, at least one.
 
         `operands`: for each source its address and stride in bytes, or start and step of a range. `again`: what is left
-        is read before the next run, which may leave its own in the same memory.
+        is read before the next run, which may leave its own in the same memory. `sums`: the partial results of which
+        the totals are to be there, unless a block was not computed.
         """
         started = time.perf_counter()
-        words, shared, blocks = self._words, self._shared, -(-length // BLOCK)
-        count = min(self._threads, blocks)
-        words[self._first_source : self._first_source + len(operands)] = operands
-        kept, self._result = self._result, None
-        result = kept if kept is not None and kept.length == length else self._room(length, blocks, count)
-        ctypes.memset(shared, 0, ctypes.sizeof(shared))
-
-        def ask_to_stop() -> None:
-            shared[abi.STOP] = 1
-
+        self._words[self._first_source : self._first_source + len(operands)] = operands
+        result, self._result = self._result, None
+        if result is None or result.length != length:
+            result = self._room(length)
+        totals = self._to_be_made(result, sums) if sums else None
+        ctypes.memset(self._shared, 0, ctypes.sizeof(self._shared))
         began = time.perf_counter()
-        call(self._program, self._address, self._places[:count], blocks, ask_to_stop, soon=True)
+        joined = make(self._call, self._blocks, self._ask_to_stop, soon=True)
         seconds = time.perf_counter() - began
-        self._program.pace.note(seconds, blocks, count)
-        result.convert_seconds, result.kernel_seconds, result.blocks_run = began - started, seconds, blocks
-        if again and self.whole and not result.arrays:  # no status was written
-            self._result = result
+        self._program.pace.note(seconds, self._blocks, len(self._call.places))
+        result.convert_seconds, result.kernel_seconds, result.blocks_run = (
+            began - started,
+            seconds,
+            self._blocks,
+        )
+        if self.whole:
+            if totals is not None:
+                result.totals = totals.get(made=joined and totals.code != 0)
+            if again and not result.arrays:  # no status was written
+                self._result = result
         return result
 
-    def _room(self, length: int, blocks: int, count: int) -> LoopResult:
+    def _ask_to_stop(self) -> None:
+        self._shared[abi.STOP] = 1
+
+    def _room(self, length: int) -> LoopResult:
         """Memory for what the loop leaves, entered among the words."""
         plan, words, result = self._plan, self._words, room(self._plan, length)
+        blocks = self._blocks = -(-length // BLOCK)
+        count = min(self._threads, blocks)
+        self._call, self._totals = Call(self._program, self._address, self._places[:count]), None
         words[abi.LENGTH], words[abi.BLOCKS], words[abi.HANDED] = length, blocks, plan.handed(blocks, count)
         words[abi.STATUS], words[abi.COUNTS] = address_of(result.status), address_of(result.kept)
         for number, array in enumerate(result.arrays):
@@ -86,6 +105,18 @@ class Spread:
         for number, partial in enumerate(result.partials):
             words[plan.fold(number)] = address_of(partial)
         return result
+
+    def _to_be_made(self, result: LoopResult, sums: Sequence[int]) -> Totals:
+        """The totals of partial results, which who leads the call makes, if there is code for it."""
+        totals = self._totals
+        if totals is None or self._sums != sums:
+            totals, self._sums = Totals([result.partials[number] for number in sums]), sums
+            self._call.fold(0, 0)
+            self._totals = totals
+        if not totals.code:
+            totals.prepare()
+            self._call.fold(totals.code, totals.address)
+        return totals
 
 
 def is_soon(program: Program, length: int, thread_count: int) -> bool:

@@ -75,15 +75,15 @@ class Call:
     """One call after the other of the program above."""
 
     def __init__(self, program: Program, threads: int) -> None:
-        self.program = program
         self.words = (ctypes.c_int64 * 8)()
         self.rooms = [(ctypes.c_int64 * 8)() for _ in range(threads)]
-        self.address = ctypes.c_void_p(ctypes.addressof(self.words))
-        self.places = [ctypes.c_void_p(ctypes.addressof(each)) for each in self.rooms]
+        address = ctypes.c_void_p(ctypes.addressof(self.words))
+        places = [ctypes.c_void_p(ctypes.addressof(each)) for each in self.rooms]
+        self.call = crew.Call(program, address, places)
 
     def made(self, end: int, turns: int = 1) -> bool:
         self.words[:5] = [0, end, turns, 0, 0]
-        return crew.together(self.program, self.address, self.places)
+        return crew.together(self.call)
 
     @property
     def right(self) -> bool:
@@ -104,6 +104,32 @@ def test_the_first_call_finds_nobody_and_has_a_crew_made(program: Program) -> No
     call.ready()
     assert call.made(1000)
     assert call.right
+
+
+_MARKS = """
+define void @hastega(ptr %where, ptr %nothing) {
+entry:
+  %count = load i64, ptr %where
+  %copied.at = getelementptr i64, ptr %where, i64 1
+  store i64 %count, ptr %copied.at
+  ret void
+}
+"""
+
+
+def test_who_leads_goes_on_when_all_are_done(program: Program) -> None:
+    call, marks = Call(program, 3), cpu.compile_text(_MARKS)
+    call.ready()
+    came = ctypes.addressof(call.words) + 32
+    for number in range(200):
+        call.words[5] = 0
+        call.call.fold(marks.address, came)
+        assert call.made(number, 50)
+        assert call.words[5] == call.words[4]  # how many took part, when it was looked at
+    call.words[5] = 0
+    call.call.fold(0, 0)
+    assert call.made(10)
+    assert call.words[5] == 0
 
 
 @pytest.mark.parametrize("threads", [2, 3, 5])

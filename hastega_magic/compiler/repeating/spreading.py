@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from operator import mul
 from typing import Any, NamedTuple
 
 from hastega_magic.compiler.execute import Execution
@@ -21,7 +22,6 @@ from hastega_magic.ir import abi
 from hastega_magic.ir.expr import flatten
 from hastega_magic.ir.fused import Output
 from hastega_magic.passes.schedule import folds_of, slots_of
-from hastega_magic.runtime import results
 from hastega_magic.runtime.buffers import trim
 from hastega_magic.runtime.cpu import Program
 from hastega_magic.runtime.launch import LoopResult
@@ -48,6 +48,8 @@ class Spreading:
 
     execution: Execution
     finish: Finish
+    sums: Sequence[int]
+    """The partial results of which it takes the totals."""
     _variant: int = -1
     _program: Program | None = None
     """Of the variant, where it can be run so."""
@@ -74,7 +76,7 @@ class Spreading:
         body = self.execution.compiled.bodies[variant]
         spread = take(kept, body.kernel, program, self.execution.job.tables, threads)
         try:
-            result = spread.run(words, length, again=True)
+            result = spread.run(words, length, again=True, sums=self.sums)
             if spread.whole:
                 self._missed = 0
                 return Ran(self.finish(result), result)
@@ -103,27 +105,30 @@ def spreading(execution: Execution, slots: Sequence[Slot], loop: Loop, options: 
         return None
     (folds,) = folds_of(execution.compiled.fused)
     output = replace(output, weights=execution.compiled.fused.outputs[0].weights)
-    return Spreading(execution, _finish(output, folds, loop, options))
+    return Spreading(execution, *_finish(output, folds, loop, options))
 
 
-def _finish(output: Output, folds: Sequence[int], loop: Loop, options: Options) -> Finish:
+def _finish(
+    output: Output, folds: Sequence[int], loop: Loop, options: Options
+) -> tuple[Finish, Sequence[int]]:
+    """How the result is put together, and which partial results it takes the totals of."""
     if slots_of(output):
-        return lambda result: trim(result.arrays[0], result.packed_length(0))
+        return lambda result: trim(result.arrays[0], result.packed_length(0)), ()
     # Sums are common, and need nothing of what a Recovery does for every kind.
     type_ = flatten(output.value)[0].type
     if output.sink.kind == "sum" and not loop.built.initial and options.int_mode != "wrap":
         if type_ is FLOAT64:
-            value, count = folds
-            return lambda result: results.float_sum(
-                result.foldings[value], results.exact_sum(result.foldings[count]) > 0
-            )
+            return _float_sum, folds
         if not type_.is_float:
-            parts = list(zip(folds, output.weights or (1,), strict=True))
-            return lambda result: sum(
-                weight * results.exact_sum(result.foldings[fold]) for fold, weight in parts
-            )
+            weights = output.weights or (1,)
+            return lambda result: sum(map(mul, weights, result.totals)), folds[: len(weights)]
     nothing = Workspace("")  # is left to Python
-    return lambda result: Recovery(loop, nothing, (), result, options).reduction(output, folds)
+    return lambda result: Recovery(loop, nothing, (), result, options).reduction(output, folds), ()
+
+
+def _float_sum(result: LoopResult) -> int | float:
+    total, count = result.totals
+    return total if count else 0  # Python's own start
 
 
 __all__ = ["Ran", "Spreading", "spreading"]
