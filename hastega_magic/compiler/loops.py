@@ -81,6 +81,11 @@ class CompiledLoop:
     """Whether a sample of the arrays decided that; `misled`: whether one has told nothing of what most blocks hold."""
     misled: bool = False
 
+    @cached_property
+    def place(self) -> bytes:
+        """Where the cache has it, once it has."""
+        return bytes.fromhex(self.key)
+
     @property
     def fused(self) -> Fused:
         """The simplified loop."""
@@ -161,10 +166,9 @@ def clear_cache() -> None:
 
 def still_cached(compiled: CompiledLoop) -> bool:
     """Whether a search by its structure would find this loop; it is then the one that was used last."""
-    key = bytes.fromhex(compiled.key)
-    if known.something() or _CACHE.get(key) is not compiled:
+    if known.something() or _CACHE.get(compiled.place) is not compiled:
         return False
-    _CACHE.move_to_end(key)
+    _CACHE.move_to_end(compiled.place)
     return True
 
 

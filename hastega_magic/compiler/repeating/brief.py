@@ -119,7 +119,7 @@ class Brief:
         if self.named != named or (self.options is not options and self.options != options):
             return False
         for stage in self.stages:  # noqa: SIM110  this way is faster
-            if is_shadowed(namespace, stage):
+            if stage in namespace and is_shadowed(namespace, stage):
                 return False
         return True
 
@@ -129,7 +129,7 @@ class Brief:
         before = namespace.get(BIND, _displayed)  # which an interrupt may have left there
         try:
             namespace[BIND] = _displayed
-            found = time.perf_counter() - entered
+            found = time.perf_counter()
             source, displays = cast("tuple[object, tuple[Display, ...]]", eval(self.code, namespace))
         except BaseException as error:
             return Given(unbound=error)
@@ -139,47 +139,46 @@ class Brief:
             else:
                 namespace[BIND] = before
         self.misses += 1
-        given, began = Given(source, displays), time.perf_counter()
+        began = time.perf_counter()
         try:
             operands, _, length = self.alike.fitting(source, displays)
             fitted = time.perf_counter()
             ran = self.spreading.run(self.alike.slots, operands, length)
         except (Again, NullsError):
-            return given
+            return Given(source, displays)
         except BaseException as error:
-            given.broken = error
-            return given
+            return Given(source, displays, broken=error)
         if ran is None:
-            return given
+            return Given(source, displays)
         value, result = ran
+        into, kernel = result.convert_seconds, result.kernel_seconds
+        out = time.perf_counter() - fitted - into - kernel
+        seconds = (found - entered + fitted - began, into, kernel, out)
         written = 0
         for slot, array in enumerate(result.arrays):
             written += array.itemsize * result.packed_length(slot)
-        into, kernel = result.convert_seconds, result.kernel_seconds
-        out = time.perf_counter() - fitted - into - kernel
-        phases = (
-            ("parse", found + fitted - began),
-            ("convert_in", into),
-            ("kernel", kernel),
-            ("convert_out", out),
-        )
-        if self.item.target is not None:
-            namespace[self.item.target] = value
+        item = self.item
+        if item.target is not None:
+            namespace[item.target] = value
         forget_inputs()
         self.misses = 0
         return Run(
-            value if self.item.is_last_expression else None,
-            partial(self._trace, phases, length, written),
-            partial(self._loops, given, operands, length),
+            value if item.is_last_expression else None,
+            partial(self._trace, seconds, length, written),
+            partial(self._loops, source, displays, operands, length),
         )
 
-    def _trace(self, phases: Sequence[tuple[str, float]], length: int, written: int) -> Trace:
-        """What is told of a run, as of every other: seconds by phase, elements, and bytes of an array that it gave."""
+    def _trace(self, phases: tuple[float, ...], length: int, written: int) -> Trace:
+        """What is told of a run, as of every other.
+
+        `phases`: seconds until the loop was found to fit, until native code began, in it, and since. `written`: bytes
+        of an array that it gave.
+        """
         trace, ran, site = Trace(), self.alike.execution, self.item.site
         stages = tuple(BoundStage(each, None, (), {}) for each in site.stages)
         trace.add("cell", source=self.text, options=self.options.to_dict())
         read = sum(each.storage.size for each in ran.fused.sources if each.storage is not None)
-        for name, seconds in phases:
+        for name, seconds in zip(("parse", "convert_in", "kernel", "convert_out"), phases, strict=True):
             if name == "convert_in":
                 trace.next_group()
                 describe.describe_group([Bound(site, None, stages, self.item.target)], trace)
@@ -190,10 +189,12 @@ class Brief:
         describe.describe_run(now, self.options, 1, trace)
         return trace
 
-    def _loops(self, given: Given, operands: Sequence[object], length: int) -> Loops:
+    def _loops(
+        self, source: object, displays: tuple[Display, ...], operands: Sequence[object], length: int
+    ) -> Loops:
         """What is kept of a run for who wants to see it again."""
         workspace = Workspace(self.filename)
-        bound = changed(given.bound(self.item.site), target=self.item.target)
+        bound = changed(bound_of(self.item.site, source, displays), target=self.item.target)
         loop, fused = self.alike.over(operands, bound, workspace)
         now = changed(self.alike.execution, fused=fused, length=length)
         return keep([Outcome([bound], [None], [loop], now, 0, workspace)], self.options, self.filename)
