@@ -75,9 +75,7 @@ class Direct:
         blocks = self.blocks = -(-length // BLOCK)
         words[abi.LENGTH], words[abi.BLOCKS] = length, blocks
         words[self._first_source : self._first_source + len(operands)] = operands
-        shared[abi.NEXT] = shared[abi.STOP] = shared[abi.TURN] = shared[abi.FLAGS] = 0
-        for group in range(self._groups):
-            shared[abi.POSITIONS + abi.LINE * group] = 0
+        ctypes.memset(shared, 0, ctypes.sizeof(shared))
         arrays: list[AnyArray] = []
         for place, name, _ in self._stores:
             array = np.empty(length, name)

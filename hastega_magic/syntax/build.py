@@ -45,6 +45,7 @@ class Built:
     probe      what is to be known before the next stage can join
     tail       how many elements behind the view make a last, shorter chunk
     bespoke    the loop is made for these very elements: their number, or what was found in them
+    even       it is, but would be the same over other sources of which each has as many elements as the others
     """
 
     pipeline: Pipeline | None
@@ -57,6 +58,7 @@ class Built:
     probe: Probe | None = None
     tail: int = 0
     bespoke: bool = False
+    even: bool = False
 
     @property
     def plain(self) -> bool:
@@ -109,9 +111,11 @@ def build(
     windows = any(stage.kind == "window" for stage in loop.stages)
     view = loop.view if windows or loop.taken or loop.view != loop.whole else None
     bespoke = loop.bespoke or (view is not None and any(stage.kind == "enumerate" for stage in loop.stages))
+    even = loop.even and not bespoke and view is None
     return Built(
-        pipeline, consumed, reason, cut, view, loop.initial, tuple(loop.owners), probe, loop.tail, bespoke
-    )
+        pipeline, consumed, reason, cut, view, loop.initial, tuple(loop.owners), probe, loop.tail,
+        bespoke or loop.even, even,
+    )  # fmt: skip
 
 
 def _probe(name: str, source: Source, loop: Loop, asked: Probed) -> Probe:

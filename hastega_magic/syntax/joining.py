@@ -83,6 +83,8 @@ class Loop:
     tail: int = 0
     running: str = ""
     bespoke: bool = False
+    even: bool = False
+    """It is for sources of one length."""
     taken: bool = False
     """Of longer sources it would not use all elements, as it may do of these."""
 

@@ -228,7 +228,7 @@ def _dot(loop: Loop, site: StageSite, given: Mapping[str, Any]) -> None:
         raise NotCompilable(f"`dot` of {loop.length()} and {other.length} elements is left to Python")
     _zipped(loop, site, (given["other"],))
     _mapped(loop, site, lower(operator.mul, loop.element, loop.env))
-    loop.bespoke = True
+    loop.even = True
     ends(loop, site, "sum")
 
 

@@ -27,6 +27,10 @@ Display = tuple[Any, tuple[Any, ...], Mapping[str, Any]]
 """A stage as its site's code hands it over: callee or None, arguments, keyword arguments."""
 
 
+_BESIDE = ("zip", "dot")
+"""Stages whose arguments are sources."""
+
+
 @dataclass
 class Alike:
     """A statement that one loop on the CPU computed, without its data."""
@@ -45,6 +49,8 @@ class Alike:
     """Of each stage of the loop the one of the statement that it was made of."""
     execution: Execution
     large: bool
+    even: bool
+    """Whether all sources have to be of one length."""
 
     def fitting(self, source: object, displays: Sequence[Display]) -> tuple[list[object], list[object], int]:
         """The sources, the other arguments, and the number of elements; Again where the loop is not for them."""
@@ -65,6 +71,8 @@ class Alike:
         length = -1
         for slot in self.slots:
             found = slot.length(operands[slot.operand])
+            if self.even and found != length >= 0:
+                raise Again
             length = found if found < length or length < 0 else length
         if not length or (length >= STREAMED) != self.large:
             raise Again
@@ -105,16 +113,16 @@ class Alike:
 
 def given(bound: Bound) -> list[object]:
     """What the stages are given that is no source."""
-    return [each for stage in bound.stages if stage.site.name != "zip" for each in stage.args]
+    return [each for stage in bound.stages if stage.site.name not in _BESIDE for each in stage.args]
 
 
 def alike(bound: Bound, outcome: Outcome) -> Alike | None:
     """What decides whether the loop of this outcome fits again; None where it was not one whole loop on the CPU."""
     execution = outcome.execution
-    if execution is None or not outcome.whole or len(outcome.loops) != 1 or execution.warnings:
+    if execution is None or execution.fell_back or len(outcome.loops) != 1 or execution.warnings:
         return None
     (loop,) = outcome.loops
-    plain = loop.built.plain and len(loop.stages) == len(bound.stages)
+    plain = (loop.built.plain or loop.built.even) and len(loop.stages) == len(bound.stages)
     if not plain or not isinstance(execution.backend, Cpu):
         return None
     if any(stage.kwargs or stage.callee is not None for stage in bound.stages):
@@ -122,7 +130,7 @@ def alike(bound: Bound, outcome: Outcome) -> Alike | None:
     arguments = given(bound)
     operands: list[object] = [bound.source]
     for stage in bound.stages:
-        operands += stage.args if stage.site.name == "zip" else ()
+        operands += stage.args if stage.site.name in _BESIDE else ()
     assert outcome.workspace is not None
     known = captured(arguments, outcome.workspace.varying)
     slots = slots_of(operands, outcome, execution)
@@ -135,7 +143,7 @@ def alike(bound: Bound, outcome: Outcome) -> Alike | None:
         if number.where not in free:
             return None
         number.free = free[number.where]
-    shape = tuple((stage.site.name == "zip", len(stage.args)) for stage in bound.stages)
+    shape = tuple((stage.site.name in _BESIDE, len(stage.args)) for stage in bound.stages)
     compiled, places = execution.compiled, {id(stage): number for number, stage in enumerate(loop.stages)}
     if any(id(owner) not in places for owner in loop.built.owners):
         return None
@@ -160,6 +168,7 @@ def alike(bound: Bound, outcome: Outcome) -> Alike | None:
         owners,
         changed(execution, values=[], columns=[], job=job, choice=None),
         large,
+        loop.built.even,
     )  # fmt: skip
 
 

@@ -6,11 +6,14 @@ Every other kind goes the way of all loops.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
 from hastega_magic.compiler.execute import Execution
 from hastega_magic.compiler.options import Options
+from hastega_magic.compiler.repeating.extremes import Extreme, extreme_of
+from hastega_magic.compiler.repeating.slots import Again
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.ir.expr import Expr, flatten
 from hastega_magic.ir.reduction import tree_sum
@@ -20,8 +23,8 @@ from hastega_magic.runtime.direct import Direct
 from hastega_magic.runtime.sources import AnyArray
 from hastega_magic.types import FLOAT32, Composite
 
-Gather = Callable[[Direct, list[AnyArray]], object]
-"""From the memory of a run and its result arrays to the value."""
+Gather = Callable[[Direct, list[AnyArray], Sequence[Any]], object]
+"""From the memory of a run, its result arrays and its sources to the value; Again where another way has to find it."""
 
 
 def gathering(execution: Execution, options: Options, loop: Loop) -> Gather | None:
@@ -29,50 +32,53 @@ def gathering(execution: Execution, options: Options, loop: Loop) -> Gather | No
     if options.int_mode == "wrap" or loop.built.initial:
         return None
     (output,) = execution.fused.outputs
+    kind = output.sink.kind
     if slots_of(output):
         if not isinstance(output.value, Expr):
             return None
-        return _listed if output.sink.kind == "to_list" else _array if output.sink.kind == "array" else None
-    if isinstance(output.value, Composite) and output.sink.kind != "count":
+        return _listed if kind == "to_list" else _array if kind in ("array", "cumsum") else None
+    if isinstance(output.value, Composite) and kind != "count":
         return None
     (folds,) = folds_of(execution.compiled.fused)
     weights = execution.compiled.fused.outputs[0].weights
     type_ = flatten(output.value)[0].type
     if type_ is FLOAT32:
         return None
-    if output.sink.kind == "count":
+    if kind == "count":
         return _counted
-    if output.sink.kind == "sum":
-        return _float_sum(folds) if type_.is_float else _int_sum(folds, weights)
-    if output.sink.kind in ("any", "all"):
-        return _any if output.sink.kind == "any" else _all
-    return None
+    if kind in ("sum", "mean", "reduce_add"):
+        total = _float_sum(folds) if type_.is_float else _int_sum(folds, weights)
+        return total if kind == "sum" else _of_some(total, folds[-1], mean=kind == "mean")
+    if kind in ("any", "all"):
+        return _any if kind == "any" else _all
+    extreme = extreme_of(execution, output)
+    return None if extreme is None else _extreme(extreme, folds)
 
 
-def _array(direct: Direct, arrays: list[AnyArray]) -> object:
+def _array(direct: Direct, arrays: list[AnyArray], operands: Sequence[Any]) -> object:
     return arrays[0]
 
 
-def _listed(direct: Direct, arrays: list[AnyArray]) -> object:
+def _listed(direct: Direct, arrays: list[AnyArray], operands: Sequence[Any]) -> object:
     return listed(arrays[0])
 
 
-def _counted(direct: Direct, arrays: list[AnyArray]) -> object:
+def _counted(direct: Direct, arrays: list[AnyArray], operands: Sequence[Any]) -> object:
     return sum(direct.partials[0][: direct.blocks])
 
 
-def _any(direct: Direct, arrays: list[AnyArray]) -> object:
+def _any(direct: Direct, arrays: list[AnyArray], operands: Sequence[Any]) -> object:
     return any(direct.partials[0][: direct.blocks])
 
 
-def _all(direct: Direct, arrays: list[AnyArray]) -> object:
+def _all(direct: Direct, arrays: list[AnyArray], operands: Sequence[Any]) -> object:
     return all(direct.partials[0][: direct.blocks])
 
 
 def _int_sum(folds: Sequence[int], weights: Sequence[int]) -> Gather:
     parts = list(zip(folds, weights or (1,), strict=False))
 
-    def total(direct: Direct, arrays: list[AnyArray]) -> object:
+    def total(direct: Direct, arrays: list[AnyArray], operands: Sequence[Any]) -> Any:
         found = 0
         for number, weight in parts:
             words = direct.partials[number][: 2 * direct.blocks]
@@ -83,9 +89,9 @@ def _int_sum(folds: Sequence[int], weights: Sequence[int]) -> Gather:
 
 
 def _float_sum(folds: Sequence[int]) -> Gather:
-    value, count = folds
+    value, count = folds  # of which every kind has both
 
-    def total(direct: Direct, arrays: list[AnyArray]) -> object:
+    def total(direct: Direct, arrays: list[AnyArray], operands: Sequence[Any]) -> Any:
         blocks = direct.blocks
         if not any(direct.partials[count][:blocks]):
             return 0  # Python's own start
@@ -94,6 +100,31 @@ def _float_sum(folds: Sequence[int]) -> Gather:
         return 0 + float(tree_sum(np.array(direct.partials[value][:blocks])))
 
     return total
+
+
+def _of_some(
+    total: Callable[[Direct, list[AnyArray], Sequence[Any]], Any], counts: int, *, mean: bool
+) -> Gather:
+    """A total of one element at least, or their mean."""
+
+    def found(direct: Direct, arrays: list[AnyArray], operands: Sequence[Any]) -> object:
+        count = sum(direct.partials[counts][: direct.blocks])
+        if not count:
+            raise Again
+        value = total(direct, arrays, operands)
+        return value / count if mean else value
+
+    return found
+
+
+def _extreme(extreme: Extreme, folds: Sequence[int]) -> Gather:
+    value, count = folds
+
+    def found(direct: Direct, arrays: list[AnyArray], operands: Sequence[Any]) -> object:
+        blocks = direct.blocks
+        return extreme.of(direct.partials[value][:blocks], direct.partials[count][:blocks], operands[0])
+
+    return found
 
 
 __all__ = ["Gather", "gathering"]

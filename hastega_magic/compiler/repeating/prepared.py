@@ -75,7 +75,7 @@ class Prepared:
             arrays = direct.run(words, length)
             if arrays is None:
                 raise Again
-            return self.gather(direct, arrays)
+            return self.gather(direct, arrays, operands)
         finally:
             direct.lock.release()
 

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from operator import mul
 from typing import Any, NamedTuple
 
 from hastega_magic.compiler.execute import Execution
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.recover import Recovery
-from hastega_magic.compiler.repeating.slots import Slot
+from hastega_magic.compiler.repeating.extremes import Extreme, extreme_of
+from hastega_magic.compiler.repeating.slots import Again, Slot
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.ir import abi
@@ -26,13 +27,13 @@ from hastega_magic.runtime.buffers import trim
 from hastega_magic.runtime.cpu import Program
 from hastega_magic.runtime.launch import LoopResult
 from hastega_magic.runtime.spread import Spread, is_soon, take
-from hastega_magic.types import FLOAT64
+from hastega_magic.types import FLOAT32, FLOAT64, Composite
 
 _OFTEN = 3
 """After so many misses in a row, of one variant, it is not tried again."""
 
-Finish = Callable[[LoopResult], object]
-"""From what the loop left to the statement's value."""
+Finish = Callable[[LoopResult, Sequence[Any]], object]
+"""From what the loop left, and its sources, to the statement's value; Again where another way has to find it."""
 
 
 class Ran(NamedTuple):
@@ -79,7 +80,7 @@ class Spreading:
             result = spread.run(words, length, again=True, sums=self.sums)
             if spread.whole:
                 self._missed = 0
-                return Ran(self.finish(result), result)
+                return Ran(self.finish(result, operands), result)
         finally:
             kept[threads] = spread
         self._missed += 1
@@ -103,32 +104,49 @@ def spreading(execution: Execution, slots: Sequence[Slot], loop: Loop, options: 
     (output,) = execution.fused.outputs
     if output.sink.kind == "to_list" or any(each.source.kind not in ("array", "range") for each in slots):
         return None
-    (folds,) = folds_of(execution.compiled.fused)
     output = replace(output, weights=execution.compiled.fused.outputs[0].weights)
-    return Spreading(execution, *_finish(output, folds, loop, options))
+    return Spreading(execution, *_finish(execution, output, loop, options))
 
 
 def _finish(
-    output: Output, folds: Sequence[int], loop: Loop, options: Options
+    execution: Execution, output: Output, loop: Loop, options: Options
 ) -> tuple[Finish, Sequence[int]]:
     """How the result is put together, and which partial results it takes the totals of."""
     if slots_of(output):
-        return lambda result: trim(result.arrays[0], result.packed_length(0)), ()
-    # Sums are common, and need nothing of what a Recovery does for every kind.
-    type_ = flatten(output.value)[0].type
-    if output.sink.kind == "sum" and not loop.built.initial and options.int_mode != "wrap":
-        if type_ is FLOAT64:
+        return lambda result, _: trim(result.arrays[0], result.packed_length(0)), ()
+    kind, type_ = output.sink.kind, flatten(output.value)[0].type
+    (folds,) = folds_of(execution.compiled.fused)
+    # Some kinds are common, and need nothing of what a Recovery does for every kind.
+    if not loop.built.initial and options.int_mode != "wrap" and not isinstance(output.value, Composite):
+        weights = output.weights or (1,)
+        if kind == "sum" and type_ is FLOAT64:
             return _float_sum, folds
-        if not type_.is_float:
-            weights = output.weights or (1,)
-            return lambda result: sum(map(mul, weights, result.totals)), folds[: len(weights)]
+        if kind == "sum" and not type_.is_float:
+            return lambda result, _: sum(map(mul, weights, result.totals)), folds[: len(weights)]
+        if kind == "mean" and type_ is not FLOAT32:
+            return partial(_mean, weights), folds
+        extreme = extreme_of(execution, output)
+        if extreme is not None and type_ is not FLOAT32:
+            return partial(_extreme, extreme, folds), ()
     nothing = Workspace("")  # is left to Python
-    return lambda result: Recovery(loop, nothing, (), result, options).reduction(output, folds), ()
+    return lambda result, _: Recovery(loop, nothing, (), result, options).reduction(output, folds), ()
 
 
-def _float_sum(result: LoopResult) -> int | float:
+def _float_sum(result: LoopResult, operands: Sequence[Any]) -> int | float:
     total, count = result.totals
     return total if count else 0  # Python's own start
+
+
+def _mean(weights: Sequence[int], result: LoopResult, operands: Sequence[Any]) -> float:
+    *totals, count = result.totals
+    if not count:
+        raise Again
+    return sum(map(mul, weights, totals)) / count
+
+
+def _extreme(extreme: Extreme, folds: Sequence[int], result: LoopResult, operands: Sequence[Any]) -> object:
+    found, counts = (result.partials[each][:, 0].tolist() for each in folds)
+    return extreme.of(found, counts, operands[0])
 
 
 __all__ = ["Ran", "Spreading", "spreading"]

@@ -1,0 +1,178 @@
+"""Sinks of functions that are called again: ready forms give what a first run gives, and what Python gives."""
+
+from __future__ import annotations
+
+import math
+import struct
+
+import numpy as np
+import pytest
+
+from hastega_magic.compiler.repeating.prepared import Prepared
+from hastega_magic.runtime.direct import MOST
+from hastega_magic.session import Options, Session
+
+OPTIONS = Options(on="parallel", threads=2, baseline=False, quiet=True)
+SIZES = 1, 2, 20, 4097, MOST + 5, 3 * MOST
+
+OF_ALL = {
+    "mean": "xs |> mean",
+    "mean of some": "xs |> filter(lambda x: x > 3) |> mean",
+    "mean of squares": "xs |> map(lambda x: x * x) |> mean",
+    "max": "xs |> max",
+    "min": "xs |> min",
+    "argmax": "xs |> argmax",
+    "argmin": "xs |> argmin",
+    "added": "xs |> reduce(lambda a, b: a + b)",
+    "dot": "xs |> dot(ys)",
+    "dot of itself": "xs |> dot(xs)",
+    "dot of some": "xs |> map(lambda x: x - 1) |> dot(ys)",
+}
+OF_INTS = {
+    "cumsum": "xs |> cumsum",
+    "cumsum of some": "xs |> filter(lambda x: x > 3) |> cumsum",
+    "max of squares": "xs |> map(lambda x: x * x) |> max",
+    "min of some": "xs |> filter(lambda x: x > 3) |> min",
+    "greatest": "xs |> reduce(max)",
+}
+MAKERS = {
+    "ints": lambda n, r: r.integers(-1000, 1000, n),
+    "bytes": lambda n, r: r.integers(-100, 100, n).astype(np.int8),
+    "large": lambda n, r: r.integers(-(2**62), 2**62, n),
+    "floats": lambda n, r: r.standard_normal(n) * 100,
+    "float32": lambda n, r: (r.standard_normal(n) * 100).astype(np.float32),
+    "range": lambda n, r: range(int(r.integers(0, 50)), int(r.integers(0, 50)) + 3 * n + 150, 3)[:n],
+    "list": lambda n, r: r.integers(-1000, 1000, n).tolist(),
+    "list of floats": lambda n, r: r.standard_normal(n).tolist(),
+    "bools": lambda n, r: r.random(n) < 0.5,
+}
+CASES = [
+    (name, maker)
+    for maker in MAKERS
+    for name in [*OF_ALL, *([] if "float" in maker or maker == "bools" else OF_INTS)]
+]
+
+
+def same(found, expected):
+    if isinstance(expected, np.ndarray):
+        assert isinstance(found, np.ndarray)
+        assert found.dtype == expected.dtype
+        assert found.tolist() == expected.tolist()
+        return
+    assert type(found) is type(expected)
+    if isinstance(expected, float):
+        assert struct.pack("d", found) == struct.pack("d", expected) or (
+            found != found and expected != expected
+        )
+    else:
+        assert found == expected
+
+
+def outcome(call, *given):
+    """What it gives, or the type of what it raises."""
+    try:
+        return call(*given)
+    except Exception as error:
+        return type(error)
+
+
+def function(text):
+    session = Session({}, OPTIONS)
+    session.run_cell(f"def f(xs, ys): return {text}\n")
+    return session.namespace["f"]
+
+
+def first(text, xs, ys):
+    """In a session that has not seen it."""
+    session = Session({"xs": xs, "ys": ys}, OPTIONS)
+    session.run_cell(f"r = {text}")
+    return session.namespace["r"]
+
+
+def check(text, pairs):
+    repeated = function(text)
+    for xs, ys in pairs:
+        found, expected = outcome(repeated, xs, ys), outcome(first, text, xs, ys)
+        if isinstance(expected, type):
+            assert found is expected
+        else:
+            same(found, expected)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(("name", "maker"), CASES)
+def test_it_is_what_a_first_run_gives(name, maker):
+    text = {**OF_ALL, **OF_INTS}[name]
+    rng = np.random.default_rng(7)
+    for size in SIZES:
+        make = MAKERS[maker]
+        check(text, [(make(size, rng), make(size, rng)) for _ in range(5)])
+
+
+NAN, INF = math.nan, math.inf
+ODD = [
+    [NAN, 1.0, 2.0], [1.0, NAN, 2.0], [NAN, NAN], [1.0, NAN], [-0.0, 0.0], [0.0, -0.0], [-1.0, -0.0, 0.0, -2.0],
+    [1.0, 0.0, -0.0], [INF, NAN, -INF], [-INF, INF], [NAN, INF], [INF, INF], [-INF, NAN], [0.0], [-0.0], [NAN],
+    [5e-324, -5e-324],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("sink", ["max", "min", "argmax", "argmin", "mean"])
+@pytest.mark.parametrize("kind", [np.array, list])
+@pytest.mark.parametrize("copies", [1, 5000, MOST])
+def test_odd_floats_are_as_in_python(sink, kind, copies):
+    """Also where whole blocks are NaN: each number is repeated, so that blocks end within such a run."""
+    repeated = function(f"xs |> {sink}")
+    for numbers in [[2.0, 1.0]] * 4 + ODD:
+        values = [each for each in numbers for _ in range(copies)]
+        found = repeated(kind(values), None)
+        if sink == "mean":
+            assert math.isclose(found, sum(numbers) / len(numbers)) or not math.isfinite(sum(numbers))
+            same(found, first("xs |> mean", kind(values), None))
+            continue
+        best = (min if sink.endswith("min") else max)(values)
+        expected = (
+            next(n for n, each in enumerate(values) if each is best or each == best)
+            if "arg" in sink
+            else best
+        )
+        same(found, expected)
+
+
+@pytest.mark.parametrize("sink", ["max", "min", "mean", "reduce(lambda a, b: a + b)", "argmax"])
+def test_nothing_is_complained_of_as_a_first_time(sink):
+    for text in (f"xs |> {sink}", f"xs |> filter(lambda x: x > 100) |> {sink}"):
+        repeated = function(text)
+        for _ in range(5):
+            repeated(np.arange(200), None)
+        for nothing in (np.arange(50), np.arange(0)):
+            if "filter" not in text and len(nothing):
+                continue
+            found = outcome(repeated, nothing, None)
+            assert found is outcome(first, text, nothing, None)
+            assert issubclass(found, Exception)
+
+
+def test_a_dot_of_other_lengths_is_pythons():
+    repeated = function("xs |> dot(ys)")
+    for size in (20, 20, 20, 30):
+        xs = np.arange(size)
+        assert repeated(xs, xs + 1) == sum(x * (x + 1) for x in range(size))
+    with pytest.raises(ValueError, match="one length"):
+        repeated(np.arange(20), np.arange(21))
+    with pytest.raises(ValueError, match="one length"):
+        repeated(np.arange(21), np.arange(20))
+    assert repeated(np.arange(3), np.arange(3)) == 5
+
+
+@pytest.mark.parametrize("text", ["xs |> mean", "xs |> max", "xs |> argmax", "xs |> cumsum", "xs |> dot(ys)"])
+@pytest.mark.parametrize("size", [100, 2 * MOST])
+def test_they_are_ready(text, size, monkeypatch):
+    """No loop is described anew once it ran twice."""
+    repeated = function(text)
+    xs, ys = np.arange(size), np.arange(size)
+    for _ in range(3):
+        repeated(xs, ys)
+    monkeypatch.setattr(Prepared, "_launched", None)
+    for _ in range(3):
+        same(repeated(xs, ys), first(text, xs, ys))
