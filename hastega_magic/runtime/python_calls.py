@@ -53,6 +53,10 @@ def spreads(function: Any, size: int) -> bool:
         return False
     if isinstance(function, np.ufunc):
         return function.nin == size
+    if type(function) is FunctionType and not function.__dict__:  # which may name another's signature
+        code = function.__code__
+        if not code.co_flags & inspect.CO_VARARGS:
+            return 1 < code.co_argcount - len(function.__defaults__ or ()) <= size <= code.co_argcount
     try:
         parameters = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):  # some builtins have no signature; min and max take both forms alike

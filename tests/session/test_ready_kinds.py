@@ -35,6 +35,12 @@ OF_INTS = {
     "min of some": "xs |> filter(lambda x: x > 3) |> min",
     "greatest": "xs |> reduce(max)",
 }
+OF_FLOATS = {
+    "greatest of products": "xs |> map(lambda x: x * 2.5) |> max",
+    "least of some": "xs |> filter(lambda x: x > 0.5) |> min",
+    "farthest": "xs |> zip(ys) |> map(lambda x, y: abs(x - y)) |> max",
+    "numbered": "xs |> enumerate |> map(lambda i, x: i - x / 3) |> min",
+}
 MAKERS = {
     "ints": lambda n, r: r.integers(-1000, 1000, n),
     "bytes": lambda n, r: r.integers(-100, 100, n).astype(np.int8),
@@ -49,7 +55,7 @@ MAKERS = {
 CASES = [
     (name, maker)
     for maker in MAKERS
-    for name in [*OF_ALL, *([] if "float" in maker or maker == "bools" else OF_INTS)]
+    for name in [*OF_ALL, *(OF_FLOATS if "float" in maker else [] if maker == "bools" else OF_INTS)]
 ]
 
 
@@ -102,7 +108,7 @@ def check(text, pairs):
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(("name", "maker"), CASES)
 def test_it_is_what_a_first_run_gives(name, maker):
-    text = {**OF_ALL, **OF_INTS}[name]
+    text = {**OF_ALL, **OF_INTS, **OF_FLOATS}[name]
     rng = np.random.default_rng(7)
     for size in SIZES:
         make = MAKERS[maker]
@@ -117,18 +123,20 @@ ODD = [
 ]  # fmt: skip
 
 
+@pytest.mark.parametrize("stages", ["", "map(lambda x: x * 1.0) |> ", "filter(lambda x: x != 77.5) |> "])
 @pytest.mark.parametrize("sink", ["max", "min", "argmax", "argmin", "mean"])
 @pytest.mark.parametrize("kind", [np.array, list])
 @pytest.mark.parametrize("copies", [1, 5000, MOST])
-def test_odd_floats_are_as_in_python(sink, kind, copies):
+def test_odd_floats_are_as_in_python(stages, sink, kind, copies):
     """Also where whole blocks are NaN: each number is repeated, so that blocks end within such a run."""
-    repeated = function(f"xs |> {sink}")
+    text = f"xs |> {stages}{sink}"
+    repeated = function(text)
     for numbers in [[2.0, 1.0]] * 4 + ODD:
         values = [each for each in numbers for _ in range(copies)]
         found = repeated(kind(values), None)
         if sink == "mean":
             assert math.isclose(found, sum(numbers) / len(numbers)) or not math.isfinite(sum(numbers))
-            same(found, first("xs |> mean", kind(values), None))
+            same(found, first(text, kind(values), None))
             continue
         best = (min if sink.endswith("min") else max)(values)
         expected = (

@@ -143,7 +143,7 @@ class Brief:
         try:
             operands, _, length = self.alike.fitting(source, displays)
             fitted = time.perf_counter()
-            ran = self.spreading.run(self.alike.slots, operands, length)
+            ran = self.spreading.run(self.alike.slots, operands, displays, length)
         except (Again, NullsError):
             return Given(source, displays)
         except BaseException as error:

@@ -13,10 +13,13 @@ from typing import Any, cast
 import numpy as np
 
 from hastega_magic.compiler.execute import Execution
+from hastega_magic.compiler.repeating.alike import Display
 from hastega_magic.compiler.repeating.slots import Again
+from hastega_magic.compiler.statement import Loop
 from hastega_magic.ir.expr import flatten
 from hastega_magic.ir.fused import Output
 from hastega_magic.ir.schedule import BLOCK
+from hastega_magic.runtime import python
 from hastega_magic.runtime.sources import AnyArray
 from hastega_magic.types import BOOL
 
@@ -25,31 +28,60 @@ _KINDS = {
 }  # fmt: skip
 
 
+_FUNCTIONS = {"map", "filter", "zip", "enumerate"}
+"""Stages that Python may be asked what their first element is, whatever the source."""
+
+_HEADS = 1, 64, BLOCK
+"""Elements of the sources among which it is looked for."""
+
+
 @dataclass(frozen=True)
 class Extreme:
-    """What is sought: the least or greatest by `pick`, as a number of that type, or the first such element's number."""
+    """What is sought: the least or greatest by `pick`, as a number of that type, or the first such element's number.
+
+    `own`: the elements are those of the first source; otherwise what the stages of these names make of them.
+    """
 
     pick: Callable[[Sequence[Any]], Any]
     type: type[int | float | bool]
     numbered: bool
+    own: bool
+    stages: tuple[str, ...]
 
-    def of(self, found: Sequence[Any], counts: Sequence[int], data: Any) -> object:
-        """From each block's own and how many elements took part in it; Again where there are none.
-
-        `data`: the source's elements.
-        """
+    def of(
+        self,
+        found: Sequence[Any],
+        counts: Sequence[int],
+        operands: Sequence[Any],
+        displays: Sequence[Display],
+    ) -> object:
+        """From each block's own and how many elements took part in it; Again where that does not tell."""
         live = [each for each, count in zip(found, counts, strict=True) if count]
         if not live:
             raise Again
         best = self.pick(live)
+        if self.type is not float and not self.numbered:
+            return self.type(best)
+        data = operands[0]
+        first = data[0] if self.own else self._first_made(operands, displays)
         if self.numbered:
-            return 0 if data[0] != data[0] else _first(data, best, BLOCK * list(found).index(best))
-        if self.type is float:
-            if data[0] != data[0]:
-                return float(data[0])
-            if best == 0:
-                return float(data[_first(data, 0, 0)])
-        return self.type(best)
+            return 0 if first != first else _first(data, best, BLOCK * list(found).index(best))
+        if first != first:
+            return float(first)
+        if best == 0 and not self.own:
+            raise Again
+        return float(data[_first(data, 0, 0)] if best == 0 else best)
+
+    def _first_made(self, operands: Sequence[Any], displays: Sequence[Display]) -> Any:
+        for head in _HEADS:
+            places = iter(operands)
+            values: Any = next(places)[:head]
+            for name, (_, args, _) in zip(self.stages, displays, strict=False):
+                given = [next(places)[:head] for _ in args] if name == "zip" else args
+                values = python.apply(name, values, given)
+            for value in values:
+                return value
+        raise Again
 
 
 def _first(data: Any, value: object, start: int) -> int:
@@ -65,17 +97,19 @@ def _first(data: Any, value: object, start: int) -> int:
     raise Again
 
 
-def extreme_of(execution: Execution, output: Output) -> Extreme | None:
+def extreme_of(execution: Execution, output: Output, loop: Loop) -> Extreme | None:
     """What is sought; None where elements would have to be computed for it, or it is something else."""
     kind, type_ = output.sink.kind, flatten(output.value)[0].type
     written = execution.compiled.fused.outputs[0]
     if kind not in _KINDS or written.weights or (kind.startswith("reduce") and type_.is_float):
         return None
     numbered = kind.startswith("arg")
-    own = output.mask is None and output.value == written.value and _is_source(output.value)
-    if (numbered or type_.is_float) and not (own and len(execution.fused.sources) == 1):
+    own = output.mask is None and _is_source(output.value) and len(execution.fused.sources) == 1
+    *stages, _ = (stage.name for stage in loop.bound.site.stages)
+    if not own and (numbered or (type_.is_float and not _FUNCTIONS.issuperset(stages))):
         return None
-    return Extreme(_KINDS[kind], bool if type_ is BOOL else float if type_.is_float else int, numbered)
+    found = bool if type_ is BOOL else float if type_.is_float else int
+    return Extreme(_KINDS[kind], found, numbered, own, tuple(stages))
 
 
 def _is_source(value: object) -> bool:

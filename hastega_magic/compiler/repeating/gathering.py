@@ -12,6 +12,7 @@ import numpy as np
 
 from hastega_magic.compiler.execute import Execution
 from hastega_magic.compiler.options import Options
+from hastega_magic.compiler.repeating.alike import Display
 from hastega_magic.compiler.repeating.extremes import Extreme, extreme_of
 from hastega_magic.compiler.repeating.slots import Again
 from hastega_magic.compiler.statement import Loop
@@ -23,8 +24,8 @@ from hastega_magic.runtime.direct import Direct
 from hastega_magic.runtime.sources import AnyArray
 from hastega_magic.types import FLOAT32, Composite
 
-Gather = Callable[[Direct, list[AnyArray], Sequence[Any]], object]
-"""From the memory of a run, its result arrays and its sources to the value; Again where another way has to find it."""
+Gather = Callable[[Direct, list[AnyArray], Sequence[Any], Sequence[Display]], object]
+"""From a run's memory, result arrays, sources and stages to its value; Again where another way has to find that."""
 
 
 def gathering(execution: Execution, options: Options, loop: Loop) -> Gather | None:
@@ -51,34 +52,34 @@ def gathering(execution: Execution, options: Options, loop: Loop) -> Gather | No
         return total if kind == "sum" else _of_some(total, folds[-1], mean=kind == "mean")
     if kind in ("any", "all"):
         return _any if kind == "any" else _all
-    extreme = extreme_of(execution, output)
+    extreme = extreme_of(execution, output, loop)
     return None if extreme is None else _extreme(extreme, folds)
 
 
-def _array(direct: Direct, arrays: list[AnyArray], operands: Sequence[Any]) -> object:
+def _array(direct: Direct, arrays: list[AnyArray], *_: object) -> object:
     return arrays[0]
 
 
-def _listed(direct: Direct, arrays: list[AnyArray], operands: Sequence[Any]) -> object:
+def _listed(direct: Direct, arrays: list[AnyArray], *_: object) -> object:
     return listed(arrays[0])
 
 
-def _counted(direct: Direct, arrays: list[AnyArray], operands: Sequence[Any]) -> object:
+def _counted(direct: Direct, arrays: list[AnyArray], *_: object) -> object:
     return sum(direct.partials[0][: direct.blocks])
 
 
-def _any(direct: Direct, arrays: list[AnyArray], operands: Sequence[Any]) -> object:
+def _any(direct: Direct, arrays: list[AnyArray], *_: object) -> object:
     return any(direct.partials[0][: direct.blocks])
 
 
-def _all(direct: Direct, arrays: list[AnyArray], operands: Sequence[Any]) -> object:
+def _all(direct: Direct, arrays: list[AnyArray], *_: object) -> object:
     return all(direct.partials[0][: direct.blocks])
 
 
 def _int_sum(folds: Sequence[int], weights: Sequence[int]) -> Gather:
     parts = list(zip(folds, weights or (1,), strict=False))
 
-    def total(direct: Direct, arrays: list[AnyArray], operands: Sequence[Any]) -> Any:
+    def total(direct: Direct, arrays: list[AnyArray], *_: object) -> Any:
         found = 0
         for number, weight in parts:
             words = direct.partials[number][: 2 * direct.blocks]
@@ -91,7 +92,7 @@ def _int_sum(folds: Sequence[int], weights: Sequence[int]) -> Gather:
 def _float_sum(folds: Sequence[int]) -> Gather:
     value, count = folds  # of which every kind has both
 
-    def total(direct: Direct, arrays: list[AnyArray], operands: Sequence[Any]) -> Any:
+    def total(direct: Direct, arrays: list[AnyArray], *_: object) -> Any:
         blocks = direct.blocks
         if not any(direct.partials[count][:blocks]):
             return 0  # Python's own start
@@ -102,16 +103,14 @@ def _float_sum(folds: Sequence[int]) -> Gather:
     return total
 
 
-def _of_some(
-    total: Callable[[Direct, list[AnyArray], Sequence[Any]], Any], counts: int, *, mean: bool
-) -> Gather:
+def _of_some(total: Callable[..., Any], counts: int, *, mean: bool) -> Gather:
     """A total of one element at least, or their mean."""
 
-    def found(direct: Direct, arrays: list[AnyArray], operands: Sequence[Any]) -> object:
+    def found(direct: Direct, arrays: list[AnyArray], *_: object) -> object:
         count = sum(direct.partials[counts][: direct.blocks])
         if not count:
             raise Again
-        value = total(direct, arrays, operands)
+        value = total(direct, arrays)
         return value / count if mean else value
 
     return found
@@ -120,9 +119,11 @@ def _of_some(
 def _extreme(extreme: Extreme, folds: Sequence[int]) -> Gather:
     value, count = folds
 
-    def found(direct: Direct, arrays: list[AnyArray], operands: Sequence[Any]) -> object:
-        blocks = direct.blocks
-        return extreme.of(direct.partials[value][:blocks], direct.partials[count][:blocks], operands[0])
+    def found(
+        direct: Direct, arrays: list[AnyArray], operands: Sequence[Any], displays: Sequence[Display]
+    ) -> object:
+        blocks, partials = direct.blocks, direct.partials
+        return extreme.of(partials[value][:blocks], partials[count][:blocks], operands, displays)
 
     return found
 

@@ -75,7 +75,7 @@ class Prepared:
             arrays = direct.run(words, length)
             if arrays is None:
                 raise Again
-            return self.gather(direct, arrays, operands)
+            return self.gather(direct, arrays, operands, displays)
         finally:
             direct.lock.release()
 
@@ -84,7 +84,7 @@ class Prepared:
         if made is not None:
             return made
         if self.spreading is not None and self.direct is not None:
-            ran = self.spreading.run(self.alike.slots, operands, length)
+            ran = self.spreading.run(self.alike.slots, operands, displays, length)
             if ran is not None:
                 return ran.value
         return self._launched(operands, displays)

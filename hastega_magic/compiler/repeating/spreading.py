@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from hastega_magic.compiler.execute import Execution
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.recover import Recovery
+from hastega_magic.compiler.repeating.alike import Display
 from hastega_magic.compiler.repeating.extremes import Extreme, extreme_of
 from hastega_magic.compiler.repeating.slots import Again, Slot
 from hastega_magic.compiler.statement import Loop
@@ -32,8 +33,8 @@ from hastega_magic.types import FLOAT32, FLOAT64, Composite
 _OFTEN = 3
 """After so many misses in a row, of one variant, it is not tried again."""
 
-Finish = Callable[[LoopResult, Sequence[Any]], object]
-"""From what the loop left, and its sources, to the statement's value; Again where another way has to find it."""
+Finish = Callable[[LoopResult, Sequence[Any], Sequence[Display]], object]
+"""From what the loop left, the sources and the stages to the statement's value; Again where another way finds it."""
 
 
 class Ran(NamedTuple):
@@ -64,7 +65,9 @@ class Spreading:
         most = self.execution.backend.threads
         return min(most, self.execution.job.tuned.threads or most)
 
-    def run(self, slots: Sequence[Slot], operands: Sequence[Any], length: int) -> Ran | None:
+    def run(
+        self, slots: Sequence[Slot], operands: Sequence[Any], displays: Sequence[Display], length: int
+    ) -> Ran | None:
         """The statement over so many elements; None where another way has to be taken; what an interrupt raises."""
         variant = self.execution.compiled.first
         if variant != self._variant:
@@ -80,7 +83,7 @@ class Spreading:
             result = spread.run(words, length, again=True, sums=self.sums)
             if spread.whole:
                 self._missed = 0
-                return Ran(self.finish(result, operands), result)
+                return Ran(self.finish(result, operands, displays), result)
         finally:
             kept[threads] = spread
         self._missed += 1
@@ -113,40 +116,58 @@ def _finish(
 ) -> tuple[Finish, Sequence[int]]:
     """How the result is put together, and which partial results it takes the totals of."""
     if slots_of(output):
-        return lambda result, _: trim(result.arrays[0], result.packed_length(0)), ()
+        return _array, ()
     kind, type_ = output.sink.kind, flatten(output.value)[0].type
     (folds,) = folds_of(execution.compiled.fused)
     # Some kinds are common, and need nothing of what a Recovery does for every kind.
-    if not loop.built.initial and options.int_mode != "wrap" and not isinstance(output.value, Composite):
+    if not (loop.built.initial or options.int_mode == "wrap" or isinstance(output.value, Composite)):
         weights = output.weights or (1,)
         if kind == "sum" and type_ is FLOAT64:
             return _float_sum, folds
         if kind == "sum" and not type_.is_float:
-            return lambda result, _: sum(map(mul, weights, result.totals)), folds[: len(weights)]
+            return partial(_int_sum, weights), folds[: len(weights)]
         if kind == "mean" and type_ is not FLOAT32:
             return partial(_mean, weights), folds
-        extreme = extreme_of(execution, output)
+        extreme = extreme_of(execution, output, loop)
         if extreme is not None and type_ is not FLOAT32:
             return partial(_extreme, extreme, folds), ()
+
+    def reduction(result: LoopResult, *_: object) -> object:
+        return Recovery(loop, nothing, (), result, options).reduction(output, folds)
+
     nothing = Workspace("")  # is left to Python
-    return lambda result, _: Recovery(loop, nothing, (), result, options).reduction(output, folds), ()
+    return reduction, ()
 
 
-def _float_sum(result: LoopResult, operands: Sequence[Any]) -> int | float:
+def _array(result: LoopResult, *_: object) -> object:
+    return trim(result.arrays[0], result.packed_length(0))
+
+
+def _int_sum(weights: Sequence[int], result: LoopResult, *_: object) -> int | float:
+    return sum(map(mul, weights, result.totals))
+
+
+def _float_sum(result: LoopResult, *_: object) -> int | float:
     total, count = result.totals
     return total if count else 0  # Python's own start
 
 
-def _mean(weights: Sequence[int], result: LoopResult, operands: Sequence[Any]) -> float:
+def _mean(weights: Sequence[int], result: LoopResult, *_: object) -> float:
     *totals, count = result.totals
     if not count:
         raise Again
     return sum(map(mul, weights, totals)) / count
 
 
-def _extreme(extreme: Extreme, folds: Sequence[int], result: LoopResult, operands: Sequence[Any]) -> object:
+def _extreme(
+    extreme: Extreme,
+    folds: Sequence[int],
+    result: LoopResult,
+    operands: Sequence[Any],
+    displays: Sequence[Display],
+) -> object:
     found, counts = (result.partials[each][:, 0].tolist() for each in folds)
-    return extreme.of(found, counts, operands[0])
+    return extreme.of(found, counts, operands, displays)
 
 
 __all__ = ["Ran", "Spreading", "spreading"]
