@@ -5,6 +5,7 @@ Every other kind goes the way of all loops.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -17,7 +18,7 @@ from hastega_magic.compiler.repeating.extremes import Extreme, extreme_of
 from hastega_magic.compiler.repeating.slots import Again
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.ir.expr import Expr, flatten
-from hastega_magic.ir.reduction import tree_sum
+from hastega_magic.ir.reduction import tree_prod, tree_sum
 from hastega_magic.passes.schedule import folds_of, slots_of
 from hastega_magic.runtime.boxes import listed
 from hastega_magic.runtime.direct import Direct
@@ -30,10 +31,10 @@ Gather = Callable[[Direct, list[AnyArray], Sequence[Any], Sequence[Display]], ob
 
 def gathering(execution: Execution, options: Options, loop: Loop) -> Gather | None:
     """How the loop's result is put together; None for kinds that are left to the usual way."""
-    if options.int_mode == "wrap" or loop.built.initial:
-        return None
     (output,) = execution.fused.outputs
     kind = output.sink.kind
+    if options.int_mode == "wrap" or (loop.built.initial and kind != "reduce_add"):
+        return None
     if slots_of(output):
         if not isinstance(output.value, Expr):
             return None
@@ -49,7 +50,9 @@ def gathering(execution: Execution, options: Options, loop: Loop) -> Gather | No
         return _counted
     if kind in ("sum", "mean", "reduce_add"):
         total = _float_sum(folds) if type_.is_float else _int_sum(folds, weights)
-        return total if kind == "sum" else _of_some(total, folds[-1], mean=kind == "mean")
+        return total if kind == "sum" else _of_some(total, folds[-1], loop.built.initial, mean=kind == "mean")
+    if kind == "prod":
+        return _float_prod(folds) if type_.is_float else _int_prod(folds[0])
     if kind in ("any", "all"):
         return _any if kind == "any" else _all
     extreme = extreme_of(execution, output, loop)
@@ -103,15 +106,35 @@ def _float_sum(folds: Sequence[int]) -> Gather:
     return total
 
 
-def _of_some(total: Callable[..., Any], counts: int, *, mean: bool) -> Gather:
-    """A total of one element at least, or their mean."""
+def _float_prod(folds: Sequence[int]) -> Gather:
+    value, count = folds
+
+    def product(direct: Direct, arrays: list[AnyArray], *_: object) -> object:
+        blocks = direct.blocks
+        some = any(direct.partials[count][:blocks])
+        return float(tree_prod(np.array(direct.partials[value][:blocks]))) if some else 1
+
+    return product
+
+
+def _int_prod(number: int) -> Gather:
+    def product(direct: Direct, arrays: list[AnyArray], *_: object) -> object:
+        words = direct.partials[number][: 2 * direct.blocks]
+        pairs = zip(words[::2], words[1::2], strict=True)
+        return math.prod((excess << 64) + low for excess, low in pairs)
+
+    return product
+
+
+def _of_some(total: Callable[..., Any], counts: int, initial: tuple[Any, ...] = (), *, mean: bool) -> Gather:
+    """A total of one element at least or behind an initial value, or the mean."""
 
     def found(direct: Direct, arrays: list[AnyArray], *_: object) -> object:
         count = sum(direct.partials[counts][: direct.blocks])
         if not count:
             raise Again
         value = total(direct, arrays)
-        return value / count if mean else value
+        return value / count if mean else initial[0] + value if initial else value
 
     return found
 
