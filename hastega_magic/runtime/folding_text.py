@@ -136,7 +136,7 @@ def _masked_loads() -> Iterator[str]:
 
 
 def text() -> str:
-    """LLVM IR, for any target."""
+    """LLVM IR, for any target that is little-endian."""
     declared = "\n".join(_masked_loads())
     return f"""
 {declared}

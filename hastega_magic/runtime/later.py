@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import threading
 from collections.abc import Callable
@@ -28,8 +27,13 @@ class Later(Generic[Made]):
             self._asked = True
             # Not a daemon: a process must not end while a compiler works in it.
             maker = threading.Thread(target=self._run, name="hastega_later")
-            with contextlib.suppress(RuntimeError):  # none can be begun when the process ends
+            try:
                 maker.start()
+            except RuntimeError:  # none can be begun now, or the process ends
+                self._asked = False
+            except BaseException:
+                self._asked = False
+                raise
         return self.made
 
     def _run(self) -> None:

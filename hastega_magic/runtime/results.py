@@ -17,7 +17,7 @@ _EMPTY: list[int] = []
 _LOW = (1 << 32) - 1
 _FEW = 8
 """Blocks whose integer partial results are added one by one."""
-_MANY = 1 << 18
+MANY = 1 << 18
 """Blocks of which the halves, sums of 4096 words of 32 bits each, add up to what 63 bits hold."""
 _BITWISE = {"reduce_and": np.bitwise_and, "reduce_or": np.bitwise_or, "reduce_xor": np.bitwise_xor}
 
@@ -32,7 +32,7 @@ def exact_sum(partials: AnyArray, weights: Sequence[int] = ()) -> int:
     if weights:
         pairs = (partials[:, 2 * place : 2 * place + 2] for place in range(len(weights)))
         return sum(weight * exact_sum(pair) for weight, pair in zip(weights, pairs, strict=True))
-    if partials.shape[1] == 2 and len(partials) <= _MANY:
+    if partials.shape[1] == 2 and len(partials) <= MANY:
         # Each by itself: NumPy takes nine times as long over both columns at once.
         return (int(np.add.reduce(partials[:, 0])) << 32) + int(np.add.reduce(partials[:, 1]))
     if partials.shape[1] == 2:

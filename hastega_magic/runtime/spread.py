@@ -19,7 +19,7 @@ from hastega_magic.runtime import threads
 from hastega_magic.runtime.addresses import address_of, words_of
 from hastega_magic.runtime.cpu import Program
 from hastega_magic.runtime.crew import Call
-from hastega_magic.runtime.folding import Totals
+from hastega_magic.runtime.folding import Totals, total
 from hastega_magic.runtime.launch import LoopResult, make, room
 from hastega_magic.runtime.sources import Column, TableColumn
 
@@ -47,10 +47,8 @@ class Spread:
         self._result: LoopResult | None = None
         """That of the last run, where the next may be left in its place."""
         self._blocks = 0
-        self._call = Call(program, self._address, self._places)
+        self._call: Call | None = None
         self._totals: Totals | None = None
-        self._sums: Sequence[int] = ()
-        """Which partial results the totals are of."""
 
     @property
     def whole(self) -> bool:
@@ -69,21 +67,22 @@ class Spread:
         started = time.perf_counter()
         self._words[self._first_source : self._first_source + len(operands)] = operands
         result, self._result = self._result, None
-        if result is None or result.length != length:
-            result = self._room(length)
-        totals = self._to_be_made(result, sums) if sums else None
+        call, totals = self._call, None
+        if result is None or result.length != length or call is None:
+            result, call = self._room(length)
+        elif sums:
+            totals = self._to_be_made(call, result, sums)
         ctypes.memset(self._shared, 0, ctypes.sizeof(self._shared))
         began = time.perf_counter()
-        joined = make(self._call, self._blocks, self._ask_to_stop, soon=True)
+        joined = make(call, self._blocks, self._ask_to_stop, soon=True)
         seconds = time.perf_counter() - began
-        self._program.pace.note(seconds, self._blocks, len(self._call.places))
-        result.convert_seconds, result.kernel_seconds, result.blocks_run = (
-            began - started,
-            seconds,
-            self._blocks,
-        )
+        self._program.pace.note(seconds, self._blocks, len(call.places))
+        result.convert_seconds, result.kernel_seconds = began - started, seconds
+        result.blocks_run = self._blocks
         if self.whole:
-            if totals is not None:
+            if totals is None:
+                result.totals = [total(result.partials[number]) for number in sums]
+            else:
                 result.totals = totals.get(made=joined and totals.code != 0)
             if again and not result.arrays:  # no status was written
                 self._result = result
@@ -92,30 +91,32 @@ class Spread:
     def _ask_to_stop(self) -> None:
         self._shared[abi.STOP] = 1
 
-    def _room(self, length: int) -> LoopResult:
-        """Memory for what the loop leaves, entered among the words."""
+    def _room(self, length: int) -> tuple[LoopResult, Call]:
+        """Memory for what the loop leaves, entered among the words, and the call that leaves it there."""
         plan, words, result = self._plan, self._words, room(self._plan, length)
         blocks = self._blocks = -(-length // BLOCK)
         count = min(self._threads, blocks)
-        self._call, self._totals = Call(self._program, self._address, self._places[:count]), None
+        call = self._call = Call(self._program, self._address, self._places[:count])
+        self._totals = None
         words[abi.LENGTH], words[abi.BLOCKS], words[abi.HANDED] = length, blocks, plan.handed(blocks, count)
         words[abi.STATUS], words[abi.COUNTS] = address_of(result.status), address_of(result.kept)
         for number, array in enumerate(result.arrays):
             words[plan.store(number)] = address_of(array)
         for number, partial in enumerate(result.partials):
             words[plan.fold(number)] = address_of(partial)
-        return result
+        return result, call
 
-    def _to_be_made(self, result: LoopResult, sums: Sequence[int]) -> Totals:
-        """The totals of partial results, which who leads the call makes, if there is code for it."""
+    def _to_be_made(self, call: Call, result: LoopResult, sums: Sequence[int]) -> Totals:
+        """The totals of partial results that are left in the same memory again, which who leads the call makes.
+
+        A program's loop has one output, so that it is always the totals of the same ones.
+        """
+        if self._totals is None:
+            self._totals = Totals([result.partials[number] for number in sums])
         totals = self._totals
-        if totals is None or self._sums != sums:
-            totals, self._sums = Totals([result.partials[number] for number in sums]), sums
-            self._call.fold(0, 0)
-            self._totals = totals
         if not totals.code:
             totals.prepare()
-            self._call.fold(totals.code, totals.address)
+            call.fold(totals.code, totals.address)
         return totals
 
 

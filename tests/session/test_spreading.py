@@ -2,6 +2,7 @@
 
 import sys
 import threading
+import time
 import warnings
 
 import numpy as np
@@ -9,8 +10,11 @@ import pytest
 
 from hastega_magic.compiler.repeating.spreading import Spreading
 from hastega_magic.errors import IntegerOverflowWarning
-from hastega_magic.runtime import threads
+from hastega_magic.ir import abi
+from hastega_magic.runtime import cpu, folding, folding_text, threads
+from hastega_magic.runtime import spread as spread_module
 from hastega_magic.runtime.direct import MOST
+from hastega_magic.runtime.later import Later
 from hastega_magic.runtime.spread import Spread, soon
 from hastega_magic.session import Options, Session
 
@@ -157,6 +161,81 @@ def test_several_threads_call_it_at_once(names, spread):
         each.join()
     for number, results in found.items():
         assert all(np.array_equal(each, xs[number] * 3 + 1) for each in results)
+
+
+@pytest.mark.parametrize(
+    "text", ["xs |> sum", "ys |> sum", "ys |> mean", "xs |> map(lambda x: x / 7) |> sum"]
+)
+def test_sums_are_right_while_their_code_is_not_there(spread, monkeypatch, text):
+    """Also where others join the call: then nobody has added anything up."""
+    xs = ints(N)
+    session = Session(
+        {"xs": xs, "ys": xs * 0.5}, Options(on="parallel", threads=2, baseline=False, quiet=True)
+    )
+    later = Later(lambda: cpu.compile_text(folding_text.text()))
+    monkeypatch.setattr(folding, "native", later)
+    monkeypatch.setattr(later, "ask", lambda: later.made)
+    found = set()
+    make = spread_module.make
+
+    def made(call, *given, **how):
+        joined = make(call, *given, **how)
+        found.add(joined)
+        return joined
+
+    monkeypatch.setattr(spread_module, "make", made)
+    results, limit = set(), time.monotonic() + 60
+    while True not in found and time.monotonic() < limit:  # until somebody has joined
+        session.run_cell(f"t = {text}")
+        results.add(session.namespace["t"])
+    session.run_cell(f"t = {text}")
+    results.add(session.namespace["t"])
+    later.made = later._make()
+    for _ in range(3):
+        session.run_cell(f"t = {text}")
+        results.add(session.namespace["t"])
+    assert len(results) == 1
+    if text == "xs |> sum":
+        assert results == {int(xs.sum())}
+
+
+def test_functions_that_differ_in_what_they_read_keep_to_it(names, spread):
+    xs = ints(N)
+    session = Session({}, Options(on="parallel", threads=2, baseline=False))
+    session.run_cell("def reading(table):\n    return lambda xs: xs |> map(lambda x: table[x % 3]) |> sum\n")
+    tables = [np.array([1, 2, 3]), np.array([40, 50, 60])]
+    both = [session.namespace["reading"](each) for each in tables]
+    for _ in range(6):
+        for table, function in zip(tables, both, strict=True):
+            assert function(xs) == int(table[xs % 3].sum())
+
+
+def test_a_sum_of_nothing_is_pythons_own_start(names, spread):
+    session = Session({"ys": np.full(N, -0.0)}, Options(on="parallel", threads=2, baseline=False, quiet=True))
+    for text, expected in (("ys |> filter(lambda y: y > 5) |> sum", "0"), ("ys |> sum", "0.0")):
+        for _ in range(5):
+            session.run_cell(f"t = {text}")
+            assert repr(session.namespace["t"]) == expected
+
+
+def test_an_interrupt_before_the_first_run_is_prepared_costs_one_run(spread, monkeypatch):
+    session = Session({"xs": ints(N)}, Options(on="parallel", threads=2, baseline=False, quiet=True))
+    layout = abi.layout
+
+    def interrupted(kernel):
+        monkeypatch.setattr(abi, "layout", layout)
+        raise KeyboardInterrupt
+
+    for _ in range(3):
+        session.run_cell("t = xs |> sum")
+    (brief,) = session.memory.briefs._known.values()
+    brief.spreading._variant = -1
+    monkeypatch.setattr(abi, "layout", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        session.run_cell("t = xs |> sum")
+    before = len(spread)
+    session.run_cell("t = xs |> sum")
+    assert len(spread) == before + 1
 
 
 def test_what_takes_long_leaves_the_calling_thread_free(names, spread, monkeypatch):

@@ -28,7 +28,7 @@ from hastega_magic.runtime.buffers import trim
 from hastega_magic.runtime.cpu import Program
 from hastega_magic.runtime.launch import LoopResult
 from hastega_magic.runtime.spread import Spread, is_soon, take
-from hastega_magic.types import FLOAT32, FLOAT64, Composite
+from hastega_magic.types import FLOAT32, Composite
 
 _OFTEN = 3
 """After so many misses in a row, of one variant, it is not tried again."""
@@ -96,10 +96,10 @@ class Spreading:
         body = self.execution.compiled.bodies.get(variant)
         if body is None:
             return
-        self._variant, self._missed = variant, 0
         if isinstance(body.program, Program) and not abi.layout(body.kernel).turns:
-            self._program = body.program
             self._kept = {} if self.execution.job.tables else body.program.kept
+            self._program = body.program
+        self._missed, self._variant = 0, variant  # at last: an interrupt before leaves it to the next run
 
 
 def spreading(execution: Execution, slots: Sequence[Slot], loop: Loop, options: Options) -> Spreading | None:
@@ -120,16 +120,15 @@ def _finish(
     kind, type_ = output.sink.kind, flatten(output.value)[0].type
     (folds,) = folds_of(execution.compiled.fused)
     # Some kinds are common, and need nothing of what a Recovery does for every kind.
-    if not (loop.built.initial or options.int_mode == "wrap" or isinstance(output.value, Composite)):
+    usual = loop.built.initial or options.int_mode == "wrap" or isinstance(output.value, Composite)
+    if not usual and type_ is not FLOAT32:
         weights = output.weights or (1,)
-        if kind == "sum" and type_ is FLOAT64:
-            return _float_sum, folds
-        if kind == "sum" and not type_.is_float:
-            return partial(_int_sum, weights), folds[: len(weights)]
-        if kind == "mean" and type_ is not FLOAT32:
+        if kind == "sum":
+            return (_float_sum if type_.is_float else partial(_int_sum, weights)), folds
+        if kind == "mean":
             return partial(_mean, weights), folds
         extreme = extreme_of(execution, output, loop)
-        if extreme is not None and type_ is not FLOAT32:
+        if extreme is not None:
             return partial(_extreme, extreme, folds), ()
 
     def reduction(result: LoopResult, *_: object) -> object:

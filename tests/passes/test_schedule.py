@@ -1,0 +1,51 @@
+"""How loops are scheduled: what is asked for ahead, and how many vectors are in flight."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from hastega_magic.compiler.loops import cached_loops
+from hastega_magic.ir.target import describe
+from hastega_magic.passes.schedule import PREFETCH, _schedule
+from hastega_magic.session import Options, Session
+
+AVX512 = frozenset({"avx512f", "avx512dq", "avx512vl", "avx512bw", "avx2", "fma"})
+XEON = describe("x86_64-unknown-linux-gnu", "sapphirerapids", AVX512)
+ZEN = replace(XEON, cpu="znver4")
+
+
+def body(text):
+    session = Session(
+        {"xs": np.arange(20), "ys": np.arange(20.0)}, Options(on="simd", baseline=False, quiet=True)
+    )
+    session.run_cell(f"t = {text}")
+    loop = cached_loops()[-1]
+    return loop.bodies[loop.first].kernel.body
+
+
+@pytest.mark.parametrize(
+    ("text", "in_flight"),
+    [
+        ("xs |> sum", 4),
+        ("xs |> filter(_ % 2 == 0) |> map(_ * _) |> sum", 4),
+        ("xs |> max", 4),
+        ("ys |> sum", 8),  # the lanes of the tree
+        ("ys |> max", 8),
+    ],
+)
+def test_large_loops_that_only_read_ask_shortly_before_on_zen(text, in_flight):
+    large, small = (_schedule(body(text), ZEN, None, each) for each in (True, False))
+    assert (large.prefetch, large.in_flight) == (384, in_flight)
+    assert (small.prefetch, small.in_flight) == (0, 8)
+    for each in (True, False):
+        elsewhere = _schedule(body(text), XEON, None, each)
+        assert (elsewhere.prefetch, elsewhere.in_flight) == (PREFETCH, 8)
+
+
+@pytest.mark.parametrize("text", ["xs |> map(_ + 1)", "xs |> filter(_ > 3)", "xs |> cumsum"])
+def test_loops_that_write_are_scheduled_alike(text):
+    for large in (True, False):
+        assert _schedule(body(text), ZEN, None, large) == _schedule(body(text), XEON, None, large)
