@@ -243,8 +243,6 @@ def test_a_cell_with_compare_has_a_model_of_every_back_end():
     names = {row["backend"] for row in model["rows"]}
     assert all({each["faster"], each["than"]} <= names and each["n"] >= 1 for each in model["crossings"])
     assert "kernel" in {phase["name"] for phase in model["rows"][0]["phases"]}
-    # Element by element, Python is hundreds of times slower: the lines cross on any machine.
-    assert ("parallel", "python") in {(each["faster"], each["than"]) for each in model["crossings"]}
 
 
 def test_without_compare_nothing_is_measured(monkeypatch):

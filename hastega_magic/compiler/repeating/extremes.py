@@ -1,7 +1,7 @@
 """The smallest or largest element, or its number, from what blocks left; where no element has to be computed again.
 
 Kernels leave NaNs out and do not tell zeros apart. Python keeps a NaN that comes first, and the first of equals: of
-floats that are a source's own elements, these are looked at there.
+floats that are a source's own elements, these are looked at there; of others the stages' functions are asked.
 """
 
 from __future__ import annotations
@@ -26,7 +26,6 @@ from hastega_magic.types import BOOL
 _KINDS = {
     "min": min, "max": max, "reduce_min": min, "reduce_max": max, "argmin": min, "argmax": max,
 }  # fmt: skip
-
 
 _FUNCTIONS = {"map", "filter", "zip", "enumerate"}
 """Stages that Python may be asked what their first element is, whatever the source."""

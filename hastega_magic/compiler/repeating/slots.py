@@ -30,7 +30,7 @@ class Again(Exception):
 
 @dataclass
 class Slot:
-    """A source of the loop. `operand`: which of the statement's sources (0: the source, then those of `zip`)."""
+    """A source of the loop. `operand`: which of the statement's sources (0: the source, then `zip`'s and `dot`'s)."""
 
     operand: int
     source: Source
