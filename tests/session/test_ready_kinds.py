@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from hastega_magic.compiler.repeating.prepared import Prepared
+from hastega_magic.compiler.repeating.repeated import Repeated
 from hastega_magic.runtime.direct import MOST
 from hastega_magic.session import Options, Session
 
@@ -189,3 +190,16 @@ def test_they_are_ready(text, size, monkeypatch):
     monkeypatch.setattr(Prepared, "_launched", None)
     for _ in range(3):
         same(repeated(xs, ys), first(text, xs, ys))
+
+
+@pytest.mark.parametrize("size", [100, 2 * MOST])
+def test_what_a_form_cannot_tell_makes_no_other_form(size, monkeypatch):
+    """Kernels do not tell zeros apart: the usual way does, from where the loop is compiled."""
+    repeated = function("xs |> map(lambda x: x * 2.0) |> max")
+    for _ in range(3):
+        assert repeated(np.ones(size), None) == 2.0
+    monkeypatch.setattr(Repeated, "_first", None)
+    for _ in range(3):
+        same(repeated(np.full(size, -0.0), None), -0.0)
+        same(repeated(np.zeros(size), None), 0.0)
+    assert repeated(np.ones(size), None) == 2.0

@@ -75,9 +75,13 @@ class Prepared:
             arrays = direct.run(words, length)
             if arrays is None:
                 raise Again
-            return self.gather(direct, arrays, operands, displays)
+            try:
+                return self.gather(direct, arrays, operands, displays)
+            except Again:
+                pass  # the loop fits, but what its blocks left does not tell
         finally:
             direct.lock.release()
+        return self._launched(operands, displays)
 
     def _over_many(self, operands: Sequence[Any], length: int, displays: Sequence[Display]) -> object:
         made = self._made(operands, length) if self.listed else None

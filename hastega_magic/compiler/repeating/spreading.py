@@ -83,7 +83,10 @@ class Spreading:
             result = spread.run(words, length, again=True, sums=self.sums)
             if spread.whole:
                 self._missed = 0
-                return Ran(self.finish(result, operands, displays), result)
+                try:
+                    return Ran(self.finish(result, operands, displays), result)
+                except Again:
+                    return None
         finally:
             kept[threads] = spread
         self._missed += 1
