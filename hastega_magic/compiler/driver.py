@@ -64,8 +64,6 @@ class Driver:
     """File and line that warnings name, where they do not come from the text."""
     silent: bool = False
     """No warnings."""
-    varying: frozenset[Where] = frozenset()
-    """Captured numbers that are to be parameters of the loops, not constants."""
     scalars: frozenset[int] | None = None
     """As in `Workspace`."""
 
@@ -170,7 +168,7 @@ class Driver:
             return
         try:
             loop, reason, workspace = self._longest(
-                bound, value, rest if self.options.fuse else rest[:1], self.varying | bound.varying
+                bound, value, rest if self.options.fuse else rest[:1], bound.varying
             )
         except BeyondInt64 as error:
             run.goes_on(self._beyond(bound, rest, value, str(error)), [])
@@ -277,7 +275,7 @@ class Driver:
         except NotCompilable:
             if not bound.varying:
                 raise
-        return self._longest(replace(bound, varying=frozenset()), value, stages, self.varying)
+        return self._longest(replace(bound, varying=frozenset()), value, stages, frozenset())
 
     def _build(
         self, bound: Bound, value: object, stages: Sequence[BoundStage], workspace: Workspace

@@ -11,6 +11,7 @@ import numpy as np
 
 from hastega_magic.compiler.statement import Bound
 from hastega_magic.errors import Span
+from hastega_magic.interval import INT64
 from hastega_magic.runtime.python_calls import elements, over_tuples
 from hastega_magic.syntax.build import BoundStage
 from hastega_magic.syntax.neighbours import Over
@@ -62,11 +63,7 @@ def over_fields(bound: Bound, value: object, stages: Sequence[BoundStage]) -> tu
 def _sequence(value: object) -> Sequence[Any] | None:
     """What loops can read at any place."""
     if type(value) is range:
-        fits = (
-            len(value) <= _LONGEST_RANGE
-            and min(value[:1] or (0,)) >= -(1 << 63)
-            and max(value[-1:]) < 1 << 63
-        )
+        fits = 0 < len(value) <= _LONGEST_RANGE and value[0] in INT64 and value[-1] in INT64
         return cast("Sequence[Any]", np.array(value)) if fits else None
     if type(value) is np.ndarray:
         found = cast("np.ndarray[Any, Any]", value)

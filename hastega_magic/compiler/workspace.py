@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
@@ -57,6 +57,9 @@ class Parameter:
         )
 
 
+_Part = tuple[tuple[str, int], tuple[int, int, int]]
+
+
 @dataclass
 class Workspace:
     """The `Environment` that lowering works in, and the memory behind what it describes."""
@@ -73,7 +76,7 @@ class Workspace:
     parameters: list[Parameter] = field(default_factory=list[Parameter])
     table_columns: list[TableColumn] = field(default_factory=list[TableColumn])
     columns: dict[tuple[str, int], Column] = field(default_factory=dict[tuple[str, int], Column])
-    _parts: dict[tuple[object, ...], Column] = field(default_factory=dict[tuple[object, ...], Column])
+    _parts: dict[_Part, Column] = field(default_factory=dict["_Part", Column])
     _captured: list[object] = field(default_factory=list[object])
 
     @property
@@ -145,10 +148,14 @@ class Workspace:
 
     def part(self, source: Source, start: int, step: int, count: int) -> Source:
         """The description of elements start, start + step, ... of a source, `count` of them; the same is made once."""
-        key = source.kind, source.key, start, step, count
+        key = (source.kind, source.key), (start, step, count)
         if key not in self._parts:
             self._parts[key] = self.column(source).view(start, step, count)
         return self._known(self._parts[key])
+
+    def parts(self) -> Iterator[tuple[tuple[str, int], tuple[int, int, int], Column]]:
+        """Of all parts so far the source's kind and key; start, step, count; the elements."""
+        return ((*key, column) for key, column in self._parts.items())
 
     def _known(self, column: Column) -> Source:
         known = self.columns.setdefault((column.source.kind, column.source.key), column)

@@ -219,7 +219,9 @@ def folds_of(fused: Fused) -> list[list[int]]:
     found: list[list[int]] = []
     for output in fused.outputs:
         made = [each for each in _statements(output, 0, {}) if isinstance(each, Accumulate)]
-        folds += [each for each in made if each not in folds]
+        for each in made:
+            if each not in folds:
+                folds.append(each)
         found.append([folds.index(each) for each in made])
     vars(fused)["_folds"] = found
     return found

@@ -58,11 +58,11 @@ class Direct:
         self._words_address = ctypes.c_void_p(ctypes.addressof(self._words))
         self._scratch_address = ctypes.c_void_p(abi.aligned(ctypes.addressof(self._scratch)))
         self._stores = [
-            (plan.store(number), RESULT_STORAGE[store.value.type].name, plan.groups[number])
+            (plan.store(number), RESULT_STORAGE[store.type].name, plan.groups[number])
             for number, store in enumerate(plan.stores)
         ]
         self._first_source = plan.source(0)
-        self.blocks = 0
+        self.blocks = self.length = 0
         """Of the last run."""
 
     def run(self, operands: Sequence[int], length: int) -> list[AnyArray] | None:
@@ -73,6 +73,7 @@ class Direct:
         """
         words, shared = self._words, self._shared
         blocks = self.blocks = -(-length // BLOCK)
+        self.length = length
         words[abi.LENGTH], words[abi.BLOCKS] = length, blocks
         words[self._first_source : self._first_source + len(operands)] = operands
         ctypes.memset(shared, 0, ctypes.sizeof(shared))
@@ -89,6 +90,10 @@ class Direct:
                 kept = sum(self._kept[group : blocks * self._groups : self._groups])
                 arrays[number] = arrays[number][:kept].copy()
         return arrays
+
+    def folded(self) -> list[AnyArray]:
+        """The partial results as arrays, shape (blocks, words): there until the next run."""
+        return [np.ctypeslib.as_array(each).reshape(MOST_BLOCKS, -1)[: self.blocks] for each in self.partials]
 
 
 __all__ = ["MOST", "Direct"]

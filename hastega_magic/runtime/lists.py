@@ -186,15 +186,18 @@ class Intake:
     def __init__(self, reader: Reader) -> None:
         """Of numbers as the reader reads them."""
         self.type, self.size = reader.type, reader.dtype.itemsize
-        self._memory = (ctypes.c_uint8 * (SHORT * self.size))()
-        self.address = ctypes.addressof(self._memory)
-        """Of the numbers."""
-        self._words = (ctypes.c_int64 * 6)(*reader.words(self.address))
+        self.address = 0
+        """Of the numbers, once there are some."""
+        self._memory: object = None
+        self._words = (ctypes.c_int64 * 6)(*reader.words(0))
         self._at, self._call = ctypes.addressof(self._words), reader.call
 
     def read(self, data: Sequence[object], length: int) -> bool:
         """Whether the first `length` elements, at most `SHORT`, are all of the type and fit: then they are there."""
         words = self._words
+        if not self.address:
+            memory = self._memory = (ctypes.c_uint8 * (SHORT * self.size))()
+            self.address = words[_OUT] = ctypes.addressof(memory)
         words[_ITEMS], words[_COUNT] = items_of(data), length
         self._call(self._at, None)
         return words[_DONE] == length

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import itertools
 from collections.abc import Callable, Iterator
-from types import BuiltinFunctionType, FunctionType
+from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any, cast
 
 import numpy as np
@@ -57,6 +58,18 @@ def spreads(function: Any, size: int) -> bool:
         code = function.__code__
         if not code.co_flags & inspect.CO_VARARGS:
             return 1 < code.co_argcount - len(function.__defaults__ or ()) <= size <= code.co_argcount
+    if type(function) is BuiltinFunctionType and type(function.__self__) is ModuleType:
+        return _builtin_spreads(function, size)  # which stays as it is
+    return _asked(function, size)
+
+
+@functools.cache
+def _builtin_spreads(function: Any, size: int) -> bool:
+    return _asked(function, size)
+
+
+def _asked(function: Any, size: int) -> bool:
+    """What its signature says."""
     try:
         parameters = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):  # some builtins have no signature; min and max take both forms alike

@@ -166,6 +166,8 @@ class Walk:
                 | complex()
                 | np.generic()
                 | bytes()
+                | str()
+                | np.dtype()
                 | type()
                 | BuiltinFunctionType()
                 | np.ufunc()

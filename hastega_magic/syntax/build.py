@@ -45,6 +45,7 @@ class Built:
     probe      what is to be known before the next stage can join
     tail       how many elements behind the view make a last, shorter chunk
     bespoke    the loop is made for these very elements: their number, or what was found in them
+    probed     other loops had to be run first
     even       it is, but would be the same over other sources of which each has as many elements as the others
     """
 
@@ -58,6 +59,7 @@ class Built:
     probe: Probe | None = None
     tail: int = 0
     bespoke: bool = False
+    probed: bool = False
     even: bool = False
 
     @property
@@ -114,7 +116,7 @@ def build(
     even = loop.even and not bespoke and view is None
     return Built(
         pipeline, consumed, reason, cut, view, loop.initial, tuple(loop.owners), probe, loop.tail,
-        bespoke or loop.even, even,
+        bespoke or loop.even, loop.probed, even,
     )  # fmt: skip
 
 

@@ -49,6 +49,27 @@ class View:
         """The first elements alone."""
         return replace(self, count=count if self.count is None else min(self.count, count))
 
+    def every(self, number: int) -> View:
+        """Each element whose number is a multiple; how many there are has to be known."""
+        assert self.count is not None
+        return View(self.start, self.step * number, -(-self.count // number))
+
+    def turned(self) -> View:
+        """The last element first; how many there are has to be known."""
+        assert self.count is not None
+        return View(self.start + (self.count - 1) * self.step, -self.step, self.count)
+
+    def chunks(self, size: int) -> tuple[View, int]:
+        """The first element of each whole chunk, and how many are left behind; their number has to be known."""
+        assert self.count is not None
+        whole, rest = divmod(self.count, size)
+        return View(self.start, self.step * size, whole), rest
+
+    def windows(self, size: int) -> View:
+        """The first element of each window; how many there are has to be known."""
+        assert self.count is not None
+        return self.at_most(max(0, self.count - size + 1))
+
 
 class Cut(Exception):
     """The stage has a compiled form, though only as the first of another loop."""
@@ -83,6 +104,8 @@ class Loop:
     tail: int = 0
     running: str = ""
     bespoke: bool = False
+    probed: bool = False
+    """Another loop had to be run first."""
     even: bool = False
     """It is for sources of one length."""
     taken: bool = False
@@ -113,16 +136,16 @@ class Loop:
 
     def every(self, count: int) -> None:
         """Each element whose number is a multiple."""
-        length = self.length()
+        self.length()
         self._needs_even_windows()
-        self.view = View(self.view.start, self.view.step * count, -(-length // count))
+        self.view = self.view.every(count)
         self._recount(lambda stage: replace(stage, stride=stage.stride * count))
 
     def turn(self) -> None:
         """The last element first."""
         last = self.length() - 1
         self._needs_even_windows()
-        self.view = View(self.view.start + last * self.view.step, -self.view.step, last + 1)
+        self.view = self.view.turned()
         self._recount(
             lambda stage: replace(stage, number=stage.number + stage.stride * last, stride=-stage.stride)
         )
@@ -141,7 +164,7 @@ class Loop:
         self.length()  # results of a group that is not run yet cannot be asked
         if self.tail:
             raise Cut
-        self.bespoke = True
+        self.bespoke = self.probed = True
         if self.number in self.known:
             return self.known[self.number]
         assert self.bound is not None

@@ -82,21 +82,22 @@ def window(loop: Loop, site: StageSite, given: Mapping[str, Any]) -> None:
     size = positive("window", given["n"])
     loop.needs_position()
     _neighbours(loop, site, size)
-    loop.view = loop.view.at_most(max(0, loop.length() - size + 1))
+    loop.length()
+    loop.view = loop.view.windows(size)
 
 
 def chunk(loop: Loop, site: StageSite, given: Mapping[str, Any]) -> None:
     """Neighbours, each in one tuple; what is left at the end is Python's."""
     size = positive("chunk", given["n"])
     loop.needs_position()
-    whole, rest = divmod(loop.length(), size)
+    loop.length()
+    chunks, rest = loop.view.chunks(size)
     if rest and any(stage.kind in ("zip", "enumerate", "window") for stage in loop.stages):
         raise Cut
     if any(stage.kind == "enumerate" for stage in loop.stages):
         raise Cut
     _neighbours(loop, site, size)
-    loop.view = replace(loop.view.at_most(whole), step=loop.view.step * size)
-    loop.tail = rest
+    loop.view, loop.tail = chunks, rest
 
 
 def _neighbours(loop: Loop, site: StageSite, size: int) -> None:

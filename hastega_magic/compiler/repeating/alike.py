@@ -12,7 +12,17 @@ from typing import Any
 from hastega_magic.compiler.backends import Cpu, Variant
 from hastega_magic.compiler.execute import Execution
 from hastega_magic.compiler.outcome import Outcome
-from hastega_magic.compiler.repeating.slots import Again, Number, Slot, as_arrays, equal_ranges, slots_of
+from hastega_magic.compiler.repeating.reading import Varying, Whole, Words, checks, readings
+from hastega_magic.compiler.repeating.slots import (
+    Again,
+    Number,
+    Slot,
+    as_arrays,
+    equal_ranges,
+    numbers_of,
+    owners_of,
+    slots_of,
+)
 from hastega_magic.compiler.statement import Bound, Loop
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import BeyondInt64, NotCompilable
@@ -36,18 +46,20 @@ class Alike:
     """A statement that one loop on the CPU computed, without its data."""
 
     captured: Captured
-    shape: tuple[tuple[bool, int], ...]
-    """Of each stage whether its arguments are sources, and how many there are."""
+    shape: tuple[tuple[bool, int, tuple[str, ...]], ...]
+    """Of each stage whether its arguments are sources, how many there are, and the names of others."""
     slots: tuple[Slot, ...]
     twins: tuple[tuple[int, int], ...]
     """Sources that are one: they must be the same object."""
     numbers: tuple[Number, ...]
-    words: tuple[Slot | Number, ...]
+    words: tuple[Words, ...]
     """The loop's sources in their order."""
     loop: Loop
     owners: tuple[int, ...]
     """Of each stage of the loop the one of the statement that it was made of."""
     execution: Execution
+    simple: bool
+    """Whether the loop takes the first elements of its slots, in their order, and nothing else."""
     large: bool
     even: bool
     """Whether all sources have to be of one length."""
@@ -56,10 +68,14 @@ class Alike:
         """The sources, the other arguments, and the number of elements; Again where the loop is not for them."""
         arguments: list[object] = []
         operands: list[object] = [source]
-        for (callee, args, kwargs), (zips, count) in zip(displays, self.shape, strict=True):
-            if kwargs or callee is not None or len(args) != count:
+        for (callee, args, kwargs), (zips, count, names) in zip(displays, self.shape, strict=True):
+            if callee is not None or len(args) != count:
                 raise Again
             (operands if zips else arguments).extend(args)
+            if kwargs or names:
+                if (*kwargs,) != names:
+                    raise Again
+                arguments.extend(kwargs.values())
         as_arrays(operands)
         if not self.captured.fits(arguments):
             raise Again
@@ -74,12 +90,14 @@ class Alike:
             if self.even and found != length >= 0:
                 raise Again
             length = found if found < length or length < 0 else length
-        if not length or (length >= STREAMED) != self.large:
+        if not length or (self.simple and (length >= STREAMED) != self.large):
             raise Again
         return operands, arguments, length
 
     def over(self, operands: Sequence[object], bound: Bound, workspace: Workspace) -> tuple[Loop, Fused]:
         """The loop, before and after fusion, over the sources of this run; Again where they cannot be described."""
+        if not self.simple:
+            raise Again
         workspace.table_columns = list(self.execution.job.tables)
         try:
             now = [slot.now(operands[slot.operand], workspace) for slot in self.slots]
@@ -113,37 +131,65 @@ class Alike:
 
 def given(bound: Bound) -> list[object]:
     """What the stages are given that is no source."""
-    return [each for stage in bound.stages if stage.site.name not in _BESIDE for each in stage.args]
+    return [
+        each
+        for stage in bound.stages
+        if stage.site.name not in _BESIDE
+        for each in (*stage.args, *stage.kwargs.values())
+    ]
 
 
-def alike(bound: Bound, outcome: Outcome) -> Alike | None:
-    """What decides whether the loop of this outcome fits again; None where it was not one whole loop on the CPU."""
-    execution = outcome.execution
+def sources(bound: Bound) -> list[object]:
+    """What they go through: the source, and those that they are given."""
+    return [
+        bound.source,
+        *(each for stage in bound.stages if stage.site.name in _BESIDE for each in stage.args),
+    ]
+
+
+def bare(loop: Loop) -> Loop:
+    """The loop without the user's data."""
+    bound = changed(loop.bound, source=None, stages=())
+    return changed(loop, source=None, bound=bound, stages=(), built=changed(loop.built, owners=()))
+
+
+def alike(bound: Bound, outcome: Outcome, *, few: bool = False) -> Alike | None:
+    """What decides whether the loop of this outcome fits again; None where it was not one whole loop on the CPU.
+
+    `few`: it is only to be called directly, over few elements, which may be any of its sources'.
+    """
+    execution, workspace = outcome.execution, outcome.workspace
     if execution is None or execution.fell_back or len(outcome.loops) != 1 or execution.warnings:
         return None
     (loop,) = outcome.loops
-    plain = (loop.built.plain or loop.built.even) and len(loop.stages) == len(bound.stages)
-    if not plain or not isinstance(execution.backend, Cpu):
+    if len(loop.stages) != len(bound.stages) or not isinstance(execution.backend, Cpu) or workspace is None:
         return None
-    if any(stage.kwargs or stage.callee is not None for stage in bound.stages):
+    if any(
+        stage.callee is not None or (stage.kwargs and stage.site.name in _BESIDE) for stage in bound.stages
+    ):
         return None
-    arguments = given(bound)
-    operands: list[object] = [bound.source]
-    for stage in bound.stages:
-        operands += stage.args if stage.site.name in _BESIDE else ()
-    assert outcome.workspace is not None
-    known = captured(arguments, outcome.workspace.varying)
-    slots = slots_of(operands, outcome, execution)
-    if known is None or slots is None:
+    arguments, operands = given(bound), sources(bound)
+    known, owned = captured(arguments, workspace.varying), owners_of(operands, workspace)
+    if known is None or owned is None:
         return None
-    words, twins = slots
-    numbers = tuple(each for each in words if isinstance(each, Number))
-    free = {each.where: each for each in known.free}
-    for number in numbers:
+    all_numbers, free = numbers_of(workspace), {each.where: each for each in known.free}
+    for number in all_numbers.values():
         if number.where not in free:
             return None
         number.free = free[number.where]
-    shape = tuple((stage.site.name in _BESIDE, len(stage.args)) for stage in bound.stages)
+    plain = loop.built.plain or loop.built.even
+    slots, numbers, words = None, (), None
+    found = slots_of(owned[0], all_numbers, execution) if plain else None
+    if found is not None:
+        slots = tuple(each for each in found if isinstance(each, Slot))
+        numbers = tuple(each for each in found if isinstance(each, Number))
+        words = tuple(Whole(each) if isinstance(each, Slot) else Varying(each) for each in found)
+    elif few:
+        slots, numbers = checks(operands, owned[0], workspace), tuple(all_numbers.values())
+        words = readings(operands, owned[0], all_numbers, workspace, execution, loop)
+    if slots is None or words is None:
+        return None
+    shape = tuple((stage.site.name in _BESIDE, len(stage.args), (*stage.kwargs,)) for stage in bound.stages)
     compiled, places = execution.compiled, {id(stage): number for number, stage in enumerate(loop.stages)}
     if any(id(owner) not in places for owner in loop.built.owners):
         return None
@@ -157,19 +203,17 @@ def alike(bound: Bound, outcome: Outcome) -> Alike | None:
     return Alike(
         known,
         shape,
-        tuple(each for each in words if isinstance(each, Slot)),
-        twins,
+        slots,
+        owned[1],
         numbers,
         words,
-        changed(
-            loop, source=None, bound=changed(loop.bound, source=None, stages=()), stages=(),
-            built=changed(loop.built, owners=()),
-        ),
+        bare(loop),
         owners,
         changed(execution, values=[], columns=[], job=job, choice=None),
+        found is not None and not numbers,
         large,
         loop.built.even,
     )  # fmt: skip
 
 
-__all__ = ["Again", "Alike", "Display", "alike", "given"]
+__all__ = ["Again", "Alike", "Display", "alike", "bare", "given", "sources"]

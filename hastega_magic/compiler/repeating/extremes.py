@@ -75,9 +75,9 @@ class Extreme:
         for head in _HEADS:
             places = iter(operands)
             values: Any = next(places)[:head]
-            for name, (_, args, _) in zip(self.stages, displays, strict=False):
+            for name, (_, args, kwargs) in zip(self.stages, displays, strict=False):
                 given = [next(places)[:head] for _ in args] if name == "zip" else args
-                values = python.apply(name, values, given)
+                values = python.apply(name, values, given, kwargs)
             for value in values:
                 return value
         raise Again

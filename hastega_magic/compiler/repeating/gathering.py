@@ -1,89 +1,125 @@
-"""What a directly called loop left in its memory, made a statement's value: for kinds of results that are common.
-
-Every other kind goes the way of all loops.
-"""
+"""What a directly called loop left in its memory, made a statement's value."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from dataclasses import replace
+from typing import Any, cast
 
 import numpy as np
 
 from hastega_magic.compiler.execute import Execution
 from hastega_magic.compiler.options import Options
-from hastega_magic.compiler.repeating.alike import Display
+from hastega_magic.compiler.recover import Recovery
 from hastega_magic.compiler.repeating.extremes import Extreme, extreme_of
+from hastega_magic.compiler.repeating.left import Gather, Left
 from hastega_magic.compiler.repeating.slots import Again
+from hastega_magic.compiler.repeating.storing import storing
 from hastega_magic.compiler.statement import Loop
-from hastega_magic.ir.expr import Expr, flatten
+from hastega_magic.compiler.workspace import Workspace
+from hastega_magic.ir.expr import flatten
+from hastega_magic.ir.fused import Output
 from hastega_magic.ir.reduction import tree_prod, tree_sum
+from hastega_magic.ir.sinks import spread
 from hastega_magic.passes.schedule import folds_of, slots_of
-from hastega_magic.runtime.boxes import listed
-from hastega_magic.runtime.direct import Direct
-from hastega_magic.runtime.sources import AnyArray
-from hastega_magic.types import FLOAT32, Composite
+from hastega_magic.runtime.launch import LoopResult
+from hastega_magic.types import FLOAT32, Complex, Composite, Either
 
-Gather = Callable[[Direct, list[AnyArray], Sequence[Any], Sequence[Display]], object]
-"""From a run's memory, result arrays, sources and stages to its value; Again where another way has to find that."""
+_EVERY = frozenset(
+    {"reduce_mul", "reduce_and", "reduce_or", "reduce_xor", "prod", "sum", "mean", "var", "std"}
+)
+"""Reductions that the usual way, too, makes of partial results alone."""
+
+_NO_COUNTS = np.zeros((0, 0), np.int64)
 
 
 def gathering(execution: Execution, options: Options, loop: Loop) -> Gather | None:
     """How the loop's result is put together; None for kinds that are left to the usual way."""
     (output,) = execution.fused.outputs
-    kind = output.sink.kind
-    if options.int_mode == "wrap" or (loop.built.initial and kind != "reduce_add"):
+    if options.int_mode == "wrap":
         return None
     if slots_of(output):
-        if not isinstance(output.value, Expr):
-            return None
-        return _listed if kind == "to_list" else _array if kind in ("array", "cumsum") else None
-    if isinstance(output.value, Composite) and kind != "count":
-        return None
+        return storing(output, loop)
     (folds,) = folds_of(execution.compiled.fused)
-    weights = execution.compiled.fused.outputs[0].weights
-    type_ = flatten(output.value)[0].type
-    if type_ is FLOAT32:
-        return None
-    if kind == "count":
-        return _counted
-    if kind in ("sum", "mean", "reduce_add"):
-        total = _float_sum(folds) if type_.is_float else _int_sum(folds, weights)
-        return total if kind == "sum" else _of_some(total, folds[-1], loop.built.initial, mean=kind == "mean")
-    if kind == "prod":
-        return _float_prod(folds) if type_.is_float else _int_prod(folds[0])
-    if kind in ("any", "all"):
-        return _any if kind == "any" else _all
+    output = replace(output, weights=execution.compiled.fused.outputs[0].weights)
+    found = _common(output, folds, loop)
+    if found is not None:
+        return found
+    if output.sink.kind in _EVERY or (loop.built.initial and not isinstance(output.value, Composite)):
+        return _reduction(output, folds, loop, options)
     extreme = extreme_of(execution, output, loop)
     return None if extreme is None else _extreme(extreme, folds)
 
 
-def _array(direct: Direct, arrays: list[AnyArray], *_: object) -> object:
-    return arrays[0]
+def _common(output: Output, folds: Sequence[int], loop: Loop) -> Gather | None:
+    """A form of its own for what is common."""
+    kind, value, type_ = output.sink.kind, output.value, flatten(output.value)[0].type
+    match kind:
+        case "any" | "all":
+            return _any if kind == "any" else _all
+        case "count":
+            return _counted
+        case "first_index" | "last_index":
+            return _index(min if kind == "first_index" else max, folds)
+        case _ if type_ is FLOAT32 or (loop.built.initial and kind != "reduce_add"):
+            return None
+        case "sum" | "mean" if isinstance(value, Complex):
+            return _complex(folds, mean=kind == "mean")
+        case "sum" | "mean" if isinstance(value, Either):
+            return _mixed(folds, mean=kind == "mean")
+        case _ if isinstance(value, Composite):
+            return None
+        case "sum":
+            return _total(output, folds)
+        case "mean" | "reduce_add":
+            return _of_some(_total(output, folds), folds[-1], loop.built.initial, mean=kind == "mean")
+        case "var" | "std":
+            return _spread(kind, folds, output.sink.ddof)
+        case "prod":
+            return _float_prod(folds) if type_.is_float else _int_prod(folds[0])
+        case _:
+            return None
 
 
-def _listed(direct: Direct, arrays: list[AnyArray], *_: object) -> object:
-    return listed(arrays[0])
+def _total(output: Output, folds: Sequence[int]) -> Gather:
+    is_float = flatten(output.value)[0].type.is_float
+    return _float_sum(folds) if is_float else _int_sum(folds, output.weights)
 
 
-def _counted(direct: Direct, arrays: list[AnyArray], *_: object) -> object:
+def _reduction(output: Output, folds: Sequence[int], loop: Loop, options: Options) -> Gather:
+    """A reduction that needs no element again, as of any number of blocks."""
+
+    def found(left: Left) -> object:
+        blocks, partials = left.direct.blocks, left.direct.folded()
+        status = np.zeros(blocks, np.uint8)
+        result = LoopResult(left.direct.length, [], partials, status, _NO_COUNTS, (), blocks_run=blocks)
+        return Recovery(loop, nothing, (), result, options).reduction(output, folds)
+
+    nothing = Workspace("")  # is left to Python
+    return found
+
+
+def _counted(left: Left) -> object:
+    direct = left.direct
     return sum(direct.partials[0][: direct.blocks])
 
 
-def _any(direct: Direct, arrays: list[AnyArray], *_: object) -> object:
+def _any(left: Left) -> object:
+    direct = left.direct
     return any(direct.partials[0][: direct.blocks])
 
 
-def _all(direct: Direct, arrays: list[AnyArray], *_: object) -> object:
+def _all(left: Left) -> object:
+    direct = left.direct
     return all(direct.partials[0][: direct.blocks])
 
 
 def _int_sum(folds: Sequence[int], weights: Sequence[int]) -> Gather:
     parts = list(zip(folds, weights or (1,), strict=False))
 
-    def total(direct: Direct, arrays: list[AnyArray], *_: object) -> Any:
-        found = 0
+    def total(left: Left) -> Any:
+        direct, found = left.direct, 0
         for number, weight in parts:
             words = direct.partials[number][: 2 * direct.blocks]
             found += weight * ((sum(words[::2]) << 32) + sum(words[1::2]))
@@ -95,7 +131,8 @@ def _int_sum(folds: Sequence[int], weights: Sequence[int]) -> Gather:
 def _float_sum(folds: Sequence[int]) -> Gather:
     value, count = folds  # of which every kind has both
 
-    def total(direct: Direct, arrays: list[AnyArray], *_: object) -> Any:
+    def total(left: Left) -> Any:
+        direct = left.direct
         blocks = direct.blocks
         if not any(direct.partials[count][:blocks]):
             return 0  # Python's own start
@@ -109,7 +146,8 @@ def _float_sum(folds: Sequence[int]) -> Gather:
 def _float_prod(folds: Sequence[int]) -> Gather:
     value, count = folds
 
-    def product(direct: Direct, arrays: list[AnyArray], *_: object) -> object:
+    def product(left: Left) -> object:
+        direct = left.direct
         blocks = direct.blocks
         some = any(direct.partials[count][:blocks])
         return float(tree_prod(np.array(direct.partials[value][:blocks]))) if some else 1
@@ -118,7 +156,8 @@ def _float_prod(folds: Sequence[int]) -> Gather:
 
 
 def _int_prod(number: int) -> Gather:
-    def product(direct: Direct, arrays: list[AnyArray], *_: object) -> object:
+    def product(left: Left) -> object:
+        direct = left.direct
         words = direct.partials[number][: 2 * direct.blocks]
         pairs = zip(words[::2], words[1::2], strict=True)
         return math.prod((excess << 64) + low for excess, low in pairs)
@@ -129,12 +168,75 @@ def _int_prod(number: int) -> Gather:
 def _of_some(total: Callable[..., Any], counts: int, initial: tuple[Any, ...] = (), *, mean: bool) -> Gather:
     """A total of one element at least or behind an initial value, or the mean."""
 
-    def found(direct: Direct, arrays: list[AnyArray], *_: object) -> object:
+    def found(left: Left) -> object:
+        direct = left.direct
         count = sum(direct.partials[counts][: direct.blocks])
         if not count:
             raise Again
-        value = total(direct, arrays)
+        value = total(left)
         return value / count if mean else initial[0] + value if initial else value
+
+    return found
+
+
+def _index(pick: Callable[[list[Any]], Any], folds: Sequence[int]) -> Gather:
+    """The number of an element; None where there is none."""
+    value, count = folds
+
+    def found(left: Left) -> object:
+        blocks, partials = left.direct.blocks, left.direct.partials
+        if blocks == 1:
+            return partials[value][0] if partials[count][0] else None
+        pairs = zip(partials[value][:blocks], partials[count][:blocks], strict=True)
+        live = [each for each, some in pairs if some]
+        return pick(live) if live else None
+
+    return found
+
+
+def _complex(folds: Sequence[int], *, mean: bool) -> Gather:
+    """Each part by itself."""
+    *parts, counts = folds
+    real, imag = (_float_sum((part, counts)) for part in parts)
+
+    def found(left: Left) -> object:
+        count = sum(left.direct.partials[counts][: left.direct.blocks])
+        if not count:
+            raise Again
+        total = complex(cast(Any, real(left)), cast(Any, imag(left)))
+        return total / count if mean else total
+
+    return found
+
+
+def _mixed(folds: Sequence[int], *, mean: bool) -> Gather:
+    """Ints exactly, floats in their tree; then Python adds both."""
+    low, ints, high, floats = folds
+    of_ints, of_floats = _int_sum((low,), ()), _float_sum((high, floats))
+
+    def found(left: Left) -> object:
+        blocks, partials = left.direct.blocks, left.direct.partials
+        real = sum(partials[floats][:blocks])
+        count = real + sum(partials[ints][:blocks])
+        if not count:
+            raise Again
+        total: Any = of_ints(left)
+        if real:
+            total += of_floats(left)
+        return total / count if mean else total
+
+    return found
+
+
+def _spread(kind: str, folds: Sequence[int], ddof: float) -> Gather:
+    """Var or std, of squared distances from the mean."""
+    total, counts = _float_sum(folds), folds[-1]
+
+    def found(left: Left) -> object:
+        count = sum(left.direct.partials[counts][: left.direct.blocks])
+        if count <= ddof:
+            raise Again
+        return float(spread(kind, total(left), count, ddof))
 
     return found
 
@@ -142,13 +244,11 @@ def _of_some(total: Callable[..., Any], counts: int, initial: tuple[Any, ...] = 
 def _extreme(extreme: Extreme, folds: Sequence[int]) -> Gather:
     value, count = folds
 
-    def found(
-        direct: Direct, arrays: list[AnyArray], operands: Sequence[Any], displays: Sequence[Display]
-    ) -> object:
-        blocks, partials = direct.blocks, direct.partials
-        return extreme.of(partials[value][:blocks], partials[count][:blocks], operands, displays)
+    def found(left: Left) -> object:
+        blocks, partials = left.direct.blocks, left.direct.partials
+        return extreme.of(partials[value][:blocks], partials[count][:blocks], left.operands, left.displays)
 
     return found
 
 
-__all__ = ["Gather", "gathering"]
+__all__ = ["gathering"]

@@ -240,9 +240,8 @@ class OrdinaryCode(Repeated):
             site = replace(self.site, stages=self.site.stages[: len(used)])
             bound = Bound(site, source, stages, ordinary=True)
             self.look(bound)
-            driver = Driver(
-                self.options, self.filename, trace, silent=True, varying=self.varying, scalars=scalars
-            )
+            bound = replace(bound, varying=self.varying)
+            driver = Driver(self.options, self.filename, trace, silent=True, scalars=scalars)
             outcome = driver.run_alone(bound, source)
             if outcome.execution is None or (scalars is not None and len(outcome.loops) != 1):
                 raise NotExact("nothing of it is compiled")
@@ -260,6 +259,7 @@ class OrdinaryCode(Repeated):
         except Exception:
             return self._left(_RAISED)
         self._failed = 0
+        self.taken(outcome)
         self._compiled += not (outcome.execution.cached and given.length >= _MANY)
         self.reason = ""
         seconds = time.perf_counter() - began

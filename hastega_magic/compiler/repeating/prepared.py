@@ -16,20 +16,20 @@ from hastega_magic.compiler.execute import Ready
 from hastega_magic.compiler.loops import Body
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Outcome
-from hastega_magic.compiler.repeating.alike import Alike, Display, alike
-from hastega_magic.compiler.repeating.gathering import Gather, gathering
-from hastega_magic.compiler.repeating.slots import Again, Slot
+from hastega_magic.compiler.repeating.alike import Alike, Display, alike, sources
+from hastega_magic.compiler.repeating.few import Before, Few, Untold, before, few
+from hastega_magic.compiler.repeating.placing import placing
+from hastega_magic.compiler.repeating.slots import Again, as_arrays
 from hastega_magic.compiler.repeating.spreading import Spreading, spreading
 from hastega_magic.compiler.run import run_compiled
 from hastega_magic.compiler.statement import Bound
 from hastega_magic.compiler.workspace import Workspace
-from hastega_magic.ir import abi
 from hastega_magic.records import changed
 from hastega_magic.runtime.cpu import Program
-from hastega_magic.runtime.direct import MOST, Direct
+from hastega_magic.runtime.direct import MOST
 from hastega_magic.runtime.overlapped import Operand, Overlapped, fits
 from hastega_magic.runtime.sources import Unlike
-from hastega_magic.syntax.build import BoundStage
+from hastega_magic.syntax.build import BoundStage, Built
 from hastega_magic.trace import Trace
 
 _MISSED = 3
@@ -41,8 +41,10 @@ class Prepared:
     """The loop, what it depends on, and how its result is put together."""
 
     alike: Alike
-    direct: Direct | None
-    gather: Gather | None
+    few: Few | None
+    """How it runs over few elements."""
+    before: tuple[Before, ...] = ()
+    """Loops that have to go before."""
     options: Options = field(default_factory=Options)
     filename: str = ""
     listed: bool = False
@@ -58,36 +60,26 @@ class Prepared:
     def run(self, source: object, displays: Sequence[Display]) -> object:
         """The result; Again where it must be found another way; what an element raises."""
         operands, arguments, length = self.alike.fitting(source, displays)
-        if self.alike.numbers and (self.direct is None or length > MOST):
-            raise Again  # not to be compiled again, but put together anew
-        if length > MOST:
+        if self.alike.simple and length > MOST:
             return self._over_many(operands, length, displays)
-        direct = self.direct
-        if direct is None or self.gather is None or not direct.lock.acquire(blocking=False):
+        few = self.few
+        if few is None or (length > MOST and few.placing is None):
             return self._launched(operands, displays)
         try:
-            alive: list[object] = []
-            words: list[int] = []
-            for each in self.alike.words:
-                words += (
-                    each.words(operands, length, alive) if isinstance(each, Slot) else each.words(arguments)
-                )
-            arrays = direct.run(words, length)
-            if arrays is None:
-                raise Again
-            try:
-                return self.gather(direct, arrays, operands, displays)
-            except Again:
-                pass  # the loop fits, but what its blocks left does not tell
-        finally:
-            direct.lock.release()
-        return self._launched(operands, displays)
+            if not self.before:
+                return few.run(operands, arguments, length, displays)
+            known: dict[int, object] = {}
+            for each in self.before:
+                known[each.stage] = each.few.run(operands, arguments, length, displays, known)
+            return few.run(operands, arguments, length, displays, known)
+        except Untold:
+            return self._launched(operands, displays)
 
     def _over_many(self, operands: Sequence[Any], length: int, displays: Sequence[Display]) -> object:
         made = self._made(operands, length) if self.listed else None
         if made is not None:
             return made
-        if self.spreading is not None and self.direct is not None:
+        if self.spreading is not None:
             ran = self.spreading.run(self.alike.slots, operands, displays, length)
             if ran is not None:
                 return ran.value
@@ -100,7 +92,7 @@ class Prepared:
             self._variant, self._missed = compiled.first, 0
             self._overlapped = self._overlapping(compiled.bodies.get(compiled.first))
         overlapped = self._overlapped
-        if overlapped is None or self._missed >= _MISSED or self.direct is None:
+        if overlapped is None or self._missed >= _MISSED or self.few is None:
             return None
         alive: list[object] = []
         given: list[Operand] = [
@@ -140,24 +132,49 @@ class Prepared:
 
 def prepare(bound: Bound, outcome: Outcome, options: Options, filename: str) -> Prepared | None:
     """The statement that gave this outcome, ready to be run again; None where it was not one whole loop on the CPU."""
-    found = alike(bound, outcome) if options.repeat == 1 and options.on != "all" else None
-    if found is None:
+    found = alike(bound, outcome, few=True) if options.repeat == 1 and options.on != "all" else None
+    if found is None or not found.execution.length:
         return None
-    execution = found.execution
-    gather = gathering(execution, options, found.loop)
-    compiled = execution.compiled
-    direct = None
-    if gather is not None and compiled.first in compiled.bodies:
-        body = compiled.bodies[compiled.first]
-        # A loop of an element's own may take any time, and has to be interrupted: not on this thread.
-        if not abi.layout(body.kernel).turns and isinstance(body.program, Program):
-            direct = Direct(body.kernel, body.program, execution.job.tables)
-    to_list = execution.fused.outputs[0].sink.kind == "to_list"
-    listed = gather is not None and not found.numbers and to_list
-    wide = None
-    if direct is not None and not found.numbers:
-        wide = spreading(execution, found.slots, found.loop, options)
-    return Prepared(found, direct, gather, options, filename, listed, wide)
+    execution, built = found.execution, outcome.loops[0].built
+    if found.simple or (built.plain or built.even):
+        ready = few(execution, found.loop, options, found.words, None)
+        if not found.simple:
+            return None if ready is None else Prepared(found, ready, (), options, filename)
+        to_list = execution.fused.outputs[0].sink.kind == "to_list"
+        wide = None if ready is None else spreading(execution, found.slots, found.loop, options)
+        return Prepared(found, ready, (), options, filename, ready is not None and to_list, wide)
+    if execution.length > MOST or not _stays(bound, built):
+        return None
+    return _placed(bound, outcome, found, options, filename)
+
+
+def _placed(bound: Bound, outcome: Outcome, found: Alike, options: Options, filename: str) -> Prepared | None:
+    """The same of a loop over elements that stages, or other loops, have chosen."""
+    assert outcome.workspace is not None
+    built = outcome.loops[0].built
+    numbers = {number.key: number for number in found.numbers}
+    others = before(bound, outcome.workspace, options, numbers) if built.probed else []
+    if others is None:
+        return None
+    known = {each.stage: value for each, value in others}
+    where = placing(bound, known)
+    ready = few(found.execution, found.loop, options, found.words, where)
+    operands = sources(bound)
+    as_arrays(operands)
+    try:
+        view, tail = where.at(operands, known)
+    except Again:
+        return None
+    if ready is None or tail != built.tail or (built.view is not None and view != built.view):
+        return None
+    return Prepared(found, ready, tuple(each for each, _ in others), options, filename)
+
+
+def _stays(bound: Bound, built: Built) -> bool:
+    """Whether the loop has the same code for other elements: of numbered ones it may hold the first one's number."""
+    names = {stage.site.name for stage in bound.stages}
+    moved = {"reverse", "last", "drop_while", *(("first",) if built.probed else ())}
+    return "enumerate" not in names or not names & moved
 
 
 __all__ = ["Prepared", "prepare"]

@@ -89,13 +89,13 @@ class Repeated:
         trace = Trace()
         bound = Bound(self.site, source, stages)
         self.look(bound)
-        driver = Driver(self.options, self.filename, trace, warn_at=self.warn_at, varying=self.varying)
+        bound = replace(bound, varying=self.varying)
+        driver = Driver(self.options, self.filename, trace, warn_at=self.warn_at)
         began = time.perf_counter()
         outcome = driver.run_alone(bound, source)
         seconds = time.perf_counter() - began
         self.options = replace(self.options, tune=False)
-        if self.varying and not outcome.whole:
-            self.varying, self.constant = frozenset(), True
+        self.taken(outcome)
         form = Form(remember(outcome, trace), prepare(bound, outcome, self.options, self.filename), seconds)
         self.keep(form)
         return outcome.values[0]
@@ -118,6 +118,11 @@ class Repeated:
             if changed:
                 self.varying |= changed
                 return
+
+    def taken(self, outcome: Outcome) -> None:
+        """See whether the loop could do without knowing the numbers that keep changing."""
+        if self.varying and (outcome.workspace is None or not outcome.workspace.varying):
+            self.varying, self.constant = frozenset(), True
 
     def keep(self, form: Form) -> None:
         """The form that ran last, before the others."""

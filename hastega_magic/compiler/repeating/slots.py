@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from hastega_magic.compiler.execute import Execution
-from hastega_magic.compiler.outcome import Outcome
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import NotCompilable
 from hastega_magic.interval import Interval
@@ -53,7 +52,8 @@ class Slot:
                 raise Again
             array: AnyArray = data
             flags = array.flags
-            if array.dtype != self._dtype or not (flags.c_contiguous and flags.aligned):
+            dense = flags.c_contiguous and flags.aligned
+            if array.dtype != self._dtype or dense != (self.source.layout == "dense"):
                 raise Again
             return len(array)
         if kind == "range":
@@ -96,7 +96,10 @@ class Slot:
 
         Those of lists stay until the next call, others as long as what is put into `alive`.
         """
-        data = operands[self.operand]
+        return self.read(operands[self.operand], length, alive)
+
+    def read(self, data: Any, length: int, alive: list[object]) -> tuple[int, int]:
+        """The same of an operand, or of a part of one."""
         if length <= SHORT and self.intake is not None:
             if not self.intake.read(data, length):
                 raise Again
@@ -125,6 +128,8 @@ class Number:
     interval: Interval | None
     room: Any
     """The memory that the loop reads."""
+    key: int
+    """Of its source."""
     free: Free | None = None
 
     def words(self, arguments: Sequence[object]) -> tuple[int, int]:
@@ -142,42 +147,61 @@ _PLAIN = frozenset({range, list, tuple, np.ndarray})
 _ELEMENT: dict[str, type] = {"int64": int, "bool": bool, "float64": float}
 
 
-def slots_of(
-    operands: Sequence[object], outcome: Outcome, execution: Execution
-) -> tuple[tuple[Slot | Number, ...], tuple[tuple[int, int], ...]] | None:
-    """Which operand each source of the loop is; None where that is not clear."""
-    assert outcome.workspace is not None
-    owner: dict[tuple[str, int], int] = {}
+def owners_of(
+    operands: Sequence[object], workspace: Workspace
+) -> tuple[dict[tuple[str, int], int], tuple[tuple[int, int], ...]] | None:
+    """Which operand has the elements of a kind and key, and which ones are the same; None for one without numbers."""
+    owners: dict[tuple[str, int], int] = {}
     twins: list[tuple[int, int]] = []
     for number, operand in enumerate(operands):
         try:
-            source = outcome.workspace.source(operand)
+            source = workspace.source(operand)
         except NotCompilable:
             return None
         key = source.kind, source.key
-        if key in owner:
-            twins.append((owner[key], number))
+        if key in owners:
+            twins.append((owners[key], number))
         else:
-            owner[key] = number
+            owners[key] = number
+    return owners, tuple(twins)
+
+
+def numbers_of(workspace: Workspace) -> dict[int, Number]:
+    """By key of its source each captured number that is given to the loop."""
+    return {
+        id(each): Number(
+            each.where,
+            each.interval,
+            (ctypes.c_int64 if isinstance(each.value, int) else ctypes.c_double)(),
+            id(each),
+        )
+        for each in workspace.parameters
+    }
+
+
+def slots_of(
+    owners: Mapping[tuple[str, int], int], numbers: Mapping[int, Number], execution: Execution
+) -> tuple[Slot | Number, ...] | None:
+    """What each source of the loop is; None where one is not all of an operand."""
     found: list[Slot | Number] = []
-    numbers = {id(each): each for each in outcome.workspace.parameters}
     leaves = execution.compiled.state.leaves.sources
     for slot, source in enumerate(execution.fused.sources):
         key = source.kind, source.key
         if source.layout == "scalar" and source.key in numbers:
-            number = numbers[source.key]
-            room = (ctypes.c_int64 if isinstance(number.value, int) else ctypes.c_double)()
-            found.append(Number(number.where, number.interval, room))
+            found.append(numbers[source.key])
             continue
-        if key not in owner or source.layout != "dense":
+        if key not in owners or source.layout != "dense" or source.parts:
             return None
-        interval = leaves[slot] if slot < len(leaves) else None
-        kind = _ELEMENT.get(source.storage.name) if source.kind == "list" and source.storage else None
-        read = None if kind is None else reader(kind)
-        found.append(Slot(owner[key], replace(source, key=0), interval, read))
-    if sum(isinstance(each, Slot) for each in found) != len(owner):
+        found.append(slot_of(owners[key], source, leaves[slot] if slot < len(leaves) else None))
+    if sum(isinstance(each, Slot) for each in found) != len(owners):
         return None
-    return tuple(found), tuple(twins)
+    return tuple(found)
+
+
+def slot_of(operand: int, source: Source, interval: Interval | None) -> Slot:
+    """The source, as one of the statement's."""
+    kind = _ELEMENT.get(source.storage.name) if source.kind == "list" and source.storage else None
+    return Slot(operand, replace(source, key=0), interval, None if kind is None else reader(kind))
 
 
 def as_arrays(operands: list[Any]) -> None:
@@ -196,4 +220,6 @@ def equal_ranges(a: object, b: object) -> bool:
     return type(a) is range and type(b) is range and (a.start, a.stop, a.step) == (b.start, b.stop, b.step)
 
 
-__all__ = ["Again", "Number", "Slot", "as_arrays", "equal_ranges", "slots_of"]
+__all__ = [
+    "Again", "Number", "Slot", "as_arrays", "equal_ranges", "numbers_of", "owners_of", "slot_of", "slots_of",
+]  # fmt: skip

@@ -27,6 +27,7 @@ from hastega_magic.passes.schedule import folds_of, slots_of
 from hastega_magic.runtime.buffers import trim
 from hastega_magic.runtime.cpu import Program
 from hastega_magic.runtime.launch import LoopResult
+from hastega_magic.runtime.python import in_dtype
 from hastega_magic.runtime.spread import Spread, is_soon, take
 from hastega_magic.types import FLOAT32, Composite
 
@@ -119,7 +120,7 @@ def _finish(
 ) -> tuple[Finish, Sequence[int]]:
     """How the result is put together, and which partial results it takes the totals of."""
     if slots_of(output):
-        return _array, ()
+        return (_typed if loop.bound.site.stages[-1].name == "astype" else _array), ()
     kind, type_ = output.sink.kind, flatten(output.value)[0].type
     (folds,) = folds_of(execution.compiled.fused)
     # Some kinds are common, and need nothing of what a Recovery does for every kind.
@@ -143,6 +144,12 @@ def _finish(
 
 def _array(result: LoopResult, *_: object) -> object:
     return trim(result.arrays[0], result.packed_length(0))
+
+
+def _typed(result: LoopResult, operands: Sequence[Any], displays: Sequence[Display]) -> object:
+    """Of the type that the last stage says."""
+    _, args, kwargs = displays[-1]
+    return in_dtype(trim(result.arrays[0], result.packed_length(0)), *args, **kwargs)
 
 
 def _int_sum(weights: Sequence[int], result: LoopResult, *_: object) -> int | float:
