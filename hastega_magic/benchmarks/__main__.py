@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from hastega_magic.benchmarks import auto, checks, harness, latency, memory, opencl, peers, table
+from hastega_magic.benchmarks import auto, calls, checks, harness, latency, memory, opencl, peers, table
 from hastega_magic.benchmarks.model import Entrant, Row, Workload, untimed
 from hastega_magic.benchmarks.workloads import WORKLOADS, members
 
@@ -18,6 +18,7 @@ from hastega_magic.benchmarks.workloads import WORKLOADS, members
 PROBES: dict[str, tuple[str, Callable[[int | None, str, int, int], list[Row]]]] = {
     "latency": ("the first and the second cell of a fresh kernel", latency.rows),
     "opencl-bandwidth": ("a sum of squares over an input on the device, beside its copy", opencl.bandwidth),
+    "ordinary-calls": ("what a pipeline costs in the body of a loop, stage by stage", calls.rows),
     "memory": ("peak memory beyond the result", memory.rows),
     **checks.PROBES,
 }

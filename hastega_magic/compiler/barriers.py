@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import itertools
+import reprlib
 import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -13,10 +14,10 @@ from typing import Any, cast
 
 import numpy as np
 
+from hastega_magic.compiler.elements import short
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import NotCompilable, Reason
 from hastega_magic.syntax.build import BoundStage
-from hastega_magic.syntax.cell import StageSite
 from hastega_magic.syntax.lower import lower, parameters
 from hastega_magic.syntax.stages import suggest
 from hastega_magic.types import FLOAT, INT
@@ -45,17 +46,24 @@ def not_a_stage(name: str) -> Reason:
 def noted(stages: Sequence[BoundStage]) -> list[BoundStage]:
     """The stages, with a note (PEP 678) on what a function raises: which element, which value, which stage."""
     return [
-        replace(stage, args=(_noting(stage.args[0], stage.site), *stage.args[1:]))
-        if stage.callee is None and stage.site.name in ("map", "filter") and stage.args
+        replace(stage, args=(_noting(stage), *stage.args[1:]))
+        if stage.callee is None and stage.site.name in (*_OF_ELEMENTS, *_IN_ORDER) and stage.args
         else stage
         for stage in stages
     ]
 
 
-def _noting(function: object, site: StageSite) -> object:
+_OF_ELEMENTS = "map", "filter", "take_while", "drop_while"
+_IN_ORDER = "scan", "reduce"
+
+
+def _noting(stage: BoundStage) -> object:
+    function, site = stage.args[0], stage.site
     if not callable(function) or isinstance(function, (np.ufunc, type)):
         return function  # their signatures decide how tuples are passed
-    numbers = itertools.count()
+    in_order = site.name in _IN_ORDER
+    # Without a start the first element is one.
+    numbers = itertools.count(int(in_order and len(stage.args) < 2 and not stage.kwargs))
     called = cast("Callable[..., Any]", function)
 
     @functools.wraps(called)
@@ -64,15 +72,33 @@ def _noting(function: object, site: StageSite) -> object:
         try:
             return called(*args)
         except Exception as error:
-            value = args[0] if len(args) == 1 else args
-            error.add_note(
-                f"hastega: element {number}, {value!r}, in `{site.text}` (cell line {site.span.line})"
+            so_far, value = (
+                args if in_order and len(args) == 2 else (_ALONE, args[0] if len(args) == 1 else args)
             )
+            after = "" if so_far is _ALONE else f" after {_shown(so_far)}"
+            where = f"in `{site.text}` (cell line {site.span.line})"
+            error.add_note(f"hastega: element {number}, {_shown(value)}{after}, {where}")
             if isinstance(error, TypeError) and not _fits(called, args):
                 error.add_note(f"hastega: {_as_given(site.name, value)}")
             raise
 
     return call
+
+
+_ALONE = object()
+_LONGEST = 80
+"""Characters of a value that are shown as they are."""
+
+
+def _shown(value: object) -> str:
+    """What the value is, in a sentence."""
+    if type(value) is int:
+        return short(value)
+    try:
+        text = repr(value)
+        return text if len(text) <= _LONGEST else reprlib.repr(value)
+    except Exception:  # as of a tuple with an int of thousands of digits
+        return f"a {type(value).__name__}"
 
 
 def _fits(function: Callable[..., Any], args: Sequence[Any]) -> bool:

@@ -43,11 +43,11 @@ class View:
     def moved(self, by: int) -> View:
         """Without the first elements."""
         left = None if self.count is None else max(0, self.count - by)
-        return replace(self, start=self.start + by * self.step, count=left)
+        return View(self.start + by * self.step, self.step, left)
 
     def at_most(self, count: int) -> View:
         """The first elements alone."""
-        return replace(self, count=count if self.count is None else min(self.count, count))
+        return View(self.start, self.step, count if self.count is None else min(self.count, count))
 
     def every(self, number: int) -> View:
         """Each element whose number is a multiple; how many there are has to be known."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hastega_magic.benchmarks import checks, latency, memory
+from hastega_magic.benchmarks import calls, checks, latency, memory
 from hastega_magic.ir.kernel import Assume, Guard
 
 
@@ -90,3 +90,14 @@ def test_the_first_cell_of_a_fresh_kernel_is_measured():
     rows = {row.peer: row for row in latency.rows(1000, "parallel", 2, 1)}
     assert rows["hastega"].equal, rows["hastega"].note
     assert rows["hastega"].median_s is not None
+
+
+def test_calls_are_measured_stage_by_stage(monkeypatch):
+    monkeypatch.setattr(calls, "STAGES", ("sum", "take(3)", "no_such_stage"))
+    monkeypatch.setattr(calls, "TURNS", 5)
+    monkeypatch.setattr(calls, "FIRST", 3)
+    rows = calls.rows(None, "parallel", 2, 7)
+    assert [row.equal for row in rows] == [True, True, None]
+    assert all(row.n == calls.N and row.median_s > 0 for row in rows[:2])
+    assert rows[2].median_s is None
+    assert "no_such_stage" in rows[2].note

@@ -121,3 +121,21 @@ def test_other_sinks_of_nothing(source, sink):
 def test_the_place_of_an_error_counts_from_the_source():
     ran = battery.run("xs |> drop(2) |> map(lambda x: 1 // x)", {"xs": [5, 6, 7, 0]})
     assert ", 0, in" in ran.notes
+
+
+IN_ORDER = {
+    "scan(lambda a, x: a // (x - 3))": "element 3, 3 after 0,",
+    "scan(lambda a, x: a // (x - 3), 5)": "element 3, 3 after -1,",
+    "reduce(lambda a, x: a / (x - 3), 1.0)": "element 3, 3 after -0.16666666666666666,",
+    "reduce(lambda a, x: a % (x - 4))": "element 4, 4 after 0,",
+    "take_while(lambda x: 5 // (3 - x)) |> sum": "element 3 of xs, 3,",
+    "drop_while(lambda x: 5 // (3 - x)) |> to_list": "element 3 of xs, 3,",
+    "scan(lambda a, x: (a + 7) ** 3 // (x - 7), 1)": "after a number of ",
+}
+
+
+@pytest.mark.parametrize("stages", IN_ORDER)
+def test_functions_over_values_in_order_name_the_element(stages):
+    ran = battery.assert_like_python(f"ys = xs |> {stages}", {"xs": list(range(9))})
+    assert isinstance(ran.error, ZeroDivisionError)
+    assert IN_ORDER[stages] in ran.notes

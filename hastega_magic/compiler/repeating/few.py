@@ -66,7 +66,7 @@ class Few:
         if not direct.lock.acquire(blocking=False):
             raise Untold
         try:
-            run = Given(operands, arguments, length, view, known)
+            run = Given(operands, arguments, length, view, known, [])
             words: list[int] = []
             for each in self.words:
                 words += each.given(run)

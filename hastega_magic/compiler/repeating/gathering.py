@@ -48,6 +48,8 @@ def gathering(execution: Execution, options: Options, loop: Loop) -> Gather | No
         return found
     if output.sink.kind in _EVERY or (loop.built.initial and not isinstance(output.value, Composite)):
         return _reduction(output, folds, loop, options)
+    if isinstance(output.value, Composite):
+        return None
     extreme = extreme_of(execution, output, loop)
     return None if extreme is None else _extreme(extreme, folds)
 
@@ -150,6 +152,8 @@ def _float_prod(folds: Sequence[int]) -> Gather:
         direct = left.direct
         blocks = direct.blocks
         some = any(direct.partials[count][:blocks])
+        if some and blocks == 1:
+            return direct.partials[value][0]
         return float(tree_prod(np.array(direct.partials[value][:blocks]))) if some else 1
 
     return product

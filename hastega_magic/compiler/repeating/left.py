@@ -12,7 +12,7 @@ from hastega_magic.runtime.sources import AnyArray
 from hastega_magic.syntax.joining import View
 
 
-@dataclass
+@dataclass(slots=True)
 class Left:
     """What a run left: in its memory and in result arrays; and what it was given.
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -30,7 +30,7 @@ _STRIDES = {"dense": 1, "even": 2, "odd": 2}
 """Of sources of these layouts the distance of two elements, in elements; native code takes it for granted."""
 
 
-@dataclass
+@dataclass(slots=True)
 class Given:
     """A run: sources and other arguments, which elements (None: the first `length` of all sources), what is known.
 
@@ -42,7 +42,7 @@ class Given:
     length: int
     view: View | None
     known: Mapping[int, object]
-    alive: list[object] = field(default_factory=list[object])
+    alive: list[object]
 
 
 class Words(Protocol):

@@ -21,8 +21,9 @@ from hastega_magic.compiler.repeating.slots import Again, Slot
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.ir import abi
-from hastega_magic.ir.expr import flatten
+from hastega_magic.ir.expr import Expr, flatten
 from hastega_magic.ir.fused import Output
+from hastega_magic.ir.sinks import EXTREMES
 from hastega_magic.passes.schedule import folds_of, slots_of
 from hastega_magic.runtime.buffers import trim
 from hastega_magic.runtime.cpu import Program
@@ -112,14 +113,17 @@ def spreading(execution: Execution, slots: Sequence[Slot], loop: Loop, options: 
     if output.sink.kind == "to_list" or any(each.source.kind not in ("array", "range") for each in slots):
         return None
     output = replace(output, weights=execution.compiled.fused.outputs[0].weights)
-    return Spreading(execution, *_finish(execution, output, loop, options))
+    found = _finish(execution, output, loop, options)
+    return None if found is None else Spreading(execution, *found)
 
 
 def _finish(
     execution: Execution, output: Output, loop: Loop, options: Options
-) -> tuple[Finish, Sequence[int]]:
-    """How the result is put together, and which partial results it takes the totals of."""
+) -> tuple[Finish, Sequence[int]] | None:
+    """How the result is put together, and which partial results it takes the totals of; None for other kinds."""
     if slots_of(output):
+        if output.sink.kind not in ("array", "cumsum") or not isinstance(output.value, Expr):
+            return None
         return (_typed if loop.bound.site.stages[-1].name == "astype" else _array), ()
     kind, type_ = output.sink.kind, flatten(output.value)[0].type
     (folds,) = folds_of(execution.compiled.fused)
@@ -134,6 +138,9 @@ def _finish(
         extreme = extreme_of(execution, output, loop)
         if extreme is not None:
             return partial(_extreme, extreme, folds), ()
+
+    if kind in EXTREMES:
+        return None  # its elements may be asked for
 
     def reduction(result: LoopResult, *_: object) -> object:
         return Recovery(loop, nothing, (), result, options).reduction(output, folds)

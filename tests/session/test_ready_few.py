@@ -48,7 +48,9 @@ NUMBERS = [
     "take(6) |> var", "take_while(lambda x: x < 60) |> std", "map(lambda x: x * 1j) |> sum",
     "map(lambda x: x * (1 - 2j))",
     "map(lambda x: x + 1j) |> mean", "map(lambda x: x * 1j) |> to_list", "map(lambda x: x if x > 3 else 1.5) |> sum",
-    "map(lambda x: 2.5 if x > 3 else x) |> mean", "map(lambda x: x if x > 3 else 1.5)", "map(lambda x: (x, -x))",
+    "map(lambda x: 2.5 if x > 3 else x) |> mean", "map(lambda x: x if x > 3 else 1.5)",
+    "map(lambda x: x if x > 3 else 1.5) |> max", "map(lambda x: 7.5 if x > 3 else x) |> min",
+    "map(lambda x: (x, -x))",
     "map(lambda x: (x, -x)) |> to_list", "map(lambda x: (x, (x, 1j))) |> to_list", "enumerate(start=2) |> to_list",
     "enumerate |> drop(2) |> to_list", "enumerate |> step(2) |> take(3) |> map(lambda i, x: i * x)",
     "drop(1) |> enumerate(5) |> window(2) |> map(lambda p, q: p[0] * q[1])", "enumerate |> last",
@@ -167,6 +169,7 @@ def test_sizes_beyond_a_call_of_its_own(stages):
 
 READY = [*ORDER, *NEIGHBOURS, *RUNNING, *NUMBERS]
 LEFT = {
+    "map(lambda x: x if x > 3 else 1.5) |> max", "map(lambda x: 7.5 if x > 3 else x) |> min",
     "take(6) |> zip(ys) |> to_list", "chunk(2) |> sum_of_pairs", "enumerate |> reverse |> to_list", "drop(100)",
     "enumerate |> last", "enumerate |> drop_while(lambda p: p[1] < 30) |> to_list",
     "enumerate |> filter(lambda i, x: x > 30) |> first", "filter(lambda x: x > 1000) |> mean",
@@ -212,9 +215,12 @@ def test_nothing_of_the_users_is_kept():
 
 
 VARYING = [
-    "map(lambda x: x * k) |> var", "take(5) |> map(lambda x: x + k) |> sum", "window(2) |> map(lambda a, b: a * k + b)",
-    "filter(lambda x: x > k) |> first(default=None)", "take_while(lambda x: x < k) |> to_list", "scan(lambda a, x: a * k + x)",
-    "scan(lambda a, x: a + x * k, 0)", "reverse |> map(lambda x: (x, k * x)) |> to_list", "map(lambda x: x * k) |> last",
+    "map(lambda x: x * k) |> var", "take(5) |> map(lambda x: x + k) |> sum",
+    "window(2) |> map(lambda a, b: a * k + b)",
+    "filter(lambda x: x > k) |> first(default=None)", "take_while(lambda x: x < k) |> to_list",
+    "scan(lambda a, x: a * k + x)",
+    "scan(lambda a, x: a + x * k, 0)", "reverse |> map(lambda x: (x, k * x)) |> to_list",
+    "map(lambda x: x * k) |> last",
     "drop_while(lambda x: x < k) |> map(lambda x: x - k) |> mean", "map(lambda x: x * k * 1j) |> sum",
 ]  # fmt: skip
 
