@@ -55,6 +55,7 @@ def noted(stages: Sequence[BoundStage]) -> list[BoundStage]:
 
 _OF_ELEMENTS = "map", "filter", "take_while", "drop_while"
 _IN_ORDER = "scan", "reduce"
+_TWO = "the value so far and an element: write `{}(lambda total, x: ...)`"
 
 
 def _noting(stage: BoundStage) -> object:
@@ -129,7 +130,7 @@ def called_otherwise(error: TypeError, stage: BoundStage, function: FunctionType
         return None
     name = stage.site.name
     if name in ("scan", "reduce") and not _fits(function, (None, None)):
-        called = f"the value so far and an element: write `{name}(lambda total, x: ...)`"
+        called = _TWO.format(name)
     elif name in ("take_while", "drop_while", "where") and not _fits(function, (None,)):
         called = f"one element: write `{name}(lambda x: ...)`"
     elif name in ("min", "max") and not _fits(function, (None,)):
@@ -141,6 +142,8 @@ def called_otherwise(error: TypeError, stage: BoundStage, function: FunctionType
 
 def _as_given(stage: str, value: object) -> str:
     """How a function is written that the stage can call."""
+    if stage in _IN_ORDER:
+        return f"`{stage}` calls its function with {_TWO.format(stage)}"
     if not isinstance(value, tuple):
         return f"`{stage}` calls its function with one element: write `{stage}(lambda x: ...)`"
     names = ", ".join("abcdefgh"[: len(cast("tuple[Any, ...]", value))])

@@ -225,7 +225,12 @@ class CellRun:
         extended = self._as_before(bound) if self.group is None else None
         if extended is None:
             bound = self.changing.look(bound)
-            extended = self.driver.extend(self.group, bound, bound.source, producer)
+            try:
+                extended = self.driver.extend(self.group, bound, bound.source, producer)
+            except Exception:
+                self._flush()
+                self.driver.current = bound
+                raise
         if extended is None and self.group is not None:
             self._flush()
             bound = self._with_value(bound, producer)

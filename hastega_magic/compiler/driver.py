@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import time
 import warnings
 from collections.abc import Iterator, Sequence
@@ -105,10 +104,15 @@ class Driver:
         self.current = bounds[0]
         execution: Execution | None = None
         group.workspace.wanted = self.wanted
-        with contextlib.suppress(Separately, BeyondInt64, NotCompilable):
+        try:
             execution = run_loops(
                 group.loops, group.workspace, self.options, self.trace, self.options.tune, group.compiled
             )
+        except (Separately, BeyondInt64, NotCompilable):
+            pass
+        except Exception:  # of one of them, as `min` of no elements: those before it have their effect
+            if len(group.loops) == 1:
+                raise
         if execution is None:
             self.trace.events = [event for event in self.trace.events if event.group != number]
             yield from self._one_by_one(group)

@@ -73,6 +73,8 @@ def _fold(node: Expr) -> Expr | None:
         value = OPS[node.op].python(*(arg.value for arg in node.args))
     except (ArithmeticError, ValueError):
         return None  # it raises when, and only when, the element is evaluated
+    if isinstance(value, complex):
+        return None  # a power, of which Python gives a number of another type
     if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() > 4096:
         return None
     try:

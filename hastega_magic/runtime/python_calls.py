@@ -78,7 +78,8 @@ def _asked(function: Any, size: int) -> bool:
     positional = [each for each in parameters if each.kind in kinds]
     required = sum(each.default is inspect.Parameter.empty for each in positional)
     if any(each.kind is inspect.Parameter.VAR_POSITIONAL for each in parameters):
-        counts_all = isinstance(function, BuiltinFunctionType) and function.__module__ == "math"  # gcd, hypot
+        called = inspect.unwrap(function)
+        counts_all = isinstance(called, BuiltinFunctionType) and called.__module__ == "math"  # gcd, hypot
         return required == size or (required == 0 and counts_all)
     return 1 < required <= size <= len(positional)
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from hastega_magic.errors import NotCompilable
 from hastega_magic.ir.expr import Expr, const
-from hastega_magic.ops import Op, op_of_callable
+from hastega_magic.ops import OPS, Op, op_of_callable
 from hastega_magic.syntax import arithmetic, complex_numbers, library, mixed
 from hastega_magic.syntax.graph import Graph
 from hastega_magic.syntax.neighbours import Neighbours
@@ -152,6 +152,16 @@ def _negation(graph: Graph, args: Sequence[Symbolic]) -> Symbolic:
     return graph.own(graph.negation(number(_truth(graph, args))))
 
 
+def _whole(ufunc: np.ufunc, op: str) -> Handler:
+    """Rounding by NumPy, which leaves integers as they are from 2.1 on, and made floats of them before."""
+    row, keeps = OPS[op], ufunc(1).dtype.kind == "i"
+
+    def rounded(graph: Graph, value: Expr) -> Expr:
+        return value if keeps and value.type.is_integral else _apply(graph, row, f"np.{op}", [value])
+
+    return _one(f"np.{op}", rounded)
+
+
 def _power(graph: Graph, args: Sequence[Symbolic]) -> Symbolic:
     if len(args) == 3:
         return library.power_modulo(graph, args)
@@ -281,6 +291,9 @@ _HANDLERS = _handlers(
     (math.floor, _rounding("math.floor", "floor_int")),
     (math.ceil, _rounding("math.ceil", "ceil_int")),
     (math.trunc, _rounding("math.trunc", "int")),
+    (np.floor, _whole(np.floor, "floor")),
+    (np.ceil, _whole(np.ceil, "ceil")),
+    (np.trunc, _whole(np.trunc, "trunc")),
     (np.square, _one("np.square", lambda graph, value: graph.make("mul", value, value))),
     (builtins.bool, _truth),
     (operator.truth, _truth),

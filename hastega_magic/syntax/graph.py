@@ -122,9 +122,11 @@ class Graph:
         if node.op in ("shl", "wrapping_shl") and values[1] > _LARGEST_SHIFT:
             return node
         try:
-            return const(OPS[node.op].python(*values), node.type)
+            found = OPS[node.op].python(*values)
         except (ArithmeticError, ValueError):
             return node
+        # Python's answer may be of another type: a power that is complex.
+        return node if isinstance(found, complex) else const(found, node.type)
 
     def truth(self, value: Symbolic) -> Expr:
         """bool(value)."""

@@ -49,6 +49,13 @@ class View:
         """The first elements alone."""
         return View(self.start, self.step, count if self.count is None else min(self.count, count))
 
+    def of(self, data: Any, further: int = 0) -> Any:
+        """These elements of a sequence, or those so many places behind each; how many there are has to be known."""
+        assert self.count is not None
+        start = self.start + further
+        stop = start + self.step * self.count
+        return data[start : None if stop < 0 else stop : self.step]
+
     def every(self, number: int) -> View:
         """Each element whose number is a multiple; how many there are has to be known."""
         assert self.count is not None

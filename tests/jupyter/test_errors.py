@@ -235,6 +235,30 @@ def test_statements_before_the_failing_one_have_taken_effect(notebook):
     assert "did not run" in seen.bundles[0]["text/plain"]
 
 
+@pytest.mark.parametrize(
+    ("source", "second", "error"),
+    [
+        ("[3, -1]", "a |> bincount", "ValueError"),
+        ("[1]", "xs |> filter(lambda x: x > 5) |> argmax", "ValueError"),
+        ("[1, 2]", "xs |> filter(lambda x: x > 5) |> min", "ValueError"),
+        ("[1, 2]", "xs |> zip(5) |> to_list", "TypeError"),
+        ("[1, 2]", "k |> sum", "TypeError"),
+        ("[1, 2]", "xs |> filter(lambda x: x > 5) |> mean", "StatisticsError"),
+    ],
+)
+def test_so_they_have_where_the_value_as_a_whole_fails(notebook, source, second, error):
+    seen = notebook(f"xs, k = {source}, 5\na = xs |> map(lambda x: x)\nb = {second}\nc = xs |> sum")
+    fails(seen, error, "----> 4 b = ")
+    assert notebook.ns["a"].tolist() == eval(source)
+    assert not {"b", "c"} & set(notebook.ns)
+
+
+def test_the_first_of_several_that_fail_is_told(notebook):
+    seen = notebook("xs = [1]\na = xs |> filter(_ > 5)\nb = a |> argmax\nc = a |> min")
+    fails(seen, "ValueError", "----> 4 b = ", "argmax of no elements")
+    assert notebook.ns["a"].tolist() == []
+
+
 def test_the_failing_statement_does_not_change_an_old_value(notebook):
     notebook.run("b = 'old'")
     seen = notebook("a = range(5) |> map(_ + 1)\nb = a |> map(lambda x: 1 // (x - 3)) |> sum")

@@ -1,12 +1,13 @@
 """Cells that once went wrong, each as small as it gets."""
 
+import math
 import re
 
 import numpy as np
 import pytest
 
 from hastega_magic.compiler.comparing.baselines import difference
-from hastega_magic.errors import CellSyntaxError
+from hastega_magic.errors import CellSyntaxError, IntegerOverflowWarning
 from hastega_magic.session import Options, Session
 
 PLAIN = Options(baseline=False, quiet=True)
@@ -194,3 +195,88 @@ def test_sums_of_float32_are_equal_up_to_its_own_roundings(sink):
     for note in notes.values():
         assert note == "" if sink == "max" else re.match(r"equal to \de-0[5-9]|equal to \de-1|$", note)
     assert difference(1.0, 1.02, tolerance=1e-2) is None
+
+
+@pytest.mark.parametrize("k", [0, 0.0, 1, True])
+def test_complex_values_whose_parts_are_alike_are_summed(k):
+    """Both parts are the same constant, and one accumulation."""
+    assert run("xs |> map(lambda x: x * k * 1j) |> sum", xs=list(range(20)), k=k).value == 190j * k
+    assert run(
+        "xs |> map(lambda x: (x * k) * (1 + 1j)) |> mean", xs=list(range(20)), k=k
+    ).value == 9.5 * k * (1 + 1j)
+
+
+@pytest.mark.parametrize("power", [0.5, -0.5, 1.5])
+def test_a_power_of_a_constant_may_be_complex(power):
+    value = run(
+        "xs |> map(lambda x: -0.5) |> map(lambda x: (x, x ** p)) |> to_list", xs=[1, 2], p=power
+    ).value
+    assert value == [(-0.5, (-0.5) ** power)] * 2
+
+
+def test_functions_of_math_take_pairs_apart_as_python_does():
+    assert run("xs |> zip(ys) |> map(math.gcd) |> to_list", xs=[4, 6], ys=[2, 9], math=math).value == [2, 3]
+    assert run("xs |> enumerate |> map(math.gcd) |> to_list", xs=[4, 6], math=math).value == [4, 1]
+
+
+@pytest.mark.parametrize("ufunc", [np.floor, np.ceil, np.trunc, np.rint, np.sqrt, np.abs, np.negative])
+@pytest.mark.parametrize("xs", [[1, 5], [1.5, 2.5], np.array([1, 2], np.int8)])
+def test_ufuncs_of_ints_are_ints_where_numpy_says_so(ufunc, xs):
+    found = run("xs |> map(ufunc)", xs=xs, ufunc=ufunc).value
+    expected = ufunc(np.array(xs, np.int64 if np.asarray(xs).dtype.kind == "i" else None))
+    assert found.dtype == expected.dtype
+    assert found.tolist() == expected.tolist()
+
+
+def test_a_function_that_is_called_again_with_ints_beyond_64_bits():
+    session = Session({}, PLAIN)
+    session.run_cell("def f(xs): return xs |> map(lambda x: float(x)) |> argmin\n")
+    f = session.namespace["f"]
+    assert f([3, 1, 2] * 7) == 1
+    with pytest.warns(IntegerOverflowWarning):
+        assert f([2**64, 5, 1]) == 2
+
+
+@pytest.mark.filterwarnings("ignore::hastega_magic.errors.IntegerOverflowWarning")
+@pytest.mark.parametrize("stages", ["window(3) |> map(sum)", "chunk(2) |> map(max)"])
+@pytest.mark.parametrize("xs", [range(0), range(2), [], range(100, -(2**65), -(2**62))])
+def test_windows_of_few_elements_in_a_function(stages, xs):
+    session = Session({}, PLAIN)
+    session.run_cell(f"def f(xs): return xs |> {stages} |> to_list\n")
+    plain = Session({"xs": xs}, Options(on="python", quiet=True))
+    plain.run_cell(f"r = xs |> {stages} |> to_list")
+    for _ in range(2):
+        assert session.namespace["f"](xs) == plain.namespace["r"]
+
+
+def test_types_of_elements_stay_where_a_cell_runs_again():
+    session = Session({"xs": np.arange(20), "i4": np.int32}, PLAIN)
+    session.run_cell("r = []\nfor i in range(4):\n    t = xs |> astype(i4)\n    r.append(t.dtype)\n")
+    assert session.namespace["r"] == [np.dtype(np.int32)] * 4
+    for _ in range(4):
+        session.run_cell("t = xs |> astype('int16')")
+        assert session.namespace["t"].dtype == np.int16
+
+
+TWICE = {
+    "tuples": "xs |> map(lambda x: (x, x + 1))", "numbered": "xs |> enumerate |> to_list",
+    "complex": "xs |> map(lambda x: x * 1j)", "mixed": "xs |> clip(None, 5.5)", "counted": "xs |> bincount",
+    "folded": "xs |> reduce(lambda a, x: a // 2 - x)", "mixed least": "xs |> clip(-5, 5.5) |> min",
+    "mixed most": "xs |> map(lambda x: x if x > 2 else 0.5) |> max", "zipped": "xs |> zip(xs)",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TWICE)
+@pytest.mark.parametrize("size", [20, 5000, 200_000])
+def test_quiet_cells_that_run_again(name, size):
+    for xs in (np.arange(size) % 100, range(size)):
+        session = Session({"xs": xs}, PLAIN)
+        plain = Session({"xs": xs}, Options(on="python", quiet=True))
+        plain.run_cell(f"r = {TWICE[name]}")
+        for _ in range(3):
+            session.run_cell(f"r = {TWICE[name]}")
+            found, expected = session.namespace["r"], plain.namespace["r"]
+            if isinstance(expected, np.ndarray):
+                assert found.dtype == expected.dtype
+                found, expected = found.tolist(), expected.tolist()
+            assert found == expected

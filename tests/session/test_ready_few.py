@@ -11,6 +11,7 @@ import warnings
 import numpy as np
 import pytest
 
+from hastega_magic.compiler.repeating import few
 from hastega_magic.compiler.repeating.repeated import Repeated
 from hastega_magic.runtime.direct import MOST
 from hastega_magic.session import Options, Session
@@ -29,6 +30,16 @@ ORDER = [
     "reverse |> filter(lambda x: x > 30) |> last",
     "step(2) |> filter(lambda x: x > 30) |> first(default=-1)", "zip(ys) |> take(4) |> map(lambda x, y: x + y)",
     "zip(ys, zs) |> drop(2) |> map(lambda x, y, z: x + y - z) |> sum", "take(6) |> zip(ys) |> to_list",
+]  # fmt: skip
+ENDS = [
+    "drop(3) |> last", "drop(3) |> last(default=0)", "drop(3) |> reverse |> last", "window(3) |> last",
+    "take_while(lambda x: x > 50) |> last", "step(2) |> drop(3) |> last(default=1)", "drop(4) |> first",
+    "drop_while(lambda x: x < 90) |> last(default=-1)", "take(0) |> last", "drop(3) |> max",
+    "reverse |> argmax", "drop(1) |> argmin", "step(2) |> argmax", "reverse |> max", "drop(1) |> min",
+    "step(3) |> argmin",
+    "take(6) |> argmax", "take_while(lambda x: x < 60) |> argmax", "zip(ys) |> map(lambda x, y: y) |> argmax",
+    "window(2) |> map(lambda a, b: b) |> argmin", "zip(ys) |> map(lambda x, y: y) |> max",
+    "window(2) |> map(lambda a, b: b) |> max", "chunk(2) |> map(lambda t: t[0]) |> argmax",
 ]  # fmt: skip
 NEIGHBOURS = [
     "window(3) |> map(sum)", "window(2) |> map(lambda a, b: b - a) |> max", "reverse |> window(2) |> map(max)",
@@ -63,6 +74,8 @@ NUMBERS = [
     "filter(lambda x: x > 1000) |> sum", "filter(lambda x: x > 1000) |> mean", "any", "astype(float) |> prod",
 ]  # fmt: skip
 MAKERS = {
+    "few": lambda n, r: r.integers(0, 4, n),
+    "few floats": lambda n, r: r.choice([0.0, -0.0, 1.5, np.nan, 40.0], n),
     "ints": lambda n, r: r.integers(-100, 100, n),
     "list": lambda n, r: r.integers(-100, 100, n).tolist(),
     "floats": lambda n, r: r.standard_normal(n) * 50,
@@ -142,7 +155,7 @@ def check(stages, pairs):
 
 
 @pytest.mark.parametrize("maker", MAKERS)
-@pytest.mark.parametrize("stages", [*ORDER, *NEIGHBOURS, *RUNNING, *NUMBERS])
+@pytest.mark.parametrize("stages", [*ORDER, *ENDS, *NEIGHBOURS, *RUNNING, *NUMBERS])
 def test_it_is_what_a_first_run_gives(stages, maker):
     rng = np.random.default_rng(7)
     make = MAKERS[maker]
@@ -165,6 +178,14 @@ def test_sizes_beyond_a_call_of_its_own(stages):
     rng = np.random.default_rng(7)
     sizes = 20, 20, MOST, MOST + 1, 3 * MOST, 20
     check(stages, [(rng.integers(-100, 100, size), None) for size in sizes])
+
+
+def test_a_loop_before_over_many_elements_is_not_run_again(monkeypatch):
+    """It may end early, at the first element that is looked for."""
+    monkeypatch.setattr(few, "run_loops", None)
+    repeated = function("take_while(lambda x: x < 9) |> sum")
+    for _ in range(3):
+        assert repeated(np.arange(MOST + 1), None) == 36
 
 
 READY = [*ORDER, *NEIGHBOURS, *RUNNING, *NUMBERS]

@@ -21,6 +21,7 @@ from hastega_magic.ir.fused import Output
 from hastega_magic.ir.schedule import BLOCK
 from hastega_magic.runtime import python
 from hastega_magic.runtime.sources import AnyArray
+from hastega_magic.syntax.joining import View
 from hastega_magic.types import BOOL
 
 _KINDS = {
@@ -29,6 +30,9 @@ _KINDS = {
 
 _FUNCTIONS = {"map", "filter", "zip", "enumerate"}
 """Stages that Python may be asked what their first element is, whatever the source."""
+
+_OTHERS = {"zip", "window", "chunk"}
+"""Stages behind which a source's element may be that of another place, or of another source."""
 
 _HEADS = 1, 64, BLOCK
 """Elements of the sources among which it is looked for."""
@@ -53,15 +57,19 @@ class Extreme:
         counts: Sequence[int],
         operands: Sequence[Any],
         displays: Sequence[Display],
+        view: View | None = None,
     ) -> object:
-        """From each block's own and how many elements took part in it; Again where that does not tell."""
+        """From each block's own and how many elements took part in it; Again where that does not tell.
+
+        `view`: which elements of its sources the loop used, if not the first ones.
+        """
         live = [each for each, count in zip(found, counts, strict=True) if count]
         if not live:
             raise Again
         best = self.pick(live)
         if self.type is not float and not self.numbered:
             return self.type(best)
-        data = operands[0]
+        data = operands[0] if view is None else view.of(operands[0])
         first = data[0] if self.own else self._first_made(operands, displays)
         if self.numbered:
             return 0 if first != first else _first(data, best, BLOCK * list(found).index(best))
@@ -103,8 +111,8 @@ def extreme_of(execution: Execution, output: Output, loop: Loop) -> Extreme | No
     if kind not in _KINDS or written.weights or (kind.startswith("reduce") and type_.is_float):
         return None
     numbered = kind.startswith("arg")
-    own = output.mask is None and _is_source(output.value) and len(execution.fused.sources) == 1
     *stages, _ = (stage.name for stage in loop.bound.site.stages)
+    own = output.mask is None and _is_source(output.value) and _OTHERS.isdisjoint(stages)
     if not own and (numbered or (type_.is_float and not _FUNCTIONS.issuperset(stages))):
         return None
     found = bool if type_ is BOOL else float if type_.is_float else int

@@ -120,7 +120,7 @@ def before(
         loop, _, probe = build_loop(bound, bound.source, bound.stages, workspace, None, known)
         if probe is None:
             return found
-        if loop is None:
+        if loop is None or (probe.view.count or 0) > MOST:
             break
         execution = run_loops([loop], workspace, options, Trace())
         view = changed(loop, built=changed(loop.built, view=probe.view))

@@ -250,7 +250,9 @@ def _extreme(extreme: Extreme, folds: Sequence[int]) -> Gather:
 
     def found(left: Left) -> object:
         blocks, partials = left.direct.blocks, left.direct.partials
-        return extreme.of(partials[value][:blocks], partials[count][:blocks], left.operands, left.displays)
+        return extreme.of(
+            partials[value][:blocks], partials[count][:blocks], left.operands, left.displays, left.view
+        )
 
     return found
 

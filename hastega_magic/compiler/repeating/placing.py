@@ -83,7 +83,7 @@ def _found(view: View, step: _Step, number: int | None) -> View:
         case _:
             if not step.asked:
                 number = (view.count or 0) - 1 if step.name == "last" else 0
-            return view.at_most(0) if number is None else view.moved(number).at_most(1)
+            return view.at_most(0) if number is None or number < 0 else view.moved(number).at_most(1)
 
 
 def placing(bound: Bound, asked: Collection[int], before: int | None = None) -> Placing:

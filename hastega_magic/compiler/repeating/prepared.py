@@ -24,6 +24,7 @@ from hastega_magic.compiler.repeating.spreading import Spreading, spreading
 from hastega_magic.compiler.run import run_compiled
 from hastega_magic.compiler.statement import Bound
 from hastega_magic.compiler.workspace import Workspace
+from hastega_magic.errors import BeyondInt64, NotCompilable
 from hastega_magic.records import changed
 from hastega_magic.runtime.cpu import Program
 from hastega_magic.runtime.direct import MOST
@@ -123,7 +124,7 @@ class Prepared:
         try:
             ready = Ready(ran.compiled, fused, True, [loop], workspace, self.options, Trace())
             execution = run_compiled(ready, ran.backend)
-        except Unlike:
+        except (Unlike, BeyondInt64, NotCompilable):
             raise Again from None
         if execution.fell_back or execution.warnings:
             raise Again  # with its warnings

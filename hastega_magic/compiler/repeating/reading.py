@@ -24,7 +24,6 @@ from hastega_magic.runtime.sources import AnyArray
 from hastega_magic.syntax.joining import View
 from hastega_magic.types import FLOAT32
 
-_WHOLE = View()
 _HALVES = "real", "imag"
 _STRIDES = {"dense": 1, "even": 2, "odd": 2}
 """Of sources of these layouts the distance of two elements, in elements; native code takes it for granted."""
@@ -79,14 +78,11 @@ class Part:
     def given(self, run: Given) -> tuple[int, int]:
         """Its two words in this run; Again if it is of another kind."""
         data: Any = run.operands[self.slot.operand]
-        view = run.view or _WHOLE
-        start = view.start + self.distance
+        view = run.view or View(count=run.length)
         if type(data) is not range and type(data) is not np.ndarray:
-            stop = start + view.step * run.length
-            part = data[start : None if stop < 0 else stop : view.step]
-            return self.slot.read(part, run.length, run.alive)
+            return self.slot.read(view.of(data, self.distance), run.length, run.alive)
         base, apart = words_of(data)
-        first, apart = base + start * apart, apart * view.step
+        first, apart = base + (view.start + self.distance) * apart, apart * view.step
         if isinstance(data, range):
             self._look_at(first, first + (run.length - 1) * apart)
             return first, apart
