@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import time
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import cast
 
 from hastega_magic.compiler import changing
-from hastega_magic.compiler.backends import forget_inputs
-from hastega_magic.compiler.barriers import not_a_stage, note_signature, noted, together
+from hastega_magic.compiler.barriers import not_a_stage, together
 from hastega_magic.compiler.by_numpy import numpy_value
 from hastega_magic.compiler.drawn import Drawing, iterable
 from hastega_magic.compiler.execute import Execution, Separately
+from hastega_magic.compiler.left_over import LeftOver
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Group, Outcome
 from hastega_magic.compiler.over_pairs import of_pairs
@@ -29,13 +28,11 @@ from hastega_magic.compiler.telling.stacked import MOST, LoopTexts
 from hastega_magic.compiler.under_way import UnderWay
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import (
-    NOWHERE,
     BeyondInt64,
     IntegerOverflowWarning,
     NotCompilable,
     Reason,
     StrictError,
-    UsageError,
 )
 from hastega_magic.passes.fuse import can_fuse
 from hastega_magic.runtime import python
@@ -162,7 +159,7 @@ class Driver:
         """The longest loop over the value so far, or the stages that Python has to run."""
         bound, value, rest = run.bound, run.value, run.rest
         if not rest[0].site.known:
-            run.goes_on(self._barrier(bound, value, rest[:1], not_a_stage(rest[0].site.name)), rest[1:])
+            run.goes_on(self._left.barrier(bound, value, rest[:1], not_a_stage(rest[0].site.name)), rest[1:])
             return
         if isinstance(value, Iterator):
             self._draw(run, cast("Iterator[object]", value))
@@ -175,7 +172,7 @@ class Driver:
                 bound, value, rest if self.options.fuse else rest[:1], bound.varying
             )
         except BeyondInt64 as error:
-            run.goes_on(self._beyond(bound, rest, value, str(error)), [])
+            run.goes_on(self._left.beyond(bound, rest, value, str(error)), [])
         except NotCompilable as error:
             self._left_to_python(run, error.reason)
         except NullsError:
@@ -183,7 +180,7 @@ class Driver:
         except Exception as error:  # of an element, in a loop that went before
             if self.options.strict:
                 raise
-            run.goes_on(self._perhaps_unreached(bound, value, rest, error), [])
+            run.goes_on(self._left.perhaps_unreached(bound, value, rest, error), [])
         else:
             if loop is None:
                 self._left_to_python(run, run.waiting or reason or Reason("it has no compiled form"))
@@ -220,7 +217,7 @@ class Driver:
         why = unpaired or drawing.why_not()
         if why:
             once = "the source is an iterator, which gives its elements only once and one by one"
-            run.goes_on(self._lazily(run.bound, drawing.left, run.rest, f"{once}: {why}"), [])
+            run.goes_on(self._left.lazily(run.bound, drawing.left, run.rest, f"{once}: {why}"), [])
             return
         if drawing.small:
             run.goes_on(drawing.chunk, run.rest)
@@ -240,7 +237,7 @@ class Driver:
 
     def _left_to_python(self, run: UnderWay, reason: Reason) -> None:
         stages = together(run.rest)
-        run.goes_on(self._barrier(run.bound, run.value, stages, reason), run.rest[len(stages) :])
+        run.goes_on(self._left.barrier(run.bound, run.value, stages, reason), run.rest[len(stages) :])
 
     def _run_loop(self, run: UnderWay, loop: Loop, workspace: Workspace, reason: Reason | None) -> None:
         """Run the loop; `reason`: why the stage behind is not in it."""
@@ -251,13 +248,13 @@ class Driver:
         try:
             execution = run_loops([loop], workspace, self.options, self.trace, self.options.tune)
         except BeyondInt64 as error:
-            run.goes_on(self._beyond(bound, loop.stages, value, str(error)), left)
+            run.goes_on(self._left.beyond(bound, loop.stages, value, str(error)), left)
         except NotCompilable as error:
             self._left_to_python(run, error.reason)
         except Exception as error:
             if not left or self.options.strict:
                 raise
-            run.goes_on(self._perhaps_unreached(bound, value, run.rest, error), [])
+            run.goes_on(self._left.perhaps_unreached(bound, value, run.rest, error), [])
         else:
             run.execution, run.workspace = execution, workspace
             run.first = run.first or (execution, loop)
@@ -300,73 +297,15 @@ class Driver:
             with self.trace.phase("kernel"):
                 return numpy_value(loop, workspace, self.options, self.trace)
         except BeyondInt64 as error:
-            return self._beyond(bound, loop.stages, value, str(error))
+            return self._left.beyond(bound, loop.stages, value, str(error))
         except (NoNumpyForm, NotCompilable) as error:
-            self._tell_barrier(loop.pipeline.source.name, Reason(str(error)))
+            self._left.tell(loop.pipeline.source.name, Reason(str(error)))
             with self.trace.phase("kernel"):
                 return python.run(value, bound.calls(loop.stages))
 
-    def _perhaps_unreached(
-        self, bound: Bound, value: object, stages: Sequence[BoundStage], error: Exception
-    ) -> object:
-        """The stages one element after the other: those behind the loop may never ask for the one that raised."""
-        beyond = (
-            "an element raised, which the stages behind may never reach: Python takes one after the other"
-        )
-        try:
-            return self._lazily(bound, value, stages, beyond)
-        except Exception as again:
-            if type(again) is type(error) and again.args == error.args:
-                raise error from None  # it has the notes
-            raise
-
-    def _lazily(self, bound: Bound, value: object, stages: Sequence[BoundStage], why: str) -> object:
-        reason = Reason(why, bound.site.span)
-        self._tell_barrier(bound.site.source_text, reason)
-        if self.options.strict:
-            raise StrictError(f"`{bound.site.source_text}` is not compiled: {reason.text}")
-        found = self._by_python(value, bound, stages)
-        self.pictures.python(stages, why, bound.site.source_text, value, found)
-        return found
-
-    def _by_python(self, value: object, bound: Bound, stages: Sequence[BoundStage]) -> object:
-        began = time.perf_counter()
-        try:
-            with self.trace.phase("kernel"):
-                found = python.run(value, bound.calls(stages))
-        except TypeError as error:
-            note_signature(error, stages)
-            raise
-        describe.describe_python(
-            [stage.site.text for stage in stages], time.perf_counter() - began, self.trace
-        )
-        return found
-
-    def _barrier(self, bound: Bound, value: object, stages: Sequence[BoundStage], reason: Reason) -> object:
-        stage = stages[0]
-        if reason.span == NOWHERE:
-            reason = Reason(reason.text, stage.site.span)
-        self._tell_barrier(stage.site.text, reason)
-        if self.options.strict:
-            raise StrictError(f"`{stage.site.text}` is not compiled: {reason.text}")
-        found = self._by_python(value, bound, noted(stages))
-        self.pictures.python(stages, reason.text, bound.site.source_text, value, found)
-        forget_inputs()
-        return found
-
-    def _beyond(self, bound: Bound, stages: Sequence[BoundStage], value: object, why: str) -> object:
-        """Stages over Python ints, or with constants, that int64 does not hold."""
-        if self.options.int_mode == "checked":
-            raise OverflowError(why)
-        if self.options.int_mode == "wrap":
-            raise UsageError(f"{why}, which --int wrap cannot wrap")
-        text = f"{why}; these stages were computed by Python, exactly"
-        self.trace.add("warning", text=text)
-        self.trace.add("int", mode=self.options.int_mode, proved=False, guarded=True, fell_back=True)
-        self._warn_at(text, bound)
-        found = self._by_python(value, bound, noted(stages))
-        self.pictures.python(stages, why, bound.site.source_text, value, found)
-        return found
+    @property
+    def _left(self) -> LeftOver:
+        return LeftOver(self.options, self.trace, self.pictures, self._warn_at)
 
     def _keep_texts(self, texts: list[LoopTexts], execution: Execution, loop: Loop) -> None:
         """The listings of one of several loops, made at once: its arrays are not kept for them."""
@@ -378,9 +317,6 @@ class Driver:
         if not self.options.quiet:
             describe.describe_loop(execution, texts, count, self.options, self.trace)
             self.trace.add("lanes", **lane_view(execution, above=int(count > 1)))
-
-    def _tell_barrier(self, stage: str, reason: Reason) -> None:
-        describe.describe_barrier(stage, reason, self.trace, self.options.int_mode)
 
     def _tell_numbers(self, bounds: Sequence[Bound], workspace: Workspace | None) -> None:
         if not self.options.quiet:
