@@ -99,7 +99,7 @@ class Handover:
         for number, store in enumerate(frame.layout.stores):
             group = frame.layout.groups[number]
             written = store.running == "fold" or store.running in ROW_BY_ROW
-            if group is None or written or not store.written or store.type is not store.value.type:
+            if group is None or written or not store.written or not store.in_place:
                 continue
             frame.at(store)
             size = RESULT_STORAGE[store.value.type].size

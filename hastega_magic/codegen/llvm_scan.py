@@ -8,13 +8,14 @@ other then.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from hastega_magic.codegen.llvm_body import Body, memory_type
 from hastega_magic.codegen.llvm_frame import Frame
 from hastega_magic.codegen.llvm_rows import Rows
 from hastega_magic.codegen.llvm_text import element_type, splat
+from hastega_magic.ir.expr import Expr
 from hastega_magic.ir.kernel import ROW_BY_ROW, TROUBLE, VIOLATED, Step, Store
 from hastega_magic.ir.loop import results_used
 from hastega_magic.types import BOOL, RESULT_STORAGE, ScalarType
@@ -129,6 +130,7 @@ class Scans:
             w.let(f"select i1 {started}, {element} {old}, {element} {first}")
             for element, old, first in zip(elements, carried, firsts, strict=True)
         ]
+        given = {leaf: self._load(self.frame.sources[slot].base, leaf.type) for leaf, slot in step.given}
         before, none = w.block, w.let(f"icmp eq i64 {count}, 0")
         w.line(f"br i1 {none}, label %{end}, label %{loop}.first")
         w.label(f"{loop}.first")
@@ -141,7 +143,7 @@ class Scans:
         totals, news = ([f"%{loop}.{name}{part}" for part in range(len(types))] for name in ("total", "new"))
         for total, element, first, new in zip(totals, elements, initial, news, strict=True):
             w.line(f"{total} = phi {element} [ {first}, %{loop}.first ], [ {new}, %LAST ]")
-        body = self._body(step, totals, self._elements(number, len(step.elements), f"%{loop}.j"))
+        body = self._body(step, totals, self._elements(number, len(step.elements), f"%{loop}.j"), given)
         body.emit(step.roots())
         worse = f"%{loop}.bad"
         for guard in step.guards:
@@ -187,12 +189,14 @@ class Scans:
         w = self.frame.writer
         for place, value in enumerate(values, number):
             store, base, at = self.frame.layout.stores[place], self.frame.scratch[place], position
-            if store.type is not store.value.type:
+            if not store.in_place:
                 base, at = self.frame.results[place], w.let(f"add i64 {start}, {position}")
             kind = memory_type(RESULT_STORAGE[store.type])
             self._keep(value, w.let(f"getelementptr {kind}, ptr {base}, i64 {at}"), store.type)
 
-    def _body(self, step: Step, totals: Sequence[str], elements: Sequence[str]) -> Body:
+    def _body(
+        self, step: Step, totals: Sequence[str], elements: Sequence[str], given: Mapping[Expr, str]
+    ) -> Body:
         """The step's graph over single elements."""
         frame = self.frame
         kernel = replace(frame.kernel, schedule=replace(frame.kernel.schedule, lanes=1, in_flight=1))
@@ -200,7 +204,8 @@ class Scans:
             frame.writer, kernel, [], frame.tables, splat("i64", 0), "0", "0", 1,
             stop=frame.stop, used=results_used(step.roots()),
         )  # fmt: skip
-        for leaf, name in zip((*step.totals, *step.elements), (*totals, *elements), strict=True):
+        leaves, names = (*step.totals, *step.elements, *given), (*totals, *elements, *given.values())
+        for leaf, name in zip(leaves, names, strict=True):
             element = element_type(leaf.type)
             vector = f"<1 x {element}>"
             body.values[leaf] = [frame.writer.let(f"insertelement {vector} poison, {element} {name}, i32 0")]

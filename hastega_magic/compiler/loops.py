@@ -282,6 +282,9 @@ def _structure(state: State, options: Options, exact: bool) -> hashlib.blake2b:
         for node in () if output.init is None else flatten(output.init):
             hasher.update(node.digest)
         hasher.update(b"-" if output.init is None else b"")
+        for pair in output.given:
+            for node in pair:
+                hasher.update(node.digest)
         if output.sink.fn is not None:
             hasher.update(f"{len(flatten(output.sink.fn.result))};".encode())
             for node in (

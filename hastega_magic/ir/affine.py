@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from hastega_magic.ir.expr import Expr, const, flatten, leaf, make, postorder, rewrite
 from hastega_magic.ir.fused import Output
-from hastega_magic.ir.pipeline import Fn, Sink
+from hastega_magic.ir.pipeline import FIRST_PARAMETER, Fn, Sink
 from hastega_magic.ops import OPS
 from hastega_magic.types import FLOAT32, INT
 
@@ -30,6 +30,37 @@ class Affine:
 
 def affine(fn: Fn) -> Affine | None:
     """What a scan's function over two parameters comes to; None where it is of another kind, or not of floats."""
+    found = None if any(map(keeps_changing, postorder(flatten(fn.result)))) else _form(fn)
+    return found if found is not None and SMALLEST <= abs(found.factor) <= LARGEST else None
+
+
+def may_be_affine(fn: Fn) -> bool:
+    """Whether it is of that kind for some values of the captured numbers that it reads."""
+    roots = flatten(fn.result)
+    new = rewrite(roots, _with_any)
+    return len(roots) == 1 and _form(replace(fn, result=new[roots[0]])) is not None
+
+
+def _with_any(node: Expr) -> Expr:
+    """Some number for a captured one, and for what is computed of such numbers alone."""
+    if keeps_changing(node):
+        return const(_ANY if node.type.is_float else _ANY_INT, node.type)
+    row = OPS.get(node.op)
+    if row is None or not node.args or any(arg.op != "const" for arg in node.args):
+        return node
+    try:
+        found = row.python(*(arg.value for arg in node.args))
+    except (ArithmeticError, ValueError):
+        return node
+    return node if isinstance(found, complex) else const(found, node.type)
+
+
+_ANY, _ANY_INT = 0.7310585786300049, 7919
+"""Numbers that nobody writes: sums and products of them are neither 0 nor 1 by chance."""
+
+
+def _form(fn: Fn) -> Affine | None:
+    """Factor and offset, whatever the factor is."""
     match fn.params, fn.result:
         case (Expr() as total, Expr() as element), Expr() as result if not fn.effects and total.type.is_float:
             pass
@@ -38,7 +69,7 @@ def affine(fn: Fn) -> Affine | None:
     if FLOAT32 in (result.type, total.type, element.type):
         return None
     found = _parts(result, total)
-    if found is None or found.offset is None or not SMALLEST <= abs(found.factor) <= LARGEST:
+    if found is None or found.offset is None:
         return None
     return found if all(_plain(node) for node in postorder([found.offset])) else None
 
@@ -66,6 +97,11 @@ def regrouped(output: Output) -> Output | None:
 def in_blocks(sink: Sink, floats: bool) -> bool:
     """Whether the value of running floats depends on where blocks begin, so that they have to be full."""
     return floats and (sink.kind == "cumsum" or (sink.fn is not None and affine(sink.fn) is not None))
+
+
+def keeps_changing(node: Expr) -> bool:
+    """Whether it stands for a captured number that is given to the loop."""
+    return node.op == "param" and isinstance(node.value, int) and node.value >= FIRST_PARAMETER
 
 
 def _plain(node: Expr) -> bool:
@@ -123,4 +159,6 @@ def _sum(op: str, a: Expr | None, b: Expr | None) -> Expr | None:
     return make(op, a, b)
 
 
-__all__ = ["LARGEST", "SMALLEST", "Affine", "affine", "in_blocks", "regrouped"]
+__all__ = [
+    "LARGEST", "SMALLEST", "Affine", "affine", "in_blocks", "keeps_changing", "may_be_affine", "regrouped",
+]  # fmt: skip

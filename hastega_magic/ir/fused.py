@@ -19,7 +19,8 @@ from hastega_magic.ir.pipeline import Sink, Source, Table
 class Output:
     """One result of the loop: the element's value, the mask under which it takes part, and its sink.
 
-    `init`: the load of the starting value, where the sink has one. With `weights` the value is a
+    `init`: the load of the starting value, where the sink has one. `given`: captured numbers that its function reads,
+    as leaves, and their loads. With `weights` the value is a
     tuple of parts, and the element is the sum of the parts times their weights: of sums, which add up part by part, and
     of extremes, whose parts are two words of 64 bits.
     """
@@ -29,6 +30,7 @@ class Output:
     value: Value
     mask: Expr | None = None
     init: Value | None = None
+    given: tuple[tuple[Expr, Expr], ...] = ()
     weights: tuple[int, ...] = ()
 
 

@@ -251,9 +251,11 @@ class _Running(Elements):
         self._start: Any = None
         self._affine = None if output.mask is not None or output.sink.fn is None else affine(output.sink.fn)
         self._added: list[Any] = []
+        self._given: dict[Expr, Any] = {}
 
     def begin(self, evaluation: _Evaluation) -> None:
-        """The starting value."""
+        """The starting value, and what the function is given beside."""
+        self._given = {node: evaluation.of(load) for node, load in self._output.given}
         if self._begun and self._total is None and self._output.init is not None:
             self._total = self._start = evaluation.of(self._output.init)
 
@@ -264,7 +266,7 @@ class _Running(Elements):
         added = value
         if fn is not None and self._begun:
             parts = (part for each in (self._total, value) for part in _parts(each))
-            leaves = dict(zip(flatten(fn.params), parts, strict=True))
+            leaves = dict(zip(flatten(fn.params), parts, strict=True)) | self._given
             value = _Evaluation(leaves.__getitem__).of(fn.result)
             if self._affine is not None and self._affine.offset is not None:
                 added = evaluate([self._affine.offset], leaves.__getitem__)[self._affine.offset]

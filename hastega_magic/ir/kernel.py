@@ -12,7 +12,7 @@ from hastega_magic.ir.expr import Expr
 from hastega_magic.ir.origins import Origins
 from hastega_magic.ir.pipeline import Source, Table
 from hastega_magic.ir.schedule import Schedule
-from hastega_magic.types import INT, ScalarType
+from hastega_magic.types import INT, RESULT_STORAGE, ScalarType
 
 TURN_NEEDS_PYTHON = "a turn of a loop needs Python"
 """Why the guard is there that every loop inside a kernel has."""
@@ -102,6 +102,8 @@ class Step:
     results: tuple[Expr, ...]
     guards: tuple[Expr, ...]
     init: tuple[int, ...] = ()
+    given: tuple[tuple[Expr, int], ...] = ()
+    """Captured numbers that it reads, as leaves, and the slots of the sources that hold them."""
 
     def roots(self) -> list[Expr]:
         """The nodes of a step."""
@@ -133,6 +135,11 @@ class Store:
     def type(self) -> ScalarType:
         """What is written: values, or what a step makes of them."""
         return self.value.type if self.step is None or not self.written else self.step.totals[self.part].type
+
+    @property
+    def in_place(self) -> bool:
+        """Whether what is written has room where the element lies; numbers of NumPy's and of Python's are alike."""
+        return RESULT_STORAGE[self.type] is RESULT_STORAGE[self.value.type]
 
     @property
     def written(self) -> bool:

@@ -12,7 +12,7 @@ a select, whose branch is not evaluated for the other elements.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from hastega_magic.errors import NOWHERE, Span
@@ -181,6 +181,20 @@ def _start(loop: _Loop, pipeline: Pipeline) -> tuple[Value, Expr | None]:
     return producer.value, producer.mask
 
 
+def _given(loop: _Loop, pipeline: Pipeline) -> Iterator[tuple[Expr, Expr]]:
+    """The parameters that the sink's function reads, and their loads."""
+    fn = pipeline.sink.fn
+    assert fn is not None
+    read = set(
+        postorder([*flatten(fn.result), *(node for pair in fn.effects for node in pair if node is not None)])
+    )
+    for node, source in pipeline.parameters:
+        if node in read:
+            found = loop.load(source, NOWHERE)
+            assert isinstance(found, Expr)
+            yield node, found
+
+
 class _Part:
     """One pipeline on its way into the loop: its sources so far, its element, and the mask under which there is one."""
 
@@ -200,7 +214,8 @@ class _Part:
             found.append(self.value)
         sink = self.pipeline.sink
         init = None if sink.init is None else self.loop.load(sink.init, NOWHERE)
-        self.loop.outputs.append(Output(self.pipeline.name, sink, self.value, self.mask, init))
+        given = tuple(_given(self.loop, self.pipeline)) if sink.fn is not None else ()
+        self.loop.outputs.append(Output(self.pipeline.name, sink, self.value, self.mask, init, given))
         return found
 
     def _after(self, stage: Stage) -> None:

@@ -189,6 +189,7 @@ def _step(output: Output, fused: Fused, leaves: Leaves, target: Target) -> Step:
     return Step(
         flatten(total), flatten(element), tuple(found.nodes[node] for node in results),
         tuple(found.nodes[node] for node in guards), init,
+        tuple((leaf, cast(int, load.value)) for leaf, load in output.given),
     )  # fmt: skip
 
 

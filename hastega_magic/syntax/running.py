@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from hastega_magic.errors import NotCompilable
 from hastega_magic.interval import INT64
-from hastega_magic.ir.affine import affine
+from hastega_magic.ir.affine import affine, keeps_changing, may_be_affine
 from hastega_magic.ir.expr import (
     Expr,
     Value,
@@ -21,7 +21,7 @@ from hastega_magic.ir.expr import (
     structure,
     substitute,
 )
-from hastega_magic.ir.pipeline import FIRST_PARAMETER, Fn, Sink, Source, Stage
+from hastega_magic.ir.pipeline import Fn, Sink, Source, Stage
 from hastega_magic.syntax import mixed
 from hastega_magic.syntax.cell import StageSite
 from hastega_magic.syntax.functions import name_of
@@ -104,7 +104,7 @@ def _running(loop: Loop, site: StageSite, given: Mapping[str, Any], kind: str) -
         if start is None:
             raise NotCompilable(f"`{name_of(given['f'])}` gives another type than the elements have")
         fn = _from_the_second(loop, given["f"], fn, element)
-    _look_at(fn, name_of(given["f"]))
+    _look_at(fn, name_of(given["f"]), kind)
     if kind == "scan" and loop.filtered and affine(fn) is not None:
         raise Cut  # rows of 8 are rows of the elements that are left
     init: Source | None = None
@@ -117,11 +117,13 @@ def _running(loop: Loop, site: StageSite, given: Mapping[str, Any], kind: str) -
     loop.running = kind
 
 
-def _look_at(fn: Fn, name: str) -> None:
-    """NotCompilable for numbers that a step has no room for."""
-    for node in postorder(_roots(fn)):
-        if node.op == "param" and cast(int, node.value) >= FIRST_PARAMETER:
-            raise NotCompilable(f"`{name}` reads a number that keeps changing: it is to be a constant")
+def _look_at(fn: Fn, name: str, kind: str) -> None:
+    """NotCompilable for numbers that a step has no room for, or that decide how it is computed."""
+    nodes = list(postorder(_roots(fn)))
+    if kind == "scan" and any(map(keeps_changing, nodes)) and may_be_affine(fn):
+        # Its rows have other roundings than one element after the other: results are not to hang on runs before.
+        raise NotCompilable(f"`{name}` reads a number that keeps changing: it is to be a constant")
+    for node in nodes:
         if node.op == "const" and isinstance(node.value, int) and node.value not in INT64:
             raise NotCompilable(f"the constant {node.value} does not fit in 64 bits")
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from hastega_magic.ir.scan import running_affine, running_sums
 from hastega_magic.runtime import buffers
+from hastega_magic.session import Options, Session
 from tests.compiler.battery import (
     FEATURE_SETS,
     assert_interpreted,
@@ -302,3 +303,17 @@ c = zip(hs, ks) |> filter(lambda h, k: k) |> map(lambda h, k: h)
             step = operator.add if cell == sums else lambda a, x: max(a, x) + 1
             found = run(cell, {"xs": xs}, on="parallel", threads=3).value
             assert list(found) == list(itertools.accumulate(xs.tolist(), step, initial=0))[1:], (cell, place)
+
+
+@pytest.mark.parametrize("backend", ["simd", "parallel", "opencl"])
+@pytest.mark.parametrize("size", [1, 2, 5000])
+def test_the_first_value_is_the_first_element_whose_numbers_are_numpys(backend, size):
+    """What the function gives are Python's floats, the elements NumPy's: of one size, and in one place."""
+    xs = np.full(size, 7.5)
+    for stages, rest in (
+        ("scan(lambda a, x: 1.5 if x > 2 else 0.5)", 1.5),
+        ("scan(lambda a, x: 0.0 * a + 3.0)", 3.0),
+    ):
+        session = Session({"xs": xs}, Options(on=backend, baseline=False, quiet=True))
+        session.run_cell(f"t = xs |> {stages}")
+        assert session.namespace["t"].tolist() == [7.5] + [rest] * (size - 1)
