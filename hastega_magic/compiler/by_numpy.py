@@ -51,6 +51,8 @@ def numpy_value(loop: Loop, workspace: Workspace, options: Options, trace: Trace
         raise NoNumpyForm("NumPy has no call for chunks of which the last is shorter")
     if any(stage.site.name == "astype" for stage in loop.stages):
         raise NoNumpyForm("NumPy's astype wraps around")
+    if loop.stages and loop.stages[-1].site.name == "bincount" and loop.stages[-1].kwargs:
+        raise NoNumpyForm("`bincount` with `minlength` is left to Python")
     # Exact sums of what may overflow would be made of parts, for which NumPy has no calls.
     mode = "wrap" if options.int_mode == "wrap" else "checked"
     analysed = replace(options, int_mode=mode)

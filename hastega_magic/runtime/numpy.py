@@ -23,7 +23,7 @@ from hastega_magic.interval import INT64
 from hastega_magic.ir.expr import Expr, Value, is_const, leaf, make, postorder
 from hastega_magic.ir.fused import Fused, Output
 from hastega_magic.ir.pipeline import ELEMENT_SINKS, MIXED_SINKS
-from hastega_magic.ir.sinks import spread
+from hastega_magic.ir.sinks import EXTREMES, spread
 from hastega_magic.ops import OPS
 from hastega_magic.runtime import python_stages
 from hastega_magic.runtime.python import elements
@@ -318,11 +318,16 @@ def _reduced(kind: str, column: Array) -> object:
         return 1
     if kind in ("first_index", "last_index"):
         return _python(column[0 if kind == "first_index" else -1]) if len(column) else None
+    if kind in EXTREMES and column.dtype.kind == "f" and np.isnan(column).any():
+        raise NoNumpyForm(f"NumPy gives NaN for the {kind} of numbers with a NaN among them")
     if kind in ("argmin", "argmax"):
         if not len(column):
             raise ValueError(f"{kind} of no elements")
         return int(column.argmin() if kind == "argmin" else column.argmax())
-    return _python(_REDUCTIONS[kind].reduce(column))
+    found = _REDUCTIONS[kind].reduce(column)
+    if kind in EXTREMES and found == 0:
+        found = column[np.flatnonzero(column == 0)[0]]  # Python keeps the first of equals
+    return _python(found)
 
 
 def _python(number: Any) -> Any:

@@ -280,3 +280,37 @@ def test_quiet_cells_that_run_again(name, size):
                 assert found.dtype == expected.dtype
                 found, expected = found.tolist(), expected.tolist()
             assert found == expected
+
+
+@pytest.mark.parametrize(
+    "numbers", [(2**63, 2**64, 4, 5), (3, 4, 2**64, 5, 2.5, 6), (2, 3, 4, 2**64, 2**65, 7)]
+)
+@pytest.mark.parametrize(
+    "stages",
+    ["map(lambda x: x * k) |> sum", "filter(lambda x: x < k) |> count", "map(lambda x: x + k) |> std"],
+)
+def test_numbers_that_keep_changing_and_leave_64_bits(numbers, stages):
+    """What no parameter holds is a constant of its form."""
+    session = Session({"xs": [1.0, 2.0, 9.0]}, PLAIN)
+    session.run_cell(f"def f(k): return xs |> {stages}\n")
+    found = [session.namespace["f"](k) for k in numbers]
+    session.run_cell(f"t = []\nfor k in {numbers}:\n    r = xs |> {stages}\n    t.append(r)")
+    plain = Session({"xs": [1.0, 2.0, 9.0]}, Options(on="python", quiet=True))
+    plain.run_cell(f"t = []\nfor k in {numbers}:\n    r = xs |> {stages}\n    t.append(r)")
+    assert found == session.namespace["t"] == pytest.approx(plain.namespace["t"], rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    "xs", [[1.0, math.nan, 2.0], [math.nan, 1.0], [0.0, -0.0], [-0.0, 0.0], [3, 1], [True], []]
+)
+@pytest.mark.parametrize("stages", ["max", "min", "argmax", "argmin", "bincount(minlength=5)", "reduce(max)"])
+def test_numpy_is_asked_only_where_it_says_what_python_says(xs, stages):
+    found = []
+    for on in ("numpy", "python"):
+        try:
+            found.append(
+                repr(run(f"xs |> {stages}", Options(on=on, baseline=False, quiet=True), xs=xs).value)
+            )
+        except (ValueError, TypeError) as error:
+            found.append(type(error))
+    assert found[0] == found[1]

@@ -169,7 +169,8 @@ def alike(bound: Bound, outcome: Outcome, *, few: bool = False) -> Alike | None:
     ):
         return None
     arguments, operands = given(bound), sources(bound)
-    known, owned = captured(arguments, workspace.varying), owners_of(operands, workspace)
+    given_ones = frozenset(each.where for each in workspace.parameters)  # not ints that no parameter holds
+    known, owned = captured(arguments, given_ones), owners_of(operands, workspace)
     if known is None or owned is None:
         return None
     all_numbers, free = numbers_of(workspace), {each.where: each for each in known.free}
