@@ -7,8 +7,8 @@ stay from call to call, and only sources, results and the number of elements are
 from __future__ import annotations
 
 import ctypes
-import threading
 from collections.abc import Sequence
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -27,12 +27,14 @@ MOST = MOST_BLOCKS * BLOCK
 
 
 class Direct:
-    """One variant of a loop. Not for two threads at once: whoever runs it holds its `lock`."""
+    """One variant of a loop. Not for two threads at once: whoever runs it holds its `lock`, which others may share."""
 
-    def __init__(self, kernel: Kernel, program: Program, tables: Sequence[TableColumn]) -> None:
+    def __init__(
+        self, kernel: Kernel, program: Program, tables: Sequence[TableColumn], lock: Lock | None = None
+    ) -> None:
         plan = abi.layout(kernel)
         self._groups = plan.group_count
-        self.lock = threading.Lock()
+        self.lock = lock or Lock()
         self._program = program  # its code must stay, too
         self._function = program.function
         self._words = (ctypes.c_int64 * plan.words)()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import struct
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -186,6 +187,32 @@ def test_a_loop_before_over_many_elements_is_not_run_again(monkeypatch):
     repeated = function("take_while(lambda x: x < 9) |> sum")
     for _ in range(3):
         assert repeated(np.arange(MOST + 1), None) == 36
+
+
+@pytest.mark.parametrize(
+    "stages",
+    [
+        "map(lambda x: x * k) |> var",
+        "take_while(lambda x: x < k) |> map(lambda x: x * k) |> sum",
+        "drop(2) |> map(lambda x: x * k) |> sum",
+    ],
+)
+def test_threads_with_numbers_of_their_own(stages):
+    """Loops of a form share the memory of its numbers."""
+    session = Session({}, OPTIONS)
+    session.run_cell(f"def f(xs, k): return xs |> {stages}\n")
+    f, xs = session.namespace["f"], np.arange(2000.0)
+    numbers = 500.0, 700.0, 900.0
+    for k in (*numbers, *numbers):
+        f(xs, k)
+    expected = {k: f(xs, k) for k in numbers}
+    assert len(set(expected.values())) == 3
+
+    def calls(k):
+        return {f(xs, k) for _ in range(400)}
+
+    with ThreadPoolExecutor(3) as pool:
+        assert list(pool.map(calls, numbers)) == [{expected[k]} for k in numbers]
 
 
 READY = [*ORDER, *NEIGHBOURS, *RUNNING, *NUMBERS]

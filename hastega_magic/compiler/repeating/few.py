@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from threading import Lock
 from typing import Any
 
 from hastega_magic.compiler.execute import Execution
@@ -82,9 +83,17 @@ class Few:
 
 
 def few(
-    execution: Execution, loop: Loop, options: Options, words: tuple[Words, ...], where: Placing | None
+    execution: Execution,
+    loop: Loop,
+    options: Options,
+    words: tuple[Words, ...],
+    where: Placing | None,
+    lock: Lock | None = None,
 ) -> Few | None:
-    """The loop that ran, made ready; None where its result is of another kind, or it may take any time."""
+    """The loop that ran, made ready; None where its result is of another kind, or it may take any time.
+
+    `lock`: of all loops that are given captured numbers in the same memory.
+    """
     gather = gathering(execution, options, loop)
     compiled = execution.compiled
     body = compiled.bodies.get(compiled.first)
@@ -93,7 +102,7 @@ def few(
     # A loop of an element's own may take any time, and has to be interrupted: not on this thread.
     if abi.layout(body.kernel).turns:
         return None
-    direct = Direct(body.kernel, body.program, execution.job.tables)
+    direct = Direct(body.kernel, body.program, execution.job.tables, lock)
     return Few(words, direct, gather, where, bool(loop.built.tail))
 
 
@@ -106,7 +115,7 @@ class Before:
 
 
 def before(
-    bound: Bound, workspace: Workspace, options: Options, numbers: Mapping[int, Number]
+    bound: Bound, workspace: Workspace, options: Options, numbers: Mapping[int, Number], lock: Lock
 ) -> list[tuple[Before, object]] | None:
     """The loops that went before the statement's own, run again, and what they found; None where one is not to be.
 
@@ -126,7 +135,7 @@ def before(
         view = changed(loop, built=changed(loop.built, view=probe.view))
         words = readings(operands, owned[0], numbers, workspace, execution, view)
         where = placing(bound, known, probe.number)
-        ready = None if words is None else few(execution, bare(loop), options, words, where)
+        ready = None if words is None else few(execution, bare(loop), options, words, where, lock)
         if ready is None or execution.fell_back:
             break
         known[probe.number] = execution.values[0]

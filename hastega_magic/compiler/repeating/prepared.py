@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from threading import Lock
 from typing import Any
 
 from hastega_magic.compiler.backends import backend_of
@@ -153,13 +154,13 @@ def _placed(bound: Bound, outcome: Outcome, found: Alike, options: Options, file
     """The same of a loop over elements that stages, or other loops, have chosen."""
     assert outcome.workspace is not None
     built = outcome.loops[0].built
-    numbers = {number.key: number for number in found.numbers}
-    others = before(bound, outcome.workspace, options, numbers) if built.probed else []
+    numbers, lock = {number.key: number for number in found.numbers}, Lock()
+    others = before(bound, outcome.workspace, options, numbers, lock) if built.probed else []
     if others is None:
         return None
     known = {each.stage: value for each, value in others}
     where = placing(bound, known)
-    ready = few(found.execution, found.loop, options, found.words, where)
+    ready = few(found.execution, found.loop, options, found.words, where, lock)
     operands = sources(bound)
     as_arrays(operands)
     try:
