@@ -56,12 +56,14 @@ class Changing:
             if where in known.numbers and not _same(value, known.numbers[where])
         }
         known.numbers, known.varying = now, known.varying | others
-        return bound if known.constant else changed(bound, varying=known.varying & now.keys())
+        changing = known.varying & now.keys()
+        return changed(bound, needed=changing) if known.constant else changed(bound, varying=changing)
 
     def learn(self, outcome: Outcome) -> None:
         """Statements that could not be compiled without knowing their numbers are not tried again."""
         for bound in outcome.bounds:
-            if bound.varying and (outcome.workspace is None or not outcome.workspace.varying):
+            constant = bound.varying and (outcome.workspace is None or not outcome.workspace.varying)
+            if constant or bound.needed:
                 self._known[bound.site.text].constant = True
 
 
@@ -82,13 +84,22 @@ def sentences(bounds: Iterable[Bound], workspace: Workspace | None) -> Iterator[
     """Which captured numbers are constants of the compiled code, and which are parameters."""
     free = [] if workspace is None else workspace.parameters
     given = {each.where for each in free}
+    bounds = list(bounds)
+    needed = {where for bound in bounds for where in bound.needed | bound.varying} - given
     looked = (_numbers(bound) for bound in bounds)
-    read = [where for numbers in looked for where in numbers if where not in given]
+    read = [where for numbers in looked for where in numbers if where not in given | needed]
     constants = [f"`{name}`" for name in dict.fromkeys(where[2] for where in read)]
     if constants:
         again = "another value when the cell runs again makes it a parameter"
         verb, what = ("is", "a constant") if len(constants) == 1 else ("are", "constants")
         yield f"{_listed(constants)} {verb} {what} of the compiled code; {again}."
+    if needed:
+        names = [f"`{name}`" for name in sorted({where[2] for where in needed})]
+        verb, what, it = ("is", "a constant", "it") if len(names) == 1 else ("are", "constants", "them")
+        yield (
+            f"{_listed(names)} kept changing, and {verb} {what} of the compiled code all the same, as the loop cannot "
+            f"be compiled without knowing {it}: another value is compiled anew."
+        )
     if free:
         yield kept_changing(each.name for each in free)
 

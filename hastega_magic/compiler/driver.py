@@ -85,7 +85,8 @@ class Driver:
             return None
         if loop is None or probe is not None or len(loop.stages) < len(bound.stages):
             if bound.varying and group is None:
-                return self.extend(None, replace(bound, varying=frozenset()), source, None)
+                constant = replace(bound, varying=frozenset(), needed=bound.varying)
+                return self.extend(None, constant, source, None)
             return None
         if group is None:
             return Group(workspace, [loop])

@@ -23,8 +23,9 @@ from hastega_magic.types import FLOAT, FLOAT32, FLOAT64, INT, Composite, Either,
 class Bound:
     """A pipeline with its source and arguments evaluated. `target`: the variable it is assigned to, or None.
 
-    `varying`: captured numbers that keep changing, to be parameters of its loops. `numbers`: all that it captures,
-    where somebody has looked. `ordinary`: Python runs it from the user's own line where it is no loop, all of it.
+    `varying`: captured numbers that keep changing, to be parameters of its loops; `needed`: those that keep changing,
+    and without which it cannot be compiled. `numbers`: all that it captures, where somebody has looked. `ordinary`:
+    Python runs it from the user's own line where it is no loop, all of it.
     """
 
     site: Site
@@ -32,6 +33,7 @@ class Bound:
     stages: tuple[BoundStage, ...]
     target: str | None = None
     varying: frozenset[Where] = frozenset()
+    needed: frozenset[Where] = frozenset()
     numbers: Mapping[Where, tuple[Number, ...]] | None = field(default=None, compare=False)
     ordinary: bool = False
 
