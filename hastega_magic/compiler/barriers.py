@@ -73,10 +73,9 @@ def _noting(stage: BoundStage) -> object:
         try:
             return called(*args)
         except Exception as error:
-            so_far, value = (
-                args if in_order and len(args) == 2 else (_ALONE, args[0] if len(args) == 1 else args)
-            )
-            after = "" if so_far is _ALONE else f" after {_shown(so_far)}"
+            value, after = args[0] if len(args) == 1 else args, ""
+            if in_order and len(args) == 2:
+                value, after = args[1], f" after {_shown(args[0])}"
             where = f"in `{site.text}` (cell line {site.span.line})"
             error.add_note(f"hastega: element {number}, {_shown(value)}{after}, {where}")
             if isinstance(error, TypeError) and not _fits(called, args):
@@ -86,7 +85,6 @@ def _noting(stage: BoundStage) -> object:
     return call
 
 
-_ALONE = object()
 _LONGEST = 80
 """Characters of a value that are shown as they are."""
 

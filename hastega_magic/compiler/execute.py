@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from hastega_magic.compiler import running
-from hastega_magic.compiler.backends import Backend, Job, backend_of
+from hastega_magic.compiler.backends import Backend, Job, Variant, backend_of
 from hastega_magic.compiler.choice import known
 from hastega_magic.compiler.choice.choosing import Choice
 from hastega_magic.compiler.choice.foreseen import foreseen
@@ -111,6 +111,16 @@ def job_of(ready: Ready, elsewhere: Callable[[Backend], Job] | None = None) -> J
         _kept_slots(ready.loops, fused, workspace.wanted), loop=compiled.structure, tuned=compiled.state.tuned,
         elsewhere=elsewhere,
     )  # fmt: skip
+
+
+def without_cell(execution: Execution, columns: Sequence[Column] = ()) -> Job:
+    """Its job with these columns, and without what leads to the user's data."""
+    compiled = execution.compiled
+
+    def body(number: int) -> Variant:
+        return compiled.body(number, Trace())
+
+    return changed(execution.job, variant=body, columns=columns, learn=compiled.learn, elsewhere=None)
 
 
 def execute(ready: Ready, backend: Backend, tune: bool = False) -> Execution:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from hastega_magic.ir.expr import Expr, const, flatten, leaf, make, postorder, rewrite
+from hastega_magic.ir.expr import Expr, const, flatten, leaf, make, postorder, python_of, rewrite
 from hastega_magic.ir.fused import Output
 from hastega_magic.ir.pipeline import FIRST_PARAMETER, Fn, Sink
 from hastega_magic.ops import OPS
@@ -45,14 +45,10 @@ def _with_any(node: Expr) -> Expr:
     """Some number for a captured one, and for what is computed of such numbers alone."""
     if keeps_changing(node):
         return const(_ANY if node.type.is_float else _ANY_INT, node.type)
-    row = OPS.get(node.op)
-    if row is None or not node.args or any(arg.op != "const" for arg in node.args):
+    if node.op not in OPS or not node.args or any(arg.op != "const" for arg in node.args):
         return node
-    try:
-        found = row.python(*(arg.value for arg in node.args))
-    except (ArithmeticError, ValueError):
-        return node
-    return node if isinstance(found, complex) else const(found, node.type)
+    found = python_of(node)
+    return node if found is None else const(found, node.type)
 
 
 _ANY, _ANY_INT = 0.7310585786300049, 7919

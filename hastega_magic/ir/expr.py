@@ -204,6 +204,15 @@ def postorder(roots: Iterable[Expr], known: Container[Expr] = ()) -> Iterator[Ex
             stack.extend((arg, False) for arg in reversed(node.args))
 
 
+def python_of(node: Expr) -> Any:
+    """What Python gives for an operator of constants; None where it raises, or is complex where it is typed real."""
+    try:
+        found = OPS[node.op].python(*(arg.value for arg in node.args))
+    except (ArithmeticError, ValueError):
+        return None
+    return None if isinstance(found, complex) else found
+
+
 def rewrite(
     roots: Sequence[Expr], change: Callable[[Expr], Expr], known: Mapping[Expr, Expr] | None = None
 ) -> dict[Expr, Expr]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from hastega_magic.errors import NOWHERE, Span
 from hastega_magic.interval import Interval
-from hastega_magic.ir.expr import Expr, Value
+from hastega_magic.ir.expr import Expr, Value, flatten
 from hastega_magic.types import FLOAT32, Complex, Either, ScalarType, Storage
 
 FIRST_PARAMETER = 1 << 20
@@ -87,6 +87,10 @@ class Fn:
     spans: Mapping[Expr, tuple[Span, ...]] = field(
         default_factory=dict[Expr, tuple[Span, ...]], compare=False
     )
+
+    def roots(self) -> list[Expr]:
+        """The results, and what is evaluated beside them."""
+        return [*flatten(self.result), *(node for pair in self.effects for node in pair if node is not None)]
 
 
 @dataclass(frozen=True)

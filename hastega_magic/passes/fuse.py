@@ -185,9 +185,7 @@ def _given(loop: _Loop, pipeline: Pipeline) -> Iterator[tuple[Expr, Expr]]:
     """The parameters that the sink's function reads, and their loads."""
     fn = pipeline.sink.fn
     assert fn is not None
-    read = set(
-        postorder([*flatten(fn.result), *(node for pair in fn.effects for node in pair if node is not None)])
-    )
+    read = set(postorder(fn.roots()))
     for node, source in pipeline.parameters:
         if node in read:
             found = loop.load(source, NOWHERE)

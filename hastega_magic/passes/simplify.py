@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 from hastega_magic.errors import NotCompilable
 from hastega_magic.interval import TOP, Interval
-from hastega_magic.ir.expr import Expr, const, is_const, postorder, rebuild
+from hastega_magic.ir.expr import Expr, const, is_const, postorder, python_of, rebuild
 from hastega_magic.ir.loop import changed, everything, iteration
 from hastega_magic.ops import OPS
 from hastega_magic.passes.rules import RULES, Rule, instantiate, match
@@ -69,12 +69,9 @@ def _harmless(node: Expr) -> bool:
 def _fold(node: Expr) -> Expr | None:
     if not node.args or any(arg.op != "const" for arg in node.args):
         return None
-    try:
-        value = OPS[node.op].python(*(arg.value for arg in node.args))
-    except (ArithmeticError, ValueError):
+    value = python_of(node)
+    if value is None:
         return None  # it raises when, and only when, the element is evaluated
-    if isinstance(value, complex):
-        return None  # a power, of which Python gives a number of another type
     if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() > 4096:
         return None
     try:

@@ -325,7 +325,7 @@ def _reduced(kind: str, column: Array) -> object:
             raise ValueError(f"{kind} of no elements")
         return int(column.argmin() if kind == "argmin" else column.argmax())
     found = _REDUCTIONS[kind].reduce(column)
-    if kind in EXTREMES and found == 0:
+    if kind in EXTREMES and column.dtype.kind == "f" and found == 0:
         found = column[np.flatnonzero(column == 0)[0]]  # Python keeps the first of equals
     return _python(found)
 

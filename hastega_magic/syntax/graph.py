@@ -11,7 +11,7 @@ from typing import Any, Protocol, cast
 import numpy as np
 
 from hastega_magic.errors import NOWHERE, NotCompilable, Span
-from hastega_magic.ir.expr import Expr, conjunction, const, is_const, leaf, made_like, make, truth
+from hastega_magic.ir.expr import Expr, conjunction, const, is_const, leaf, made_like, make, python_of, truth
 from hastega_magic.ir.loop import iteration
 from hastega_magic.ir.pipeline import Source, Table
 from hastega_magic.ops import OPS
@@ -121,12 +121,8 @@ class Graph:
         values: list[Any] = [arg.value for arg in node.args]
         if node.op in ("shl", "wrapping_shl") and values[1] > _LARGEST_SHIFT:
             return node
-        try:
-            found = OPS[node.op].python(*values)
-        except (ArithmeticError, ValueError):
-            return node
-        # Python's answer may be of another type: a power that is complex.
-        return node if isinstance(found, complex) else const(found, node.type)
+        found = python_of(node)
+        return node if found is None else const(found, node.type)
 
     def truth(self, value: Symbolic) -> Expr:
         """bool(value)."""

@@ -119,7 +119,7 @@ def _running(loop: Loop, site: StageSite, given: Mapping[str, Any], kind: str) -
 
 def _look_at(fn: Fn, name: str, kind: str) -> None:
     """NotCompilable for numbers that a step has no room for, or that decide how it is computed."""
-    nodes = list(postorder(_roots(fn)))
+    nodes = list(postorder(fn.roots()))
     if kind == "scan" and any(map(keeps_changing, nodes)) and may_be_affine(fn):
         # Its rows have other roundings than one element after the other: results are not to hang on runs before.
         raise NotCompilable(f"`{name}` reads a number that keeps changing: it is to be a constant")
@@ -175,7 +175,7 @@ def _same(a: Value, b: Value) -> bool:
 
 def _converts(fn: Fn) -> bool:
     """Whether an int that the function begins with is used as a float alone, and all values are Python's floats."""
-    total, result, roots = flatten(fn.params)[0], fn.result, _roots(fn)
+    total, result, roots = flatten(fn.params)[0], fn.result, fn.roots()
     if total.type is not INT or not isinstance(result, Expr) or result.type not in (FLOAT, FLOAT64):
         return False
     users = [node for node in postorder(roots) if total in node.args]
@@ -194,13 +194,8 @@ def _converted(first: Fn, later: Fn) -> bool:
         return False
     made += [const(0.0, node.type) for node in wanted[len(made) :]]
     new = dict(zip(wanted, made, strict=True)) | dict(zip(flatten(following), flatten(element), strict=True))
-    after = rewrite(_roots(later), lambda node: new.get(node, node))
-    return [after[node] for node in _roots(later)] == _roots(first)
-
-
-def _roots(fn: Fn) -> list[Expr]:
-    """The results, and what is evaluated beside them."""
-    return [*flatten(fn.result), *(node for pair in fn.effects for node in pair if node is not None)]
+    after = rewrite(later.roots(), lambda node: new.get(node, node))
+    return [after[node] for node in later.roots()] == first.roots()
 
 
 def _associative() -> dict[Expr, str]:

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from hastega_magic.compiler.backends import Cpu, Variant
-from hastega_magic.compiler.execute import Execution
+from hastega_magic.compiler.backends import Cpu
+from hastega_magic.compiler.execute import Execution, without_cell
 from hastega_magic.compiler.outcome import Outcome
 from hastega_magic.compiler.repeating.reading import Varying, Whole, Words, checks, readings
 from hastega_magic.compiler.repeating.slots import (
@@ -31,13 +31,12 @@ from hastega_magic.ir.pipeline import Pipeline, Source
 from hastega_magic.passes.schedule import STREAMED
 from hastega_magic.records import changed
 from hastega_magic.syntax.captured import Captured, captured
-from hastega_magic.trace import Trace
 
 Display = tuple[Any, tuple[Any, ...], Mapping[str, Any]]
 """A stage as its site's code hands it over: callee or None, arguments, keyword arguments."""
 
 
-_BESIDE = ("zip", "dot")
+BESIDE = ("zip", "dot")
 """Stages whose arguments are sources."""
 
 
@@ -134,7 +133,7 @@ def given(bound: Bound) -> list[object]:
     return [
         each
         for stage in bound.stages
-        if stage.site.name not in _BESIDE
+        if stage.site.name not in BESIDE
         for each in (*stage.args, *stage.kwargs.values())
     ]
 
@@ -143,7 +142,7 @@ def sources(bound: Bound) -> list[object]:
     """What they go through: the source, and those that they are given."""
     return [
         bound.source,
-        *(each for stage in bound.stages if stage.site.name in _BESIDE for each in stage.args),
+        *(each for stage in bound.stages if stage.site.name in BESIDE for each in stage.args),
     ]
 
 
@@ -165,7 +164,7 @@ def alike(bound: Bound, outcome: Outcome, *, few: bool = False) -> Alike | None:
     if len(loop.stages) != len(bound.stages) or not isinstance(execution.backend, Cpu) or workspace is None:
         return None
     if any(
-        stage.callee is not None or (stage.kwargs and stage.site.name in _BESIDE) for stage in bound.stages
+        stage.callee is not None or (stage.kwargs and stage.site.name in BESIDE) for stage in bound.stages
     ):
         return None
     arguments, operands = given(bound), sources(bound)
@@ -190,16 +189,12 @@ def alike(bound: Bound, outcome: Outcome, *, few: bool = False) -> Alike | None:
         words = readings(operands, owned[0], all_numbers, workspace, execution, loop)
     if slots is None or words is None:
         return None
-    shape = tuple((stage.site.name in _BESIDE, len(stage.args), (*stage.kwargs,)) for stage in bound.stages)
-    compiled, places = execution.compiled, {id(stage): number for number, stage in enumerate(loop.stages)}
+    shape = tuple((stage.site.name in BESIDE, len(stage.args), (*stage.kwargs,)) for stage in bound.stages)
+    places = {id(stage): number for number, stage in enumerate(loop.stages)}
     if any(id(owner) not in places for owner in loop.built.owners):
         return None
     owners = tuple(places[id(owner)] for owner in loop.built.owners)
-
-    def body(number: int) -> Variant:
-        return compiled.body(number, Trace())
-
-    job = changed(execution.job, variant=body, columns=(), learn=compiled.learn, elsewhere=None)
+    job = without_cell(execution)
     large = min(each.length for each in execution.fused.sources) >= STREAMED
     return Alike(
         known,

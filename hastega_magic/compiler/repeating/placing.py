@@ -10,6 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
+from hastega_magic.compiler.repeating.alike import BESIDE
 from hastega_magic.compiler.repeating.slots import Again
 from hastega_magic.compiler.statement import Bound
 from hastega_magic.syntax.joining import View
@@ -18,7 +19,6 @@ _PLACED = frozenset(
     {"take", "drop", "step", "reverse", "window", "chunk", "take_while", "drop_while", "first", "last"}
 )
 _NUMBERED = frozenset({"take", "drop", "step", "window", "chunk"})
-_BESIDE = frozenset({"zip", "dot"})
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ def placing(bound: Bound, asked: Collection[int], before: int | None = None) -> 
     operands = 1
     for number, stage in enumerate(bound.stages[:before]):
         name = stage.site.name
-        if name in _BESIDE:
+        if name in BESIDE:
             added = tuple(range(operands, operands + len(stage.args)))
             operands += len(stage.args)
             steps.append(_Step(name, number, operands=added))

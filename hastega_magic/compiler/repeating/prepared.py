@@ -138,7 +138,7 @@ def prepare(bound: Bound, outcome: Outcome, options: Options, filename: str) -> 
     if found is None or not found.execution.length:
         return None
     execution, built = found.execution, outcome.loops[0].built
-    if found.simple or (built.plain or built.even):
+    if built.plain or built.even:
         ready = few(execution, found.loop, options, found.words, None)
         if not found.simple:
             return None if ready is None else Prepared(found, ready, (), options, filename)

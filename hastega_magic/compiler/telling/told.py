@@ -12,8 +12,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from hastega_magic.compiler.backends import Variant
-from hastega_magic.compiler.execute import Execution
+from hastega_magic.compiler.execute import Execution, without_cell
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Outcome
 from hastega_magic.compiler.statement import Loop
@@ -75,12 +74,7 @@ def _without_source(loop: Loop) -> Loop:
 def _without_data(execution: Execution) -> Execution:
     columns = [_first(column, execution.length) for column in execution.columns]
     values = [_outline(value) for value in execution.values]
-    compiled = execution.compiled
-
-    def body(number: int) -> Variant:
-        return compiled.body(number, Trace())
-
-    job = replace(execution.job, columns=columns, variant=body, learn=compiled.learn, elsewhere=None)
+    job = without_cell(execution, columns)
     return replace(execution, columns=columns, values=values, job=job)
 
 
