@@ -1,7 +1,9 @@
 """What several folders of tests share."""
 
+import atexit
 import math
 import os
+import shutil
 import signal
 import tempfile
 from collections.abc import Mapping
@@ -21,7 +23,15 @@ os.environ.setdefault("HASTEGA_AUTO", "parallel")
 # No test reads or writes the user's own figures; what PoCL has compiled may stay where it is.
 _CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser())
 os.environ.setdefault("POCL_CACHE_DIR", str(_CACHE / "pocl" / "kcache"))
-os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp(prefix="hastega-tests-")
+_OWN, _OWNER = tempfile.mkdtemp(prefix="hastega-tests-"), os.getpid()
+os.environ["XDG_CACHE_HOME"] = _OWN
+
+
+@atexit.register
+def _tidy() -> None:
+    if os.getpid() == _OWNER:  # a process that tests fork leaves it
+        shutil.rmtree(_OWN, ignore_errors=True)
+
 
 # What runs in the background of a script is begun without Ctrl-C, which tests send themselves and their processes.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

@@ -51,10 +51,12 @@ class ModularLowering:
         self._lowered = lowered
         self._note = note
         self._lazy: dict[tuple[Expr, int], Residue | None] = {}
+        self._met: set[Expr] = set()
 
     def lower(self, node: Expr) -> Expr | None:
         """The canonical remainder of a `mod` node; None where the method does not apply."""
-        for each in postorder([node]):  # innermost first: chains may be longer than Python's stack
+        for each in postorder([node], self._met):  # innermost first: chains may be longer than Python's stack
+            self._met.add(each)
             if each.op == "mod":
                 self._reduce(each)
         residue = self._reduce(node)

@@ -56,10 +56,12 @@ class FloatResidues:
         self._note = note
         self._lazy: dict[Expr, Signed | None] = {}
         self._wraps: dict[Expr, bool] = {}
+        self._met: set[Expr] = set()
 
     def lower(self, node: Expr) -> Expr | None:
         """The canonical remainder of a `mod` node; None where the method does not apply."""
-        for each in postorder([node]):  # innermost first: chains may be longer than Python's stack
+        for each in postorder([node], self._met):  # innermost first: chains may be longer than Python's stack
+            self._met.add(each)
             if each.op == "mod" and each.type is INT:
                 self._reduce(each)
         residue = self._reduce(node)
@@ -82,14 +84,13 @@ class FloatResidues:
 
     def _may_wrap(self, root: Expr) -> bool:
         """Whether the arithmetic that the node is made of can leave int64."""
-        for node in postorder([root]):
-            if node not in self._wraps:
-                wraps = False
-                if node.op in _RING and node.type is INT:
-                    ranges = [self._builder.range_of(arg) for arg in node.args]
-                    exact = exact_range(node, ranges, self._builder.leaves)
-                    wraps = exact is TOP or not exact.fits_int64 or any(self._wraps[arg] for arg in node.args)
-                self._wraps[node] = wraps
+        for node in postorder([root], self._wraps):
+            wraps = False
+            if node.op in _RING and node.type is INT:
+                ranges = [self._builder.range_of(arg) for arg in node.args]
+                exact = exact_range(node, ranges, self._builder.leaves)
+                wraps = exact is TOP or not exact.fits_int64 or any(self._wraps[arg] for arg in node.args)
+            self._wraps[node] = wraps
         return self._wraps[root]
 
     def _divided(self, dividend: Expr, modulus: int) -> Signed | None:
