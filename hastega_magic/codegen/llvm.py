@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from hastega_magic.codegen.llvm_debug import located
 from hastega_magic.codegen.llvm_end import BlockEnd
+from hastega_magic.codegen.llvm_factor import factors
 from hastega_magic.codegen.llvm_frame import Frame
 from hastega_magic.codegen.llvm_handover import Handover
 from hastega_magic.codegen.llvm_loops import Loops
@@ -23,6 +24,7 @@ def generate(kernel: Kernel, target: Target) -> str:
     frame = Frame(kernel, target)
     w = frame.writer
     frame.entry()
+    factors(frame)
     frame.claim()
     frame.begin_block()
     BlockEnd(frame).emit(Loops(frame).emit())

@@ -57,6 +57,7 @@ class Frame:
         self.memory: dict[int, str] = {}
         self.totals: dict[int, str] = {}
         self.zeros: dict[str, str] = {}
+        self.powers: dict[int, tuple[tuple[str, ...], tuple[str, ...]]] = {}
         self.results: list[str] = []
         self.partials: list[str] = []
         self.positions: list[str] = []
@@ -178,7 +179,6 @@ class Frame:
             self.trail.entry()
         lane_numbers = ", ".join(f"i64 {lane}" for lane in range(self.lanes))
         self.iota = w.let(f"or <{self.lanes} x i64> <{lane_numbers}>, zeroinitializer", "iota")
-        w.line("br label %claim")
 
     def _unknown_zeros(self, vector: str) -> str:
         """Zeros that LLVM does not know to be zeros: elements that move up beside them take one operation of AVX-512.
@@ -200,6 +200,7 @@ class Frame:
     def claim(self) -> None:
         """Take the next run of blocks, unless there is none or the runtime asked to stop."""
         w = self.writer
+        w.line("br label %claim")
         w.label("claim")
         if self.packs and not self.trail:
             w.line(f"%claim.first = {self.claiming()}")

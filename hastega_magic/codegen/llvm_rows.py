@@ -16,11 +16,12 @@ from collections.abc import Callable
 from hastega_magic.codegen.llvm_frame import Frame
 from hastega_magic.codegen.llvm_text import element_type, literal, mangled, splat
 from hastega_magic.ir.kernel import Store
-from hastega_magic.ir.scan import ROW, SAFE_BITS, powers
+from hastega_magic.ir.scan import ROW, SAFE_BITS
 from hastega_magic.ir.schedule import BLOCK
-from hastega_magic.types import INT, RESULT_STORAGE
+from hastega_magic.types import FLOAT, INT, RESULT_STORAGE
 
 _IOTA = f"<{', '.join(f'i64 {lane}' for lane in range(ROW))}>"
+_ONE = literal(1.0, FLOAT)
 _ROW_BITS = SAFE_BITS + ROW.bit_length() - 1
 
 
@@ -37,8 +38,7 @@ class Rows:
         self.element, self.size = element_type(type_), RESULT_STORAGE[type_].size
         self.row = f"<{ROW} x {self.element}>"
         self.add = "add" if self.ints else "fadd"
-        self.powers: tuple[float, ...] = powers(self.store.factor) if self.store.running == "affine" else ()
-        self.further: tuple[float, ...] = powers(self.powers[-1]) if self.powers else ()
+        self.powers, self.further = frame.powers.get(number, ((), ()))
         self.neutral = "0" if self.ints else literal(0.0 if self.powers else -0.0, type_)
 
     @property
@@ -70,7 +70,7 @@ class Rows:
             own = w.let(f"extractelement <{lanes} x {self.element}> {name}, i32 {row * ROW + ROW - 1}")
             w.line(f"store {self.element} {own}, ptr {where}, align {self.size}")
 
-    def within(self, name: str, lanes: int, powers: tuple[float, ...] | None = None) -> str:
+    def within(self, name: str, lanes: int, powers: tuple[str, ...] | None = None) -> str:
         """A vector of whole rows, each element with those before it in its row; `powers`: of another factor."""
         powers = self.powers if powers is None else powers
         w, type_ = self.frame.writer, f"<{lanes} x {self.element}>"
@@ -81,7 +81,9 @@ class Rows:
             order = ", ".join(f"i32 {number}" for number in numbers)
             moved = w.let(f"shufflevector {type_} {name}, {type_} {start}, <{lanes} x i32> <{order}>")
             if powers:
-                moved = w.let(f"fmul {type_} {moved}, {self._constant(powers[apart - 1])}")
+                moved = w.let(
+                    f"fmul {type_} {moved}, {self._splatted(self.element, powers[apart - 1], lanes)}"
+                )
             name = w.let(f"{self.add} {type_} {name}, {moved}")
         return name
 
@@ -136,8 +138,7 @@ class Rows:
         w.line(f"store {self.element} %{loop}.value, ptr {self._value(f'%{loop}.j')}, align {self.size}")
         last = self._total(w.let(f"add i64 %{loop}.j, {ROW * (ROW - 1)}"))
         own = w.let(f"load {self.element}, ptr {last}, align {self.size}")
-        power = literal(self.further[-1], self.store.value.type)
-        left = w.let(f"fmul {self.element} %{loop}.value, {power}")
+        left = w.let(f"fmul {self.element} %{loop}.value, {self.further[-1]}")
         w.line(f"%{loop}.new = fadd {self.element} {left}, {own}")
         self._again(loop, count, end, ROW * ROW)
         w.label(end)
@@ -154,7 +155,7 @@ class Rows:
         moved = w.let(f"shufflevector {self.row} {lasts}, {self.row} {zero}, <{ROW} x i32> <{order}>")
         value = w.let(f"load {self.element}, ptr {self._value(f'%{loop}.j')}, align {self.size}")
         scaled = w.let(
-            f"fmul {self.row} {self._splatted(self.element, value)}, {self._each((1.0, *self.further[:-1]))}"
+            f"fmul {self.row} {self._splatted(self.element, value)}, {self._each((_ONE, *self.further[:-1]))}"
         )
         w.line(
             f"store {self.row} {w.let(f'fadd {self.row} {scaled}, {moved}')}, ptr {where}, align {self.size}"
@@ -278,19 +279,23 @@ class Rows:
         left = w.let(f"sub i64 {count}, {position}")
         return w.let(f"icmp ugt <{ROW} x i64> {self._splatted('i64', left)}, {_IOTA}")
 
-    def _splatted(self, element: str, name: str) -> str:
-        w, row = self.frame.writer, f"<{ROW} x {element}>"
-        first = w.let(f"insertelement {row} poison, {element} {name}, i32 0")
-        return w.let(f"shufflevector {row} {first}, {row} poison, <{ROW} x i32> zeroinitializer")
+    def _splatted(self, element: str, name: str, lanes: int = ROW) -> str:
+        """A number, or a constant, in every lane."""
+        if not name.startswith("%"):
+            return splat(element, name)
+        w, vector = self.frame.writer, f"<{lanes} x {element}>"
+        first = w.let(f"insertelement {vector} poison, {element} {name}, i32 0")
+        return w.let(f"shufflevector {vector} {first}, {vector} poison, <{lanes} x i32> zeroinitializer")
 
     def _any(self, mask: str) -> str:
         bits = self.frame.writer.let(f"bitcast <{ROW} x i1> {mask} to i{ROW}")
         return self.frame.writer.let(f"icmp ne i{ROW} {bits}, 0")
 
-    def _constant(self, number: float) -> str:
-        return splat(self.element, literal(number, self.store.value.type))
-
-    def _each(self, numbers: tuple[float, ...]) -> str:
-        """A row of constants."""
-        type_ = self.store.value.type
-        return f"<{', '.join(f'{self.element} {literal(number, type_)}' for number in numbers)}>"
+    def _each(self, numbers: tuple[str, ...]) -> str:
+        """A row of numbers, or of constants."""
+        if not any(name.startswith("%") for name in numbers):
+            return f"<{', '.join(f'{self.element} {name}' for name in numbers)}>"
+        row = "poison"
+        for lane, name in enumerate(numbers):
+            row = self.frame.writer.let(f"insertelement {self.row} {row}, {self.element} {name}, i32 {lane}")
+        return row

@@ -8,16 +8,14 @@ other then.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 
-from hastega_magic.codegen.llvm_body import Body, memory_type
+from hastega_magic.codegen.llvm_body import memory_type
 from hastega_magic.codegen.llvm_frame import Frame
 from hastega_magic.codegen.llvm_rows import Rows
-from hastega_magic.codegen.llvm_text import element_type, splat
-from hastega_magic.ir.expr import Expr
-from hastega_magic.ir.kernel import ROW_BY_ROW, TROUBLE, VIOLATED, Step, Store
-from hastega_magic.ir.loop import results_used
+from hastega_magic.codegen.llvm_single import Single, given, load
+from hastega_magic.codegen.llvm_text import element_type
+from hastega_magic.ir.kernel import ROW_BY_ROW, TROUBLE, VIOLATED, Store
 from hastega_magic.types import BOOL, RESULT_STORAGE, ScalarType
 
 
@@ -75,7 +73,9 @@ class Scans:
             self.frame.at(store)
             group, carry = self._group(number), ""
             if store.running == "cumsum":
-                carry = self._load(self.frame.record(place, self.frame.total_word(number)), store.value.type)
+                carry = load(
+                    self.frame, self.frame.record(place, self.frame.total_word(number)), store.value.type
+                )
             else:
                 self.rows[number].spread(counts[group])
             bad = self.rows[number].write(counts[group], starts[group], carry, asks)
@@ -96,17 +96,17 @@ class Scans:
         """What a sum has come to in the blocks before, in the place of the block's own total."""
         w, rows, type_ = self.frame.writer, self.rows[number], store.value.type
         word, own = self._carry(number), self.frame.record(place, self.frame.total_word(number))
-        old = self._load(word, type_)
-        self._keep(w.let(f"{rows.add} {rows.element} {old}, {self._load(own, type_)}"), word, type_)
+        old = load(self.frame, word, type_)
+        self._keep(w.let(f"{rows.add} {rows.element} {old}, {load(self.frame, own, type_)}"), word, type_)
         self._keep(old, own, type_)
 
     def _chain(self, number: int, store: Store, count: str, start: str) -> None:
         """One row of rows after the other, from the last value of the block before."""
         w, rows = self.frame.writer, self.rows[number]
         word = self._carry(number)
-        carried, first = self._load(word, store.value.type), "0.0"
+        carried, first = load(self.frame, word, store.value.type), "0.0"
         if store.init is not None:
-            first = self._load(self.frame.sources[store.init].base, store.value.type)
+            first = load(self.frame, self.frame.sources[store.init].base, store.value.type)
         started = w.let(f"icmp ne i64 {start}, 0")
         begin = w.let(f"select i1 {started}, {rows.element} {carried}, {rows.element} {first}")
         self._keep(rows.fade(count, begin), word, store.value.type)
@@ -120,17 +120,17 @@ class Scans:
         types, loop, done, end = step.totals, f"step{number}", f"stepped{number}", f"steps{number}"
         elements = [element_type(total.type) for total in types]
         words = [self._carry(number + part) for part in range(len(types))]
-        carried = [self._load(word, total.type) for word, total in zip(words, types, strict=True)]
+        carried = [load(self.frame, word, total.type) for word, total in zip(words, types, strict=True)]
         started = w.let(f"icmp ne i64 {start}, 0")
         places = [self.frame.sources[slot].base for slot in step.init]
         begin = "0" if places else w.let(f"select i1 {started}, i64 0, i64 1")
         places = places or [self.frame.scratch[number + part] for part in range(len(types))]
-        firsts = [self._load(place, total.type) for place, total in zip(places, types, strict=True)]
+        firsts = [load(self.frame, place, total.type) for place, total in zip(places, types, strict=True)]
         initial = [
             w.let(f"select i1 {started}, {element} {old}, {element} {first}")
             for element, old, first in zip(elements, carried, firsts, strict=True)
         ]
-        given = {leaf: self._load(self.frame.sources[slot].base, leaf.type) for leaf, slot in step.given}
+        numbers = given(self.frame, step.given)
         before, none = w.block, w.let(f"icmp eq i64 {count}, 0")
         w.line(f"br i1 {none}, label %{end}, label %{loop}.first")
         w.label(f"{loop}.first")
@@ -143,14 +143,15 @@ class Scans:
         totals, news = ([f"%{loop}.{name}{part}" for part in range(len(types))] for name in ("total", "new"))
         for total, element, first, new in zip(totals, elements, initial, news, strict=True):
             w.line(f"{total} = phi {element} [ {first}, %{loop}.first ], [ {new}, %LAST ]")
-        body = self._body(step, totals, self._elements(number, len(step.elements), f"%{loop}.j"), given)
-        body.emit(step.roots())
+        parts = self._elements(number, len(step.elements), f"%{loop}.j")
+        leaves = dict(zip((*step.totals, *step.elements), (*totals, *parts), strict=True))
+        found = Single(self.frame, step.roots(), leaves | numbers)
         worse = f"%{loop}.bad"
         for guard in step.guards:
-            worse = w.let(f"or i1 {worse}, {self._scalar(body[guard][0], 'i1')}")
+            worse = w.let(f"or i1 {worse}, {found[guard]}")
         w.line(f"%{loop}.worse = or i1 {worse}, false")
         for new, element, result in zip(news, elements, step.results, strict=True):
-            value = self._scalar(body[result][0], element)
+            value = found[result]
             w.line(f"{new} = select i1 true, {element} {value}, {element} {value}")
         if store.running == "scan":
             self._written(number, news, f"%{loop}.j", start)
@@ -181,7 +182,7 @@ class Scans:
             type_ = self.frame.layout.stores[place].value.type
             kind, scratch = memory_type(RESULT_STORAGE[type_]), self.frame.scratch[place]
             where = self.frame.writer.let(f"getelementptr {kind}, ptr {scratch}, i64 {position}")
-            found.append(self._load(where, type_))
+            found.append(load(self.frame, where, type_))
         return found
 
     def _written(self, number: int, values: Sequence[str], position: str, start: str) -> None:
@@ -193,31 +194,6 @@ class Scans:
                 base, at = self.frame.results[place], w.let(f"add i64 {start}, {position}")
             kind = memory_type(RESULT_STORAGE[store.type])
             self._keep(value, w.let(f"getelementptr {kind}, ptr {base}, i64 {at}"), store.type)
-
-    def _body(
-        self, step: Step, totals: Sequence[str], elements: Sequence[str], given: Mapping[Expr, str]
-    ) -> Body:
-        """The step's graph over single elements."""
-        frame = self.frame
-        kernel = replace(frame.kernel, schedule=replace(frame.kernel.schedule, lanes=1, in_flight=1))
-        body = Body(
-            frame.writer, kernel, [], frame.tables, splat("i64", 0), "0", "0", 1,
-            stop=frame.stop, used=results_used(step.roots()),
-        )  # fmt: skip
-        leaves, names = (*step.totals, *step.elements, *given), (*totals, *elements, *given.values())
-        for leaf, name in zip(leaves, names, strict=True):
-            element = element_type(leaf.type)
-            vector = f"<1 x {element}>"
-            body.values[leaf] = [frame.writer.let(f"insertelement {vector} poison, {element} {name}, i32 0")]
-        return body
-
-    def _scalar(self, vector: str, element: str) -> str:
-        return self.frame.writer.let(f"extractelement <1 x {element}> {vector}, i32 0")
-
-    def _load(self, where: str, type_: ScalarType) -> str:
-        storage = RESULT_STORAGE[type_]
-        raw = self.frame.writer.let(f"load {memory_type(storage)}, ptr {where}, align {storage.size}")
-        return self.frame.writer.let(f"icmp ne i8 {raw}, 0") if type_ is BOOL else raw
 
     def _keep(self, name: str, where: str, type_: ScalarType) -> None:
         storage = RESULT_STORAGE[type_]

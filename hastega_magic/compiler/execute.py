@@ -21,10 +21,10 @@ from hastega_magic.compiler.recover import Recovery, assembled, nested
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import NotCompilable
-from hastega_magic.ir.fused import Fused, Output
+from hastega_magic.ir.fused import Fused, Output, slots_of
 from hastega_magic.ir.kernel import TROUBLE
 from hastega_magic.ir.pipeline import RUNNING_SINKS
-from hastega_magic.passes.schedule import folds_of, slots_of
+from hastega_magic.passes.schedule import folds_of
 from hastega_magic.records import changed
 from hastega_magic.report.model import COMPILING
 from hastega_magic.runtime.buffers import trim

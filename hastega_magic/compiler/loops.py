@@ -24,7 +24,8 @@ from hastega_magic.ir.pipeline import Pipeline
 from hastega_magic.ir.schedule import UNTUNED, Tuned
 from hastega_magic.passes.infer import Leaves
 from hastega_magic.passes.pipelines import ANALYSIS, CPU, FUSE, Pass, State
-from hastega_magic.passes.schedule import STREAMED, carried_fit
+from hastega_magic.passes.schedule import STREAMED
+from hastega_magic.passes.stepping import carried_fit
 from hastega_magic.passes.variants import Variants
 from hastega_magic.records import changed
 from hastega_magic.runtime.sources import Column, TableColumn

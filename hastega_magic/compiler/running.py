@@ -64,7 +64,7 @@ def told(outputs: Sequence[Output]) -> list[str]:
         kind, floats = output.sink.kind, flatten(output.value)[0].type.is_float
         if regrouped(output) is not None:
             found.append(
-                f"{text} multiplies the value so far by a constant and adds to it: rows of {ROW} elements are computed "
+                f"{text} multiplies the value so far by a number and adds to it: rows of {ROW} elements are computed "
                 "side by side, in a shape that is the same on every back end; equal to one after the other up to "
                 "roundings of the values on the way (`equal to` gives the difference relative to the largest element), "
                 "and computed one after the other where a result is not finite."

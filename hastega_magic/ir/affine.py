@@ -1,13 +1,16 @@
-"""Scans whose function multiplies the value so far by a constant and adds something that does not depend on it.
+"""Scans whose function multiplies the value so far by a number and adds something that does not depend on it.
 
     lambda acc, x: a * x + (1 - a) * acc          factor 1 - a, offset a * x
     lambda acc, x: acc + a * (x - acc)            factor 1 - a, offset a * x
 
 Two such steps in a row are one of the same kind, so that rows of elements can be computed side by side (ir/scan.py).
+The number is a constant, or what captured numbers that keep changing come to: the same operations give it then, before
+the loop, so that results do not hang on what ran before.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Container
 from dataclasses import dataclass, replace
 
 from hastega_magic.ir.expr import Expr, const, flatten, leaf, make, postorder, python_of, rewrite
@@ -22,52 +25,75 @@ SMALLEST, LARGEST = 2.0**-15, 1.0
 
 @dataclass(frozen=True)
 class Affine:
-    """`factor` times the value so far, plus `offset`; None stands for nothing to add."""
+    """`factor` times the value so far, plus `offset`; None stands for nothing to add.
 
-    factor: float
+    The factor is a float: a constant, or a graph over captured numbers that keep changing.
+    """
+
+    factor: Expr
     offset: Expr | None
 
 
 def affine(fn: Fn) -> Affine | None:
     """What a scan's function over two parameters comes to; None where it is of another kind, or not of floats."""
-    found = None if any(map(keeps_changing, postorder(flatten(fn.result)))) else _form(fn)
-    return found if found is not None and SMALLEST <= abs(found.factor) <= LARGEST else None
+    found = _form(fn)
+    return found if found is not None and (found.factor.op != "const" or fits(found.factor.value)) else None
+
+
+def fits(factor: object) -> bool:
+    """Whether rows can be computed side by side with it."""
+    return isinstance(factor, float) and SMALLEST <= abs(factor) <= LARGEST
 
 
 def may_be_affine(fn: Fn) -> bool:
     """Whether it is of that kind for some values of the captured numbers that it reads."""
-    roots = flatten(fn.result)
-    new = rewrite(roots, _with_any)
-    return len(roots) == 1 and _form(replace(fn, result=new[roots[0]])) is not None
+    if len(flatten(fn.result)) != 1:
+        return False
+    return any(_form(_with_any(fn, taken)) is not None for taken in (True, False))
 
 
-def _with_any(node: Expr) -> Expr:
-    """Some number for a captured one, and for what is computed of such numbers alone."""
-    if keeps_changing(node):
-        return const(_ANY if node.type.is_float else _ANY_INT, node.type)
-    if node.op not in OPS or not node.args or any(arg.op != "const" for arg in node.args):
-        return node
-    found = python_of(node)
-    return node if found is None else const(found, node.type)
+def _with_any(fn: Fn, taken: bool) -> Fn:
+    """The function with some number for each captured one; of branches that these alone decide, one or the other."""
+
+    def change(node: Expr) -> Expr:
+        if keeps_changing(node):
+            return const(_ANY if node.type.is_float else _ANY_INT, node.type)
+        if node.op == "select" and node.args[0].op == "const":
+            return node.args[1 if taken else 2]
+        if node.op not in OPS or not node.args or any(arg.op != "const" for arg in node.args):
+            return node
+        found = python_of(node)
+        return node if found is None else const(found, node.type)
+
+    new = rewrite(fn.roots(), change)
+    effects = tuple((condition, new[node]) for condition, node in fn.effects)
+    return replace(fn, result=new[flatten(fn.result)[0]], effects=effects)
 
 
 _ANY, _ANY_INT = 0.7310585786300049, 7919
 """Numbers that nobody writes: sums and products of them are neither 0 nor 1 by chance."""
 
+_EXACT = frozenset({"add", "sub", "mul", "truediv", "neg", "int_to_float", "exact_float"})
+"""Operators of a factor that is computed when the loop runs: each has the bits that Python gives."""
+
 
 def _form(fn: Fn) -> Affine | None:
     """Factor and offset, whatever the factor is."""
     match fn.params, fn.result:
-        case (Expr() as total, Expr() as element), Expr() as result if not fn.effects and total.type.is_float:
+        case (Expr() as total, Expr() as element), Expr() as result if total.type.is_float:
             pass
         case _:
             return None
     if FLOAT32 in (result.type, total.type, element.type):
         return None
-    found = _parts(result, total)
-    if found is None or found.offset is None:
+    if any(effect != (None, result) for effect in fn.effects):
         return None
-    return found if all(_plain(node) for node in postorder([found.offset])) else None
+    fixed: set[Expr] = set()
+    found = _parts(result, total, fixed)
+    if found is None or found.factor is None or found.offset is None:
+        return None
+    plain = all(node in fixed or _plain(node) for node in postorder([found.offset]))
+    return Affine(found.factor, found.offset) if plain else None
 
 
 def regrouped(output: Output) -> Output | None:
@@ -81,8 +107,8 @@ def regrouped(output: Output) -> Output | None:
     found = affine(fn)
     if found is None or found.offset is None:
         return None
-    element = flatten(fn.params)[1]
-    added = rewrite([found.offset], lambda node: value if node is element else node)[found.offset]
+    new = {flatten(fn.params)[1]: value, **dict(output.given)}
+    added = rewrite([found.offset], lambda node: new.get(node, node))[found.offset]
     if output.init is None:
         first = make("eq", leaf("index", INT), const(0))
         added = make("select", first, value, added)
@@ -101,60 +127,83 @@ def keeps_changing(node: Expr) -> bool:
 
 
 def _plain(node: Expr) -> bool:
-    """Whether evaluating the node for any element harms nobody."""
+    """Whether evaluating the node for any element harms nobody; what is the same for all elements, Python needs too."""
     if not node.args:
         return True
     row = OPS.get(node.op)
     return row is not None and row.trouble is None and (row.overflow is None or node.type is not INT)
 
 
-def _parts(root: Expr, total: Expr) -> Affine | None:
-    known: dict[Expr, Affine | None] = {}
+@dataclass(frozen=True)
+class _Part:
+    """A node on the way: so many times the value so far (None: it does not depend on it), plus something."""
+
+    factor: Expr | None
+    offset: Expr | None
+
+
+def _parts(root: Expr, total: Expr, fixed: set[Expr]) -> _Part | None:
+    """What the root comes to; `fixed` gets what is the same number for all elements."""
+    known: dict[Expr, _Part | None] = {}
     for node in postorder([root]):
+        if _is_number(node) or (node.op in _EXACT and fixed.issuperset(node.args)):
+            fixed.add(node)
         if node is total:
-            known[node] = Affine(1.0, None)
+            known[node] = _Part(const(1.0), None)
         elif all(_free(known[arg]) for arg in node.args):
-            known[node] = Affine(0.0, node)
+            known[node] = _Part(None, node)
         else:
-            known[node] = _combined(node, [known[arg] for arg in node.args])
+            known[node] = _combined(node, [known[arg] for arg in node.args], fixed)
     return known[root]
 
 
-def _free(part: Affine | None) -> bool:
-    return part is not None and part.factor == 0.0
+def _is_number(node: Expr) -> bool:
+    return keeps_changing(node) or (node.op == "const" and isinstance(node.value, (int, float)))
 
 
-def _combined(node: Expr, parts: list[Affine | None]) -> Affine | None:
+def _free(part: _Part | None) -> bool:
+    return part is not None and part.factor is None
+
+
+def _combined(node: Expr, parts: list[_Part | None], fixed: Container[Expr]) -> _Part | None:
     """A node above the value so far."""
     match node.op, parts:
-        case "add", [Affine(p, a), Affine(q, b)]:
-            return Affine(p + q, _sum("add", a, b))
-        case "sub", [Affine(p, a), Affine(q, b)]:
-            return Affine(p - q, _sum("sub", a, b))
-        case "neg", [Affine(p, a)]:
-            return Affine(-p, None if a is None else make("neg", a))
-        case "mul", [Affine(0.0, Expr() as k), Affine(q, b)] if (by := _constant(k)) is not None:
-            return Affine(by * q, None if b is None else make("mul", k, b))
-        case "mul", [Affine(p, a), Affine(0.0, Expr() as k)] if (by := _constant(k)) is not None:
-            return Affine(p * by, None if a is None else make("mul", a, k))
-        case "truediv", [Affine(p, None), Affine(0.0, Expr() as k)] if by := _constant(k):
-            return Affine(p / by, None)
+        case ("add" | "sub") as op, [_Part(p, a), _Part(q, b)]:
+            return _Part(_joined(_counted, op, p, q), _joined(make, op, a, b))
+        case "neg", [_Part(Expr() as p, a)]:
+            return _Part(_counted("neg", p), None if a is None else make("neg", a))
+        case "mul", [_Part(None, Expr() as k), _Part(Expr() as q, b)] if k in fixed:
+            return _Part(_counted("mul", k, q), None if b is None else make("mul", k, b))
+        case "mul", [_Part(Expr() as p, a), _Part(None, Expr() as k)] if k in fixed:
+            return _Part(_counted("mul", p, k), None if a is None else make("mul", a, k))
+        case "truediv", [_Part(Expr() as p, None), _Part(None, Expr() as k)] if k in fixed and not _is_zero(
+            k
+        ):
+            return _Part(_counted("truediv", p, k), None)
         case _:
             return None
 
 
-def _constant(node: Expr) -> float | None:
-    return float(node.value) if node.op == "const" and isinstance(node.value, (int, float)) else None
+def _is_zero(node: Expr) -> bool:
+    return node.op == "const" and node.value == 0
 
 
-def _sum(op: str, a: Expr | None, b: Expr | None) -> Expr | None:
+def _joined(made: Callable[..., Expr], op: str, a: Expr | None, b: Expr | None) -> Expr | None:
+    """A sum or difference of what may be nothing."""
     if b is None:
         return a
     if a is None:
-        return b if op == "add" else make("neg", b)
-    return make(op, a, b)
+        return b if op == "add" else made("neg", b)
+    return made(op, a, b)
+
+
+def _counted(op: str, *args: Expr) -> Expr:
+    """The operator over the operands, computed where these are constants."""
+    node = make(op, *args)
+    found = python_of(node) if all(arg.op == "const" for arg in node.args) else None
+    return node if found is None else const(float(found))
 
 
 __all__ = [
-    "LARGEST", "SMALLEST", "Affine", "affine", "in_blocks", "keeps_changing", "may_be_affine", "regrouped",
+    "LARGEST", "SMALLEST", "Affine", "affine", "fits", "in_blocks", "keeps_changing", "may_be_affine", "regrouped",
 ]  # fmt: skip

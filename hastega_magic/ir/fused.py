@@ -12,17 +12,17 @@ from hastega_magic.errors import Span
 from hastega_magic.interval import Interval
 from hastega_magic.ir.expr import Expr, Value, flatten
 from hastega_magic.ir.origins import Origins
-from hastega_magic.ir.pipeline import Sink, Source, Table
+from hastega_magic.ir.pipeline import ELEMENT_SINKS, Sink, Source, Table
 
 
 @dataclass(frozen=True)
 class Output:
     """One result of the loop: the element's value, the mask under which it takes part, and its sink.
 
-    `init`: the load of the starting value, where the sink has one. `given`: captured numbers that its function reads,
-    as leaves, and their loads. With `weights` the value is a
-    tuple of parts, and the element is the sum of the parts times their weights: of sums, which add up part by part, and
-    of extremes, whose parts are two words of 64 bits.
+    `init`: the load of the starting value, where the sink has one. `given`: captured numbers that its function or its
+    factor reads, as leaves, and their loads. With `weights` the value is a tuple of parts, and the element is the sum
+    of the parts times their weights: of sums, which add up part by part, and of extremes, whose parts are two words of
+    64 bits.
     """
 
     name: str
@@ -32,6 +32,13 @@ class Output:
     init: Value | None = None
     given: tuple[tuple[Expr, Expr], ...] = ()
     weights: tuple[int, ...] = ()
+
+
+def slots_of(output: Output) -> int:
+    """How many arrays an output stores into, of elements or what a function makes of them; zero for reductions."""
+    fn = output.sink.fn
+    made = 0 if fn is None else len(flatten(fn.result))
+    return max(len(flatten(output.value)), made) if output.sink.kind in ELEMENT_SINKS else 0
 
 
 def is_product(output: Output) -> bool:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from hastega_magic.interval import INT64
-from hastega_magic.ir.affine import affine
+from hastega_magic.ir.affine import affine, fits
 from hastega_magic.ir.expr import Expr, Value, flatten
 from hastega_magic.ir.fused import Fused, Output
 from hastega_magic.ir.loop import iteration, operands
@@ -293,7 +293,13 @@ class _Running(Elements):
         """An affine scan; None for others, and where a result is not finite."""
         if self._affine is None or self._output.sink.kind != "scan":
             return None
-        found = running_affine(np.array(self._added), self._affine.factor, self._start or 0.0)
+        try:
+            factor: Any = _Evaluation(self._given.__getitem__).of(self._affine.factor)
+        except ArithmeticError:
+            return None
+        if not fits(factor):
+            return None
+        found = running_affine(np.array(self._added), factor, self._start or 0.0)
         return None if found is None else found.tolist()
 
 

@@ -111,6 +111,19 @@ class Step:
 
 
 @dataclass(frozen=True)
+class Factor:
+    """What an affine step multiplies the value so far by: a constant, or what captured numbers (`given`) come to.
+
+    The same for all elements. Where a guard is true, or rows cannot be computed with it (ir/affine.py), there are no
+    results: they are NaN.
+    """
+
+    value: Expr
+    guards: tuple[Expr, ...] = ()
+    given: tuple[tuple[Expr, int], ...] = ()
+
+
+@dataclass(frozen=True)
 class Store:
     """Write the value to result number `slot`: at the element's own place, or, with a mask, densely packed.
 
@@ -127,7 +140,7 @@ class Store:
     mask: Expr | None
     running: str = ""
     step: Step | None = None
-    factor: float = 0.0
+    factor: Factor | None = None
     init: int | None = None
     part: int = 0
 

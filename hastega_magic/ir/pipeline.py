@@ -140,7 +140,7 @@ class Sink:
     ddof: float = 0.0
     fn: Fn | None = None
     init: Source | None = None
-    factor: float = 0.0
+    factor: Expr | None = None
 
 
 @dataclass(frozen=True)

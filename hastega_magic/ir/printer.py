@@ -321,5 +321,7 @@ def _statement(statement: Statement, names: _Names) -> str:
             text = f"accumulate {kind} {upper}{names.use(value)}{' in two words' if wide else ''}"
         case Store(slot, value, mask, running):
             text = f"{running or 'store'} {slot}, {names.use(value)}"
-            text += f", added to {statement.factor!r} times the last" if running == "affine" else ""
+            if statement.factor is not None:
+                by = statement.factor.value
+                text += f", added to {by.value if by.op == 'const' else by!r} times the last"
     return f"{text} {_where(mask, names)}".rstrip()

@@ -10,7 +10,9 @@ combined in the same way; then one row of rows after the other, from the value b
 
 from __future__ import annotations
 
-from typing import Any
+import operator
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -24,14 +26,15 @@ SAFE_BITS = 50
 """Ints of so many bits cannot overflow within a block; larger ones are left to Python."""
 
 Floats = npt.NDArray[np.floating[Any]]
+Number = TypeVar("Number", float, str)
 
 
-def powers(factor: float) -> tuple[float, ...]:
-    """The factor to the powers 1 to 8, by squaring."""
-    second = factor * factor
-    fourth = second * second
-    third = second * factor
-    return (factor, second, third, fourth, fourth * factor, fourth * second, fourth * third, fourth * fourth)
+def powers(factor: Number, times: Callable[[Number, Number], Number]) -> tuple[Number, ...]:
+    """The factor to the powers 1 to 8, by squaring; `times` gives the product of two of them."""
+    second = times(factor, factor)
+    fourth = times(second, second)
+    third = times(second, factor)
+    return (factor, second, third, fourth, *(times(fourth, each) for each in (factor, second, third, fourth)))
 
 
 def running_affine(values: Floats, factor: float, start: float) -> Floats | None:
@@ -39,8 +42,8 @@ def running_affine(values: Floats, factor: float, start: float) -> Floats | None
 
     None where a result is not finite: what follows it is then right only in the order of the elements.
     """
-    power = np.array(powers(factor))
-    further = np.array(powers(power[-1]))
+    power = np.array(powers(factor, operator.mul))
+    further = np.array(powers(float(power[-1]), operator.mul))
     grid = np.zeros((-(-len(values) // ROW**2), ROW, ROW))
     grid.reshape(-1)[: len(values)] = values
     with np.errstate(all="ignore"):

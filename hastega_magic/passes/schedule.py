@@ -8,36 +8,32 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import cache
-from typing import cast
 
 from hastega_magic.interval import Interval
-from hastega_magic.ir.expr import Expr, Value, const, flatten, leaf, make, truth
-from hastega_magic.ir.fused import Effect, Fused, Output
+from hastega_magic.ir.expr import Expr, const, flatten, make, truth
+from hastega_magic.ir.fused import Fused, Output, slots_of
 from hastega_magic.ir.kernel import (
     Accumulate,
     Assume,
     Guard,
     Kernel,
-    Product,
     Statement,
-    Step,
     Store,
     in_any_order,
     nodes_of,
 )
 from hastega_magic.ir.loop import everything
 from hastega_magic.ir.origins import moved
-from hastega_magic.ir.pipeline import ELEMENT_SINKS, RUNNING_SINKS, Fn, Sink
+from hastega_magic.ir.pipeline import RUNNING_SINKS
 from hastega_magic.ir.schedule import BLOCK, UNTUNED, VIRTUAL_LANES, Schedule, Tuned
 from hastega_magic.ir.target import Target
 from hastega_magic.passes.exits import chosen_on_leaving
 from hastega_magic.passes.guard import Variant
 from hastega_magic.passes.infer import Leaves
 from hastega_magic.passes.lower import lower
+from hastega_magic.passes.stepping import stepping
 from hastega_magic.passes.turning import in_flight as in_flight_of_loops
 from hastega_magic.passes.turning import refilled
-from hastega_magic.passes.variants import variants
 from hastega_magic.types import BOOL, FLOAT32, INT, Complex, Either
 
 _FOLDS = {
@@ -72,19 +68,6 @@ _VAST = 1000
 
 _SHORT, _LONG = 12, 200
 """The same for OpenCL, whose compiler takes its time over long texts."""
-
-
-def slots_of(output: Output) -> int:
-    """How many arrays an output stores into, of elements or what a function makes of them; zero for reductions."""
-    fn = output.sink.fn
-    made = 0 if fn is None else len(flatten(fn.result))
-    return max(len(flatten(output.value)), made) if output.sink.kind in ELEMENT_SINKS else 0
-
-
-def results_of(output: Output) -> int:
-    """How many of them, the first ones, hold results."""
-    fn = output.sink.fn
-    return slots_of(output) if fn is None else len(flatten(fn.result))
 
 
 def make_kernel(
@@ -126,7 +109,7 @@ def make_kernel(
         body.append(each)
         served.append(tuple(outputs))
     new = chosen_on_leaving([node for each in body for node in nodes_of(each)])
-    body = [_stepping(_over(each, new), fused, leaves, target) for each in body]
+    body = [stepping(_over(each, new), fused, leaves, target) for each in body]
     ranges = {new.get(node, node): interval for node, interval in lowered.ranges.items()}
     found = Kernel(
         fused.sources, fused.tables, tuple(body), tuned.over(_schedule(tuple(body), target, width, large)), ranges,
@@ -135,76 +118,6 @@ def make_kernel(
     found = replace(found, schedule=refilled(found, target))
     images = [(node, new.get(image, image)) for node, image in lowered.images]
     return replace(found, origins=moved(fused.origins, images, found.roots()))
-
-
-def _stepping(statement: Statement, fused: Fused, leaves: Leaves, target: Target) -> Statement:
-    """A statement with what a step from one element to the next computes, where that is more than an operator.
-
-    Of running values, devices store the elements, and the CPU does the rest.
-    """
-    if isinstance(statement, Accumulate) and statement.kind == "mul" and statement.value.type is INT:
-        return replace(statement, product=_product(target))
-    if not isinstance(statement, Store) or not statement.running:
-        return statement
-    if target.spelling == "opencl":
-        return replace(statement, running="")
-    slot = 0
-    for output in fused.outputs:
-        part, slots = statement.slot - slot, slots_of(output)
-        if 0 <= part < slots and output.sink.fn is not None:
-            return replace(statement, step=_step(output, fused, leaves, target), part=part)
-        slot += slots
-    return statement
-
-
-def carried_fit(fused: Fused, leaves: Leaves) -> bool:
-    """Whether no integer that goes from one element to the next is checked for leaving int64."""
-    for output in fused.outputs:
-        if output.sink.kind == "cumsum" and any(node.type is INT for node in flatten(output.value)):
-            return False
-        if output.sink.kind in ("scan", "fold"):
-            fn = output.sink.fn
-            assert fn is not None
-            if _alone(fn, fused, Leaves((), leaves.tables)).guards_overflow:
-                return False
-    return True
-
-
-def _alone(fn: Fn, fused: Fused, leaves: Leaves) -> Variant:
-    """A step without the loop around it: whatever the value so far and the element are."""
-    effects = tuple(Effect(node, condition) for condition, node in fn.effects)
-    alone = Fused((), fused.tables, (Output("", Sink("array"), fn.result),), effects)
-    return variants(alone, leaves, "exact").bodies[-1]
-
-
-def _step(output: Output, fused: Fused, leaves: Leaves, target: Target) -> Step:
-    fn = output.sink.fn
-    assert fn is not None
-    own = Leaves((), leaves.tables)
-    variant = _alone(fn, fused, own)
-    results, guards = flatten(fn.result), [guard.condition for guard in variant.guards]
-    found = lower([*results, *guards], own, variant.ranges, target, 1, variant.troubles, guards=guards)
-    total, element = cast("tuple[Value, Value]", fn.params)
-    init = () if output.init is None else tuple(cast(int, node.value) for node in flatten(output.init))
-    return Step(
-        flatten(total), flatten(element), tuple(found.nodes[node] for node in results),
-        tuple(found.nodes[node] for node in guards), init,
-        tuple((leaf, cast(int, load.value)) for leaf, load in output.given),
-    )  # fmt: skip
-
-
-@cache
-def _product(target: Target) -> Product:
-    low, excess, factor = (leaf("param", INT, number) for number in range(3))
-    so_far = make("add", make("mul", make("int_to_float", excess), const(2.0**64)), make("int_to_float", low))
-    size = make("fabs", make("mul", so_far, make("int_to_float", factor)))
-    nodes = [
-        make("wrapping_mul", low, factor),
-        make("wrapping_add", make("wrapping_mul", excess, factor), make("mul_excess", low, factor)),
-        make("ge", size, const(2.0**127 * (1 - 2.0**-40))),  # what is computed here errs by far less
-    ]
-    found = lower(nodes, Leaves(()), {}, target)
-    return Product(low, excess, factor, *(found.nodes[node] for node in nodes))
 
 
 def folds_of(fused: Fused) -> list[list[int]]:
@@ -236,8 +149,7 @@ def _statements(output: Output, slot: int, ranges: Mapping[Expr, Interval]) -> l
         parts = flatten(output.value)
         parts += parts[-1:] * (slots_of(output) - len(parts))  # where a step makes more parts than it takes
         stores: list[Statement] = [
-            Store(slot + number, node, output.mask, running, factor=output.sink.factor, init=init)
-            for number, node in enumerate(parts)
+            Store(slot + number, node, output.mask, running, init=init) for number, node in enumerate(parts)
         ]
         return stores
     count = Accumulate("count", const(1), output.mask)

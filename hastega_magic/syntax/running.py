@@ -120,8 +120,8 @@ def _running(loop: Loop, site: StageSite, given: Mapping[str, Any], kind: str) -
 def _look_at(fn: Fn, name: str, kind: str) -> None:
     """NotCompilable for numbers that a step has no room for, or that decide how it is computed."""
     nodes = list(postorder(fn.roots()))
-    if kind == "scan" and any(map(keeps_changing, nodes)) and may_be_affine(fn):
-        # Its rows have other roundings than one element after the other: results are not to hang on runs before.
+    if kind == "scan" and any(map(keeps_changing, nodes)) and affine(fn) is None and may_be_affine(fn):
+        # Rows have other roundings than one element after the other: results are not to hang on runs before.
         raise NotCompilable(f"`{name}` reads a number that keeps changing: it is to be a constant")
     for node in nodes:
         if node.op == "const" and isinstance(node.value, int) and node.value not in INT64:

@@ -77,10 +77,15 @@ class Ran:
 
 def run(text: str, names: dict[str, Any] | None = None, **options: Any) -> Ran:
     """Run a cell in a namespace of its own (with math and np), without baselines."""
-    ran = Ran(namespace={"math": math, "np": np, **(names or {})})
-    ran.session = Session(
-        ran.namespace, Options(**{"baseline": False, "quiet": _quiet, "on": _backend, **options})
+    namespace = {"math": math, "np": np, **(names or {})}
+    return run_in(
+        Session(namespace, Options(**{"baseline": False, "quiet": _quiet, "on": _backend, **options})), text
     )
+
+
+def run_in(session: Session, text: str) -> Ran:
+    """The same in a session that may have run cells before."""
+    ran = Ran(namespace=session.namespace, session=session)
     original = driver.run_loops
 
     def spy(*args: Any) -> Execution:
@@ -93,12 +98,12 @@ def run(text: str, names: dict[str, Any] | None = None, **options: Any) -> Ran:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             try:
-                ran.value = ran.session.run_cell(text).value
+                ran.value = session.run_cell(text).value
             except Exception as error:
                 ran.error = error
     finally:
         driver.run_loops = original
-    name = ran.session.options.on
+    name = session.options.on
     if name in ("simd", "parallel", "opencl"):
         assert all(execution.backend.name == name for execution in ran.executions)
     ran.warnings = [str(each.message) for each in caught if "Integer" in each.category.__name__]

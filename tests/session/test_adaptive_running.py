@@ -65,4 +65,13 @@ def test_rows_have_the_bits_that_they_have_without_runs_before(k):
         (told,) = [
             each.data["text"] for each in session.last.trace.events if "`k`" in str(each.data.get("text"))
         ]
-        assert "all the same" in told
+        assert "given it from outside" in told
+
+
+def test_a_function_that_is_one_of_rows_for_some_numbers_alone_is_compiled_anew():
+    session = Session({"fs": [x * 0.37 for x in range(3000)]}, Options(baseline=False))
+    for each in (0.5, 0.25, 3, 0.75):
+        session.namespace["k"] = each
+        session.run_cell("t = fs |> scan(lambda a, x: a * 0.5 + x if k < 1 else max(a, x))")
+    (told,) = [each.data["text"] for each in session.last.trace.events if "`k`" in str(each.data.get("text"))]
+    assert "all the same" in told

@@ -19,10 +19,10 @@ from hastega_magic.compiler.repeating.storing import storing
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.ir.expr import flatten
-from hastega_magic.ir.fused import Output
+from hastega_magic.ir.fused import Output, slots_of
 from hastega_magic.ir.reduction import tree_prod, tree_sum
 from hastega_magic.ir.sinks import spread
-from hastega_magic.passes.schedule import folds_of, slots_of
+from hastega_magic.passes.schedule import folds_of
 from hastega_magic.runtime.launch import LoopResult
 from hastega_magic.types import FLOAT32, Complex, Composite, Either
 

@@ -22,9 +22,9 @@ from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.ir import abi
 from hastega_magic.ir.expr import Expr, flatten
-from hastega_magic.ir.fused import Output
+from hastega_magic.ir.fused import Output, slots_of
 from hastega_magic.ir.sinks import EXTREMES
-from hastega_magic.passes.schedule import folds_of, slots_of
+from hastega_magic.passes.schedule import folds_of
 from hastega_magic.runtime.buffers import trim
 from hastega_magic.runtime.cpu import Program
 from hastega_magic.runtime.launch import LoopResult

@@ -1,0 +1,99 @@
+"""Scans that multiply by a captured number which keeps changing: one loop for all of its values, and the same bits."""
+
+import numpy as np
+import pytest
+
+from hastega_magic.compiler import loops
+from hastega_magic.ir.scan import running_affine
+from hastega_magic.session import Options, Session
+from tests.compiler.battery import assert_interpreted, assert_like_python, on_target, run, run_in
+
+XS = np.random.default_rng(0).normal(size=3 * 4096 + 5)
+
+AVERAGES = {
+    "lambda a, x: k * x + (1 - k) * a": (lambda k: 1 - k, lambda x, k: k * x),
+    "lambda a, x: a + (x - a) * k": (lambda k: 1 - k, lambda x, k: x * k),
+    "lambda a, x: x * x - a / (k + 1)": (lambda k: -1 / (k + 1), lambda x, k: x * x),
+    "lambda a, x: a + 2 / (n + 1) * (x - a)": (lambda k: 1 - 2 / 9, lambda x, k: 2 / 9 * x),
+    "lambda a, x: a * k * k + x * (1 / n)": (lambda k: k * k, lambda x, k: x * (1 / 8)),
+}
+
+
+@pytest.fixture(autouse=True)
+def nothing_compiled():
+    """A full cache lets go of a loop for each that is compiled, so that their number says nothing."""
+    loops.clear_cache()
+
+
+def compiled():
+    return sum(len(loop.bodies) for loop in loops.cached_loops())
+
+
+def changed(cell, **options):
+    """What the cell does after other values of its numbers, and how many loops were compiled for the last ones."""
+    session = Session({"xs": XS}, Options(**{"baseline": False, "on": "parallel", **options}))
+    for k, n in ((0.5, 3), (0.375, 5), (0.125, 6), (0.3, 8)):
+        session.namespace.update(k=k, n=n)
+        before, ran = compiled(), run_in(session, cell)
+    return ran, compiled() - before
+
+
+@pytest.mark.parametrize("text", AVERAGES)
+def test_every_back_end_and_width_gives_the_bits_of_the_constant(text):
+    factor, offset = AVERAGES[text]
+    wanted = running_affine(offset(XS, 0.3), factor(0.3), 0.5)
+    assert wanted is not None
+    cell = f"xs |> scan({text}, 0.5)"
+    for options in (
+        {"threads": 3},
+        {"on": "simd"},
+        {"width": 1},
+        {"width": 4},
+        {"width": 16},
+        {"on": "opencl"},
+    ):
+        ran, more = changed(cell, **options)
+        assert (more, ran.error, ran.warnings) == (0, None, [])
+        assert ran.value.tobytes() == wanted.tobytes(), options
+    for name in ("avx2", "sse2"):
+        with on_target(name):
+            assert changed(cell)[0].value.tobytes() == wanted.tobytes(), name
+
+
+@pytest.mark.parametrize("text", AVERAGES)
+@pytest.mark.parametrize("start", ["", ", 0.5"])
+def test_the_interpreter_agrees(text, start):
+    assert_interpreted(changed(f"xs |> scan({text}{start})")[0])
+
+
+@pytest.mark.parametrize("k", [0.25, 1.0, 0.0, -0.5, 3.0, 1e-6, -1, float("nan"), float("inf")])
+@pytest.mark.parametrize("text", ["a * k + x", "a - a / k + x", "a + x * k", "-(a * k) - x"])
+@pytest.mark.parametrize("start", ["", ", 2.0"])
+def test_in_rows_or_in_order_as_the_number_has_it(k, text, start):
+    """Whichever it would be for this number alone, behind others and before them; what it raises too."""
+    cell = f"xs |> take(5000) |> scan(lambda a, x: {text}{start})"
+    session = Session({"xs": XS}, Options(baseline=False, on="parallel"))
+    for each in (0.75, 0.5, 3.5, 0.25, k, 0.625, k):
+        session.namespace["k"] = each
+        ran, alone = run_in(session, cell), run(cell, {"xs": XS, "k": each})
+        assert type(ran.error) is type(alone.error)
+        if alone.error is None:
+            assert np.array_equal(ran.value, alone.value, equal_nan=True)
+        else:
+            assert str(ran.error) == str(alone.error)
+
+
+def test_the_kernel_is_shown_with_what_it_multiplies_by():
+    ran, _ = changed("xs |> scan(lambda a, x: a * k + x)")
+    text = ran.report["pipelines"][0]["code"]["passes"][-1]["text"]
+    assert "added to" in text
+    assert "times the last" in text
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["(a * 0.0 + x) + 0.5 * a", "(a - a + x) + 0.5 * a", "0.5 * a + x * (a * 0.0)", "a * 0.5 + (a - a) * x"],
+)
+def test_what_vanishes_from_a_product_still_depends_on_the_value_so_far(text):
+    names = {"xs": (XS[:3000] * 8).round()}
+    assert_like_python(f"xs |> scan(lambda a, x: {text}, 1.0)", names, equal=np.allclose)
