@@ -17,6 +17,7 @@ import numpy as np
 from hastega_magic.compiler.elements import short
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import NotCompilable, Reason
+from hastega_magic.runtime.python_calls import takes_one
 from hastega_magic.syntax.build import BoundStage
 from hastega_magic.syntax.lower import lower, parameters
 from hastega_magic.syntax.stages import suggest
@@ -67,22 +68,34 @@ def _noting(stage: BoundStage) -> object:
     numbers = itertools.count(int(in_order and len(stage.args) < 2 and not stage.kwargs))
     called = cast("Callable[..., Any]", function)
 
-    @functools.wraps(called)
+    def note(error: Exception, number: int, args: tuple[Any, ...]) -> None:
+        value, after = args[0] if len(args) == 1 else args, ""
+        if in_order and len(args) == 2:
+            value, after = args[1], f" after {_shown(args[0])}"
+        where = f"in `{site.text}` (cell line {site.span.line})"
+        error.add_note(f"hastega: element {number}, {_shown(value)}{after}, {where}")
+        if isinstance(error, TypeError) and not _fits(called, args):
+            error.add_note(f"hastega: {_as_given(site.name, value)}")
+
+    def call_with_one(value: Any) -> Any:
+        number = next(numbers)
+        try:
+            return called(value)
+        except Exception as error:
+            note(error, number, (value,))
+            raise
+
     def call(*args: Any) -> Any:
         number = next(numbers)
         try:
             return called(*args)
         except Exception as error:
-            value, after = args[0] if len(args) == 1 else args, ""
-            if in_order and len(args) == 2:
-                value, after = args[1], f" after {_shown(args[0])}"
-            where = f"in `{site.text}` (cell line {site.span.line})"
-            error.add_note(f"hastega: element {number}, {_shown(value)}{after}, {where}")
-            if isinstance(error, TypeError) and not _fits(called, args):
-                error.add_note(f"hastega: {_as_given(site.name, value)}")
+            note(error, number, args)
             raise
 
-    return call
+    if isinstance(function, FunctionType) and not in_order and takes_one(function):
+        return call_with_one
+    return functools.update_wrapper(call, called)
 
 
 _LONGEST = 80
@@ -161,6 +174,11 @@ def together(stages: Sequence[BoundStage]) -> Sequence[BoundStage]:
         if place and (name in _PERHAPS_SHORT or (name in _OF_FUNCTIONS and not compilable(stage.args))):
             last = place
     return stages[: last + 1]
+
+
+def looked_into(stage: BoundStage) -> bool:
+    """Whether its functions tell which stages Python runs together."""
+    return stage.callee is None and stage.site.name in _OF_FUNCTIONS
 
 
 _ELEMENTWISE = frozenset({

@@ -62,7 +62,7 @@ class Changing:
     def learn(self, outcome: Outcome) -> None:
         """Statements that could not be compiled without knowing their numbers are not tried again."""
         for bound in outcome.bounds:
-            constant = bound.varying and (outcome.workspace is None or not outcome.workspace.varying)
+            constant = bound.varying and not any(each.varying for each in outcome.workspaces)
             if constant or bound.needed:
                 self._known[bound.site.text].constant = True
 
@@ -80,9 +80,9 @@ def _numbers(bound: Bound) -> Mapping[Where, tuple[Number, ...]]:
     return numbers_read(_arguments(bound)) if bound.numbers is None else bound.numbers
 
 
-def sentences(bounds: Iterable[Bound], workspace: Workspace | None) -> Iterator[str]:
+def sentences(bounds: Iterable[Bound], workspaces: Iterable[Workspace]) -> Iterator[str]:
     """Which captured numbers are constants of the compiled code, and which are parameters."""
-    free = [] if workspace is None else workspace.parameters
+    free = [each for workspace in workspaces for each in workspace.parameters]
     given = {each.where for each in free}
     bounds = list(bounds)
     needed = {where for bound in bounds for where in bound.needed | bound.varying} - given

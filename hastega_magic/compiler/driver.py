@@ -12,9 +12,10 @@ from hastega_magic.compiler.barriers import not_a_stage, together
 from hastega_magic.compiler.by_numpy import numpy_value
 from hastega_magic.compiler.drawn import Drawing, iterable
 from hastega_magic.compiler.execute import Execution, Separately
+from hastega_magic.compiler.kinds import kind_of
 from hastega_magic.compiler.left_over import LeftOver
 from hastega_magic.compiler.options import Options
-from hastega_magic.compiler.outcome import Group, Outcome
+from hastega_magic.compiler.outcome import Group, Outcome, Part
 from hastega_magic.compiler.over_pairs import of_pairs
 from hastega_magic.compiler.places import over_fields, over_places
 from hastega_magic.compiler.probe import found
@@ -118,7 +119,7 @@ class Driver:
         shown = not self.options.quiet
         texts = [LoopTexts.of(execution, group.loops, self.options, self.trace)] if shown else []
         self._tell(execution, texts, 1)
-        self._tell_numbers(bounds, group.workspace)
+        self._tell_numbers(bounds, [group.workspace])
         pictures = Pictures(shown)
         pictures.group(group.loops, execution)
         pictures.finish("", None, self.trace)
@@ -138,13 +139,14 @@ class Driver:
         number = self.trace.next_group()
         describe.describe_group([bound], self.trace)
         self.current, self.pictures = bound, Pictures(not self.options.quiet)
+        whole = bound
         bound, source = within_reach(bound, source)
         if self.options.on == "python":
             with self.trace.phase("kernel"):
                 value = python.run(source, bound.calls())
             describe.describe_uncompiled("python", source, self.options, self.trace)
             return Outcome([bound], [value], [], None, number)
-        run = UnderWay(bound, source, list(bound.stages))
+        run = UnderWay(bound, source, list(bound.stages), parts=[] if bound is whole else None)
         while run.rest:
             self.go_on(run)
         if run.first is None:
@@ -152,15 +154,23 @@ class Driver:
             describe.describe_uncompiled(ran, source, self.options, self.trace)
         else:
             self._tell(run.first[0], run.texts, max(1, len(run.loops)))
-            self._tell_numbers([bound], run.workspace)
+            self._tell_numbers([bound], run.workspaces)
         self.pictures.finish(bound.name, run.value, self.trace)
-        return Outcome([bound], [run.value], run.loops, run.execution, number, run.workspace)
+        return Outcome([bound], [run.value], run.loops, run.execution, number, run.workspace, run.parts or ())
+
+    def go_from(self, bound: Bound, value: object, place: int) -> object:
+        """The statement's value, from what its first stages gave."""
+        self.current, self.pictures = bound, Pictures(not self.options.quiet)
+        run = UnderWay(bound, value, list(bound.stages[place:]))
+        while run.rest:
+            self.go_on(run)
+        return run.value
 
     def go_on(self, run: UnderWay) -> None:
         """The longest loop over the value so far, or the stages that Python has to run."""
         bound, value, rest = run.bound, run.value, run.rest
         if not rest[0].site.known:
-            run.goes_on(self._left.barrier(bound, value, rest[:1], not_a_stage(rest[0].site.name)), rest[1:])
+            self._left_to_python(run, not_a_stage(rest[0].site.name), rest[:1])
             return
         if isinstance(value, Iterator):
             self._draw(run, cast("Iterator[object]", value))
@@ -205,7 +215,7 @@ class Driver:
         if loop is None or workspace is None or len(loop.stages) <= more:
             run.waiting = run.waiting or reason
             return False
-        run.bound, run.value, run.rest = bound, source, list(bound.stages)
+        run.bound, run.value, run.rest, run.parts = bound, source, list(bound.stages), None
         self._run_loop(run, loop, workspace, reason)
         return True
 
@@ -236,9 +246,14 @@ class Driver:
         self.trace.add("why", text=drawing.told(why))
         run.goes_on(value, [])
 
-    def _left_to_python(self, run: UnderWay, reason: Reason) -> None:
-        stages = together(run.rest)
-        run.goes_on(self._left.barrier(run.bound, run.value, stages, reason), run.rest[len(stages) :])
+    def _left_to_python(
+        self, run: UnderWay, reason: Reason, stages: Sequence[BoundStage] | None = None
+    ) -> None:
+        stages = together(run.rest) if stages is None else stages
+        kind = kind_of(run.value) if stages[0].site.known else None
+        part = Part(replace(run.part(stages), source=None), kind=kind)
+        value = self._left.barrier(run.bound, run.value, stages, reason)
+        run.goes_on(value, run.rest[len(stages) :], part=part)
 
     def _run_loop(self, run: UnderWay, loop: Loop, workspace: Workspace, reason: Reason | None) -> None:
         """Run the loop; `reason`: why the stage behind is not in it."""
@@ -257,12 +272,16 @@ class Driver:
                 raise
             run.goes_on(self._left.perhaps_unreached(bound, value, run.rest, error), [])
         else:
-            run.execution, run.workspace = execution, workspace
+            run.execution = execution
+            run.workspaces.append(workspace)
             run.first = run.first or (execution, loop)
             run.loops.append(loop)
             self._keep_texts(run.texts, execution, loop)
             self.pictures.loop(loop, execution)
-            run.goes_on(execution.values[0], left, reason)
+            here = run.part(loop.stages)
+            alone = replace(loop, bound=here)
+            outcome = Outcome([here], execution.values, [alone], execution, self.trace.group, workspace)
+            run.goes_on(execution.values[0], left, reason, Part(here, outcome))
             self._warn(execution, bound)
 
     def _longest(
@@ -270,14 +289,18 @@ class Driver:
     ) -> tuple[Loop | None, Reason | None, Workspace]:
         """The longest loop; numbers that keep changing are constants where it would end earlier without them."""
         workspace = Workspace(self.filename, self.wanted, varying=varying, scalars=self.scalars)
+        loop, reason = None, None
         try:
             loop, reason = self._build(bound, value, stages, workspace)
-            if not bound.varying or (loop is not None and len(loop.stages) == len(stages)):
-                return loop, reason, workspace
         except NotCompilable:
             if not bound.varying:
                 raise
-        return self._longest(replace(bound, varying=frozenset()), value, stages, frozenset())
+        if not bound.varying or (loop is not None and len(loop.stages) == len(stages)):
+            return loop, reason, workspace
+        constant = self._longest(replace(bound, varying=frozenset()), value, stages, frozenset())
+        if loop is None or constant[0] is None or len(constant[0].stages) > len(loop.stages):
+            return constant
+        return loop, reason, workspace
 
     def _build(
         self, bound: Bound, value: object, stages: Sequence[BoundStage], workspace: Workspace
@@ -319,9 +342,9 @@ class Driver:
             describe.describe_loop(execution, texts, count, self.options, self.trace)
             self.trace.add("lanes", **lane_view(execution, above=int(count > 1)))
 
-    def _tell_numbers(self, bounds: Sequence[Bound], workspace: Workspace | None) -> None:
+    def _tell_numbers(self, bounds: Sequence[Bound], workspaces: Sequence[Workspace]) -> None:
         if not self.options.quiet:
-            for sentence in changing.sentences(bounds, workspace):
+            for sentence in changing.sentences(bounds, workspaces):
                 self.trace.add("why", text=sentence)
 
     def _warn(self, execution: Execution, bound: Bound) -> None:

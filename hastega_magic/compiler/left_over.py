@@ -9,13 +9,22 @@ from dataclasses import dataclass
 from hastega_magic.compiler.backends import forget_inputs
 from hastega_magic.compiler.barriers import note_signature, noted
 from hastega_magic.compiler.options import Options
-from hastega_magic.compiler.statement import Bound
+from hastega_magic.compiler.statement import Bound, calls_of
 from hastega_magic.compiler.telling import describe
 from hastega_magic.compiler.telling.graphs import Pictures
 from hastega_magic.errors import NOWHERE, Reason, StrictError, UsageError
 from hastega_magic.runtime import python
 from hastega_magic.syntax.build import BoundStage
 from hastega_magic.trace import Trace
+
+
+def by_python(value: object, stages: Sequence[BoundStage]) -> object:
+    """What Python computes, with a note where it calls a function otherwise than that is written."""
+    try:
+        return python.run(value, calls_of(stages))
+    except TypeError as error:
+        note_signature(error, stages)
+        raise
 
 
 @dataclass(frozen=True)
@@ -51,18 +60,14 @@ class LeftOver:
         self.tell(bound.site.source_text, reason)
         if self.options.strict:
             raise StrictError(f"`{bound.site.source_text}` is not compiled: {reason.text}")
-        found = self._by_python(value, bound, stages)
+        found = self._by_python(value, stages)
         self.pictures.python(stages, why, bound.site.source_text, value, found)
         return found
 
-    def _by_python(self, value: object, bound: Bound, stages: Sequence[BoundStage]) -> object:
+    def _by_python(self, value: object, stages: Sequence[BoundStage]) -> object:
         began = time.perf_counter()
-        try:
-            with self.trace.phase("kernel"):
-                found = python.run(value, bound.calls(stages))
-        except TypeError as error:
-            note_signature(error, stages)
-            raise
+        with self.trace.phase("kernel"):
+            found = by_python(value, stages)
         describe.describe_python(
             [stage.site.text for stage in stages], time.perf_counter() - began, self.trace
         )
@@ -76,7 +81,7 @@ class LeftOver:
         self.tell(stage.site.text, reason)
         if self.options.strict:
             raise StrictError(f"`{stage.site.text}` is not compiled: {reason.text}")
-        found = self._by_python(value, bound, noted(stages))
+        found = self._by_python(value, noted(stages))
         self.pictures.python(stages, reason.text, bound.site.source_text, value, found)
         forget_inputs()
         return found
@@ -91,9 +96,9 @@ class LeftOver:
         self.trace.add("warning", text=text)
         self.trace.add("int", mode=self.options.int_mode, proved=False, guarded=True, fell_back=True)
         self.warn(text, bound)
-        found = self._by_python(value, bound, noted(stages))
+        found = self._by_python(value, noted(stages))
         self.pictures.python(stages, why, bound.site.source_text, value, found)
         return found
 
 
-__all__ = ["LeftOver"]
+__all__ = ["LeftOver", "by_python"]

@@ -26,9 +26,25 @@ class Group:
         return {loop.bound.target for loop in self.loops if loop.bound.target is not None}
 
 
+@dataclass(frozen=True)
+class Part:
+    """Stages of a statement, bound to what they went over; `outcome`: of their loop, None where Python ran them.
+
+    `kind`: what Python's stages went over, where that is told (compiler/kinds.py).
+    """
+
+    bound: Bound
+    outcome: Outcome | None = None
+    kind: object = None
+
+
 @dataclass
 class Outcome:
-    """What running statements gave; `execution` is that of the last loop, None if all was left to Python."""
+    """What running statements gave; `execution` is that of the last loop, None if all was left to Python.
+
+    `parts`: the loops of one statement, and what Python ran between them; none where elements were not simply handed
+    from one to the next.
+    """
 
     bounds: Sequence[Bound]
     values: list[object]
@@ -36,6 +52,13 @@ class Outcome:
     execution: Execution | None
     group: int
     workspace: Workspace | None = None
+    parts: Sequence[Part] = ()
+
+    @property
+    def workspaces(self) -> list[Workspace]:
+        """What its loops read."""
+        own = [part.outcome for part in self.parts if part.outcome is not None] or [self]
+        return [each.workspace for each in own if each.workspace is not None]
 
     @property
     def whole(self) -> bool:

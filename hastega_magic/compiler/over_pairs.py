@@ -33,7 +33,7 @@ def of_pairs(driver: Driver, run: UnderWay, source: Iterator[object]) -> str | N
     driver.trace.add(
         "why", text="The source is an iterator over sequences, which the loop reads side by side."
     )
-    driver.pictures, run.first, run.workspace = attempt.pictures, inner.first, inner.workspace
+    driver.pictures, run.first, run.workspaces = attempt.pictures, inner.first, inner.workspaces
     run.execution, run.loops, run.texts = inner.execution, inner.loops, inner.texts
     run.goes_on(value, [])
     return None

@@ -44,8 +44,12 @@ class Bound:
 
     def calls(self, stages: Sequence[BoundStage] | None = None) -> list[StageCall]:
         """The stages as CPython runs them."""
-        used = self.stages if stages is None else stages
-        return [(stage.site.name, stage.callee, stage.args, stage.kwargs) for stage in used]  # pyright: ignore[reportReturnType]
+        return calls_of(self.stages if stages is None else stages)
+
+
+def calls_of(stages: Sequence[BoundStage]) -> list[StageCall]:
+    """Stages as CPython runs them."""
+    return [(stage.site.name, stage.callee, stage.args, stage.kwargs) for stage in stages]  # pyright: ignore[reportReturnType]
 
 
 def bound_of(

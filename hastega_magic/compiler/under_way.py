@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from hastega_magic.compiler.execute import Execution
+from hastega_magic.compiler.outcome import Part
 from hastega_magic.compiler.statement import Bound, Loop
 from hastega_magic.compiler.telling.stacked import LoopTexts
 from hastega_magic.compiler.workspace import Workspace
@@ -17,7 +18,8 @@ from hastega_magic.syntax.build import BoundStage
 class UnderWay:
     """A statement that runs alone: the value so far, the stages that are left, and the loops that ran.
 
-    `waiting`: why the next stage could not join the last loop. `execution` and `workspace` are the last loop's.
+    `waiting`: why the next stage could not join the last loop. `execution` is the last loop's, `workspaces`
+    are all of theirs.
     """
 
     bound: Bound
@@ -26,13 +28,36 @@ class UnderWay:
     loops: list[Loop] = field(default_factory=list[Loop])
     execution: Execution | None = None
     first: tuple[Execution, Loop] | None = None
-    workspace: Workspace | None = None
+    workspaces: list[Workspace] = field(default_factory=list[Workspace])
     waiting: Reason | None = None
     texts: list[LoopTexts] = field(default_factory=list[LoopTexts])
+    parts: list[Part] | None = field(default_factory=list[Part])
 
-    def goes_on(self, value: object, rest: Sequence[BoundStage], waiting: Reason | None = None) -> None:
-        """With another value, and fewer stages."""
+    @property
+    def workspace(self) -> Workspace | None:
+        """The last loop's."""
+        return self.workspaces[-1] if self.workspaces else None
+
+    def goes_on(
+        self,
+        value: object,
+        rest: Sequence[BoundStage],
+        waiting: Reason | None = None,
+        part: Part | None = None,
+    ) -> None:
+        """With another value, and fewer stages; `part`: those that took it there, if another run may do the same."""
         self.value, self.rest, self.waiting = value, list(rest), waiting
+        if part is None:
+            self.parts = None
+        elif self.parts is not None:
+            self.parts.append(part)
+
+    def part(self, stages: Sequence[BoundStage]) -> Bound:
+        """Some of its stages as a statement over the value so far."""
+        sites = tuple(stage.site for stage in stages)
+        return replace(
+            self.bound, site=replace(self.bound.site, stages=sites), source=self.value, stages=tuple(stages)
+        )
 
 
 __all__ = ["UnderWay"]

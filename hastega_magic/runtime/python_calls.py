@@ -101,10 +101,14 @@ class _OverTuples:
         return self._function(*members) if spread else self._function(members)
 
 
+def takes_one(function: FunctionType) -> bool:
+    """Whether a function cannot take a tuple's members, but only the tuple."""
+    code = function.__code__
+    return code.co_argcount <= 1 and not code.co_flags & inspect.CO_VARARGS
+
+
 def over_tuples(function: Callable[..., Any]) -> Callable[..., Any]:
     """The function itself where it cannot take a tuple's members: a baseline is not to pay for a check."""
-    if isinstance(function, FunctionType):
-        code = function.__code__
-        if code.co_argcount <= 1 and not code.co_flags & inspect.CO_VARARGS:
-            return function
+    if isinstance(function, FunctionType) and takes_one(function):
+        return function
     return _OverTuples(function)

@@ -64,6 +64,14 @@ class _Function:
                 return False
         return True
 
+    def resembles(self, argument: Any) -> bool:
+        if type(argument) is not FunctionType or argument.__code__ is not self.code:
+            return False
+        if argument.__globals__ is not self.scope or argument.__defaults__ is not self.defaults:
+            return False
+        pairs = zip(argument.__closure__ or (), self.cells, strict=True)
+        return all(_alike(contents(cell), value) for cell, value in pairs)
+
     def changed(self, argument: Any) -> set[Where] | None:
         """Variables that hold other numbers now; None where anything else is different."""
         if not isinstance(argument, FunctionType) or not replace(self, cells=(_FREE,) * len(self.cells)).fits(
@@ -90,6 +98,9 @@ class _Value:
 
     def fits(self, argument: Any) -> bool:
         return argument is self.value or same_number(argument, self.value)
+
+    def resembles(self, argument: Any) -> bool:
+        return _alike(argument, self.value)
 
     def changed(self, argument: Any) -> set[Where] | None:
         return set() if self.fits(argument) else None
@@ -123,6 +134,14 @@ class Captured:
                 found.add(each.where)
         return found
 
+    def resembles(self, arguments: Sequence[Any]) -> bool:
+        """Whether they are of the same code, which reads the same functions, and other values of the same types."""
+        return (
+            all(known.resembles(each) for known, each in zip(self.arguments, arguments, strict=True))
+            and all(_alike(each.now(), each.value) for each in self.around)
+            and all(each.holds() for each in self.made)
+        )
+
     def fits(self, arguments: Sequence[Any]) -> bool:
         """Whether compiling these arguments now would give what it gave then."""
         for known, argument in zip(self.arguments, arguments, strict=True):
@@ -137,12 +156,14 @@ class Captured:
         return True
 
 
-def captured(arguments: Sequence[object], varying: Collection[Where] = ()) -> Captured | None:
+def captured(
+    arguments: Sequence[object], varying: Collection[Where] = (), curious: bool = False
+) -> Captured | None:
     """What the arguments of stages are, and read, now; None where that cannot be told by looking at it again.
 
-    `varying`: variables whose numbers do not matter.
+    `varying`: variables whose numbers do not matter; `curious`: what cannot be told does not matter either.
     """
-    walk = Walk()
+    walk = Walk(curious)
     found: list[_Function | _Value] = []
     try:
         for argument in arguments:
@@ -233,6 +254,11 @@ def _from_around(each: Name | Cell) -> Callable[[Sequence[Any]], Any]:
 
 def _kind(number: object) -> type:
     return type(number)
+
+
+def _alike(a: object, b: object) -> bool:
+    """Whether they are the same, or values of one type that cannot be called."""
+    return a is b or (type(a) is type(b) and (not callable(a) or a == b))
 
 
 def _both_numbers(a: Any, b: Any) -> bool:

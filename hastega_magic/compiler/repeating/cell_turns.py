@@ -45,13 +45,16 @@ class CellTurns:
         return known[1].run(source, stages)
 
     def tell(self, trace: Trace) -> None:
-        """Count the runs for the report."""
+        """Count the runs for the report, and tell of numbers that changed."""
         for group, turns, _ in self._known.values():
             if turns.runs > 1:
                 told = (
                     f"This pipeline ran {turns.runs} times in the cell; the figures are those of the first."
                 )
-                trace.events.append(Event("why", group, {"text": told}))
+                said = {each.data.get("text") for each in trace.events if each.group == group}
+                for text in (told, *turns.changing()):
+                    if text not in said:
+                        trace.events.append(Event("why", group, {"text": text}))
 
 
 __all__ = ["CellTurns"]

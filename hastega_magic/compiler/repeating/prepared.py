@@ -17,10 +17,10 @@ from hastega_magic.compiler.execute import Ready
 from hastega_magic.compiler.loops import Body
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Outcome
-from hastega_magic.compiler.repeating.alike import Alike, Display, alike, sources
+from hastega_magic.compiler.repeating.alike import Alike, Display, alike, given, sources
 from hastega_magic.compiler.repeating.few import Before, Few, Untold, before, few
 from hastega_magic.compiler.repeating.placing import placing
-from hastega_magic.compiler.repeating.slots import Again, as_arrays
+from hastega_magic.compiler.repeating.slots import Again, Number, as_arrays
 from hastega_magic.compiler.repeating.spreading import Spreading, spreading
 from hastega_magic.compiler.run import run_compiled
 from hastega_magic.compiler.statement import Bound
@@ -31,6 +31,7 @@ from hastega_magic.runtime.cpu import Program
 from hastega_magic.runtime.direct import MOST
 from hastega_magic.runtime.overlapped import Operand, Overlapped, fits
 from hastega_magic.runtime.sources import Unlike
+from hastega_magic.syntax.around import Where
 from hastega_magic.syntax.build import BoundStage, Built
 from hastega_magic.trace import Trace
 
@@ -76,6 +77,17 @@ class Prepared:
             return few.run(operands, arguments, length, displays, known)
         except Untold:
             return self._launched(operands, displays)
+
+    def changed(self, bound: Bound) -> set[Where] | None:
+        """Variables whose numbers its functions found changed; None where anything else is different."""
+        arguments = given(bound)
+        known = self.alike.captured
+        return known.changed(arguments) if len(known.arguments) == len(arguments) else None
+
+    @property
+    def numbers(self) -> tuple[Number, ...]:
+        """Captured numbers that its loop is given."""
+        return self.alike.numbers
 
     def _over_many(self, operands: Sequence[Any], length: int, displays: Sequence[Display]) -> object:
         made = self._made(operands, length) if self.listed else None

@@ -15,8 +15,9 @@ from hastega_magic.compiler.changing import kept_changing
 from hastega_magic.compiler.driver import Driver
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Outcome
-from hastega_magic.compiler.repeating.alike import Again, Display, given
-from hastega_magic.compiler.repeating.prepared import Prepared, prepare
+from hastega_magic.compiler.repeating.alike import Again, Display
+from hastega_magic.compiler.repeating.in_parts import InParts, ready
+from hastega_magic.compiler.repeating.prepared import Prepared
 from hastega_magic.compiler.statement import Bound
 from hastega_magic.compiler.telling.told import Told, remember
 from hastega_magic.report import units
@@ -35,7 +36,7 @@ class Form:
     """One of the forms in which a pipeline ran."""
 
     told: Told
-    prepared: Prepared | None = None
+    prepared: Prepared | InParts | None = None
     seconds: float = 0.0
     """Of its last run."""
     scalars: Scalars | None = None
@@ -96,32 +97,29 @@ class Repeated:
         seconds = time.perf_counter() - began
         self.options = replace(self.options, tune=False)
         self.taken(outcome)
-        form = Form(remember(outcome, trace), prepare(bound, outcome, self.options, self.filename), seconds)
-        self.keep(form)
+        found = ready(bound, outcome, self.options, self.filename, self.warn_at)
+        self.keep(Form(remember(outcome, trace), found, seconds))
         return outcome.values[0]
 
     def ran(self, bound: Bound, outcome: Outcome) -> None:
         """Begin with what a run left that the report has told of."""
-        prepared = prepare(bound, outcome, self.options, self.filename)
-        if prepared is not None:
-            self.keep(Form(Told(()), prepared))
+        found = ready(bound, outcome, self.options, self.filename, self.warn_at)
+        if found is not None:
+            self.keep(Form(Told(()), found))
 
     def look(self, bound: Bound) -> None:
         """See whether this run differs from an earlier one only by numbers that its functions capture."""
         if self.constant or self.options.on in ("python", "numpy"):
             return
-        arguments = given(bound)
         for form in self._forms:
-            if form.prepared is None or len(form.prepared.alike.captured.arguments) != len(arguments):
-                continue
-            changed = form.prepared.alike.captured.changed(arguments)
+            changed = None if form.prepared is None else form.prepared.changed(bound)
             if changed:
                 self.varying |= changed
                 return
 
     def taken(self, outcome: Outcome) -> None:
         """See whether the loop could do without knowing the numbers that keep changing."""
-        if self.varying and (outcome.workspace is None or not outcome.workspace.varying):
+        if self.varying and not any(each.varying for each in outcome.workspaces):
             self.varying, self.constant = frozenset(), True
 
     def keep(self, form: Form) -> None:
@@ -129,6 +127,15 @@ class Repeated:
         self.form = form
         self._forms.insert(0, form)
         del self._forms[_KEPT:]
+
+    def changing(self) -> list[str]:
+        """What is said of captured numbers that the form that ran last is given."""
+        found = None if self.form is None else self.form.prepared
+        return (
+            []
+            if found is None or not found.numbers
+            else [kept_changing(each.where[2] for each in found.numbers)]
+        )
 
     def tell(self, source: str, trace: Trace, quiet: bool = False) -> None:
         """Add what the last run was to the trace of a report; `quiet`: without listings and pictures."""
@@ -139,8 +146,7 @@ class Repeated:
             took = f"the last one took {units.seconds(self.form.seconds)}"
             text = f"This pipeline ran {self.runs} times; the figures are those of its first run in this form, {took}."
             sentences.append(text)
-        if self.form.prepared is not None and self.form.prepared.alike.numbers:
-            sentences.append(kept_changing(number.where[2] for number in self.form.prepared.alike.numbers))
+        sentences += self.changing()
         self.form.told.tell(source, self.options, trace, *sentences, quiet=quiet)
 
 

@@ -1,0 +1,42 @@
+"""What a few elements are, as far as it decides whether stages over them are a loop."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from hastega_magic.compiler.reach import count_of
+
+FEW = 4096
+"""More elements are worth the way of every statement, which may find a loop for what Python ran over others."""
+
+
+def kind_of(value: Any) -> object:
+    """The type of an array's elements, the types in a list; None where there are none, more than a few, or any others.
+
+    Of ints, those that 64 bits hold.
+    """
+    if not 0 < count_of(value) <= FEW:
+        return None
+    if isinstance(value, np.ndarray):
+        array = cast("npt.NDArray[Any]", value)
+        if array.dtype == np.uint64:
+            return None
+        return array.dtype if array.dtype != object else kind_of(array.tolist())
+    if type(value) not in (list, tuple):
+        return value.__class__
+    types = frozenset(map(type, value))
+    return types if int not in types or _fit(value, len(types) == 1) else None
+
+
+def _fit(values: Sequence[Any], ints: bool) -> bool:
+    """Whether 64 bits hold all ints."""
+    if ints:
+        return min(values) >= -(1 << 63) and max(values) < 1 << 63
+    return all(-(1 << 63) <= each < 1 << 63 for each in values if type(each) is int)
+
+
+__all__ = ["FEW", "kind_of"]

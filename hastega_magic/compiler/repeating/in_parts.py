@@ -1,0 +1,202 @@
+"""A statement of loops and of stages that Python runs between them, made ready to be run again.
+
+Each loop is made ready as a statement of its own. Python's stages are run as they were, over elements of the same
+types: over others there may be a loop for them. Which stages it runs at once, the code of their functions has decided,
+so that is looked at. From where a part does not fit, the statement goes on as one that runs for the first time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from hastega_magic.compiler.backends import forget_inputs
+from hastega_magic.compiler.barriers import looked_into, noted
+from hastega_magic.compiler.drawn import iterable
+from hastega_magic.compiler.driver import Driver
+from hastega_magic.compiler.kinds import FEW, kind_of
+from hastega_magic.compiler.left_over import by_python
+from hastega_magic.compiler.options import Options
+from hastega_magic.compiler.outcome import Outcome, Part
+from hastega_magic.compiler.reach import count_of
+from hastega_magic.compiler.repeating.alike import BESIDE, Again, Display
+from hastega_magic.compiler.repeating.prepared import Prepared, prepare
+from hastega_magic.compiler.repeating.slots import Number
+from hastega_magic.compiler.statement import Bound, bound_of
+from hastega_magic.syntax.around import Where
+from hastega_magic.syntax.build import BoundStage
+from hastega_magic.syntax.captured import Captured, captured
+from hastega_magic.syntax.site import Site
+from hastega_magic.trace import Trace
+
+
+@dataclass(frozen=True)
+class _ByPython:
+    """Stages that Python runs."""
+
+    site: Site
+    looked: tuple[int, ...]
+    """Those whose functions tell which stages it runs at once."""
+    known: Captured
+    """What these are, and read."""
+    kind: object
+    """Of the elements that they went over; None for other callables than stages, which take the value as it is."""
+
+    def fits(self, displays: Sequence[Display]) -> bool:
+        return self.known.resembles(_arguments(displays, self.looked))
+
+    def changed(self, displays: Sequence[Display]) -> set[Where] | None:
+        return set() if self.fits(displays) else None
+
+    def run(self, value: object, displays: Sequence[Display]) -> object:
+        if self.kind is not None:
+            if isinstance(value, Iterator):
+                raise Again
+            value = iterable(value)
+        if count_of(value) > FEW or (self.kind is not None and kind_of(value) != self.kind):
+            raise Again
+        try:
+            return by_python(value, noted(_stages(self.site, displays)))
+        finally:
+            forget_inputs()
+
+
+@dataclass(frozen=True)
+class _Looped:
+    """Stages that are one loop."""
+
+    prepared: Prepared
+    site: Site
+    looked: tuple[int, ...]
+    """Those whose arguments are no sources."""
+
+    def fits(self, displays: Sequence[Display]) -> bool:
+        known, arguments = self.prepared.alike.captured, _arguments(displays, self.looked)
+        return len(known.arguments) == len(arguments) and known.fits(arguments)
+
+    def changed(self, displays: Sequence[Display]) -> set[Where] | None:
+        known, arguments = self.prepared.alike.captured, _arguments(displays, self.looked)
+        return known.changed(arguments) if len(known.arguments) == len(arguments) else None
+
+    def run(self, value: object, displays: Sequence[Display]) -> object:
+        return self.prepared.run(value, displays)
+
+
+def _arguments(displays: Sequence[Display], places: Sequence[int]) -> list[Any]:
+    found: list[Any] = []
+    for place in places:
+        _, args, kwargs = displays[place]
+        found.extend(args)
+        if kwargs:
+            found.extend(kwargs.values())
+    return found
+
+
+def _stages(site: Site, displays: Sequence[Display]) -> list[BoundStage]:
+    pairs = zip(site.stages, displays, strict=True)
+    return [BoundStage(each, callee, args, kwargs) for each, (callee, args, kwargs) in pairs]
+
+
+@dataclass(frozen=True)
+class InParts:
+    """The parts, and what the statement is."""
+
+    parts: tuple[_ByPython | _Looped, ...]
+    site: Site
+    shape: tuple[bool, ...]
+    """Of each stage whether something else than the stage of its name is called."""
+    options: Options
+    filename: str
+    warn_at: tuple[str, int] | None = None
+
+    def run(self, source: object, displays: Sequence[Display]) -> object:
+        """The value; Again where nothing of it has run, and it must be found another way; what an element raises."""
+        for (callee, _, _), other in zip(displays, self.shape, strict=True):
+            if (callee is not None) != other:
+                raise Again
+        taken = [displays[start:stop] for start, stop in self._places]
+        for part, each in zip(self.parts, taken, strict=True):
+            if not part.fits(each):
+                raise Again
+        value, place = source, 0
+        for part, each in zip(self.parts, taken, strict=True):
+            try:
+                value = part.run(value, each)
+            except Again:
+                if not place:
+                    raise
+                return self._from(source, value, displays, place)
+            place += len(each)
+        return value
+
+    def changed(self, bound: Bound) -> set[Where] | None:
+        """Variables whose numbers its functions found changed; None where anything else is different."""
+        displays: list[Display] = [(stage.callee, stage.args, stage.kwargs) for stage in bound.stages]
+        if tuple(callee is not None for callee, _, _ in displays) != self.shape:
+            return None
+        found: set[Where] = set()
+        for part, (start, stop) in zip(self.parts, self._places, strict=True):
+            others = part.changed(displays[start:stop])
+            if others is None:
+                return None
+            found |= others
+        return found
+
+    @property
+    def numbers(self) -> tuple[Number, ...]:
+        """Captured numbers that its loops are given."""
+        return tuple(
+            each for part in self.parts if isinstance(part, _Looped) for each in part.prepared.numbers
+        )
+
+    @cached_property
+    def _places(self) -> tuple[tuple[int, int], ...]:
+        found: list[tuple[int, int]] = []
+        for part in self.parts:
+            start = found[-1][1] if found else 0
+            found.append((start, start + len(part.site.stages)))
+        return tuple(found)
+
+    def _from(self, source: object, value: object, displays: Sequence[Display], place: int) -> object:
+        driver = Driver(self.options, self.filename, Trace(), warn_at=self.warn_at)
+        return driver.go_from(bound_of(self.site, source, displays), value, place)
+
+
+def ready(
+    bound: Bound,
+    outcome: Outcome,
+    options: Options,
+    filename: str,
+    warn_at: tuple[str, int] | None = None,
+) -> Prepared | InParts | None:
+    """The statement that gave this outcome, ready to be run again; None where that is not known to be the same."""
+    whole = prepare(bound, outcome, options, filename)
+    if whole is not None or options.repeat != 1 or options.on == "all":
+        return whole
+    if sum(len(part.bound.stages) for part in outcome.parts) != len(bound.stages):
+        return None
+    parts = [_part(each, options, filename) for each in outcome.parts]
+    found = tuple(each for each in parts if each is not None)
+    if len(found) != len(parts):
+        return None
+    shape = tuple(stage.callee is not None for stage in bound.stages)
+    return InParts(found, bound.site, shape, options, filename, warn_at)
+
+
+def _part(part: Part, options: Options, filename: str) -> _ByPython | _Looped | None:
+    bound, site = part.bound, part.bound.site
+    if part.outcome is not None:
+        prepared = prepare(bound, part.outcome, options, filename)
+        looked = tuple(place for place, each in enumerate(site.stages) if each.name not in BESIDE)
+        return None if prepared is None else _Looped(prepared, site, looked)
+    looked = tuple(place for place, stage in enumerate(bound.stages) if looked_into(stage))
+    displays: list[Display] = [(stage.callee, stage.args, stage.kwargs) for stage in bound.stages]
+    known = captured(_arguments(displays, looked), curious=True)
+    if known is None or (site.stages[0].known and part.kind is None):
+        return None
+    return _ByPython(site, looked, known, part.kind if site.stages[0].known else None)
+
+
+__all__ = ["InParts", "ready"]
