@@ -37,6 +37,9 @@ STAGES = (
     "scan(lambda a, x: a * 0.5 + x, 0.0)",
     "reduce(lambda a, x: a * 0.5 + x)", "map(lambda x: int(x)) |> bincount", "map(lambda x: x * 1j) |> sum",
     "map(lambda x: x if x > 3 else 1) |> sum",
+    # stages that Python runs, alone and between loops
+    "sorted |> take(3)", "filter(lambda x: x > k) |> sorted", "map(lambda x: x * k) |> tap(len) |> sum",
+    "map(lambda x: f'{x}') |> to_list",
 )  # fmt: skip
 
 _CELL = """for turn in range({turns}):

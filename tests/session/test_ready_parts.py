@@ -177,6 +177,54 @@ for k in ks:
     assert ways == ["whole", "rest"]
 
 
+ITERATORS = """
+def drawn(values):
+    for each in values:
+        drew.append(each)
+        yield each
+    if values and values[-1] == 13:
+        raise KeyError(13)
+
+for values in sources:
+    drew.clear()
+    try:
+        value = (drawn(values) |> {stages})
+    except Exception as error:
+        value = type(error), str(error)
+    found.append((value, list(drew)))
+"""
+
+
+@pytest.mark.filterwarnings("ignore::hastega_magic.errors.IntegerOverflowWarning")
+@pytest.mark.parametrize(
+    "stages",
+    [
+        "map(lambda x: x * 2) |> sum",
+        "filter(lambda x: x != 3) |> map(lambda x: x + x) |> to_list",
+        "take(2) |> to_list",
+    ],
+)
+def test_iterators_are_drawn_as_far_as_python_draws_them(stages):
+    sources = [
+        [1, 2, 3], [4, 5], [], [6, 7, 8], ["a", "b"], [1, 2.5, 3], [1, 2, 13], [1, "a", 13], [1.5, 2.5],
+        list(range(70_000)), [9, 8, 2**70], [3, 2, 1],
+    ]  # fmt: skip
+    found = {}
+    for on in ("parallel", "python"):
+        space = {"sources": sources, "found": [], "drew": []}
+        Session(space, Options(on=on, baseline=False, quiet=True)).run_cell(ITERATORS.format(stages=stages))
+        found[on] = [(told(value), drew) for value, drew in space["found"]]
+    assert found["parallel"] == found["python"]
+
+
+def test_few_elements_of_an_iterator_are_drawn_at_once(ways):
+    space = {"sources": [[1, 2, 3], [4, 5], [6, 7, 8]], "found": [], "drew": []}
+    text = ITERATORS.format(stages="map(lambda x: x * 2) |> sum")
+    Session(space, Options(on="parallel", baseline=False, quiet=True)).run_cell(text)
+    assert [value for value, _ in space["found"]] == [12, 18, 42]
+    assert ways == ["whole"]
+
+
 def test_a_function_that_is_another_now_decides_again_what_runs_at_once():
     """With a side effect it runs element by element with the stage that may stop; without, on its own."""
     text = """

@@ -7,14 +7,15 @@ so that is looked at. From where a part does not fit, the statement goes on as o
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 from hastega_magic.compiler.backends import forget_inputs
 from hastega_magic.compiler.barriers import looked_into, noted
-from hastega_magic.compiler.drawn import iterable
+from hastega_magic.compiler.drawn import CHUNK, iterable
 from hastega_magic.compiler.driver import Driver
 from hastega_magic.compiler.kinds import FEW, kind_of
 from hastega_magic.compiler.left_over import by_python
@@ -84,6 +85,46 @@ class _Looped:
         return self.prepared.run(value, displays)
 
 
+class _Instead(Again):
+    """What stands for an iterator of which elements have been drawn."""
+
+    def __init__(self, value: object) -> None:
+        super().__init__()
+        self.value = value
+
+
+@dataclass(frozen=True)
+class _Drawn:
+    """All elements of an iterator, which are few and of one type."""
+
+    type_: object
+    site: Site
+
+    def fits(self, displays: Sequence[Display]) -> bool:
+        return not displays
+
+    def changed(self, displays: Sequence[Display]) -> set[Where] | None:
+        return None if displays else set()
+
+    def run(self, value: object, displays: Sequence[Display]) -> object:
+        if not isinstance(value, Iterator):
+            raise Again
+        source = cast("Iterator[object]", value)
+        if isinstance(source, (zip, enumerate)):  # over sequences, perhaps
+            raise Again
+        runs = itertools.groupby(source, type)
+        nothing: tuple[object, Iterator[object]] = None, iter(())
+        type_, run = next(runs, nothing)
+        others = itertools.chain.from_iterable(each for _, each in runs)
+        if type_ is not self.type_:
+            raise _Instead(itertools.chain(run, others))
+        chunk = list(itertools.islice(run, CHUNK))
+        more = () if len(chunk) == CHUNK else tuple(itertools.islice(others, 1))
+        if more or len(chunk) == CHUNK:
+            raise _Instead(itertools.chain(chunk, run, more, others))
+        return chunk
+
+
 def _arguments(displays: Sequence[Display], places: Sequence[int]) -> list[Any]:
     found: list[Any] = []
     for place in places:
@@ -103,7 +144,7 @@ def _stages(site: Site, displays: Sequence[Display]) -> list[BoundStage]:
 class InParts:
     """The parts, and what the statement is."""
 
-    parts: tuple[_ByPython | _Looped, ...]
+    parts: tuple[_ByPython | _Looped | _Drawn, ...]
     site: Site
     shape: tuple[bool, ...]
     """Of each stage whether something else than the stage of its name is called."""
@@ -124,8 +165,10 @@ class InParts:
         for part, each in zip(self.parts, taken, strict=True):
             try:
                 value = part.run(value, each)
+            except _Instead as instead:
+                return self._from(source, instead.value, displays, place)
             except Again:
-                if not place:
+                if part is self.parts[0]:
                     raise
                 return self._from(source, value, displays, place)
             place += len(each)
@@ -185,8 +228,10 @@ def ready(
     return InParts(found, bound.site, shape, options, filename, warn_at)
 
 
-def _part(part: Part, options: Options, filename: str) -> _ByPython | _Looped | None:
+def _part(part: Part, options: Options, filename: str) -> _ByPython | _Looped | _Drawn | None:
     bound, site = part.bound, part.bound.site
+    if not bound.stages:
+        return _Drawn(part.kind, site)
     if part.outcome is not None:
         prepared = prepare(bound, part.outcome, options, filename)
         looked = tuple(place for place, each in enumerate(site.stages) if each.name not in BESIDE)
