@@ -157,10 +157,12 @@ class InParts:
         for (callee, _, _), other in zip(displays, self.shape, strict=True):
             if (callee is not None) != other:
                 raise Again
-        taken = [displays[start:stop] for start, stop in self._places]
+        taken, place = [displays[start:stop] for start, stop in self._places], 0
         for part, each in zip(self.parts, taken, strict=True):
-            if not part.fits(each):
+            # What the first loop reads is looked at when it runs.
+            if (place or not isinstance(part, _Looped)) and not part.fits(each):
                 raise Again
+            place += len(each)
         value, place = source, 0
         for part, each in zip(self.parts, taken, strict=True):
             try:
