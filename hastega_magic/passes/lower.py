@@ -20,9 +20,10 @@ from hastega_magic.ops.row import Op
 from hastega_magic.passes.builder import GraphBuilder
 from hastega_magic.passes.gates import failing
 from hastega_magic.passes.infer import Leaves
-from hastega_magic.passes.modular import SMALL, ModularLowering, split_constant
+from hastega_magic.passes.modular import SMALL, MultiplyAdd
 from hastega_magic.passes.quotients import divided_by, multiplies
-from hastega_magic.passes.residue_float import FloatResidues
+from hastega_magic.passes.residue_float import SignedFloats
+from hastega_magic.passes.residues import split_constant
 from hastega_magic.passes.simplify import simplify_node
 from hastega_magic.types import BOOL, INT
 
@@ -96,7 +97,7 @@ class _Lowering:
         self.parts: list[tuple[Expr, Expr]] = []
         self._target = target
         self._ifma = wide and target.has("avx512ifma")
-        form = ModularLowering if self._ifma else FloatResidues
+        form = MultiplyAdd if self._ifma else SignedFloats
         self._residues = form(builder, self.lowered, lambda node, part: self.parts.append((node, part)))
 
     def lowered(self, root: Expr) -> Expr:

@@ -13,13 +13,12 @@ Only where no int64 on the way can overflow: with --int wrap it would wrap, and 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from hastega_magic.interval import TOP
 from hastega_magic.ir.expr import Expr, const, is_const, make, postorder
 from hastega_magic.passes.builder import GraphBuilder
 from hastega_magic.passes.infer import exact_range
-from hastega_magic.passes.modular import is_regrouped, scalings, split_constant, unnoted
+from hastega_magic.passes.residues import Residue, Residues, is_regrouped, scalings, split_constant
 from hastega_magic.types import INT
 
 EXACT = 1 << 53
@@ -33,54 +32,23 @@ _QUOTIENT = 1 << 51
 _RING = frozenset({"add", "sub", "mul", "neg"})
 
 
-@dataclass(frozen=True)
-class Signed:
-    """A float64 node: an integer of magnitude at most `most`, congruent to the node it stands for."""
+class SignedFloats(Residues):
+    """Residues as float64 integers of either sign; those of `mod` of magnitude below p."""
 
-    node: Expr
-    most: int
-
-
-class FloatResidues:
-    """Lowers `mod` by a constant; `lowered` gives the plain lowering of any node."""
+    moduli_below = _QUOTIENT
 
     def __init__(
-        self,
-        builder: GraphBuilder,
-        lowered: Callable[[Expr], Expr],
-        note: Callable[[Expr, Expr], None] = unnoted,
+        self, builder: GraphBuilder, lowered: Callable[[Expr], Expr], note: Callable[[Expr, Expr], None]
     ) -> None:
-        """Keep what is known of ranges, how other nodes are lowered, and who is told which node stands for which."""
-        self._builder = builder
-        self._lowered = lowered
-        self._note = note
-        self._lazy: dict[Expr, Signed | None] = {}
+        """Nothing is known yet."""
+        super().__init__(builder, lowered, note)
         self._wraps: dict[Expr, bool] = {}
-        self._met: set[Expr] = set()
 
-    def lower(self, node: Expr) -> Expr | None:
-        """The canonical remainder of a `mod` node; None where the method does not apply."""
-        for each in postorder([node], self._met):  # innermost first: chains may be longer than Python's stack
-            self._met.add(each)
-            if each.op == "mod" and each.type is INT:
-                self._reduce(each)
-        residue = self._reduce(node)
-        if residue is None:
-            return None
-        modulus = const(float(_modulus(node)))
-        negative = make("lt", residue.node, const(0.0))
-        canonical = make("select", negative, make("add", residue.node, modulus), residue.node)
-        return make("float_to_int", canonical)
-
-    def _reduce(self, node: Expr) -> Signed | None:
-        """Node = dividend % p as a residue of magnitude below p."""
-        if node.op != "mod" or not is_const(node.args[1]) or not 2 < _modulus(node) < _QUOTIENT:
-            return None
-        if node not in self._lazy:
-            self._lazy[node] = found = self._divided(node.args[0], _modulus(node))
-            if found is not None:
-                self._note(node, found.node)
-        return self._lazy[node]
+    def _canonical(self, residue: Expr, modulus: int) -> Expr:
+        negative = make("lt", residue, const(0.0))
+        return make(
+            "float_to_int", make("select", negative, make("add", residue, const(float(modulus))), residue)
+        )
 
     def _may_wrap(self, root: Expr) -> bool:
         """Whether the arithmetic that the node is made of can leave int64."""
@@ -93,7 +61,7 @@ class FloatResidues:
             self._wraps[node] = wraps
         return self._wraps[root]
 
-    def _divided(self, dividend: Expr, modulus: int) -> Signed | None:
+    def _divided(self, dividend: Expr, modulus: int) -> Residue | None:
         if self._may_wrap(dividend):
             return None
         factor, rest = split_constant(dividend)
@@ -113,8 +81,8 @@ class FloatResidues:
         return None if found is None else self._quotient(found, 1, modulus)
 
     def _quotient(
-        self, value: Signed, factor: int, modulus: int, product: Expr | None = None
-    ) -> Signed | None:
+        self, value: Residue, factor: int, modulus: int, product: Expr | None = None
+    ) -> Residue | None:
         """Factor · value (`product`) reduced: what is left after taking away the nearest multiple of p."""
         most = abs(factor) * value.most
         nearest = most // modulus + 1
@@ -131,9 +99,9 @@ class FloatResidues:
         if product is not None:
             for each in (product, *scalings(product)) if factor != 1 else (product,):
                 self._note(each, scaled)
-        return Signed(make("fma", quotient, const(float(-modulus)), scaled), left)
+        return Residue(make("fma", quotient, const(float(-modulus)), scaled), left)
 
-    def _over(self, node: Expr, modulus: int) -> Signed | None:
+    def _over(self, node: Expr, modulus: int) -> Residue | None:
         """The node as a float64 integer that is congruent to it."""
         if node.op == "mod" and is_const(node.args[1], modulus):
             found = self._reduce(node)
@@ -141,12 +109,12 @@ class FloatResidues:
                 return found
         if node.op == "const" and isinstance(node.value, int):
             value = _least(node.value, modulus)
-            return Signed(const(float(value)), abs(value))
+            return Residue(const(float(value)), abs(value))
         if node.op in ("add", "sub"):
             return self._sum(node, modulus)
         if node.op == "neg":
             found = self._over(node.args[0], modulus)
-            return None if found is None else Signed(self._made(node, "neg", found.node), found.most)
+            return None if found is None else Residue(self._made(node, "neg", found.node), found.most)
         if node.op == "mul":
             found = self._product(None, node, modulus)
             if found is not None:
@@ -154,9 +122,9 @@ class FloatResidues:
         most = self._builder.range_of(node).magnitude
         if most is None or most >= EXACT:
             return None
-        return Signed(make("int_to_float", self._lowered(node)), most)
+        return Residue(make("int_to_float", self._lowered(node)), most)
 
-    def _sum(self, node: Expr, modulus: int) -> Signed | None:
+    def _sum(self, node: Expr, modulus: int) -> Residue | None:
         left, right = node.args
         if node.op == "add" and left.op == "mul" and right.op != "mul":
             left, right = right, left
@@ -170,9 +138,9 @@ class FloatResidues:
         second = self._over(right, modulus)
         if second is None or first.most + second.most >= EXACT:
             return None
-        return Signed(self._made(node, node.op, first.node, second.node), first.most + second.most)
+        return Residue(self._made(node, node.op, first.node, second.node), first.most + second.most)
 
-    def _product(self, addend: Signed | None, node: Expr, modulus: int) -> Signed | None:
+    def _product(self, addend: Residue | None, node: Expr, modulus: int) -> Residue | None:
         """Addend + left · right in one fused operation; x · (x + 1) is x + x · x."""
         left, right = node.args
         absorbed = node
@@ -189,10 +157,10 @@ class FloatResidues:
         if most >= EXACT:
             return None
         if addend is None:
-            return Signed(self._made(node, "mul", first.node, second.node), most)
+            return Residue(self._made(node, "mul", first.node, second.node), most)
         found = self._made(node, "fma", first.node, second.node, addend.node)
         self._note(absorbed, found)
-        return Signed(found, most)
+        return Residue(found, most)
 
     def _made(self, node: Expr, op: str, *args: Expr) -> Expr:
         """The operator, which stands for the node."""
@@ -201,15 +169,10 @@ class FloatResidues:
         return found
 
 
-def _modulus(node: Expr) -> int:
-    value = node.args[1].value
-    return value if isinstance(value, int) else 0
-
-
 def _least(value: int, modulus: int) -> int:
     """The congruent integer of least magnitude."""
     found = value % modulus
     return found - modulus if 2 * found > modulus else found
 
 
-__all__ = ["EXACT", "FloatResidues", "Signed"]
+__all__ = ["EXACT", "SignedFloats"]

@@ -23,7 +23,8 @@ from hastega_magic.ops.integer_division import EXACT
 from hastega_magic.passes.guard import Variant, guarded
 from hastega_magic.passes.infer import Leaves, inference
 from hastega_magic.passes.infer_loops import Inference
-from hastega_magic.passes.modular import SMALL, split_constant
+from hastega_magic.passes.modular import SMALL
+from hastega_magic.passes.residues import split_constant
 from hastega_magic.types import INT
 
 

@@ -9,7 +9,7 @@ from hastega_magic.ir.expr import const, leaf, make, postorder
 from hastega_magic.ir.interpreter import evaluate
 from hastega_magic.passes.builder import GraphBuilder
 from hastega_magic.passes.infer import Leaves, inference
-from hastega_magic.passes.residue_float import FloatResidues
+from hastega_magic.passes.residue_float import SignedFloats
 from hastega_magic.types import INT
 
 X = leaf("load", INT, 0)
@@ -18,7 +18,7 @@ X = leaf("load", INT, 0)
 def lowering(root, low, high):
     leaves = Leaves((Interval(low, high),))
     builder = GraphBuilder(leaves, inference([root], leaves).ranges)
-    return FloatResidues(builder, lambda node: node).lower(root)
+    return SignedFloats(builder, lambda node: node, lambda node, found: None).lower(root)
 
 
 def value(node, x):
