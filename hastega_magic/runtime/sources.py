@@ -163,6 +163,10 @@ def number(name: str, value: object, type_: ScalarType | Complex, length: int) -
     return Column(Source(name, "array", scalar, None, whole, "scalar", id(data), length, parts), data)
 
 
+BUFFERS = (bytes, bytearray, memoryview, array.array, ctypes.Array)
+"""Types whose objects lay open the memory that holds their numbers."""
+
+
 def described(data: object, name: str) -> Column:
     """The object as a column; NotCompilable with the reason where elements are not numbers of one type.
 
@@ -170,7 +174,7 @@ def described(data: object, name: str) -> Column:
     """
     if isinstance(data, range):
         return _range(data, name)
-    if isinstance(data, (bytes, bytearray, memoryview, array.array, ctypes.Array)):
+    if isinstance(data, BUFFERS):
         return _buffer(cast("bytes", data), name)
     if isinstance(data, np.ndarray):
         return _array(cast(AnyArray, data), name, id(cast(object, data)))
@@ -180,7 +184,8 @@ def described(data: object, name: str) -> Column:
         return _numbers(memory_of(data, name), name, id(data))
     if hasattr(data, "__array__") and hasattr(data, "dtype") and hasattr(data, "__len__"):
         return _array(np.asarray(data), name, id(data))
-    iterated(data)
+    if not hasattr(data, "__iter__"):  # what has it may show how often it is asked
+        iterated(data)
     raise NotCompilable(f"the source is a {type(data).__name__}, whose elements only Python can give")
 
 
@@ -195,6 +200,10 @@ def _range(data: range, name: str) -> Column:
 
 
 def _buffer(data: bytes | bytearray | memoryview, name: str) -> Column:
+    return _numbers(in_memory(data), name, id(data))
+
+
+def in_memory(data: bytes | bytearray | memoryview) -> AnyArray | Pieces:
     """Memory whose elements Python makes its own numbers of: floats have 64 bits, whatever their size there."""
     try:
         values = np.asarray(memoryview(data))
@@ -204,7 +213,7 @@ def _buffer(data: bytes | bytearray | memoryview, name: str) -> Column:
         raise NotCompilable(
             f"the source is a {type(data).__name__} of complex numbers, over which Python cannot iterate"
         )
-    return _numbers(widened(values), name, id(data))
+    return widened(values)
 
 
 def _numbers(data: AnyArray | Pieces, name: str, key: int) -> Column:

@@ -1,5 +1,8 @@
 """Pipelines of which Python runs some stages, in the body of a loop: later runs give what the first one would."""
 
+from array import array
+from collections import deque
+
 import numpy as np
 import pytest
 
@@ -222,6 +225,55 @@ def test_few_elements_of_an_iterator_are_drawn_at_once(ways):
     text = ITERATORS.format(stages="map(lambda x: x * 2) |> sum")
     Session(space, Options(on="parallel", baseline=False, quiet=True)).run_cell(text)
     assert [value for value, _ in space["found"]] == [12, 18, 42]
+    assert ways == ["whole"]
+
+
+class Rows:
+    """An object that shows how often it is gone through."""
+
+    def __init__(self, rows):
+        self.rows, self.times = rows, 0
+
+    def __iter__(self):
+        self.times += 1
+        return iter(self.rows)
+
+
+@pytest.mark.parametrize("stages", ["map(lambda x: x * 2) |> to_list", "map(lambda x: note(x)) |> to_list"])
+def test_objects_are_gone_through_as_often_as_in_a_first_run(stages):
+    text = """
+def note(x):
+    seen.append(x)
+    return x
+
+for rows in given:
+    found.append(rows |> {stages})
+"""
+    made = {}
+    for on in ("parallel", "python"):
+        given = [Rows([1, 2]), Rows([3, 4, 5]), Rows(["a"]), Rows([1.5]), Rows([6]), Rows([2.5, 3])]
+        space = {"given": given, "found": [], "seen": []}
+        session = Session(space, Options(on=on, baseline=False, quiet=True))
+        session.run_cell(text.format(stages=stages))
+        made[on] = [told(each) for each in space["found"]], space["seen"], [each.times for each in given]
+    assert made["parallel"] == made["python"]
+
+
+@pytest.mark.parametrize(
+    "maker",
+    [
+        "dict.fromkeys(values)",
+        "set(values)",
+        "deque(values)",
+        "array('q', values)",
+        "bytes(values)",
+    ],
+)
+def test_what_is_no_sequence_is_ready_too(ways, maker):
+    text = f"for values in [[1, 2, 3], [4, 5], [7, 8]]:\n    found.append({maker} |> map(lambda x: x * 2) |> sum)"
+    space = {"found": [], "deque": deque, "array": array}
+    Session(space, Options(on="parallel", baseline=False, quiet=True)).run_cell(text)
+    assert space["found"] == [12, 18, 30]
     assert ways == ["whole"]
 
 

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, cast
 
+import numpy as np
+
 from hastega_magic.compiler.backends import forget_inputs
 from hastega_magic.compiler.barriers import looked_into, noted
 from hastega_magic.compiler.drawn import CHUNK, iterable
@@ -55,8 +57,10 @@ class _ByPython:
         if self.kind is not None:
             if isinstance(value, Iterator):
                 raise Again
-            value = iterable(value)
-        if count_of(value) > FEW or (self.kind is not None and kind_of(value) != self.kind):
+            given, value = value, iterable(value)
+            if kind_of(value) != self.kind:
+                raise _again(given, value)
+        elif count_of(value) > FEW:
             raise Again
         try:
             return by_python(value, noted(_stages(self.site, displays)))
@@ -82,15 +86,29 @@ class _Looped:
         return known.changed(arguments) if len(known.arguments) == len(arguments) else None
 
     def run(self, value: object, displays: Sequence[Display]) -> object:
-        return self.prepared.run(value, displays)
+        if type(value) in (list, tuple, range, np.ndarray):
+            return self.prepared.run(value, displays)
+        if isinstance(value, Iterator) or not self.fits(displays):
+            raise Again
+        listed = iterable(value)
+        try:
+            return self.prepared.run(listed, displays)
+        except Again:
+            raise _again(value, listed) from None
 
 
 class _Instead(Again):
-    """What stands for an iterator of which elements have been drawn."""
+    """What stands for an iterator of which elements have been drawn, or for an object that has been gone through."""
 
     def __init__(self, value: object) -> None:
         super().__init__()
         self.value = value
+
+
+def _again(given: object, listed: object) -> Again:
+    """What is raised where the elements do not fit: of objects that may show it they are not asked a second time."""
+    alike = given is listed or type(given).__module__ in ("builtins", "collections")
+    return Again() if alike else _Instead(listed)
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from hastega_magic.records import changed
 from hastega_magic.runtime.addresses import words_of
 from hastega_magic.runtime.columnar import numbers
 from hastega_magic.runtime.lists import SHORT, WORTH, Intake, Reader, reader
-from hastega_magic.runtime.sources import AnyArray, Column
+from hastega_magic.runtime.sources import BUFFERS, AnyArray, Column, in_memory
 from hastega_magic.syntax.around import Where
 from hastega_magic.syntax.captured import Free
 
@@ -205,14 +205,23 @@ def slot_of(operand: int, source: Source, interval: Interval | None) -> Slot:
 
 
 def as_arrays(operands: list[Any]) -> None:
-    """In place of Series and Arrow arrays the arrays that they are; of the same object the same."""
+    """In place of Series, Arrow arrays and buffers the arrays that they are; of the same object the same."""
     found: dict[int, object] = {}
     for number, operand in enumerate(operands):
         if type(operand) not in _PLAIN:
             key = id(operand)
             if key not in found:
-                found[key] = numbers(operand)
+                found[key] = _as_array(operand)
             operands[number] = found[key]
+
+
+def _as_array(operand: object) -> object:
+    if not isinstance(operand, BUFFERS):
+        return numbers(operand)
+    try:
+        return in_memory(cast(Any, operand))
+    except NotCompilable:
+        return cast(object, operand)
 
 
 def equal_ranges(a: object, b: object) -> bool:
