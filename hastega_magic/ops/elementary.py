@@ -44,6 +44,13 @@ def _fmod(b: Builder, x: Any, y: Any) -> Any:
     return b.op("select", wrong, b.op("add", remainder, b.op("copysign", y, x)), remainder)
 
 
+def _expand_fmod(b: Builder, args: Sequence[Any]) -> Any:
+    """Nothing that is left has the dividend's sign."""
+    x, y = args
+    remainder, zero = _fmod(b, x, y), b.const(0.0, x.type)
+    return b.op("select", b.op("eq", remainder, zero), b.op("copysign", zero, x), remainder)
+
+
 def _shifted(b: Builder, remainder: Any, y: Any) -> Any:
     zero = b.const(0.0, y.type)
     other_sign = b.op("ne", b.op("lt", remainder, zero), b.op("lt", y, zero))
@@ -82,6 +89,8 @@ ROWS = (
     Op("copysign", 2, math.copysign, ufunc_float, "", np.copysign,
        llvm={"float": "call {r} @llvm.copysign.{m}({t} {0}, {t} {1})"},
        opencl={"float": "copysign({0}, {1})"}, spellings=(np.copysign,)),
+    Op("math_fmod", 2, math.fmod, math_float, "", np.fmod, expand=_expand_fmod, trouble=float_quotient_trouble,
+       spellings=(math.fmod,)),
     Op("math_copysign", 2, math.copysign, math_float, "", np.copysign,
        expand=lambda b, args: b.op("copysign", args[0], args[1]), spellings=(math.copysign,)),
 )  # fmt: skip

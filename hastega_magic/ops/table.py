@@ -22,6 +22,7 @@ from hastega_magic.ops import (
     integer_division,
     integers,
     machine,
+    numpy_functions,
 )
 from hastega_magic.ops.row import Op
 
@@ -44,6 +45,7 @@ OPS: dict[str, Op] = {
         functions_pow,
         functions_hypot,
         integers,
+        numpy_functions,
     )
     for row in module.ROWS
 }

@@ -8,7 +8,7 @@ import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from types import FunctionType, ModuleType
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -18,9 +18,10 @@ from hastega_magic.ops import OPS, Op, op_of_callable
 from hastega_magic.syntax import arithmetic, complex_numbers, library, mixed
 from hastega_magic.syntax.graph import Graph
 from hastega_magic.syntax.neighbours import Neighbours
+from hastega_magic.syntax.ordering import ordered
 from hastega_magic.syntax.sums import product_of_tuple, sum_of_tuple
-from hastega_magic.syntax.values import Known, Nested, Range, Rule, Symbolic, is_none, known, number
-from hastega_magic.types import FLOAT, FLOAT64, INT, Composite
+from hastega_magic.syntax.values import Known, Nested, Range, Rule, Symbolic, is_none, known, members, number
+from hastega_magic.types import FLOAT, FLOAT32, FLOAT64, INT, Composite, ScalarType
 
 Handler = Callable[[Graph, Sequence[Symbolic]], Symbolic]
 
@@ -47,8 +48,13 @@ def call(
         return graph.inline(graph, function, args, kwargs)
     if mixed.is_mixed(*args):
         return mixed.distributed(graph, args, lambda sides: call(graph, callee, sides, kwargs))
+    named_too = next((found for spelled, found in _NAMED if spelled is function), None)
+    if named_too is not None:
+        return named_too(graph, args, kwargs)
     row = op_of_callable(function)
     handler = _handler(function)
+    if handler in _OVER_ITEMS:
+        args = [_tuple_of(arg) for arg in args]
     if kwargs and (handler or row):
         raise NotCompilable(f"`{callee.name}` is called with keyword arguments")
     if handler in _PYTHONS:
@@ -68,6 +74,7 @@ def check(callee: Symbolic) -> None:
         return
     function = callee.value
     read = isinstance(function, (functools.partial, FunctionType, Nested))
+    read = read or any(spelled is function for spelled, _ in _NAMED)
     if not read and op_of_callable(function) is None and _handler(function) is None:
         raise NotCompilable(_no_form(callee))
 
@@ -76,6 +83,39 @@ def _handler(function: object) -> Handler | None:
     if isinstance(function, Rule):
         return function.handler
     return next((found for spelled, found in _HANDLERS.get(id(function), ()) if spelled is function), None)
+
+
+def _tuple_of(value: Symbolic) -> Symbolic:
+    """The items of a list, where they are used up."""
+    items = members(value) if isinstance(value, Known) else None
+    return value if items is None else items
+
+
+def _isinstance(graph: Graph, args: Sequence[Symbolic]) -> Symbolic:
+    """What the type of an element says; of bools, which may be NumPy's, only Python knows."""
+    if len(args) != 2 or not isinstance(args[0], Expr):
+        raise NotCompilable("`isinstance` of something that is no number is not compiled")
+    graph.only_python("`isinstance`")
+    type_ = _TYPES.get(args[0].type)
+    if type_ is None or args[0].op == "const":
+        raise NotCompilable(f"`isinstance` of a {args[0].type.value} is not compiled")
+    graph.keep(args[0])
+    try:
+        return const(issubclass(type_, _classes(args[1])))
+    except TypeError as error:
+        raise NotCompilable(f"`isinstance`: {error}") from None
+
+
+def _classes(value: Symbolic) -> Any:
+    """The class, or the classes, that `isinstance` is given."""
+    if isinstance(value, tuple) and not isinstance(value, Composite):
+        return tuple(map(_classes, value))
+    if not isinstance(value, Known):
+        raise NotCompilable("`isinstance` with something that is no class is not compiled")
+    return value.value
+
+
+_TYPES: Mapping[ScalarType, type] = {INT: int, FLOAT: float, FLOAT64: np.float64, FLOAT32: np.float32}
 
 
 def _is_numpy_number(function: object) -> bool:
@@ -315,8 +355,18 @@ _HANDLERS = _handlers(
     (math.lcm, library.lcm),
     (math.comb, library.comb),
     (math.factorial, library.factorial),
+    (math.log, library.log),
+    (builtins.isinstance, _isinstance),
 )
 """What is not just one row: by identity of the Python object."""
+
+_OVER_ITEMS = frozenset({
+    sum_of_tuple, product_of_tuple, _some, _every, _len, *(_HANDLERS[id(each)][0][1] for each in (min, max)),
+})  # fmt: skip
+"""Those that use up the items of what they are given."""
+
+_NAMED = ((builtins.sorted, ordered), (math.isclose, library.isclose))
+"""Those that take arguments by name."""
 
 _PYTHONS = frozenset(
     {

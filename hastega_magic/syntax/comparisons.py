@@ -14,7 +14,18 @@ from hastega_magic.syntax.arithmetic import COMPARE
 from hastega_magic.syntax.branches import both, opposite
 from hastega_magic.syntax.functions import described
 from hastega_magic.syntax.graph import Graph
-from hastega_magic.syntax.values import FALSE, TRUE, Known, Partly, Range, Symbolic, is_none, items_in, number
+from hastega_magic.syntax.values import (
+    FALSE,
+    TRUE,
+    Known,
+    Partly,
+    Range,
+    Symbolic,
+    is_none,
+    items_in,
+    members,
+    number,
+)
 from hastega_magic.types import BOOL, Either
 
 if TYPE_CHECKING:
@@ -163,7 +174,7 @@ def _contains(graph: Graph, item: Symbolic, container: Symbolic) -> Expr:
         if items_in(item) is not None or is_none(item):
             return FALSE
         return in_range(graph, number(item), given)
-    items = items_in(container)
+    items = members(container)
     if items is not None:
         graph.keep(item)
         graph.keep(items)

@@ -328,7 +328,9 @@ class Frame:
 
 def _as_tuple(function: Symbolic, node: ast.expr) -> ast.expr:
     """A list that is written out where it is used up at once is as good as a tuple."""
-    if isinstance(node, ast.List) and isinstance(function, Known) and uses_up(function.value):
+    if not isinstance(node, ast.List) or not isinstance(function, Known):
+        return node
+    if uses_up(function.value) or function.value is sorted:
         return ast.copy_location(ast.Tuple(node.elts, ast.Load()), node)
     return node
 

@@ -17,7 +17,7 @@ from hastega_magic.syntax.branches import Names, both, choice, either, merged
 from hastega_magic.syntax.cases import match_statement
 from hastega_magic.syntax.expressions import Frame, binary
 from hastega_magic.syntax.iterate import Items, items_of
-from hastega_magic.syntax.values import FALSE, NONE, TRUE, Known, Poison, Symbolic, items_in, required
+from hastega_magic.syntax.values import FALSE, NONE, TRUE, Known, Poison, Symbolic, members, required
 
 _SENTENCES: dict[type[ast.stmt], str] = {
     ast.With: "`with` runs code that cannot be compiled",
@@ -272,7 +272,7 @@ def assign(frame: Frame, target: ast.expr, value: Symbolic) -> None:
 
 
 def _unpack(value: Symbolic) -> tuple[Symbolic, ...]:
-    items = items_in(value)
+    items = members(value)
     if items is None:
         raise NotCompilable("something that is no tuple is unpacked")
     return items

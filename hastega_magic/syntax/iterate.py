@@ -18,7 +18,7 @@ from hastega_magic.syntax.expressions import Frame
 from hastega_magic.syntax.functions import described
 from hastega_magic.syntax.graph import Graph
 from hastega_magic.syntax.neighbours import Neighbours
-from hastega_magic.syntax.values import Known, Range, Symbolic, items_in, number
+from hastega_magic.syntax.values import Known, Range, Symbolic, members, number
 from hastega_magic.types import BOOL, INT, Composite
 
 FEW = 8
@@ -85,7 +85,7 @@ def _items(frame: Frame, iterable: ast.expr) -> Items:
     frame.graph.keep(value)
     if isinstance(value, Composite):
         raise NotCompilable("a loop over a number: Python raises TypeError")
-    parts = items_in(value)
+    parts = members(value)
     if parts is not None:
         if len(parts) > MANY:
             raise NotCompilable(f"a loop over a tuple of {len(parts)} items is not compiled: an array's is")

@@ -6,7 +6,8 @@ Where they raise, or leave 64 bits, Python computes the element by its own funct
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from types import FunctionType
 from typing import Any, cast
 
@@ -65,6 +66,31 @@ def _power_modulo(base: int, exponent: int, modulus: int) -> int:
         if exponent:
             base = base * base % modulus
     return result
+
+
+def _isclose(a: float, b: float, *, rel_tol: float = 1e-09, abs_tol: float = 0.0) -> bool:
+    rel_tol = require(rel_tol, (rel_tol >= 0.0) & (abs_tol >= 0.0))
+    if a == b:
+        return True
+    if math.isinf(a) or math.isinf(b):
+        return False
+    apart = abs(b - a)
+    return apart <= abs(rel_tol * b) or apart <= abs(rel_tol * a) or apart <= abs_tol
+
+
+def isclose(graph: Graph, args: Sequence[Symbolic], kwargs: Mapping[str, Symbolic]) -> Symbolic:
+    """`math.isclose`: of floats, which its arguments become."""
+    floats = [arithmetic.as_float(number(each)) for each in args]
+    named = {name: arithmetic.as_float(number(each)) for name, each in kwargs.items()}
+    return graph.inline(graph, cast(FunctionType, _isclose), floats, named)
+
+
+def log(graph: Graph, args: Sequence[Symbolic]) -> Symbolic:
+    """`math.log`, to a base too: one logarithm divided by the other."""
+    if not 1 <= len(args) <= 2:
+        raise NotCompilable(f"`math.log` takes 1 or 2 arguments, {len(args)} given")
+    found = [graph.make("math_log", number(each)) for each in args]
+    return found[0] if len(found) == 1 else graph.make("truediv", *found)
 
 
 def _of_ints(

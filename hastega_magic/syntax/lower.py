@@ -20,7 +20,7 @@ from hastega_magic.syntax.flow import Flow
 from hastega_magic.syntax.functions import ast_of, described, name_of, spreads
 from hastega_magic.syntax.graph import Environment, Graph
 from hastega_magic.syntax.neighbours import Over, neighbours, spelled
-from hastega_magic.syntax.values import Known, Nested, Partly, Poison, Symbolic, known
+from hastega_magic.syntax.values import Known, Listed, Nested, Partly, Poison, Symbolic, known
 from hastega_magic.types import Composite, ScalarType
 
 _DEEPEST_CALL = 100
@@ -141,6 +141,8 @@ def _numbers(result: Symbolic, name: str) -> Value:
         raise NotCompilable(f"`{name}` returns None for some elements, and only numbers are compiled")
     if result.value is None:
         raise NotCompilable(f"`{name}` returns None, and only numbers are compiled")
+    if isinstance(result.value, Listed):
+        raise NotCompilable("a list is built")
     raise NotCompilable(
         f"the result is `{result.name}`, {described(result.value)}, and only numbers are compiled"
     )

@@ -10,7 +10,7 @@ from hastega_magic.ir.expr import Expr, const, convert, is_const
 from hastega_magic.syntax.functions import described
 from hastega_magic.syntax.graph import Graph
 from hastega_magic.syntax.neighbours import Neighbours
-from hastega_magic.syntax.values import Known, Symbolic, captured_tuple, number, required
+from hastega_magic.syntax.values import Known, Listed, Symbolic, captured_tuple, number, required
 from hastega_magic.types import INT, Composite
 
 if TYPE_CHECKING:
@@ -24,6 +24,13 @@ _MANY = 64
 
 def subscript(frame: Frame, value: Symbolic, index: ast.expr) -> Symbolic:
     """The value of `value[index]`."""
+    if isinstance(value, Known) and isinstance(value.value, Listed):
+        found = _part(frame, value.value.items, index)
+        return (
+            Known(Listed(found), value.name)
+            if isinstance(index, ast.Slice) and isinstance(found, tuple)
+            else found
+        )
     items = captured_tuple(value)
     if items is not None and (isinstance(index, ast.Slice) or _is_const_index(frame.evaluate(index))):
         return _part(frame, items, index)

@@ -51,6 +51,13 @@ class Range:
 
 
 @dataclass(frozen=True, eq=False)
+class Listed:
+    """A list of which only the items are used; `Known` holds it."""
+
+    items: tuple[Symbolic, ...]
+
+
+@dataclass(frozen=True, eq=False)
 class Poison:
     """A name that has no value that compiled code could use, and why; only reading it is an error.
 
@@ -118,6 +125,12 @@ def items_in(value: Symbolic) -> tuple[Symbolic, ...] | None:
     return value if isinstance(value, tuple) else captured_tuple(value)
 
 
+def members(value: Symbolic) -> tuple[Symbolic, ...] | None:
+    """The same, and those of a list that is made here."""
+    held = value.value if isinstance(value, Known) else None
+    return held.items if isinstance(held, Listed) else items_in(value)
+
+
 def required(value: Value, condition: Expr) -> Value:
     """The value where the condition holds; elements where it does not are evaluated, or refused, by Python."""
     if condition is TRUE:
@@ -144,4 +157,6 @@ def number(value: Symbolic) -> Expr:
         raise NotCompilable(value.reason)
     if value.value is None:
         raise NotCompilable("None takes part, and only numbers are compiled")
+    if isinstance(value.value, Listed):
+        raise NotCompilable("a list is built")
     raise NotCompilable(f"`{value.name}` is {described(value.value)}, not a number")
