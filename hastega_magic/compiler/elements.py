@@ -210,6 +210,8 @@ def _function(stage: Stage, given: BoundStage, sink: str) -> Callable[..., Any]:
         return operator.mul
     if name in ("var", "std"):
         return _deviation
+    if name in ("min", "max"):
+        return _Key(given.kwargs["key"])
     function: Any = given.args[0] if given.args else given.kwargs.get("f")
     function = operator.truth if function is None else function
     if name == "reduce":  # the term that an element adds to what came before
@@ -221,6 +223,16 @@ def _function(stage: Stage, given: BoundStage, sink: str) -> Callable[..., Any]:
 def _deviation(value: Any, center: Any) -> Any:
     distance = value - center
     return distance * distance
+
+
+class _Key:
+    """A function that is given tuples whole."""
+
+    def __init__(self, function: Any) -> None:
+        self._function = function
+
+    def __call__(self, value: Any) -> Any:
+        return self._function(value)
 
 
 class _Failing:

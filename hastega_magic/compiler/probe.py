@@ -1,4 +1,4 @@
-"""Loops that are run before another one can be built: where `take_while` ends, which element is the `last`, a mean.
+"""Loops that are run before another one can be built: where `take_while` ends, which element is the one, a mean.
 
 What looks for the first element of a kind runs over longer and longer stretches, and stops where it is found.
 """
@@ -68,5 +68,7 @@ def _told(loop: Loop, probe: Probe, value: object) -> str:
                 else f"it is element {value} of those before the filters"
             )
             return f"A loop of its own went before, for `{stage}`: {which}."
+        case "min" | "max":
+            return f"A loop of its own went before, for `{stage}`: the first element of that key is number {value}."
         case _:
             return f"A loop of its own went before, for `{stage}`: the mean."

@@ -201,6 +201,24 @@ def _extreme(loop: Loop, site: StageSite, given: Mapping[str, Any]) -> None:
     ends(loop, site, site.name)
 
 
+def _optimum(loop: Loop, site: StageSite, given: Mapping[str, Any]) -> None:
+    """The smallest or largest element; by a key the first one of which that is, whose number a first loop finds."""
+    if given.get("key") is None or "default" in given:
+        sink(loop, site, {name: value for name, value in given.items() if name != "key" or value is not None})
+        return
+    if loop.filtered or loop.tail:
+        raise Cut
+    fn = lower(given["key"], loop.element, loop.env, (loop.element,))
+    if not isinstance(fn.result, Expr):
+        raise NotCompilable(f"`{site.name}` by keys that are no numbers of one type is left to Python")
+    if not loop.length():
+        raise NotCompilable(f"`{site.name}` of no elements is left to Python")
+    key = make("bool_to_int", fn.result) if fn.result.type is BOOL else fn.result
+    keyed = replace(fn, result=key, text=site.text, span=site.span)
+    rules_order.only(loop, loop.asked((Stage("map", site.text, site.span, keyed),), f"arg{site.name}"))
+    ends(loop, site, "first")
+
+
 def _var(loop: Loop, site: StageSite, given: Mapping[str, Any]) -> None:
     value = _number(loop, site.name)
     if isinstance(value, Either) and (value.low.type, value.high.type is FLOAT32) != (INT, False):
@@ -244,7 +262,7 @@ RULES: dict[str, Rule] = {
     "drop_while": rules_order.drop_while, "reverse": rules_order.reverse, "step": rules_order.step,
     "window": rules_order.window, "chunk": rules_order.chunk, "tap": _tap, "reduce": running.reduce,
     "scan": running.scan, "cumsum": running.cumsum,
-    "first": rules_order.first, "last": rules_order.last, "argmin": _extreme, "argmax": _extreme, "var": _var,
-    "std": _var, "dot": _dot, "bincount": _bincount,
+    "first": rules_order.first, "last": rules_order.last, "argmin": _extreme, "argmax": _extreme,
+    "min": _optimum, "max": _optimum, "var": _var, "std": _var, "dot": _dot, "bincount": _bincount,
 }  # fmt: skip
 """Sinks without arguments need no rule of their own."""

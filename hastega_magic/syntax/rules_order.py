@@ -130,7 +130,7 @@ def first(loop: Loop, site: StageSite, given: Mapping[str, Any]) -> None:
         loop.bespoke = True
     else:
         index = (Stage("index", site.text, site.span),)
-        _only(loop, cast("int | None", loop.asked(index, "first_index", early=True)))
+        only(loop, loop.asked(index, "first_index", early=True))
     ends(loop, site, "first")
 
 
@@ -140,16 +140,16 @@ def last(loop: Loop, site: StageSite, given: Mapping[str, Any]) -> None:
         raise Cut
     if loop.filtered or loop.fallible:
         index = (Stage("index", site.text, site.span),)
-        _only(loop, cast("int | None", loop.asked(index, "last_index")))
+        only(loop, loop.asked(index, "last_index"))
     else:
-        _only(loop, loop.length() - 1)
+        only(loop, loop.length() - 1)
         loop.bespoke = True
     ends(loop, site, "last")
 
 
-def _only(loop: Loop, number: int | None) -> None:
-    """This element, or none."""
-    if number is None or number < 0:
+def only(loop: Loop, number: object) -> None:
+    """The element of this number, or none where there is no number."""
+    if not isinstance(number, int) or number < 0:
         loop.view = loop.view.at_most(0)
         return
     loop.drop(number)

@@ -96,6 +96,8 @@ def placing(bound: Bound, asked: Collection[int], before: int | None = None) -> 
             added = tuple(range(operands, operands + len(stage.args)))
             operands += len(stage.args)
             steps.append(_Step(name, number, operands=added))
+        elif name in ("min", "max") and number in asked:
+            steps.append(_Step(name, number, asked=True))
         elif name in _PLACED:
             first = next(iter((*stage.args, *stage.kwargs.values())), None)
             given = cast(Any, first).__index__() if name in _NUMBERED else 0

@@ -187,7 +187,7 @@ def _placed(bound: Bound, outcome: Outcome, found: Alike, options: Options, file
 def _stays(bound: Bound, built: Built) -> bool:
     """Whether the loop has the same code for other elements: of numbered ones it may hold the first one's number."""
     names = {stage.site.name for stage in bound.stages}
-    moved = {"reverse", "last", "drop_while", *(("first",) if built.probed else ())}
+    moved = {"reverse", "last", "drop_while", *(("first", "min", "max") if built.probed else ())}
     return "enumerate" not in names or not names & moved
 
 
