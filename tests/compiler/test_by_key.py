@@ -27,7 +27,8 @@ STAGES = [
     "zip(fs) |> max(key=lambda p: p[0] * p[1])", "zip(fs) |> max(key=lambda a, b: b)",
     "drop(2) |> max(key=abs)", "take(3) |> reverse |> max(key=abs)", "chunk(2) |> max(key=sum)",
     "window(3) |> max(key=lambda w: w[2])", "max(key=lambda x: 1 / x)",
-    "max(key=lambda x: x * (1 << 62) if x > 3 else x)", "max(key=lambda x: (x % 3, x))", "max(key=abs, default=0)", "max(key=lambda x: math.nan if x > 1 else 2.0)",
+    "max(key=lambda x: x * (1 << 62) if x > 3 else x)",
+    "max(key=lambda x: (x % 3, x))", "max(key=abs, default=0)", "max(key=lambda x: math.nan if x > 1 else 2.0)",
 ]  # fmt: skip
 
 
