@@ -24,16 +24,16 @@ from hastega_magic.syntax.stages import suggest
 from hastega_magic.types import FLOAT, INT
 
 
-def compilable(arguments: Sequence[object]) -> bool:
-    """Whether the function has a compiled form over numbers, and so no side effects."""
+def silent(arguments: Sequence[object]) -> bool:
+    """Whether nobody sees when the function is called: it has a compiled form over numbers, which raises nothing."""
     if not arguments or not callable(arguments[0]):
         return True
     for type_ in (INT, FLOAT):
         try:
-            lower(arguments[0], parameters(type_), Workspace("<barrier>"))
+            fn = lower(arguments[0], parameters(type_), Workspace("<barrier>"))
         except NotCompilable:
             continue
-        return True
+        return not fn.effects
     return False
 
 
@@ -171,7 +171,7 @@ def together(stages: Sequence[BoundStage]) -> Sequence[BoundStage]:
         name = stage.site.name if stage.callee is None else ""
         if name not in _ELEMENTWISE and name not in _PERHAPS_SHORT:
             break
-        if place and (name in _PERHAPS_SHORT or (name in _OF_FUNCTIONS and not compilable(stage.args))):
+        if place and (name in _PERHAPS_SHORT or (name in _OF_FUNCTIONS and not silent(stage.args))):
             last = place
     return stages[: last + 1]
 

@@ -74,26 +74,27 @@ class Driver:
         if not options.fuse or options.on in ("python", "numpy") or not bound.stages[0].site.known:
             return None
         workspace = group.workspace if group is not None else Workspace(self.filename)
-        workspace.varying |= bound.varying
-        earlier = None
-        if producer is not None:
-            assert group is not None
-            earlier = next(loop for loop in reversed(group.loops) if loop.bound.target == producer)
-        try:
-            with self.trace.phase("parse"):
-                loop, _, probe = build_loop(bound, source, bound.stages, workspace, earlier)
-        except (BeyondInt64, NullsError):  # to be told when its turn comes
-            return None
-        if loop is None or probe is not None or len(loop.stages) < len(bound.stages):
-            if bound.varying and group is None:
-                constant = replace(bound, varying=frozenset(), needed=bound.varying)
-                return self.extend(None, constant, source, None)
-            return None
-        if group is None:
-            return Group(workspace, [loop])
-        if not can_fuse([each.pipeline for each in group.loops], loop.pipeline):
-            return None
-        return Group(workspace, [*group.loops, loop])
+        with workspace.tried() as tried:
+            workspace.varying |= bound.varying
+            earlier = None
+            if producer is not None:
+                assert group is not None
+                earlier = next(loop for loop in reversed(group.loops) if loop.bound.target == producer)
+            try:
+                with self.trace.phase("parse"):
+                    loop, _, probe = build_loop(bound, source, bound.stages, workspace, earlier)
+            except (BeyondInt64, NullsError):  # to be told when its turn comes
+                return None
+            if loop is None or probe is not None or len(loop.stages) < len(bound.stages):
+                if bound.varying and group is None:
+                    constant = replace(bound, varying=frozenset(), needed=bound.varying)
+                    return self.extend(None, constant, source, None)
+                return None
+            before = [] if group is None else group.loops
+            if before and not can_fuse([each.pipeline for each in before], loop.pipeline):
+                return None
+            tried.keep()
+            return Group(workspace, [*before, loop])
 
     def run_group(self, group: Group) -> Iterator[Outcome]:
         """Values of the group's statements: in one outcome, or one after the other where an element needs Python."""

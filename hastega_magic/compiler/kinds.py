@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
-
-from hastega_magic.compiler.reach import count_of
 
 FEW = 4096
 """More elements are worth the way of every statement, which may find a loop for what Python ran over others."""
@@ -17,17 +14,15 @@ FEW = 4096
 def kind_of(value: Any) -> object:
     """The type of an array's elements, the types in a list; None where there are none, more than a few, or any others.
 
-    Of ints, those that 64 bits hold.
+    Of ints, those that 64 bits hold. Objects of other types may do as they like when they are looked at.
     """
-    if not 0 < count_of(value) <= FEW:
-        return None
-    if isinstance(value, np.ndarray):
-        array = cast("npt.NDArray[Any]", value)
-        if array.dtype == np.uint64:
+    if type(value) is np.ndarray:
+        array = value
+        if array.ndim != 1 or not 0 < len(array) <= FEW or array.dtype == np.uint64:
             return None
         return array.dtype if array.dtype != object else kind_of(array.tolist())
-    if type(value) not in (list, tuple):
-        return value.__class__
+    if type(value) not in (list, tuple, range, bytes, bytearray) or not 0 < len(value) <= FEW:
+        return None
     types = frozenset(map(type, value))
     return types if int not in types or _fit(value, len(types) == 1) else None
 

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import array
 import sys
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import ItemsView, KeysView, Sequence, ValuesView
 from dataclasses import replace
 from typing import Any, cast
 
+import numpy as np
+
 from hastega_magic.compiler.statement import Bound
+from hastega_magic.runtime.columnar import is_columnar
 from hastega_magic.syntax.build import BoundStage
 
 _LIMIT = sys.maxsize
+_SIZED = (
+    list, tuple, str, bytes, bytearray, memoryview, array.array, dict, set, frozenset, deque, KeysView, ValuesView,
+    ItemsView,
+)  # fmt: skip
 _ONE_EACH = frozenset({"map", "enumerate", "astype", "clip", "where", "scan", "cumsum"})
 """Stages that give an element for each."""
 
@@ -19,10 +28,12 @@ _PERHAPS_SHORT = frozenset({"take", "zip", "take_while", "first", "any", "all"})
 
 
 def count_of(value: object) -> int:
-    """How many elements there are; 0 where nobody knows."""
+    """How many elements there are; 0 where nobody knows, or an object would have to say what it likes."""
     if isinstance(value, range):
         return _count(value)
-    return len(cast(Any, value)) if hasattr(value, "__len__") else 0
+    if isinstance(value, np.ndarray):
+        return len(cast(Any, value)) if value.ndim else 0
+    return len(cast(Any, value)) if isinstance(value, _SIZED) or is_columnar(value) else 0
 
 
 def _count(source: range) -> int:

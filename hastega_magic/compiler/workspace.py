@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import cast
 
@@ -61,6 +62,17 @@ _Part = tuple[tuple[str, int], tuple[int, int, int]]
 
 
 @dataclass
+class Tried:
+    """Whether another statement joins those of a workspace."""
+
+    kept: bool = False
+
+    def keep(self) -> None:
+        """It does."""
+        self.kept = True
+
+
+@dataclass
 class Workspace:
     """The `Environment` that lowering works in, and the memory behind what it describes."""
 
@@ -78,6 +90,17 @@ class Workspace:
     columns: dict[tuple[str, int], Column] = field(default_factory=dict[tuple[str, int], Column])
     _parts: dict[_Part, Column] = field(default_factory=dict["_Part", Column])
     _captured: list[object] = field(default_factory=list[object])
+
+    @contextmanager
+    def tried(self) -> Generator[Tried]:
+        """What is described meanwhile are parameters of the loops here only if it is said to be kept."""
+        before, varying, tried = len(self.parameters), self.varying, Tried()
+        try:
+            yield tried
+        finally:
+            if not tried.kept:
+                self.varying = varying
+                del self.parameters[before:]
 
     @property
     def tables(self) -> Sequence[Table]:

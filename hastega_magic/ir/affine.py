@@ -66,8 +66,10 @@ def _with_any(fn: Fn, taken: bool) -> Fn:
         return node if found is None else const(found, node.type)
 
     new = rewrite(fn.roots(), change)
-    effects = tuple((condition, new[node]) for condition, node in fn.effects)
-    return replace(fn, result=new[flatten(fn.result)[0]], effects=effects)
+    effects = [(condition and new[condition], new[node]) for condition, node in fn.effects]
+    # What numbers alone decide raises nothing once they are known.
+    left = tuple(each for each in effects if not all(map(_plain, postorder([each[1]]))))
+    return replace(fn, result=new[flatten(fn.result)[0]], effects=left)
 
 
 _ANY, _ANY_INT = 0.7310585786300049, 7919
@@ -119,6 +121,17 @@ def regrouped(output: Output) -> Output | None:
 def in_blocks(sink: Sink, floats: bool) -> bool:
     """Whether the value of running floats depends on where blocks begin, so that they have to be full."""
     return floats and (sink.kind == "cumsum" or (sink.fn is not None and affine(sink.fn) is not None))
+
+
+def affine_scan(sink: Sink) -> Affine | None:
+    """What a scan's function comes to; None for other sinks and other functions."""
+    return affine(sink.fn) if sink.kind == "scan" and sink.fn is not None else None
+
+
+def varies(sink: Sink) -> bool:
+    """Whether the sink's function multiplies the value so far by what is known only when the loop runs."""
+    found = affine_scan(sink)
+    return found is not None and found.factor.op != "const"
 
 
 def keeps_changing(node: Expr) -> bool:
@@ -205,5 +218,6 @@ def _counted(op: str, *args: Expr) -> Expr:
 
 
 __all__ = [
-    "LARGEST", "SMALLEST", "Affine", "affine", "fits", "in_blocks", "keeps_changing", "may_be_affine", "regrouped",
+    "LARGEST", "SMALLEST", "Affine", "affine", "affine_scan", "fits", "in_blocks", "keeps_changing",
+    "may_be_affine", "regrouped", "varies",
 ]  # fmt: skip

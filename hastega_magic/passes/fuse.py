@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from hastega_magic.errors import NOWHERE, Span
-from hastega_magic.ir.affine import in_blocks
+from hastega_magic.ir.affine import affine_scan, in_blocks, varies
 from hastega_magic.ir.expr import Expr, Value, const, flatten, leaf, make, map_value, postorder, rewrite
 from hastega_magic.ir.fused import Effect, Fused, Output
 from hastega_magic.ir.loop import everything, gated, iteration, loops_in
@@ -135,6 +135,9 @@ def elements(pipelines: Sequence[Pipeline]) -> list[list[Value]]:
 
 def can_fuse(group: Sequence[Pipeline], candidate: Pipeline) -> bool:
     """Whether the candidate's loop is the group's: over a result of it, or over sources of the same length."""
+    scans = [each.sink for each in (*group, candidate) if affine_scan(each.sink)]
+    if len(scans) > 1 and any(map(varies, scans)):
+        return False  # where one's factor forbids rows, the others are not to be without them
     if candidate.source.kind == "result":
         producer = next((p for p in reversed(group) if p.name == candidate.source.name), None)
         if producer is None or producer.sink.kind != "array":

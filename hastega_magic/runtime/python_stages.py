@@ -17,7 +17,6 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from hastega_magic.ir.sinks import bincount as counted
 from hastega_magic.ir.sinks import extreme, spread
 from hastega_magic.runtime.python_calls import elements, over_tuples
 
@@ -292,7 +291,16 @@ def bincount(values: Iterable[Any], /, *, minlength: Any = 0) -> npt.NDArray[np.
         if len(array) and array.min() < 0:
             raise ValueError(f"bincount counts numbers from 0 on, not {array.min()}")
         return np.bincount(array, minlength=length).astype(np.int64, copy=False)
-    return np.array(counted(map(operator.index, values), length), np.int64)
+    counts = collections.Counter(map(operator.index, values))
+    least, size = min(counts, default=0), max(max(counts, default=-1) + 1, length)
+    if least < 0:
+        raise ValueError(f"bincount counts numbers from 0 on, not {least}")
+    if size > sys.maxsize // 8:
+        raise MemoryError(f"bincount of an element of {size - 1} needs as many numbers")
+    found = np.zeros(size, np.int64)
+    for number, count in counts.items():
+        found[number] = count
+    return found
 
 
 LAZY: Mapping[str, Callable[..., Iterator[Any]]] = {

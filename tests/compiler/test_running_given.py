@@ -83,6 +83,36 @@ def test_in_rows_or_in_order_as_the_number_has_it(k, text, start):
             assert str(ran.error) == str(alone.error)
 
 
+@pytest.mark.parametrize("on", ["simd", "opencl"])
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "y = xs |> scan(lambda a, x: a * 0.9 + (x if x > n else 0.3))",
+        "y = xs |> scan(lambda a, x: a * (0.9 if n > 0.5 else 0.8) + x)",
+        "y = xs |> scan(lambda a, x: a * 0.9 + (x if x > k else 1 / k))",
+        "y = xs |> scan(lambda a, x: (a * 0.9 + x) if int(k * 4) > 1 else a - x)",
+        "y = xs |> scan(lambda a, x: abs(k) * a + x)\nz = xs |> drop(2) |> map(lambda w: w * k)",
+        "y = xs |> scan(lambda a, x: abs(k) * a + x)\nz = xs |> map(lambda w: w * k)",
+        "y = xs |> scan(lambda a, x: a * 0.3 + x)\nz = xs |> scan(lambda a, x: a * n + x)",
+        "y = xs |> scan(lambda a, x: a * k + x)\nz = xs |> scan(lambda a, x: a * n + x)",
+    ],
+)
+def test_results_do_not_hang_on_what_ran_before(cell, on):
+    """Also where only other values of the numbers make rows of it, or another statement of the cell is given them."""
+    session = Session({"xs": XS}, Options(baseline=False, quiet=True, on=on))
+    for k, n in ((0.3, 1), (0.5, 0), (0.25, 2), (0.4, 3), (1.5, 1), (0.3, 0)):
+        alone = Session({"xs": XS, "k": k, "n": n}, Options(baseline=False, quiet=True, on=on))
+        session.namespace.update(k=k, n=n)
+        for each in (session, alone):
+            each.run_cell(cell)
+        for name in {"y", "z"} & alone.namespace.keys():
+            assert np.array_equal(session.namespace[name], alone.namespace[name], equal_nan=True), (
+                name,
+                k,
+                n,
+            )
+
+
 def test_the_kernel_is_shown_with_what_it_multiplies_by():
     ran, _ = changed("xs |> scan(lambda a, x: a * k + x)")
     text = ran.report["pipelines"][0]["code"]["passes"][-1]["text"]

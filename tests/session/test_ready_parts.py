@@ -228,6 +228,64 @@ def test_few_elements_of_an_iterator_are_drawn_at_once(ways):
     assert ways == ["whole"]
 
 
+GENERATOR = """
+def gen():
+    for each in [3, 1, 2]:
+        seen.append(each)
+        yield each
+
+def noisy(x):
+    seen.append(x)
+    return x
+
+def plain(x):
+    return x * 2
+
+def loud(x):
+    seen.append("g")
+    return x * 2
+
+def swap(values):
+    global g
+    g = loud if k else plain
+    return values
+
+for k in ks:
+    seen.clear()
+    g = loud if k == 1 else plain
+    try:
+        value = ({pipeline})
+    except Exception as error:
+        value = type(error), str(error), getattr(error, "__notes__", [])
+    found.append((value, list(seen)))
+"""
+
+
+@pytest.mark.parametrize(
+    ("pipeline", "ks"),
+    [
+        ("gen() |> map(lambda x: x // k) |> to_list", [2, 0, 3, 2.0, 0.0, None, "a", 4]),
+        ("gen() |> map(lambda x: g(x)) |> to_list", [0, 0, 1, 0, 1]),
+        ("[3, 1, 2] |> map(noisy) |> map(lambda x: x // k) |> to_list", [2, 3, 4, None, 0, 5]),
+        ("[3, 0, 2] |> map(noisy) |> map(lambda x: k // x) |> to_list", [2, 3, 4]),
+        ("[3, 1] |> swap |> map(noisy) |> map(lambda x: g(x)) |> to_list", [0, 2, 0, 2]),
+        ("[1.0, 2.0] |> map(lambda x: x * 2) |> (lambda v: np.array(np.sum(v))) |> np.sqrt", [0, 1, 2]),
+        ("np.array(16.0 + k) |> np.sqrt |> np.sqrt", [0, 1, 2]),
+    ],
+)
+def test_what_later_runs_show_is_what_a_first_one_shows(pipeline, ks):
+    def shown(ks, on):
+        space = {"np": np, "ks": ks, "found": [], "seen": [], "g": None}
+        Session(space, Options(on=on, baseline=False, quiet=True)).run_cell(
+            GENERATOR.format(pipeline=pipeline)
+        )
+        return [(told(value), seen) for value, seen in space["found"]]
+
+    found = shown(ks, "parallel")
+    assert found == [first for k in ks for first in shown([k], "parallel")]
+    assert [seen for _, seen in found] == [seen for _, seen in shown(ks, "python")]
+
+
 class Rows:
     """An object that shows how often it is gone through."""
 

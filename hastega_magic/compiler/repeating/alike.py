@@ -168,7 +168,11 @@ def alike(bound: Bound, outcome: Outcome, *, few: bool = False) -> Alike | None:
     ):
         return None
     arguments, operands = given(bound), sources(bound)
-    given_ones = frozenset(each.where for each in workspace.parameters)  # not ints that no parameter holds
+    # Not ints that no parameter holds, nor numbers that only another statement's loop is given.
+    read = {source.key for source in execution.fused.sources if source.layout == "scalar"}
+    given_ones = frozenset(
+        each.where for each in workspace.parameters if loop.built.probed or id(each) in read
+    )
     known, owned = captured(arguments, given_ones), owners_of(operands, workspace)
     if known is None or owned is None:
         return None

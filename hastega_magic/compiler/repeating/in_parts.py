@@ -19,11 +19,10 @@ from hastega_magic.compiler.backends import forget_inputs
 from hastega_magic.compiler.barriers import looked_into, noted
 from hastega_magic.compiler.drawn import CHUNK, iterable
 from hastega_magic.compiler.driver import Driver
-from hastega_magic.compiler.kinds import FEW, kind_of
+from hastega_magic.compiler.kinds import kind_of
 from hastega_magic.compiler.left_over import by_python
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Outcome, Part
-from hastega_magic.compiler.reach import count_of
 from hastega_magic.compiler.repeating.alike import BESIDE, Again, Display
 from hastega_magic.compiler.repeating.prepared import Prepared, prepare
 from hastega_magic.compiler.repeating.slots import Number
@@ -60,8 +59,6 @@ class _ByPython:
             given, value = value, iterable(value)
             if kind_of(value) != self.kind:
                 raise _again(given, value)
-        elif count_of(value) > FEW:
-            raise Again
         try:
             return by_python(value, noted(_stages(self.site, displays)))
         finally:
@@ -77,9 +74,18 @@ class _Looped:
     looked: tuple[int, ...]
     """Those whose arguments are no sources."""
 
+    @property
+    def raises_for_some(self) -> bool:
+        """Whether it may raise for some values of the numbers that it is given, and not for those of its first run."""
+        pipeline = self.prepared.alike.loop.pipeline
+        functions = [*(stage.fn for stage in pipeline.stages), pipeline.sink.fn]
+        return bool(self.prepared.numbers) and any(fn is not None and fn.effects for fn in functions)
+
     def fits(self, displays: Sequence[Display]) -> bool:
         known, arguments = self.prepared.alike.captured, _arguments(displays, self.looked)
-        return len(known.arguments) == len(arguments) and known.fits(arguments)
+        if len(known.arguments) != len(arguments) or not known.fits(arguments):
+            return False
+        return all(each.fits(arguments) for each in self.prepared.numbers)
 
     def changed(self, displays: Sequence[Display]) -> set[Where] | None:
         known, arguments = self.prepared.alike.captured, _arguments(displays, self.looked)
@@ -175,24 +181,31 @@ class InParts:
         for (callee, _, _), other in zip(displays, self.shape, strict=True):
             if (callee is not None) != other:
                 raise Again
-        taken, place = [displays[start:stop] for start, stop in self._places], 0
-        for part, each in zip(self.parts, taken, strict=True):
-            # What the first loop reads is looked at when it runs.
-            if (place or not isinstance(part, _Looped)) and not part.fits(each):
-                raise Again
-            place += len(each)
-        value, place = source, 0
-        for part, each in zip(self.parts, taken, strict=True):
+        taken = [displays[start:stop] for start, stop in self._places]
+        # What the first loop reads is looked at when it runs.
+        begin = int(isinstance(self.parts[0], _Looped))
+        if not self._fit(taken, begin):
+            raise Again
+        value = source
+        for number, part in enumerate(self.parts):
             try:
-                value = part.run(value, each)
+                value = part.run(value, taken[number])
             except _Instead as instead:
-                return self._from(source, instead.value, displays, place)
+                return self._from(source, instead.value, displays, self._places[number][0])
             except Again:
-                if part is self.parts[0]:
+                if not number:
                     raise
-                return self._from(source, value, displays, place)
-            place += len(each)
+                return self._from(source, value, displays, self._places[number][0])
+            # Python's stages may have changed what the others read; a loop that follows is looked at when it runs.
+            if isinstance(part, _ByPython):
+                following = self.parts[number + 1 : number + 2]
+                if not self._fit(taken, number + 1 + sum(isinstance(each, _Looped) for each in following)):
+                    return self._from(source, value, displays, self._places[number][1])
         return value
+
+    def _fit(self, taken: Sequence[Sequence[Display]], begin: int) -> bool:
+        """Whether the parts from a number on are for these arguments."""
+        return all(part.fits(each) for part, each in zip(self.parts[begin:], taken[begin:], strict=True))
 
     def changed(self, bound: Bound) -> set[Where] | None:
         """Variables whose numbers its functions found changed; None where anything else is different."""
@@ -244,6 +257,8 @@ def ready(
     found = tuple(each for each in parts if each is not None)
     if len(found) != len(parts):
         return None
+    if any(isinstance(each, _Looped) and each.raises_for_some for each in found[1:]):
+        return None  # then Python draws no more elements, and calls no function for them
     shape = tuple(stage.callee is not None for stage in bound.stages)
     return InParts(found, bound.site, shape, options, filename, warn_at)
 

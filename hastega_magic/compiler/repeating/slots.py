@@ -136,10 +136,18 @@ class Number:
         """Its address, and that it is the same for all elements; Again if it is of another kind."""
         assert self.free is not None
         value = self.free.read(arguments)
-        if type(value) is not self.free.type or (self.interval is not None and value not in self.interval):
+        if not self._holds(value):
             raise Again
         self.room.value = value
         return ctypes.addressof(self.room), 0
+
+    def fits(self, arguments: Sequence[object]) -> bool:
+        """Whether it is of the kind that the code is for."""
+        return self.free is not None and self._holds(self.free.read(arguments))
+
+    def _holds(self, value: Any) -> bool:
+        assert self.free is not None
+        return type(value) is self.free.type and (self.interval is None or value in self.interval)
 
 
 _SEQUENCES = frozenset({list, tuple})
