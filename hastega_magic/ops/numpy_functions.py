@@ -34,7 +34,8 @@ def _of(ufunc: np.ufunc) -> Callable[..., Any]:
 
     def python(*args: Any) -> Any:
         found: Any = ufunc(*args)
-        return found if type(found) is np.float32 else found.item()
+        # Of integers beyond 64 bits NumPy makes Python's own.
+        return found if type(found) in (np.float32, int) else found.item()
 
     return python
 
