@@ -17,10 +17,9 @@ def kind_of(value: Any) -> object:
     Of ints, those that 64 bits hold. Objects of other types may do as they like when they are looked at.
     """
     if type(value) is np.ndarray:
-        array = value
-        if array.ndim != 1 or not 0 < len(array) <= FEW or array.dtype == np.uint64:
+        if value.ndim != 1 or not 0 < len(value) <= FEW or value.dtype == np.uint64:
             return None
-        return array.dtype if array.dtype != object else kind_of(array.tolist())
+        return value.dtype if value.dtype != object else kind_of(value.tolist())
     if type(value) not in (list, tuple, range, bytes, bytearray) or not 0 < len(value) <= FEW:
         return None
     types = frozenset(map(type, value))
