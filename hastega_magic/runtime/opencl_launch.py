@@ -150,6 +150,8 @@ class Launch:
         resident = self.device.resident
         if self.memory and opencl_resident.taken(resident.values()) > self._spare():
             self.device.forget()
+        if self.memory and (self.wanted or self.kept_slots):
+            self.device.kept.clear()  # what stays is made before lanes are cut to what it leaves
         residents = self._residents()
         kept = self._kept_results(result)
         limit = self.memory and self.memory - opencl_resident.taken([*resident.values(), *kept.values()])

@@ -9,7 +9,7 @@ import pytest
 
 from hastega_magic.compiler.loops import clear_cache
 from hastega_magic.errors import IntegerOverflowWarning
-from hastega_magic.runtime import opencl
+from hastega_magic.runtime import opencl, opencl_lane
 from hastega_magic.session import Options, Session
 
 pytest.importorskip("pyopencl")
@@ -182,6 +182,14 @@ def test_what_fits_into_the_memory_that_is_given_is_sent_once(buffers, limit, se
         assert found[:2] == ([8 * len(LONG), 0] if sent == 1 else [8 * len(LONG)] * 2)
         if sent == 1:
             assert sum(found) == 8 * len(LONG)
+
+
+@pytest.mark.parametrize("transfer", [1_500_000, 6_000_000, 7_000_000])
+def test_limited_memory_suffices_whatever_the_bus_suggests(buffers, monkeypatch, transfer):
+    monkeypatch.setattr(opencl_lane, "transfer_size", lambda device: transfer)
+    for _ in range(2):
+        run(TWICE, {"xs": LONG}, device_memory=16)
+        assert max(buffers) <= 16 << 20
 
 
 def test_kept_arrays_make_room_for_a_loop_that_needs_it():
