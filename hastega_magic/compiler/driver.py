@@ -201,14 +201,14 @@ class Driver:
 
     def _otherwise(self, run: UnderWay) -> bool:
         """Loops over what stands for the source and its first stages; whether there is such, and it could."""
-        read = (over_places(run.bound, run.value, run.rest), over_fields(run.bound, run.value, run.rest))
-        found = next(filter(None, read), None)
+        by_field = over_fields(run.bound, run.value, run.rest)
+        found = by_field or over_places(run.bound, run.value, run.rest)
         if not self.options.fuse or found is None:
             return False
         bound, source = found
         more = len(bound.stages) - len(run.rest)  # what only reads the source otherwise is no gain
         try:
-            loop, reason, workspace = self._longest(bound, source, bound.stages, frozenset())
+            loop, reason, workspace = self._longest(bound, source, bound.stages, bound.varying)
         except BeyondInt64:
             return False
         except NotCompilable as error:
@@ -216,8 +216,11 @@ class Driver:
         if loop is None or workspace is None or len(loop.stages) <= more:
             run.waiting = run.waiting or reason
             return False
-        run.bound, run.value, run.rest, run.parts = bound, source, list(bound.stages), None
+        earlier, same = run.parts, run.part(run.rest[: len(loop.stages) - more])
+        run.bound, run.value, run.rest, run.parts = bound, source, list(bound.stages), []
         self._run_loop(run, loop, workspace, reason)
+        ran = run.parts[-1].outcome if run.parts and by_field else None
+        run.parts = None if earlier is None or ran is None else [*earlier, Part(same, ran)]
         return True
 
     def _draw(self, run: UnderWay, source: Iterator[object]) -> None:

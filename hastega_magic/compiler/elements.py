@@ -63,6 +63,8 @@ class Elements:
         if source.kind == "result":
             producer = next(loop for loop in self.group if loop.name == source.name)
             self._producer = Elements(producer, self.workspace, self.mode, self.group)
+        # The first stage stands for the tuples that the source has.
+        self._by_field = bool(self._steps) and self._steps[0][1].site.span == self.loop.bound.site.source_span
         self._tables = [column.data for column in self.workspace.table_columns]
         self._approximate = {id(stage) for stage, _ in self._steps if _is_approximate(stage.fn)}
         self._turning = {id(stage) for stage, _ in self._steps if _turns(stage.fn)} - self._approximate
@@ -85,6 +87,8 @@ class Elements:
                         item(self.workspace.column(_at(source, moved)), index) for source in stage.sources
                     ]
                     element = Element(True, (element.value, *others))
+                    if number == 0 and self._by_field:
+                        start = element.value
                 case "enumerate":
                     element = Element(True, (stage.number + stage.stride * (index + ahead), element.value))
                 case "index":

@@ -30,6 +30,7 @@ class Group:
 class Part:
     """Stages of a statement, bound to what they went over; `outcome`: of their loop, None where Python ran them.
 
+    Where they went over tuples, the loop is that of a statement which goes over their fields: it zips them first.
     `kind`: what Python's stages went over, where that is told (compiler/kinds.py).
     """
 

@@ -12,6 +12,7 @@ import numpy as np
 from hastega_magic.compiler.statement import Bound
 from hastega_magic.errors import Span
 from hastega_magic.interval import INT64
+from hastega_magic.runtime.fields import columns
 from hastega_magic.runtime.python_calls import elements, over_tuples
 from hastega_magic.syntax.build import BoundStage
 from hastega_magic.syntax.neighbours import Over
@@ -47,17 +48,35 @@ def over_places(bound: Bound, value: object, stages: Sequence[BoundStage]) -> tu
 
 
 def over_fields(bound: Bound, value: object, stages: Sequence[BoundStage]) -> tuple[Bound, object] | None:
-    """The statement over an array of tuples, a result of a pipeline, as one over its fields side by side."""
-    if type(value) is not np.ndarray or not stages:
+    """The statement over tuples of numbers as one over their fields side by side; None where it is no such statement.
+
+    Tuples are the elements of an array, as of a pipeline's result, or, if something is computed of them, of a list.
+    """
+    wanted = bool(stages) if type(value) is np.ndarray else _computed(stages)
+    found = fields(value) if wanted else None
+    if found is None:
         return None
-    array = cast("np.ndarray[Any, Any]", value)
-    fields = array.dtype.names or ()
-    if array.ndim != 1 or len(fields) < 2 or any(array.dtype[name].kind not in "biuf" for name in fields):
-        return None
-    first, *others = (array[name] for name in fields)
-    text = f"zip({', '.join(fields[1:])})"
+    first, *others = found.values()
+    text = f"zip({', '.join([*found][1:])})"
     zipped = BoundStage(StageSite("zip", text, bound.site.source_span, known=True), None, tuple(others))
-    return replace(bound, source=first, stages=(zipped, *stages), varying=frozenset()), first
+    return replace(bound, source=first, stages=(zipped, *stages)), first
+
+
+def _computed(stages: Sequence[BoundStage]) -> bool:
+    """Whether functions make anything of the elements."""
+    return any(callable(each) for stage in stages for each in (*stage.args, *stage.kwargs.values()))
+
+
+def fields(value: object, look: bool = True) -> dict[str, Any] | None:
+    """The numbers of each field of tuples, by its name; None for anything else. `look`: as `columns` has it."""
+    if type(value) is np.ndarray:
+        array = cast("np.ndarray[Any, Any]", value)
+        names = array.dtype.names or ()
+        if array.ndim != 1 or len(names) < 2 or any(array.dtype[name].kind not in "biuf" for name in names):
+            return None
+        return {name: array[name] for name in names}
+    found = columns(value, look)
+    return None if found is None else {f"field {number}": each for number, each in enumerate(found)}
 
 
 def _sequence(value: object) -> Sequence[Any] | None:
@@ -71,4 +90,4 @@ def _sequence(value: object) -> Sequence[Any] | None:
     return cast("Sequence[Any]", value) if type(value) in (list, tuple, array.array) else None
 
 
-__all__ = ["over_fields", "over_places"]
+__all__ = ["fields", "over_fields", "over_places"]

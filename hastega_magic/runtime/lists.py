@@ -10,7 +10,7 @@ import ctypes
 import sys
 import sysconfig
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
@@ -48,14 +48,16 @@ head:
   %over = icmp sge i64 %i, %count
   br i1 %over, label %end, label %look
 look:
-  %item.at = getelementptr ptr, ptr %items, i64 %i
-  %item = load ptr, ptr %item.at
+  %element.at = getelementptr ptr, ptr %items, i64 %i
+  %element = load ptr, ptr %element.at
+  {item}
   %its.at = getelementptr i8, ptr %item, i64 8
   %its = load ptr, ptr %its.at
   %fits = icmp eq ptr %its, %type
   br i1 %fits, label %read, label %end
 read:
 """
+_ITEM = "%item = getelementptr i8, ptr %element, i64 0"
 
 _INT = """
   %size.at = getelementptr i8, ptr %item, i64 16
@@ -146,18 +148,20 @@ end:
 
 _DTYPES = {int: "int64", float: "float64", bool: "bool"}
 _HEADER = 16 + 8
-"""Of a list: reference count, type, length; then the address of its items. A tuple's items begin there."""
+"""Of a list: reference count, type, length; then the address of its items."""
+_OF_TUPLE = tuple.__basicsize__
+"""Of a tuple: what goes before its items, a hash among it since 3.14."""
 
 _lock = threading.Lock()
 
 
 class Reader:
-    """Native code that goes through the objects of one type."""
+    """Native code that goes through the objects of one type. `item`: how it comes from an element to such an object."""
 
-    def __init__(self, type_: type, code: str) -> None:
+    def __init__(self, type_: type, code: str, item: str = _ITEM) -> None:
         self.type = type_
         self.dtype = np.dtype(_DTYPES[type_])
-        self._program = cpu.compile_text(_ENTRY + code + _END)
+        self._program = cpu.compile_text(_ENTRY.replace("{item}", item) + code + _END)
         self.address = ctypes.cast(self._program.function, ctypes.c_void_p).value or 0
         # Not as other native code, which lets go of the GIL: nobody may change the list meanwhile.
         prototype: Any = ctypes.PYFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
@@ -168,16 +172,23 @@ class Reader:
         stop = min(stop, len(data))
         if stop <= start:
             return True
-        words = (ctypes.c_int64 * 6)()
-        words[_ITEMS], words[_COUNT] = items_of(data) + 8 * start, stop - start
-        words[_OUT] = 0 if out is None else out.ctypes.data
-        words[_TYPE], words[_TRUE] = id(self.type), id(True)
+        more = self.more(data)
+        words = (ctypes.c_int64 * (6 + len(more)))(*self.words(0 if out is None else out.ctypes.data), *more)
+        words[_ITEMS], words[_COUNT] = self.items(data) + 8 * start, stop - start
         self.call(ctypes.addressof(words), None)
         return words[_DONE] == stop - start
 
     def words(self, out: int) -> tuple[int, ...]:
         """What the code is given: no elements yet, and the address that numbers go to."""
         return 0, 0, out, id(self.type), 0, id(True)
+
+    def items(self, data: Sequence[object]) -> int:
+        """The address of the elements' addresses."""
+        return items_of(data)
+
+    def more(self, data: Sequence[object]) -> tuple[int, ...]:
+        """Further words that the code reads."""
+        return ()
 
 
 class Intake:
@@ -205,8 +216,8 @@ class Intake:
 
 def items_of(data: Sequence[object]) -> int:
     """The address of the elements' addresses: of a list, until it changes."""
-    items = id(data) + _HEADER
-    return ctypes.c_int64.from_address(items).value if type(data) is list else items
+    start = id(data)
+    return ctypes.c_int64.from_address(start + _HEADER).value if isinstance(data, list) else start + _OF_TUPLE
 
 
 def layout() -> str | None:
@@ -224,28 +235,40 @@ def layout() -> str | None:
 @cache
 def _reader(type_: type, values: bool) -> Reader | None:
     """Code for a type, or for types alone, tried on values that tell layouts apart; None where it does not do."""
-    form = layout()
-    if form is None:
-        return None
-    codes = {int: _INT.replace("{size}", _SIZES[form]), float: _FLOAT, bool: _BOOL}
+    code = code_of(type_, values)
     try:
-        found = Reader(type_, codes[type_] if values else _NOTHING)
+        found = None if code is None else Reader(type_, code)
     except RuntimeError:
         return None
-    samples: dict[type, list[Any]] = {
-        int: [0, 1, -1, 255, -(2**30), 2**30 - 1, 2**30, 2**59 + 5, -(2**60) - 7, 2**63 - 1, -(2**63)],
-        float: [0.0, -0.0, 1.5, float("inf"), 5e-324],
-        bool: [True, False, True],
-    }
-    for sample in (samples[type_], tuple(samples[type_])):
-        out = np.zeros(len(sample), _DTYPES[type_])
-        if not found.read(sample, 0, len(sample), out):
-            return None
+    return found if found is not None and reads(found, values, list, tuple) else None
+
+
+def code_of(type_: type, values: bool) -> str | None:
+    """What goes through objects of a type, or looks at their types alone; None where their layout is not known."""
+    form = layout()
+    if form is None or not values:
+        return None if form is None else _NOTHING
+    return {int: _INT.replace("{size}", _SIZES[form]), float: _FLOAT, bool: _BOOL}[type_]
+
+
+def reads(found: Reader, values: bool, *made: Callable[[Sequence[Any]], Sequence[Any]]) -> bool:
+    """Whether it reads what these make of numbers of its type, and nothing else."""
+    sample = _SAMPLES[found.type]
+    for data in (make(sample) for make in made):
+        out = np.zeros(len(sample), found.dtype)
+        if not found.read(data, 0, len(sample), out):
+            return False
         if values and list(map(repr, out.tolist())) != list(map(repr, sample)):
-            return None
-    wrong = [*samples[type_], None]
-    refused = not found.read(wrong, 0, len(wrong), np.zeros(len(wrong), _DTYPES[type_]))
-    return found if refused else None
+            return False
+    wrong = [*sample, None]
+    return not found.read(made[0](wrong), 0, len(wrong), np.zeros(len(wrong), found.dtype))
+
+
+_SAMPLES: dict[type, list[Any]] = {
+    int: [0, 1, -1, 255, -(2**30), 2**30 - 1, 2**30, 2**59 + 5, -(2**60) - 7, 2**63 - 1, -(2**63)],
+    float: [0.0, -0.0, 1.5, float("inf"), 5e-324],
+    bool: [True, False, True],
+}
 
 
 def read(
@@ -256,7 +279,13 @@ def read(
     All of them, or as many as `out` has room for; a piece at a time, between which signals are answered. False, too,
     where this cannot be told here.
     """
-    code = reader(type_, values=out is not None) if type_ in _DTYPES else None
+    return read_by(reader(type_, values=out is not None), data, out, piece, first)
+
+
+def read_by(
+    code: Reader | None, data: Sequence[object], out: _AnyArray | None, piece: int = 1 << 20, first: int = 0
+) -> bool:
+    """The same by this code; False if there is none."""
     if code is None:
         return False
     stop = len(data) if out is None else first + len(out)
@@ -275,4 +304,6 @@ def reader(type_: type, values: bool = True) -> Reader | None:
         return _reader(type_, values)
 
 
-__all__ = ["SHORT", "WORTH", "Intake", "Reader", "items_of", "layout", "read", "reader"]
+__all__ = [
+    "SHORT", "WORTH", "Intake", "Reader", "code_of", "items_of", "layout", "read", "read_by", "reader", "reads",
+]  # fmt: skip

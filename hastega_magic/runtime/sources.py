@@ -21,6 +21,7 @@ from hastega_magic.runtime import lists
 from hastega_magic.runtime.addresses import name_of
 from hastega_magic.runtime.buffers import allocate
 from hastega_magic.runtime.columnar import Pieces, is_columnar, memory_of, widened
+from hastega_magic.runtime.fields import Field, read_field
 from hastega_magic.runtime.python_calls import iterated
 from hastega_magic.types import (
     BOOL,
@@ -46,6 +47,9 @@ _LIST_STORAGE: dict[type, tuple[Storage, ScalarType]] = {
     float: (STORAGES["float64"], FLOAT),
     np.float32: (STORAGES["float32"], STORAGES["float32"].scalar),
 }
+
+
+_KIND: dict[str, type] = {"int64": int, "bool": bool, "float64": float}
 
 
 class Unlike(Exception):
@@ -106,12 +110,16 @@ class Column:
     def _read(self, start: int, stop: int) -> AnyArray | None:
         """Elements of a long list or tuple by native code; None where it cannot."""
         data, storage = self.data, self.source.storage
-        if storage is None or not isinstance(data, (list, tuple)):
+        if storage is None or not isinstance(data, (list, tuple, Field)):
             return None
         stop = min(stop, len(data))
         if stop - start >= lists.WORTH:
-            found = allocate(stop - start, storage.name)
-            if lists.read(data, type(data[start]), found, first=start):
+            found, kind = allocate(stop - start, storage.name), _KIND.get(storage.name, object)
+            if isinstance(data, Field):
+                fits = read_field(data, kind, found, start)
+            else:
+                fits = lists.read(data, kind, found, first=start)
+            if fits:
                 return found
         if not self.checked:
             raise Unlike
@@ -121,6 +129,8 @@ class Column:
         """Python's numbers as an array, piece by piece: a piece takes some milliseconds, so that Ctrl-C is answered."""
         assert self.source.storage is not None
         dtype = self.source.storage.name
+        if isinstance(part, Field):
+            part = part.listed()
         if len(part) <= PIECE:
             return np.array(part, dtype=dtype)
         whole = np.empty(len(part), dtype)
@@ -180,6 +190,8 @@ def described(data: object, name: str) -> Column:
         return _array(cast(AnyArray, data), name, id(cast(object, data)))
     if type(data) in (list, tuple):  # a subclass may iterate in a way of its own
         return _list(cast("Sequence[object]", data), name)
+    if isinstance(data, Field):
+        return _of_kind(data, name, type(data[0]))
     if is_columnar(data):
         return _numbers(memory_of(data, name), name, id(data))
     if hasattr(data, "__array__") and hasattr(data, "dtype") and hasattr(data, "__len__"):
@@ -283,6 +295,8 @@ def _of_other_kinds(kinds: set[type]) -> str:
     names = ", ".join(sorted(kind.__name__ for kind in kinds))
     if all(issubclass(kind, np.number) for kind in kinds):
         return f"the elements are NumPy's scalars ({names}), not Python's numbers: those of a NumPy array are compiled"
+    if kinds == {tuple}:
+        return "of tuples, those are compiled that are of one length, where something is computed of their numbers"
     if len(kinds) == 1:
         return f"elements of type {names} are not compiled"
     return f"the elements are of these types: {names}; numbers of one type are compiled"

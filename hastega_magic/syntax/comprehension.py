@@ -370,8 +370,10 @@ def _source(node: ast.expr, shape: Shape, parts: Parts) -> ast.expr:
             parts.backwards.add(number)
             return call(code, [inner], node)
         case _:
-            if not isinstance(shape, str):
-                raise NoPipeline("its elements are taken apart, which numbers cannot be")
+            if isinstance(shape, tuple) and (
+                len(shape) < 2 or any(isinstance(part, tuple) for part in shape)
+            ):
+                raise NoPipeline("its elements are taken apart otherwise than tuples of numbers can be")
             return parts.operand(node)[1]
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from hastega_magic.compiler.backends import Cpu
 from hastega_magic.compiler.execute import Execution, without_cell
@@ -58,7 +58,7 @@ class Alike:
     """Of each stage of the loop the one of the statement that it was made of."""
     execution: Execution
     simple: bool
-    """Whether the loop takes the first elements of its slots, in their order, and nothing else."""
+    """Whether the loop takes the first elements of its slots, in their order, and numbers that are captured."""
     large: bool
     even: bool
     """Whether all sources have to be of one length."""
@@ -93,15 +93,27 @@ class Alike:
             raise Again
         return operands, arguments, length
 
-    def over(self, operands: Sequence[object], bound: Bound, workspace: Workspace) -> tuple[Loop, Fused]:
-        """The loop, before and after fusion, over the sources of this run; Again where they cannot be described."""
+    def over(
+        self, operands: Sequence[object], arguments: Sequence[object], bound: Bound, workspace: Workspace
+    ) -> tuple[Loop, Fused]:
+        """The loop, before and after fusion, over the sources of this run; Again where they cannot be described.
+
+        `arguments`: the others, as `fitting` gives them.
+        """
         if not self.simple:
             raise Again
         workspace.table_columns = list(self.execution.job.tables)
         try:
-            now = [slot.now(operands[slot.operand], workspace) for slot in self.slots]
+            found = {slot.operand: slot.now(operands[slot.operand], workspace) for slot in self.slots}
         except (NotCompilable, BeyondInt64):
             raise Again from None
+        length = min(each.length for each in found.values())
+        now = [
+            each.number.now(source, arguments, length, workspace)
+            if isinstance(each, Varying)
+            else found[cast(Whole, each).slot.operand]
+            for each, source in zip(self.words, self.execution.fused.sources, strict=True)
+        ]
         pipeline = self._renewed(now)
         built = changed(self.loop.built, owners=tuple(bound.stages[each] for each in self.owners))
         loop = changed(
@@ -125,7 +137,8 @@ class Alike:
             changed(stage, sources=tuple(map(new, stage.sources))) if stage.sources else stage
             for stage in pipeline.stages
         )
-        return changed(pipeline, source=new(pipeline.source), stages=stages)
+        given = tuple((node, new(source)) for node, source in pipeline.parameters)
+        return changed(pipeline, source=new(pipeline.source), stages=stages, parameters=given)
 
 
 def given(bound: Bound) -> list[object]:
@@ -210,7 +223,7 @@ def alike(bound: Bound, outcome: Outcome, *, few: bool = False) -> Alike | None:
         bare(loop),
         owners,
         changed(execution, values=[], columns=[], job=job, choice=None),
-        found is not None and not numbers,
+        found is not None,
         large,
         loop.built.even,
     )  # fmt: skip

@@ -141,9 +141,9 @@ class Brief:
         self.misses += 1
         began = time.perf_counter()
         try:
-            operands, _, length = self.alike.fitting(source, displays)
+            operands, arguments, length = self.alike.fitting(source, displays)
             fitted = time.perf_counter()
-            ran = self.spreading.run(self.alike.slots, operands, displays, length)
+            ran = self.spreading.run(self.alike.words, operands, arguments, displays, length)
         except (Again, NullsError):
             return Given(source, displays)
         except BaseException as error:
@@ -165,7 +165,7 @@ class Brief:
         return Run(
             value if item.is_last_expression else None,
             partial(self._trace, seconds, length, written),
-            partial(self._loops, source, displays, operands, length),
+            partial(self._loops, source, displays, operands, arguments, length),
         )
 
     def _trace(self, phases: tuple[float, ...], length: int, written: int) -> Trace:
@@ -190,12 +190,17 @@ class Brief:
         return trace
 
     def _loops(
-        self, source: object, displays: tuple[Display, ...], operands: Sequence[object], length: int
+        self,
+        source: object,
+        displays: tuple[Display, ...],
+        operands: Sequence[object],
+        arguments: Sequence[object],
+        length: int,
     ) -> Loops:
         """What is kept of a run for who wants to see it again."""
         workspace = Workspace(self.filename)
         bound = changed(bound_of(self.item.site, source, displays), target=self.item.target)
-        loop, fused = self.alike.over(operands, bound, workspace)
+        loop, fused = self.alike.over(operands, arguments, bound, workspace)
         now = changed(self.alike.execution, fused=fused, length=length)
         return keep([Outcome([bound], [None], [loop], now, 0, workspace)], self.options, self.filename)
 

@@ -55,8 +55,8 @@ class Earlier:
         displays = [(stage.callee, stage.args, stage.kwargs) for stage in bound.stages]
         workspace = Workspace(filename)
         try:
-            operands, _, _ = known.alike.fitting(bound.source, displays)
-            loop, fused = known.alike.over(operands, bound, workspace)
+            operands, arguments, _ = known.alike.fitting(bound.source, displays)
+            loop, fused = known.alike.over(operands, arguments, bound, workspace)
         except (Again, NullsError):
             return known.missed()
         known.misses = 0

@@ -24,7 +24,8 @@ from hastega_magic.compiler.left_over import by_python
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Outcome, Part
 from hastega_magic.compiler.repeating.alike import BESIDE, Again, Display
-from hastega_magic.compiler.repeating.prepared import Prepared, prepare
+from hastega_magic.compiler.repeating.fielded import Fielded, of_part, prepared
+from hastega_magic.compiler.repeating.prepared import Prepared
 from hastega_magic.compiler.repeating.slots import Number
 from hastega_magic.compiler.statement import Bound, bound_of
 from hastega_magic.syntax.around import Where
@@ -69,7 +70,7 @@ class _ByPython:
 class _Looped:
     """Stages that are one loop."""
 
-    prepared: Prepared
+    prepared: Prepared | Fielded
     site: Site
     looked: tuple[int, ...]
     """Those whose arguments are no sources."""
@@ -246,9 +247,9 @@ def ready(
     options: Options,
     filename: str,
     warn_at: tuple[str, int] | None = None,
-) -> Prepared | InParts | None:
+) -> Prepared | Fielded | InParts | None:
     """The statement that gave this outcome, ready to be run again; None where that is not known to be the same."""
-    whole = prepare(bound, outcome, options, filename)
+    whole = prepared(bound, outcome, options, filename)
     if whole is not None or options.repeat != 1 or options.on == "all":
         return whole
     if sum(len(part.bound.stages) for part in outcome.parts) != len(bound.stages):
@@ -268,9 +269,9 @@ def _part(part: Part, options: Options, filename: str) -> _ByPython | _Looped | 
     if not bound.stages:
         return _Drawn(part.kind, site)
     if part.outcome is not None:
-        prepared = prepare(bound, part.outcome, options, filename)
+        found = of_part(part, part.outcome, options, filename)
         looked = tuple(place for place, each in enumerate(site.stages) if each.name not in BESIDE)
-        return None if prepared is None else _Looped(prepared, site, looked)
+        return None if found is None else _Looped(found, site, looked)
     looked = tuple(place for place, stage in enumerate(bound.stages) if looked_into(stage))
     displays: list[Display] = [(stage.callee, stage.args, stage.kwargs) for stage in bound.stages]
     known = captured(_arguments(displays, looked), curious=True)

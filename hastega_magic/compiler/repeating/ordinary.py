@@ -21,10 +21,10 @@ from hastega_magic.compiler.driver import Driver, StrictError
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.reach import count_of
 from hastega_magic.compiler.repeating.alike import Again, Display
+from hastega_magic.compiler.repeating.fielded import prepared
 from hastega_magic.compiler.repeating.numpy_read import numpy_read
 from hastega_magic.compiler.repeating.objects import NotExact, objects
 from hastega_magic.compiler.repeating.places import Places, PlacesOf
-from hastega_magic.compiler.repeating.prepared import prepare
 from hastega_magic.compiler.repeating.repeated import Form, Repeated
 from hastega_magic.compiler.statement import Bound
 from hastega_magic.compiler.telling import describe
@@ -263,7 +263,7 @@ class OrdinaryCode(Repeated):
         self._compiled += not (outcome.execution.cached and given.length >= _MANY)
         self.reason = ""
         seconds = time.perf_counter() - began
-        ready = prepare(bound, outcome, self.options, self.filename)
+        ready = prepared(bound, outcome, self.options, self.filename)
         if sooner_again(outcome.execution.choice):  # which has no choice to make of its own again
             self.options = replace(self.options, on="parallel")
         self.keep(Form(remember(outcome, trace), ready, seconds, known, given.arrays))

@@ -20,6 +20,7 @@ from hastega_magic.compiler.outcome import Outcome
 from hastega_magic.compiler.repeating.alike import Alike, Display, alike, given, sources
 from hastega_magic.compiler.repeating.few import Before, Few, Untold, before, few
 from hastega_magic.compiler.repeating.placing import placing
+from hastega_magic.compiler.repeating.reading import Given, Whole
 from hastega_magic.compiler.repeating.slots import Again, Number, as_arrays
 from hastega_magic.compiler.repeating.spreading import Spreading, spreading
 from hastega_magic.compiler.run import run_compiled
@@ -29,6 +30,7 @@ from hastega_magic.errors import BeyondInt64, NotCompilable
 from hastega_magic.records import changed
 from hastega_magic.runtime.cpu import Program
 from hastega_magic.runtime.direct import MOST
+from hastega_magic.runtime.fields import Field
 from hastega_magic.runtime.overlapped import Operand, Overlapped, fits
 from hastega_magic.runtime.sources import Unlike
 from hastega_magic.syntax.around import Where
@@ -64,10 +66,10 @@ class Prepared:
         """The result; Again where it must be found another way; what an element raises."""
         operands, arguments, length = self.alike.fitting(source, displays)
         if self.alike.simple and length > MOST:
-            return self._over_many(operands, length, displays)
+            return self._over_many(operands, arguments, length, displays)
         few = self.few
         if few is None or (length > MOST and few.placing is None):
-            return self._launched(operands, displays)
+            return self._launched(operands, arguments, displays)
         try:
             if not self.before:
                 return few.run(operands, arguments, length, displays)
@@ -76,7 +78,7 @@ class Prepared:
                 known[each.stage] = each.few.run(operands, arguments, length, displays, known)
             return few.run(operands, arguments, length, displays, known)
         except Untold:
-            return self._launched(operands, displays)
+            return self._launched(operands, arguments, displays)
 
     def changed(self, bound: Bound) -> set[Where] | None:
         """Variables whose numbers its functions found changed; None where anything else is different."""
@@ -89,17 +91,19 @@ class Prepared:
         """Captured numbers that its loop is given."""
         return self.alike.numbers
 
-    def _over_many(self, operands: Sequence[Any], length: int, displays: Sequence[Display]) -> object:
-        made = self._made(operands, length) if self.listed else None
+    def _over_many(
+        self, operands: Sequence[Any], arguments: Sequence[object], length: int, displays: Sequence[Display]
+    ) -> object:
+        made = self._made(operands, arguments, length) if self.listed else None
         if made is not None:
             return made
         if self.spreading is not None:
-            ran = self.spreading.run(self.alike.slots, operands, displays, length)
+            ran = self.spreading.run(self.alike.words, operands, arguments, displays, length)
             if ran is not None:
                 return ran.value
-        return self._launched(operands, displays)
+        return self._launched(operands, arguments, displays)
 
-    def _made(self, operands: Sequence[Any], length: int) -> object:
+    def _made(self, operands: Sequence[Any], arguments: Sequence[object], length: int) -> object:
         """A list, made while it is computed; None where another way has to be taken."""
         compiled = self.alike.execution.compiled
         if self._variant != compiled.first:
@@ -108,10 +112,14 @@ class Prepared:
         overlapped = self._overlapped
         if overlapped is None or self._missed >= _MISSED or self.few is None:
             return None
-        alive: list[object] = []
+        if any(isinstance(each, Field) for each in operands):  # native code reads lists alone meanwhile
+            return None
+        run = Given(operands, arguments, length, None, {}, [], alone=False)
         given: list[Operand] = [
-            operands[each.operand] if each.reader is not None else each.words(operands, length, alive)
-            for each in self.alike.slots
+            operands[each.slot.operand]
+            if isinstance(each, Whole) and each.slot.reader is not None
+            else each.given(run)
+            for each in self.alike.words
         ]
         found = overlapped.run(given, length)
         self._missed = 0 if found is not None else self._missed + 1
@@ -120,19 +128,21 @@ class Prepared:
     def _overlapping(self, body: Body | None) -> Overlapped | None:
         if body is None or not isinstance(body.program, Program) or not fits(body.kernel):
             return None
-        readers = [each.reader for each in self.alike.slots]
+        readers = [each.slot.reader if isinstance(each, Whole) else None for each in self.alike.words]
         parallel = backend_of(replace(self.options, on="parallel"))
         threads = 1 if self.options.on == "simd" else parallel.threads
         return Overlapped(body.kernel, body.program, self.alike.execution.job.tables, readers, threads)
 
-    def _launched(self, operands: Sequence[object], displays: Sequence[Display]) -> object:
+    def _launched(
+        self, operands: Sequence[object], arguments: Sequence[object], displays: Sequence[Display]
+    ) -> object:
         """By the way of every loop, without compiling."""
         first = self.alike.loop.bound
         pairs = zip(first.site.stages, displays, strict=True)
         stages = tuple(BoundStage(site, callee, args, kwargs) for site, (callee, args, kwargs) in pairs)
         workspace = Workspace(self.filename)
         bound = changed(first, source=operands[0], stages=stages)
-        loop, fused = self.alike.over(operands, bound, workspace)
+        loop, fused = self.alike.over(operands, arguments, bound, workspace)
         ran = self.alike.execution
         try:
             ready = Ready(ran.compiled, fused, True, [loop], workspace, self.options, Trace())

@@ -33,7 +33,7 @@ _STRIDES = {"dense": 1, "even": 2, "odd": 2}
 class Given:
     """A run: sources and other arguments, which elements (None: the first `length` of all sources), what is known.
 
-    `alive` holds memory that was made for it.
+    `alive` holds memory that was made for it. `alone`: no other run uses what is kept for one.
     """
 
     operands: Sequence[Any]
@@ -42,6 +42,7 @@ class Given:
     view: View | None
     known: Mapping[int, object]
     alive: list[object]
+    alone: bool = True
 
 
 class Words(Protocol):
@@ -106,7 +107,7 @@ class Varying:
 
     def given(self, run: Given) -> tuple[int, int]:
         """Its two words in this run; Again if it is of another kind."""
-        return self.number.words(run.arguments)
+        return self.number.words(run.arguments) if run.alone else self.number.alone(run.arguments, run.alive)
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from hastega_magic.compiler.driver import Driver
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Outcome
 from hastega_magic.compiler.repeating.alike import Again, Display
+from hastega_magic.compiler.repeating.fielded import Fielded
 from hastega_magic.compiler.repeating.in_parts import InParts, ready
 from hastega_magic.compiler.repeating.prepared import Prepared
 from hastega_magic.compiler.statement import Bound
@@ -36,7 +37,7 @@ class Form:
     """One of the forms in which a pipeline ran."""
 
     told: Told
-    prepared: Prepared | InParts | None = None
+    prepared: Prepared | Fielded | InParts | None = None
     seconds: float = 0.0
     """Of its last run."""
     scalars: Scalars | None = None

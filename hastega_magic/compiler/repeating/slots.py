@@ -10,13 +10,15 @@ from typing import Any, cast
 import numpy as np
 
 from hastega_magic.compiler.execute import Execution
-from hastega_magic.compiler.workspace import Workspace
+from hastega_magic.compiler.workspace import Parameter, Workspace
 from hastega_magic.errors import NotCompilable
 from hastega_magic.interval import Interval
+from hastega_magic.ir.expr import Expr
 from hastega_magic.ir.pipeline import Source
 from hastega_magic.records import changed
 from hastega_magic.runtime.addresses import words_of
 from hastega_magic.runtime.columnar import numbers
+from hastega_magic.runtime.fields import Field, read_field
 from hastega_magic.runtime.lists import SHORT, WORTH, Intake, Reader, reader
 from hastega_magic.runtime.sources import BUFFERS, AnyArray, Column, in_memory
 from hastega_magic.syntax.around import Where
@@ -42,6 +44,8 @@ class Slot:
 
     def length(self, data: Any) -> int:
         """The number of elements; Again if the object is of another kind."""
+        if type(data) is Field:
+            return self._of_field(data)
         if self.intake is not None:
             if type(data) not in _SEQUENCES or not data or type(data[0]) is not self.intake.type:
                 raise Again
@@ -74,6 +78,11 @@ class Slot:
             return len(data)
         raise Again
 
+    def _of_field(self, field: Field) -> int:
+        if self.reader is None or type(field[0]) is not self.reader.type:
+            raise Again
+        return len(field)
+
     def now(self, data: Any, workspace: Workspace) -> Source:
         """The description of this run's elements."""
         if self.source.kind == "array" and not self.source.parts:
@@ -100,7 +109,7 @@ class Slot:
 
     def read(self, data: Any, length: int, alive: list[object]) -> tuple[int, int]:
         """The same of an operand, or of a part of one."""
-        if length <= SHORT and self.intake is not None:
+        if length <= SHORT and self.intake is not None and type(data) is not Field:
             if not self.intake.read(data, length):
                 raise Again
             return self.intake.address, self.intake.size
@@ -109,7 +118,12 @@ class Slot:
         assert self.source.storage is not None
         if self.reader is not None:
             array = np.empty(length, self.source.storage.name)
-            if not self.reader.read(data, 0, length, array):
+            kind = self.reader.type
+            if not (
+                read_field(data, kind, array)
+                if type(data) is Field
+                else self.reader.read(data, 0, length, array)
+            ):
                 raise Again
         else:
             try:
@@ -130,16 +144,36 @@ class Number:
     """The memory that the loop reads."""
     key: int
     """Of its source."""
+    node: Expr
+    """What stands for it in functions."""
     free: Free | None = None
 
     def words(self, arguments: Sequence[object]) -> tuple[int, int]:
         """Its address, and that it is the same for all elements; Again if it is of another kind."""
+        self.room.value = self.value(arguments)
+        return ctypes.addressof(self.room), 0
+
+    def alone(self, arguments: Sequence[object], alive: list[object]) -> tuple[int, int]:
+        """The same in memory that no other run uses, which lives as long as what is put into `alive`."""
+        room = type(self.room)(self.value(arguments))
+        alive.append(room)
+        return ctypes.addressof(room), 0
+
+    def value(self, arguments: Sequence[object]) -> int | float:
+        """What it is; Again if it is of another kind."""
         assert self.free is not None
         value = self.free.read(arguments)
         if not self._holds(value):
             raise Again
-        self.room.value = value
-        return ctypes.addressof(self.room), 0
+        return cast("int | float", value)
+
+    def now(self, source: Source, arguments: Sequence[object], length: int, workspace: Workspace) -> Source:
+        """The description of what it is in this run. `source`: that of another one."""
+        found = Parameter(self.where, self.node, self.value(arguments))
+        workspace.parameters.append(found)
+        column = Column(changed(source, key=id(found), length=length), found.column(length).data)
+        workspace.keep(column)
+        return column.source
 
     def fits(self, arguments: Sequence[object]) -> bool:
         """Whether it is of the kind that the code is for."""
@@ -182,6 +216,7 @@ def numbers_of(workspace: Workspace) -> dict[int, Number]:
             each.interval,
             (ctypes.c_int64 if isinstance(each.value, int) else ctypes.c_double)(),
             id(each),
+            each.node,
         )
         for each in workspace.parameters
     }

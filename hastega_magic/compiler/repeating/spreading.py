@@ -6,7 +6,7 @@ needs Python, goes the way of every loop.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from operator import mul
@@ -17,6 +17,7 @@ from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.recover import Recovery
 from hastega_magic.compiler.repeating.alike import Display
 from hastega_magic.compiler.repeating.extremes import Extreme, extreme_of
+from hastega_magic.compiler.repeating.reading import Given, Words
 from hastega_magic.compiler.repeating.slots import Again, Slot
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
@@ -34,6 +35,8 @@ from hastega_magic.types import FLOAT32, Composite
 
 _OFTEN = 3
 """After so many misses in a row, of one variant, it is not tried again."""
+
+_NOTHING: Mapping[int, object] = {}
 
 Finish = Callable[[LoopResult, Sequence[Any], Sequence[Display]], object]
 """From what the loop left, the sources and the stages to the statement's value; Again where another way finds it."""
@@ -68,7 +71,12 @@ class Spreading:
         return min(most, self.execution.job.tuned.threads or most)
 
     def run(
-        self, slots: Sequence[Slot], operands: Sequence[Any], displays: Sequence[Display], length: int
+        self,
+        sources: Sequence[Words],
+        operands: Sequence[Any],
+        arguments: Sequence[object],
+        displays: Sequence[Display],
+        length: int,
     ) -> Ran | None:
         """The statement over so many elements; None where another way has to be taken; what an interrupt raises."""
         variant = self.execution.compiled.first
@@ -77,8 +85,8 @@ class Spreading:
         program, kept, threads = self._program, self._kept, self.threads
         if program is None or not is_soon(program, length, threads):
             return None
-        alive: list[object] = []
-        words = [word for each in slots for word in each.words(operands, length, alive)]
+        given = Given(operands, arguments, length, None, _NOTHING, [], alone=False)
+        words = [word for each in sources for word in each.given(given)]
         body = self.execution.compiled.bodies[variant]
         spread = take(kept, body.kernel, program, self.execution.job.tables, threads)
         try:

@@ -1,0 +1,63 @@
+"""A statement over tuples that is ready to be run again: as the one over their fields, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from hastega_magic.compiler.options import Options
+from hastega_magic.compiler.outcome import Outcome, Part
+from hastega_magic.compiler.places import fields, over_fields
+from hastega_magic.compiler.repeating.alike import Again, Alike, Display
+from hastega_magic.compiler.repeating.prepared import Prepared, prepare
+from hastega_magic.compiler.repeating.slots import Number
+from hastega_magic.compiler.statement import Bound
+from hastega_magic.syntax.around import Where
+
+
+@dataclass(frozen=True)
+class Fielded:
+    """The statement over the fields."""
+
+    prepared: Prepared
+
+    @property
+    def alike(self) -> Alike:
+        """What decides whether it fits."""
+        return self.prepared.alike
+
+    @property
+    def numbers(self) -> tuple[Number, ...]:
+        """Captured numbers that its loop is given."""
+        return self.prepared.numbers
+
+    def run(self, source: object, displays: Sequence[Display]) -> object:
+        """The result; Again where it must be found another way; what an element raises."""
+        found = fields(source, look=False)
+        if found is None:
+            raise Again
+        first, *others = found.values()
+        return self.prepared.run(first, [(None, tuple(others), {}), *displays])
+
+    def changed(self, bound: Bound) -> set[Where] | None:
+        """Variables whose numbers its functions found changed; None where anything else is different."""
+        over = over_fields(bound, bound.source, bound.stages)
+        return None if over is None else self.prepared.changed(over[0])
+
+
+def prepared(bound: Bound, outcome: Outcome, options: Options, filename: str) -> Prepared | Fielded | None:
+    """The statement that gave this outcome, ready to be run again; None where it was not one whole loop on the CPU."""
+    alone = outcome.parts[0] if len(outcome.parts) == 1 else None
+    if alone is None or alone.outcome is None or len(alone.bound.stages) < len(bound.stages):
+        return prepare(bound, outcome, options, filename)
+    return of_part(alone, alone.outcome, options, filename)
+
+
+def of_part(part: Part, outcome: Outcome, options: Options, filename: str) -> Prepared | Fielded | None:
+    """The same of a part that was one loop."""
+    (over,) = outcome.bounds
+    found = prepare(over, outcome, options, filename)
+    return found if found is None or len(over.stages) == len(part.bound.stages) else Fielded(found)
+
+
+__all__ = ["Fielded", "of_part", "prepared"]
