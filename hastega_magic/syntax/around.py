@@ -19,6 +19,8 @@ import numpy as np
 from hastega_magic.ir.items import Items
 
 ABSENT = object()
+SMALL = 64
+"""Numbers in a list, set or dict that are looked at one by one in each run."""
 _NUMBERS = frozenset({bool, int, float, np.float64, np.float32, np.bool_})
 
 
@@ -72,7 +74,10 @@ class Cell:
 
 @dataclass(frozen=True)
 class Made:
-    """What a function that is called is made of: code and defaults may be put in their place, as reloading does."""
+    """What a function that is called is made of: code and defaults may be put in their place, as reloading does.
+
+    Or a small container of numbers, and these.
+    """
 
     function: Any
     parts: tuple[object, ...]
@@ -83,7 +88,11 @@ class Made:
         return len(now) == len(self.parts) and all(map(operator.is_, now, self.parts))
 
 
-def _parts_of(function: FunctionType | functools.partial[Any]) -> tuple[object, ...]:
+def _parts_of(function: Any) -> tuple[object, ...]:
+    if isinstance(function, dict):
+        return (*cast("dict[object, object]", function), *cast("dict[object, object]", function).values())
+    if isinstance(function, (list, set, frozenset)):
+        return tuple(cast("list[object]", function))
     if isinstance(function, functools.partial):
         return function.func, function.args, *_items(function.keywords)
     return function.__code__, function.__defaults__, *_items(function.__kwdefaults__)
@@ -177,7 +186,13 @@ class Walk:
             case None:
                 return
             case _:
-                self._unclear()
+                self._other(value)
+
+    def _other(self, value: Any) -> None:
+        if _is_plain(value) and not self._curious:
+            self.made.append(Made(value, _parts_of(value)))
+        else:
+            self._unclear()
 
     def _unclear(self) -> None:
         if not self._curious:
@@ -194,6 +209,13 @@ class Walk:
                 value = module.__dict__[name]
                 self.around.append(Name(module.__dict__, name, value))
                 self.value(value, code)
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether it is a small container of numbers, which is looked at item by item."""
+    if type(value) not in (list, set, frozenset, dict) or len(value) > SMALL:
+        return False
+    return all(type(each) in (int, float, bool) for each in _parts_of(value))
 
 
 def codes(code: CodeType) -> Iterator[CodeType]:

@@ -23,6 +23,7 @@ from hastega_magic.syntax.values import (
     Symbolic,
     is_none,
     items_in,
+    known,
     members,
     number,
 )
@@ -174,7 +175,7 @@ def _contains(graph: Graph, item: Symbolic, container: Symbolic) -> Expr:
         if items_in(item) is not None or is_none(item):
             return FALSE
         return in_range(graph, number(item), given)
-    items = members(container)
+    items = members(container) if type(held) not in _HOLDERS else _held(held, cast(Known, container).name)
     if items is not None:
         graph.keep(item)
         graph.keep(items)
@@ -184,6 +185,22 @@ def _contains(graph: Graph, item: Symbolic, container: Symbolic) -> Expr:
         return result
     if isinstance(container, Known):
         what = f"`{container.name}`, {described(cast(object, held))}"
-        raise NotCompilable(f"`in` looks into {what}: into a tuple or a `range` it is compiled")
+        raise NotCompilable(
+            f"`in` looks into {what}: into a tuple, list, set, dict or `range` it is compiled"
+        )
     number(container)
     raise NotCompilable("`in` looks into a number: Python raises TypeError")
+
+
+_HOLDERS = (list, set, frozenset, dict)
+_MOST = 64
+"""Items of these that are compared one by one."""
+
+
+def _held(container: Any, name: str) -> tuple[Symbolic, ...]:
+    """What a captured list, set or dict holds now."""
+    if len(container) > _MOST:
+        raise NotCompilable(
+            f"`in` looks into `{name}`, {len(container)} items: into up to {_MOST} it is compiled"
+        )
+    return tuple(known(item, name) for item in tuple(container))

@@ -43,7 +43,7 @@ def test_runs_bring_the_shares_into_balance(truth, length):
     assert 0 < sum(first.elements) <= length // 2
     taken = []
     for elements in itertools.chain(
-        [first.elements], (shares("loop", names, length, book).elements for _ in range(20))
+        [first.elements], (shares("loop", names, length, book).elements for _ in range(60))
     ):
         for name, one, part in zip(names, truth, elements, strict=True):
             book.note("loop", name, part, one.seconds(part))

@@ -28,8 +28,9 @@ _RUNS = 2
 _NEW = 0.7
 """What the latest counts for, and the one before for the rest."""
 
-_AGED = 0.8
-"""What a measurement counts for after a run without the back end."""
+_AGED = 0.98
+"""What a measurement counts for after a run without the back end; after the next one twice as much is taken, and so on:
+what is nearly as fast as the others is not tried all the time, and what seemed slow is tried again before long."""
 
 _LOOPS = 1024
 """Loops that are remembered."""
@@ -106,6 +107,8 @@ class Book:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._runs: OrderedDict[tuple[str, str], list[tuple[int, float]]] = OrderedDict()
+        self._idle: dict[tuple[str, str], int] = {}
+        """Runs without a back end, since its last one."""
 
     def note(self, loop: str, backend: str, elements: int, seconds: float) -> None:
         """A back end computed so many elements of the loop, while others computed the rest.
@@ -115,15 +118,18 @@ class Book:
         if elements > 0 and seconds <= 0:
             return
         with self._lock:
-            runs = self._runs.setdefault((loop, backend), [])
+            key = loop, backend
+            runs = self._runs.setdefault(key, [])
+            self._idle[key] = 0 if elements > 0 else self._idle.get(key, 0) + 1
             if elements > 0:
                 runs.append((elements, seconds))
                 del runs[:-_RUNS]
             else:
-                runs[:] = [(count, spent * _AGED) for count, spent in runs]
-            self._runs.move_to_end((loop, backend))
+                aged = _AGED ** self._idle[key]
+                runs[:] = [(count, spent * aged) for count, spent in runs]
+            self._runs.move_to_end(key)
             while len(self._runs) > _LOOPS:
-                self._runs.popitem(last=False)
+                self._idle.pop(self._runs.popitem(last=False)[0], None)
 
     def rates(self, loop: str, backends: Sequence[str]) -> list[Rate] | None:
         """The rates of the back ends; None where one of them never ran it."""
@@ -135,6 +141,7 @@ class Book:
         """Forget everything."""
         with self._lock:
             self._runs.clear()
+            self._idle.clear()
 
 
 def shares(
