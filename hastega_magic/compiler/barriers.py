@@ -24,17 +24,27 @@ from hastega_magic.syntax.stages import suggest
 from hastega_magic.types import FLOAT, INT
 
 
-def silent(arguments: Sequence[object]) -> bool:
-    """Whether nobody sees when the function is called: it has a compiled form over numbers, which raises nothing."""
-    if not arguments or not callable(arguments[0]):
-        return True
+def silent(stage: BoundStage) -> bool:
+    """Whether nobody sees when its functions are called: they have compiled forms over numbers, which raise nothing."""
+    given = (*stage.args, *stage.kwargs.values())
+    return all(_is_silent(each, stage.site.name in _IN_ORDER) for each in given if callable(each))
+
+
+def _is_silent(function: Any, in_order: bool) -> bool:
     for type_ in (INT, FLOAT):
+        value = parameters(type_)
+        pair = value, parameters(type_, 1)
         try:
-            fn = lower(arguments[0], parameters(type_), Workspace("<barrier>"))
+            fn = lower(
+                function, pair if in_order else value, Workspace("<barrier>"), pair if in_order else None
+            )
         except NotCompilable:
             continue
         return not fn.effects
     return False
+
+
+LOOKED_AT = Reason("`tap` looks at the elements: observation prevents optimisation")
 
 
 def not_a_stage(name: str) -> Reason:
@@ -169,9 +179,9 @@ def together(stages: Sequence[BoundStage]) -> Sequence[BoundStage]:
     last = 0
     for place, stage in enumerate(stages):
         name = stage.site.name if stage.callee is None else ""
-        if name not in _ELEMENTWISE and name not in _PERHAPS_SHORT:
+        if name not in _ELEMENTWISE and name not in _PERHAPS_SHORT and name not in _OF_FUNCTIONS:
             break
-        if place and (name in _PERHAPS_SHORT or (name in _OF_FUNCTIONS and not silent(stage.args))):
+        if place and (name in _PERHAPS_SHORT or name in _PARTICULAR or not silent(stage)):
             last = place
     return stages[: last + 1]
 
@@ -186,4 +196,8 @@ _ELEMENTWISE = frozenset({
     "scan", "cumsum",
 })  # fmt: skip
 _PERHAPS_SHORT = frozenset({"take", "any", "all", "zip", "take_while", "first"})
-_OF_FUNCTIONS = frozenset({"map", "filter", "where", "take_while", "drop_while", "scan"})
+_OF_FUNCTIONS = frozenset({
+    "map", "filter", "where", "take_while", "drop_while", "scan", "reduce", "min", "max", "bincount",
+})  # fmt: skip
+_PARTICULAR = frozenset({"astype", "bincount"})
+"""Stages that raise for some numbers."""

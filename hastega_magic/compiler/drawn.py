@@ -210,6 +210,14 @@ def _all_of(found: Sequence[Any], sink: str) -> object:
     return python.as_result(list(itertools.chain.from_iterable(map(python.elements, found))))
 
 
+def goes_its_own_way(value: Any) -> bool:
+    """Whether it is an object of a class that may give its elements as it likes, and show it: none of Python's own."""
+    if type(value).__module__ in ("builtins", "collections") or isinstance(value, Iterator):
+        return False
+    given = cast(object, value)
+    return hasattr(given, "__iter__") and not hasattr(given, "__array__") and not is_columnar(given)
+
+
 def iterable(value: object) -> object:
     """The value itself if it can be looked at more than once, else a list of its elements."""
     again = (range, list, tuple, bytes, bytearray, memoryview, array.array)
@@ -218,4 +226,4 @@ def iterable(value: object) -> object:
     return value if is_columnar(value) else list(iterated(value))
 
 
-__all__ = ["CHUNK", "Drawing", "iterable"]
+__all__ = ["CHUNK", "Drawing", "goes_its_own_way", "iterable"]

@@ -5,12 +5,11 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import cast
 
 from hastega_magic.compiler import changing
-from hastega_magic.compiler.barriers import not_a_stage, together
+from hastega_magic.compiler.barriers import LOOKED_AT, not_a_stage, together
 from hastega_magic.compiler.by_numpy import numpy_value
-from hastega_magic.compiler.drawn import Drawing, iterable
+from hastega_magic.compiler.drawn import Drawing, goes_its_own_way, iterable
 from hastega_magic.compiler.execute import Execution, Separately
 from hastega_magic.compiler.kinds import kind_of
 from hastega_magic.compiler.left_over import LeftOver
@@ -39,6 +38,7 @@ from hastega_magic.passes.fuse import can_fuse
 from hastega_magic.runtime import python
 from hastega_magic.runtime.columnar import NullsError
 from hastega_magic.runtime.numpy import NoNumpyForm
+from hastega_magic.runtime.python_calls import iterated
 from hastega_magic.syntax.build import BoundStage
 from hastega_magic.syntax.graph import Where
 from hastega_magic.trace import Trace
@@ -173,8 +173,11 @@ class Driver:
         if not rest[0].site.known:
             self._left_to_python(run, not_a_stage(rest[0].site.name), rest[:1])
             return
-        if isinstance(value, Iterator):
-            self._draw(run, cast("Iterator[object]", value))
+        if rest[0].site.name == "tap":  # which is given the value as it is
+            self._left_to_python(run, LOOKED_AT, rest[:1])
+            return
+        if isinstance(value, Iterator) or goes_its_own_way(value):
+            self._draw(run, iterated(value))
             return
         run.value = value = iterable(value)
         if self._otherwise(run):

@@ -70,7 +70,10 @@ def room(plan: abi.Layout, length: int, stretch: Stretch | None = None) -> LoopR
             stretch.result, kept=kept, groups=plan.groups, moved_in=0, convert_seconds=0.0, kernel_seconds=0.0,
             blocks_run=0,
         )  # fmt: skip
-    arrays = [allocate(length, RESULT_STORAGE[store.type].name) for store in plan.stores]
+    arrays = [
+        allocate(min(length, 1) if store.running == "fold" else length, RESULT_STORAGE[store.type].name)
+        for store in plan.stores
+    ]
     partials = [
         np.zeros((blocks, fold.words), _partial_type(fold.kind, fold.value.type.value)) for fold in plan.folds
     ]
@@ -147,10 +150,10 @@ class Launch:
         words[abi.SHARED] = address_of(shared)
         words[abi.COUNTS] = address_of(result.kept) + first * result.kept.strides[0]
         for number, array in enumerate(result.arrays):
-            packed = plan.groups[number] is not None
-            words[plan.store(number)] = (
-                array.ctypes.data + (self.ends[0] if packed else start) * array.itemsize
-            )
+            first_place = self.ends[0] if plan.groups[number] is not None else start
+            if plan.stores[number].running == "fold":
+                first_place = 0
+            words[plan.store(number)] = array.ctypes.data + first_place * array.itemsize
         for number, partial in enumerate(result.partials):
             words[plan.fold(number)] = address_of(partial) + first * partial.strides[0]
         shared[abi.NEXT] = shared[abi.TURN] = shared[abi.FLAGS] = 0

@@ -47,9 +47,11 @@ def _zipped(loop: Loop, site: StageSite, others: tuple[Any, ...]) -> None:
         raise Cut  # the others begin at their own start
     sources = tuple(loop.env.source(other) for other in others)
     types = (structure(loop.element), *(source.structure for source in sources))
+    shortest = min(source.length for source in sources)
+    if loop.view.count is not None and shortest < loop.view.count and loop.fallible:
+        raise Cut  # Python computes one more element of the first before it sees that another has ended
     loop.add(Stage("zip", site.text, site.span, None, sources), types)
     if loop.view.count is not None:
-        shortest = min(source.length for source in sources)
         loop.view, loop.whole = loop.view.at_most(shortest), loop.whole.at_most(shortest)
 
 

@@ -72,7 +72,6 @@ def test_as_python_does():
         ("zip(y)", "to_list"),
         ("enumerate(reversed(y))", "to_list"),
         ("zip(y, 'abc')", "to_list"),
-        ("zip(y, y)", "tap(seen.append) |> count"),
     ],
 )
 def test_what_is_left_to_python_is_left_where_python_leaves_it(source, chain):

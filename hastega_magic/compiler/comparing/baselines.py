@@ -302,12 +302,18 @@ def _of_objects(own: list[Any], other: list[Any], approximate: bool) -> float | 
         return None
     worst = 0.0
     for a, b in zip(own, other, strict=True):
-        floats = isinstance(a, float) and isinstance(b, float)
-        error = difference(a, b) if floats else 0.0 if a == b else None
+        error = _of_elements(a, b, approximate)
         if error is None or (error and not approximate):
             return None
         worst = max(worst, error)
     return worst
+
+
+def _of_elements(a: Any, b: Any, approximate: bool) -> float | None:
+    if isinstance(a, tuple) and isinstance(b, tuple):
+        return _of_objects(list(cast("tuple[Any, ...]", a)), list(cast("tuple[Any, ...]", b)), approximate)
+    floats = isinstance(a, float) and isinstance(b, float)
+    return difference(a, b) if floats else 0.0 if a == b else None
 
 
 TOLERANCE = 1e-9
@@ -341,7 +347,9 @@ def difference(
     if isinstance(own, np.ndarray):
         mine = cast("np.ndarray[Any, Any]", own)
         if mine.dtype.names or mine.dtype == object:
-            return _of_objects(mine.tolist(), list(other), approximate)
+            return _of_objects(
+                mine.tolist(), other.tolist() if isinstance(other, np.ndarray) else list(other), approximate
+            )
         if isinstance(other, np.ndarray):
             theirs = cast("np.ndarray[Any, Any]", other)
         else:

@@ -69,13 +69,13 @@ class Prefix:
                     break
                 size = larger
             ours = self.outcome.values[0] if size == length else self._run("", size)
+            own = cast("list[object]", ours)[0] if size != length else ours
+            execution = self.outcome.execution
+            allowed = TOLERANCE if execution is None else tolerance_of(execution.fused.outputs[-1], length)
+            apart = difference(own, theirs[0], running=True, tolerance=allowed)
         except Exception as error:
             note = f"did not run: {type(error).__name__}: {error}".splitlines()[0]
             return Baseline(backend, 0.0, (0.0, 0.0), 0, False, False, note)
-        own = cast("list[object]", ours)[0] if size != length else ours
-        execution = self.outcome.execution
-        allowed = TOLERANCE if execution is None else tolerance_of(execution.fused.outputs[-1], length)
-        apart = difference(own, theirs[0], running=True, tolerance=allowed)
         scaled = seconds * length / size if size else seconds
         note = "another result" if apart is None else rounded(apart, isinstance(theirs[0], np.ndarray))
         return Baseline(backend, scaled, (scaled, scaled), size, size < length, apart is not None, note)

@@ -225,8 +225,15 @@ def alike(bound: Bound, outcome: Outcome, *, few: bool = False) -> Alike | None:
         changed(execution, values=[], columns=[], job=job, choice=None),
         found is not None,
         large,
-        loop.built.even,
+        loop.built.even or _raises_before_zip(loop.pipeline),
     )  # fmt: skip
+
+
+def _raises_before_zip(pipeline: Pipeline) -> bool:
+    """Whether sources have to be of one length: of a longer first one Python computes one element more."""
+    zips = [number for number, stage in enumerate(pipeline.stages) if stage.kind == "zip"]
+    before = pipeline.stages[: zips[-1]] if zips else ()
+    return any(stage.fn is not None and stage.fn.effects for stage in before)
 
 
 __all__ = ["Again", "Alike", "Display", "alike", "bare", "given", "sources"]

@@ -50,7 +50,8 @@ def prepared(bound: Bound, outcome: Outcome, options: Options, filename: str) ->
     alone = outcome.parts[0] if len(outcome.parts) == 1 else None
     if alone is None or alone.outcome is None or len(alone.bound.stages) < len(bound.stages):
         return prepare(bound, outcome, options, filename)
-    return of_part(alone, alone.outcome, options, filename)
+    found = of_part(alone, alone.outcome, options, filename)
+    return found if isinstance(found, Fielded) else prepare(bound, outcome, options, filename)
 
 
 def of_part(part: Part, outcome: Outcome, options: Options, filename: str) -> Prepared | Fielded | None:

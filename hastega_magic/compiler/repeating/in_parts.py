@@ -11,13 +11,13 @@ import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
 from hastega_magic.compiler.backends import forget_inputs
 from hastega_magic.compiler.barriers import looked_into, noted
-from hastega_magic.compiler.drawn import CHUNK, iterable
+from hastega_magic.compiler.drawn import CHUNK, goes_its_own_way, iterable
 from hastega_magic.compiler.driver import Driver
 from hastega_magic.compiler.kinds import kind_of
 from hastega_magic.compiler.left_over import by_python
@@ -28,6 +28,7 @@ from hastega_magic.compiler.repeating.fielded import Fielded, of_part, prepared
 from hastega_magic.compiler.repeating.prepared import Prepared
 from hastega_magic.compiler.repeating.slots import Number
 from hastega_magic.compiler.statement import Bound, bound_of
+from hastega_magic.runtime.python_calls import iterated
 from hastega_magic.syntax.around import Where
 from hastega_magic.syntax.build import BoundStage
 from hastega_magic.syntax.captured import Captured, captured
@@ -55,9 +56,9 @@ class _ByPython:
 
     def run(self, value: object, displays: Sequence[Display]) -> object:
         if self.kind is not None:
-            if isinstance(value, Iterator):
+            if isinstance(value, Iterator) or goes_its_own_way(value):
                 raise Again
-            given, value = value, iterable(value)
+            given, value = value, value if self.site.stages[0].name == "tap" else iterable(value)
             if kind_of(value) != self.kind:
                 raise _again(given, value)
         try:
@@ -95,7 +96,7 @@ class _Looped:
     def run(self, value: object, displays: Sequence[Display]) -> object:
         if type(value) in (list, tuple, range, np.ndarray):
             return self.prepared.run(value, displays)
-        if isinstance(value, Iterator) or not self.fits(displays):
+        if isinstance(value, Iterator) or goes_its_own_way(value) or not self.fits(displays):
             raise Again
         listed = iterable(value)
         try:
@@ -132,9 +133,9 @@ class _Drawn:
         return None if displays else set()
 
     def run(self, value: object, displays: Sequence[Display]) -> object:
-        if not isinstance(value, Iterator):
+        if not isinstance(value, Iterator) and not goes_its_own_way(value):
             raise Again
-        source = cast("Iterator[object]", value)
+        source = iterated(value)
         if isinstance(source, (zip, enumerate)):  # over sequences, perhaps
             raise Again
         runs = itertools.groupby(source, type)
