@@ -216,7 +216,13 @@ def finish(
                 arrays = [trim(result.arrays[each], result.packed_length(each)) for each in numbers]
                 execution.values.append(assembled(output, arrays, loop))
             else:
-                execution.values.append(recovery.reduction(output, folds))
+                value = recovery.reduction(output, folds)
+                if running.is_doubtful(output, value):
+                    if len(loops) > 1:
+                        raise Separately
+                    there = running.in_order(loop, workspace)
+                    value = _on_the_host(there, workspace, options, trace).values[0]
+                execution.values.append(value)
             slot += count
 
 
@@ -242,11 +248,15 @@ def _running(
     array = nested(made, (trim(each, length) for each in result.arrays[slot:]))
     if not elsewhere or not len(array):
         return running.stored(output, array, loop), []
-    there, columns = running.behind(array, loop, workspace)
+    found = _on_the_host(*running.behind(array, loop, workspace), options, trace)
+    return found.values[0], found.warnings
+
+
+def _on_the_host(loop: Loop, workspace: Workspace, options: Options, trace: Trace) -> Execution:
+    """A loop that another one needs, by the host's CPU."""
     here = replace(options, on="parallel")
     backend = backend_of(here)
-    found = execute(compiled_on(backend, [there], columns, here, trace), backend)
-    return found.values[0], found.warnings
+    return execute(compiled_on(backend, [loop], workspace, here, trace), backend)
 
 
 def _kept_slots(loops: Sequence[Loop], fused: Fused, wanted: frozenset[str]) -> frozenset[int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, cast
@@ -15,15 +16,16 @@ from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.interval import INT64
 from hastega_magic.ir.affine import regrouped
-from hastega_magic.ir.expr import flatten
+from hastega_magic.ir.expr import Expr, flatten, leaf, make
 from hastega_magic.ir.fused import Output
-from hastega_magic.ir.pipeline import Pipeline
+from hastega_magic.ir.pipeline import Fn, Pipeline, Sink
 from hastega_magic.ir.scan import ROW
 from hastega_magic.ir.schedule import BLOCK
 from hastega_magic.ops.machine import wrap64
 from hastega_magic.runtime import python
 from hastega_magic.runtime.sources import AnyArray
 from hastega_magic.syntax.build import Built
+from hastega_magic.types import FLOAT, FLOAT32
 
 
 def stored(output: Output, array: AnyArray, loop: Loop) -> object:
@@ -54,6 +56,25 @@ def behind(array: AnyArray, loop: Loop, workspace: Workspace) -> tuple[Loop, Wor
     pipeline = replace(pipeline, parameters=there.parameter_sources(len(array)))
     built = Built(pipeline, 1, bespoke=True)
     return replace(loop, source=array, stages=loop.stages[-1:], built=built, pipeline=pipeline), there
+
+
+def is_doubtful(output: Output, value: object) -> bool:
+    """Whether a product of floats may be another one factor after the other.
+
+    Those side by side may overflow or vanish where the product of all up to an element does not: zeros then give NaN.
+    """
+    plain = output.sink.kind == "prod" and isinstance(output.value, Expr) and output.value.type is not FLOAT32
+    return plain and type(value) is float and (value == 0 or not math.isfinite(value))
+
+
+def in_order(loop: Loop, workspace: Workspace) -> Loop:
+    """The loop of a product that multiplies one element after the other."""
+    sink, length = loop.pipeline.sink, loop.pipeline.source.length
+    pair = leaf("param", FLOAT, 0), leaf("param", FLOAT, 1)
+    fn = Fn(pair, make("mul", *pair), (), sink.text, sink.span)
+    begin = workspace.number("start of prod", 1.0, FLOAT, length)
+    pipeline = replace(loop.pipeline, sink=Sink("fold", sink.text, sink.span, 0.0, fn, begin))
+    return replace(loop, pipeline=pipeline)
 
 
 def told(outputs: Sequence[Output]) -> list[str]:

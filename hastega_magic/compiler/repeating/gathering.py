@@ -151,10 +151,15 @@ def _float_prod(folds: Sequence[int]) -> Gather:
     def product(left: Left) -> object:
         direct = left.direct
         blocks = direct.blocks
-        some = any(direct.partials[count][:blocks])
-        if some and blocks == 1:
-            return direct.partials[value][0]
-        return float(tree_prod(np.array(direct.partials[value][:blocks]))) if some else 1
+        if not any(direct.partials[count][:blocks]):
+            return 1
+        one = blocks == 1
+        found = (
+            direct.partials[value][0] if one else float(tree_prod(np.array(direct.partials[value][:blocks])))
+        )
+        if found == 0 or not math.isfinite(found):
+            raise Again  # which may be another one factor after the other
+        return found
 
     return product
 

@@ -19,6 +19,7 @@ from hastega_magic.compiler.repeating.alike import Display
 from hastega_magic.compiler.repeating.extremes import Extreme, extreme_of
 from hastega_magic.compiler.repeating.reading import Given, Words
 from hastega_magic.compiler.repeating.slots import Again, Slot
+from hastega_magic.compiler.running import is_doubtful
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.ir import abi
@@ -151,7 +152,10 @@ def _finish(
         return None  # its elements may be asked for
 
     def reduction(result: LoopResult, *_: object) -> object:
-        return Recovery(loop, nothing, (), result, options).reduction(output, folds)
+        found = Recovery(loop, nothing, (), result, options).reduction(output, folds)
+        if is_doubtful(output, found):
+            raise Again
+        return found
 
     nothing = Workspace("")  # is left to Python
     return reduction, ()
