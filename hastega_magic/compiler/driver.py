@@ -11,14 +11,14 @@ from hastega_magic.compiler.barriers import LOOKED_AT, not_a_stage, together
 from hastega_magic.compiler.by_numpy import numpy_value
 from hastega_magic.compiler.drawn import Drawing, goes_its_own_way, iterable
 from hastega_magic.compiler.execute import Execution, Separately
-from hastega_magic.compiler.kinds import kind_of
+from hastega_magic.compiler.kinds import kind_of, of_scalars
 from hastega_magic.compiler.left_over import LeftOver
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Group, Outcome, Part
 from hastega_magic.compiler.over_pairs import of_pairs
 from hastega_magic.compiler.places import over_fields, over_places
 from hastega_magic.compiler.probe import found
-from hastega_magic.compiler.reach import within_reach
+from hastega_magic.compiler.reach import DECIDED, stretches, within_reach
 from hastega_magic.compiler.run import run_loops
 from hastega_magic.compiler.statement import Bound, Loop, build_loop
 from hastega_magic.compiler.telling import describe
@@ -63,6 +63,8 @@ class Driver:
     """No warnings."""
     scalars: frozenset[int] | None = None
     """As in `Workspace`."""
+    offset: int = 0
+    """Number of the first element of the part of a source that is run over."""
 
     def extend(self, group: Group | None, bound: Bound, source: object, producer: str | None) -> Group | None:
         """The group with the statement in it (a new group for None); None if it does not fit.
@@ -72,6 +74,8 @@ class Driver:
         self.current = bound
         options = self.options
         if not options.fuse or options.on in ("python", "numpy") or not bound.stages[0].site.known:
+            return None
+        if producer is None and any(stretches(bound, source)):
             return None
         workspace = group.workspace if group is not None else Workspace(self.filename)
         with workspace.tried() as tried:
@@ -148,6 +152,10 @@ class Driver:
             describe.describe_uncompiled("python", source, self.options, self.trace)
             return Outcome([bound], [value], [], None, number)
         run = UnderWay(bound, source, list(bound.stages), parts=[] if bound is whole else None)
+        for start, part in stretches(bound, source):
+            run = self._over_stretch(bound, start, part)
+            if run.value is DECIDED[bound.stages[-1].site.name]:
+                break
         while run.rest:
             self.go_on(run)
         if run.first is None:
@@ -158,6 +166,21 @@ class Driver:
             self._tell_numbers([bound], run.workspaces)
         self.pictures.finish(bound.name, run.value, self.trace)
         return Outcome([bound], [run.value], run.loops, run.execution, number, run.workspace, run.parts or ())
+
+    def _over_stretch(self, bound: Bound, start: int, part: Sequence[object]) -> UnderWay:
+        """The statement over a part of its source; of those before, the trace keeps the time."""
+        kept, number = ("group", "phase", "warning"), self.trace.group
+        self.trace.events = [each for each in self.trace.events if each.group != number or each.kind in kept]
+        self.pictures, self.offset = Pictures(not self.options.quiet), start
+        run = UnderWay(replace(bound, source=part), part, list(bound.stages), parts=None)
+        try:
+            while run.rest:
+                self.go_on(run)
+        finally:
+            self.offset = 0
+        if run.first is not None:
+            run.first = replace(run.first[0], length=start + len(part)), run.first[1]
+        return run
 
     def go_from(self, bound: Bound, value: object, place: int) -> object:
         """The statement's value, from what its first stages gave."""
@@ -256,7 +279,8 @@ class Driver:
     def _left_to_python(
         self, run: UnderWay, reason: Reason, stages: Sequence[BoundStage] | None = None
     ) -> None:
-        stages = together(run.rest) if stages is None else stages
+        if stages is None:  # NumPy's scalars are to stay what they are, up to the end
+            stages = run.rest if of_scalars(run.value) else together(run.rest)
         kind = kind_of(run.value) if stages[0].site.known else None
         part = Part(replace(run.part(stages), source=None), kind=kind)
         value = self._left.barrier(run.bound, run.value, stages, reason)
@@ -295,7 +319,7 @@ class Driver:
         self, bound: Bound, value: object, stages: Sequence[BoundStage], varying: frozenset[Where]
     ) -> tuple[Loop | None, Reason | None, Workspace]:
         """The longest loop; numbers that keep changing are constants where it would end earlier without them."""
-        workspace = Workspace(self.filename, self.wanted, varying=varying, scalars=self.scalars)
+        workspace = Workspace(self.filename, self.wanted, self.offset, varying=varying, scalars=self.scalars)
         loop, reason = None, None
         try:
             loop, reason = self._build(bound, value, stages, workspace)

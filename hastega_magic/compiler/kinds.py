@@ -26,6 +26,11 @@ def kind_of(value: Any) -> object:
     return types if int not in types or _fit(value, len(types) == 1) else None
 
 
+def of_scalars(value: Any) -> bool:
+    """Whether it is a list of NumPy's scalars, which calculate otherwise than Python's numbers."""
+    return type(value) in (list, tuple) and bool(value) and isinstance(value[0], np.generic)
+
+
 def _fit(values: Sequence[Any], ints: bool) -> bool:
     """Whether 64 bits hold all ints."""
     if ints:
@@ -33,4 +38,4 @@ def _fit(values: Sequence[Any], ints: bool) -> bool:
     return all(-(1 << 63) <= each < 1 << 63 for each in values if type(each) is int)
 
 
-__all__ = ["FEW", "kind_of"]
+__all__ = ["FEW", "kind_of", "of_scalars"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import array
 import sys
 from collections import deque
-from collections.abc import ItemsView, KeysView, Sequence, ValuesView
+from collections.abc import ItemsView, Iterator, KeysView, Sequence, ValuesView
 from dataclasses import replace
 from typing import Any, cast
 
@@ -22,6 +22,13 @@ _SIZED = (
 )  # fmt: skip
 _ONE_EACH = frozenset({"map", "enumerate", "astype", "clip", "where", "scan", "cumsum"})
 """Stages that give an element for each."""
+
+_ONE_BY_ONE = frozenset({"map", "filter", "clip", "where"})
+DECIDED = {"any": True, "all": False}
+"""Sinks, and the value with which Python asks for no more elements."""
+
+_STRETCH = 1 << 24
+"""Elements that are gone through at once, at first: some milliseconds."""
 
 _PERHAPS_SHORT = frozenset({"take", "zip", "take_while", "first", "any", "all"})
 """Stages that need not ask for all elements."""
@@ -67,6 +74,29 @@ def within_reach(bound: Bound, source: object) -> tuple[Bound, object]:
             "them: begin with `take(n)`"
         )
     return replace(bound, source=source, stages=tuple(stages)), source
+
+
+def stretches(bound: Bound, source: object) -> Iterator[tuple[int, Sequence[object]]]:
+    """Parts of many elements, and where they begin, that an `any` or `all` goes through in turn; else none.
+
+    Small ones first, for it may be done before the last one.
+    """
+    if type(source) not in (range, list, tuple, np.ndarray) or count_of(source) <= _STRETCH:
+        return
+    *before, last = bound.stages
+    elementwise = all(stage.callee is None and stage.site.name in _ONE_BY_ONE for stage in before)
+    if (
+        last.callee is not None
+        or last.site.name not in DECIDED
+        or last.args
+        or last.kwargs
+        or not elementwise
+    ):
+        return
+    start, size, parts = 0, _STRETCH, cast("Sequence[object]", source)
+    while start < len(parts):
+        yield start, parts[start : start + size]
+        start, size = start + size, size * 16
 
 
 def _part(source: range, stage: BoundStage) -> range | None:

@@ -76,6 +76,11 @@ TEXTS = [
     "range(-5, 300) |> map(called) |> astype('uint8') |> sum",
     "range(300) |> map(lambda x: math.inf if x == 7 else 1.0) |> map(called) |> astype(int) |> sum",
     "range(300) |> map(called) |> astype(float) |> bincount",
+    "[np.uint8(200), np.uint8(100)] |> map(lambda x: x) |> sum",
+    "[np.uint8(200), np.uint8(100)] |> map(lambda x: x) |> map(lambda x: x + x) |> to_list",
+    "[np.uint8(200), np.uint8(100)] |> map(lambda x: x) |> filter(lambda x: x + x > 255) |> count",
+    "np.array([7, 4], 'u1') |> sorted |> map(lambda x: x * 100) |> sum",
+    "(np.int8(100), np.int8(5)) |> map(lambda x: x * 2) |> tap(log.append) |> map(lambda x: x * 2) |> to_list",
 ]
 
 
@@ -142,3 +147,32 @@ def test_cells_of_tuples_are_compared(text, on):
     baselines = session.last_report.pipelines[0].baselines
     assert [(each.backend, each.equal, each.note) for each in baselines[:1]] == [("python", True, "")]
     assert all(each.equal for each in baselines)
+
+
+@pytest.mark.parametrize("on", ["auto", "parallel", "opencl"])
+@pytest.mark.parametrize(
+    ("text", "expected", "elements"),
+    [
+        ("range(10**12) |> any", True, 1 << 24),
+        ("range(1, 10**12) |> map(lambda x: x < 3) |> all", False, 1 << 24),
+        ("range(10**18) |> filter(lambda x: x > 40_000_000) |> any", True, 17 << 24),
+        ("range(10**8) |> map(lambda x: x < 0) |> any", False, 10**8),
+        ("big |> map(lambda x: x == 19_999_999) |> any", True, 20_000_000),
+    ],
+)
+def test_any_and_all_end_early(text, expected, elements, on):
+    if on == "opencl":
+        pytest.importorskip("pyopencl")
+    session = Session({"big": np.arange(20_000_000)}, Options(on=on, baseline=on == "auto"))
+    session.run_cell(f"s = 0\nt = {text}\nu = [t]")
+    assert session.namespace["u"] == [expected]
+    (pipeline,) = session.last_report.pipelines
+    assert (pipeline.loops, pipeline.elements) == (1, elements)
+    assert all(each.equal for each in pipeline.baselines)
+
+
+def test_an_element_far_behind_is_named_by_its_number():
+    session = Session({}, Options(on="parallel", baseline=False))
+    with pytest.raises(ZeroDivisionError) as caught:
+        session.run_cell("t = range(10**12) |> map(lambda x: 1 // (x - 20_000_000) > 2) |> any")
+    assert "element 20000000 of range(10**12)" in caught.value.__notes__[0]
