@@ -143,9 +143,13 @@ def _place(pipeline: PipelineReport) -> Iterable[Part]:
         yield Part(code)
     if pipeline.backend == "python":
         yield Part("ran in Python", bad=True)
+    elif pipeline.backend == "numpy":
+        yield Part(
+            "computed by NumPy and Python" if pipeline.barriers else "computed by NumPy, array by array"
+        )
     elif pipeline.backend == "all" and pipeline.split is not None:
         yield Part(f"shared by {' and '.join(one_line(part.device) for part in pipeline.split.parts)}")
-    elif pipeline.backend in {"opencl", "numpy"} or pipeline.backend.startswith("opencl:"):
+    elif pipeline.backend == "opencl" or pipeline.backend.startswith("opencl:"):
         device = one_line(pipeline.device)
         name = backend_name(pipeline.backend.partition(":")[0])
         yield Part(f"{name} on {device}" if device else name)
