@@ -103,6 +103,8 @@ class Session:
                 hint(error, cell.sites.values(), cell.text)
             elif cell.driver.current is not None:
                 point(error, cell.driver.current, cell.text)
+            if cell.driver.current is not None:
+                cell.trace.raised(error)
             self.failed_at = cell.driver.current.site.span if cell.driver.current is not None else None
             raise
         finally:

@@ -41,8 +41,16 @@ class Trace:
         start = time.perf_counter()
         try:
             yield
+        except BaseException as error:
+            self.raised(error)
+            raise
         finally:
             self.add("phase", name=name, seconds=time.perf_counter() - start, bytes=size)
+
+    def raised(self, error: BaseException) -> None:
+        """Note what a group raised, unless that is this package's own, which is caught on its way."""
+        if self.group != CELL and not type(error).__module__.startswith(f"{__package__}."):
+            self.add("raised", error=type(error).__name__)
 
     def of(self, kind: str) -> list[Event]:
         """All events of a kind, in order."""

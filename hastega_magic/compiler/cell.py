@@ -148,8 +148,7 @@ class CellRun:
             self._restore(saved)
             self.turns.tell(self.trace)
             self._tell_ordinary()
-        if self.options.on not in ("python", "numpy"):
-            compare(self.outcomes, self.options, time.perf_counter() - started, self.trace, self.remembered)
+        compare(self.outcomes, self.options, time.perf_counter() - started, self.trace, self.remembered)
 
     def learn(self, named: str | None) -> None:
         """Make the cell ready to be run again shortly, if it is one statement that one loop computed.

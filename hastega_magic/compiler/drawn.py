@@ -27,6 +27,7 @@ from hastega_magic.errors import BeyondInt64, NotCompilable
 from hastega_magic.runtime import python
 from hastega_magic.runtime.columnar import is_columnar
 from hastega_magic.runtime.python_calls import iterated
+from hastega_magic.runtime.sources import BUFFERS
 from hastega_magic.syntax.build import BoundStage
 from hastega_magic.trace import Trace
 
@@ -212,7 +213,7 @@ def _all_of(found: Sequence[Any], sink: str) -> object:
 
 def goes_its_own_way(value: Any) -> bool:
     """Whether it is an object of a class that may give its elements as it likes, and show it: none of Python's own."""
-    if type(value).__module__ in ("builtins", "collections") or isinstance(value, Iterator):
+    if type(value).__module__ in ("builtins", "collections") or isinstance(value, (Iterator, *BUFFERS)):
         return False
     given = cast(object, value)
     return hasattr(given, "__iter__") and not hasattr(given, "__array__") and not is_columnar(given)

@@ -10,6 +10,7 @@ from hastega_magic.compiler import changing
 from hastega_magic.compiler.barriers import LOOKED_AT, not_a_stage, together
 from hastega_magic.compiler.by_numpy import numpy_value
 from hastega_magic.compiler.drawn import Drawing, goes_its_own_way, iterable
+from hastega_magic.compiler.empty import typed
 from hastega_magic.compiler.execute import Execution, Separately
 from hastega_magic.compiler.kinds import kind_of, of_scalars
 from hastega_magic.compiler.left_over import LeftOver
@@ -148,7 +149,7 @@ class Driver:
         bound, source = within_reach(bound, source)
         if self.options.on == "python":
             with self.trace.phase("kernel"):
-                value = python.run(source, bound.calls())
+                value = typed(python.run(source, bound.calls()), bound, source)
             describe.describe_uncompiled("python", source, self.options, self.trace)
             return Outcome([bound], [value], [], None, number)
         run = UnderWay(bound, source, list(bound.stages), parts=[] if bound is whole else None)

@@ -10,6 +10,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from hastega_magic.compiler.naming import BEYOND, named, placed, short, shown
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import HastegaError
@@ -129,7 +130,7 @@ class Elements:
                 parts = cast("tuple[Any, ...]", value) if isinstance(value, tuple) else ()
                 found = function(*parts) if spreads(function, len(parts)) else function(value)
         except Exception as error:
-            error.add_note(self._where(stage, index, start))
+            error.add_note(self._where(stage, index, start, cast(object, value)))
             raise
         if self.overflowed and self.mode == "exact" and id(stage) not in self._approximate:
             return _python(found)  # nothing is left to be told
@@ -148,9 +149,11 @@ class Elements:
             return result if id(stage) in self._approximate else _python(found)
         if self.mode == "wrap":
             return self._wrapped(stage, value)
+        value = cast(object, value)
+        given = "" if _alike(value, start) else f", given to it as {shown(value)},"
         sentence = (
-            f"an integer that no int64 holds in `{stage.text}`: element {index} of {self.loop.pipeline.source.name} "
-            f"({start!r}) needs {short(wrong)}"
+            f"{BEYOND}{named(stage.text, stage.span, self.loop.bound.site.stages)}: element {index} of "
+            f"{self.loop.pipeline.source.name} ({shown(start)}){given} needs {short(wrong)}"
         )
         if self.mode == "checked":
             raise OverflowError(sentence)
@@ -190,9 +193,12 @@ class Elements:
 
         return leaf
 
-    def _where(self, stage: Stage, index: int, start: Any) -> str:
-        place = f" (cell line {stage.span.line})" if stage.span.line else ""
-        return f"hastega: element {index} of {self.loop.pipeline.source.name}, {start!r}, in `{stage.text}`{place}"
+    def _where(self, stage: Stage, index: int, start: Any, value: Any) -> str:
+        """A note: the element as its source has it, and as the stage got it where stages before made another of it."""
+        element = f"element {index} of {self.loop.pipeline.source.name}, {shown(start)}"
+        value = cast(object, value)
+        given = "" if _alike(value, start) else f", which was given {shown(value)}"
+        return f"hastega: {element}, in {placed(stage.text, stage.span, self.loop.bound.site.stages)}{given}"
 
 
 _Moved = Mapping[tuple[str, int], Source]
@@ -201,6 +207,11 @@ _Moved = Mapping[tuple[str, int], Source]
 
 def _at(source: Source, moved: _Moved) -> Source:
     return moved.get((source.kind, source.key), source)
+
+
+def _alike(value: object, start: object) -> bool:
+    """Whether a stage was given what the source has, to a reader."""
+    return value is start or (type(value) is type(start) and shown(value) == shown(start))
 
 
 def _function(stage: Stage, given: BoundStage, sink: str) -> Callable[..., Any]:
@@ -339,9 +350,3 @@ def _filled(value: Value, values: dict[Expr, Any]) -> Any:
     if not isinstance(value, Complex):
         return tuple(parts)
     return np.complex64(complex(*parts)) if type(parts[0]) is np.float32 else complex(*parts)
-
-
-def short(value: int) -> str:
-    """An int of any size in a sentence."""
-    text = str(value) if value.bit_length() < 400 else ""
-    return text if text and len(text) <= 40 else f"a number of {value.bit_length()} bits"

@@ -19,6 +19,7 @@ from hastega_magic.compiler.loops import CompiledLoop, compile_loop, tuning_key
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.recover import Recovery, assembled, nested
 from hastega_magic.compiler.statement import Loop
+from hastega_magic.compiler.telling.broken_off import told_if_it_raises
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import NotCompilable
 from hastega_magic.ir.fused import Fused, Output, slots_of
@@ -163,7 +164,8 @@ def execute(ready: Ready, backend: Backend, tune: bool = False) -> Execution:
         ready.compiled, ready.fused, [], list(job.columns), job.length, threads, ready.cached, backend, job,
         tuning=tuning, on=options.on,
     )  # fmt: skip
-    finish(execution, result, loops, workspace, options, trace)
+    with told_if_it_raises(execution, options, trace):
+        finish(execution, result, loops, workspace, options, trace)
     execution.seconds = time.perf_counter() - began - _compiling(trace.events[said_before:])
     return execution
 

@@ -11,20 +11,23 @@ Looked for when the error is there, and said only where no other stage can have 
 from __future__ import annotations
 
 import difflib
+import re
 import traceback
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import FunctionType
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from hastega_magic.compiler.barriers import called_otherwise
+from hastega_magic.compiler.naming import BEYOND, named, placed
 from hastega_magic.compiler.statement import Bound
-from hastega_magic.errors import HastegaError, Span, StrictError
+from hastega_magic.errors import NOWHERE, HastegaError, Span, StrictError
 from hastega_magic.syntax.build import BoundStage
 from hastega_magic.syntax.hints import marked
 from hastega_magic.syntax.literals import DTYPES, wrong_count
+from hastega_magic.syntax.site import StageSite
 from hastega_magic.syntax.stages import STAGES
 
 _PACKAGE = Path(__file__).resolve().parent.parent.as_posix() + "/"
@@ -41,7 +44,7 @@ def point(error: BaseException, bound: Bound, text: str) -> None:
     ):
         return
     found = _told(error, bound) or _given(error, bound) or _alone(error, bound)
-    if found is None:
+    if found is None or found is _UNCLEAR:
         return
     span, length, sentence = found
     if sentence:
@@ -54,19 +57,59 @@ _Found = tuple[Span, int, str]
 """Where it stands, how many characters are marked, and what is said of it."""
 
 
+_UNCLEAR: _Found = NOWHERE, 0, ""
+
+_BEYOND = re.compile(
+    r"(?:`(?P<name>.*)` (?:leaves|holds integers beyond)|the constant (?P<constant>\S+) does not fit in) 64 bits$",
+    re.DOTALL,
+)
+"""What is said of integers that int64 does not hold before any stage goes over them."""
+
+
+def _site(stage: StageSite, sentence: str = "") -> _Found:
+    return stage.span, max(1, len(stage.text.partition("\n")[0])), sentence
+
+
 def _at(stage: BoundStage, sentence: str = "") -> _Found:
-    first = stage.site.text.partition("\n")[0]
-    return stage.site.span, max(1, len(first)), sentence
+    return _site(stage.site, sentence)
+
+
+def _source(bound: Bound) -> _Found:
+    return bound.site.source_span, len(bound.site.source_text.partition("\n")[0]), ""
 
 
 def _told(error: Exception, bound: Bound) -> _Found | None:
-    """The stage that the error names, or a note of ours."""
+    """The stage or the source that the error names, or a note of ours; `_UNCLEAR` where it may be one of several."""
+    said, stages = str(error), bound.site.stages
+    if isinstance(error, OverflowError) and (found := _BEYOND.match(said)):
+        return _beyond_int64(found, bound)
     notes = "\n".join(getattr(error, "__notes__", ()))
-    for stage in bound.site.stages:
-        strict = isinstance(error, StrictError) and str(error).startswith(f"`{stage.text}` is not compiled")
-        if strict or f"in `{stage.text}` (cell line {stage.span.line})" in notes:
-            return stage.span, max(1, len(stage.text.partition("\n")[0])), ""
-    return None
+    strict, beyond = isinstance(error, StrictError), isinstance(error, OverflowError)
+    found = [
+        stage
+        for stage in stages
+        if (strict and said.startswith(f"`{stage.text}` is not compiled"))
+        or (beyond and said.startswith(f"{BEYOND}{named(stage.text, stage.span, stages)}: "))
+        or f"in {placed(stage.text, stage.span, stages)}" in notes
+        or f"in `{stage.text}` (cell line {stage.span.line})" in notes
+    ]
+    return None if not found else _site(found[0]) if len(found) == 1 else _UNCLEAR
+
+
+def _beyond_int64(said: re.Match[str], bound: Bound) -> _Found:
+    """What holds the integers: the source, the one stage that is given it, or has it in its text."""
+    if said["constant"]:
+        found = [stage.site for stage in bound.stages if said["constant"] in stage.site.text]
+    elif said["name"] in (bound.site.source_name, bound.site.source_text):
+        return _source(bound)
+    else:  # what is zipped has no name but its type's
+        found = [
+            stage.site
+            for stage in bound.stages
+            if stage.site.name in ("zip", "dot")
+            and said["name"] in (type(each).__name__ for each in stage.args)
+        ]
+    return _site(found[0]) if len(found) == 1 else _UNCLEAR
 
 
 def _frames(error: Exception) -> list[str]:
@@ -96,12 +139,11 @@ def _given(error: Exception, bound: Bound) -> _Found | None:
             if sentence is not None:
                 return _at(stage, sentence)
     source = bound.source  # None, where it is the result of a statement that has not run yet
-    if (
-        bound.stages
-        and not _is_sequence(source)
-        and f"'{type(source).__name__}' object is not iter" in str(error)
-    ):
-        return bound.site.source_span, len(bound.site.source_text.partition("\n")[0]), ""
+    if bound.stages and not _is_sequence(source):
+        name = type(source).__name__  # Python puts the module before some
+        asked = f"'{name}' object is not iter", f".{name}' object is not iter", "iteration over a 0-d array"
+        if any(each in str(error) for each in asked):
+            return _source(bound)
     return None
 
 
@@ -142,6 +184,8 @@ def _form(name: str) -> str:
 
 def _is_sequence(value: object) -> bool:
     """Whether a pipeline may go through it."""
+    if isinstance(value, (np.generic, np.ndarray)):  # some have the methods, and nothing to go through
+        return np.iterable(cast("object", value))
     return any(
         hasattr(value, name)
         for name in ("__iter__", "__getitem__", "__arrow_c_stream__", "__arrow_c_array__")

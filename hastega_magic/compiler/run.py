@@ -15,6 +15,7 @@ from hastega_magic.compiler.execute import Execution, Ready, compiled_on, execut
 from hastega_magic.compiler.loops import CompiledLoop
 from hastega_magic.compiler.options import Options, placed
 from hastega_magic.compiler.statement import Loop
+from hastega_magic.compiler.telling.broken_off import told_if_it_raises
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import HastegaError
 from hastega_magic.ir.fused import Fused
@@ -116,11 +117,13 @@ def _by_python(ready: Ready, choice: Choice) -> Execution:
     """By CPython, which gives the same values sooner; what is compiled is there to be shown, and for longer runs."""
     backend = Cpu("parallel", choice.costs.threads)
     job = job_of(ready)
-    began = time.perf_counter()
-    values = python_values(ready.loops, ready.workspace)
-    seconds = time.perf_counter() - began
-    ready.trace.add("phase", name="kernel", seconds=seconds, bytes=0)
-    return Execution(
-        ready.compiled, ready.fused, values, list(job.columns), job.length, 1, ready.cached, backend, job,
-        seconds=seconds, on="python", choice=choice,
+    execution = Execution(
+        ready.compiled, ready.fused, [], list(job.columns), job.length, 1, ready.cached, backend, job,
+        on="python", choice=choice,
     )  # fmt: skip
+    began = time.perf_counter()
+    with told_if_it_raises(execution, ready.options, ready.trace):
+        execution.values = python_values(ready.loops, ready.workspace)
+    execution.seconds = time.perf_counter() - began
+    ready.trace.add("phase", name="kernel", seconds=execution.seconds, bytes=0)
+    return execution

@@ -10,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 
 from hastega_magic.compiler.barriers import noted
-from hastega_magic.compiler.elements import short
+from hastega_magic.compiler.naming import BEYOND, short
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
@@ -123,7 +123,7 @@ def by_python(loop: Loop, output: Output, options: Options) -> tuple[object, str
         return value, ""
     if options.int_mode == "wrap":
         return _wrapped(value), ""
-    sentence = f"an integer that no int64 holds in `{output.sink.text}`: {short(beyond)}"
+    sentence = f"{BEYOND}`{output.sink.text}`: {short(beyond)}"
     if options.int_mode == "checked":
         raise OverflowError(sentence)
     return value, f"{sentence}; the stages were computed by Python, exactly"

@@ -12,6 +12,7 @@ from hastega_magic.report import svg, units
 from hastega_magic.report.escape import shorten
 from hastega_magic.report.model import Crossing, Model, ModelPhase, ModelRow, PipelineReport
 from hastega_magic.report.once import once
+from hastega_magic.report.sizes import CLEAR, about, by_size
 from hastega_magic.report.verdict import backend_name
 
 _WIDTH, _HEIGHT = 760.0, 340.0
@@ -26,9 +27,6 @@ _PENS = (
     ("#8a1452", "1.5 2.5"),
 )
 _ROWS = len(_PENS)
-
-_CLEAR = math.log(1.1)
-"""What was measured says otherwise than lines do where the times are at least so far apart."""
 
 
 @dataclass(frozen=True)
@@ -107,17 +105,15 @@ def sentences(model: Model) -> tuple[str, ...]:
     overtaken = [each for each in single if each.faster == own]
     out: list[str] = []
     if overtaken:
-        ends = ", ".join(f"than {_name(each.than)} from {_about(each.n)}" for each in overtaken)
+        ends = ", ".join(f"than {_name(each.than)} from {about(each.n)}" for each in overtaken)
         out.append(f"{name} is faster {ends} elements on")
     out += [
-        f"{_name(each.faster)} is faster than {name} from {_about(each.n)} elements on"
+        f"{_name(each.faster)} is faster than {name} from {about(each.n)} elements on"
         for each in single
         if each.than == own
     ]
     out += [
-        f"{name} is faster than {_name(other)} {_ranges(own, found)}"
-        for other, found in between.items()
-        if len(found) > 1
+        f"{name} is {by_size(own, _name(other), found)}" for other, found in between.items() if len(found) > 1
     ]
     met = set(between)
     at = max(model.n, default=1)
@@ -133,22 +129,6 @@ def sentences(model: Model) -> tuple[str, ...]:
         if names:
             out.append(f"{name} is {word} than {' and '.join(names)} for every size")
     return tuple(out)
-
-
-def _ranges(own: str, crossings: Sequence[Crossing]) -> str:
-    """Over which numbers of elements the back end is the faster one of two whose lines meet several times."""
-    ranges: list[str] = []
-    start = "" if crossings[0].faster == own else "up to"
-    for each in crossings:
-        if each.faster == own:
-            start = f"from {_about(each.n)}"
-        else:
-            to = _about(each.n) if start == "up to" else f"to {_about(each.n)}"
-            ranges.append(f"{start} {to} elements")
-            start = ""
-    if start:
-        ranges.append(f"{start} elements on")
-    return " and ".join(ranges)
 
 
 def _borne_out(own: ModelRow, other: ModelRow, ahead: bool) -> bool:
@@ -176,7 +156,7 @@ def _otherwise(model: Model) -> Iterable[str]:
         if not n:
             continue
         measured = math.log(mine[n] / theirs[n])
-        if abs(measured) > _CLEAR and (measured > 0) != (_apart(own, row, n) > 0):
+        if abs(measured) > CLEAR and (measured > 0) != (_apart(own, row, n) > 0):
             took = (
                 f"{_name(each.backend)} {units.seconds(s)}" for each, s in ((own, mine[n]), (row, theirs[n]))
             )
@@ -185,10 +165,6 @@ def _otherwise(model: Model) -> Iterable[str]:
 
 def _name(backend: str) -> str:
     return shorten(backend_name(backend), 24)
-
-
-def _about(n: float) -> str:
-    return f"≈ {units.digits(max(n, 10), 2)}"
 
 
 # ------------------------------------------------------------------------------------------ the picture
@@ -348,7 +324,7 @@ def _crossings(rows: Sequence[ModelRow], crossings: Sequence[Crossing], plane: _
             continue
         x, y = plane.x(each.n), plane.y(seconds)
         out.append(svg.circle(x, y, 5, fill="none", stroke=svg.INK))
-        words = f"{_name(each.faster)} from {_about(each.n)}"
+        words = f"{_name(each.faster)} from {about(each.n)}"
         place = _free(x, y, svg.text_width(words, 11), taken)
         if place is not None:
             taken.append(place)

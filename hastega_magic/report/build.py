@@ -62,7 +62,7 @@ def _merge(events: Iterable[Event]) -> dict[str, Any]:
             case "vector":
                 out["vector"] = data
                 out["instructions"] = data.get("instructions")
-            case "int" | "graph" | "model" | "lanes" | "split" | "tuning" | "cost":
+            case "int" | "graph" | "model" | "lanes" | "split" | "tuning" | "cost" | "raised" | "broken_off":
                 out[event.kind] = data
             case "barrier" | "baseline":
                 out.setdefault(event.kind + "s", []).append(data)
@@ -72,11 +72,20 @@ def _merge(events: Iterable[Event]) -> dict[str, Any]:
                 out.setdefault("warnings", []).append(data.get("text"))
             case _:
                 pass
+    _add_end(out)
     order = {name: i for i, name in enumerate(PHASES)}
     out["phases"] = sorted(out["phases"].values(), key=lambda p: order.get(p["name"], len(order)))
     _add_results(out)
     _add_measured(out)
     return out
+
+
+def _add_end(out: dict[str, Any]) -> None:
+    """What the group raised, and the loop that did, where no run of it came to its end."""
+    raised, loop = (codec.record(out.pop(kind, None)) for kind in ("raised", "broken_off"))
+    if "backend" not in out:
+        out.update(codec.record(loop.get("run")), raised=raised.get("error"))
+        out.setdefault("int", loop.get("int"))
 
 
 def _add_phase(phases: dict[str, dict[str, Any]], data: Mapping[str, object]) -> None:

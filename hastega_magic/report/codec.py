@@ -116,6 +116,7 @@ def _pipeline(data: Record) -> model.PipelineReport:
         why=many(data.get("why"), text),
         warnings=many(data.get("warnings"), text),
         results=many(data.get("results"), text),
+        raised=text(data.get("raised")) or None,
         elements_out=None if out is None else integer(out),
         instructions={str(k): integer(v) for k, v in record(data.get("instructions")).items()},
         cut={str(k): integer(v) for k, v in record(data.get("cut")).items()} or None,

@@ -314,6 +314,8 @@ class PipelineReport:
     tuning: Tuning | None = None
     # None: no compiled loop ran.
     cost: Cost | None = None
+    # The name of the exception that ended it; None where it gave its results.
+    raised: str | None = None
     # In a notebook: what was cut, and how much of it there is; None where all is there.
     cut: Mapping[str, int] | None = None
 

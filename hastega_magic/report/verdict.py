@@ -86,7 +86,9 @@ def title(pipeline: PipelineReport) -> str:
 @once
 def verdict(pipeline: PipelineReport) -> tuple[Part, ...]:
     """The line of verdict after the name, as parts to be joined by " · "."""
-    parts = [Part(_loops(pipeline)), *_place(pipeline)]
+    raised = [Part(f"✗ raised {one_line(pipeline.raised)}", bad=True)] if pipeline.raised else []
+    ran = [Part(_loops(pipeline))] if pipeline.backend or pipeline.loops or not raised else []
+    parts = [*raised, *ran, *_place(pipeline)]
     if pipeline.barriers:
         parts.append(Part(f"✗ {units.plural(pipeline.count('barriers'), 'barrier')}", bad=True))
     if pipeline.integers.fell_back:
@@ -141,9 +143,13 @@ def _place(pipeline: PipelineReport) -> Iterable[Part]:
         yield Part(code)
     if pipeline.backend == "python":
         yield Part("ran in Python", bad=True)
+    elif pipeline.backend == "numpy":
+        yield Part(
+            "computed by NumPy and Python" if pipeline.barriers else "computed by NumPy, array by array"
+        )
     elif pipeline.backend == "all" and pipeline.split is not None:
         yield Part(f"shared by {' and '.join(one_line(part.device) for part in pipeline.split.parts)}")
-    elif pipeline.backend in {"opencl", "numpy"} or pipeline.backend.startswith("opencl:"):
+    elif pipeline.backend == "opencl" or pipeline.backend.startswith("opencl:"):
         device = one_line(pipeline.device)
         name = backend_name(pipeline.backend.partition(":")[0])
         yield Part(f"{name} on {device}" if device else name)
@@ -231,7 +237,7 @@ def reasons(pipeline: PipelineReport) -> tuple[str, ...]:
     ints, vector = pipeline.integers, pipeline.vector
     if ints.fell_back:
         out.append("Integers: some did not fit 64 bits, and were recomputed exactly with Python's own.")
-    elif ints.guarded and ints.mode != "wrap":
+    elif ints.guarded and ints.mode != "wrap" and not pipeline.raised:
         out.append("No guard fired: every integer did fit.")
     if vector.lanes > 1:
         stayed = ", ".join(one_line(op) for op in vector.scalar_ops)

@@ -92,7 +92,8 @@ _ROWS = (
     Stage("scan", "running", "every value on the way of f of the value so far and each element; without init the "
           "first element is the first value", ("f", "init"), 1, functions=(0,)),
     Stage("cumsum", "running", "the sum of the elements so far, at each of them"),
-    Stage("tap", "observation", "f of each element is called, and the elements go on", ("f",), 1, functions=(0,)),
+    Stage("tap", "observation", "f is called once, with all elements so far as one value, and that value goes on",
+          ("f",), 1, functions=(0,)),
     Stage("reduce", "sink", "f of the value so far and each element", ("f", "init"), 1, functions=(0,),
           sink=True),
     _sink("sum", "the sum", parameters=("start",)),

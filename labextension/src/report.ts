@@ -155,6 +155,8 @@ export interface Pipeline {
   /** Seconds that the running phases share, because they ran at once. */
   readonly overlapped: number;
   readonly cached: boolean;
+  /** The name of the exception that ended it; '' where it gave its results. */
+  readonly raised: string;
   readonly baselines: readonly Baseline[];
   readonly before: Graph;
   readonly after: Graph;
@@ -236,6 +238,7 @@ function pipeline(value: unknown): Pipeline {
     phases: list(data['phases'], phase),
     overlapped: Math.max(0, number(data['overlapped'])),
     cached: data['cached'] === true,
+    raised: text(data['raised']),
     baselines: list(data['baselines'], baseline),
     before: graph(pair['before']),
     after: graph(pair['after']),

@@ -144,7 +144,11 @@ export function verdict(pipeline: Pipeline): Part[] {
     }
   };
   const { loops, backend } = pipeline;
-  say(loops === 1 ? '1 fused loop' : loops > 1 ? `${loops} fused loops` : backend ? 'no compiled loop' : 'did not run');
+  if (pipeline.raised !== '') {
+    say(`✗ raised ${oneLine(pipeline.raised)}`, true);
+  }
+  const ran = backend !== '' || loops > 0 || pipeline.raised === '';
+  say(!ran ? '' : loops === 1 ? '1 fused loop' : loops > 1 ? `${loops} fused loops` : backend ? 'no compiled loop' : 'did not run');
   const chosen = backend === 'python' && loops > 0; // compiled, and computed by Python because that is sooner done
   if (chosen) {
     const code = registers(pipeline);
@@ -158,7 +162,9 @@ export function verdict(pipeline: Pipeline): Part[] {
     say('ran in Python', true);
   } else if (backend === 'all' && pipeline.shares.length > 0) {
     say(`shared by ${pipeline.shares.map(part => oneLine(part.device)).join(' and ')}`);
-  } else if (family === 'opencl' || family === 'numpy') {
+  } else if (family === 'numpy') {
+    say(pipeline.barriers.length > 0 ? 'computed by NumPy and Python' : 'computed by NumPy, array by array');
+  } else if (family === 'opencl') {
     const device = oneLine(pipeline.device);
     say(device ? `${backendName(family)} on ${device}` : backendName(family));
   }
@@ -207,7 +213,7 @@ export function reasons(pipeline: Pipeline): string[] {
   const { int, vector } = pipeline;
   if (int.fellBack) {
     out.push("Integers: some did not fit 64 bits, and were recomputed exactly with Python's own.");
-  } else if (int.guarded && int.mode !== 'wrap') {
+  } else if (int.guarded && int.mode !== 'wrap' && pipeline.raised === '') {
     out.push('No guard fired: every integer did fit.');
   }
   if (vector.lanes > 1) {

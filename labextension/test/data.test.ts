@@ -261,3 +261,17 @@ test('a loop that plain Python computed says so, and what it was compiled to', (
   const wrong = { ...compared, baselines: [{ ...row, equal: false }] };
   assert.equal(verdict(wrong).at(-1)?.text, '✗ pure Python gave another result');
 });
+
+test('a pipeline that raised says so first, and one of NumPy has words of its own', () => {
+  const words = (data: object): string[] => {
+    const [pipeline] = decode({ pipelines: [data] }).pipelines;
+    assert.ok(pipeline);
+    return verdict(pipeline).map(part => part.text);
+  };
+  assert.deepEqual(words({ raised: 'ValueError' }), ['✗ raised ValueError']);
+  assert.deepEqual(words({}), ['did not run']);
+  assert.deepEqual(words({ raised: 'ValueError', loops: 1, backend: 'simd', threads: 1 }), ['✗ raised ValueError', '1 fused loop', '1 thread']);
+  assert.deepEqual(words({ backend: 'numpy', device: 'NumPy' }), ['no compiled loop', 'computed by NumPy, array by array']);
+  const barriers = [{ stage: 'tap(f)', reason: 'it looks', span: [] }];
+  assert.deepEqual(words({ backend: 'numpy', barriers }), ['no compiled loop', 'computed by NumPy and Python', '✗ 1 barrier']);
+});

@@ -123,6 +123,32 @@ def test_the_place_of_an_error_counts_from_the_source():
     assert ", 0, in" in ran.notes
 
 
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("xs |> map(lambda x: 1 // x)", "element 1 of xs, 0, in `map(lambda x: 1 // x)` (cell line 1)"),
+        (
+            "xs |> zip([1, 1, 0]) |> map(lambda a, b: a // b)",
+            "element 2 of xs, 3, in `map(lambda a, b: a // b)` (cell line 1), which was given (3, 0)",
+        ),
+        ("xs |> enumerate |> map(lambda i, x: 1 // x)", "which was given (1, 0)"),
+        ("xs |> window(2) |> map(lambda a, b: a // b)", "element 0 of xs, 2, in"),
+        ("xs |> window(2) |> map(lambda a, b: a // b)", "which was given (2, 0)"),
+        ("xs |> map(_ - 2) |> map(lambda x: 1 // x)", "element 0 of xs, 2, in"),
+        ("xs |> map(_ - 2) |> map(lambda x: 1 // x)", "which was given 0"),
+        (
+            "ps |> map(lambda a, b: a // b)",
+            "element 1 of ps, (3, 0), in `map(lambda a, b: a // b)` (cell line 1)",
+        ),
+    ],
+)
+def test_a_note_tells_what_the_stage_was_given_where_that_is_not_the_sources_own(text, told):
+    ran = battery.run(text, {"xs": [2, 0, 3], "ps": [(1, 2), (3, 0)]})
+    assert told in ran.notes
+    own = told.endswith("(cell line 1)")
+    assert ("which was given" in ran.notes) is not own
+
+
 IN_ORDER = {
     "scan(lambda a, x: a // (x - 3))": "element 3, 3 after 0,",
     "scan(lambda a, x: a // (x - 3), 5)": "element 3, 3 after -1,",

@@ -9,6 +9,7 @@ import zlib
 import numpy as np
 import pytest
 
+from hastega_magic.session import Options, Session
 from hastega_magic.syntax.stages import STAGES
 from tests.compiler.battery import assert_interpreted, python, run, same
 
@@ -177,3 +178,29 @@ def test_the_first_form_is_compiled(name, dtype):
     assert pipeline["loops"] >= 1
     if len(ran.executions) == 1 and not ran.executions[0].fused.outputs[0].sink.kind.startswith("any"):
         assert_interpreted(ran, lambda ours, theirs: alike(ours, theirs, 0.0))
+
+
+@pytest.mark.parametrize("on", ["parallel", "python", "numpy"])
+@pytest.mark.parametrize(
+    ("text", "dtype"),
+    [
+        ("[] |> map(lambda x: x + 1)", "int64"),
+        ("[] |> map(lambda x: x > 1)", "bool"),
+        ("[5] |> filter(_ > 9)", "int64"),
+        ("[5] |> filter(_ > 9) |> map(_ / 2)", "float64"),
+        ("range(3) |> filter(_ > 9) |> map(_ / 2)", "float64"),
+        ("[5, 7] |> take_while(lambda t: t < 3)", "int64"),
+        ("[5, 7] |> take_while(lambda t: t < 3) |> map(_ > 1)", "bool"),
+        ("[True] |> filter(lambda x: not x)", "bool"),
+        ("[1j] |> take(0)", "complex128"),
+        ("[1, 2.5] |> filter(_ > 9)", "float64"),
+        ("[5] |> take(0) |> enumerate", [("f0", "<i8"), ("f1", "<i8")]),
+        ("[1] |> chunk(2) |> filter(lambda c: c is None)", "float64"),
+        ("[1] |> take(0) |> astype('int8')", "int8"),
+        ("['a'] |> take(0)", "float64"),
+    ],
+)
+def test_results_without_elements_have_one_type_on_all_back_ends(text, dtype, on):
+    session = Session({})
+    session.run_cell(f"y = {text}", options=Options(on=on, baseline=False))
+    assert session.namespace["y"].dtype == np.dtype(dtype)

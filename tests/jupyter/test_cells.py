@@ -174,6 +174,47 @@ def test_a_filter_on_the_warning_is_respected(notebook):
     assert (seen.err, notebook.ns["y"]) == ("", 3 * 2**62)
 
 
+@pytest.mark.parametrize("on", ["parallel", "auto", "python", "numpy"])
+@pytest.mark.parametrize("before", ["", "sorted |> "])
+def test_the_report_of_a_statement_that_raised_says_so(notebook, on, before):
+    notebook(f"z = range(5000) |> {before}map(lambda x: 1 // (x - 2500)) |> sum", f"--on {on}")
+    notebook.run("from hastega_magic import last_report\nreport = last_report()")
+    assert notebook.ns["report"].to_text().startswith("z   ✗ raised ZeroDivisionError · ")
+    (found,) = notebook.ns["report"].to_dict()["pipelines"]
+    assert found["raised"] == "ZeroDivisionError"
+    if on in ("parallel", "auto"):
+        assert (found["loops"], found["elements"], found["int"]["mode"]) == (1, 5000, "exact")
+
+
+@pytest.mark.parametrize(
+    ("on", "said", "other"),
+    [("python", "ran in Python", "numpy"), ("numpy", "computed by NumPy, array by array", "python")],
+)
+def test_python_and_numpy_are_held_against_each_other(notebook, on, said, other):
+    notebook.run("xs = list(range(3000))\nfrom hastega_magic import last_report")
+    notebook("y = xs |> map(_ * 3 + 1) |> sum", f"--on {on}")
+    notebook.run("report = last_report()")
+    (found,) = notebook.ns["report"].to_dict()["pipelines"]
+    assert [(each["backend"], each["equal"]) for each in found["baselines"]] == [(other, True)]
+    assert f"no compiled loop · {said} · " in notebook.ns["report"].to_text(200)
+
+
+@pytest.mark.parametrize("on", ["python", "numpy"])
+def test_what_somebody_sees_is_not_called_again_for_a_baseline(notebook, on):
+    notebook.run("seen = []")
+    notebook("y = [1, 2] |> map(lambda x: seen.append(x)) |> count", f"--on {on}")
+    notebook("y = [1, 2] |> tap(seen.append) |> count", f"--on {on}")
+    assert len(notebook.ns["seen"]) == 3
+
+
+def test_a_statement_that_gave_its_results_has_not_raised(notebook):
+    """Neither where the loop did, and Python never asked for the element, nor where the cell failed behind it."""
+    notebook("z = range(5000) |> map(lambda x: 1 // (x - 2500)) |> map(str) |> first\nint('a')")
+    notebook.run("from hastega_magic import last_report\nreport = last_report()")
+    (found,) = notebook.ns["report"].to_dict()["pipelines"]
+    assert (found.get("raised"), notebook.ns["z"]) == (None, "-1")
+
+
 def test_last_report_is_that_of_the_last_cell(notebook):
     notebook("a = range(10) |> sum", "--quiet")
     notebook.run(
@@ -182,4 +223,4 @@ def test_last_report_is_that_of_the_last_cell(notebook):
     assert notebook.ns["name"] == "a"
     notebook("b = range(10) |> map(lambda x: 1 // x) |> sum")
     notebook.run("text = last_report().to_text()")
-    assert notebook.ns["text"].startswith("b   did not run")
+    assert notebook.ns["text"].startswith("b   ✗ raised ZeroDivisionError · 1 fused loop · 1 thread · ")

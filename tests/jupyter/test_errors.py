@@ -162,6 +162,42 @@ def test_carets_in_fused_statements_and_larger_expressions(notebook):
 
 
 @pytest.mark.parametrize(
+    ("body", "marked"),
+    [
+        ("[2**63 - 1] * 5 |> map(lambda x: x * x) |> sum", "map(lambda x: x * x)"),
+        ("[2**63 - 1] * 5 |> map(lambda x: x * x)", "map(lambda x: x * x)"),
+        ("[2**31] |> map(_ * _) |> map(lambda x: x * x) |> sum", "map(lambda x: x * x)"),
+        ("range(2**63 - 2, 2**63 + 3) |> map(lambda x: x * 2) |> sum", "range(2**63 - 2, 2**63 + 3)"),
+        ("range(2**63 - 2, 2**63 + 3) |> map(lambda x: x * 2)", "range(2**63 - 2, 2**63 + 3)"),
+        ("[1, 2**70] |> map(_ + 1) |> sum", "[1, 2**70]"),
+        ("[1, 2] |> zip([1, 2**70]) |> map(_ + _) |> sum", "zip([1, 2**70])"),
+        ("[1, 2] |> map(_ + 99999999999999999999) |> sum", "map(_ + 99999999999999999999)"),
+        ("[2**62] * 5 |> cumsum", "cumsum"),
+    ],
+)
+def test_what_int64_does_not_hold_is_marked(notebook, body, marked):
+    line, caret = fails(notebook(body, "--int checked"), "OverflowError").rstrip().splitlines()[-2:]
+    assert line[caret.index("^") : caret.rindex("^") + 1] == marked
+
+
+@pytest.mark.parametrize("source", ["np.float64(5)", "np.array(5.0)", "np.int32(3)", "5", "None"])
+@pytest.mark.parametrize("stages", ["sum", "map(_ + 1)", "map(_ + 1) |> sum"])
+def test_a_source_without_elements_is_marked(notebook, source, stages):
+    notebook.ns["np"] = np
+    line, caret = fails(notebook(f"{source} |> {stages}"), "TypeError").rstrip().splitlines()[-2:]
+    assert line[caret.index("^") : caret.rindex("^") + 1] == source
+
+
+@pytest.mark.parametrize(("source", "find"), [("[3, 1]", str.index), ("[3, 5]", str.rindex)])
+def test_of_two_stages_that_read_the_same_the_one_that_raised_is_marked(notebook, source, find):
+    stage = "map(lambda x: 4 // (x - 1))"
+    body = f"{source} |> {stage} |> {stage} |> sum"
+    column = find(body, stage)
+    shown = fails(notebook(body), "ZeroDivisionError", f"(cell line 2, column {column + 1})")
+    assert shown.rstrip().splitlines()[-1].index("^") == column + 4
+
+
+@pytest.mark.parametrize(
     "body",
     [
         "y = ['a'] |> map(int) |> sum",  # either stage may have raised it

@@ -124,3 +124,10 @@ def test_no_notebook_is_needed():
     )
     # `-c` has no text that functions could be found in: Python runs the stage, and says nothing.
     assert ran.stdout.split() == ["30", "False"]
+
+
+def test_tap_calls_its_function_once_with_the_whole_value_and_says_so():
+    seen = []
+    assert pipe([1, 2, 3]).map(lambda x: x + 1).tap(seen.append).sum() == 9
+    assert [each.tolist() for each in seen] == [[2, 3, 4]]
+    assert "called once, with all elements so far" in type(pipe([])).tap.__doc__

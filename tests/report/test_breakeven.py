@@ -280,6 +280,33 @@ def test_lines_that_meet_several_times_have_ranges():
     )
 
 
+@pytest.mark.parametrize(
+    ("meets", "said"),
+    [
+        ([3, 10, 21, 120], "faster than parallel up to ≈ 21 elements and from ≈ 120 elements on"),
+        ([50, 52, 210, 1200], "faster than parallel up to ≈ 210 elements and from ≈ 1\u202f200 elements on"),
+        ([210, 1200, 1250], "faster than parallel up to ≈ 210 elements"),
+        ([500, 510], "faster than parallel for almost every size"),
+        ([-500, 510], "slower than parallel for almost every size"),
+        ([2, 10, 12], "faster than parallel up to ≈ 12 elements"),
+        (
+            [20, 40, 80, 160, 320],
+            "faster than parallel up to ≈ 20 elements, by turns from ≈ 20 to ≈ 320 elements",
+        ),
+        (
+            [-20, 40, 80, 160, 320],
+            "faster than parallel by turns from ≈ 20 to ≈ 320 elements and from there on",
+        ),
+    ],
+)
+def test_ranges_that_touch_are_one_and_many_are_not_told_one_by_one(meets, said):
+    """The own back end is the faster one below the first crossing, or (a negative one) the slower."""
+    rows = tuple(ModelRow(name, (ModelPhase("kernel", 1e-9, 1e-6),)) for name in ("simd", "parallel"))
+    pairs = [("parallel", "simd"), ("simd", "parallel")]
+    meet = [Crossing(*pairs[(k + (meets[0] < 0)) % 2], float(abs(n))) for k, n in enumerate(meets)]
+    assert sentences(Model((1000,), rows, tuple(meet))) == (f"one SIMD thread is {said}",)
+
+
 def test_times_that_are_none_are_left_out():
     points = ((10.0, -3600.0), (100.0, 0.0), (1000.0, 1e-5))
     row = ModelRow("simd", (ModelPhase("kernel", 1e-9, 1e-6),), points)

@@ -37,8 +37,10 @@ def compare(
     if not options.baseline and not options.compare:
         return
     measured = [outcome for outcome in outcomes if outcome.whole]
-    if options.compare:
-        text = f"Not compared with {', '.join(options.compare)}: Python computed a part of it."
+    theirs = [name for name in options.compare if not {name, options.on} <= {*UNCOMPILED}]
+    if theirs:
+        who = "NumPy" if options.on == "numpy" else "Python"
+        text = f"Not compared with {', '.join(theirs)}: {who} computed a part of it."
         left = [outcome for outcome in outcomes if not outcome.whole and not outcome.bespoke]
         trace.events += [Event("why", outcome.group, {"text": text}) for outcome in left]
     if not _backends(options):
@@ -73,6 +75,8 @@ def _backends(options: Options) -> list[str]:
     The cell's run has used memory and device for the first time, and says little beside later runs of others.
     """
     first = UNCOMPILED if options.baseline else ()
+    if options.on in UNCOMPILED:  # which leave no loop that another could run
+        return [name for name in UNCOMPILED if name != options.on and name in (*first, *options.compare)]
     if all(name in UNCOMPILED for name in options.compare):
         return list(dict.fromkeys([*first, *options.compare]))
     own = backend_of(options)

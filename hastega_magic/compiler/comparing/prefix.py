@@ -1,4 +1,4 @@
-"""Baselines of statements whose loops are made for their very elements: over the first part of the source, afresh.
+"""Baselines of statements whose loops are made for their very elements, or that ran on Python or NumPy: run afresh.
 
 What a window, a `take_while` or a `var` makes of fewer elements is not the first part of its result, so both sides run
 the whole statement over the shorter source.
@@ -13,10 +13,19 @@ from typing import Any, cast
 
 import numpy as np
 
-from hastega_magic.compiler.comparing.baselines import TOLERANCE, Baseline, difference, rounded, tolerance_of
+from hastega_magic.compiler.comparing.baselines import (
+    TOLERANCE,
+    UNCOMPILED,
+    Baseline,
+    difference,
+    rounded,
+    tolerance_of,
+)
 from hastega_magic.compiler.driver import Driver
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Outcome
+from hastega_magic.compiler.statement import Bound, build_loop
+from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.runtime import python
 from hastega_magic.trace import Trace
 
@@ -37,19 +46,29 @@ class Prefix:
     def possible(self) -> bool:
         """Whether a part of the source is all that is needed, and can be had."""
         (bound,) = self.outcome.bounds if len(self.outcome.bounds) == 1 else (None,)
-        if bound is None or not self.outcome.bespoke:
+        if bound is None or not (self.outcome.bespoke or self._uncompiled(bound)):
             return False
         source = bound.source
         sliced = type(source) in (range, list, tuple) or (type(source) is np.ndarray and source.ndim == 1)
         alone = not any(stage.site.name in ("zip", "dot") for stage in bound.stages)
         return sliced and (alone or len(source) <= _PROBE * _GROWTH)
 
+    def _uncompiled(self, bound: Bound) -> bool:
+        """Whether Python or NumPy computed it as asked, and nobody sees its functions called once more."""
+        if self.options.on not in UNCOMPILED or not all(stage.site.known for stage in bound.stages):
+            return False
+        try:
+            loop, _, probe = build_loop(bound, bound.source, bound.stages, Workspace(self.filename))
+        except Exception:  # it has no compiled form, or a source that only Python reads
+            return False
+        return loop is not None and probe is None and len(loop.stages) == len(bound.stages)
+
     def measure(self, backend: str, budget: float) -> Baseline | None:
         """Pure Python or NumPy within about so many seconds; one that fails says so in its note.
 
-        None for other back ends, and where NumPy has no form for all of it.
+        None for other back ends, for the cell's own, and where NumPy has no form for all of it.
         """
-        if backend not in ("python", "numpy"):
+        if backend not in UNCOMPILED or backend == self.options.on:
             return None
         (bound,) = self.outcome.bounds
         length = len(bound.source)
@@ -68,6 +87,8 @@ class Prefix:
                 if size == length or (larger < 2 * size and larger < length):
                     break
                 size = larger
+            if backend == "numpy" and seconds < left:  # the first run has looked for the form, too
+                seconds = min(seconds, _timed(lambda: self._run(backend, size))[0])
             ours = self.outcome.values[0] if size == length else self._run("", size)
             own = cast("list[object]", ours)[0] if size != length else ours
             execution = self.outcome.execution

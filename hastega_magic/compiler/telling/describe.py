@@ -12,6 +12,7 @@ from hastega_magic.compiler.execute import Execution
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.reach import count_of
 from hastega_magic.compiler.statement import Bound
+from hastega_magic.compiler.telling.broken_off import integers_of, run_of
 from hastega_magic.compiler.telling.instructions import mix
 from hastega_magic.compiler.telling.stacked import LoopTexts, stacked
 from hastega_magic.errors import Reason
@@ -58,16 +59,7 @@ def describe_loop(
         "vector", lanes=lanes, bits=mixed.bits, in_flight=body.kernel.schedule.in_flight, scalar_ops=stayed,
         instructions=mixed.instructions, isa=mixed.isa,
     )  # fmt: skip
-    variants = compiled.variants
-    products = any(map(is_product, execution.fused.outputs))
-    checked = products or (compiled.checks_carried and options.int_mode != "wrap")
-    trace.add(
-        "int",
-        mode=options.int_mode,
-        proved=variants.proved and not checked and options.int_mode != "wrap",
-        guarded=not variants.proved or checked,
-        fell_back=execution.fell_back,
-    )
+    trace.add("int", **integers_of(execution, options))
     if found.cost:
         trace.add("cost", **found.cost)
         if found.cost["because"]:
@@ -80,14 +72,7 @@ def describe_loop(
 
 def describe_run(execution: Execution, options: Options, loops: int, trace: Trace) -> None:
     """Where and over how many elements the statement ran."""
-    backend = execution.backend
-    name, device = backend.name, backend.place
-    if execution.on == "python":  # chosen, for a loop that is compiled all the same
-        name, device = "python", "CPython"
-    trace.add(
-        "run", backend=name, device=device, threads=execution.threads, elements=execution.length, loops=loops,
-        cached=execution.cached,
-    )  # fmt: skip
+    trace.add("run", **run_of(execution, loops))
     if execution.tuning is not None:
         trace.add("tuning", **execution.tuning)
 

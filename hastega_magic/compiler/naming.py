@@ -1,0 +1,49 @@
+"""Stages and values as the sentences of exceptions name them."""
+
+from __future__ import annotations
+
+import reprlib
+from collections.abc import Iterable, Sequence
+
+from hastega_magic.errors import Span
+from hastega_magic.syntax.site import StageSite
+
+BEYOND = "an integer that no int64 holds in "
+"""What begins the sentence of an integer that has left 64 bits; a stage follows."""
+
+_LONGEST = 80
+"""Characters of a value that are shown as they are."""
+
+
+def short(value: int) -> str:
+    """An int of any size in a sentence."""
+    text = str(value) if value.bit_length() < 400 else ""
+    return text if text and len(text) <= 40 else f"a number of {value.bit_length()} bits"
+
+
+def shown(value: object) -> str:
+    """What the value is, in a sentence."""
+    if type(value) is int:
+        return short(value)
+    try:
+        text = repr(value)
+        return text if len(text) <= _LONGEST else reprlib.repr(value)
+    except Exception:  # as of a tuple with an int of thousands of digits
+        return f"a {type(value).__name__}"
+
+
+def placed(text: str, span: Span, stages: Iterable[StageSite]) -> str:
+    """A stage among those of its statement: "`map(f)` (cell line 2)", with its column if the line has two such."""
+    if not span.line:
+        return f"`{text}`"
+    alike = sum(each.text == text and each.span.line == span.line for each in stages)
+    column = f", column {span.col + 1}" if alike > 1 else ""
+    return f"`{text}` (cell line {span.line}{column})"
+
+
+def named(text: str, span: Span, stages: Sequence[StageSite]) -> str:
+    """The same in few words: its place is told only if the statement has another stage of this text."""
+    return placed(text, span, stages) if sum(each.text == text for each in stages) > 1 else f"`{text}`"
+
+
+__all__ = ["BEYOND", "named", "placed", "short", "shown"]

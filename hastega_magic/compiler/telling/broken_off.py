@@ -1,0 +1,55 @@
+"""What the report says of a loop whose elements raised: what ran it, and over how many elements."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from hastega_magic.compiler.options import Options
+from hastega_magic.errors import HastegaError
+from hastega_magic.ir.fused import is_product
+from hastega_magic.trace import Trace
+
+if TYPE_CHECKING:
+    from hastega_magic.compiler.execute import Execution
+
+
+@contextmanager
+def told_if_it_raises(execution: Execution, options: Options, trace: Trace) -> Generator[None]:
+    """Tell the trace of the execution if what is done here raises; the report has no use for it if another run ends."""
+    try:
+        yield
+    except HastegaError:  # it is run otherwise
+        raise
+    except Exception:
+        trace.add("broken_off", run=run_of(execution, 1), int=integers_of(execution, options))
+        raise
+
+
+def run_of(execution: Execution, loops: int) -> dict[str, Any]:
+    """Where and over how many elements it ran."""
+    backend = execution.backend
+    name, device = backend.name, backend.place
+    if execution.on == "python":  # chosen, for a loop that is compiled all the same
+        name, device = "python", "CPython"
+    return {
+        "backend": name, "device": device, "threads": execution.threads, "elements": execution.length, "loops": loops,
+        "cached": execution.cached,
+    }  # fmt: skip
+
+
+def integers_of(execution: Execution, options: Options) -> dict[str, Any]:
+    """How its integers were kept within 64 bits."""
+    variants = execution.compiled.variants
+    products = any(map(is_product, execution.fused.outputs))
+    checked = products or (execution.compiled.checks_carried and options.int_mode != "wrap")
+    return {
+        "mode": options.int_mode,
+        "proved": variants.proved and not checked and options.int_mode != "wrap",
+        "guarded": not variants.proved or checked,
+        "fell_back": execution.fell_back,
+    }
+
+
+__all__ = ["integers_of", "run_of", "told_if_it_raises"]
