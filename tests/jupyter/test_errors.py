@@ -268,7 +268,7 @@ def test_statements_before_the_failing_one_have_taken_effect(notebook):
     assert notebook.ns["a"] == 5050
     assert not {"b", "c", "d"} & set(notebook.ns)
     assert [each["name"] for each in seen.reports[0]["pipelines"]] == ["a", "b"]
-    assert "did not run" in seen.bundles[0]["text/plain"]
+    assert "✗ raised ZeroDivisionError" in seen.bundles[0]["text/plain"]
 
 
 @pytest.mark.parametrize(
