@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import inspect
 import itertools
-import reprlib
 import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -14,7 +13,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from hastega_magic.compiler.elements import short
+from hastega_magic.compiler.naming import shown
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import NotCompilable, Reason
 from hastega_magic.runtime.python_calls import takes_one
@@ -81,9 +80,9 @@ def _noting(stage: BoundStage) -> object:
     def note(error: Exception, number: int, args: tuple[Any, ...]) -> None:
         value, after = args[0] if len(args) == 1 else args, ""
         if in_order and len(args) == 2:
-            value, after = args[1], f" after {_shown(args[0])}"
+            value, after = args[1], f" after {shown(args[0])}"
         where = f"in `{site.text}` (cell line {site.span.line})"
-        error.add_note(f"hastega: element {number}, {_shown(value)}{after}, {where}")
+        error.add_note(f"hastega: element {number}, {shown(value)}{after}, {where}")
         if isinstance(error, TypeError) and not _fits(called, args):
             error.add_note(f"hastega: {_as_given(site.name, value)}")
 
@@ -106,21 +105,6 @@ def _noting(stage: BoundStage) -> object:
     if isinstance(function, FunctionType) and not in_order and takes_one(function):
         return call_with_one
     return functools.update_wrapper(call, called)
-
-
-_LONGEST = 80
-"""Characters of a value that are shown as they are."""
-
-
-def _shown(value: object) -> str:
-    """What the value is, in a sentence."""
-    if type(value) is int:
-        return short(value)
-    try:
-        text = repr(value)
-        return text if len(text) <= _LONGEST else reprlib.repr(value)
-    except Exception:  # as of a tuple with an int of thousands of digits
-        return f"a {type(value).__name__}"
 
 
 def _fits(function: Callable[..., Any], args: Sequence[Any]) -> bool:
