@@ -290,7 +290,8 @@ def bincount(values: Iterable[Any], /, *, minlength: Any = 0) -> npt.NDArray[np.
         array = cast("npt.NDArray[Any]", given).astype(np.int64, copy=False)
         if len(array) and array.min() < 0:
             raise ValueError(f"bincount counts numbers from 0 on, not {array.min()}")
-        return np.bincount(array, minlength=length).astype(np.int64, copy=False)
+        if max(length, int(array.max(initial=0)) + 1) <= sys.maxsize // 8:
+            return np.bincount(array, minlength=length).astype(np.int64, copy=False)
     counts = collections.Counter(map(operator.index, values))
     least, size = min(counts, default=0), max(max(counts, default=-1) + 1, length)
     if least < 0:

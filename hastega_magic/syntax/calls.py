@@ -168,6 +168,10 @@ def _rounding(name: str, op: str) -> Handler:
             and getattr(graph.env, "scalars", None) is not None
         ):
             raise NotCompilable(f"`{name}` of {value.type.value}s is left to NumPy")
+        if name == "math.trunc" and value.type is FLOAT32:
+            raise NotCompilable(
+                "`math.trunc` of a np.float32 raises TypeError in Python: it has no `__trunc__`"
+            )
         return graph.own(arithmetic.rounded(graph, op, value))
 
     return _one(name, rule)
