@@ -80,7 +80,7 @@ def test_what_it_leaves_alone(root, low, high):
 
 
 def test_a_long_chain_does_not_exhaust_the_stack():
-    root = chain(X, 97, 3, 2000)
+    root = chain(X, 97, 3, 1200)
     found = lowering(root, 0, 96)
     assert found is not None
     assert value(found, 5) == value(root, 5)
