@@ -98,3 +98,37 @@ def test_what_python_computes_has_no_mode_and_says_so(mode):
     found = session.run_cell("[2**62] * 2 |> map(f) |> to_list", options=Options(int_mode=mode))
     assert found.value == [2**64] * 2
     assert f"`--int {mode}` does not reach" in found.report.pipelines[0].barriers[0].reason
+
+
+INF = "float('inf')"
+ASKED = [
+    f"[1.0, {INF}] |> take_while(lambda t: t // 2 > 3)",
+    f"[1.0, {INF}] |> drop_while(lambda t: t // 2 < 3)",
+    f"[1.0, {INF}, 3.0] |> take_while(lambda t: t % 2 == 1) |> to_list",
+    f"[1.5] * 70_000 + [{INF}, 2.0] |> take_while(lambda t: t // 0.5 == 3) |> sum",
+    f"[1.5] * 70_000 + [{INF}, 2.0] |> drop_while(lambda t: t // 0.5 == 3) |> to_list",
+    "[1, 4, 3, 0] |> take_while(lambda t: 12 // t > 3) |> to_list",
+    "[1, 0, 3, 0] |> take_while(lambda t: 12 // t > 3) |> to_list",
+    "[1, 2**62, 3] |> drop_while(lambda t: t * 4 > 0) |> to_list",
+    "[1, 0, 5] |> filter(lambda t: t and 7 // t == 1) |> first",
+    "[1.0, 1e300, 3.0] |> filter(lambda t: t // 2 > 1) |> last",
+    "[1.0, 4.0, 1e300, 3.0] |> max(key=lambda t: t // 2)",
+    "[1.0, 1e300] |> map(lambda t: t // 1e299) |> var",
+    "[1.0, 2.0, 30.0] |> take_while(lambda t: t ** -1 > 0.1) |> to_list",
+]
+"""Loops that are asked first, at some elements of which a check fires, or which NumPy has no calls for."""
+
+
+@pytest.mark.parametrize("cell", ASKED)
+@pytest.mark.parametrize("mode", ["exact", "wrap"])
+def test_what_is_asked_first_is_python_s_where_checks_fire(cell, mode):
+    found, wanted = (ran(cell, on=on, int_mode=mode) for on in ("numpy", "simd"))
+    assert found[:2] == wanted[:2]
+
+
+@pytest.mark.parametrize("cell", ASKED[:2])
+def test_the_baseline_agrees_where_checks_fire_in_what_is_asked_first(cell):
+    session = Session({})
+    session.run_cell(cell, options=Options(on="simd", compare=("numpy",)))
+    (pipeline,) = session.last.report.to_dict()["pipelines"]
+    assert [each["equal"] for each in pipeline["baselines"] if each["backend"] == "numpy"] == [True]
