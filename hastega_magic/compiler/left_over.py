@@ -50,9 +50,9 @@ class LeftOver:
         try:
             return self.lazily(bound, value, stages, beyond)
         except Exception as again:
-            if type(again) is type(error) and again.args == error.args:
-                raise error from None  # it has the notes
-            raise
+            if type(again) is not type(error) or again.args != error.args:
+                raise
+        raise error  # it has the notes
 
     def lazily(self, bound: Bound, value: object, stages: Sequence[BoundStage], why: str) -> object:
         """All stages that are left, one element after the other; StrictError where that is not to be."""

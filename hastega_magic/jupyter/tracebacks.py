@@ -155,6 +155,7 @@ def _chain(error: BaseException) -> list[BaseException]:
             continue
         found.append(each)
         while type(each.__context__).__module__.startswith("hastega_magic."):
-            each.__context__ = cast("BaseException", each.__context__).__context__
+            ours = cast("BaseException", each.__context__)
+            each.__context__ = None if ours.__suppress_context__ else ours.__context__
         waiting += [each.__cause__, each.__context__]
     return found
