@@ -11,6 +11,7 @@ from hastega_magic.compiler import changing
 from hastega_magic.compiler.barriers import not_a_stage, noted, together
 from hastega_magic.compiler.by_numpy import numpy_value
 from hastega_magic.compiler.drawn import Drawing, iterable
+from hastega_magic.compiler.elements import of_check
 from hastega_magic.compiler.execute import Execution, Separately
 from hastega_magic.compiler.kinds import kind_of
 from hastega_magic.compiler.left_over import LeftOver
@@ -273,7 +274,7 @@ class Driver:
         except NotCompilable as error:
             failed = error
         except Exception as error:
-            if not left or self.options.strict:
+            if not left or self.options.strict or of_check(error):
                 raise
             failed = error
         try:

@@ -28,6 +28,7 @@ from hastega_magic.syntax.build import BoundStage
 from hastega_magic.types import BOOL, INT, Complex, Either
 
 _NUMPY_SCALAR: Any = np.generic
+_BEYOND = "an integer that no int64 holds"
 
 
 @dataclass(frozen=True)
@@ -149,7 +150,7 @@ class Elements:
         if self.mode == "wrap":
             return self._wrapped(stage, value)
         sentence = (
-            f"an integer that no int64 holds in `{stage.text}`: element {index} of {self.loop.pipeline.source.name} "
+            f"{_BEYOND} in `{stage.text}`: element {index} of {self.loop.pipeline.source.name} "
             f"({start!r}) needs {short(wrong)}"
         )
         if self.mode == "checked":
@@ -339,6 +340,11 @@ def _filled(value: Value, values: dict[Expr, Any]) -> Any:
     if not isinstance(value, Complex):
         return tuple(parts)
     return np.complex64(complex(*parts)) if type(parts[0]) is np.float32 else complex(*parts)
+
+
+def of_check(error: Exception) -> bool:
+    """Whether it is what `--int checked` raises, and no function of the user's."""
+    return type(error) is OverflowError and str(error).startswith(_BEYOND)
 
 
 def short(value: int) -> str:

@@ -168,6 +168,12 @@ def test_functions_are_called_as_often_as_by_python():
     assert counting.calls == 7
 
 
+@pytest.mark.parametrize("on", ["numpy", "simd"])
+def test_what_checked_finds_is_told_also_before_stages_of_python(on):
+    cell = "[2**62] |> map(_ * 4) |> map(str) |> to_list"
+    assert ran(cell, on=on, int_mode="checked")[0] is OverflowError
+
+
 @pytest.mark.parametrize(
     ("cell", "mode"),
     [
