@@ -41,11 +41,14 @@ _DECIDED = {"any": True, "all": False}
 """Sinks that ask for no element behind one of such a value."""
 
 
-def numpy_value(loop: Loop, workspace: Workspace, options: Options, trace: Trace) -> object:
+def numpy_value(
+    loop: Loop, workspace: Workspace, options: Options, trace: Trace, probe: bool = False
+) -> object:
     """The loop's value by NumPy calls; raises what Python raises, and OverflowError as `--int checked` has it.
 
-    NoNumpyForm where an operator has no NumPy call, or NumPy's has another meaning; BeyondInt64 where Python's ints are
-    needed for an exact result.
+    `probe`: the loop is asked before another one can be built, and is not what its stages compute. NoNumpyForm where an
+    operator has no NumPy call, or NumPy's has another meaning; BeyondInt64 where Python's ints are needed for an exact
+    result.
     """
     if loop.built.tail:
         raise NoNumpyForm("NumPy has no call for chunks of which the last is shorter")
@@ -69,6 +72,8 @@ def numpy_value(loop: Loop, workspace: Workspace, options: Options, trace: Trace
     )
     fires = call.firing(compiled.variants.bodies, length)
     (output,) = fused.outputs
+    if len(fires) and probe:
+        return _asked(loop, workspace, options, output, call, fires)
     if len(fires):
         return _by_elements(loop, workspace, options, output, fires, length)
     found = with_initial(loop, _reduced(loop, options, output, call))
@@ -193,6 +198,37 @@ def _by_elements(
     else:
         found = python.apply(last.site.name, kept, last.args, last.kwargs)
     return wrap64(found) if type(found) is int else found
+
+
+def _asked(
+    loop: Loop, workspace: Workspace, options: Options, output: Output, call: _Call, fires: AnyArray
+) -> object:
+    """What a probe finds where checks fire at some elements, which are Python's; those behind the answer are not asked.
+
+    NumPy's other elements are as they should be, so for a number of an element only these are needed.
+    """
+    kind, elements = output.sink.kind, Elements(loop, workspace, options.int_mode, (loop,))
+    numbers, bound = range(call.length), call.length
+    if kind == "first_index" and len(fires) < call.length:
+        kept = np.setdiff1d(call.column(output), fires)
+        numbers, bound = fires.tolist(), int(kept[0]) if len(kept) else call.length
+    found: list[Any] = []
+    for number in numbers:
+        if number > bound:
+            break
+        element = elements.at(number)
+        if elements.warnings:
+            raise BeyondInt64(elements.warnings[0].partition(";")[0])
+        found += [element.value] if element.kept else []
+        if found and kind == "first_index":
+            return found[0]
+    match kind:
+        case "first_index":
+            return bound if bound < call.length else None
+        case "last_index":
+            return found[-1] if found else None
+        case _:
+            return python.apply(kind, found)
 
 
 def with_initial(loop: Loop, value: Any) -> object:

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 
 from hastega_magic.compiler import changing
 from hastega_magic.compiler.barriers import LOOKED_AT, not_a_stage, together
-from hastega_magic.compiler.by_numpy import numpy_value
 from hastega_magic.compiler.drawn import Drawing, goes_its_own_way, iterable
+from hastega_magic.compiler.elements import of_check
 from hastega_magic.compiler.empty import typed
 from hastega_magic.compiler.execute import Execution, Separately
 from hastega_magic.compiler.kinds import kind_of, of_scalars
@@ -74,9 +74,8 @@ class Driver:
         """
         self.current = bound
         options = self.options
-        if not options.fuse or options.on in ("python", "numpy") or not bound.stages[0].site.known:
-            return None
-        if producer is None and any(stretches(bound, source)):
+        alone = producer is None and any(stretches(bound, source))
+        if alone or not options.fuse or options.on in ("python", "numpy") or not bound.stages[0].site.known:
             return None
         workspace = group.workspace if group is not None else Workspace(self.filename)
         with workspace.tried() as tried:
@@ -103,8 +102,7 @@ class Driver:
 
     def run_group(self, group: Group) -> Iterator[Outcome]:
         """Values of the group's statements: in one outcome, or one after the other where an element needs Python."""
-        number = self.trace.next_group()
-        bounds = [loop.bound for loop in group.loops]
+        number, bounds = self.trace.next_group(), [loop.bound for loop in group.loops]
         describe.describe_group(bounds, self.trace)
         self.current = bounds[0]
         execution: Execution | None = None
@@ -206,25 +204,26 @@ class Driver:
         run.value = value = iterable(value)
         if self._otherwise(run):
             return
+        failed: Exception | None = None
         try:
             loop, reason, workspace = self._longest(
                 bound, value, rest if self.options.fuse else rest[:1], bound.varying
             )
-        except BeyondInt64 as error:
-            run.goes_on(self._left.beyond(bound, rest, value, str(error)), [])
-        except NotCompilable as error:
-            self._left_to_python(run, error.reason)
         except NullsError:
             raise
-        except Exception as error:  # of an element, in a loop that went before
-            if self.options.strict:
+        except Exception as error:  # of an element, in a loop that went before, if it is not of ours
+            if self.options.strict and not isinstance(error, (NotCompilable, NoNumpyForm)):
                 raise
-            run.goes_on(self._left.perhaps_unreached(bound, value, rest, error), [])
+            failed = error
         else:
             if loop is None:
                 self._left_to_python(run, run.waiting or reason or Reason("it has no compiled form"))
             else:
                 self._run_loop(run, loop, workspace, reason)
+        try:
+            self._instead(run, failed, rest)
+        finally:
+            del failed  # its traceback leads back to this frame, and to the arrays of those below
 
     def _otherwise(self, run: UnderWay) -> bool:
         """Loops over what stands for the source and its first stages; whether there is such, and it could."""
@@ -289,21 +288,25 @@ class Driver:
 
     def _run_loop(self, run: UnderWay, loop: Loop, workspace: Workspace, reason: Reason | None) -> None:
         """Run the loop; `reason`: why the stage behind is not in it."""
-        bound, value, left = run.bound, run.value, run.rest[len(loop.stages) :]
-        if self.options.on == "numpy":
-            run.goes_on(self._by_numpy(bound, loop, workspace, value), left)
-            return
+        bound, left = run.bound, run.rest[len(loop.stages) :]
+        failed: Exception | None = None
+        execution: Execution | None = None
         try:
-            execution = run_loops([loop], workspace, self.options, self.trace, self.options.tune)
-        except BeyondInt64 as error:
-            run.goes_on(self._left.beyond(bound, loop.stages, value, str(error)), left)
+            if self.options.on == "numpy":
+                run.goes_on(self._left.by_numpy(bound, loop, workspace, run.value), left)
+            else:
+                execution = run_loops([loop], workspace, self.options, self.trace, self.options.tune)
         except NotCompilable as error:
-            self._left_to_python(run, error.reason)
+            failed = error
         except Exception as error:
-            if not left or self.options.strict:
+            if not left or self.options.strict or of_check(error):
                 raise
-            run.goes_on(self._left.perhaps_unreached(bound, value, run.rest, error), [])
-        else:
+            failed = error
+        try:
+            self._instead(run, failed, loop.stages)
+        finally:
+            del failed
+        if execution is not None:
             run.execution = execution
             run.workspaces.append(workspace)
             run.first = run.first or (execution, loop)
@@ -315,6 +318,21 @@ class Driver:
             outcome = Outcome([here], execution.values, [alone], execution, self.trace.group, workspace)
             run.goes_on(execution.values[0], left, reason, Part(here, outcome))
             self._warn(execution, bound)
+
+    def _instead(self, run: UnderWay, failed: Exception | None, stages: Sequence[BoundStage]) -> None:
+        """Go on by Python where a loop over the stages could not be built or run.
+
+        Not to be called where the failure is handled: it would be the context of what Python raises.
+        """
+        bound, value = run.bound, run.value
+        if isinstance(failed, BeyondInt64):
+            run.goes_on(self._left.beyond(bound, stages, value, str(failed)), run.rest[len(stages) :])
+        elif isinstance(failed, NotCompilable):
+            self._left_to_python(run, failed.reason)
+        elif isinstance(failed, NoNumpyForm):
+            run.goes_on(self._left.lazily(bound, value, run.rest, str(failed)), [])
+        elif failed is not None:
+            run.goes_on(self._left.perhaps_unreached(bound, value, run.rest, failed), [])
 
     def _longest(
         self, bound: Bound, value: object, stages: Sequence[BoundStage], varying: frozenset[Where]
@@ -346,18 +364,6 @@ class Driver:
                 return loop, reason
             assert loop is not None
             known[probe.number] = found(loop, probe, workspace, self.options, self.trace)
-
-    def _by_numpy(self, bound: Bound, loop: Loop, workspace: Workspace, value: object) -> object:
-        """The loop as NumPy calls on whole arrays; by CPython where an operator has no such form."""
-        try:
-            with self.trace.phase("kernel"):
-                return numpy_value(loop, workspace, self.options, self.trace)
-        except BeyondInt64 as error:
-            return self._left.beyond(bound, loop.stages, value, str(error))
-        except (NoNumpyForm, NotCompilable) as error:
-            self._left.tell(loop.pipeline.source.name, Reason(str(error)))
-            with self.trace.phase("kernel"):
-                return python.run(value, bound.calls(loop.stages))
 
     @property
     def _left(self) -> LeftOver:

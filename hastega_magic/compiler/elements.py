@@ -350,3 +350,8 @@ def _filled(value: Value, values: dict[Expr, Any]) -> Any:
     if not isinstance(value, Complex):
         return tuple(parts)
     return np.complex64(complex(*parts)) if type(parts[0]) is np.float32 else complex(*parts)
+
+
+def of_check(error: Exception) -> bool:
+    """Whether it is what `--int checked` raises, and no function of the user's."""
+    return type(error) is OverflowError and str(error).startswith(BEYOND)

@@ -8,12 +8,15 @@ from dataclasses import dataclass
 
 from hastega_magic.compiler.backends import forget_inputs
 from hastega_magic.compiler.barriers import note_signature, noted
+from hastega_magic.compiler.by_numpy import numpy_value
 from hastega_magic.compiler.options import Options
-from hastega_magic.compiler.statement import Bound, calls_of
+from hastega_magic.compiler.statement import Bound, Loop, calls_of
 from hastega_magic.compiler.telling import describe
 from hastega_magic.compiler.telling.graphs import Pictures
-from hastega_magic.errors import NOWHERE, Reason, StrictError, UsageError
+from hastega_magic.compiler.workspace import Workspace
+from hastega_magic.errors import NOWHERE, BeyondInt64, NotCompilable, Reason, StrictError, UsageError
 from hastega_magic.runtime import python
+from hastega_magic.runtime.numpy import NoNumpyForm
 from hastega_magic.syntax.build import BoundStage
 from hastega_magic.trace import Trace
 
@@ -50,9 +53,9 @@ class LeftOver:
         try:
             return self.lazily(bound, value, stages, beyond)
         except Exception as again:
-            if type(again) is type(error) and again.args == error.args:
-                raise error from None  # it has the notes
-            raise
+            if type(again) is not type(error) or again.args != error.args:
+                raise
+        raise error  # it has the notes
 
     def lazily(self, bound: Bound, value: object, stages: Sequence[BoundStage], why: str) -> object:
         """All stages that are left, one element after the other; StrictError where that is not to be."""
@@ -72,6 +75,19 @@ class LeftOver:
             [stage.site.text for stage in stages], time.perf_counter() - began, self.trace
         )
         return found
+
+    def by_numpy(self, bound: Bound, loop: Loop, workspace: Workspace, value: object) -> object:
+        """The loop as NumPy calls on whole arrays; by CPython where an operator has no such form."""
+        try:
+            with self.trace.phase("kernel"):
+                return numpy_value(loop, workspace, self.options, self.trace)
+        except BeyondInt64:
+            raise
+        except (NoNumpyForm, NotCompilable) as error:
+            why = str(error)
+        self.tell(loop.pipeline.source.name, Reason(why))
+        with self.trace.phase("kernel"):
+            return python.run(value, bound.calls(noted(loop.stages)))
 
     def barrier(self, bound: Bound, value: object, stages: Sequence[BoundStage], reason: Reason) -> object:
         """Stages that have no compiled form; StrictError where that is not to be."""

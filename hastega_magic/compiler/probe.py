@@ -40,7 +40,7 @@ def found(loop: Loop, probe: Probe, workspace: Workspace, options: Options, trac
 def _value(loop: Loop, workspace: Workspace, options: Options, trace: Trace) -> object:
     if options.on == "numpy":
         with trace.phase("kernel"):
-            return numpy_value(loop, workspace, options, trace)
+            return numpy_value(loop, workspace, options, trace, probe=True)
     return run_loops([loop], workspace, options, trace).values[0]
 
 

@@ -93,8 +93,8 @@ def stretches(bound: Bound, source: object) -> Iterator[tuple[int, Sequence[obje
         or not elementwise
     ):
         return
-    start, size, parts = 0, _STRETCH, cast("Sequence[object]", source)
-    while start < len(parts):
+    start, size, count, parts = 0, _STRETCH, count_of(source), cast("Sequence[object]", source)
+    while start < count:
         yield start, parts[start : start + size]
         start, size = start + size, size * 16
 

@@ -8,6 +8,17 @@ import pytest
 
 from hastega_magic.session import Options, Session
 
+
+class Counting:
+    """A stage's function that no loop can have."""
+
+    calls = 0
+
+    def __call__(self, x):
+        self.calls += 1
+        return x
+
+
 NAMES = {"math": math, "t": np.array([10, 20, 30]), "big": np.array([2**63, 3], np.uint64)}
 CELLS = [
     "[2**62, 2**62, 1] * 2 |> map(_ * 4) |> to_list",
@@ -98,3 +109,91 @@ def test_what_python_computes_has_no_mode_and_says_so(mode):
     found = session.run_cell("[2**62] * 2 |> map(f) |> to_list", options=Options(int_mode=mode))
     assert found.value == [2**64] * 2
     assert f"`--int {mode}` does not reach" in found.report.pipelines[0].barriers[0].reason
+
+
+INF = "float('inf')"
+ASKED = [
+    f"[1.0, {INF}] |> take_while(lambda t: t // 2 > 3)",
+    f"[1.0, {INF}] |> drop_while(lambda t: t // 2 < 3)",
+    f"[1.0, {INF}, 3.0] |> take_while(lambda t: t % 2 == 1) |> to_list",
+    f"[1.5] * 70_000 + [{INF}, 2.0] |> take_while(lambda t: t // 0.5 == 3) |> sum",
+    f"[1.5] * 70_000 + [{INF}, 2.0] |> drop_while(lambda t: t // 0.5 == 3) |> to_list",
+    "[1, 4, 3, 0] |> take_while(lambda t: 12 // t > 3) |> to_list",
+    "[1, 0, 3, 0] |> take_while(lambda t: 12 // t > 3) |> to_list",
+    "[1, 2**62, 3] |> drop_while(lambda t: t * 4 > 0) |> to_list",
+    "[1, 0, 5] |> filter(lambda t: t and 7 // t == 1) |> first",
+    "[1.0, 1e300, 3.0] |> filter(lambda t: t // 2 > 1) |> last",
+    "[1.0, 4.0, 1e300, 3.0] |> max(key=lambda t: t // 2)",
+    "[1.0, 1e300] |> map(lambda t: t // 1e299) |> var",
+    "[1.0, 2.0, 30.0] |> take_while(lambda t: t ** -1 > 0.1) |> to_list",
+]
+"""Loops that are asked first, at some elements of which a check fires, or which NumPy has no calls for."""
+
+
+@pytest.mark.parametrize("cell", ASKED)
+@pytest.mark.parametrize("mode", ["exact", "wrap"])
+def test_what_is_asked_first_is_python_s_where_checks_fire(cell, mode):
+    found, wanted = (ran(cell, on=on, int_mode=mode) for on in ("numpy", "simd"))
+    assert found[:2] == wanted[:2]
+
+
+@pytest.mark.parametrize("cell", ASKED[:2])
+def test_the_baseline_agrees_where_checks_fire_in_what_is_asked_first(cell):
+    session = Session({})
+    session.run_cell(cell, options=Options(on="simd", compare=("numpy",)))
+    (pipeline,) = session.last.report.to_dict()["pipelines"]
+    assert [each["equal"] for each in pipeline["baselines"] if each["backend"] == "numpy"] == [True]
+
+
+UNREACHED = [
+    "[1, 0] |> filter(lambda x: 3 % x) |> zip([5, 6]) |> take(0) |> map(lambda x, y: x) |> sum",
+    "range(300) |> map(lambda x: 1 // (x - 7)) |> map(str) |> take(3) |> len",
+    "[1.0, 0.0] |> map(lambda x: 1 / x) |> filter(lambda x: ~x)",
+    "[0.0, 1.0] |> map(lambda x: 1 / x) |> filter(lambda x: ~x)",
+    "[2.0, 0.0] |> map(lambda x: x ** -1) |> map(str) |> take(1) |> to_list",
+]
+
+
+@pytest.mark.parametrize("cell", UNREACHED)
+def test_elements_that_python_does_not_draw_raise_nothing(cell):
+    assert ran(cell, on="numpy") == ran(cell, on="python")
+
+
+def test_functions_are_called_as_often_as_by_python():
+    counting = Counting()
+    session = Session({"counting": counting})
+    cell = "range(300) |> map(lambda x: 1 // (x - 7)) |> map(counting) |> sum"
+    with pytest.raises(ZeroDivisionError):
+        session.run_cell(cell, options=Options(on="numpy", baseline=False))
+    assert counting.calls == 7
+
+
+@pytest.mark.parametrize("on", ["numpy", "simd"])
+def test_what_checked_finds_is_told_also_before_stages_of_python(on):
+    cell = "[2**62] |> map(_ * 4) |> map(str) |> to_list"
+    assert ran(cell, on=on, int_mode="checked")[0] is OverflowError
+
+
+@pytest.mark.parametrize(
+    ("cell", "mode"),
+    [
+        ("[] |> min", "exact"),
+        ("range(9) |> filter(_ > 20) |> max", "exact"),
+        ("range(9) |> filter(_ > 20) |> mean", "exact"),
+        ("[2**70, 1] |> map(lambda x: x + 1) |> to_list", "checked"),
+        ("[1.0, 0.0] |> map(lambda x: 1 / x) |> filter(lambda x: ~x)", "exact"),
+        ("[2, 0] |> map(lambda x: x ** -1) |> to_list", "exact"),
+    ],
+)
+def test_errors_have_no_context_of_ours(cell, mode):
+    with pytest.raises((ArithmeticError, TypeError, ValueError)) as caught:
+        Session({}).run_cell(cell, options=Options(on="numpy", baseline=False, int_mode=mode))
+    assert caught.value.__context__ is None
+
+
+@pytest.mark.parametrize("sink", ["to_list", "sum"])
+def test_the_element_is_named_where_python_computes(sink):
+    cell = f"[2, 0] |> map(lambda x: x ** -1) |> {sink}"
+    with pytest.raises(ZeroDivisionError) as caught:
+        Session({}).run_cell(cell, options=Options(on="numpy", baseline=False))
+    assert "hastega: element 1, 0, in `map(lambda x: x ** -1)` (cell line 1)" in caught.value.__notes__

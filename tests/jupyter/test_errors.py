@@ -251,6 +251,19 @@ def test_what_an_exception_came_from_is_shown(notebook):
     fails(notebook(body), "KeyError", "direct cause", "ZeroDivisionError", "line 3", "line 5")
 
 
+@pytest.mark.parametrize(
+    ("options", "stages", "kind"),
+    [
+        ("--on numpy", "range(9) |> filter(_ > 20) |> min", "ValueError"),
+        ("--on numpy", "[] |> mean", "StatisticsError"),
+        ("--int checked", "[2**70, 1] |> map(lambda x: x + 1) |> to_list", "OverflowError"),
+    ],
+)
+def test_what_ours_was_raised_for_is_not_shown(notebook, options, stages, kind):
+    shown = fails(notebook(stages, options), kind)
+    assert not re.search("zero-size|C long", shown)
+
+
 def test_a_caught_error_leaves_nothing(notebook):
     body = "try:\n    x = (range(3) |> map(lambda v: 1 // v) |> sum) + 1\nexcept ZeroDivisionError:\n    x = -1\nx"
     assert notebook(body).out == "Out[1]: -1\n"
