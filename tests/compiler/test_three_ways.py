@@ -42,7 +42,7 @@ def test_float32(text, source):
     agree(text, source)
 
 
-@pytest.mark.parametrize(("form", "count"), [("items", 20), ("groups", 10)])
+@pytest.mark.parametrize(("form", "count"), [("items", 12), ("groups", 6)])
 def test_opencl(form, count):
     pytest.importorskip("pyopencl")
 
@@ -56,7 +56,7 @@ def test_opencl(form, count):
     def floats(text, source):
         agree(text, source)
 
-    @battery.examples(count // 4)
+    @battery.examples(max(2, count // 4))
     @given(grammar.pipelines(grammar.float_expressions(), FLOAT_SINKS), battery.float32_sources)
     def float32(text, source):
         agree(text, source)
