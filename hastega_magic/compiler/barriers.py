@@ -163,7 +163,7 @@ def together(stages: Sequence[BoundStage]) -> Sequence[BoundStage]:
     last = 0
     for place, stage in enumerate(stages):
         name = stage.site.name if stage.callee is None else ""
-        if name not in _ELEMENTWISE and name not in _PERHAPS_SHORT and name not in _OF_FUNCTIONS:
+        if not any(name in each for each in (_ELEMENTWISE, _PERHAPS_SHORT, _OF_FUNCTIONS, _PARTICULAR)):
             break
         if place and (name in _PERHAPS_SHORT or name in _PARTICULAR or not silent(stage)):
             last = place
@@ -181,7 +181,7 @@ _ELEMENTWISE = frozenset({
 })  # fmt: skip
 _PERHAPS_SHORT = frozenset({"take", "any", "all", "zip", "take_while", "first"})
 _OF_FUNCTIONS = frozenset({
-    "map", "filter", "where", "take_while", "drop_while", "scan", "reduce", "min", "max", "bincount",
+    "map", "filter", "where", "take_while", "drop_while", "scan", "reduce", "min", "max",
 })  # fmt: skip
 _PARTICULAR = frozenset({"astype", "bincount"})
 """Stages that raise for some numbers."""

@@ -19,6 +19,7 @@ from hastega_magic.compiler import running
 from hastega_magic.compiler.elements import Elements
 from hastega_magic.compiler.loops import compile_loop
 from hastega_magic.compiler.options import Options
+from hastega_magic.compiler.reach import DECIDED
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import BeyondInt64, HastegaError, NotCompilable
@@ -37,8 +38,6 @@ from hastega_magic.trace import Trace
 from hastega_magic.types import INT
 
 _PRODUCTS = frozenset({"prod", "reduce_mul"})
-_DECIDED = {"any": True, "all": False}
-"""Sinks that ask for no element behind one of such a value."""
 
 
 def numpy_value(
@@ -177,7 +176,7 @@ def _by_elements(
     """The value where checks fire at some elements; raises what Python raises for the first of them."""
     if loop.scalars is not None:
         raise NotCompilable("NumPy computes a value otherwise than Python, or warns of it")
-    wraps, decided = options.int_mode == "wrap", _DECIDED.get(output.sink.kind)
+    wraps, decided = options.int_mode == "wrap", DECIDED.get(output.sink.kind)
     elements = Elements(loop, workspace, options.int_mode, (loop,))
     kept: list[Any] = []
     for index in fires.tolist() if decided is None and not wraps else range(length):

@@ -19,7 +19,7 @@ from hastega_magic.compiler.outcome import Group, Outcome, Part
 from hastega_magic.compiler.over_pairs import of_pairs
 from hastega_magic.compiler.places import over_fields, over_places
 from hastega_magic.compiler.probe import found
-from hastega_magic.compiler.reach import DECIDED, stretches, within_reach
+from hastega_magic.compiler.reach import DECIDED, in_stretches, stretches, within_reach
 from hastega_magic.compiler.run import run_loops
 from hastega_magic.compiler.statement import Bound, Loop, build_loop
 from hastega_magic.compiler.telling import describe
@@ -74,7 +74,7 @@ class Driver:
         """
         self.current = bound
         options = self.options
-        alone = producer is None and any(stretches(bound, source))
+        alone = producer is None and in_stretches(bound, source)
         if alone or not options.fuse or options.on in ("python", "numpy") or not bound.stages[0].site.known:
             return None
         workspace = group.workspace if group is not None else Workspace(self.filename)
@@ -151,7 +151,7 @@ class Driver:
             describe.describe_uncompiled("python", source, self.options, self.trace)
             return Outcome([bound], [value], [], None, number)
         run = UnderWay(bound, source, list(bound.stages), parts=[] if bound is whole else None)
-        for start, part in stretches(bound, source):
+        for start, part in stretches(source) if in_stretches(bound, source) else ():
             run = self._over_stretch(bound, start, part)
             if run.value is DECIDED[bound.stages[-1].site.name]:
                 break

@@ -27,7 +27,7 @@ _ONE_BY_ONE = frozenset({"map", "filter", "clip", "where"})
 DECIDED = {"any": True, "all": False}
 """Sinks, and the value with which Python asks for no more elements."""
 
-_STRETCH = 1 << 24
+STRETCH = 1 << 24
 """Elements that are gone through at once, at first: some milliseconds."""
 
 _PERHAPS_SHORT = frozenset({"take", "zip", "take_while", "first", "any", "all"})
@@ -76,26 +76,20 @@ def within_reach(bound: Bound, source: object) -> tuple[Bound, object]:
     return replace(bound, source=source, stages=tuple(stages)), source
 
 
-def stretches(bound: Bound, source: object) -> Iterator[tuple[int, Sequence[object]]]:
-    """Parts of many elements, and where they begin, that an `any` or `all` goes through in turn; else none.
-
-    Small ones first, for it may be done before the last one.
-    """
-    if type(source) not in (range, list, tuple, np.ndarray) or count_of(source) <= _STRETCH:
-        return
+def in_stretches(bound: Bound, source: object) -> bool:
+    """Whether the statement is an `any` or `all` over so many elements that they are gone through in stretches."""
+    if type(source) not in (range, list, tuple, np.ndarray) or count_of(source) <= STRETCH:
+        return False
     *before, last = bound.stages
-    elementwise = all(stage.callee is None and stage.site.name in _ONE_BY_ONE for stage in before)
-    if (
-        last.callee is not None
-        or last.site.name not in DECIDED
-        or last.args
-        or last.kwargs
-        or not elementwise
-    ):
-        return
-    start, size, count, parts = 0, _STRETCH, count_of(source), cast("Sequence[object]", source)
+    sink = last.callee is None and last.site.name in DECIDED and not last.args and not last.kwargs
+    return sink and all(stage.callee is None and stage.site.name in _ONE_BY_ONE for stage in before)
+
+
+def stretches(source: Any) -> Iterator[tuple[int, Any]]:
+    """Parts of a sequence, and where they begin: small ones first, for what is looked for may be in one of them."""
+    start, size, count = 0, STRETCH, count_of(source)
     while start < count:
-        yield start, parts[start : start + size]
+        yield start, source[start : start + size]
         start, size = start + size, size * 16
 
 

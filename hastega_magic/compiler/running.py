@@ -58,13 +58,18 @@ def behind(array: AnyArray, loop: Loop, workspace: Workspace) -> tuple[Loop, Wor
     return replace(loop, source=array, stages=loop.stages[-1:], built=built, pipeline=pipeline), there
 
 
-def is_doubtful(output: Output, value: object) -> bool:
+def doubtful(product: float) -> bool:
     """Whether a product of floats may be another one factor after the other.
 
     Those side by side may overflow or vanish where the product of all up to an element does not: zeros then give NaN.
     """
+    return product == 0 or not math.isfinite(product)
+
+
+def is_doubtful(output: Output, value: object) -> bool:
+    """The same of what a loop gives, which may be something else."""
     plain = output.sink.kind == "prod" and isinstance(output.value, Expr) and output.value.type is not FLOAT32
-    return plain and type(value) is float and (value == 0 or not math.isfinite(value))
+    return plain and type(value) is float and doubtful(value)
 
 
 def in_order(loop: Loop, workspace: Workspace) -> Loop:

@@ -16,6 +16,7 @@ from typing import Any, cast, overload
 import numpy as np
 import numpy.typing as npt
 
+from hastega_magic.runtime import lists
 from hastega_magic.runtime.lists import WORTH, Reader, code_of, items_of, read_by, reads
 
 _AnyArray = npt.NDArray[Any]
@@ -84,6 +85,13 @@ class _Reader(Reader):
     def more(self, data: Sequence[object]) -> tuple[int, ...]:
         field = cast(Field, data)
         return id(tuple), field.width, tuple.__basicsize__ + 8 * field.place
+
+
+def read(data: Sequence[object], type_: type, out: _AnyArray, first: int = 0) -> bool:
+    """`lists.read` of a list, or `read_field`: whether elements from `first` on are such numbers, and in `out`."""
+    if isinstance(data, Field):
+        return read_field(data, type_, out, first)
+    return lists.read(data, type_, out, first=first)
 
 
 def read_field(field: Field, type_: type, out: _AnyArray | None, first: int = 0) -> bool:
@@ -159,4 +167,4 @@ def _is_plain(field: Field) -> bool:
     )
 
 
-__all__ = ["MOST", "Field", "columns", "read_field"]
+__all__ = ["MOST", "Field", "columns", "read", "read_field"]

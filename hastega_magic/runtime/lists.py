@@ -147,6 +147,9 @@ end:
 """
 
 _DTYPES = {int: "int64", float: "float64", bool: "bool"}
+TYPES: dict[str, type] = {dtype: type_ for type_, dtype in _DTYPES.items()}
+"""Of the numbers in a list that an array of a dtype is made of."""
+
 _HEADER = 16 + 8
 """Of a list: reference count, type, length; then the address of its items."""
 _OF_TUPLE = tuple.__basicsize__
@@ -305,5 +308,6 @@ def reader(type_: type, values: bool = True) -> Reader | None:
 
 
 __all__ = [
-    "SHORT", "WORTH", "Intake", "Reader", "code_of", "items_of", "layout", "read", "read_by", "reader", "reads",
+    "SHORT", "TYPES", "WORTH", "Intake", "Reader", "code_of", "items_of", "layout", "read", "read_by", "reader",
+    "reads",
 ]  # fmt: skip

@@ -17,11 +17,11 @@ from hastega_magic.interval import INT64, Interval
 from hastega_magic.ir.items import Items
 from hastega_magic.ir.pipeline import Source, Table
 from hastega_magic.progress import task
-from hastega_magic.runtime import lists
+from hastega_magic.runtime import fields, lists
 from hastega_magic.runtime.addresses import name_of
 from hastega_magic.runtime.buffers import allocate
 from hastega_magic.runtime.columnar import Pieces, is_columnar, memory_of, widened
-from hastega_magic.runtime.fields import Field, read_field
+from hastega_magic.runtime.fields import Field
 from hastega_magic.runtime.python_calls import iterated
 from hastega_magic.types import (
     BOOL,
@@ -47,9 +47,6 @@ _LIST_STORAGE: dict[type, tuple[Storage, ScalarType]] = {
     float: (STORAGES["float64"], FLOAT),
     np.float32: (STORAGES["float32"], STORAGES["float32"].scalar),
 }
-
-
-_KIND: dict[str, type] = {"int64": int, "bool": bool, "float64": float}
 
 
 class Unlike(Exception):
@@ -114,12 +111,8 @@ class Column:
             return None
         stop = min(stop, len(data))
         if stop - start >= lists.WORTH:
-            found, kind = allocate(stop - start, storage.name), _KIND.get(storage.name, object)
-            if isinstance(data, Field):
-                fits = read_field(data, kind, found, start)
-            else:
-                fits = lists.read(data, kind, found, first=start)
-            if fits:
+            found = allocate(stop - start, storage.name)
+            if fields.read(data, lists.TYPES.get(storage.name, object), found, start):
                 return found
         if not self.checked:
             raise Unlike

@@ -16,6 +16,7 @@ from hastega_magic.compiler.repeating.extremes import Extreme, extreme_of
 from hastega_magic.compiler.repeating.left import Gather, Left
 from hastega_magic.compiler.repeating.slots import Again
 from hastega_magic.compiler.repeating.storing import storing
+from hastega_magic.compiler.running import doubtful
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.ir.expr import flatten
@@ -153,12 +154,10 @@ def _float_prod(folds: Sequence[int]) -> Gather:
         blocks = direct.blocks
         if not any(direct.partials[count][:blocks]):
             return 1
-        one = blocks == 1
-        found = (
-            direct.partials[value][0] if one else float(tree_prod(np.array(direct.partials[value][:blocks])))
-        )
-        if found == 0 or not math.isfinite(found):
-            raise Again  # which may be another one factor after the other
+        parts = direct.partials[value][:blocks]
+        found = parts[0] if blocks == 1 else float(tree_prod(np.array(parts)))
+        if doubtful(found):
+            raise Again
         return found
 
     return product

@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import array
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from types import FunctionType
 from typing import Any, cast
 
 import numpy as np
 
+from hastega_magic.compiler import reach
 from hastega_magic.compiler.backends import forget_inputs
 from hastega_magic.compiler.choice.choosing import sooner_again
 from hastega_magic.compiler.driver import Driver, StrictError
 from hastega_magic.compiler.options import Options
-from hastega_magic.compiler.reach import count_of
 from hastega_magic.compiler.repeating.alike import Again, Display
 from hastega_magic.compiler.repeating.fielded import prepared
 from hastega_magic.compiler.repeating.numpy_read import numpy_read
@@ -56,9 +56,6 @@ _OFTEN = 8
 
 _MANY = 1 << 17
 """Over so many elements a loop that is known may be put together anew for each run."""
-
-_STRETCH = 1 << 24
-"""So many places are gone through at first, where Python might end early; then 16 times as many each time."""
 
 _IS_FEW = f"there are fewer than {FEW} elements: Python is faster"
 _RAISED = "it raised: Python ran it again, from the first element"
@@ -116,7 +113,7 @@ class OrdinaryCode(Repeated):
         # The least that it may cost where there is nothing to gain.
         for number in code.sources if code.nest is None else ():
             operand: Any = operands[number]
-            if type(operand) in _SOURCES and count_of(operand) < FEW:
+            if type(operand) in _SOURCES and reach.count_of(operand) < FEW:
                 return self._left(_IS_FEW)
         for callee, expected in zip(callees, code.expected, strict=True):
             if callee is not expected:
@@ -155,11 +152,11 @@ class OrdinaryCode(Repeated):
             _look_at_errors(arrays)
             whole = range(places.count)
             given = _Given(tuple(arrays), frozenset(), places.count, whole, places)
-            decided = {"any": True, "all": False}.get(self.site.stages[-1].name)
-            if decided is None or places.count <= _STRETCH:
+            decided = reach.DECIDED.get(self.site.stages[-1].name)
+            if decided is None or places.count <= reach.STRETCH:
                 return self._value(functions, operands, given)
             found: object = not decided
-            for part in _stretches(whole):  # Python may end early
+            for _, part in reach.stretches(whole):  # Python may end early
                 found = self._value(functions, operands, replace(given, source=part))
                 if found is _NOTHING or found is decided:
                     break
@@ -319,14 +316,6 @@ def _look(operand: object) -> None:
 def _look_at_errors(arrays: Sequence[bool]) -> None:
     if any(arrays) and np.geterr()["under"] != "ignore":
         raise NotExact("`numpy.seterr` asks for word of underflow, which only NumPy gives")
-
-
-def _stretches(places: range) -> Iterator[range]:
-    """The places, few at first."""
-    start, size = 0, _STRETCH
-    while start < len(places):
-        yield places[start : start + size]
-        start, size = start + size, size * 16
 
 
 def _turned(operand: Any) -> object:

@@ -18,8 +18,8 @@ from hastega_magic.ir.pipeline import Source
 from hastega_magic.records import changed
 from hastega_magic.runtime.addresses import words_of
 from hastega_magic.runtime.columnar import numbers
-from hastega_magic.runtime.fields import Field, read_field
-from hastega_magic.runtime.lists import SHORT, WORTH, Intake, Reader, reader
+from hastega_magic.runtime.fields import Field, read
+from hastega_magic.runtime.lists import SHORT, TYPES, WORTH, Intake, Reader, reader
 from hastega_magic.runtime.sources import BUFFERS, AnyArray, Column, in_memory
 from hastega_magic.syntax.around import Where
 from hastega_magic.syntax.captured import Free
@@ -73,7 +73,7 @@ class Slot:
         if kind == "list":
             if type(data) not in _SEQUENCES or not data:
                 raise Again
-            if set(map(type, data)) != {_ELEMENT.get(storage.name if storage else "")}:
+            if set(map(type, data)) != {TYPES.get(storage.name if storage else "")}:
                 raise Again
             return len(data)
         raise Again
@@ -118,12 +118,7 @@ class Slot:
         assert self.source.storage is not None
         if self.reader is not None:
             array = np.empty(length, self.source.storage.name)
-            kind = self.reader.type
-            if not (
-                read_field(data, kind, array)
-                if type(data) is Field
-                else self.reader.read(data, 0, length, array)
-            ):
+            if not read(data, self.reader.type, array):
                 raise Again
         else:
             try:
@@ -186,7 +181,6 @@ class Number:
 
 _SEQUENCES = frozenset({list, tuple})
 _PLAIN = frozenset({range, list, tuple, np.ndarray})
-_ELEMENT: dict[str, type] = {"int64": int, "bool": bool, "float64": float}
 
 
 def owners_of(
@@ -243,7 +237,7 @@ def slots_of(
 
 def slot_of(operand: int, source: Source, interval: Interval | None) -> Slot:
     """The source, as one of the statement's."""
-    kind = _ELEMENT.get(source.storage.name) if source.kind == "list" and source.storage else None
+    kind = TYPES.get(source.storage.name) if source.kind == "list" and source.storage else None
     return Slot(operand, replace(source, key=0), interval, None if kind is None else reader(kind))
 
 
