@@ -47,6 +47,16 @@ def _numpy_filter(n: int) -> Any:
     return xs[xs % 2 == 0]
 
 
+def _kept(n: int) -> Any:
+    xs = np.arange(n)
+    return xs[xs % 4 < 2]
+
+
+def _numpy_enumerate(n: int) -> int:
+    kept = _kept(n)
+    return int((kept - np.arange(len(kept))).sum())
+
+
 CASES: dict[str, Case] = {
     case.name: case
     for case in (
@@ -68,6 +78,24 @@ CASES: dict[str, Case] = {
             "range -> map -> sum: no result to speak of",
             "ys = range({n}) |> map(lambda x: x * 3 + 1) |> sum\n",
             lambda n: int((np.arange(n) * 3 + 1).sum()),
+        ),
+        Case(
+            "memory-cumsum-max",
+            "range -> map -> running sums -> max: two loops",
+            "ys = range({n}) |> map(lambda x: x * 3 - {n}) |> cumsum |> max\n",
+            lambda n: int(np.cumsum(np.arange(n) * 3 - n).max()),
+        ),
+        Case(
+            "memory-enumerate",
+            "range -> filter that keeps half -> enumerate -> map -> sum: two loops",
+            "ys = range({n}) |> filter(lambda x: x % 4 < 2) |> enumerate |> map(lambda i, x: x - i) |> sum\n",
+            _numpy_enumerate,
+        ),
+        Case(
+            "memory-take",
+            "range -> filter that keeps half -> the first thousand -> sum: two loops",
+            "ys = range({n}) |> filter(lambda x: x % 4 < 2) |> take(1000) |> sum\n",
+            lambda n: int(_kept(n)[:1000].sum()),
         ),
     )
 }

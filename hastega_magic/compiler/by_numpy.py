@@ -19,8 +19,8 @@ from hastega_magic.compiler import running
 from hastega_magic.compiler.elements import Elements
 from hastega_magic.compiler.loops import compile_loop
 from hastega_magic.compiler.options import Options
-from hastega_magic.compiler.reach import DECIDED
 from hastega_magic.compiler.statement import Loop
+from hastega_magic.compiler.stretches import DECIDED
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import BeyondInt64, HastegaError, NotCompilable
 from hastega_magic.interval import INT64_MAX

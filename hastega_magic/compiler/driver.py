@@ -12,6 +12,7 @@ from hastega_magic.compiler.drawn import Drawing, goes_its_own_way, iterable
 from hastega_magic.compiler.elements import of_check
 from hastega_magic.compiler.empty import typed
 from hastega_magic.compiler.execute import Execution, Separately
+from hastega_magic.compiler.handing import handed_on
 from hastega_magic.compiler.kinds import kind_of, of_scalars
 from hastega_magic.compiler.left_over import LeftOver
 from hastega_magic.compiler.options import Options
@@ -19,9 +20,10 @@ from hastega_magic.compiler.outcome import Group, Outcome, Part
 from hastega_magic.compiler.over_pairs import of_pairs
 from hastega_magic.compiler.places import over_fields, over_places
 from hastega_magic.compiler.probe import found
-from hastega_magic.compiler.reach import DECIDED, in_stretches, stretches, within_reach
+from hastega_magic.compiler.reach import within_reach
 from hastega_magic.compiler.run import run_loops
 from hastega_magic.compiler.statement import Bound, Loop, build_loop
+from hastega_magic.compiler.stretches import in_stretches, over_stretches
 from hastega_magic.compiler.telling import describe
 from hastega_magic.compiler.telling.graphs import Pictures
 from hastega_magic.compiler.telling.lanes import lane_view
@@ -151,10 +153,8 @@ class Driver:
             describe.describe_uncompiled("python", source, self.options, self.trace)
             return Outcome([bound], [value], [], None, number)
         run = UnderWay(bound, source, list(bound.stages), parts=[] if bound is whole else None)
-        for start, part in stretches(source) if in_stretches(bound, source) else ():
-            run = self._over_stretch(bound, start, part)
-            if run.value is DECIDED[bound.stages[-1].site.name]:
-                break
+        if in_stretches(bound, source):
+            run = over_stretches(self, bound, source)
         while run.rest:
             self.go_on(run)
         if run.first is None:
@@ -165,21 +165,6 @@ class Driver:
             self._tell_numbers([bound], run.workspaces)
         self.pictures.finish(bound.name, run.value, self.trace)
         return Outcome([bound], [run.value], run.loops, run.execution, number, run.workspace, run.parts or ())
-
-    def _over_stretch(self, bound: Bound, start: int, part: Sequence[object]) -> UnderWay:
-        """The statement over a part of its source; of those before, the trace keeps the time."""
-        kept, number = ("group", "phase", "warning"), self.trace.group
-        self.trace.events = [each for each in self.trace.events if each.group != number or each.kind in kept]
-        self.pictures, self.offset = Pictures(not self.options.quiet), start
-        run = UnderWay(replace(bound, source=part), part, list(bound.stages), parts=None)
-        try:
-            while run.rest:
-                self.go_on(run)
-        finally:
-            self.offset = 0
-        if run.first is not None:
-            run.first = replace(run.first[0], length=start + len(part)), run.first[1]
-        return run
 
     def go_from(self, bound: Bound, value: object, place: int) -> object:
         """The statement's value, from what its first stages gave."""
@@ -206,7 +191,7 @@ class Driver:
             return
         failed: Exception | None = None
         try:
-            loop, reason, workspace = self._longest(
+            loop, reason, workspace = self.longest(
                 bound, value, rest if self.options.fuse else rest[:1], bound.varying
             )
         except NullsError:
@@ -234,7 +219,7 @@ class Driver:
         bound, source = found
         more = len(bound.stages) - len(run.rest)  # what only reads the source otherwise is no gain
         try:
-            loop, reason, workspace = self._longest(bound, source, bound.stages, bound.varying)
+            loop, reason, workspace = self.longest(bound, source, bound.stages, bound.varying)
         except BeyondInt64:
             return False
         except NotCompilable as error:
@@ -288,6 +273,8 @@ class Driver:
 
     def _run_loop(self, run: UnderWay, loop: Loop, workspace: Workspace, reason: Reason | None) -> None:
         """Run the loop; `reason`: why the stage behind is not in it."""
+        if handed_on(self, run, loop, workspace):
+            return
         bound, left = run.bound, run.rest[len(loop.stages) :]
         failed: Exception | None = None
         execution: Execution | None = None
@@ -307,17 +294,21 @@ class Driver:
         finally:
             del failed
         if execution is not None:
-            run.execution = execution
-            run.workspaces.append(workspace)
-            run.first = run.first or (execution, loop)
-            run.loops.append(loop)
-            self._keep_texts(run.texts, execution, loop)
-            self.pictures.loop(loop, execution)
+            self.ran(run, loop, workspace, execution)
             here = run.part(loop.stages)
             alone = replace(loop, bound=here)
             outcome = Outcome([here], execution.values, [alone], execution, self.trace.group, workspace)
             run.goes_on(execution.values[0], left, reason, Part(here, outcome))
-            self._warn(execution, bound)
+
+    def ran(self, run: UnderWay, loop: Loop, workspace: Workspace, execution: Execution) -> None:
+        """Keep what will be told of a loop, the next one of the statement."""
+        run.execution = execution
+        run.workspaces.append(workspace)
+        run.first = run.first or (execution, loop)
+        run.loops.append(loop)
+        self._keep_texts(run.texts, execution, loop)
+        self.pictures.loop(loop, execution)
+        self._warn(execution, run.bound)
 
     def _instead(self, run: UnderWay, failed: Exception | None, stages: Sequence[BoundStage]) -> None:
         """Go on by Python where a loop over the stages could not be built or run.
@@ -334,7 +325,7 @@ class Driver:
         elif failed is not None:
             run.goes_on(self._left.perhaps_unreached(bound, value, run.rest, failed), [])
 
-    def _longest(
+    def longest(
         self, bound: Bound, value: object, stages: Sequence[BoundStage], varying: frozenset[Where]
     ) -> tuple[Loop | None, Reason | None, Workspace]:
         """The longest loop; numbers that keep changing are constants where it would end earlier without them."""
@@ -347,7 +338,7 @@ class Driver:
                 raise
         if not bound.varying or (loop is not None and len(loop.stages) == len(stages)):
             return loop, reason, workspace
-        constant = self._longest(replace(bound, varying=frozenset()), value, stages, frozenset())
+        constant = self.longest(replace(bound, varying=frozenset()), value, stages, frozenset())
         if loop is None or constant[0] is None or len(constant[0].stages) > len(loop.stages):
             return constant
         return loop, reason, workspace

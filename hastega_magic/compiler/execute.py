@@ -93,11 +93,16 @@ class Ready:
 
 
 def compiled_on(
-    backend: Backend, loops: Sequence[Loop], workspace: Workspace, options: Options, trace: Trace
+    backend: Backend,
+    loops: Sequence[Loop],
+    workspace: Workspace,
+    options: Options,
+    trace: Trace,
+    near: bool = False,
 ) -> Ready:
-    """The loops of one fused group, compiled for a back end."""
+    """The loops of one fused group, compiled for a back end; `near`: as in `compile_loop`."""
     pipelines = [loop.pipeline for loop in loops]
-    compiled, fused, cached = compile_loop(pipelines, workspace.table_columns, options, trace, backend)
+    compiled, fused, cached = compile_loop(pipelines, workspace.table_columns, options, trace, backend, near)
     return Ready(compiled, fused, cached, loops, workspace, options, trace)
 
 
@@ -161,7 +166,7 @@ def execute(ready: Ready, backend: Backend, tune: bool = False) -> Execution:
     result = backend.run(job, options, trace)
     threads = min(backend.threads, max(1, result.blocks_run), job.tuned.threads or backend.threads)
     execution = Execution(
-        ready.compiled, ready.fused, [], list(job.columns), job.length, threads, ready.cached, backend, job,
+        ready.compiled, ready.fused, [], list(job.columns), result.length, threads, ready.cached, backend, job,
         tuning=tuning, on=options.on,
     )  # fmt: skip
     with told_if_it_raises(execution, options, trace):

@@ -179,10 +179,12 @@ def compile_loop(
     options: Options,
     trace: Trace,
     backend: Backend | None = None,
+    near: bool = False,
 ) -> tuple[CompiledLoop, Fused, bool]:
     """The compiled loop, the pipelines as fused now (with this cell's sources and names), and whether it was known.
 
-    NotCompilable if it has no machine form. `backend`: the one that the options name, if it is known already.
+    NotCompilable if it has no machine form. `backend`: the one that the options name, if it is known already. `near`:
+    results stay in the caches, whatever their size.
     """
     backend = backend or backend_of(options)
     described = tuple(each.table for each in tables)
@@ -210,6 +212,7 @@ def compile_loop(
         if known.something():
             finding = known.found(tuning_key(structure.hexdigest(), state.large, options, backend))
         tuned = UNTUNED if finding is None else finding.tuned
+        tuned = replace(tuned, stream=False) if near else tuned
         key = _key(structure, state.large, options, backend, tuned)
         if key in _CACHE:
             _CACHE.move_to_end(key)

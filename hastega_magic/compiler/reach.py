@@ -5,7 +5,7 @@ from __future__ import annotations
 import array
 import sys
 from collections import deque
-from collections.abc import ItemsView, Iterator, KeysView, Sequence, ValuesView
+from collections.abc import ItemsView, KeysView, Sequence, ValuesView
 from dataclasses import replace
 from typing import Any, cast
 
@@ -22,13 +22,6 @@ _SIZED = (
 )  # fmt: skip
 _ONE_EACH = frozenset({"map", "enumerate", "astype", "clip", "where", "scan", "cumsum"})
 """Stages that give an element for each."""
-
-_ONE_BY_ONE = frozenset({"map", "filter", "clip", "where"})
-DECIDED = {"any": True, "all": False}
-"""Sinks, and the value with which Python asks for no more elements."""
-
-STRETCH = 1 << 24
-"""Elements that are gone through at once, at first: some milliseconds."""
 
 _PERHAPS_SHORT = frozenset({"take", "zip", "take_while", "first", "any", "all"})
 """Stages that need not ask for all elements."""
@@ -76,30 +69,13 @@ def within_reach(bound: Bound, source: object) -> tuple[Bound, object]:
     return replace(bound, source=source, stages=tuple(stages)), source
 
 
-def in_stretches(bound: Bound, source: object) -> bool:
-    """Whether the statement is an `any` or `all` over so many elements that they are gone through in stretches."""
-    if type(source) not in (range, list, tuple, np.ndarray) or count_of(source) <= STRETCH:
-        return False
-    *before, last = bound.stages
-    sink = last.callee is None and last.site.name in DECIDED and not last.args and not last.kwargs
-    return sink and all(stage.callee is None and stage.site.name in _ONE_BY_ONE for stage in before)
-
-
-def stretches(source: Any) -> Iterator[tuple[int, Any]]:
-    """Parts of a sequence, and where they begin: small ones first, for what is looked for may be in one of them."""
-    start, size, count = 0, STRETCH, count_of(source)
-    while start < count:
-        yield start, source[start : start + size]
-        start, size = start + size, size * 16
-
-
 def _part(source: range, stage: BoundStage) -> range | None:
     """What a stage of the order of elements leaves of the range; None for other stages, and for odd arguments."""
     if stage.callee is not None:
         return None
     if stage.site.name == "reverse" and not stage.args and not stage.kwargs:
         return source[::-1]
-    number = _number(stage)
+    number = number_of(stage)
     match stage.site.name:
         case "take" if number is not None:
             return source[:number]
@@ -111,7 +87,8 @@ def _part(source: range, stage: BoundStage) -> range | None:
             return None
 
 
-def _number(stage: BoundStage) -> int | None:
+def number_of(stage: BoundStage) -> int | None:
+    """Its only argument, if that is a number of elements."""
     given = (*stage.args, *stage.kwargs.values())
     number = given[0] if len(given) == 1 and set(stage.kwargs) <= {"n"} else None
     return number if type(number) is int and number >= 0 else None
@@ -123,7 +100,7 @@ def _needed(stages: Sequence[BoundStage]) -> int | None:
         if stage.callee is not None:
             return None
         if stage.site.name == "take":
-            return _number(stage)
+            return number_of(stage)
         if stage.site.name == "first":
             return 1
         if stage.site.name not in _ONE_EACH:

@@ -19,15 +19,15 @@ class Source:
     """Where elements come from.
 
     name      as in the user's text
-    kind      "range", "array" (any buffer with a stride), "list" (converted in pieces), "result" (the
-    elements of the
-              statement `name` of the same group)
+    kind      "range", "array" (any buffer with a stride), "list" (converted in pieces), "stream" (computed in pieces by
+              the loop before), "result" (the elements of the statement `name` of the same group)
     type      what an element is to functions
     interval  proved values: of a range its own; of an array its storage's limits
     storage   how an array lies in memory (None: a range)
     layout    "dense", "strided", "swapped" (strided, other byte order), "even" or "odd" (every other number of dense
               pairs, from the first or the second on), or "scalar" (one number, for all elements)
     key       the identity of the object behind it: the same key is the same elements
+    length    how many elements there are; of a stream at most
     parts     of complex numbers, whose `type` is that of a part, the sources of both parts: loops read these; of
               numbers of two types (results of the same group alone) those of an Either, `type` being the higher one
     beside    its elements are those of another source of the loop, a few places on, and come into the caches with them

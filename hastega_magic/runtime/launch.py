@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -17,7 +17,7 @@ from hastega_magic.runtime.addresses import address_of
 from hastega_magic.runtime.buffers import allocate
 from hastega_magic.runtime.cpu import Program
 from hastega_magic.runtime.crew import Call, together
-from hastega_magic.runtime.sources import PIECE, AnyArray, Column, TableColumn
+from hastega_magic.runtime.sources import PIECE, AnyArray, Column, TableColumn, streamed
 from hastega_magic.types import RESULT_STORAGE
 
 
@@ -39,6 +39,8 @@ class LoopResult:
     convert_seconds: float = 0.0
     kernel_seconds: float = 0.0
     blocks_run: int = 0
+    before: int = 0
+    """Elements of results that are in the arrays no more: these begin with the next ones."""
     totals: Sequence[int | float] = ()
     """Sums of those partial results of which they were asked for."""
 
@@ -46,6 +48,12 @@ class LoopResult:
         """How many elements store `slot` holds."""
         group = self.groups[slot]
         return self.length if group is None else int(self.kept[:, group].sum())
+
+    def ends_at(self, length: int) -> None:
+        """There were fewer elements than there is room for."""
+        blocks = -(-length // BLOCK)
+        self.length, self.status, self.kept = length, self.status[:blocks], self.kept[:blocks]
+        self.partials = [partial[:blocks] for partial in self.partials]
 
 
 @dataclass(frozen=True)
@@ -110,21 +118,35 @@ class Launch:
         if self.result is None or blocks is None:
             self.result = room(plan, self.length, self.stretch)
         result = self.result
-        begin, end = self.ends
-        piece = PIECE if any(column.source.kind == "list" for column in self.columns) else max(end - begin, 1)
-        positions = np.zeros(plan.shared_words, np.int64)
-        for start in range(begin, end, piece):
-            stop = min(start + piece, end)
+        positions, at, end = np.zeros(plan.shared_words, np.int64), 0, self.ends[1]
+        for start, stop in self._pieces():
+            at = stop
             listed = None
             if blocks is not None:
                 first, last = start // BLOCK, -(-stop // BLOCK)
                 listed = blocks[(blocks >= first) & (blocks < last)] - first
                 if not len(listed):
                     continue
-            self._run_piece(plan, program, start, stop, listed, positions)
+            self.run_piece(plan, program, start, stop, listed, positions)
+        if at < end and streamed(self.columns) is not None:
+            result.ends_at(at)
         return result
 
-    def _run_piece(
+    def _pieces(self) -> Iterator[tuple[int, int]]:
+        """The elements part by part: some at a time where they are converted, or computed by a loop before this one."""
+        begin, end = self.ends
+        stream = streamed(self.columns)
+        if stream is None:
+            listed = any(column.source.kind == "list" for column in self.columns)
+            piece = PIECE if listed else max(end - begin, 1)
+            yield from ((start, min(start + piece, end)) for start in range(begin, end, piece))
+            return
+        stream.restart()
+        while begin < (stop := min(end, stream.draw())):
+            yield begin, stop
+            begin = stop
+
+    def run_piece(
         self,
         plan: abi.Layout,
         program: Program,
@@ -133,6 +155,10 @@ class Launch:
         listed: AnyArray | None,
         shared: AnyArray,
     ) -> None:
+        """Run the kernel over elements `start` to `stop`, or over the listed ones of their blocks.
+
+        `shared`: what the pieces before have left, as to running values and places in results.
+        """
         assert self.result is not None
         result, first = self.result, start // BLOCK
         began = self.clock()
@@ -152,8 +178,8 @@ class Launch:
         for number, array in enumerate(result.arrays):
             first_place = self.ends[0] if plan.groups[number] is not None else start
             if plan.stores[number].running == "fold":
-                first_place = 0
-            words[plan.store(number)] = array.ctypes.data + first_place * array.itemsize
+                first_place = result.before
+            words[plan.store(number)] = array.ctypes.data + (first_place - result.before) * array.itemsize
         for number, partial in enumerate(result.partials):
             words[plan.fold(number)] = address_of(partial) + first * partial.strides[0]
         shared[abi.NEXT] = shared[abi.TURN] = shared[abi.FLAGS] = 0

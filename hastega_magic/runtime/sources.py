@@ -23,6 +23,7 @@ from hastega_magic.runtime.buffers import allocate
 from hastega_magic.runtime.columnar import Pieces, is_columnar, memory_of, widened
 from hastega_magic.runtime.fields import Field
 from hastega_magic.runtime.python_calls import iterated
+from hastega_magic.runtime.stream import Stream
 from hastega_magic.types import (
     BOOL,
     COMPLEX_STORAGES,
@@ -55,10 +56,10 @@ class Unlike(Exception):
 
 @dataclass(frozen=True)
 class Column:
-    """A source's elements: a range, an array, pieces of arrays, or a sequence of Python numbers of one type."""
+    """A source's elements: a range, an array, pieces of arrays, Python numbers of one type in a row, or a stream."""
 
     source: Source
-    data: range | AnyArray | Sequence[object]
+    data: range | AnyArray | Sequence[object] | Stream
     checked: bool = True
     """Whether all elements were seen to be of the type; else that is found out when they are converted."""
 
@@ -140,6 +141,11 @@ def taken(data: Sequence[object], source: Source) -> Column:
     return Column(replace(source, key=id(data), length=len(data)), data, checked=False)
 
 
+def streamed(columns: Sequence[Column]) -> Stream | None:
+    """The stream among the columns of a loop, of which there is one at most."""
+    return next((column.data for column in columns if isinstance(column.data, Stream)), None)
+
+
 def halves(column: Column) -> list[Column]:
     """The columns of the real and the imaginary parts; none for numbers that are real."""
     if not column.source.parts:
@@ -183,6 +189,9 @@ def described(data: object, name: str) -> Column:
         return _array(cast(AnyArray, data), name, id(cast(object, data)))
     if type(data) in (list, tuple):  # a subclass may iterate in a way of its own
         return _list(cast("Sequence[object]", data), name)
+    if isinstance(data, Stream):
+        alike = _array(np.empty(0, data.dtype), name, id(data))
+        return Column(replace(alike.source, kind="stream", length=len(data)), data)
     if isinstance(data, Field):
         return _of_kind(data, name, type(data[0]))
     if is_columnar(data):

@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from hastega_magic.compiler import reach
+from hastega_magic.compiler import stretches
 from hastega_magic.compiler.repeating import ordinary
 from hastega_magic.decorator import hastega
 from hastega_magic.session import Options, Session
@@ -218,7 +218,7 @@ def test_any_and_all_stop_before_what_raises():
 
 
 def test_any_and_all_go_through_some_of_the_places_first(monkeypatch):
-    monkeypatch.setattr(reach, "STRETCH", 100)
+    monkeypatch.setattr(stretches, "STRETCH", 100)
     for text in (
         "any(x == 38 and y == 59 for x in xs for y in ys)",
         "any(x == -29 for x in xs for y in ys)",

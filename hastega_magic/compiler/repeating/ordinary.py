@@ -15,7 +15,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from hastega_magic.compiler import reach
+from hastega_magic.compiler import reach, stretches
 from hastega_magic.compiler.backends import forget_inputs
 from hastega_magic.compiler.choice.choosing import sooner_again
 from hastega_magic.compiler.driver import Driver, StrictError
@@ -152,11 +152,11 @@ class OrdinaryCode(Repeated):
             _look_at_errors(arrays)
             whole = range(places.count)
             given = _Given(tuple(arrays), frozenset(), places.count, whole, places)
-            decided = reach.DECIDED.get(self.site.stages[-1].name)
-            if decided is None or places.count <= reach.STRETCH:
+            decided = stretches.DECIDED.get(self.site.stages[-1].name)
+            if decided is None or places.count <= stretches.STRETCH:
                 return self._value(functions, operands, given)
             found: object = not decided
-            for _, part in reach.stretches(whole):  # Python may end early
+            for _, part in stretches.stretches(whole):  # Python may end early
                 found = self._value(functions, operands, replace(given, source=part))
                 if found is _NOTHING or found is decided:
                     break

@@ -26,6 +26,7 @@ from hastega_magic.ops import OPS
 from hastega_magic.passes.fuse import elements
 from hastega_magic.passes.pipelines import INFER
 from hastega_magic.report import units
+from hastega_magic.runtime.stream import Passed
 from hastega_magic.syntax.build import BoundStage
 from hastega_magic.trace import Trace
 from hastega_magic.types import BOOL, FLOAT32, Complex, Either, ScalarType
@@ -265,6 +266,13 @@ def _facts(value: object) -> dict[str, object]:
             "elements": len(array) if array.ndim else 1,
             "bytes": array.nbytes,
         }
+    if isinstance(value, Passed):
+        return {
+            "type": _spelled(value.dtype),
+            "elements": value.elements,
+            "bytes": value.nbytes,
+            "pieces": value.pieces,
+        }
     found: dict[str, object] = {"type": type(value).__name__}
     if isinstance(value, (list, tuple, range)):
         found["elements"] = count_of(cast(object, value))
@@ -272,8 +280,9 @@ def _facts(value: object) -> dict[str, object]:
 
 
 def _told(facts: Mapping[str, object]) -> str:
-    size = facts.get("bytes")
-    return f"{facts['type']} · {units.size(size)}" if isinstance(size, int) else str(facts["type"])
+    size, pieces = facts.get("bytes"), facts.get("pieces")
+    told = f"{facts['type']} · {units.size(size)}" if isinstance(size, int) else str(facts["type"])
+    return f"{told} in {pieces} pieces" if pieces else told
 
 
 def _ranged(type_: ScalarType, interval: Interval | None) -> str:

@@ -1,0 +1,138 @@
+"""A loop as the producer of a stream: its stored elements, piece by piece, each piece where the last one was."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+
+from hastega_magic.ir import abi
+from hastega_magic.ir.kernel import TROUBLE, VIOLATED, Kernel
+from hastega_magic.ir.schedule import BLOCK
+from hastega_magic.progress import Task
+from hastega_magic.runtime.launch import Launch, LoopResult
+from hastega_magic.runtime.sources import Column, TableColumn, streamed
+from hastega_magic.runtime.stream import PIECE, AnyArray
+
+
+class NotProduced(Exception):
+    """An element needs Python, or other code than all elements before it."""
+
+
+class Body(Protocol):
+    """One variant of a loop, loaded."""
+
+    @property
+    def kernel(self) -> Kernel:
+        """Its loop form."""
+        ...
+
+    @property
+    def program(self) -> Any:
+        """Its machine code."""
+        ...
+
+
+@dataclass
+class Produced:
+    """A loop with one store, as a `Producer`. The variants are as in a Job, and begin with number `first`.
+
+    `ordered`: a later variant may give other bits, so that all elements have to be of the one.
+    """
+
+    body: Callable[[int], Body]
+    variants: int
+    first: int
+    learn: Callable[[int], None]
+    ordered: bool
+    columns: Sequence[Column]
+    tables: Sequence[TableColumn]
+    length: int
+    threads: int
+    kernel_seconds: float = 0.0
+    convert_seconds: float = 0.0
+    bytes: int = 0
+    given: int = 0
+    """Elements, from the first one on."""
+    _at: int = 0
+    _given: int = 0
+    _shared: AnyArray = field(default_factory=lambda: np.empty(0, np.int64))
+    _launch: Launch | None = None
+
+    def restart(self) -> None:
+        """The next elements are the first ones."""
+        self._at = self._given = 0
+        self._launch = None
+        stream = streamed(self.columns)
+        if stream is not None:
+            stream.restart()
+
+    def give(self, room: AnyArray) -> int | None:
+        """The elements that the loop stores for the next piece of its sources; NotProduced, see there."""
+        start, stop = self._at, min(self._at + PIECE, self.length)
+        stream = streamed(self.columns)
+        if stream is not None:
+            stop = min(self.length, stream.draw())
+        if start >= stop:
+            return None
+        self._at = stop
+        blocks = slice(start // BLOCK, -(-stop // BLOCK))
+        while left := self._run(start, stop, blocks, room):
+            if self.ordered or self.first + 1 >= self.variants:
+                raise NotProduced
+            self.first += 1
+            if 2 * left > blocks.stop - blocks.start:
+                self.learn(self.first)
+        result = self._result
+        group = result.groups[0]
+        count = stop - start if group is None else int(result.kept[blocks, group].sum())
+        result.before += count
+        self._given += count
+        self.given = max(self.given, self._given)
+        self.bytes += count * room.itemsize
+        return count
+
+    @property
+    def _result(self) -> LoopResult:
+        assert self._launch is not None
+        assert self._launch.result is not None
+        return self._launch.result
+
+    def _begin(self, plan: abi.Layout) -> Launch:
+        """Statuses and counts of all blocks, and what goes on from piece to piece."""
+        quiet, blocks = Task("", 0), -(-self.length // BLOCK)
+        kept = np.zeros((blocks, max(1, plan.group_count)), np.int64)
+        result = LoopResult(self.length, [], [], np.zeros(blocks, np.uint8), kept, plan.groups)
+        self._shared = np.zeros(plan.shared_words, np.int64)
+        self._launch = Launch(
+            self.columns, self.tables, self.length, self.threads, time.perf_counter, quiet, result=result
+        )
+        return self._launch
+
+    def _run(self, start: int, stop: int, blocks: slice, array: AnyArray) -> int:
+        """How many blocks of the piece the variant could not compute; nothing has happened if there are any."""
+        body = self.body(self.first)
+        plan = abi.layout(body.kernel)
+        launch = self._launch or self._begin(plan)
+        result, shared = self._result, self._shared.copy()
+        if len(shared) != plan.shared_words or result.groups != plan.groups:
+            raise NotProduced
+        result.arrays = [array]
+        result.kernel_seconds = result.convert_seconds = 0.0
+        launch.run_piece(plan, body.program, start, stop, None, shared)
+        self.kernel_seconds += result.kernel_seconds
+        self.convert_seconds += result.convert_seconds
+        found = result.status[blocks].tobytes()
+        if TROUBLE in found:
+            raise NotProduced
+        if VIOLATED in found:
+            result.status[blocks] = 0
+            return found.count(VIOLATED)
+        self._shared = shared
+        return 0
+
+
+__all__ = ["NotProduced", "Produced"]

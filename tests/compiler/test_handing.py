@@ -1,0 +1,239 @@
+"""Loops that hand their elements on piece by piece: the same values as of loops one after the other, over all."""
+
+import itertools
+import math
+import warnings
+
+import numpy as np
+import pytest
+
+from hastega_magic.compiler import handing
+from hastega_magic.runtime import produced, stream
+from hastega_magic.session import Options, Session
+
+N = 100_003
+RANDOM = np.random.default_rng(7)
+FLOATS = RANDOM.normal(size=N) * 100
+ODD = FLOATS.copy()
+ODD[::1000] = np.nan
+ODD[5::997] = -0.0
+ODD[6::997] = 0.0
+LARGE = np.full(N, 2**40)
+LARGE[60_000:] = 2**62
+NAMES = {
+    "ints": RANDOM.integers(-1000, 1000, N),
+    "floats": FLOATS,
+    "odd": ODD,
+    "zeros": np.where(np.arange(N) % 50_000 == 49_999, -0.0, 0.0),
+    "small": FLOATS.astype(np.float32),
+    "bits": RANDOM.random(N) < 0.5,
+    "few": RANDOM.integers(0, 200, N, dtype=np.uint8),
+    "large": LARGE,
+    "listed": RANDOM.integers(-9, 9, N).tolist(),
+    "back": np.arange(2 * N)[::-2],
+    "math": math,
+    "N": N,
+}
+SMALL = 3 * 4096
+"""Elements of a piece."""
+
+
+@pytest.fixture
+def pieces(monkeypatch):
+    """Pieces of some blocks, so that there are several of few elements."""
+    for module in (stream, produced, handing):
+        monkeypatch.setattr(module, "PIECE", SMALL)
+    monkeypatch.setattr(handing, "LONG", 2 * SMALL)
+
+
+def run(cell, long=None, **options):
+    """What the cell leaves, or raises, with the sentences about pieces; loops over `long` elements hand on."""
+    names, found = dict(NAMES), None
+    session = Session(names, Options(**{"on": "parallel", "threads": 2, "baseline": False} | options))
+    before = handing.LONG
+    handing.LONG = before if long is None else long
+    try:
+        with warnings.catch_warnings(record=True) as warned:
+            warnings.simplefilter("always")
+            try:
+                session.run_cell(cell)
+                found = names["y"]
+            except Exception as error:
+                found = type(error), str(error), getattr(error, "__notes__", [])
+    finally:
+        handing.LONG = before
+    return found, [str(each.message) for each in warned]
+
+
+def handed(cell, **options):
+    """Whether the cell's loops hand on."""
+    names = dict(NAMES)
+    session = Session(names, Options(**{"on": "parallel", "threads": 2, "baseline": False} | options))
+    (told,) = session.run_cell(cell).report.pipelines
+    return any("hands its elements on" in sentence for sentence in told.why)
+
+
+def bits(value):
+    """Equal for values that are the same bit by bit, and of the same type."""
+    found, warned = value
+    if isinstance(found, np.ndarray):
+        return found.dtype.str, found.tobytes(), warned
+    if isinstance(found, list):
+        return [(type(each), repr(each)) for each in found], warned
+    return type(found), found if isinstance(found, int) else repr(found), warned
+
+
+PRODUCERS = [
+    "range(N) |> filter(lambda x: x % 3 == 1)",
+    "range(N) |> filter(lambda x: x % 5000 == 1)",
+    "range(N) |> filter(lambda x: x < 0)",
+    "range(N, 0, -1) |> map(lambda x: x * x) |> cumsum",
+    "ints |> filter(lambda x: x > -990)",
+    "ints |> cumsum",
+    "ints |> scan(lambda a, x: (a * 3 + x) % 1009)",
+    "ints |> scan(lambda a, x: max(a - 1, x), 0)",
+    "floats |> cumsum",
+    "floats |> scan(lambda a, x: 0.9 * a + x)",
+    "floats |> scan(lambda a, x: 0.9 * a + x, 2.0)",
+    "floats |> filter(lambda x: x > 10)",
+    "odd |> filter(lambda x: not x > 50)",
+    "zeros |> filter(lambda x: x < 1)",
+    "small |> filter(lambda x: x > 0)",
+    "bits |> filter(lambda x: x)",
+    "few |> filter(lambda x: x & 1)",
+    "few |> cumsum",
+    "listed |> filter(lambda x: x > 0)",
+    "back |> filter(lambda x: x % 4 > 0)",
+    "ints |> zip(floats) |> filter(lambda a, b: a > b) |> map(lambda a, b: a * b)",
+    "ints |> reverse |> filter(lambda x: x > 3)",
+    "ints |> filter(lambda x: x > 0) |> drop(3) |> filter(lambda x: x % 2 == 0)",
+]
+CONSUMERS = [
+    "enumerate |> map(lambda i, x: x - i) |> sum",
+    "enumerate(5) |> filter(lambda i, x: (i + x) % 7 < 3) |> map(lambda i, x: i) |> to_list",
+    "drop(1) |> sum",
+    "first",
+    "last",
+    "drop(7) |> first",
+    "take(50) |> last",
+    "take(20_000) |> max",
+    "take(7)",
+    "drop(5_000) |> take(9_000) |> drop(10) |> mean",
+    "take(0) |> count",
+    "drop(500_000) |> count",
+    "zip(range(30_000)) |> map(lambda x, i: x * i) |> sum",
+    "zip(floats, range(N)) |> map(lambda x, f, i: x + f * i) |> sum",
+    "cumsum |> cumsum |> max",
+    "cumsum |> map(lambda x: x * 0.5) |> filter(lambda x: x > 0) |> cumsum",
+    "enumerate |> map(lambda i, x: x) |> min",
+    "enumerate |> map(lambda i, x: x) |> max",
+    "enumerate |> map(lambda i, x: x) |> argmin",
+    "cumsum |> var",
+    "enumerate |> map(lambda i, x: i % 3 + 1) |> prod",
+    "enumerate |> map(lambda i, x: x > 0) |> any",
+    "enumerate |> map(lambda i, x: x > -1e9) |> all",
+    "enumerate |> map(lambda i, x: x + i) |> reduce(lambda a, b: a + b)",
+]
+
+
+@pytest.mark.parametrize("consumer", CONSUMERS)
+@pytest.mark.parametrize("producer", PRODUCERS)
+def test_the_same_bits(pieces, producer, consumer):
+    cell = f"y = {producer} |> {consumer}\n"
+    assert bits(run(cell)) == bits(run(cell, long=1 << 60))
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "ints |> cumsum |> max",
+        "ints |> filter(lambda x: x > 0) |> take(10)",
+        "ints |> filter(lambda x: x > 0) |> drop(10) |> take(20_000) |> sum",
+        "ints |> filter(lambda x: x > 0) |> enumerate |> map(lambda i, x: x * i) |> sum",
+        "ints |> filter(lambda x: x > 0) |> zip(floats) |> map(lambda a, b: a + b) |> sum",
+        "floats |> filter(lambda x: x > 0) |> cumsum |> max",
+        "listed |> filter(lambda x: x > 0) |> enumerate |> map(lambda i, x: x * i) |> to_list",
+    ],
+)
+@pytest.mark.parametrize("on", ["auto", "simd", "parallel"])
+def test_no_loop_waits_for_all_elements(pieces, cell, on, monkeypatch):
+    monkeypatch.setenv("HASTEGA_AUTO", "parallel")
+    assert handed(f"y = {cell}\n", on=on)
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "ints |> filter(lambda x: x > 0) |> reverse |> sum",
+        "ints |> filter(lambda x: x > 0) |> var",
+        "ints |> filter(lambda x: x > 0) |> window(2) |> map(lambda a, b: b - a) |> max",
+        "ints |> filter(lambda x: x > 0) |> map(str) |> count",
+        "range(100) |> filter(lambda x: x > 0) |> enumerate |> map(lambda i, x: x * i) |> sum",
+    ],
+)
+def test_others_do(pieces, cell):
+    assert not handed(f"y = {cell}\n")
+    assert bits(run(f"y = {cell}\n")) == bits(run(f"y = {cell}\n", long=1 << 60))
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "large |> cumsum |> max",  # beyond 64 bits
+        "large |> map(lambda x: x * 4) |> filter(lambda x: x > 0) |> enumerate |> map(lambda i, x: x + i) |> sum",
+        "range(N) |> filter(lambda x: 5 // (x - 70_000) < 9) |> enumerate |> map(lambda i, x: x) |> sum",
+        "range(N) |> filter(lambda x: 5 // (x - 70_000) < 9) |> take(3) |> sum",
+        "range(N) |> filter(lambda x: 5 // (x - 70_000) < 9) |> take(70_000) |> sum",
+        "range(N) |> filter(lambda x: x > 9) |> enumerate |> map(lambda i, x: 5 // (i - 80_000)) |> sum",
+        "range(N) |> filter(lambda x: x > 9) |> enumerate |> map(lambda i, x: x ** 4) |> max",
+        "range(N) |> filter(lambda x: x < 0) |> enumerate |> map(lambda i, x: x) |> max",
+        "floats |> scan(lambda a, x: a * 1e3 + x) |> max",  # not finite in the end
+        "floats |> map(lambda x: math.sqrt(x + 399.9)) |> filter(lambda x: x > 1) |> enumerate |> map(lambda i, x: x)",
+        "listed |> filter(lambda x: x > 0) |> enumerate |> map(lambda i, x: x + 'a') |> count",
+    ],
+)
+@pytest.mark.parametrize("mode", ["exact", "checked", "wrap"])
+def test_what_needs_python_is_as_ever(pieces, cell, mode):
+    cell = f"y = {cell}\n"
+    found, other = run(cell, int_mode=mode), run(cell, int_mode=mode, long=1 << 60)
+    assert bits(found) == bits(other)
+
+
+def test_a_stream_ends_where_its_elements_do():
+    """Windows are whole blocks, and what is left of one is the beginning of the next, wherever pieces end."""
+
+    class Counting:
+        def __init__(self, counts):
+            self.counts, self.at = counts, 0
+            self.restart()
+
+        def restart(self):
+            self.left, self.at = iter(self.counts), 0
+
+        def give(self, room):
+            count = next(self.left, None)
+            if count is not None:
+                assert len(room) >= stream.PIECE
+                room[:count] = np.arange(self.at, self.at + count)
+                self.at += count
+            return count
+
+    for counts, skip, limit in itertools.product(
+        [[], [0], [5], [0, 5, 0], [stream.PIECE, 1, 4095], [4097, stream.PIECE - 1, 0, 77, stream.PIECE, 3]],
+        [0, 3, 4097, 1_100_000],
+        [None, 0, 1, 4096, 1_048_580],
+    ):
+        found = stream.Stream(Counting(counts), "int64", sum(counts), skip, limit)
+        expected = np.arange(sum(counts))[skip:][:limit]
+        seen, at = [], 0
+        while (stop := found.draw()) > at:
+            assert at % 4096 == 0
+            seen.append(found[at:stop].copy())
+            at = stop
+        assert found.draw() == at
+        assert np.array_equal(np.concatenate([expected[:0], *seen]), expected)
+        assert np.array_equal(found[0 : len(expected)], expected)
+        for place in {0, len(expected) // 2, len(expected) - 1} if len(expected) else ():
+            assert found[place] == expected[place]
+        with pytest.raises(IndexError):
+            found[len(expected)]
