@@ -43,8 +43,7 @@ def stretch(
             for stage in pipeline.stages
         )
         source = pipeline.source if pipeline.source.kind == "result" else shorter(pipeline.source)
-        init = pipeline.sink.init
-        sink = pipeline.sink if init is None else replace(pipeline.sink, init=shorter(init))
+        sink = replace(pipeline.sink, init=tuple(map(shorter, pipeline.sink.init)))
         numbers = tuple((node, shorter(number)) for node, number in pipeline.parameters)
         pipeline = replace(pipeline, source=source, stages=stages, sink=sink, parameters=numbers)
         changed.append(replace(loop, pipeline=pipeline))

@@ -14,15 +14,17 @@ from hastega_magic.compiler.naming import BEYOND, short
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
+from hastega_magic.errors import NotCompilable
 from hastega_magic.interval import INT64
 from hastega_magic.ir.affine import regrouped
 from hastega_magic.ir.expr import Expr, flatten, leaf, make
 from hastega_magic.ir.fused import Output
-from hastega_magic.ir.pipeline import Fn, Pipeline, Sink
+from hastega_magic.ir.pipeline import Fn, Pipeline, Sink, Stage
 from hastega_magic.ir.scan import ROW
 from hastega_magic.ir.schedule import BLOCK
 from hastega_magic.ops.machine import wrap64
 from hastega_magic.runtime import python
+from hastega_magic.runtime.results import item
 from hastega_magic.runtime.sources import AnyArray
 from hastega_magic.syntax.build import Built
 from hastega_magic.types import FLOAT, FLOAT32
@@ -33,7 +35,7 @@ def stored(output: Output, array: AnyArray, loop: Loop) -> object:
     if output.sink.kind != "fold":
         return array
     if len(array):
-        return array[0].item()
+        return item(array[0])
     return _begun(loop)
 
 
@@ -48,14 +50,26 @@ def behind(array: AnyArray, loop: Loop, workspace: Workspace) -> tuple[Loop, Wor
     there = Workspace(workspace.filename)
     there.table_columns = workspace.table_columns
     sink = loop.pipeline.sink
-    if sink.init is not None:
-        there.keep(workspace.column(sink.init))
-    source = there.source(array, loop.name)
-    pipeline = Pipeline(loop.name, source, (), sink, loop.pipeline.tables, loop.pipeline.span, sink.span)
+    for each in sink.init:
+        there.keep(workspace.column(each))
+    fields = _fields(array)
+    source, *others = (there.source(each, loop.name) for each in fields)
+    stages = (Stage("zip", sink.text, sink.span, None, tuple(others)),) if others else ()
+    pipeline = Pipeline(loop.name, source, stages, sink, loop.pipeline.tables, loop.pipeline.span, sink.span)
     there.parameters = workspace.parameters
     pipeline = replace(pipeline, parameters=there.parameter_sources(len(array)))
-    built = Built(pipeline, 1, bespoke=True)
+    built = Built(pipeline, 1, bespoke=True, owners=loop.stages[-1:] if others else ())
     return replace(loop, source=array, stages=loop.stages[-1:], built=built, pipeline=pipeline), there
+
+
+def _fields(array: AnyArray) -> list[AnyArray]:
+    """The numbers of elements that are tuples, or the elements; NotCompilable for tuples of tuples."""
+    if array.dtype.names is None:
+        return [array]
+    found = [np.ascontiguousarray(array[name]) for name in array.dtype.names]
+    if len(found) < 2 or any(each.dtype.names is not None for each in found):
+        raise NotCompilable("tuples of this kind do not go from a device to a function of the value so far")
+    return found
 
 
 def doubtful(product: float) -> bool:
@@ -78,7 +92,7 @@ def in_order(loop: Loop, workspace: Workspace) -> Loop:
     pair = leaf("param", FLOAT, 0), leaf("param", FLOAT, 1)
     fn = Fn(pair, make("mul", *pair), (), sink.text, sink.span)
     begin = workspace.number("start of prod", 1.0, FLOAT, length)
-    pipeline = replace(loop.pipeline, sink=Sink("fold", sink.text, sink.span, 0.0, fn, begin))
+    pipeline = replace(loop.pipeline, sink=Sink("fold", sink.text, sink.span, 0.0, fn, (begin,)))
     return replace(loop, pipeline=pipeline)
 
 
@@ -138,15 +152,20 @@ def _beyond(value: object) -> int | None:
     """The first value that no int64 holds."""
     if isinstance(value, int):
         return None if value in INT64 else value
-    if isinstance(value, np.ndarray) and cast(AnyArray, value).dtype.kind in "uO":
-        found = cast("list[object]", cast(AnyArray, value).tolist())
-        return next((each for each in found if isinstance(each, int) and each not in INT64), None)
-    return None
+    if isinstance(value, tuple):
+        found = map(_beyond, cast("tuple[object, ...]", value))
+    elif isinstance(value, np.ndarray) and cast(AnyArray, value).dtype.kind in "uOV":
+        found = map(_beyond, cast("list[object]", cast(AnyArray, value).tolist()))
+    else:
+        return None
+    return next((each for each in found if each is not None), None)
 
 
-def _wrapped(value: Any) -> object:
-    return (
-        wrap64(value)
-        if isinstance(value, int)
-        else np.array([wrap64(each) for each in value.tolist()], np.int64)
-    )
+def _wrapped(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return python.as_result(
+            [_wrapped(each) for each in cast("list[object]", cast(AnyArray, value).tolist())]
+        )
+    if isinstance(value, tuple):
+        return tuple(map(_wrapped, cast("tuple[object, ...]", value)))
+    return wrap64(value) if type(value) is int else value

@@ -11,7 +11,7 @@ import functools
 import itertools
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -305,6 +305,8 @@ class _Running(Elements):
 
 def _parts(value: Any) -> tuple[Any, ...]:
     """The numbers of an element."""
+    if isinstance(value, tuple):
+        return tuple(part for each in cast("tuple[Any, ...]", value) for part in _parts(each))
     return (value.real, value.imag) if type(value) in (complex, np.complex64) else (value,)
 
 

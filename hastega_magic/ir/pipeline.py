@@ -130,8 +130,9 @@ class Sink:
     the mean), first_index and last_index (the number of the first or last element, None without any), and the
     associative operators of `reduce`: "reduce_add" and so on, with the starting value kept outside. Var and std divide
     by the number of elements less `ddof`. A scan or fold applies `fn` to the value so far and an element, in the order
-    of the elements, from `init` on (None: from the first element); both may be complex. "affine" is a scan in a variant
-    of a loop, over what its elements add to `factor` times the value so far.
+    of the elements, from `init` on (one source for each number of a tuple; none: from the first element); both may be
+    complex, or tuples. "affine" is a scan in a variant of a loop, over what its elements add to `factor` times the
+    value so far.
     """
 
     kind: str
@@ -139,7 +140,7 @@ class Sink:
     span: Span = NOWHERE
     ddof: float = 0.0
     fn: Fn | None = None
-    init: Source | None = None
+    init: tuple[Source, ...] = ()
     factor: Expr | None = None
 
 

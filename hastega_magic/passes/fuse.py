@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import cast
 
 from hastega_magic.errors import NOWHERE, Span
 from hastega_magic.ir.affine import affine_scan, in_blocks, varies
@@ -116,8 +117,7 @@ def _sameness(group: Sequence[Pipeline]) -> tuple[object, list[Source]]:
     """
     found: list[Source] = []
     for each in group:
-        starts = [] if each.sink.init is None else [each.sink.init]
-        for source in (*_sources(each), *starts, *(source for _, source in each.parameters)):
+        for source in (*_sources(each), *each.sink.init, *(source for _, source in each.parameters)):
             found += (source, *source.parts)
     numbers: dict[tuple[str, int], int] = {}
     same = tuple(numbers.setdefault((source.kind, source.key), len(numbers)) for source in found)
@@ -196,6 +196,16 @@ def _given(loop: _Loop, pipeline: Pipeline) -> Iterator[tuple[Expr, Expr]]:
             yield node, found
 
 
+def _begun(loop: _Loop, fn: Fn, sources: Sequence[Source]) -> Value:
+    """The loads of what a function begins with, put together as its first parameter is."""
+    loads = iter([loop.load(source, NOWHERE) for source in sources])
+
+    def like(value: Value) -> Value:
+        return next(loads) if isinstance(value, (Expr, Complex)) else tuple(map(like, value))
+
+    return like(cast("tuple[Value, Value]", fn.params)[0])
+
+
 class _Part:
     """One pipeline on its way into the loop: its sources so far, its element, and the mask under which there is one."""
 
@@ -214,7 +224,7 @@ class _Part:
             self._after(stage)
             found.append(self.value)
         sink = self.pipeline.sink
-        init = None if sink.init is None else self.loop.load(sink.init, NOWHERE)
+        init = None if sink.fn is None or not sink.init else _begun(self.loop, sink.fn, sink.init)
         given = tuple(_given(self.loop, self.pipeline)) if sink.fn is not None else ()
         self.loop.outputs.append(Output(self.pipeline.name, sink, self.value, self.mask, init, given))
         return found

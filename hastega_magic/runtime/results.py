@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -87,6 +88,14 @@ def either(test: AnyArray, low: AnyArray, high: AnyArray) -> AnyArray:
     narrow = more.dtype == np.float32  # of which there is no kind among Python's own
     found[test] = np.fromiter(more, object, len(more)) if narrow else more.astype(object)
     return found
+
+
+def item(value: Any) -> Any:
+    """An element of an array as Python has it: its own number, one of NumPy's that is narrower, or a tuple of them."""
+    if isinstance(value, np.void):
+        fields: Any = value
+        return tuple(item(fields[name]) for name in fields.dtype.names or ())
+    return value if type(value) in (np.float32, np.complex64) else value.item()
 
 
 def assembled(value: object, parts: Sequence[AnyArray]) -> AnyArray:

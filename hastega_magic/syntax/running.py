@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
 from hastega_magic.errors import NotCompilable
@@ -28,7 +28,7 @@ from hastega_magic.syntax.functions import name_of
 from hastega_magic.syntax.graph import known
 from hastega_magic.syntax.joining import Cut, Loop, ends, scalar
 from hastega_magic.syntax.lower import lower, parameters
-from hastega_magic.types import BOOL, FLOAT, FLOAT32, FLOAT64, INT, Complex, Either, ScalarType
+from hastega_magic.types import BOOL, FLOAT, FLOAT32, FLOAT64, INT, Complex, Composite, Either, ScalarType
 
 
 def reduce(loop: Loop, site: StageSite, given: Mapping[str, Any]) -> None:
@@ -94,27 +94,47 @@ def _element(loop: Loop, name: str) -> Value:
 
 
 def _running(loop: Loop, site: StageSite, given: Mapping[str, Any], kind: str) -> None:
-    """The function over the value so far and an element, of types that stay the same."""
-    element = structure(_element(loop, site.name))
+    """The function over the value so far and an element, of types that stay the same; both may be tuples."""
+    if any(isinstance(each, Either) for each in _numbers(loop.element)):
+        scalar(loop, site.name)  # raises
+    element = structure(loop.element)
     if loop.tail or loop.view.count is None:
         raise Cut
     start = _start(site, given["init"]) if "init" in given else None
     fn = _stepping(loop, given["f"], element if start is None else structure(start), element)
-    if not _same(fn.result, cast("tuple[Value, Value]", fn.params)[0]):
+    total = cast("tuple[Value, Value]", fn.params)[0]
+    if _shape(fn.result) != _shape(total) and (_is_tuple(fn.result) or _is_tuple(total)):
+        raise NotCompilable(f"`{name_of(given['f'])}` gives a tuple, or none, unlike the value so far")
+    if not _same(fn.result, total):
         if start is None:
             raise NotCompilable(f"`{name_of(given['f'])}` gives another type than the elements have")
         fn = _from_the_second(loop, given["f"], fn, element)
     _look_at(fn, name_of(given["f"]), kind)
     if kind == "scan" and loop.filtered and affine(fn) is not None:
         raise Cut  # rows of 8 are rows of the elements that are left
-    init: Source | None = None
-    if start is not None:
-        value: Any = [node.value for node in flatten(start)]
-        value = complex(*value) if isinstance(start, Complex) else value[0]
-        total = cast("ScalarType | Complex", structure(cast("tuple[Value, Value]", fn.params)[0]))
-        init = loop.env.number(f"start of {site.name}", value, total, loop.whole.count or 0)
+    init = (
+        () if start is None else tuple(_begun(loop, site, start, cast("tuple[Value, Value]", fn.params)[0]))
+    )
     loop.sink = Sink(kind, site.text, site.span, 0.0, fn, init)
     loop.running = kind
+
+
+def _begun(loop: Loop, site: StageSite, start: Value, total: Value) -> Iterator[Source]:
+    """The numbers of what the value so far begins with."""
+    numbers = list(zip(_numbers(start), _numbers(total), strict=True))
+    for place, (begun, held) in enumerate(numbers):
+        parts: list[Any] = [node.value for node in flatten(begun)]
+        value = complex(*parts) if isinstance(begun, Complex) else parts[0]
+        which = f", number {place}" if len(numbers) > 1 else ""
+        type_ = cast("ScalarType | Complex", structure(held))
+        yield loop.env.number(f"start of {site.name}{which}", value, type_, loop.whole.count or 0)
+
+
+def _numbers(value: Value) -> list[Value]:
+    """The numbers of an element, from left to right: itself, or those of a tuple."""
+    if isinstance(value, (Expr, Composite)):
+        return [value]
+    return [number for part in value for number in _numbers(part)]
 
 
 def _look_at(fn: Fn, name: str, kind: str) -> None:
@@ -128,9 +148,11 @@ def _look_at(fn: Fn, name: str, kind: str) -> None:
             raise NotCompilable(f"the constant {node.value} does not fit in 64 bits")
 
 
-def _start(site: StageSite, init: object) -> Expr | Complex:
-    """The constant that the value so far begins with."""
-    begin = known(init, "init")
+def _start(site: StageSite, init: object) -> Value:
+    """The constant that the value so far begins with, or those of a tuple."""
+    if type(init) is tuple and init:
+        return tuple(_start(site, each) for each in cast("tuple[object, ...]", init))
+    begin = known(cast(object, init), "init")
     if isinstance(begin, Expr) and isinstance(begin.value, int) and begin.value not in INT64:
         raise NotCompilable(f"`{site.name}` begins beyond 64 bits, and is left to Python")
     if isinstance(begin, (Expr, Complex)):
@@ -142,13 +164,16 @@ def _stepping(loop: Loop, function: Any, total: object, element: object) -> Fn:
     so_far = parameters(total)
     pair = (so_far, parameters(element, len(flatten(so_far))))
     fn = lower(function, pair, loop.env, pair)
-    if isinstance(fn.result, Either):
-        raise NotCompilable(
-            f"`{name_of(function)}` gives {mixed.described(fn.result)}, and is left to Python"
-        )
-    if not isinstance(fn.result, (Expr, Complex)):
-        raise NotCompilable(f"`{name_of(function)}` gives a tuple")
+    mixture = next((each for each in _numbers(fn.result) if isinstance(each, Either)), None)
+    if mixture is not None:
+        raise NotCompilable(f"`{name_of(function)}` gives {mixed.described(mixture)}, and is left to Python")
+    if not flatten(fn.result) or (_is_tuple(fn.result) and getattr(loop.env, "scalars", None) is not None):
+        raise NotCompilable(f"`{name_of(function)}` gives a tuple of this kind, and is left to Python")
     return fn
+
+
+def _is_tuple(value: Value) -> bool:
+    return not isinstance(value, (Expr, Composite))
 
 
 def _from_the_second(loop: Loop, function: Any, first: Fn, element: object) -> Fn:
@@ -165,12 +190,17 @@ def _from_the_second(loop: Loop, function: Any, first: Fn, element: object) -> F
 
 def _same(a: Value, b: Value) -> bool:
     """Whether the machine holds both alike, and Python calculates alike with them."""
-    if isinstance(a, Complex) != isinstance(b, Complex):
+    if _shape(a) != _shape(b):
         return False
     return all(
         x.type is y.type or (x.type.is_float and y.type.is_float and FLOAT32 not in (x.type, y.type))
         for x, y in zip(flatten(a), flatten(b), strict=True)
     )
+
+
+def _shape(value: Value) -> object:
+    """How many numbers there are, in which tuples, and which are complex."""
+    return type(value) if isinstance(value, (Expr, Composite)) else tuple(map(_shape, value))
 
 
 def _converts(fn: Fn) -> bool:

@@ -194,7 +194,8 @@ class TestReduce:
         sink = built(text).pipeline.sink
         assert sink.kind == kind
         total, element = flatten(sink.fn.params)
-        assert (total.type.value, element.type.value, sink.init and sink.init.type.value) == types
+        begun = sink.init[0].type.value if sink.init else None
+        assert (total.type.value, element.type.value, begun) == types
 
     @pytest.mark.parametrize(
         ("text", "words"),
@@ -202,7 +203,7 @@ class TestReduce:
             ("range(5) |> reduce(lambda a: a)", "takes 1 arguments"),
             ("range(5) |> map(_ > 2) |> reduce(operator.add)", "another type than the elements"),
             ("range(5) |> reduce(print)", "observation"),
-            ("range(5) |> zip([1]) |> reduce(operator.add)", "of tuples"),
+            ("range(5) |> zip([1]) |> reduce(operator.add)", "a tuple stands where a number is needed"),
             (
                 "range(5) |> reduce(lambda a, b: (a ^ True) + b, True)",
                 "another type than the value it begins with",

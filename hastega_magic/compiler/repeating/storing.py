@@ -5,8 +5,6 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 from hastega_magic.compiler.recover import assembled, nested
 from hastega_magic.compiler.repeating.left import Gather, Left
 from hastega_magic.compiler.repeating.slots import Again
@@ -15,6 +13,7 @@ from hastega_magic.ir.expr import Expr, Value
 from hastega_magic.ir.fused import Output
 from hastega_magic.records import changed
 from hastega_magic.runtime.boxes import listed
+from hastega_magic.runtime.results import item
 from hastega_magic.runtime.sources import AnyArray
 from hastega_magic.syntax.build import BoundStage
 from hastega_magic.types import Complex, Either
@@ -35,7 +34,7 @@ def storing(output: Output, loop: Loop) -> Gather:
         case "first" | "last" if one:
             return _first
         case "fold":
-            return lambda left: _only(nested(made, iter(left.arrays))).item()
+            return lambda left: item(_only(nested(made, iter(left.arrays))))
         case "scan" | "affine" | "cumsum":
             return _array if one else lambda left: nested(made, iter(left.arrays))
         case "array" if one and loop.bound.site.stages[-1].name != "astype":
@@ -63,8 +62,7 @@ def _tuples(left: Left) -> object:
 
 
 def _first(left: Left) -> object:
-    value = _only(left.arrays[0])
-    return value if type(value) is np.float32 else value.item()
+    return item(_only(left.arrays[0]))
 
 
 def _assembled(output: Output, loop: Loop, left: Left) -> object:
