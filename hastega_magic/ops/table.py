@@ -23,6 +23,7 @@ from hastega_magic.ops import (
     integers,
     machine,
     numpy_functions,
+    rounding,
 )
 from hastega_magic.ops.row import Op
 
@@ -46,6 +47,7 @@ OPS: dict[str, Op] = {
         functions_hypot,
         integers,
         numpy_functions,
+        rounding,
     )
     for row in module.ROWS
 }

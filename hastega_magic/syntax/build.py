@@ -79,6 +79,7 @@ def build(
 
     `known`: what the probes gave that were run so far, by number of the stage.
     """
+    env.numpy_floats = False
     whole = View(count=None if source.kind in ("result", "stream") else source.length)
     loop = Loop(env, parameters(source.structure), whole, known or {}, whole)
     consumed, reason, cut = 0, None, False

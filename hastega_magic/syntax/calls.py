@@ -15,6 +15,7 @@ import numpy as np
 from hastega_magic.errors import NotCompilable
 from hastega_magic.ir.expr import Expr, const
 from hastega_magic.ops import OPS, Op, op_of_callable
+from hastega_magic.ops.rounding import MOST_DIGITS
 from hastega_magic.syntax import arithmetic, complex_numbers, library, mixed
 from hastega_magic.syntax.graph import Graph
 from hastega_magic.syntax.neighbours import Neighbours
@@ -46,6 +47,7 @@ def call(
         return call(graph, Known(function.func, callee.name), [*bound, *args], {**named, **kwargs})
     if isinstance(function, (FunctionType, Nested)):
         return graph.inline(graph, function, args, kwargs)
+    graph.ufuncs = graph.ufuncs or isinstance(function, np.ufunc) or _is_numpy_number(function)
     if mixed.is_mixed(*args):
         return mixed.distributed(graph, args, lambda sides: call(graph, callee, sides, kwargs))
     named_too = next((found for spelled, found in _NAMED if spelled is function), None)
@@ -291,14 +293,16 @@ def _round(graph: Graph, args: Sequence[Symbolic]) -> Symbolic:
         return _rounding("round", "round_int")(graph, args[:1])
     value = number(args[0])
     graph.only_python("`round` to digits")
-    if (
-        value.type is INT
-        and isinstance(digits, Expr)
-        and digits.op == "const"
-        and cast(int, digits.value) >= 0
-    ):
+    if not isinstance(digits, Expr) or digits.op != "const" or digits.type is not INT:
+        raise NotCompilable("`round` is compiled where the number of digits is a constant")
+    places = cast(int, digits.value)
+    if value.type is INT and places >= 0:
         return value
-    raise NotCompilable("`round` to digits is not compiled: CPython rounds in decimal")
+    if value.type not in (FLOAT, FLOAT64) or abs(places) > MOST_DIGITS:
+        raise NotCompilable(f"`round` of {value.type.value} to {places} digits is not compiled")
+    graph.rounds = True
+    name = "round_decimals" if places >= 0 else "round_tens"
+    return graph.make(name, value, const(float(10 ** abs(places))))
 
 
 def _is_integer(graph: Graph, value: Expr) -> Symbolic:

@@ -35,6 +35,8 @@ class Environment(Protocol):
     """What the compiler supplies: the cell's name, and descriptions of captured objects."""
 
     filename: str
+    numpy_floats: bool
+    """Whether elements of the loop that is being built may be NumPy's floats by now, in Python's hands."""
 
     @property
     def tables(self) -> Sequence[Table]:
@@ -59,6 +61,7 @@ Where = tuple[str, int, str]
 
 Inline = Callable[["Graph", Any, Sequence[Symbolic], Mapping[str, Symbolic]], Symbolic]
 
+_NUMPY_FLOAT: Any = np.floating
 _FOLDED = frozenset({BOOL, INT, FLOAT})
 _LARGEST_SHIFT = 4096
 
@@ -80,6 +83,10 @@ class Graph:
     place: Span = NOWHERE
     numpy: bool = False
     """Whether NumPy's floats, elements of captured arrays, take part."""
+    ufuncs: bool = False
+    """Whether NumPy's floats of other kinds do: what ufuncs give, and captured ones."""
+    rounds: bool = False
+    """Whether floats are rounded to digits, which NumPy's do otherwise."""
     _tables: dict[int, tuple[object, tuple[Known, ...]]] = field(
         default_factory=dict[int, "tuple[object, tuple[Known, ...]]"]
     )
@@ -87,6 +94,7 @@ class Graph:
 
     def captured(self, where: Where, value: object, name: str) -> Symbolic:
         """What a name around the function stands for; a number that keeps changing is a parameter."""
+        self.ufuncs = self.ufuncs or isinstance(value, _NUMPY_FLOAT)
         parameter = getattr(self.env, "parameter", None)
         found: Expr | None = None if parameter is None else parameter(where, value)
         return known(value, name) if found is None else found

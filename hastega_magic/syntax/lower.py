@@ -59,7 +59,8 @@ def lower(
         return _lowered(function, element, env, arguments, predicate)
     assert isinstance(function, FunctionType)
     marked = getattr(env, "scalars", None) is not None
-    key = (id(function.__code__), read, element, predicate, env.filename, marked)
+    beside = getattr(env, "numpy_floats", False)
+    key = (id(function.__code__), read, element, predicate, env.filename, marked, beside)
     known = _kept.get(key)
     if known is None:
         known = _kept[key] = function.__code__, _lowered(function, element, env, arguments, predicate)
@@ -92,6 +93,17 @@ def _read(function: FunctionType) -> tuple[tuple[type, object], ...] | None:
     return tuple((type(each), each.hex() if isinstance(each, float) else each) for each in around)
 
 
+def _look_at_floats(graph: Graph, env: Environment) -> None:
+    """NotCompilable where floats are rounded to digits that may be NumPy's, from this function or one before it."""
+    beside = getattr(env, "numpy_floats", False) or graph.numpy or graph.ufuncs
+    if beside and graph.rounds:
+        raise NotCompilable(
+            "`round` to digits is left to Python beside NumPy's numbers, which round otherwise"
+        )
+    if beside:
+        env.numpy_floats = True
+
+
 def _lowered(
     function: object,
     element: Value,
@@ -115,6 +127,7 @@ def _lowered(
             result = graph.truth(result) if predicate else result
         graph.keep(result)
         value = _numbers(result, name_of(function))
+        _look_at_floats(graph, env)
     except RecursionError:
         raise NotCompilable(f"`{name_of(function)}` is nested too deeply") from None
     text, span = _place(function.function if isinstance(function, Over) else function, env)

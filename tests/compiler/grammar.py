@@ -116,6 +116,7 @@ def float_expressions(name: str = "x") -> Text:
             _form("float(math.floor({0}))", term),
             _form("float(math.ceil({0}))", term),
             _form("float(round({0}))", term),
+            _form("round({0}, {1})", term, st.sampled_from(("0", "1", "2", "5", "-1", "-3"))),
             _form("({0} * {1})", term, st.sampled_from(("2", "3", "-1"))),
         )
 

@@ -76,6 +76,8 @@ def operands_of(data, row, signature):
     values = [data.draw(VALUES[type_]) for type_ in signature.operands]
     if row.name in ("shl", "wrapping_shl"):  # 1 << 2 ** 40 would fill the memory
         values[1] = data.draw(st.integers(-2, 70))
+    if row.name in ("round_decimals", "round_tens"):
+        values[1] = float(10 ** data.draw(st.integers(0, 22)))
     if row.name == "pow":
         values = [data.draw(st.integers(-70, 70) | int64s), data.draw(st.integers(-2, 70))]
     return values
