@@ -95,7 +95,7 @@ class _Chain:
         job = job_of(ready)
         kernel, choice = job.variant(job.first).kernel, None
         plan = abi.layout(kernel)
-        if len(plan.stores) != 1 or plan.folds or job.length < LONG:
+        if len(plan.stores) != 1 or plan.folds or job.length < _least(limit):
             raise NotProduced
         if self.options.on == "auto":
             choice = choose(ready.compiled, kernel, [loop], job.columns, job.length, self.options)
@@ -120,13 +120,14 @@ class _Chain:
         spent = 0.0
         for link in self.links:
             producer, stream = link.producer, link.stream
-            seconds = producer.kernel_seconds + producer.convert_seconds
+            kernel, convert, moved = self._spent(producer)
+            seconds = kernel + convert
             spent += seconds
             passed = Passed(stream.dtype, producer.given, stream.pieces)
             told = replace(link.execution, values=[passed], seconds=seconds)
             trace = self.driver.trace
-            trace.add("phase", name="convert_in", seconds=producer.convert_seconds, bytes=0)
-            trace.add("phase", name="kernel", seconds=producer.kernel_seconds, bytes=producer.bytes)
+            trace.add("phase", name="convert_in", seconds=convert, bytes=0)
+            trace.add("phase", name="kernel", seconds=kernel, bytes=moved)
             self.driver.ran(self.run, link.loop, link.workspace, told)
             size = units.size(min(PIECE, link.execution.length) * stream.dtype.itemsize)
             trace.add(
@@ -139,12 +140,26 @@ class _Chain:
             execution.seconds = max(0.0, execution.seconds - spent)
             self.driver.ran(self.run, loop, workspace, execution)
 
+    def _spent(self, producer: Produced) -> tuple[float, float, int]:
+        """Seconds of its kernel and around it, and bytes: all of them, or those of the middle one of several runs."""
+        runs = [each for each in producer.spent if each.bytes]
+        if self.options.repeat > 1 and runs:
+            runs = [sorted(runs, key=lambda each: each.kernel)[len(runs) // 2]]
+        return (
+            sum(each.kernel for each in runs), sum(each.convert for each in runs), sum(each.bytes for each in runs)
+        )  # fmt: skip
+
+
+def _least(limit: int | None) -> int:
+    """From how many elements on loops hand on; where some elements are enough, it is soon worth it."""
+    return LONG if limit is None else PIECE
+
 
 def handed_on(driver: Driver, run: UnderWay, loop: Loop, workspace: Workspace) -> bool:
     """Whether the loop and all stages behind it were run, piece by piece."""
     options, rest = settled(driver.options), run.rest[len(loop.stages) :]
     plain = not (options.tune or run.bound.ordinary or loop.scalars is not None)
-    long = loop.pipeline.source.length >= LONG and options.repeat == 1
+    long = loop.pipeline.source.length >= _least(_cut(rest)[1])
     if not (rest and plain and long and options.on in _BACKENDS and _gives_elements(loop)):
         return False
     chain, said = _Chain(driver, run, options), len(driver.trace.events)

@@ -15,7 +15,7 @@ from hastega_magic.ir.schedule import BLOCK
 from hastega_magic.progress import Task
 from hastega_magic.runtime.launch import Launch, LoopResult
 from hastega_magic.runtime.sources import Column, TableColumn, streamed
-from hastega_magic.runtime.stream import PIECE, AnyArray
+from hastega_magic.runtime.stream import AnyArray
 
 
 class NotProduced(Exception):
@@ -37,6 +37,15 @@ class Body(Protocol):
 
 
 @dataclass
+class Spent:
+    """Seconds of native code and of the words for it, and bytes read and written."""
+
+    kernel: float = 0.0
+    convert: float = 0.0
+    bytes: int = 0
+
+
+@dataclass
 class Produced:
     """A loop with one store, as a `Producer`. The variants are as in a Job, and begin with number `first`.
 
@@ -52,9 +61,8 @@ class Produced:
     tables: Sequence[TableColumn]
     length: int
     threads: int
-    kernel_seconds: float = 0.0
-    convert_seconds: float = 0.0
-    bytes: int = 0
+    spent: list[Spent] = field(default_factory=list[Spent])
+    """Since each time that it began."""
     given: int = 0
     """Elements, from the first one on."""
     _at: int = 0
@@ -66,13 +74,14 @@ class Produced:
         """The next elements are the first ones."""
         self._at = self._given = 0
         self._launch = None
+        self.spent.append(Spent())
         stream = streamed(self.columns)
         if stream is not None:
             stream.restart()
 
-    def give(self, room: AnyArray) -> int | None:
+    def give(self, room: AnyArray, size: int) -> int | None:
         """The elements that the loop stores for the next piece of its sources; NotProduced, see there."""
-        start, stop = self._at, min(self._at + PIECE, self.length)
+        start, stop = self._at, min(self._at + size, self.length)
         stream = streamed(self.columns)
         if stream is not None:
             stop = min(self.length, stream.draw())
@@ -92,7 +101,9 @@ class Produced:
         result.before += count
         self._given += count
         self.given = max(self.given, self._given)
-        self.bytes += count * room.itemsize
+        stored = [column.source.storage for column in self.columns]
+        read = sum(each.size for each in stored if each is not None)
+        self.spent[-1].bytes += count * room.itemsize + (stop - start) * read
         return count
 
     @property
@@ -123,8 +134,8 @@ class Produced:
         result.arrays = [array]
         result.kernel_seconds = result.convert_seconds = 0.0
         launch.run_piece(plan, body.program, start, stop, None, shared)
-        self.kernel_seconds += result.kernel_seconds
-        self.convert_seconds += result.convert_seconds
+        self.spent[-1].kernel += result.kernel_seconds
+        self.spent[-1].convert += result.convert_seconds
         found = result.status[blocks].tobytes()
         if TROUBLE in found:
             raise NotProduced

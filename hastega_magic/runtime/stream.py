@@ -21,6 +21,9 @@ AnyArray = npt.NDArray[Any]
 PIECE = 1 << 20
 """Elements that a producer is asked for at once."""
 
+_FIRST, _LONGER = 1 << 14, 4
+"""Elements of the first piece where some are enough, and how much longer the next ones are."""
+
 _VECTOR = 64
 """Elements that lie at a multiple of this number keep whole vectors where they are in memory."""
 
@@ -32,8 +35,8 @@ class Producer(Protocol):
         """The next elements are the first ones."""
         ...
 
-    def give(self, room: AnyArray) -> int | None:
-        """Write the next elements, up to `PIECE` of them, and say how many; None after the last.
+    def give(self, room: AnyArray, size: int) -> int | None:
+        """Write the next elements, up to `size` of them, and say how many; None after the last.
 
         The room's first element lies where it would lie in memory of all elements, but for a multiple of a vector.
         """
@@ -81,6 +84,7 @@ class Stream:
         self._given = self._start = self._stop = self._drawn = 0
         self._low = self._high = 0
         self._left_out, self._ended = self._skip, self._limit == 0
+        self._size = PIECE if self._limit is None else min(_FIRST, PIECE)
 
     def draw(self) -> int:
         """Let go of the window, and draw the next one: where it ends, which is the end of all if there is none."""
@@ -105,7 +109,8 @@ class Stream:
         self._low, self._high = high - rest, high
 
     def _fill(self) -> None:
-        count = self._producer.give(self._buffer[self._high : self._high + PIECE])
+        count = self._producer.give(self._buffer[self._high : self._high + PIECE], self._size)
+        self._size = min(PIECE, self._size * _LONGER)
         if count is None:
             self._ended = True
             return

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from hastega_magic.compiler import handing
-from hastega_magic.runtime import produced, stream
+from hastega_magic.runtime import stream
 from hastega_magic.session import Options, Session
 from tests.compiler.battery import EFFORT
 
@@ -42,7 +42,7 @@ SMALL = 3 * 4096
 @pytest.fixture
 def pieces(monkeypatch):
     """Pieces of some blocks, so that there are several of few elements."""
-    for module in (stream, produced, handing):
+    for module in (stream, handing):
         monkeypatch.setattr(module, "PIECE", SMALL)
     monkeypatch.setattr(handing, "LONG", 2 * SMALL)
 
@@ -169,6 +169,24 @@ def test_no_loop_waits_for_all_elements(pieces, cell, on, monkeypatch):
     assert handed(f"y = {cell}\n", on=on)
 
 
+def test_few_elements_are_soon_there(pieces):
+    """Pieces begin small where some elements are enough."""
+    names = {"seen": 10**9}
+    session = Session(names, Options(on="parallel", threads=2, baseline=False))
+    report = session.run_cell("y = range(seen) |> filter(lambda x: x % 3 == 0) |> take(5)\n").report
+    assert names["y"].tolist() == [0, 3, 6, 9, 12]
+    (told,) = [text for text in report.pipelines[0].why if "hands its elements on" in text]
+    assert "in 1 piece:" in told
+
+
+def test_repeated_runs_are_told_of_as_one(pieces):
+    session = Session(dict(NAMES), Options(on="parallel", threads=2, baseline=False, repeat=5))
+    report = session.run_cell("y = ints |> cumsum |> max\n").report
+    assert session.namespace["y"] == np.cumsum(NAMES["ints"]).max()
+    (kernel,) = [each for each in report.pipelines[0].phases if each.name == "kernel"]
+    assert kernel.bytes == 3 * 8 * N  # read, written and read again: once
+
+
 @pytest.mark.parametrize(
     "cell",
     [
@@ -218,8 +236,9 @@ def test_a_stream_ends_where_its_elements_do():
         def restart(self):
             self.left, self.at = iter(self.counts), 0
 
-        def give(self, room):
+        def give(self, room, size):
             count = next(self.left, None)
+            assert size <= stream.PIECE
             if count is not None:
                 assert len(room) >= stream.PIECE
                 room[:count] = np.arange(self.at, self.at + count)
