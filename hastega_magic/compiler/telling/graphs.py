@@ -222,10 +222,13 @@ def _leaving(execution: Execution, number: int) -> str:
     """What a result of the loop is, in memory where it is an array."""
     output: Output = execution.fused.outputs[number]
     final = execution.compiled.fused.outputs[number].value
-    told = _told(_facts(execution.values[number]))
+    value = execution.values[number]
+    told = _told(_facts(value))
     if isinstance(final, Expr) and output.sink.kind in ("array", "to_list"):
         known = _ranged(final.type, execution.compiled.fused.ranges.get(final))
         told = f"{known} · {told.partition(' · ')[2]}".removesuffix(" · ")
+    if isinstance(value, Passed):
+        told += f" in {units.plural(value.pieces, 'piece')}"
     if output.mask is not None:
         told += f" where {_short(_inline(output.mask))}"
     return told
@@ -267,12 +270,7 @@ def _facts(value: object) -> dict[str, object]:
             "bytes": array.nbytes,
         }
     if isinstance(value, Passed):
-        return {
-            "type": _spelled(value.dtype),
-            "elements": value.elements,
-            "bytes": value.nbytes,
-            "pieces": value.pieces,
-        }
+        return {"type": _spelled(value.dtype), "elements": value.elements, "bytes": value.nbytes}
     found: dict[str, object] = {"type": type(value).__name__}
     if isinstance(value, (list, tuple, range)):
         found["elements"] = count_of(cast(object, value))
@@ -280,9 +278,8 @@ def _facts(value: object) -> dict[str, object]:
 
 
 def _told(facts: Mapping[str, object]) -> str:
-    size, pieces = facts.get("bytes"), facts.get("pieces")
-    told = f"{facts['type']} · {units.size(size)}" if isinstance(size, int) else str(facts["type"])
-    return f"{told} in {pieces} pieces" if pieces else told
+    size = facts.get("bytes")
+    return f"{facts['type']} · {units.size(size)}" if isinstance(size, int) else str(facts["type"])
 
 
 def _ranged(type_: ScalarType, interval: Interval | None) -> str:
