@@ -58,13 +58,15 @@ class Produced:
     given: int = 0
     """Elements, from the first one on."""
     _at: int = 0
+    _drawn: int = 0
+    """Where the window of the stream ends that is read."""
     _given: int = 0
     _shared: AnyArray = field(default_factory=lambda: np.empty(0, np.int64))
     _launch: Launch | None = None
 
     def restart(self) -> None:
         """The next elements are the first ones."""
-        self._at = self._given = 0
+        self._at = self._drawn = self._given = 0
         self._launch = None
         stream = streamed(self.columns)
         if stream is not None:
@@ -72,10 +74,13 @@ class Produced:
 
     def give(self, room: AnyArray) -> int | None:
         """The elements that the loop stores for the next piece of its sources; NotProduced, see there."""
-        start, stop = self._at, min(self._at + PIECE, self.length)
+        start, end = self._at, self.length
         stream = streamed(self.columns)
         if stream is not None:
-            stop = min(self.length, stream.draw())
+            if start == self._drawn:
+                self._drawn = stream.draw()
+            end = min(end, self._drawn)  # a window may be longer than a piece
+        stop = min(start + PIECE, end)
         if start >= stop:
             return None
         self._at = stop
