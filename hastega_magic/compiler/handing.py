@@ -155,6 +155,7 @@ def handed_on(driver: Driver, run: UnderWay, loop: Loop, workspace: Workspace) -
         return False
     chain.tell()
     run.goes_on(value, [])
+    run.handed = True
     return True
 
 

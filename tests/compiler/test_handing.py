@@ -65,11 +65,17 @@ def run(cell, long=None, **options):
     return found, [str(each.message) for each in warned]
 
 
-def handed(cell, **options):
-    """Whether the cell's loops hand on."""
+def reported(cell, **options):
+    """What is told of the cell's statement."""
     names = dict(NAMES)
     session = Session(names, Options(**{"on": "parallel", "threads": 2, "baseline": False} | options))
     (told,) = session.run_cell(cell).report.pipelines
+    return told
+
+
+def handed(cell, **options):
+    """Whether the cell's loops hand on."""
+    told = reported(cell, **options)
     return any("hands its elements on" in sentence for sentence in told.why)
 
 
@@ -201,6 +207,20 @@ def test_what_needs_python_is_as_ever(pieces, cell, mode):
     cell = f"y = {cell}\n"
     found, other = run(cell, int_mode=mode), run(cell, int_mode=mode, long=1 << 60)
     assert bits(found) == bits(other)
+
+
+@pytest.mark.parametrize(
+    "stages",
+    [
+        "filter(lambda x: x > 0) |> take(10)",
+        "cumsum |> last",
+        "filter(lambda x: x > 0) |> drop(9) |> sum",
+        "cumsum |> max",
+    ],
+)
+def test_baselines_are_those_of_the_whole_statement(pieces, stages):
+    told = reported(f"y = ints |> {stages}\n", baseline=True)
+    assert [(each.backend, each.equal) for each in told.baselines] == [("python", True), ("numpy", True)]
 
 
 def test_a_loop_over_a_long_window_gives_no_more_than_there_is_room_for(pieces, monkeypatch):
