@@ -123,12 +123,12 @@ class _Chain:
             seconds = producer.kernel_seconds + producer.convert_seconds
             spent += seconds
             passed = Passed(stream.dtype, producer.given, stream.pieces)
-            told = replace(link.execution, values=[passed], seconds=seconds)
+            told = replace(link.execution, values=[passed], seconds=seconds, length=producer.reached)
             trace = self.driver.trace
-            trace.add("phase", name="convert_in", seconds=producer.convert_seconds, bytes=0)
+            trace.add("phase", name="convert_in", seconds=producer.convert_seconds, bytes=producer.moved_in)
             trace.add("phase", name="kernel", seconds=producer.kernel_seconds, bytes=producer.bytes)
             self.driver.ran(self.run, link.loop, link.workspace, told)
-            size = units.size(min(PIECE, link.execution.length) * stream.dtype.itemsize)
+            size = units.size(min(PIECE, producer.given) * stream.dtype.itemsize)
             trace.add(
                 "why",
                 text=f"Loop {len(self.run.loops)} hands its elements on in {units.plural(stream.pieces, 'piece')}: of "

@@ -54,7 +54,11 @@ class Produced:
     threads: int
     kernel_seconds: float = 0.0
     convert_seconds: float = 0.0
+    moved_in: int = 0
     bytes: int = 0
+    """Of sources and of results; `moved_in`: of converted ones."""
+    reached: int = 0
+    """How many of the sources' elements it has come to."""
     given: int = 0
     """Elements, from the first one on."""
     _at: int = 0
@@ -97,7 +101,9 @@ class Produced:
         result.before += count
         self._given += count
         self.given = max(self.given, self._given)
-        self.bytes += count * room.itemsize
+        self.reached = max(self.reached, stop)
+        read = sum(each.source.storage.size for each in self.columns if each.source.storage is not None)
+        self.bytes += count * room.itemsize + (stop - start) * read
         return count
 
     @property
@@ -127,9 +133,11 @@ class Produced:
             raise NotProduced
         result.arrays = [array]
         result.kernel_seconds = result.convert_seconds = 0.0
+        result.moved_in = 0
         launch.run_piece(plan, body.program, start, stop, None, shared)
         self.kernel_seconds += result.kernel_seconds
         self.convert_seconds += result.convert_seconds
+        self.moved_in += result.moved_in
         found = result.status[blocks].tobytes()
         if TROUBLE in found:
             raise NotProduced

@@ -223,6 +223,19 @@ def test_baselines_are_those_of_the_whole_statement(pieces, stages):
     assert [(each.backend, each.equal) for each in told.baselines] == [("python", True), ("numpy", True)]
 
 
+def test_the_report_counts_what_was_gone_through(pieces):
+    told = reported("y = ints |> filter(lambda x: x == x) |> take(10)\n")
+    bytes_moved = {phase.name: phase.bytes for phase in told.phases}
+    assert told.elements == SMALL
+    assert bytes_moved["kernel"] == SMALL * 16
+    assert f"{SMALL * 8 / 1000:.1f} kB in all, about {SMALL * 8 / 1000:.1f} kB are" in told.why[0]
+    told = reported("y = listed |> filter(lambda x: x > 0) |> enumerate |> map(lambda i, x: i * x) |> sum\n")
+    bytes_moved = {phase.name: phase.bytes for phase in told.phases}
+    kept = sum(x > 0 for x in NAMES["listed"])
+    assert bytes_moved["convert_in"] == N * 8
+    assert bytes_moved["kernel"] == (N + 2 * kept) * 8
+
+
 def test_a_loop_over_a_long_window_gives_no_more_than_there_is_room_for(pieces, monkeypatch):
     given, give = [], produced.Produced.give
 
