@@ -72,6 +72,7 @@ class _Chain:
         if not rest:
             if limit is None or limit > PIECE:
                 raise NotProduced
+            link.stream.draw()  # what is left out may raise, too
             return link.stream[:limit].copy()
         if len(rest) == 1 and rest[0].callee is None and rest[0].site.name in ("first", "last"):
             return _end(link.stream, rest[0])
@@ -181,7 +182,10 @@ def _end(stream: Stream, stage: BoundStage) -> object:
 
 
 def _cut(stages: Sequence[BoundStage]) -> tuple[int, int | None, Sequence[BoundStage]]:
-    """How many of the first elements are left out, how many follow, and the stages behind those that say so."""
+    """How many of the first elements are left out, how many follow, and the stages behind those that say so.
+
+    NotProduced where elements are asked for, and none is left.
+    """
     skip, limit = 0, None
     for place, stage in enumerate(stages):
         number = number_of(stage) if stage.callee is None and stage.site.name in ("take", "drop") else None
@@ -189,8 +193,12 @@ def _cut(stages: Sequence[BoundStage]) -> tuple[int, int | None, Sequence[BoundS
             return skip, limit, stages[place:]
         if stage.site.name == "take":
             limit = number if limit is None else min(limit, number)
+        elif limit is None:
+            skip += number
+        elif number < limit or not limit:
+            skip, limit = skip + number, max(0, limit - number)
         else:
-            skip, limit = skip + number, None if limit is None else max(0, limit - number)
+            raise NotProduced
     return skip, limit, ()
 
 
