@@ -19,7 +19,7 @@ from hastega_magic.ir.target import Target
 from hastega_magic.progress import Task, task
 from hastega_magic.runtime import cpu
 from hastega_magic.runtime.launch import Launch, LoopResult, Stretch
-from hastega_magic.runtime.sources import Column, TableColumn
+from hastega_magic.runtime.sources import Column, TableColumn, streamed
 from hastega_magic.runtime.spread import soon
 from hastega_magic.runtime.threads import default_threads
 from hastega_magic.trace import Trace
@@ -240,12 +240,13 @@ class Cpu:
 
 def bytes_moved(result: LoopResult, job: Job) -> int:
     """Bytes of the results and of the sources of the elements that ran, in memory."""
+    elements = job.elements if streamed(job.columns) is None else result.length
     written = sum(
-        array.itemsize * (job.elements if group is None else int(result.kept[:, group].sum()))
+        array.itemsize * (elements if group is None else int(result.kept[:, group].sum()))
         for array, group in zip(result.arrays, result.groups, strict=True)
     )
     stored = [column.source.storage for column in job.columns]
-    return written + sum(each.size * job.elements for each in stored if each is not None)
+    return written + sum(each.size * elements for each in stored if each is not None)
 
 
 def forget_inputs() -> None:

@@ -164,7 +164,9 @@ class Driver:
             self._tell(run.first[0], run.texts, max(1, len(run.loops)))
             self._tell_numbers([bound], run.workspaces)
         self.pictures.finish(bound.name, run.value, self.trace)
-        return Outcome([bound], [run.value], run.loops, run.execution, number, run.workspace, run.parts or ())
+        return Outcome(
+            [bound], [run.value], run.loops, run.execution, number, run.workspace, run.parts or (), run.handed
+        )
 
     def go_from(self, bound: Bound, value: object, place: int) -> object:
         """The statement's value, from what its first stages gave."""

@@ -30,7 +30,8 @@ from hastega_magic.records import changed
 from hastega_magic.report.model import COMPILING
 from hastega_magic.runtime.buffers import trim
 from hastega_magic.runtime.launch import LoopResult, blocks_of
-from hastega_magic.runtime.sources import Column
+from hastega_magic.runtime.produced import NotProduced
+from hastega_magic.runtime.sources import Column, streamed
 from hastega_magic.trace import Event, Trace
 
 _RECOVERED, _SHARE = 2, 64
@@ -245,6 +246,8 @@ def _running(
 ) -> tuple[object, list[str]]:
     """The value of a running sink, and warnings."""
     if execution.recovered:
+        if streamed(execution.columns) is not None:  # Python goes through elements that nobody has
+            raise NotProduced
         value, sentence = running.by_python(loop, output, options)
         return value, [sentence] if sentence else []
     elsewhere, fn = execution.backend.language == "opencl", output.sink.fn

@@ -26,7 +26,7 @@ from hastega_magic.errors import HastegaError
 from hastega_magic.ir import abi
 from hastega_magic.report import units
 from hastega_magic.runtime import python
-from hastega_magic.runtime.produced import NotProduced, Produced
+from hastega_magic.runtime.produced import NotProduced, Produced, Spent
 from hastega_magic.runtime.stream import PIECE, Passed, Stream
 from hastega_magic.syntax.build import BoundStage
 from hastega_magic.types import RESULT_STORAGE
@@ -72,6 +72,7 @@ class _Chain:
         if not rest:
             if limit is None or limit > PIECE:
                 raise NotProduced
+            link.stream.draw()  # what is left out may raise, too
             return link.stream[:limit].copy()
         if len(rest) == 1 and rest[0].callee is None and rest[0].site.name in ("first", "last"):
             return _end(link.stream, rest[0])
@@ -117,19 +118,18 @@ class _Chain:
 
     def tell(self) -> None:
         """What ran, link by link."""
-        spent = 0.0
+        seconds = 0.0
         for link in self.links:
-            producer, stream = link.producer, link.stream
-            kernel, convert, moved = self._spent(producer)
-            seconds = kernel + convert
-            spent += seconds
+            producer, stream, spent = link.producer, link.stream, self._spent(link.producer)
+            own = spent.kernel + spent.convert
+            seconds += own
             passed = Passed(stream.dtype, producer.given, stream.pieces)
-            told = replace(link.execution, values=[passed], seconds=seconds)
+            told = replace(link.execution, values=[passed], seconds=own, length=producer.reached)
             trace = self.driver.trace
-            trace.add("phase", name="convert_in", seconds=convert, bytes=0)
-            trace.add("phase", name="kernel", seconds=kernel, bytes=moved)
+            trace.add("phase", name="convert_in", seconds=spent.convert, bytes=spent.moved_in)
+            trace.add("phase", name="kernel", seconds=spent.kernel, bytes=spent.bytes)
             self.driver.ran(self.run, link.loop, link.workspace, told)
-            size = units.size(min(PIECE, link.execution.length) * stream.dtype.itemsize)
+            size = units.size(min(PIECE, producer.given) * stream.dtype.itemsize)
             trace.add(
                 "why",
                 text=f"Loop {len(self.run.loops)} hands its elements on in {units.plural(stream.pieces, 'piece')}: of "
@@ -137,16 +137,17 @@ class _Chain:
             )
         if self.last is not None:
             loop, workspace, execution = self.last
-            execution.seconds = max(0.0, execution.seconds - spent)
+            execution.seconds = max(0.0, execution.seconds - seconds)
             self.driver.ran(self.run, loop, workspace, execution)
 
-    def _spent(self, producer: Produced) -> tuple[float, float, int]:
-        """Seconds of its kernel and around it, and bytes: all of them, or those of the middle one of several runs."""
+    def _spent(self, producer: Produced) -> Spent:
+        """By all its runs, or by the middle one of those that were asked for."""
         runs = [each for each in producer.spent if each.bytes]
         if self.options.repeat > 1 and runs:
-            runs = [sorted(runs, key=lambda each: each.kernel)[len(runs) // 2]]
-        return (
-            sum(each.kernel for each in runs), sum(each.convert for each in runs), sum(each.bytes for each in runs)
+            return sorted(runs, key=lambda each: each.kernel)[len(runs) // 2]
+        return Spent(
+            sum(each.kernel for each in runs), sum(each.convert for each in runs), sum(each.bytes for each in runs),
+            sum(each.moved_in for each in runs),
         )  # fmt: skip
 
 
@@ -159,17 +160,19 @@ def handed_on(driver: Driver, run: UnderWay, loop: Loop, workspace: Workspace) -
     """Whether the loop and all stages behind it were run, piece by piece."""
     options, rest = settled(driver.options), run.rest[len(loop.stages) :]
     plain = not (options.tune or run.bound.ordinary or loop.scalars is not None)
-    long = loop.pipeline.source.length >= _least(_cut(rest)[1])
-    if not (rest and plain and long and options.on in _BACKENDS and _gives_elements(loop)):
+    if not (rest and plain and options.on in _BACKENDS and _gives_elements(loop)):
         return False
     chain, said = _Chain(driver, run, options), len(driver.trace.events)
     try:
+        if loop.pipeline.source.length < _least(_cut(rest)[1]):
+            return False
         value = chain.value(loop, workspace, rest)
     except (NotProduced, HastegaError):
         del driver.trace.events[said:]
         return False
     chain.tell()
     run.goes_on(value, [])
+    run.handed = True
     return True
 
 
@@ -195,7 +198,10 @@ def _end(stream: Stream, stage: BoundStage) -> object:
 
 
 def _cut(stages: Sequence[BoundStage]) -> tuple[int, int | None, Sequence[BoundStage]]:
-    """How many of the first elements are left out, how many follow, and the stages behind those that say so."""
+    """How many of the first elements are left out, how many follow, and the stages behind those that say so.
+
+    NotProduced where elements are asked for, and none is left.
+    """
     skip, limit = 0, None
     for place, stage in enumerate(stages):
         number = number_of(stage) if stage.callee is None and stage.site.name in ("take", "drop") else None
@@ -203,8 +209,12 @@ def _cut(stages: Sequence[BoundStage]) -> tuple[int, int | None, Sequence[BoundS
             return skip, limit, stages[place:]
         if stage.site.name == "take":
             limit = number if limit is None else min(limit, number)
+        elif limit is None:
+            skip += number
+        elif number < limit or not limit:
+            skip, limit = skip + number, max(0, limit - number)
         else:
-            skip, limit = skip + number, None if limit is None else max(0, limit - number)
+            raise NotProduced
     return skip, limit, ()
 
 

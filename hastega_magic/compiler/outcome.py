@@ -54,6 +54,8 @@ class Outcome:
     group: int
     workspace: Workspace | None = None
     parts: Sequence[Part] = ()
+    handed: bool = False
+    """Whether its loops handed their elements on: what they left out, as `take` asks, is in no loop."""
 
     @property
     def workspaces(self) -> list[Workspace]:
@@ -66,13 +68,17 @@ class Outcome:
         """Whether one compiled loop for each value computed it, so that other back ends can be asked for the same."""
         ran = self.execution
         whole = ran is not None and len(self.loops) == len(self.values) and not ran.fell_back
-        return whole and not any(loop.built.bespoke for loop in self.loops)
+        return whole and not self.handed and not any(loop.built.bespoke for loop in self.loops)
 
     @property
     def bespoke(self) -> bool:
         """Whether compiled loops computed all of it, of which some are made for its very elements."""
-        complete = sum(len(loop.stages) for loop in self.loops) == sum(
+        complete = self.handed or sum(len(loop.stages) for loop in self.loops) == sum(
             len(bound.stages) for bound in self.bounds
         )
-        found = any(loop.built.bespoke for loop in self.loops) or len(self.loops) > len(self.values)
+        found = (
+            self.handed
+            or any(loop.built.bespoke for loop in self.loops)
+            or len(self.loops) > len(self.values)
+        )
         return self.execution is not None and complete and found and not self.execution.fell_back

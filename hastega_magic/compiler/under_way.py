@@ -32,6 +32,8 @@ class UnderWay:
     waiting: Reason | None = None
     texts: list[LoopTexts] = field(default_factory=list[LoopTexts])
     parts: list[Part] | None = field(default_factory=list[Part])
+    handed: bool = False
+    """Whether the loops ran at once, one handing its elements to the next."""
 
     @property
     def workspace(self) -> Workspace | None:

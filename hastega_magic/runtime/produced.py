@@ -38,11 +38,12 @@ class Body(Protocol):
 
 @dataclass
 class Spent:
-    """Seconds of native code and of the words for it, and bytes read and written."""
+    """Seconds of native code and of the words for it; bytes of sources and results, and of converted sources."""
 
     kernel: float = 0.0
     convert: float = 0.0
     bytes: int = 0
+    moved_in: int = 0
 
 
 @dataclass
@@ -63,16 +64,20 @@ class Produced:
     threads: int
     spent: list[Spent] = field(default_factory=list[Spent])
     """Since each time that it began."""
+    reached: int = 0
+    """How many of the sources' elements it has come to."""
     given: int = 0
     """Elements, from the first one on."""
     _at: int = 0
+    _drawn: int = 0
+    """Where the window of the stream ends that is read."""
     _given: int = 0
     _shared: AnyArray = field(default_factory=lambda: np.empty(0, np.int64))
     _launch: Launch | None = None
 
     def restart(self) -> None:
         """The next elements are the first ones."""
-        self._at = self._given = 0
+        self._at = self._drawn = self._given = 0
         self._launch = None
         self.spent.append(Spent())
         stream = streamed(self.columns)
@@ -81,10 +86,13 @@ class Produced:
 
     def give(self, room: AnyArray, size: int) -> int | None:
         """The elements that the loop stores for the next piece of its sources; NotProduced, see there."""
-        start, stop = self._at, min(self._at + size, self.length)
+        start, end = self._at, self.length
         stream = streamed(self.columns)
         if stream is not None:
-            stop = min(self.length, stream.draw())
+            if start == self._drawn:
+                self._drawn = stream.draw()
+            end = min(end, self._drawn)  # a window may be longer than a piece
+        stop = min(start + size, end)
         if start >= stop:
             return None
         self._at = stop
@@ -101,8 +109,8 @@ class Produced:
         result.before += count
         self._given += count
         self.given = max(self.given, self._given)
-        stored = [column.source.storage for column in self.columns]
-        read = sum(each.size for each in stored if each is not None)
+        self.reached = max(self.reached, stop)
+        read = sum(each.source.storage.size for each in self.columns if each.source.storage is not None)
         self.spent[-1].bytes += count * room.itemsize + (stop - start) * read
         return count
 
@@ -133,9 +141,12 @@ class Produced:
             raise NotProduced
         result.arrays = [array]
         result.kernel_seconds = result.convert_seconds = 0.0
+        result.moved_in = 0
         launch.run_piece(plan, body.program, start, stop, None, shared)
-        self.spent[-1].kernel += result.kernel_seconds
-        self.spent[-1].convert += result.convert_seconds
+        spent = self.spent[-1]
+        spent.kernel += result.kernel_seconds
+        spent.convert += result.convert_seconds
+        spent.moved_in += result.moved_in
         found = result.status[blocks].tobytes()
         if TROUBLE in found:
             raise NotProduced

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from hastega_magic.compiler import handing
-from hastega_magic.runtime import stream
+from hastega_magic.runtime import produced, stream
 from hastega_magic.session import Options, Session
 from tests.compiler.battery import EFFORT
 
@@ -66,17 +66,25 @@ def run(cell, long=None, **options):
     return found, [str(each.message) for each in warned]
 
 
-def handed(cell, **options):
-    """Whether the cell's loops hand on."""
+def reported(cell, **options):
+    """What is told of the cell's statement."""
     names = dict(NAMES)
     session = Session(names, Options(**{"on": "parallel", "threads": 2, "baseline": False} | options))
     (told,) = session.run_cell(cell).report.pipelines
+    return told
+
+
+def handed(cell, **options):
+    """Whether the cell's loops hand on."""
+    told = reported(cell, **options)
     return any("hands its elements on" in sentence for sentence in told.why)
 
 
 def bits(value):
     """Equal for values that are the same bit by bit, and of the same type."""
     found, warned = value
+    if isinstance(found, np.ndarray) and found.dtype == object:
+        found = found.tolist()
     if isinstance(found, np.ndarray):
         return found.dtype.str, found.tobytes(), warned
     if isinstance(found, list):
@@ -210,9 +218,17 @@ def test_others_do(pieces, cell):
         "range(N) |> filter(lambda x: 5 // (x - 70_000) < 9) |> enumerate |> map(lambda i, x: x) |> sum",
         "range(N) |> filter(lambda x: 5 // (x - 70_000) < 9) |> take(3) |> sum",
         "range(N) |> filter(lambda x: 5 // (x - 70_000) < 9) |> take(70_000) |> sum",
+        "range(N) |> filter(lambda x: 5 // (x - 7) < 9) |> drop(N) |> take(3)",
+        "range(N) |> filter(lambda x: 5 // (x - 7) < 9) |> drop(N) |> count",
+        "range(N) |> filter(lambda x: 5 // (x - 7) < 9) |> take(9) |> drop(9) |> count",
+        "range(N) |> filter(lambda x: 5 // (x - 7) < 9) |> take(0) |> drop(9)",
+        "range(N) |> filter(lambda x: 5 // (x - 7) < 9) |> drop(9) |> take(0) |> sum",
+        "range(N) |> filter(lambda x: 5 // (x - 7) < 9) |> zip(ints[:0]) |> map(lambda a, b: a) |> sum",
         "range(N) |> filter(lambda x: x > 9) |> enumerate |> map(lambda i, x: 5 // (i - 80_000)) |> sum",
         "range(N) |> filter(lambda x: x > 9) |> enumerate |> map(lambda i, x: x ** 4) |> max",
         "range(N) |> filter(lambda x: x < 0) |> enumerate |> map(lambda i, x: x) |> max",
+        "large |> map(lambda x: x >> 12) |> cumsum |> cumsum",  # the second sums alone
+        "ints |> filter(lambda x: x > 0) |> enumerate |> map(lambda i, x: x * 2**43) |> cumsum",
         "floats |> scan(lambda a, x: a * 1e3 + x) |> max",  # not finite in the end
         "floats |> map(lambda x: math.sqrt(x + 399.9)) |> filter(lambda x: x > 1) |> enumerate |> map(lambda i, x: x)",
         "listed |> filter(lambda x: x > 0) |> enumerate |> map(lambda i, x: x + 'a') |> count",
@@ -223,6 +239,50 @@ def test_what_needs_python_is_as_ever(pieces, cell, mode):
     cell = f"y = {cell}\n"
     found, other = run(cell, int_mode=mode), run(cell, int_mode=mode, long=1 << 60)
     assert bits(found) == bits(other)
+
+
+@pytest.mark.parametrize(
+    "stages",
+    [
+        "filter(lambda x: x > 0) |> take(10)",
+        "cumsum |> last",
+        "filter(lambda x: x > 0) |> drop(9) |> sum",
+        "cumsum |> max",
+    ],
+)
+def test_baselines_are_those_of_the_whole_statement(pieces, stages):
+    told = reported(f"y = ints |> {stages}\n", baseline=True)
+    assert [(each.backend, each.equal) for each in told.baselines] == [("python", True), ("numpy", True)]
+
+
+def test_the_report_counts_what_was_gone_through(pieces):
+    told = reported("y = ints |> filter(lambda x: x == x) |> take(10)\n")
+    bytes_moved = {phase.name: phase.bytes for phase in told.phases}
+    assert told.elements == SMALL
+    assert bytes_moved["kernel"] == SMALL * 16
+    assert f"{SMALL * 8 / 1000:.1f} kB in all, about {SMALL * 8 / 1000:.1f} kB are" in told.why[0]
+    told = reported("y = listed |> filter(lambda x: x > 0) |> enumerate |> map(lambda i, x: i * x) |> sum\n")
+    bytes_moved = {phase.name: phase.bytes for phase in told.phases}
+    kept = sum(x > 0 for x in NAMES["listed"])
+    assert bytes_moved["convert_in"] == N * 8
+    assert bytes_moved["kernel"] == (N + 2 * kept) * 8
+
+
+def test_a_loop_over_a_long_window_gives_no_more_than_there_is_room_for(pieces, monkeypatch):
+    given, give = [], produced.Produced.give
+
+    def watched(self, room, size):
+        given.append((give(self, room, size) or 0, len(room)))
+        return given[-1][0] or None
+
+    monkeypatch.setattr(produced.Produced, "give", watched)
+    cell = (
+        "y = range(N) |> filter(lambda x: x > 0) |> enumerate |> filter(lambda i, x: i < SMALL - 1 or i > 20_000) |> "
+        "map(lambda i, x: x) |> enumerate |> map(lambda i, x: i * x) |> sum\n"
+    ).replace("SMALL", str(SMALL))
+    assert bits(run(cell)) == bits(run(cell, long=1 << 60))
+    assert given
+    assert all(count <= room for count, room in given)
 
 
 def test_a_stream_ends_where_its_elements_do():
