@@ -240,3 +240,11 @@ def outcome(function, ps):
         return repr(function(ps, 1))
     except Exception as error:
         return repr(error)
+
+
+@pytest.mark.parametrize("source", ["pairs", "xs |> zip(flags)"])
+def test_none_of_them_are_left(source):
+    names = {"pairs": [(1.5, True)], "xs": (1.5,), "flags": (True,)}
+    session = Session(names, Options(on="parallel", baseline=False))
+    session.run_cell(f"t = {source} |> drop(3) |> map(lambda x, flag: -x if flag else x) |> to_list")
+    assert session.namespace["t"] == []
