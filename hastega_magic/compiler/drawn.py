@@ -21,6 +21,7 @@ import numpy as np
 from hastega_magic.compiler.execute import Execution
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.run import run_loops
+from hastega_magic.compiler.running import doubtful
 from hastega_magic.compiler.statement import Bound, Loop, build_loop
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import BeyondInt64, NotCompilable
@@ -172,9 +173,15 @@ class Drawing:
             found.append(value)
         elif sink in ("min", "max") and value != value:
             # NaN is neither smaller nor larger than what comes before the chunk: only its own elements tell.
-            found[:] = [python.apply(sink, itertools.chain(found, self._mapped(iter(self.chunk))))]
+            self._go_on(found, sink)
+        elif sink == "prod" and type(value) is float and doubtful(found[0] * value):
+            self._go_on(found, sink)  # the chunk alone may overflow, or vanish, where the product does not
         else:
             found[:] = [python.apply(sink, [*found, value])]
+
+    def _go_on(self, found: list[Any], sink: str) -> None:
+        """Put the chunk's elements behind what is found, one after the other."""
+        found[:] = [python.apply(sink, itertools.chain(found, self._mapped(iter(self.chunk))))]
 
     def told(self, why: str) -> str:
         """What a report says of it. `why`: why Python computed the rest."""

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hastega_magic.runtime import lists
-from hastega_magic.runtime.lists import WORTH, Reader, code_of, items_of, read_by, reads
+from hastega_magic.runtime.lists import WORTH, Reader, code_of, read_by, reads
 
 _AnyArray = npt.NDArray[Any]
 _Rows = list[tuple[object, ...]] | tuple[tuple[object, ...], ...]
@@ -79,8 +79,8 @@ class Field(Sequence[object]):
 class _Reader(Reader):
     """Native code that goes through the numbers of a field."""
 
-    def items(self, data: Sequence[object]) -> int:
-        return items_of(cast(Field, data).rows)
+    def held(self, data: Sequence[object]) -> Sequence[object]:
+        return cast(Field, data).rows
 
     def more(self, data: Sequence[object]) -> tuple[int, ...]:
         field = cast(Field, data)

@@ -195,6 +195,8 @@ class Launch:
         if isinstance(column.data, range):
             return column.data.start + start * column.data.step, column.data.step
         array = column.array(start, stop)
+        if len(array) < min(stop, column.source.length) - start:
+            raise RuntimeError(f"`{column.source.name}` changed size while it was gone through")
         alive.append(array)
         if column.source.kind == "list" and not isinstance(column.data, np.ndarray):  # converted just now
             self.result.moved_in += array.nbytes

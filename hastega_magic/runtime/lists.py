@@ -152,6 +152,8 @@ TYPES: dict[str, type] = {dtype: type_ for type_, dtype in _DTYPES.items()}
 
 _HEADER = 16 + 8
 """Of a list: reference count, type, length; then the address of its items."""
+_LENGTH, _ADDRESS = 2, 3
+"""Words of a list: its length, and the address of its items."""
 _OF_TUPLE = tuple.__basicsize__
 """Of a tuple: what goes before its items, a hash among it since 3.14."""
 
@@ -172,22 +174,30 @@ class Reader:
 
     def read(self, data: Sequence[object], start: int, stop: int, out: _AnyArray | None) -> bool:
         """Whether elements `start` to `stop` are all of the type, and fit; then they are in `out`."""
-        stop = min(stop, len(data))
         if stop <= start:
             return True
         more = self.more(data)
         words = (ctypes.c_int64 * (6 + len(more)))(*self.words(0 if out is None else out.ctypes.data), *more)
-        words[_ITEMS], words[_COUNT] = self.items(data) + 8 * start, stop - start
-        self.call(ctypes.addressof(words), None)
+        held, at = self.held(data), ctypes.addressof(words)
+        if isinstance(held, list):
+            head = (ctypes.c_int64 * 4).from_address(id(held))
+        else:
+            head = (0, 0, len(held), id(held) + _OF_TUPLE)
+        words[_COUNT] = stop - start
+        # Another thread may have made a list shorter. From here to the call nothing gives it a turn.
+        if head[_LENGTH] < stop:
+            return False
+        words[_ITEMS] = head[_ADDRESS] + 8 * start
+        self.call(at, None)
         return words[_DONE] == stop - start
 
     def words(self, out: int) -> tuple[int, ...]:
         """What the code is given: no elements yet, and the address that numbers go to."""
         return 0, 0, out, id(self.type), 0, id(True)
 
-    def items(self, data: Sequence[object]) -> int:
-        """The address of the elements' addresses."""
-        return items_of(data)
+    def held(self, data: Sequence[object]) -> Sequence[object]:
+        """The list or tuple that has the elements."""
+        return data
 
     def more(self, data: Sequence[object]) -> tuple[int, ...]:
         """Further words that the code reads."""

@@ -75,6 +75,8 @@ class Column:
         part = self.data[start : None if stop < 0 else stop : step] if count else self.data[0:0]
         if isinstance(part, range):
             return described(part, self.source.name)
+        if type(part) is tuple and not part:
+            part = list[object]()  # all empty tuples are one object, and sources are told apart by identity
         source, kept = self.source, cast("AnyArray | Sequence[object]", part)
         if isinstance(self.data, Pieces) and not isinstance(kept, Pieces):
             source = replace(source, kind="array")

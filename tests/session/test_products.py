@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from hastega_magic import hastega
+from hastega_magic.compiler.drawn import CHUNK
 from hastega_magic.runtime.direct import MOST
 from hastega_magic.session import Options, Session
 
@@ -51,3 +52,13 @@ def test_beside_other_statements_and_in_ordinary_code():
     session = Session({"xs": FACTORS["counted"]}, Options(on="parallel", baseline=False))
     session.run_cell("a = xs |> map(_ * 2) |> sum\nb = xs |> map(_ * 2) |> prod")
     assert (session.namespace["a"], session.namespace["b"]) == (999000.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("before", "behind"), [(1e200, 1e-200), (1e-200, 1e200), (1e300, -1e-100), (2.0, -0.0)]
+)
+def test_chunks_of_an_iterator_are_one_after_the_other(before, behind):
+    factors = [before, before, *([1.0] * (CHUNK - 2)), *([behind] * 4)]
+    session = Session({"xs": factors}, Options(on="parallel", baseline=False))
+    session.run_cell("t = (x for x in xs) |> map(lambda x: x * 1.0) |> prod")
+    assert repr(session.namespace["t"]) == repr(math.prod(factors))

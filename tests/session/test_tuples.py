@@ -11,8 +11,10 @@ import pytest
 from hastega_magic import hastega
 from hastega_magic.compiler.repeating.repeated import Repeated
 from hastega_magic.errors import StrictError
+from hastega_magic.runtime import fields
 from hastega_magic.runtime.direct import MOST
 from hastega_magic.runtime.lists import WORTH
+from hastega_magic.runtime.sources import Column
 from hastega_magic.session import Options, Session
 
 SIZES = 1, 7, WORTH - 1, WORTH, 5000, MOST + 3
@@ -240,3 +242,38 @@ def outcome(function, ps):
         return repr(function(ps, 1))
     except Exception as error:
         return repr(error)
+
+
+@pytest.mark.parametrize("source", ["pairs", "xs |> zip(flags)"])
+def test_none_of_them_are_left(source):
+    names = {"pairs": [(1.5, True)], "xs": (1.5,), "flags": (True,)}
+    session = Session(names, Options(on="parallel", baseline=False))
+    session.run_cell(f"t = {source} |> drop(3) |> map(lambda x, flag: -x if flag else x) |> to_list")
+    assert session.namespace["t"] == []
+
+
+@pytest.mark.parametrize(
+    ("element", "stage"), [(7, "map(lambda x: x + 1)"), ((7, 1), "map(lambda a, b: a + b)")]
+)
+def test_lists_that_are_made_shorter_meanwhile_are_not_read_beyond_their_end(monkeypatch, element, stage):
+    names, usual = {"xs": [element] * 300_000}, Column.array
+
+    def shorter(column, start, stop):
+        del names["xs"][10:]
+        return usual(column, start, stop)
+
+    session = Session(names, Options(on="parallel", baseline=False))
+    monkeypatch.setattr(Column, "array", shorter)
+    with pytest.raises(RuntimeError, match="changed size"):
+        session.run_cell(f"t = xs |> {stage} |> max")
+    monkeypatch.undo()
+    session.run_cell(f"t = xs |> {stage} |> max")
+    assert session.namespace["t"] == 8
+
+
+def test_no_more_numbers_are_read_than_there_are():
+    pairs, out = [(1, 2)] * WORTH, np.zeros(WORTH + 1, np.int64)
+    assert fields.read(fields.Field(pairs, 1, 2), int, out[1:])
+    assert not fields.read(fields.Field(pairs, 1, 2), int, out)
+    assert not fields.read([2] * WORTH, int, out)
+    assert not fields.read((2,) * WORTH, int, out)

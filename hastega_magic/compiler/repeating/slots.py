@@ -125,6 +125,8 @@ class Slot:
                 array = np.array(data, self.source.storage.name)
             except OverflowError:
                 raise Again from None
+            if len(array) < length:  # another thread has made it shorter
+                raise Again
         alive.append(array)
         return array.ctypes.data, array.itemsize
 
