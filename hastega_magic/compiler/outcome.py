@@ -68,6 +68,7 @@ class Outcome:
         """Whether one compiled loop for each value computed it, so that other back ends can be asked for the same."""
         ran = self.execution
         whole = ran is not None and len(self.loops) == len(self.values) and not ran.fell_back
+        whole = whole and all(map(_reaches_end, self.loops, self.bounds))
         return whole and not self.handed and not any(loop.built.bespoke for loop in self.loops)
 
     @property
@@ -82,3 +83,8 @@ class Outcome:
             or len(self.loops) > len(self.values)
         )
         return self.execution is not None and complete and found and not self.execution.fell_back
+
+
+def _reaches_end(loop: Loop, bound: Bound) -> bool:
+    """Whether the loop's last stage is the statement's; its first ones may stand for what the source is made of."""
+    return not bound.stages or loop.stages[-1].site.span[2:] == bound.stages[-1].site.span[2:]

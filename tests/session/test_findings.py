@@ -314,3 +314,12 @@ def test_numpy_is_asked_only_where_it_says_what_python_says(xs, stages):
         except (ValueError, TypeError) as error:
             found.append(type(error))
     assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("end", ["map(str) |> count", "len"])
+def test_a_loop_that_python_goes_on_from_is_not_compared_alone(end):
+    """Its elements are no value of the statement's."""
+    session = Session({"xs": np.arange(30_000)}, Options(on="parallel"))
+    report = session.run_cell(f"y = xs |> filter(lambda x: x > 3) |> {end}\n").report
+    assert report.pipelines[0].loops == 1
+    assert not report.pipelines[0].baselines
