@@ -35,6 +35,7 @@ class Rows:
         self.store: Store = frame.layout.stores[number]
         type_ = self.store.value.type
         self.ints = type_ is INT
+        self.checked = self.ints and not self.store.wraps
         self.element, self.size = element_type(type_), RESULT_STORAGE[type_].size
         self.row = f"<{ROW} x {self.element}>"
         self.add = "add" if self.ints else "fadd"
@@ -187,7 +188,7 @@ class Rows:
         checked = f"<{ROW} x i64>" if self.ints else self.row
         w.label(loop)
         w.line(f"%{loop}.j = phi i64 [ 0, %{before} ], [ %{loop}.next, %{loop} ]")
-        marks = [f"%{loop}.mark{k}" for k in range(2 if self.ints else 1 if self.powers else 0)]
+        marks = [f"%{loop}.mark{k}" for k in range(2 if self.checked else 1 if self.powers else 0)]
         for name in marks:
             w.line(f"{name} = phi {checked} [ {none}, %{before} ], [ {name}.next, %{loop} ]")
         found, seen = self._results(f"%{loop}.j", carries)
@@ -242,7 +243,7 @@ class Rows:
             return found, [w.let(f"fmul {self.row} {found}, {zero}")]
         summed = w.let(f"{self.add} {self.row} {known}, {own}")
         found = w.let(f"{self.add} {self.row} {carry}, {summed}")
-        if not self.ints:
+        if not self.checked:
             return found, []
         sign = w.let(f"ashr {self.row} {own}, {splat('i64', 63)}")
         folded = w.let(f"xor {self.row} {own}, {sign}")

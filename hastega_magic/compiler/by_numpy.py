@@ -155,7 +155,7 @@ def _of_ints(loop: Loop, options: Options, output: Output, column: AnyArray) -> 
     kind = output.sink.kind
     most = max(abs(int(column.min())), abs(int(column.max())))
     if kind == "cumsum":
-        if most * len(column) <= INT64_MAX:
+        if most * len(column) <= INT64_MAX or options.int_mode == "wrap":
             return np.cumsum(column)
         value, sentence = running.by_python(loop, output, options)
         if sentence:

@@ -96,7 +96,7 @@ def in_order(loop: Loop, workspace: Workspace) -> Loop:
     return replace(loop, pipeline=pipeline)
 
 
-def told(outputs: Sequence[Output]) -> list[str]:
+def told(outputs: Sequence[Output], mode: str = "exact") -> list[str]:
     """What the report says of running sinks."""
     found: list[str] = []
     for output in outputs:
@@ -120,7 +120,7 @@ def told(outputs: Sequence[Output]) -> list[str]:
                 "equal to sums one after the other up to roundings of the sums on the way (`equal to` gives the "
                 "difference relative to the largest element)."
             )
-        elif kind == "cumsum":
+        elif kind == "cumsum" and mode != "wrap":
             found.append(f"{text} is guarded: a sum beyond 64 bits would be computed by Python, exactly.")
         elif kind in ("var", "std"):
             found.append(

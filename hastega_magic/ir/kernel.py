@@ -143,6 +143,8 @@ class Store:
     factor: Factor | None = None
     init: int | None = None
     part: int = 0
+    wraps: bool = False
+    """Whether running sums of integers wrap around; else a block in which one leaves int64 reports TROUBLE."""
 
     @property
     def type(self) -> ScalarType:

@@ -77,7 +77,9 @@ def _infer(state: State) -> State:
     if state.mode == "wrap":
         leaves = wrap.signed(state.leaves)
         new = wrap.wrapped(list(state.loop.roots()), leaves)
-        state = replace(state, leaves=leaves, fused=_replaced(state.loop, new))
+        loop = _replaced(state.loop, new)
+        outputs = tuple(replace(each, sink=wrap.running(each.sink, leaves)) for each in loop.outputs)
+        state = replace(state, leaves=leaves, fused=replace(loop, outputs=outputs))
     found = inference(state.loop.roots(), state.leaves)
     return replace(state, fused=replace(state.loop, ranges=found.ranges), found=found)
 

@@ -32,6 +32,8 @@ def stepping(statement: Statement, fused: Fused, leaves: Leaves, target: Target)
     slot = 0
     for output in fused.outputs:
         part, slots = statement.slot - slot, slots_of(output)
+        if 0 <= part < slots and output.sink.wraps:
+            statement = replace(statement, wraps=True)
         if 0 <= part < slots and output.sink.fn is not None:
             return replace(statement, step=_step(output, fused, leaves, target), part=part)
         if 0 <= part < slots and output.sink.factor is not None:
@@ -43,7 +45,11 @@ def stepping(statement: Statement, fused: Fused, leaves: Leaves, target: Target)
 def carried_fit(fused: Fused, leaves: Leaves) -> bool:
     """Whether no integer that goes from one element to the next is checked for leaving int64."""
     for output in fused.outputs:
-        if output.sink.kind == "cumsum" and any(node.type is INT for node in flatten(output.value)):
+        if (
+            output.sink.kind == "cumsum"
+            and not output.sink.wraps
+            and any(node.type is INT for node in flatten(output.value))
+        ):
             return False
         if output.sink.kind in ("scan", "fold"):
             fn = output.sink.fn

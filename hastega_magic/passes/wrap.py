@@ -9,10 +9,12 @@ Their ranges are all of int64, and no rule that holds for Python's integers alon
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from hastega_magic.interval import INT64, TOP, Interval
-from hastega_magic.ir.expr import Expr, const, make, postorder
+from hastega_magic.ir.expr import Expr, const, make, map_value, postorder
 from hastega_magic.ir.loop import changed, everything
+from hastega_magic.ir.pipeline import RUNNING_SINKS, Sink
 from hastega_magic.ops import OPS
 from hastega_magic.passes.infer import Leaves, exact_range
 from hastega_magic.types import BOOL, INT
@@ -49,6 +51,18 @@ def wrapped(roots: Sequence[Expr], leaves: Leaves) -> Mapping[Expr, Expr]:
                 same = _wrapping(same)
         new[node] = same
     return new
+
+
+def running(sink: Sink, leaves: Leaves) -> Sink:
+    """The sink with sums, or steps of its function, that wrap around from one element to the next."""
+    if sink.kind not in RUNNING_SINKS:
+        return sink
+    fn = sink.fn
+    if fn is not None:
+        new = wrapped(fn.roots(), Leaves((), leaves.tables))
+        effects = tuple((None if path is None else new[path], new[node]) for path, node in fn.effects)
+        fn = replace(fn, result=map_value(new.__getitem__, fn.result), effects=effects)
+    return replace(sink, fn=fn, wraps=True)
 
 
 def _wrapping(node: Expr) -> Expr:

@@ -317,3 +317,26 @@ def test_the_first_value_is_the_first_element_whose_numbers_are_numpys(backend, 
         session = Session({"xs": xs}, Options(on=backend, baseline=False, quiet=True))
         session.run_cell(f"t = xs |> {stages}")
         assert session.namespace["t"].tolist() == [7.5] + [rest] * (size - 1)
+
+
+@pytest.mark.parametrize("options", [{"on": "simd"}, {"on": "parallel", "threads": 3}, {"on": "opencl"}])
+def test_running_integers_wrap_around_where_that_is_asked_for(options):
+    """Without Python's help, which would take hundreds of times as long."""
+    xs = np.random.default_rng(1).integers(-(2**62), 2**62, 3 * 4096 + 5)
+
+    def wrap(value):
+        return (value + 2**63) % 2**64 - 2**63
+
+    sums = list(itertools.accumulate(xs.tolist(), lambda a, x: wrap(a + x)))
+    steps = list(itertools.accumulate(xs.tolist(), lambda a, x: wrap(a * 3 - x * x)))
+    kept = list(itertools.accumulate(xs[xs > 0].tolist(), lambda a, x: wrap(a + x)))
+    for cell, wanted in (
+        ("xs |> cumsum", sums),
+        ("xs |> filter(lambda x: x > 0) |> cumsum", kept),
+        ("xs |> scan(lambda a, x: a * 3 - x * x)", steps),
+    ):
+        ran = run(f"{cell}\n", {"xs": xs}, int_mode="wrap", **options)
+        assert ran.value.tolist() == wanted
+        assert not any("Python" in sentence for sentence in ran.report["pipelines"][0]["why"])
+    total = run("xs |> reduce(lambda a, x: a * 3 - x * x)\n", {"xs": xs}, int_mode="wrap", **options)
+    assert total.value == steps[-1]

@@ -137,7 +137,7 @@ def _why(execution: Execution, options: Options) -> list[str]:
     variants = execution.compiled.variants
     body = variants.bodies[execution.compiled.first]
     carries = execution.compiled.checks_carried and options.int_mode != "wrap"
-    sentences = running.told(execution.fused.outputs)
+    sentences = running.told(execution.fused.outputs, options.int_mode)
     if not any(node.type is INT and node.args for node in postorder(execution.compiled.fused.roots())):
         pass  # nothing is computed with integers
     elif options.int_mode == "wrap":
