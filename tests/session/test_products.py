@@ -7,6 +7,7 @@ import pytest
 
 from hastega_magic import hastega
 from hastega_magic.compiler.drawn import CHUNK
+from hastega_magic.compiler.driver import Driver
 from hastega_magic.runtime.direct import MOST
 from hastega_magic.session import Options, Session
 
@@ -62,3 +63,34 @@ def test_chunks_of_an_iterator_are_one_after_the_other(before, behind):
     session = Session({"xs": factors}, Options(on="parallel", baseline=False))
     session.run_cell("t = (x for x in xs) |> map(lambda x: x * 1.0) |> prod")
     assert repr(session.namespace["t"]) == repr(math.prod(factors))
+
+
+def test_products_with_a_zero_are_ready_too(monkeypatch):
+    """Python multiplies few elements in order; nothing is looked at anew."""
+    names = {"k": 2.0}
+    session = Session(names, Options(on="parallel", threads=2, baseline=False))
+    session.run_cell(
+        "def f(xs, k): return xs |> map(lambda x: x * k) |> prod\n"
+        "def g(xs): return xs |> prod\n"
+        "def h(xs): return xs |> take(3) |> prod\n"
+    )
+    sources = [
+        np.array([1.0, 0.0, -3.0]),
+        np.array([1e308, 1e308, 0.0]),
+        np.array([0.0, np.inf]),
+        np.array([-1e-200, 1e-200, 5.0]),
+        [2.0, -0.0, 4.0],
+        np.array([1.5, 2.5]),
+    ]
+    for turn in range(4):
+        for xs in sources:
+            names["xs"], names["k"] = xs, 2.0 + turn
+            if turn == 3:
+                monkeypatch.setattr(Driver, "run_alone", None)
+            session.run_cell("a = f(xs, k)\nb = g(xs)\n")
+            numbers = list(map(float, xs))
+            for found, wanted in ((names["a"], [x * names["k"] for x in numbers]), (names["b"], numbers)):
+                assert repr(found) == repr(math.prod(wanted))
+    monkeypatch.undo()
+    session.run_cell("c = [h([0.0, 1.0, 2.0, 3.0]) for _ in range(5)]\n")
+    assert names["c"] == [0.0] * 5

@@ -28,7 +28,7 @@ _KINDS = {
     "min": min, "max": max, "reduce_min": min, "reduce_max": max, "argmin": min, "argmax": max,
 }  # fmt: skip
 
-_FUNCTIONS = {"map", "filter", "zip", "enumerate"}
+FUNCTIONS = {"map", "filter", "zip", "enumerate"}
 """Stages that Python may be asked what their first element is, whatever the source."""
 
 _OTHERS = {"zip", "window", "chunk"}
@@ -81,14 +81,21 @@ class Extreme:
 
     def _first_made(self, operands: Sequence[Any], displays: Sequence[Display]) -> Any:
         for head in _HEADS:
-            places = iter(operands)
-            values: Any = next(places)[:head]
-            for name, (_, args, kwargs) in zip(self.stages, displays, strict=False):
-                given = [next(places)[:head] for _ in args] if name == "zip" else args
-                values = python.apply(name, values, given, kwargs)
-            for value in values:
+            for value in made(self.stages, operands, displays, head):
                 return value
         raise Again
+
+
+def made(
+    stages: Sequence[str], operands: Sequence[Any], displays: Sequence[Display], head: int | None = None
+) -> Any:
+    """What stages, of those in `FUNCTIONS`, make of the first elements of the sources, or of all, in Python's hands."""
+    places = iter(operands)
+    values: Any = next(places)[:head]
+    for name, (_, args, kwargs) in zip(stages, displays, strict=False):
+        given = [next(places)[:head] for _ in args] if name == "zip" else args
+        values = python.apply(name, values, given, kwargs)
+    return values
 
 
 def _first(data: Any, value: object, start: int) -> int:
@@ -113,7 +120,7 @@ def extreme_of(execution: Execution, output: Output, loop: Loop) -> Extreme | No
     numbered = kind.startswith("arg")
     *stages, _ = (stage.name for stage in loop.bound.site.stages)
     own = output.mask is None and _is_source(output.value) and _OTHERS.isdisjoint(stages)
-    if not own and (numbered or (type_.is_float and not _FUNCTIONS.issuperset(stages))):
+    if not own and (numbered or (type_.is_float and not FUNCTIONS.issuperset(stages))):
         return None
     found = bool if type_ is BOOL else float if type_.is_float else int
     return Extreme(_KINDS[kind], found, numbered, own, tuple(stages))
@@ -123,4 +130,4 @@ def _is_source(value: object) -> bool:
     return getattr(value, "op", "") == "load"
 
 
-__all__ = ["Extreme", "extreme_of"]
+__all__ = ["FUNCTIONS", "Extreme", "extreme_of", "made"]

@@ -12,7 +12,7 @@ import numpy as np
 from hastega_magic.compiler.execute import Execution
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.recover import Recovery
-from hastega_magic.compiler.repeating.extremes import Extreme, extreme_of
+from hastega_magic.compiler.repeating.extremes import FUNCTIONS, Extreme, extreme_of, made
 from hastega_magic.compiler.repeating.left import Gather, Left
 from hastega_magic.compiler.repeating.slots import Again
 from hastega_magic.compiler.repeating.storing import storing
@@ -24,6 +24,7 @@ from hastega_magic.ir.fused import Output, slots_of
 from hastega_magic.ir.reduction import tree_prod, tree_sum
 from hastega_magic.ir.sinks import spread
 from hastega_magic.passes.schedule import folds_of
+from hastega_magic.runtime import python
 from hastega_magic.runtime.launch import LoopResult
 from hastega_magic.types import FLOAT32, Complex, Composite, Either
 
@@ -80,7 +81,7 @@ def _common(output: Output, folds: Sequence[int], loop: Loop) -> Gather | None:
         case "var" | "std":
             return _spread(kind, folds, output.sink.ddof)
         case "prod":
-            return _float_prod(folds) if type_.is_float else _int_prod(folds[0])
+            return _float_prod(folds, loop) if type_.is_float else _int_prod(folds[0])
         case _:
             return None
 
@@ -146,8 +147,10 @@ def _float_sum(folds: Sequence[int]) -> Gather:
     return total
 
 
-def _float_prod(folds: Sequence[int]) -> Gather:
+def _float_prod(folds: Sequence[int], loop: Loop) -> Gather:
     value, count = folds
+    *stages, _ = (stage.name for stage in loop.bound.site.stages)
+    python_too = FUNCTIONS.issuperset(stages)
 
     def product(left: Left) -> object:
         direct = left.direct
@@ -156,9 +159,11 @@ def _float_prod(folds: Sequence[int]) -> Gather:
             return 1
         parts = direct.partials[value][:blocks]
         found = parts[0] if blocks == 1 else float(tree_prod(np.array(parts)))
-        if doubtful(found):
+        if not doubtful(found):
+            return found
+        if blocks > 1 or left.view is not None or not python_too:
             raise Again
-        return found
+        return python.apply("prod", made(stages, left.operands, left.displays))
 
     return product
 
