@@ -47,7 +47,7 @@ class Count(int):
         ("lambda x: x(1)", "is called"),
         ("lambda x: t[0.5]", "with a float"),
         ("lambda x: t[1:]", "a slice"),
-        ("lambda x: round(x, -2)", "to digits"),
+        ("lambda x: round(x, -2)", "to -2 digits"),
         ("lambda x: (x,) < 1", "a tuple and a number are compared"),
         ("lambda x: max(x, 2, key=abs)", "keyword"),
         ("lambda x, y: x", "without its argument `y`"),
