@@ -19,6 +19,7 @@ from hastega_magic.errors import NotCompilable, Reason
 from hastega_magic.runtime.python_calls import takes_one
 from hastega_magic.syntax.build import BoundStage
 from hastega_magic.syntax.lower import lower, parameters
+from hastega_magic.syntax.rounds import lead_to_digits
 from hastega_magic.syntax.stages import suggest
 from hastega_magic.types import FLOAT, INT
 
@@ -158,15 +159,16 @@ def _as_given(stage: str, value: object) -> str:
 def together(stages: Sequence[BoundStage]) -> Sequence[BoundStage]:
     """The stages that Python runs in one pass: up to the last one that could tell whether they were.
 
-    That is a stage with side effects of its own, or one that may not ask for all of its elements.
+    That is a stage with side effects of its own, or one that may not ask for all of its elements, or that rounds
+    to digits what may be NumPy's floats.
     """
-    last = 0
+    last = max(0, lead_to_digits(stages) - 1)
     for place, stage in enumerate(stages):
         name = stage.site.name if stage.callee is None else ""
         if not any(name in each for each in (_ELEMENTWISE, _PERHAPS_SHORT, _OF_FUNCTIONS, _PARTICULAR)):
             break
         if place and (name in _PERHAPS_SHORT or name in _PARTICULAR or not silent(stage)):
-            last = place
+            last = max(last, place)
     return stages[: last + 1]
 
 

@@ -9,7 +9,8 @@ from hastega_magic.errors import NOWHERE, NotCompilable, Reason
 from hastega_magic.ir.pipeline import Pipeline, Sink, Source
 from hastega_magic.syntax.graph import Environment
 from hastega_magic.syntax.joining import BoundStage, Cut, Loop, Probed, View
-from hastega_magic.syntax.lower import parameters
+from hastega_magic.syntax.lower import BESIDE_NUMPY, parameters
+from hastega_magic.syntax.rounds import begins_with_numpys, lead_to_digits
 from hastega_magic.syntax.rules import RULES, sink
 from hastega_magic.syntax.stages import STAGES, suggest
 
@@ -86,7 +87,7 @@ def build(
     probe: Probe | None = None
     for number, bound in enumerate(stages):
         loop.bound, loop.number = bound, number
-        before = len(loop.stages)
+        before, beside = len(loop.stages), env.numpy_floats
         try:
             _add(loop, bound)
         except NotCompilable as error:
@@ -102,7 +103,11 @@ def build(
                 break
             continue
         del loop.stages[before:], loop.owners[before:]
+        env.numpy_floats = beside
         break
+    if env.numpy_floats and probe is None and lead_to_digits(stages[consumed:]):
+        # An array of the loop's results would not tell that they are NumPy's.
+        return Built(None, 0, reason or Reason(BESIDE_NUMPY, stages[consumed].site.span))
     ending = loop.sink or Sink("array")
     span = stages[0].site.span if stages else NOWHERE
     if consumed:
@@ -144,6 +149,7 @@ def _add(loop: Loop, bound: BoundStage) -> None:
     rule = RULES.get(site.name, sink if row.sink else None)
     if rule is None:
         raise NotCompilable(f"`{site.name}` has no compiled form yet")
+    loop.env.numpy_floats = loop.env.numpy_floats or begins_with_numpys(bound)
     rule(loop, site, given)
 
 

@@ -93,13 +93,14 @@ def _read(function: FunctionType) -> tuple[tuple[type, object], ...] | None:
     return tuple((type(each), each.hex() if isinstance(each, float) else each) for each in around)
 
 
+BESIDE_NUMPY = "`round` to digits is left to Python beside NumPy's numbers, which round otherwise"
+
+
 def _look_at_floats(graph: Graph, env: Environment) -> None:
     """NotCompilable where floats are rounded to digits that may be NumPy's, from this function or one before it."""
     beside = getattr(env, "numpy_floats", False) or graph.numpy or graph.ufuncs
     if beside and graph.rounds:
-        raise NotCompilable(
-            "`round` to digits is left to Python beside NumPy's numbers, which round otherwise"
-        )
+        raise NotCompilable(BESIDE_NUMPY)
     if beside:
         env.numpy_floats = True
 
@@ -227,4 +228,4 @@ def _bind(
     return bound
 
 
-__all__ = ["Environment", "lower", "parameters"]
+__all__ = ["BESIDE_NUMPY", "Environment", "lower", "parameters"]

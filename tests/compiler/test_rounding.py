@@ -1,8 +1,11 @@
 """`round` to digits, value by value as CPython rounds: exactly in decimal, ties to the even digit."""
 
+import itertools
+
 import numpy as np
 import pytest
 
+from hastega_magic.session import Options, Session
 from tests.compiler.battery import assert_like_python, on_target, one_loop, run
 
 R = np.random.default_rng(3)
@@ -98,3 +101,40 @@ def test_the_rest_is_pythons(cell):
     ran = assert_like_python(f"{cell}\n", NAMES)
     if ran.error is None:
         assert ran.report["pipelines"][0]["barriers"]
+
+
+FLOATS = [0.125, 2.675, 1.005, 0.375, 1.115] * 9
+
+
+@pytest.mark.parametrize("on", ["parallel", "numpy"])
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "xs |> map(weighed) |> map(rounded)",
+        "xs |> map(weighed) |> map(lambda x: x + 0) |> filter(lambda x: rounded(x) > 2.67)",
+        "xs |> map(weighed) |> reverse |> map(rounded)",
+        "range(60) |> map(lambda i: table[i % 8]) |> map(lambda x: round(x, 2))",
+        "xs |> window(2) |> map(np.mean) |> map(rounded)",
+        "xs |> clip(weight, 9.0) |> map(rounded)",
+        "xs |> where(lambda x: x > 3, weight) |> map(rounded)",
+        "xs |> scan(lambda s, x: round(s + x, 2), weight)",
+        "xs |> scan(lambda s, x: (round(s[0] + x, 2), s[1] + 1), (weight, 0))",
+        "xs |> scan(lambda s, x: (s[0] + x, 1), (weight, 0)) |> map(lambda s: round(s[0], 2))",
+    ],
+)
+def test_numpys_floats_of_an_earlier_stage_are_rounded_as_numpys(cell, on):
+    """Also where a loop, or a stage of Python's, ends between: an array of results would not tell what they were."""
+    names = NAMES | {"xs": FLOATS, "weight": np.float64(2.675), "table": np.linspace(2.665, 2.735, 8)}
+    names["rounded"] = lambda x: round(x, 2)
+    names["weighed"] = lambda x: x * np.float64(2.675)
+    assert_like_python(f"{cell}\n", names, on=on)
+
+
+def test_what_a_running_function_begins_with_may_become_numpys():
+    names = {"xs": FLOATS, "begin": 0.0}
+    session = Session(names, Options(on="parallel", baseline=False))
+    for begin in [1.0, 2.5, 3.5, np.float64(2.675), 2.675, np.float64(0.5), np.float64(1.5), 1.5, 2.0]:
+        names["begin"] = begin
+        session.run_cell("y = xs |> scan(lambda s, x: round(s + x, 2), begin)\n")
+        wanted = list(itertools.accumulate(FLOATS, lambda s, x: round(s + x, 2), initial=begin))[1:]
+        assert names["y"].tolist() == wanted

@@ -1,0 +1,78 @@
+"""Stages that may round to digits, and those that may give NumPy's floats: these round otherwise than Python's."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Iterator, Sequence
+from types import CodeType, FunctionType
+from typing import Any, cast
+
+import numpy as np
+
+from hastega_magic.syntax.joining import BoundStage
+
+_NUMPY_FLOAT: Any = np.floating
+
+
+def rounds(stage: BoundStage) -> bool:
+    """Whether the name `round` stands in what the stage may call. It may be another name, or never be reached."""
+    seen: set[int] = set()
+    return any(_rounds(each, seen) for each in (*stage.args, *stage.kwargs.values()))
+
+
+def _rounds(given: object, seen: set[int]) -> bool:
+    if given is round or given is np.round:
+        return True
+    if isinstance(given, functools.partial):
+        return _rounds(cast("functools.partial[object]", given).func, seen)
+    if not isinstance(given, FunctionType) or id(given.__code__) in seen:
+        return False
+    seen.add(id(given.__code__))
+    names = set(_names(given.__code__))
+    if "round" in names or "__round__" in names:
+        return True
+    around = [given.__globals__.get(name) for name in names]
+    return any(_rounds(each, seen) for each in (*around, *_enclosed(given), *(given.__defaults__ or ())))
+
+
+def _names(code: CodeType) -> Iterator[str]:
+    yield from code.co_names
+    for each in code.co_consts:
+        if isinstance(each, CodeType):
+            yield from _names(each)
+
+
+def _enclosed(function: FunctionType) -> Iterator[object]:
+    for cell in function.__closure__ or ():
+        try:
+            yield cell.cell_contents
+        except ValueError:  # a name without a value yet
+            continue
+
+
+def begins_with_numpys(stage: BoundStage) -> bool:
+    """Whether one of NumPy's floats is given to it: a bound, or what the value so far begins with."""
+    return stage.callee is None and _holds_numpys((*stage.args, *stage.kwargs.values()))
+
+
+def _holds_numpys(values: Iterable[object]) -> bool:
+    return any(
+        _holds_numpys(cast("tuple[object, ...]", each))
+        if type(each) is tuple
+        else isinstance(each, _NUMPY_FLOAT)
+        for each in values
+    )
+
+
+def lead_to_digits(stages: Sequence[BoundStage]) -> int:
+    """How many stages there are up to the last one that may round what the ones before it give, and not an array."""
+    last = 0
+    for place, stage in enumerate(stages, 1):
+        if not stage.site.known or stage.callee is not None or stage.site.name == "tap":
+            break
+        if rounds(stage):
+            last = place
+    return last
+
+
+__all__ = ["begins_with_numpys", "lead_to_digits", "rounds"]
