@@ -332,6 +332,9 @@ def _joined(pieces: Sequence[AnyArray]) -> AnyArray:
     joined = np.empty(sum(map(len, pieces)), object)
     start = 0
     for piece in pieces:
-        joined[start : start + len(piece)] = piece.tolist() if piece.dtype != object else piece
+        if piece.dtype != object:  # each as it is an element: of 32 bits a float is NumPy's
+            joined[start : start + len(piece)] = np.fromiter(numbers_of(piece), object, len(piece))
+        else:
+            joined[start : start + len(piece)] = piece
         start += len(piece)
     return joined

@@ -323,3 +323,15 @@ def test_a_loop_that_python_goes_on_from_is_not_compared_alone(end):
     report = session.run_cell(f"y = xs |> filter(lambda x: x > 3) |> {end}\n").report
     assert report.pipelines[0].loops == 1
     assert not report.pipelines[0].baselines
+
+
+def test_numbers_of_32_bits_in_chunks_stay_what_they_are_beside_a_shorter_one():
+    xs = np.linspace(0, 1, 98, dtype=np.float32)
+    cell = "y = xs |> chunk(4) |> scan(lambda s, x: s + x[0], 0)\nz = xs |> chunk(4)\n"
+    for on in ("parallel", "python"):
+        session = Session({"xs": xs}, Options(on=on, baseline=False))
+        session.run_cell(cell)
+        sums, chunks = session.namespace["y"], session.namespace["z"]
+        assert sums.dtype == np.float32
+        assert sums[-1] == np.float32(12.371133)
+        assert {type(each) for chunk in chunks for each in chunk} == {np.float32}
