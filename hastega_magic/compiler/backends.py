@@ -18,7 +18,7 @@ from hastega_magic.ir.schedule import BLOCK, UNTUNED, Tuned
 from hastega_magic.ir.target import Target
 from hastega_magic.progress import Task, task
 from hastega_magic.runtime import cpu
-from hastega_magic.runtime.launch import Launch, LoopResult, Stretch
+from hastega_magic.runtime.launch import Launch, LoopResult, Stretch, Variant
 from hastega_magic.runtime.sources import Column, TableColumn, streamed
 from hastega_magic.runtime.spread import soon
 from hastega_magic.runtime.threads import default_threads
@@ -36,20 +36,6 @@ class Program(Protocol):
     @property
     def code_bytes(self) -> int:
         """Its size, as far as it is known."""
-        ...
-
-
-class Variant(Protocol):
-    """One body of a loop, loaded."""
-
-    @property
-    def kernel(self) -> Kernel:
-        """Its loop form."""
-        ...
-
-    @property
-    def program(self) -> Any:
-        """What the back end's `load` gave."""
         ...
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from hastega_magic.compiler import running
-from hastega_magic.compiler.backends import Backend, Job, Variant, backend_of
+from hastega_magic.compiler.backends import Backend, Job, backend_of
 from hastega_magic.compiler.choice import known
 from hastega_magic.compiler.choice.choosing import Choice
 from hastega_magic.compiler.choice.foreseen import foreseen
@@ -29,7 +29,7 @@ from hastega_magic.passes.schedule import folds_of
 from hastega_magic.records import changed
 from hastega_magic.report.model import COMPILING
 from hastega_magic.runtime.buffers import trim
-from hastega_magic.runtime.launch import LoopResult, blocks_of
+from hastega_magic.runtime.launch import LoopResult, Variant, blocks_of
 from hastega_magic.runtime.produced import NotProduced
 from hastega_magic.runtime.sources import Column, streamed
 from hastega_magic.trace import Event, Trace

@@ -160,7 +160,7 @@ def handed_on(driver: Driver, run: UnderWay, loop: Loop, workspace: Workspace) -
     """Whether the loop and all stages behind it were run, piece by piece."""
     options, rest = settled(driver.options), run.rest[len(loop.stages) :]
     plain = not (options.tune or run.bound.ordinary or loop.scalars is not None)
-    if not (rest and plain and options.on in _BACKENDS and _gives_elements(loop)):
+    if not (rest and plain and options.on in _BACKENDS):
         return False
     chain, said = _Chain(driver, run, options), len(driver.trace.events)
     try:
@@ -187,9 +187,8 @@ def _end(stream: Stream, stage: BoundStage) -> object:
     """The first or last element; NotProduced without any, or where the stage has arguments."""
     if stage.args or stage.kwargs:
         raise NotProduced
-    found, at = stream[:1].copy(), 0
+    found, at = stream[: int(stage.site.name == "first")], 0
     if stage.site.name == "last":
-        stream.restart()
         while (stop := stream.draw()) > at:
             found, at = stream[stop - 1 : stop].copy(), stop
     if not len(found):

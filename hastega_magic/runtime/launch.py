@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -19,6 +20,20 @@ from hastega_magic.runtime.cpu import Program
 from hastega_magic.runtime.crew import Call, together
 from hastega_magic.runtime.sources import PIECE, AnyArray, Column, TableColumn, streamed
 from hastega_magic.types import RESULT_STORAGE
+
+
+class Variant(Protocol):
+    """One body of a loop, loaded."""
+
+    @property
+    def kernel(self) -> Kernel:
+        """Its loop form."""
+        ...
+
+    @property
+    def program(self) -> Any:
+        """What the back end's `load` gave."""
+        ...
 
 
 @dataclass

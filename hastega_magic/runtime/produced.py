@@ -5,35 +5,19 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
 
 import numpy as np
 
 from hastega_magic.ir import abi
-from hastega_magic.ir.kernel import TROUBLE, VIOLATED, Kernel
+from hastega_magic.ir.kernel import TROUBLE, VIOLATED
 from hastega_magic.ir.schedule import BLOCK
 from hastega_magic.progress import Task
-from hastega_magic.runtime.launch import Launch, LoopResult
-from hastega_magic.runtime.sources import Column, TableColumn, streamed
-from hastega_magic.runtime.stream import AnyArray
+from hastega_magic.runtime.launch import Launch, LoopResult, Variant
+from hastega_magic.runtime.sources import AnyArray, Column, TableColumn, streamed
 
 
 class NotProduced(Exception):
     """An element needs Python, or other code than all elements before it."""
-
-
-class Body(Protocol):
-    """One variant of a loop, loaded."""
-
-    @property
-    def kernel(self) -> Kernel:
-        """Its loop form."""
-        ...
-
-    @property
-    def program(self) -> Any:
-        """Its machine code."""
-        ...
 
 
 @dataclass
@@ -53,7 +37,7 @@ class Produced:
     `ordered`: a later variant may give other bits, so that all elements have to be of the one.
     """
 
-    body: Callable[[int], Body]
+    variant: Callable[[int], Variant]
     variants: int
     first: int
     learn: Callable[[int], None]
@@ -133,7 +117,7 @@ class Produced:
 
     def _run(self, start: int, stop: int, blocks: slice, array: AnyArray) -> int:
         """How many blocks of the piece the variant could not compute; nothing has happened if there are any."""
-        body = self.body(self.first)
+        body = self.variant(self.first)
         plan = abi.layout(body.kernel)
         launch = self._launch or self._begin(plan)
         result, shared = self._result, self._shared.copy()
@@ -157,4 +141,4 @@ class Produced:
         return 0
 
 
-__all__ = ["NotProduced", "Produced"]
+__all__ = ["NotProduced", "Produced", "Spent"]

@@ -11,12 +11,9 @@ from dataclasses import dataclass
 from typing import Any, Protocol, overload
 
 import numpy as np
-import numpy.typing as npt
 
 from hastega_magic.ir.schedule import BLOCK
-from hastega_magic.runtime.buffers import allocate
-
-AnyArray = npt.NDArray[Any]
+from hastega_magic.runtime.buffers import AnyArray, allocate
 
 PIECE = 1 << 20
 """Elements that a producer is asked for at once."""

@@ -61,7 +61,7 @@ Where = tuple[str, int, str]
 
 Inline = Callable[["Graph", Any, Sequence[Symbolic], Mapping[str, Symbolic]], Symbolic]
 
-_NUMPY_FLOAT: Any = np.floating
+NUMPY_FLOAT: Any = np.floating
 _FOLDED = frozenset({BOOL, INT, FLOAT})
 _LARGEST_SHIFT = 4096
 
@@ -94,7 +94,7 @@ class Graph:
 
     def captured(self, where: Where, value: object, name: str) -> Symbolic:
         """What a name around the function stands for; a number that keeps changing is a parameter."""
-        self.ufuncs = self.ufuncs or isinstance(value, _NUMPY_FLOAT)
+        self.ufuncs = self.ufuncs or isinstance(value, NUMPY_FLOAT)
         parameter = getattr(self.env, "parameter", None)
         found: Expr | None = None if parameter is None else parameter(where, value)
         return known(value, name) if found is None else found

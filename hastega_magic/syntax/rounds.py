@@ -5,13 +5,12 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable, Iterator, Sequence
 from types import CodeType, FunctionType
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 
+from hastega_magic.syntax.graph import NUMPY_FLOAT
 from hastega_magic.syntax.joining import BoundStage
-
-_NUMPY_FLOAT: Any = np.floating
 
 
 def rounds(stage: BoundStage) -> bool:
@@ -59,7 +58,7 @@ def _holds_numpys(values: Iterable[object]) -> bool:
     return any(
         _holds_numpys(cast("tuple[object, ...]", each))
         if type(each) is tuple
-        else isinstance(each, _NUMPY_FLOAT)
+        else isinstance(each, NUMPY_FLOAT)
         for each in values
     )
 
