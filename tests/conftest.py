@@ -1,6 +1,7 @@
 """What several folders of tests share."""
 
 import atexit
+import gc
 import math
 import os
 import shutil
@@ -36,6 +37,13 @@ def _tidy() -> None:
 # What runs in the background of a script is begun without Ctrl-C, which tests send themselves and their processes.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_finish() -> None:
+    """Ten thousand tests stay until the end: looking through them would make each `gc.collect` take a second."""
+    gc.collect()
+    gc.freeze()
+
 
 settings.register_profile("short", deadline=None, max_examples=60)
 settings.load_profile("short")
