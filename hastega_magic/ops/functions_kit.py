@@ -28,7 +28,7 @@ import numpy as np
 
 from hastega_magic.interval import INT64, Interval
 from hastega_magic.ops import arithmetic, compare, convert, elementary, machine
-from hastega_magic.ops.row import Builder, Op, TermRule, math_float, ufunc_float
+from hastega_magic.ops.row import Builder, Op, TermRule, math_float, numpy_float
 from hastega_magic.types import BOOL, FLOAT, FLOAT32, INT, ScalarType, type_of_constant
 
 SHIFT = 1.5 * 2.0**52
@@ -307,6 +307,31 @@ def raising_as(reference: Callable[..., Any], function: Callable[..., Any]) -> C
     return python
 
 
+def ufunc_row(
+    name: str,
+    function: Function,
+    ufunc: Callable[..., Any],
+    spellings: tuple[object, ...] = (),
+    arity: int = 1,
+) -> Op:
+    """The row of a ufunc that has a value everywhere and never raises."""
+    return Op(name, arity, over_scalars(function), numpy_float, numpy=ufunc, expand=expansion(function),
+              spellings=spellings or (ufunc,), traits=_APPROXIMATE)  # fmt: skip
+
+
+def math_row(
+    name: str,
+    function: Function,
+    reference: Callable[..., Any],
+    numpy: Callable[..., Any] | None = None,
+    trouble: Condition | None = None,
+) -> Op:
+    """The row `math_name` of a function of the math module that raises where `trouble` holds."""
+    return Op(f"math_{name}", 1, raising_as(reference, over_scalars(function)), math_float, numpy=numpy,
+              expand=expansion(function), trouble=None if trouble is None else condition(trouble),
+              spellings=(reference,), traits=_APPROXIMATE)  # fmt: skip
+
+
 def rows(
     name: str,
     function: Function,
@@ -335,7 +360,7 @@ def rows(
     if trouble is not None and beyond is not None:
         both = _either(trouble, beyond)
     return (
-        Op(name, arity, evaluated, ufunc_float, numpy=numpy, expand=expansion(function),
+        Op(name, arity, evaluated, numpy_float, numpy=numpy, expand=expansion(function),
            trouble=None if beyond is None else condition(beyond), spellings=(numpy,), traits=_APPROXIMATE),
         Op(f"math_{name}", arity, raising_as(reference, evaluated), math_float, numpy=numpy, expand=expansion(function),
            trouble=None if both is None else condition(both), spellings=(reference,), traits=_APPROXIMATE),
