@@ -59,8 +59,8 @@ def _factorial(n: int) -> int:
 
 def _perm(n: int, k: int) -> int:
     n = require(n, (n >= 0) & (k >= 0))
-    result = 1 if k <= n else 0
-    for i in range(k if k <= n else 0):
+    result = 1
+    for i in range(min(k, n + 1)):  # to a factor 0 where there are fewer than k
         result *= n - i
     return result
 
