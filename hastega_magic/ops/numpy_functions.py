@@ -119,14 +119,21 @@ def _as_one(found: Any, *given: Any) -> Any:
     return int(found) if type(found) is bool and int in map(type, given) else found
 
 
-def _two_zeros(b: Builder, args: Sequence[Any]) -> Any:
-    """Zeros of two signs, of which versions of NumPy, and its arrays and scalars, choose differently."""
-    x, y = args
-    if not x.type.is_float:
-        return b.const(False)
-    zero = b.const(0.0, x.type)
-    zeros = b.op("and", b.op("eq", x, zero), b.op("eq", y, zero))
-    return b.op("and", zeros, b.op("ne", b.op("signbit", x), b.op("signbit", y)))
+def _two_zeros(function: Callable[[Any, Any], Any]) -> Callable[[Builder, Sequence[Any]], Any] | None:
+    """Zeros of two signs, unless this NumPy gives the first of them: that depends on versions and machines."""
+    signed = [(kind(one), kind(-one)) for kind in (float, np.float32) for one in (0.0, -0.0)]
+    if all(np.signbit(function(x, y)) == np.signbit(x) for x, y in signed):
+        return None
+
+    def trouble(b: Builder, args: Sequence[Any]) -> Any:
+        x, y = args
+        if not x.type.is_float:
+            return b.const(False)
+        zero = b.const(0.0, x.type)
+        zeros = b.op("and", b.op("eq", x, zero), b.op("eq", y, zero))
+        return b.op("and", zeros, b.op("ne", b.op("signbit", x), b.op("signbit", y)))
+
+    return trouble
 
 
 def _numbers(types: tuple[ScalarType, ...]) -> Signature:
@@ -176,17 +183,17 @@ ROWS = (
     Op("np_sign", 1, of_numbers(np.sign), _number, "", np.sign, lambda a: _UNIT, expand=_sign, spellings=(np.sign,)),
     Op("np_fmax", 2, _ignoring(lambda x, y: x >= y), _common, "",
        _first_if(lambda x, y: (x >= y) | (y != y)), interval.maximum, expand=_expand_ignoring("max", "ge"),
-       trouble=_two_zeros, spellings=(np.fmax,)),
+       trouble=_two_zeros(np.fmax), spellings=(np.fmax,)),
     Op("np_fmin", 2, _ignoring(lambda x, y: x <= y), _common, "",
        _first_if(lambda x, y: (x <= y) | (y != y)), interval.minimum, expand=_expand_ignoring("min", "le"),
-       trouble=_two_zeros, spellings=(np.fmin,)),
-    # The halves of np.clip.
+       trouble=_two_zeros(np.fmin), spellings=(np.fmin,)),
+    # The halves of np.clip between two limits; with one it is np.maximum or np.minimum.
     Op("np_at_least", 2, _limited(lambda x, low: x < low), _numbers, "",
        _first_if(lambda x, low: ~((x < low) | (low != low))), interval.maximum,
-       expand=_expand_limited("max", "lt"), trouble=_two_zeros),
+       expand=_expand_limited("max", "lt"), trouble=_two_zeros(lambda x, low: np.clip(x, low, 1.0))),
     Op("np_at_most", 2, _limited(lambda x, high: x > high), _numbers, "",
        _first_if(lambda x, high: ~((x > high) | (high != high))), interval.minimum,
-       expand=_expand_limited("min", "gt"), trouble=_two_zeros),
+       expand=_expand_limited("min", "gt"), trouble=_two_zeros(lambda x, high: np.clip(x, -1.0, high))),
     Op("heaviside", 2, of_numbers(np.heaviside), numpy_float, "", np.heaviside, expand=_heaviside,
        spellings=(np.heaviside,)),
     Op("reciprocal", 1, of_numbers(np.reciprocal), _of_floats, "", np.reciprocal,

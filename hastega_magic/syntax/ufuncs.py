@@ -33,7 +33,8 @@ def clip(graph: Graph, args: Sequence[Symbolic], kwargs: Mapping[str, Symbolic])
     limits = {name: number(limit) for name, limit in given.items() if not is_none(limit)}
     if not limits or {result.type, *(limit.type for limit in limits.values())} == {BOOL}:
         raise NotCompilable("`np.clip` of bools alone, or without limits, is left to NumPy")
-    for name, op in zip(names, ("np_at_least", "np_at_most"), strict=True):
+    rows = ("np_at_least", "np_at_most") if len(limits) == len(names) else ("np_maximum", "np_minimum")
+    for name, op in zip(names, rows, strict=True):
         result = graph.make(op, result, limits[name]) if name in limits else result
     return result
 

@@ -84,7 +84,8 @@ def no_trouble(x, y):
 BOTH = (
     "(np.remainder(x, y), np.floor_divide(x, y), np.fmod(x, y), np.fmax(x, y), np.fmin(x, y), np.heaviside(x, y), "
     "np.nextafter(x, y), np.copysign(x, y), np.logical_and(x, y), np.logical_or(x, y), np.logical_xor(x, y), "
-    "np.divmod(x, y)[0], np.divmod(x, y)[1], np.clip(x, y, None), np.clip(x, None, y), math.nextafter(x, y))"
+    "np.divmod(x, y)[0], np.divmod(x, y)[1], np.clip(x, y, None), np.clip(x, None, y), "
+    "np.clip(x, y, 2), np.clip(x, -9.0, y), math.nextafter(x, y))"
 )
 
 
@@ -154,7 +155,10 @@ OTHERS = [
     ("xs |> zip(ys) |> map(lambda x, y: np.power(x, abs(y) if y > -99 else 3))", INT_PAIRS),
     ("xs |> zip(ys) |> map(lambda x, y: np.power(x, y))", [(2, 3), (5, 0), (2, -1)]),
     ("xs |> zip(ys) |> map(lambda x, y: (np.remainder(x, y), np.floor_divide(x, y), np.fmod(x, y)))", PAIRS),
-    ("xs |> zip(ys) |> map(lambda x, y: (np.fmax(x, y), np.fmin(x, y), np.clip(x, y, None)))", PAIRS),
+    (
+        "xs |> zip(ys) |> map(lambda x, y: (np.fmax(x, y), np.fmin(x, y), np.clip(x, y, 0), np.clip(x, -0.0, y)))",
+        PAIRS,
+    ),
     ("xs |> zip(ys) |> map(lambda x, y: math.remainder(x, y))", [(5.0, 3.0), (1e300, 7.0), (5.0, math.inf)]),
     ("xs |> zip(ys) |> map(lambda x, y: math.remainder(x, y))", [(5.0, 3.0), (1.0, 0.0)]),
     ("xs |> zip(ys) |> map(lambda x, y: math.remainder(x, y))", [(5.0, 3.0), (math.inf, 2.0)]),
