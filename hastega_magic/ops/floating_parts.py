@@ -39,6 +39,9 @@ def _modf_fraction(x: Any) -> Any:
     return np.modf(x)[0]
 
 
+_expand_fraction = expansion(_fraction)
+
+
 def _moved(x: Real) -> tuple[Flag, Real, Whole]:
     """Whether the number has an exponent, its bits scaled to a normal number's, and what that adds to the exponent."""
     usual = (abs(x) > 0.0) & (abs(x) < math.inf)
@@ -224,11 +227,11 @@ ROWS = (
     *_two("degrees", math.degrees, np.degrees, 180.0, math.pi, (np.degrees, np.rad2deg)),
     *_two("radians", math.radians, np.radians, math.pi, 180.0, (np.radians, np.deg2rad)),
     Op("math_modf_fraction", 1, lambda x: math.modf(x)[0], math_float, numpy=_modf_fraction,
-       expand=expansion(_fraction)),
+       expand=_expand_fraction),
     Op("math_modf_whole", 1, lambda x: math.modf(x)[1], math_float, numpy=np.trunc,
        expand=lambda b, args: b.op("trunc", args[0])),
     Op("modf_fraction", 1, _over(_modf_fraction), numpy_float, numpy=_modf_fraction,
-       expand=expansion(_fraction)),
+       expand=_expand_fraction),
     Op("modf_whole", 1, _over(np.trunc), numpy_float, numpy=np.trunc,
        expand=lambda b, args: b.op("trunc", args[0])),
     Op("math_frexp_mantissa", 1, lambda x: math.frexp(x)[0], math_float, numpy=lambda x: np.frexp(x)[0],

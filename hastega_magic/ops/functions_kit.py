@@ -359,14 +359,14 @@ def rows(
                 return np.float32(value) if type(args[0]) is np.float32 else value
         return scalar(*args)
 
-    scalar = over_scalars(function)
+    scalar, expand = over_scalars(function), expansion(function)
     both = trouble or beyond
     if trouble is not None and beyond is not None:
         both = _either(trouble, beyond)
     return (
-        Op(name, arity, evaluated, numpy_float, numpy=numpy, expand=expansion(function),
+        Op(name, arity, evaluated, numpy_float, numpy=numpy, expand=expand,
            trouble=None if beyond is None else condition(beyond), spellings=(numpy,), traits=_APPROXIMATE),
-        Op(f"math_{name}", arity, raising_as(reference, evaluated), math_float, numpy=numpy, expand=expansion(function),
+        Op(f"math_{name}", arity, raising_as(reference, evaluated), math_float, numpy=numpy, expand=expand,
            trouble=None if both is None else condition(both), spellings=(reference,), traits=_APPROXIMATE),
     )  # fmt: skip
 
