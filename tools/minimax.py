@@ -49,6 +49,21 @@ def _series(terms: Function, first: int) -> Function:
     return value
 
 
+def _one(x: Real) -> Real:
+    return mp.mpf(1)
+
+
+def _centred(x: Real) -> Real:
+    return (x - 3) / (x + 3)
+
+
+def _erfc_scaled(t: Real) -> Real:
+    def value(x: Real) -> Real:
+        return (1 + 2 * x) * mp.exp(x * x) * mp.erfc(x)
+
+    return value(3 * (1 + t) / (1 - t)) - mp.mpf(float(value(mp.mpf(3))))
+
+
 _HALF_LN2 = mp.log(2) / 2 * mp.mpf("1.002")
 _ATANH = ((mp.sqrt(2) - 1) / (mp.sqrt(2) + 1)) ** 2 * mp.mpf("1.0001")
 _QUARTER_PI = (mp.pi / 4) ** 2 * mp.mpf("1.001")
@@ -68,6 +83,14 @@ PROBLEMS: dict[str, Problem] = {
                    mp.mpf(0), _QUARTER_PI, 5),
     # atan(t) = t + t·z·p(z), z = t²
     "atan": Problem(_series(lambda k: mp.mpf(-1) ** k / (2 * k + 1), 1), lambda z: z, mp.mpf(0), _EIGHTH_PI, 11),
+    # ∛(1 + f)
+    "cbrt": Problem(lambda f: mp.cbrt(1 + f), _one, mp.sqrt(0.5) * mp.mpf("0.9999") - 1,
+                    mp.sqrt(2) * mp.mpf("1.0001") - 1, 6),
+    # erf(x) = x·(2/√π + z·p(z)), z = x²
+    "erf": Problem(_series(lambda k: 2 / mp.sqrt(mp.pi) * (-1) ** k / (mp.factorial(k) * (2 * k + 1)), 1),
+                   lambda z: z, mp.mpf(0), mp.mpf("0.25") * mp.mpf("1.001"), 8),
+    # (1 + 2·x)·exp(x²)·erfc(x) = h(3) + p(t), t = (x - 3)/(x + 3)
+    "erfc": Problem(_erfc_scaled, _one, _centred(mp.mpf("0.499")), _centred(mp.mpf("27.3")), 23),
 }  # fmt: skip
 
 

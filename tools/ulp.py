@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -57,6 +58,25 @@ def _one(ufunc: str, exact: Callable[..., Any], low: float, high: float) -> Func
     return Function(f"np.{ufunc}", getattr(np, ufunc), exact, low, high)
 
 
+def _logaddexp(x: Any, y: Any) -> Any:
+    return mp.log(mp.exp(x) + mp.exp(y))
+
+
+def _by_mpmath(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A screen for what NumPy has not: slow. Of numbers beyond 50 only the sign counts."""
+
+    def one(x: Any) -> Any:
+        if np.isnan(x):
+            return np.longdouble(x)
+        with mp.workprec(80):
+            return np.longdouble(mp.nstr(function(mp.mpf(float(min(max(x, -50), 50)))), 22))
+
+    def screen(xs: Array) -> Array:
+        return np.array([one(x) for x in xs], np.longdouble)
+
+    return screen
+
+
 FUNCTIONS: dict[str, Function] = {
     "exp": _one("exp", mp.exp, -745.2, 709.8),
     "expm1": _one("expm1", mp.expm1, -40.0, 709.8),
@@ -76,8 +96,14 @@ FUNCTIONS: dict[str, Function] = {
     "atan": _one("arctan", mp.atan, -5.0, 5.0),
     "atan2": Function("np.arctan2", np.arctan2, mp.atan2, -5.0, 5.0, 2),
     "pow": Function("np.power", np.power, mp.power, 0.0, 10.0, 2),
+    "asinh": _one("arcsinh", mp.asinh, -5.0, 5.0),
+    "acosh": _one("arccosh", mp.acosh, 1.0, 5.0),
+    "atanh": _one("arctanh", mp.atanh, -1.0, 1.0),
     "cbrt": _one("cbrt", _cube_root, -10.0, 10.0),
     "hypot": Function("np.hypot", np.hypot, mp.hypot, -10.0, 10.0, 2),
+    "erf": Function("math.erf", _by_mpmath(mp.erf), mp.erf, -6.0, 6.0),
+    "erfc": Function("math.erfc", _by_mpmath(mp.erfc), mp.erfc, -3.0, 27.2),
+    "logaddexp": Function("np.logaddexp", np.logaddexp, _logaddexp, 0.5, 40.0, 2),
 }
 _LARGEST_ANGLE = 2.0**40
 
@@ -110,6 +136,10 @@ def arguments(
             ("ordinary", [uniform(0, 10), uniform(-20, 20)]),
             ("whole", [uniform(-10, 10), rng.integers(-20, 20, count).astype(dtype)]),
         ]
+
+    def inside(x: Array) -> Array:
+        return (x >= 1 if name == "acosh" else abs(x) < 1) & np.isfinite(x)
+
     sets = [
         ("bit patterns", [patterns() for _ in range(function.arity)]),
         ("interval", [uniform(function.low, function.high) for _ in range(function.arity)]),
@@ -120,6 +150,20 @@ def arguments(
         sets.append(("up to 2^40", [sized(2, 39.9)]))
         sets.append(("near multiples of π/2", [(turns * np.longdouble(mp.pi / 2)).astype(dtype)]))
         sets = [(label, [np.where(abs(x) <= _LARGEST_ANGLE, x, dtype(1)) for x in xs]) for label, xs in sets]
+    if name in ("acosh", "atanh"):
+        top = np.nextafter(dtype(1), dtype(0 if name == "atanh" else 2))
+        sets = [(label, [np.where(inside(x), x, top) for x in xs]) for label, xs in sets]
+        sets.append(
+            (
+                "near 1",
+                [np.where(inside(near := (1.0 + sized(-40, -1).astype(float)).astype(dtype)), near, top)],
+            )
+        )
+    if name == "logaddexp":  # elsewhere the result may be the difference of two
+        sets = [
+            (label, [np.where((abs(x) < 1e4) & (abs(x) > 1e-4), abs(x), dtype(1)) for x in xs])
+            for label, xs in sets
+        ]
     if name in ("log", "log1p", "log2", "log10"):
         centre = 0.0 if name == "log1p" else 1.0
         sets.append(("near 1", [(centre + sized(-40, -1).astype(float)).astype(dtype)]))
@@ -128,7 +172,7 @@ def arguments(
 
 def computed(function: Function, operands: list[Array], width: int = 0) -> Array:
     """What the compiled cell gives."""
-    namespace: dict[str, Any] = {"np": np, "xs": operands[0], "ys": operands[-1]}
+    namespace: dict[str, Any] = {"np": np, "math": math, "xs": operands[0], "ys": operands[-1]}
     cell = f"xs |> map(lambda x: {function.ufunc}(x))"
     if function.arity == 2:
         cell = f"xs |> zip(ys) |> map(lambda x, y: {function.ufunc}(x, y))"

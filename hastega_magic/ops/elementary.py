@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from hastega_magic.ops.row import Builder, Op, math_float, ufunc_float
+from hastega_magic.ops.row import Builder, Op, math_float, numpy_float
 
 _EXACT_QUOTIENT = 2.0**53
 
@@ -44,8 +44,8 @@ def _fmod(b: Builder, x: Any, y: Any) -> Any:
     return b.op("select", wrong, b.op("add", remainder, b.op("copysign", y, x)), remainder)
 
 
-def _expand_fmod(b: Builder, args: Sequence[Any]) -> Any:
-    """Nothing that is left has the dividend's sign."""
+def expand_float_fmod(b: Builder, args: Sequence[Any]) -> Any:
+    """Lower C's fmod; nothing that is left has the dividend's sign."""
     x, y = args
     remainder, zero = _fmod(b, x, y), b.const(0.0, x.type)
     return b.op("select", b.op("eq", remainder, zero), b.op("copysign", zero, x), remainder)
@@ -82,14 +82,14 @@ def expand_float_floordiv(b: Builder, args: Sequence[Any]) -> Any:
 ROWS = (
     Op("sqrt", 1, math.sqrt, math_float, "", np.sqrt, llvm={"float": "call {r} @llvm.sqrt.{m}({t} {0})"},
        opencl={"float": "sqrt({0})"}, trouble=_negative, spellings=(math.sqrt,)),
-    Op("fsqrt", 1, _float_sqrt, ufunc_float, "", np.sqrt, llvm={"float": "call {r} @llvm.sqrt.{m}({t} {0})"},
+    Op("fsqrt", 1, _float_sqrt, numpy_float, "", np.sqrt, llvm={"float": "call {r} @llvm.sqrt.{m}({t} {0})"},
        opencl={"float": "sqrt({0})"}, spellings=(np.sqrt,)),
     Op("math_fabs", 1, math.fabs, math_float, "", np.fabs, expand=lambda b, args: b.op("fabs", args[0]),
        spellings=(math.fabs,)),
-    Op("copysign", 2, math.copysign, ufunc_float, "", np.copysign,
+    Op("copysign", 2, math.copysign, numpy_float, "", np.copysign,
        llvm={"float": "call {r} @llvm.copysign.{m}({t} {0}, {t} {1})"},
        opencl={"float": "copysign({0}, {1})"}, spellings=(np.copysign,)),
-    Op("math_fmod", 2, math.fmod, math_float, "", np.fmod, expand=_expand_fmod, trouble=float_quotient_trouble,
+    Op("math_fmod", 2, math.fmod, math_float, "", np.fmod, expand=expand_float_fmod, trouble=float_quotient_trouble,
        spellings=(math.fmod,)),
     Op("math_copysign", 2, math.copysign, math_float, "", np.copysign,
        expand=lambda b, args: b.op("copysign", args[0], args[1]), spellings=(math.copysign,)),

@@ -11,10 +11,14 @@ up, and numbers of operations:
     exp   0.86  30    log   0.80  40    sin   0.73  52    asin  0.63  86    sinh  0.73  69
     expm1 0.88  42    log1p 0.83  55    cos   0.73  50    acos  0.64  89    cosh  0.84  42
     exp2  0.86  35    log2  0.70  50    tan   0.84  66    atan  0.63  62    tanh  0.73  60
-    pow   0.77 142    log10 0.65  52                      atan2 0.63  88
+    pow   0.77 142    log10 0.65  52                      atan2 0.63  88    asinh 0.89  90
+    erf   0.83 132    erfc  0.78 149    cbrt  0.51  51    hypot 0.51  43    acosh 0.88  89
+                                                                            atanh 0.88  66
 
-For float32 all are 0.5000. sin, cos and tan beyond 2^40 are the C library's for float64 (at most 1 in those that are
-current), rounded once for float32.
+(erf and erfc: 200 thousand arguments. hypot is np.hypot; that of math has CPython's bits.) logaddexp is NumPy's
+formula, which is off by up to 1.5, and by more where it is the difference of two numbers. For float32 all are 0.5000.
+sin, cos and tan beyond 2^40 are the C library's for float64 (at most 1 in those that are current), rounded once for
+float32.
 """
 
 from __future__ import annotations
@@ -28,7 +32,7 @@ import numpy as np
 
 from hastega_magic.interval import INT64, Interval
 from hastega_magic.ops import arithmetic, compare, convert, elementary, machine
-from hastega_magic.ops.row import Builder, Op, TermRule, math_float, ufunc_float
+from hastega_magic.ops.row import Builder, Op, TermRule, math_float, numpy_float
 from hastega_magic.types import BOOL, FLOAT, FLOAT32, INT, ScalarType, type_of_constant
 
 SHIFT = 1.5 * 2.0**52
@@ -307,6 +311,31 @@ def raising_as(reference: Callable[..., Any], function: Callable[..., Any]) -> C
     return python
 
 
+def ufunc_row(
+    name: str,
+    function: Function,
+    ufunc: Callable[..., Any],
+    spellings: tuple[object, ...] = (),
+    arity: int = 1,
+) -> Op:
+    """The row of a ufunc that has a value everywhere and never raises."""
+    return Op(name, arity, over_scalars(function), numpy_float, numpy=ufunc, expand=expansion(function),
+              spellings=spellings or (ufunc,), traits=_APPROXIMATE)  # fmt: skip
+
+
+def math_row(
+    name: str,
+    function: Function,
+    reference: Callable[..., Any],
+    numpy: Callable[..., Any] | None = None,
+    trouble: Condition | None = None,
+) -> Op:
+    """The row `math_name` of a function of the math module that raises where `trouble` holds."""
+    return Op(f"math_{name}", 1, raising_as(reference, over_scalars(function)), math_float, numpy=numpy,
+              expand=expansion(function), trouble=None if trouble is None else condition(trouble),
+              spellings=(reference,), traits=_APPROXIMATE)  # fmt: skip
+
+
 def rows(
     name: str,
     function: Function,
@@ -330,14 +359,14 @@ def rows(
                 return np.float32(value) if type(args[0]) is np.float32 else value
         return scalar(*args)
 
-    scalar = over_scalars(function)
+    scalar, expand = over_scalars(function), expansion(function)
     both = trouble or beyond
     if trouble is not None and beyond is not None:
         both = _either(trouble, beyond)
     return (
-        Op(name, arity, evaluated, ufunc_float, numpy=numpy, expand=expansion(function),
+        Op(name, arity, evaluated, numpy_float, numpy=numpy, expand=expand,
            trouble=None if beyond is None else condition(beyond), spellings=(numpy,), traits=_APPROXIMATE),
-        Op(f"math_{name}", arity, raising_as(reference, evaluated), math_float, numpy=numpy, expand=expansion(function),
+        Op(f"math_{name}", arity, raising_as(reference, evaluated), math_float, numpy=numpy, expand=expand,
            trouble=None if both is None else condition(both), spellings=(reference,), traits=_APPROXIMATE),
     )  # fmt: skip
 

@@ -96,8 +96,13 @@ def log(x: Real) -> Real:
 
 
 def log1p(x: Real) -> Real:
-    """log(u) for u = 1 + x rounded, plus what the rounding lost times the derivative 1/u."""
+    """The logarithm of 1 + x rounded, and what the rounding lost."""
     u, lost = two_sum(x, 1.0)
+    return where(abs(x) < 2.0**-54, x, _special(x, -1.0, log_of_sum(u, lost)))
+
+
+def log_of_sum(u: Real, lost: Real, more: Real | None = None) -> Real:
+    """log(2^more · (u + lost)) for a normal u and a much smaller number: log(u) plus that times the derivative 1/u."""
     parts = split(u, subnormal=False)
     series = Logarithm(parts.fraction)
     # 2^(1 - exponent), which is zero, not subnormal, at the largest exponent: there the loss is nothing.
@@ -106,10 +111,10 @@ def log1p(x: Real) -> Real:
     double = series.s + series.s
     slope = (-double).fma(series.s, double)
     moved = (-moved).fma(slope, moved)
-    high, low = fast_two_sum(parts.exponent * LN2_HIGH, series.f)
-    correction = parts.exponent.fma(LN2_LOW, series.rest)
-    result = high + ((low + moved) - (series.square - correction))
-    return where(abs(x) < 2.0**-54, x, _special(x, -1.0, result))
+    exponent = parts.exponent if more is None else parts.exponent + more
+    high, low = fast_two_sum(exponent * LN2_HIGH, series.f)
+    correction = exponent.fma(LN2_LOW, series.rest)
+    return high + ((low + moved) - (series.square - correction))
 
 
 def _complement(biased: Whole) -> Whole:

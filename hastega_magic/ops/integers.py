@@ -25,7 +25,8 @@ def _negative(b: Builder, args: Sequence[Any]) -> Any:
 # Powers
 
 
-def _power_range(base: Interval, exponent: Interval) -> Interval:
+def power_range(base: Interval, exponent: Interval) -> Interval:
+    """The range of powers of ints."""
     lo = max(exponent.lo or 0, 0)
     if exponent.hi is None or exponent.hi > 64 or exponent.hi < lo:
         return Interval(0, None) if base.lo is not None and base.lo >= 0 else interval.TOP
@@ -55,11 +56,13 @@ def _few(b: Builder, exponent: Any) -> Any:
     return b.op("and", b.op("select", large, b.op("add", odd, b.const(62)), exponent), b.const(63))
 
 
-def _power(b: Builder, args: Sequence[Any]) -> Any:
+def expand_power(b: Builder, args: Sequence[Any]) -> Any:
+    """Lower a power of ints with an exponent that is not negative."""
     return _products(b, args[0], _few(b, args[1]), b.const(1))
 
 
-def _power_overflow(b: Builder, args: Sequence[Any]) -> Any:
+def power_beyond(b: Builder, args: Sequence[Any]) -> Any:
+    """Where a power leaves 64 bits."""
     # 13 roundings, of which squaring doubles earlier ones, err by less than 2^-45.
     size = b.op("fabs", b.op("int_to_float", args[0]))
     estimate = _products(b, size, _few(b, args[1]), b.const(1.0))
@@ -128,8 +131,8 @@ def _required(value: Any, there: bool) -> Any:
 
 
 ROWS = (
-    Op("pow", 2, untyped.pow, integers, "**", lambda a, b: np.power(a, np.maximum(b, 0)), _power_range,
-       expand=_power, trouble=_negative, overflow=_power_overflow, spellings=(pow, untyped.pow)),
+    Op("pow", 2, untyped.pow, integers, "**", lambda a, b: np.power(a, np.maximum(b, 0)), power_range,
+       expand=expand_power, trouble=_negative, overflow=power_beyond, spellings=(pow, untyped.pow)),
     Op("isqrt", 1, _root, integers, "", None, _root_range, expand=_int_root, trouble=_negative,
        spellings=(math.isqrt,)),
     Op("bit_length", 1, int.bit_length, integers, "", None, _bit_length_range, expand=_bit_length,

@@ -1,4 +1,4 @@
-"""Rows: functions of NumPy that Python's own do not mean: extremes in which NaN wins, and signs."""
+"""Rows: functions of NumPy that Python's own do not mean: extremes and limits, signs, steps, powers of ints."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ import numpy as np
 
 from hastega_magic import interval
 from hastega_magic.errors import NotCompilable
-from hastega_magic.interval import Interval
-from hastega_magic.ops.row import Builder, Op, Signature
+from hastega_magic.interval import INT64, Interval
+from hastega_magic.ops.integers import expand_power, power_beyond, power_range
+from hastega_magic.ops.row import Builder, Op, Signature, integers, numpy_float
 from hastega_magic.types import BOOL, ScalarType, promote
 
 _UNIT = Interval(-1, 1)
+untyped: Any = np
 
 
 def _common(types: tuple[ScalarType, ...]) -> Signature:
@@ -29,7 +31,7 @@ def _number(types: tuple[ScalarType, ...]) -> Signature:
     return _common(types)
 
 
-def _of(ufunc: np.ufunc) -> Callable[..., Any]:
+def of_numbers(ufunc: np.ufunc) -> Callable[..., Any]:
     """What it gives over Python's numbers, as one of these."""
 
     def python(*args: Any) -> Any:
@@ -62,10 +64,140 @@ def _sign(b: Builder, args: Sequence[Any]) -> Any:
     return b.op("select", b.op("gt", x, zero), one, b.op("select", b.op("lt", x, zero), minus, of_zero))
 
 
+# Extremes of which numbers beside NaN win, and limits
+
+
+def _ignoring(better: Callable[[Any, Any], bool]) -> Callable[[Any, Any], Any]:
+    """Of two numbers the first, unless it is NaN or the second is better."""
+
+    def python(x: Any, y: Any) -> Any:
+        return _as_one(x if better(x, y) or y != y else y, x, y)
+
+    return python
+
+
+def _expand_ignoring(op: str, better: str) -> Callable[[Builder, Sequence[Any]], Any]:
+    def expand(b: Builder, args: Sequence[Any]) -> Any:
+        x, y = args
+        if not x.type.is_float:
+            return b.op("or" if op == "max" else "and", x, y) if x.type is BOOL else b.op(op, x, y)
+        return b.op("select", b.op("or", b.op(better, x, y), b.op("isnan", y)), x, y)
+
+    return expand
+
+
+def _limited(worse: Callable[[Any, Any], bool]) -> Callable[[Any, Any], Any]:
+    """The number, or the limit where it is beyond; NaN wins."""
+
+    def python(x: Any, limit: Any) -> Any:
+        return _as_one(limit if worse(x, limit) or limit != limit else x, x, limit)
+
+    return python
+
+
+def _expand_limited(op: str, worse: str) -> Callable[[Builder, Sequence[Any]], Any]:
+    def expand(b: Builder, args: Sequence[Any]) -> Any:
+        x, limit = args
+        if not x.type.is_float:
+            return b.op(op, x, limit)
+        return b.op("select", b.op("or", b.op(worse, x, limit), b.op("isnan", limit)), limit, x)
+
+    return expand
+
+
+def _first_if(test: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """The same over arrays."""
+
+    def numpy(x: Any, y: Any) -> Any:
+        return untyped.where(test(x, y), x, y)
+
+    return numpy
+
+
+def _as_one(found: Any, *given: Any) -> Any:
+    """As a number of the operands' common type."""
+    return int(found) if type(found) is bool and int in map(type, given) else found
+
+
+def _two_zeros(function: Callable[[Any, Any], Any]) -> Callable[[Builder, Sequence[Any]], Any] | None:
+    """Zeros of two signs, unless this NumPy gives the first of them: that depends on versions and machines."""
+    signed = [(kind(one), kind(-one)) for kind in (float, np.float32) for one in (0.0, -0.0)]
+    if all(np.signbit(function(x, y)) == np.signbit(x) for x, y in signed):
+        return None
+
+    def trouble(b: Builder, args: Sequence[Any]) -> Any:
+        x, y = args
+        if not x.type.is_float:
+            return b.const(False)
+        zero = b.const(0.0, x.type)
+        zeros = b.op("and", b.op("eq", x, zero), b.op("eq", y, zero))
+        return b.op("and", zeros, b.op("ne", b.op("signbit", x), b.op("signbit", y)))
+
+    return trouble
+
+
+def _numbers(types: tuple[ScalarType, ...]) -> Signature:
+    """Operands of any kind but bools alone, which become one."""
+    if set(types) == {BOOL}:
+        raise NotCompilable("of bools `np.clip` is left to NumPy")
+    return _common(types)
+
+
+# Steps, reciprocals and powers of ints
+
+
+def _heaviside(b: Builder, args: Sequence[Any]) -> Any:
+    x, middle = args
+    zero, one = b.const(0.0, x.type), b.const(1.0, x.type)
+    inner = b.op("select", b.op("eq", x, zero), middle, x)  # NaN stays
+    return b.op("select", b.op("gt", x, zero), one, b.op("select", b.op("lt", x, zero), zero, inner))
+
+
+def _of_floats(types: tuple[ScalarType, ...]) -> Signature:
+    if not types[0].is_float:
+        raise NotCompilable("`np.reciprocal` of ints is an int, and 0 for nearly all: NumPy computes it")
+    return _common(types)
+
+
+def _power_trouble(b: Builder, args: Sequence[Any]) -> Any:
+    """Where NumPy raises, or wraps around."""
+    return b.op("or", b.op("lt", args[1], b.const(0)), power_beyond(b, args))
+
+
+def _powers(base: Interval, exponent: Interval) -> Interval:
+    found = power_range(base, exponent)
+    return found if found.fits_int64 else found.join(INT64)
+
+
+def _int_power(types: tuple[ScalarType, ...]) -> Signature:
+    if set(types) == {BOOL}:
+        raise NotCompilable("`np.power` of bools is left to NumPy")
+    return integers(types)
+
+
 ROWS = (
-    Op("np_maximum", 2, _of(np.maximum), _common, "", np.maximum, interval.maximum,
+    Op("np_maximum", 2, of_numbers(np.maximum), _common, "", np.maximum, interval.maximum,
        expand=_extremum("max", "gt"), spellings=(np.maximum,)),
-    Op("np_minimum", 2, _of(np.minimum), _common, "", np.minimum, interval.minimum,
+    Op("np_minimum", 2, of_numbers(np.minimum), _common, "", np.minimum, interval.minimum,
        expand=_extremum("min", "lt"), spellings=(np.minimum,)),
-    Op("np_sign", 1, _of(np.sign), _number, "", np.sign, lambda a: _UNIT, expand=_sign, spellings=(np.sign,)),
+    Op("np_sign", 1, of_numbers(np.sign), _number, "", np.sign, lambda a: _UNIT, expand=_sign, spellings=(np.sign,)),
+    Op("np_fmax", 2, _ignoring(lambda x, y: x >= y), _common, "",
+       _first_if(lambda x, y: (x >= y) | (y != y)), interval.maximum, expand=_expand_ignoring("max", "ge"),
+       trouble=_two_zeros(np.fmax), spellings=(np.fmax,)),
+    Op("np_fmin", 2, _ignoring(lambda x, y: x <= y), _common, "",
+       _first_if(lambda x, y: (x <= y) | (y != y)), interval.minimum, expand=_expand_ignoring("min", "le"),
+       trouble=_two_zeros(np.fmin), spellings=(np.fmin,)),
+    # The halves of np.clip between two limits; with one it is np.maximum or np.minimum.
+    Op("np_at_least", 2, _limited(lambda x, low: x < low), _numbers, "",
+       _first_if(lambda x, low: ~((x < low) | (low != low))), interval.maximum,
+       expand=_expand_limited("max", "lt"), trouble=_two_zeros(lambda x, low: np.clip(x, low, 1.0))),
+    Op("np_at_most", 2, _limited(lambda x, high: x > high), _numbers, "",
+       _first_if(lambda x, high: ~((x > high) | (high != high))), interval.minimum,
+       expand=_expand_limited("min", "gt"), trouble=_two_zeros(lambda x, high: np.clip(x, -1.0, high))),
+    Op("heaviside", 2, of_numbers(np.heaviside), numpy_float, "", np.heaviside, expand=_heaviside,
+       spellings=(np.heaviside,)),
+    Op("reciprocal", 1, of_numbers(np.reciprocal), _of_floats, "", np.reciprocal,
+       expand=lambda b, args: b.op("fdiv", b.const(1.0, args[0].type), args[0]), spellings=(np.reciprocal,)),
+    Op("np_power", 2, of_numbers(np.power), _int_power, "", None, _powers, expand=expand_power,
+       trouble=_power_trouble, reason="a power beyond 64 bits, or to a negative number"),
 )  # fmt: skip

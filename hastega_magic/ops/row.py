@@ -162,6 +162,13 @@ def ufunc_float(types: tuple[ScalarType, ...]) -> Signature:
     return Signature((result,) * len(types), result)
 
 
+def numpy_float(types: tuple[ScalarType, ...]) -> Signature:
+    """The same where users may write it over bools."""
+    if set(types) == {BOOL}:
+        raise NotCompilable("of bools NumPy makes float16, which is left to NumPy")
+    return ufunc_float(types)
+
+
 def float_predicate(types: tuple[ScalarType, ...]) -> Signature:
     """A float in, a bool out."""
     return Signature((promote(FLOAT, *types),), BOOL)

@@ -74,10 +74,9 @@ def _float_power(graph: Graph, base: Expr, exponent: Expr) -> Expr:
 
 
 def ufunc_power(graph: Graph, base: Expr, exponent: Expr) -> Expr:
-    """np.power, of floats: NumPy raises nothing."""
-    if base.type.is_integral and exponent.type.is_integral:
-        raise NotCompilable("`np.power` of two ints is not compiled yet: it wraps, and ints here do not")
-    return graph.make("power", base, exponent)
+    """np.power: of ints an int; where that wraps around, or NumPy raises, the element is NumPy's."""
+    integral = base.type.is_integral and exponent.type.is_integral
+    return graph.make("np_power" if integral else "power", base, exponent)
 
 
 def _constant_power(base: Expr, exponent: Expr) -> Expr:

@@ -16,7 +16,7 @@ from hastega_magic.errors import NotCompilable
 from hastega_magic.ir.expr import Expr, const
 from hastega_magic.ops import OPS, Op, op_of_callable
 from hastega_magic.ops.rounding import MOST_DIGITS
-from hastega_magic.syntax import arithmetic, complex_numbers, library, mixed
+from hastega_magic.syntax import arithmetic, complex_numbers, library, mixed, ufuncs
 from hastega_magic.syntax.graph import Graph
 from hastega_magic.syntax.neighbours import Neighbours
 from hastega_magic.syntax.ordering import ordered
@@ -363,8 +363,14 @@ _HANDLERS = _handlers(
     (math.lcm, library.lcm),
     (math.comb, library.comb),
     (math.factorial, library.factorial),
+    (math.perm, library.perm),
+    (math.hypot, library.hypot),
+    (math.dist, library.dist),
+    (math.modf, library.modf),
+    (math.frexp, library.frexp),
     (math.log, library.log),
     (builtins.isinstance, _isinstance),
+    *ufuncs.HANDLERS,
 )
 """What is not just one row: by identity of the Python object."""
 
@@ -373,13 +379,13 @@ _OVER_ITEMS = frozenset({
 })  # fmt: skip
 """Those that use up the items of what they are given."""
 
-_NAMED = ((builtins.sorted, ordered), (math.isclose, library.isclose))
+_NAMED = ((builtins.sorted, ordered), (math.isclose, library.isclose), (np.clip, ufuncs.clip))
 """Those that take arguments by name."""
 
 _PYTHONS = frozenset(
     {
         sum_of_tuple, product_of_tuple, _some, _every, _range, library.gcd, library.lcm, library.comb,
-        library.factorial,
+        library.factorial, library.perm,
     }
 )  # fmt: skip
 """Those that make Python's own numbers."""

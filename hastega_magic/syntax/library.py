@@ -12,10 +12,12 @@ from types import FunctionType
 from typing import Any, cast
 
 from hastega_magic.errors import NotCompilable
-from hastega_magic.ir.expr import const
+from hastega_magic.ir.expr import Expr, const
+from hastega_magic.ops import OPS
+from hastega_magic.ops.functions_hypot import HYPOTS
 from hastega_magic.syntax import arithmetic
 from hastega_magic.syntax.graph import Graph
-from hastega_magic.syntax.values import Rule, Symbolic, number, required
+from hastega_magic.syntax.values import Rule, Symbolic, is_none, items_in, number, required
 
 
 def _require(graph: Graph, args: Sequence[Symbolic]) -> Symbolic:
@@ -55,6 +57,14 @@ def _factorial(n: int) -> int:
     return result
 
 
+def _perm(n: int, k: int) -> int:
+    n = require(n, (n >= 0) & (k >= 0))
+    result = 1
+    for i in range(min(k, n + 1)):  # to a factor 0 where there are fewer than k
+        result *= n - i
+    return result
+
+
 def _power_modulo(base: int, exponent: int, modulus: int) -> int:
     exponent = require(exponent, (exponent >= 0) & (modulus != 0))
     base %= modulus
@@ -91,6 +101,49 @@ def log(graph: Graph, args: Sequence[Symbolic]) -> Symbolic:
         raise NotCompilable(f"`math.log` takes 1 or 2 arguments, {len(args)} given")
     found = [graph.make("math_log", number(each)) for each in args]
     return found[0] if len(found) == 1 else graph.make("truediv", *found)
+
+
+def hypot(graph: Graph, args: Sequence[Symbolic]) -> Symbolic:
+    """`math.hypot`."""
+    return _norm(graph, "math.hypot", [number(each) for each in args])
+
+
+def dist(graph: Graph, args: Sequence[Symbolic]) -> Symbolic:
+    """`math.dist` of two tuples."""
+    points = list(map(items_in, args))
+    if len(points) != 2 or points[0] is None or points[1] is None or len(points[0]) != len(points[1]):
+        raise NotCompilable("`math.dist` is compiled for two tuples of as many numbers")
+    pairs = zip(*points, strict=True)
+    apart = [graph.make("sub", *(arithmetic.as_float(number(each)) for each in pair)) for pair in pairs]
+    return _norm(graph, "math.dist", apart)
+
+
+def _norm(graph: Graph, name: str, numbers: Sequence[Expr]) -> Symbolic:
+    if not numbers:
+        return const(0.0)
+    if len(numbers) == 1:
+        return graph.make("math_fabs", numbers[0])
+    if len(numbers) > len(HYPOTS) + 1:
+        raise NotCompilable(f"`{name}` of more than {len(HYPOTS) + 1} numbers has no compiled form")
+    return graph.make(HYPOTS[len(numbers) - 2], *numbers)
+
+
+def in_parts(name: str, *rows: str) -> Callable[[Graph, Sequence[Symbolic]], Symbolic]:
+    """A call that gives a tuple: one row for each item."""
+
+    def handler(graph: Graph, args: Sequence[Symbolic]) -> Symbolic:
+        if len(args) != OPS[rows[0]].arity:
+            raise NotCompilable(f"`{name}` with {len(args)} arguments has no compiled form")
+        return tuple(graph.make(row, *args) for row in rows)
+
+    return handler
+
+
+def perm(graph: Graph, args: Sequence[Symbolic]) -> Symbolic:
+    """`math.perm`; of one number, or with None, its factorial."""
+    if len(args) == 1 or (len(args) == 2 and is_none(args[1])):
+        return factorial(graph, args[:1])
+    return _of_ints("math.perm", _perm, 2)(graph, args)
 
 
 def _of_ints(
@@ -135,3 +188,5 @@ lcm = _folded("math.lcm", _lcm, 1)
 comb = _of_ints("math.comb", _comb, 2)
 factorial = _of_ints("math.factorial", _factorial, 1)
 power_modulo = _of_ints("pow", _power_modulo, 3)
+modf = in_parts("math.modf", "math_modf_fraction", "math_modf_whole")
+frexp = in_parts("math.frexp", "math_frexp_mantissa", "math_frexp_exponent")

@@ -17,10 +17,12 @@ ONE = {
     "exp": mp.exp, "expm1": mp.expm1, "exp2": lambda x: mp.mpf(2) ** x, "log": mp.log, "log1p": mp.log1p,
     "log2": lambda x: mp.log(x) / mp.log(2), "log10": lambda x: mp.log(x) / mp.log(10),
     "sin": mp.sin, "cos": mp.cos, "tan": mp.tan, "asin": mp.asin, "acos": mp.acos, "atan": mp.atan,
-    "sinh": mp.sinh, "cosh": mp.cosh, "tanh": mp.tanh,
+    "sinh": mp.sinh, "cosh": mp.cosh, "tanh": mp.tanh, "asinh": mp.asinh, "acosh": mp.acosh, "atanh": mp.atanh,
+    "cbrt": lambda x: mp.sign(x) * mp.cbrt(abs(x)),
 }  # fmt: skip
 TWO = {"atan2": (mp.atan2, math.atan2), "power": (mp.power, None)}
-NUMPY = {"asin": "arcsin", "acos": "arccos", "atan": "arctan"}
+NUMPY = {"asin": "arcsin", "acos": "arccos", "atan": "arctan", "asinh": "arcsinh", "acosh": "arccosh",
+         "atanh": "arctanh"}  # fmt: skip
 SPECIAL = [0.0, -0.0, 1.0, -1.0, 5e-324, -5e-324, 2.2e-308, 1e-200, 0.5, -0.5, 2.0, -2.0, 3.0, -3.0, 1e300,
            1.7976931348623157e308, -1e300, math.inf, -math.inf, math.nan]  # fmt: skip
 
@@ -136,3 +138,41 @@ def test_the_math_module_raises_as_ever(name, x):
 def test_exact_logarithms():
     assert [OPS["log2"].python(2.0**n) for n in range(-1074, 1024)] == [float(n) for n in range(-1074, 1024)]
     assert [OPS["log10"].python(10.0**n) for n in range(23)] == [float(n) for n in range(23)]
+
+
+@pytest.mark.parametrize("name", ["erf", "erfc"])
+@given(x=st.floats(-30, 30) | st.floats(0.4, 0.6) | st.floats(26, 27.3) | st.floats(-1e-300, 1e-300))
+@example(x=26.6)
+@example(x=5e-324)
+@example(x=0.5)
+def test_one_ulp_of_the_error_function(name, x):
+    assert ulps(OPS[f"math_{name}"].python(x), getattr(mp, name)(mp.mpf(x))) <= 1.0
+
+
+@pytest.mark.parametrize("x", SPECIAL)
+@pytest.mark.parametrize("name", ["erf", "erfc"])
+def test_special_values_of_the_error_function(name, x, same):
+    found, expected = OPS[f"math_{name}"].python(x), getattr(math, name)(x)
+    assert same(found, expected) or found == pytest.approx(expected, rel=1e-15, abs=0)
+
+
+@given(x=anything | ordinary, y=anything | ordinary)
+@example(x=5e-324, y=5e-324)
+@example(x=1e308, y=1.2e308)
+@example(x=3e-310, y=2.2e-308)
+def test_one_ulp_of_the_hypotenuse(x, y):
+    found, true = OPS["np_hypot"].python(x, y), mp.hypot(mp.mpf(x), mp.mpf(y))
+    assert ulps(found, true) <= 1.0 if true < 2 ** mp.mpf(1024) - 2**970 else found == math.inf
+
+
+@pytest.mark.parametrize("x", SPECIAL)
+def test_special_pairs_of_hypot_and_logaddexp(x, same):
+    for y in SPECIAL:
+        for name, ufunc_ in (
+            ("np_hypot", np.hypot),
+            ("logaddexp", np.logaddexp),
+            ("logaddexp2", np.logaddexp2),
+        ):
+            with np.errstate(all="ignore"):
+                found, expected = OPS[name].python(x, y), float(ufunc_(x, y))
+            assert same(found, expected) or found == pytest.approx(expected, rel=1e-15, abs=1e-15), (name, y)

@@ -219,8 +219,12 @@ def test_trouble_holds_wherever_python_raises(row, signature, data, builder_clas
         assert flagged
 
 
+FIRST = {row.expand: row for row in reversed(OPS.values())}
+
+
 def _expands(row, signature):
-    return row.expand is not None
+    # `sin` and `math_sin` have one expansion, which need not be tried twice.
+    return row.expand is not None and FIRST[row.expand] is row
 
 
 @pytest.mark.parametrize(("row", "signature"), cases(_expands))

@@ -21,7 +21,7 @@ def numpy_read(functions: Sequence[object]) -> str:
         value = todo.pop()
         if isinstance(value, np.ndarray) or (isinstance(value, Items) and value.of_numpy):
             found = "arrays"
-        if isinstance(value, (np.generic, np.ufunc)):
+        if isinstance(value, (np.generic, np.ufunc)) or value is np.clip:
             return "others"
         if isinstance(value, ModuleType):
             if value.__name__.partition(".")[0] == "numpy":
