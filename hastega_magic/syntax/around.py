@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import builtins
 import functools
+import itertools
 import math
 import operator
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from types import BuiltinFunctionType, CellType, CodeType, FunctionType, ModuleType
 from typing import Any, cast
@@ -88,14 +89,34 @@ class Made:
         return len(now) == len(self.parts) and all(map(operator.is_, now, self.parts))
 
 
+@dataclass(frozen=True)
+class Shaped:
+    """An array of several dimensions, whose shape is a constant of compiled code: it may be changed in its place."""
+
+    array: Any
+    shape: tuple[int, ...]
+
+    def holds(self) -> bool:
+        """Whether it has the shape that it had."""
+        return self.array.shape == self.shape
+
+
 def _parts_of(function: Any) -> tuple[object, ...]:
     if isinstance(function, dict):
         return (*cast("dict[object, object]", function), *cast("dict[object, object]", function).values())
-    if isinstance(function, (list, set, frozenset)):
-        return tuple(cast("list[object]", function))
+    if isinstance(function, (list, tuple, set, frozenset)):
+        return tuple(_leaves(cast("list[object]", function)))
     if isinstance(function, functools.partial):
         return function.func, function.args, *_items(function.keywords)
     return function.__code__, function.__defaults__, *_items(function.__kwdefaults__)
+
+
+def _leaves(items: Iterable[object]) -> Iterator[object]:
+    """The items, those of lists and tuples among them behind these."""
+    for item in items:
+        yield item
+        if type(item) in (list, tuple):
+            yield from _leaves(cast("list[object]", item))
 
 
 def _items(named: dict[str, Any] | None) -> tuple[object, ...]:
@@ -112,7 +133,7 @@ class Walk:
     def __init__(self, curious: bool = False) -> None:
         self._curious = curious
         self.around: list[Name | Cell] = []
-        self.made: list[Made] = []
+        self.made: list[Made | Shaped] = []
         self.arrays = False
         """Whether it came past one."""
         self._seen: set[tuple[int, int]] = set()
@@ -151,15 +172,7 @@ class Walk:
             case ModuleType():
                 self._module(value, code)
             case np.ndarray():
-                array, self.arrays = cast("np.ndarray[Any, Any]", value), True
-                if (
-                    array.dtype.kind == "c"
-                    or array.dtype == np.uint64  # of which some numbers are no int64
-                    or not array.flags.c_contiguous
-                    or not array.flags.aligned
-                    or not array.dtype.isnative
-                ):
-                    self._unclear()
+                self._array(cast("np.ndarray[Any, Any]", value))
             case functools.partial():
                 called = cast("functools.partial[Any]", value)
                 self.made.append(Made(called, _parts_of(called)))
@@ -188,6 +201,19 @@ class Walk:
             case _:
                 self._other(value)
 
+    def _array(self, array: np.ndarray[Any, Any]) -> None:
+        self.arrays = True
+        if (
+            array.dtype.kind == "c"
+            or array.dtype == np.uint64  # of which some numbers are no int64
+            or not array.flags.c_contiguous
+            or not array.flags.aligned
+            or not array.dtype.isnative
+        ):
+            self._unclear()
+        elif array.ndim > 1:
+            self.made.append(Shaped(array, array.shape))
+
     def _other(self, value: Any) -> None:
         if _is_plain(value) and not self._curious:
             self.made.append(Made(value, _parts_of(value)))
@@ -212,10 +238,13 @@ class Walk:
 
 
 def _is_plain(value: Any) -> bool:
-    """Whether it is a small container of numbers, which is looked at item by item."""
+    """Whether it is a small container of numbers, or of lists of such, which is looked at item by item."""
     if type(value) not in (list, set, frozenset, dict) or len(value) > SMALL:
         return False
-    return all(type(each) in (int, float, bool) for each in _parts_of(value))
+    parts = tuple(itertools.islice(_leaves(value), 2 * SMALL))
+    if isinstance(value, dict):
+        parts = _parts_of(value)
+    return len(parts) < 2 * SMALL and all(type(each) in (int, float, bool, list, tuple) for each in parts)
 
 
 def codes(code: CodeType) -> Iterator[CodeType]:
@@ -247,6 +276,7 @@ __all__ = [
     "Made",
     "Name",
     "Number",
+    "Shaped",
     "Unclear",
     "Walk",
     "Where",

@@ -17,7 +17,9 @@ from hastega_magic.ir.expr import Expr, const
 from hastega_magic.ops import OPS, Op, op_of_callable
 from hastega_magic.ops.rounding import MOST_DIGITS
 from hastega_magic.syntax import arithmetic, complex_numbers, library, mixed
+from hastega_magic.syntax.dimensions import whole
 from hastega_magic.syntax.graph import Graph
+from hastega_magic.syntax.mappings import mapping
 from hastega_magic.syntax.neighbours import Neighbours
 from hastega_magic.syntax.ordering import ordered
 from hastega_magic.syntax.sums import product_of_tuple, sum_of_tuple
@@ -256,7 +258,10 @@ def _len(graph: Graph, args: Sequence[Symbolic]) -> Symbolic:
         return range_length(graph, given)
     if isinstance(value.value, Neighbours):
         return value.value.length
-    return graph.length(value)
+    if (items := mapping(value)) is not None:
+        return const(len(items))
+    part = whole(value)
+    return graph.length(value) if part is None else const(part.shape[0])
 
 
 def _range(graph: Graph, args: Sequence[Symbolic]) -> Symbolic:

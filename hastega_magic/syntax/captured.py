@@ -20,6 +20,7 @@ from hastega_magic.syntax.around import (
     Made,
     Name,
     Number,
+    Shaped,
     Unclear,
     Walk,
     Where,
@@ -112,7 +113,7 @@ class Captured:
 
     arguments: tuple[_Function | _Value, ...]
     around: tuple[Name | Cell, ...]
-    made: tuple[Made, ...]
+    made: tuple[Made | Shaped, ...]
     free: tuple[Free, ...] = ()
     holds_arrays: bool = False
     """Whether an array is among what was read, which stays alive with this."""

@@ -14,6 +14,7 @@ from hastega_magic.syntax.arithmetic import COMPARE
 from hastega_magic.syntax.branches import both, opposite
 from hastega_magic.syntax.functions import described
 from hastega_magic.syntax.graph import Graph
+from hastega_magic.syntax.mappings import Built
 from hastega_magic.syntax.values import (
     FALSE,
     TRUE,
@@ -175,6 +176,8 @@ def _contains(graph: Graph, item: Symbolic, container: Symbolic) -> Expr:
         if items_in(item) is not None or is_none(item):
             return FALSE
         return in_range(graph, number(item), given)
+    if isinstance(held, Built):
+        container = tuple(map(const, held.items))
     items = members(container) if type(held) not in _HOLDERS else _held(held, cast(Known, container).name)
     if items is not None:
         graph.keep(item)

@@ -12,11 +12,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from hastega_magic.errors import NOWHERE, NotCompilable
-from hastega_magic.ir.expr import Expr
+from hastega_magic.ir.expr import Expr, const
 from hastega_magic.syntax.branches import Names, both, choice, either, merged
 from hastega_magic.syntax.cases import match_statement
-from hastega_magic.syntax.expressions import Frame, binary
-from hastega_magic.syntax.iterate import Items, items_of
+from hastega_magic.syntax.dimensions import whole
+from hastega_magic.syntax.expressions import Frame
+from hastega_magic.syntax.iterate import MANY, Items, items_of
+from hastega_magic.syntax.operators import binary
 from hastega_magic.syntax.values import FALSE, NONE, TRUE, Known, Poison, Symbolic, members, required
 
 _SENTENCES: dict[type[ast.stmt], str] = {
@@ -258,7 +260,7 @@ def assign(frame: Frame, target: ast.expr, value: Symbolic) -> None:
         case ast.Name(id=name):
             frame.names[name] = value
         case ast.Tuple(elts=targets) | ast.List(elts=targets):
-            parts = _unpack(value)
+            parts = _unpack(frame, value)
             if any(isinstance(part, ast.Starred) for part in targets):
                 raise NotCompilable("unpacking with `*` is not compiled yet")
             if len(parts) != len(targets):
@@ -271,8 +273,11 @@ def assign(frame: Frame, target: ast.expr, value: Symbolic) -> None:
             raise NotCompilable("an attribute is assigned: observation prevents optimisation")
 
 
-def _unpack(value: Symbolic) -> tuple[Symbolic, ...]:
+def _unpack(frame: Frame, value: Symbolic) -> tuple[Symbolic, ...]:
     items = members(value)
+    part = whole(value) if items is None else None
+    if part is not None and part.shape[0] <= MANY:
+        return tuple(part.item(frame.graph, const(place)) for place in range(part.shape[0]))
     if items is None:
         raise NotCompilable("something that is no tuple is unpacked")
     return items

@@ -273,6 +273,12 @@ class Graph:
             return Complex(self._item(part, index) for part in parts)
         return self._item(table, index)
 
+    def flat_item(self, table: Known, place: Expr) -> Symbolic:
+        """A number of a captured array of any dimensions, by its place among all of them."""
+        held: Any = table.value
+        self.numpy = self.numpy or (isinstance(held, np.ndarray) and cast(Any, held).dtype.kind in "fc")
+        return self.element(table, place)
+
     def element(self, table: Known, place: Expr) -> Symbolic:
         """An element of an array that is gone through, by a number that is not negative."""
         parts = [self.env.table(part.name, part.value) for part in self._parts(table)]
@@ -308,7 +314,7 @@ class Graph:
         return make("gather", leaf("table", type_, slot), place)
 
     def length(self, table: Known) -> Expr:
-        """len() of a captured array."""
+        """len() of a captured array of one dimension."""
         part = self._parts(table)[0]
         slot, _ = self.env.table(part.name, part.value)
         return leaf("length", INT, slot)

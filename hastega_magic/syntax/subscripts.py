@@ -7,16 +7,18 @@ from typing import TYPE_CHECKING, cast
 
 from hastega_magic.errors import NotCompilable
 from hastega_magic.ir.expr import Expr, const, convert, is_const
+from hastega_magic.syntax.dimensions import item_of, whole
 from hastega_magic.syntax.functions import described
 from hastega_magic.syntax.graph import Graph
+from hastega_magic.syntax.mappings import item, mapping
 from hastega_magic.syntax.neighbours import Neighbours
-from hastega_magic.syntax.values import Known, Listed, Symbolic, captured_tuple, number, required
+from hastega_magic.syntax.values import Known, Listed, Symbolic, captured_tuple, number, required, written_out
 from hastega_magic.types import INT, Composite
 
 if TYPE_CHECKING:
     from hastega_magic.syntax.expressions import Frame
 
-_NO_ARRAYS: tuple[type[object], ...] = (dict, str, bytes, set, frozenset)
+_NO_ARRAYS: tuple[type[object], ...] = (str, bytes, set, frozenset)
 
 _MANY = 64
 """Items of a tuple that a number may choose from."""
@@ -44,13 +46,33 @@ def subscript(frame: Frame, value: Symbolic, index: ast.expr) -> Symbolic:
             raise NotCompilable("a tuple is subscripted with a float")
         return value.value.some_item(frame.graph, convert(place, INT))
     if isinstance(value, Known):
-        if isinstance(index, (ast.Slice, ast.Tuple)):
-            raise NotCompilable(f"a slice of `{value.name}` is taken")
-        place = frame.evaluate(index)
-        if isinstance(value.value, _NO_ARRAYS):
-            raise NotCompilable(f"`{value.name}` is {described(value.value)}, not an array of numbers")
-        return frame.graph.item(value, number(place))
+        return _captured_item(frame, value, index)
     raise NotCompilable("a number is subscripted")
+
+
+def _captured_item(frame: Frame, value: Known, index: ast.expr) -> Symbolic:
+    """An element of a captured array or list, or a part of one that has several dimensions."""
+    parts = index.elts if isinstance(index, ast.Tuple) else (index,)
+    if any(isinstance(part, (ast.Slice, ast.Starred)) for part in parts):
+        raise NotCompilable(f"a slice of `{value.name}` is taken")
+    place = frame.evaluate(index)
+    indices = place if isinstance(place, tuple) and not isinstance(place, Composite) else (place,)
+    if (part := whole(value)) is not None:
+        return item_of(frame.graph, part, indices)
+    if (items := mapping(value)) is not None:
+        return item(frame.graph, items, place)
+    if indices is place:
+        raise NotCompilable(f"`{value.name}`, {described(value.value)}, is subscripted with a tuple")
+    spread = written_out(value)
+    if (
+        isinstance(spread, tuple)
+        and isinstance(place, Expr)
+        and all(isinstance(each, tuple) for each in spread)
+    ):
+        return _some_part(frame.graph, spread, place)  # of several types, or lengths
+    if isinstance(value.value, _NO_ARRAYS):
+        raise NotCompilable(f"`{value.name}` is {described(value.value)}, not an array of numbers")
+    return frame.graph.item(value, number(place))
 
 
 def _part(frame: Frame, items: tuple[Symbolic, ...], index: ast.expr) -> Symbolic:

@@ -88,6 +88,9 @@ class Partly:
 Symbolic = Expr | Known | Poison | Partly | tuple["Symbolic", ...]
 """What an expression gives: a number's node, a known object, or a tuple of such. Names may hold a Poison."""
 
+SHORT = 64
+"""Items of a captured list that are constants of the code, as those of a tuple are."""
+
 NONE = Known(None, "None")
 
 _PLAIN = (bool, int, float, np.bool_, np.float64, np.float32)
@@ -118,6 +121,12 @@ def captured_tuple(value: Symbolic) -> tuple[Symbolic, ...] | None:
     return tuple(known(item, cast(Known, value).name) for item in cast("tuple[object, ...]", content))
 
 
+def written_out(value: Symbolic) -> Symbolic:
+    """The value, of captured tuples their items."""
+    items = captured_tuple(value)
+    return value if items is None else tuple(map(written_out, items))
+
+
 def items_in(value: Symbolic) -> tuple[Symbolic, ...] | None:
     """The items of a tuple, made here or captured; None for everything else."""
     if isinstance(value, Composite):
@@ -126,8 +135,10 @@ def items_in(value: Symbolic) -> tuple[Symbolic, ...] | None:
 
 
 def members(value: Symbolic) -> tuple[Symbolic, ...] | None:
-    """The same, and those of a list that is made here."""
+    """The same, and those of a list that is made here, or of a short captured one."""
     held = value.value if isinstance(value, Known) else None
+    if type(held) is list and len(cast("list[object]", held)) <= SHORT:
+        return tuple(known(item, cast(Known, value).name) for item in cast("list[object]", held))
     return held.items if isinstance(held, Listed) else items_in(value)
 
 

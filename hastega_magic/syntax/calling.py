@@ -1,0 +1,93 @@
+"""Calls and attributes inside functions, as they are written: what is called, and what with."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+from hastega_magic.errors import NotCompilable
+from hastega_magic.ir.expr import Expr
+from hastega_magic.syntax import complex_numbers, mappings
+from hastega_magic.syntax.calls import METHODS, call, check
+from hastega_magic.syntax.dimensions import ATTRIBUTES, attribute_of_array
+from hastega_magic.syntax.generators import consumed, uses_up
+from hastega_magic.syntax.values import Known, Symbolic, known, number
+from hastega_magic.types import Complex
+
+if TYPE_CHECKING:
+    from hastega_magic.syntax.expressions import Frame
+
+
+def attribute_of(frame: Frame, value: Symbolic, attribute: str, node: ast.expr) -> Symbolic:
+    """What `value.attribute` is."""
+    if isinstance(value, Known) and isinstance(value.value, ModuleType):
+        name = f"{value.name}.{attribute}"
+        try:
+            return known(getattr(value.value, attribute), name)
+        except AttributeError:
+            raise NotCompilable(f"`{name}` does not exist") from None
+    if attribute in ("real", "imag") and isinstance(value, (Expr, Complex)):
+        return complex_numbers.attribute(frame.graph, value, attribute)
+    if attribute in ATTRIBUTES and isinstance(value, Known):
+        found = attribute_of_array(frame.graph, value, attribute)
+        if found is not None:
+            return found
+    text = frame.syntax.places.segment(node)
+    raise NotCompilable(f"the attribute `{text}` is read, and only those of modules are compiled")
+
+
+def called(frame: Frame, node: ast.Call) -> Symbolic:
+    """What a call gives."""
+    function = frame.function_of(node)
+    if function is None:
+        assert isinstance(node.func, ast.Attribute)
+        return _method(frame, frame.evaluate(node.func.value), node.func, node)
+    if isinstance(function, Known) and (found := consumed(frame, function.value, node)) is not None:
+        return found
+    check(function)
+    args, kwargs = _arguments(frame, function, node)
+    return call(frame.graph, function, args, kwargs)
+
+
+def _arguments(
+    frame: Frame, function: Symbolic, node: ast.Call
+) -> tuple[Sequence[Symbolic], dict[str, Symbolic]]:
+    args = [frame.evaluate(_as_tuple(function, arg)) for arg in node.args]
+    if any(keyword.arg is None for keyword in node.keywords):
+        raise NotCompilable("`**` in a call is not compiled yet")
+    kwargs = {keyword.arg or "": frame.evaluate(keyword.value) for keyword in node.keywords}
+    for value in (*args, *kwargs.values()):
+        frame.graph.keep(value)
+    return args, kwargs
+
+
+def _method(frame: Frame, owner: Symbolic, callee: ast.Attribute, node: ast.Call) -> Symbolic:
+    """What calling a method gives."""
+    graph, plain = frame.graph, not node.args and not node.keywords
+    if isinstance(owner, (Expr, Complex)) and callee.attr == "conjugate" and plain:
+        return complex_numbers.conjugate(graph, owner)
+    method = METHODS.get(callee.attr) if isinstance(owner, Expr) else None
+    if method is not None and plain:
+        graph.only_python(f"`{callee.attr}`")
+        graph.keep(owner)
+        return method(graph, number(owner))
+    if (
+        callee.attr in mappings.METHODS
+        and not node.keywords
+        and (items := mappings.mapping(owner)) is not None
+    ):
+        args, _ = _arguments(frame, owner, node)
+        return mappings.method(graph, items, callee.attr, args)
+    name = frame.syntax.places.segment(callee)
+    raise NotCompilable(f"the method `{name}` is called: observation prevents optimisation")
+
+
+def _as_tuple(function: Symbolic, node: ast.expr) -> ast.expr:
+    """A list that is written out where it is used up at once is as good as a tuple."""
+    if not isinstance(node, ast.List) or not isinstance(function, Known):
+        return node
+    if uses_up(function.value) or function.value is sorted:
+        return ast.copy_location(ast.Tuple(node.elts, ast.Load()), node)
+    return node
