@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from hastega_magic.errors import NotCompilable
 from hastega_magic.ir.expr import Expr
-from hastega_magic.syntax import complex_numbers, mappings
+from hastega_magic.syntax import complex_numbers, lists, mappings
 from hastega_magic.syntax.calls import METHODS, call, check
 from hastega_magic.syntax.dimensions import ATTRIBUTES, attribute_of_array
 from hastega_magic.syntax.generators import consumed, uses_up
@@ -40,10 +40,11 @@ def attribute_of(frame: Frame, value: Symbolic, attribute: str, node: ast.expr) 
 
 def called(frame: Frame, node: ast.Call) -> Symbolic:
     """What a call gives."""
-    function = frame.function_of(node)
-    if function is None:
-        assert isinstance(node.func, ast.Attribute)
-        return _method(frame, frame.evaluate(node.func.value), node.func, node)
+    if isinstance(node.func, ast.Attribute):
+        owner = frame.evaluate(node.func.value)
+        if not (isinstance(owner, Known) and isinstance(owner.value, ModuleType)):
+            return _method(frame, owner, node.func, node)
+    function = frame.evaluate(node.func)
     if isinstance(function, Known) and (found := consumed(frame, function.value, node)) is not None:
         return found
     check(function)
@@ -54,7 +55,7 @@ def called(frame: Frame, node: ast.Call) -> Symbolic:
 def _arguments(
     frame: Frame, function: Symbolic, node: ast.Call
 ) -> tuple[Sequence[Symbolic], dict[str, Symbolic]]:
-    args = [frame.evaluate(_as_tuple(function, arg)) for arg in node.args]
+    args = lists.spliced(frame, [_as_tuple(function, arg) for arg in node.args])
     if any(keyword.arg is None for keyword in node.keywords):
         raise NotCompilable("`**` in a call is not compiled yet")
     kwargs = {keyword.arg or "": frame.evaluate(keyword.value) for keyword in node.keywords}
@@ -80,12 +81,21 @@ def _method(frame: Frame, owner: Symbolic, callee: ast.Attribute, node: ast.Call
     ):
         args, _ = _arguments(frame, owner, node)
         return mappings.method(graph, items, callee.attr, args)
+    held = lists.listed(owner)
+    if held is not None and lists.is_method(held, callee.attr, len(node.args)) and not node.keywords:
+        args, _ = _arguments(frame, owner, node)
+        return lists.method(graph, held, callee.attr, args)
     name = frame.syntax.places.segment(callee)
     raise NotCompilable(f"the method `{name}` is called: observation prevents optimisation")
 
 
 def _as_tuple(function: Symbolic, node: ast.expr) -> ast.expr:
-    """A list that is written out where it is used up at once is as good as a tuple."""
+    """A list that is written out where it is used up at once is as good as a tuple, a generator as a list."""
+    if isinstance(function, Known) and any(function.value is each for each in (list, tuple, sorted)):
+        if isinstance(node, ast.GeneratorExp):
+            return ast.copy_location(ast.ListComp(node.elt, node.generators), node)
+        if isinstance(node, ast.Call):
+            return ast.copy_location(ast.Tuple([ast.Starred(node, ast.Load())], ast.Load()), node)
     if not isinstance(node, ast.List) or not isinstance(function, Known):
         return node
     if uses_up(function.value) or function.value is sorted:

@@ -16,7 +16,7 @@ from hastega_magic.errors import NotCompilable
 from hastega_magic.ir.expr import Expr, const
 from hastega_magic.ops import OPS, Op, op_of_callable
 from hastega_magic.ops.rounding import MOST_DIGITS
-from hastega_magic.syntax import arithmetic, complex_numbers, library, mixed
+from hastega_magic.syntax import arithmetic, complex_numbers, library, lists, mixed
 from hastega_magic.syntax.dimensions import whole
 from hastega_magic.syntax.graph import Graph
 from hastega_magic.syntax.mappings import mapping
@@ -359,6 +359,8 @@ _HANDLERS = _handlers(
     (builtins.min, _extremum("min")),
     (builtins.max, _extremum("max")),
     (builtins.len, _len),
+    (builtins.list, lists.made),
+    (builtins.tuple, lists.as_tuple),
     (builtins.sum, sum_of_tuple),
     (math.prod, product_of_tuple),
     (builtins.any, _some),

@@ -19,6 +19,7 @@ from hastega_magic.syntax.values import (
     FALSE,
     TRUE,
     Known,
+    Listed,
     Partly,
     Range,
     Symbolic,
@@ -140,6 +141,8 @@ def identical(left: Symbolic, right: Symbolic) -> Expr:
         other = right if is_none(left) else left
         return opposite(other.present) if isinstance(other, Partly) else const(is_none(other))
     if isinstance(left, Known) and isinstance(right, Known):
+        if any(isinstance(each.value, Listed) and each.value.shared for each in (left, right)):
+            raise NotCompilable("`is` compares lists of which one is one of several")
         return const(left.value is right.value)
     kinds = [node.type for node in (left, right) if isinstance(node, Expr)]
     if len(kinds) == 2 and kinds.count(BOOL) == 1:  # True is no other number

@@ -10,6 +10,7 @@ from typing import TypeVar, cast
 
 from hastega_magic.errors import NOWHERE, NotCompilable
 from hastega_magic.ir.expr import Expr
+from hastega_magic.syntax import lists
 from hastega_magic.syntax.branches import implied, merged, opposite
 from hastega_magic.syntax.calling import attribute_of, called
 from hastega_magic.syntax.comparisons import comparison
@@ -36,10 +37,8 @@ from hastega_magic.types import BOOL
 _T = TypeVar("_T")
 
 _SENTENCES: dict[type[ast.expr], str] = {
-    ast.List: "a list is built",
     ast.Set: "a set is built",
     ast.JoinedStr: "a string is built",
-    ast.ListComp: "a comprehension inside a function is not compiled yet",
     ast.SetComp: "a comprehension inside a function is not compiled yet",
     ast.DictComp: "a comprehension inside a function is not compiled yet",
     ast.GeneratorExp: "a generator inside a function is not compiled yet",
@@ -58,6 +57,8 @@ class Frame:
     syntax: FunctionSyntax
     names: dict[str, Symbolic]
     enclosing: Frame | None = None
+    cells: dict[str, str] = field(default_factory=dict[str, str])
+    """Variables that inner functions assign, by the key under which the store has them."""
     _captured: dict[str, Symbolic] = field(default_factory=dict[str, Symbolic])
 
     @property
@@ -71,6 +72,8 @@ class Frame:
 
     def lookup(self, name: str) -> Symbolic:
         """The value of a name: local, of an enclosing function, global, or built in."""
+        if name in self.cells:
+            return self._read(name, self.graph.store.read(self.cells[name]))
         if name in self.names:
             return self._read(name, self.names[name])
         if self.enclosing is not None:
@@ -78,6 +81,33 @@ class Frame:
         if name not in self._captured:
             self._captured[name] = self._capture(name)
         return self._captured[name]
+
+    def bind(self, name: str, value: Symbolic) -> None:
+        """Give a name a value; the variable may be that of an outer function."""
+        key = self.cells.get(name)
+        if key is None:
+            self.names[name] = value
+        else:
+            self.graph.store.write(key, value)
+
+    def assigns(self, names: frozenset[str]) -> None:
+        """These names are variables of an outer function, which is being read too."""
+        for name in names:
+            outer = self.enclosing
+            while outer is not None and name not in outer.cells:
+                outer = outer.enclosing
+            if outer is None:
+                raise NotCompilable(
+                    "a variable of an outer function is assigned: observation prevents optimisation"
+                )
+            self.cells[name] = outer.cells[name]
+
+    def share(self, names: frozenset[str]) -> None:
+        """Functions inside assign these names: their values stand in the store, also those that are there now."""
+        for name in names:
+            key = self.cells[name] = self.graph.store.key(name)
+            nothing = Poison(f"`{name}` is read before it is assigned")
+            self.graph.store.write(key, self.names.pop(name, nothing))
 
     def _read(self, name: str, value: Symbolic) -> Symbolic:
         """A local name's value. Where it may have none, Python raises; where it may be None, the path may tell."""
@@ -118,14 +148,19 @@ class Frame:
         """The value of an expression; its node is noted to come from the expression's place in the cell."""
         return self._placed(node, self._evaluate)
 
-    def function_of(self, node: ast.Call) -> Symbolic | None:
-        """What a call calls; None for a method."""
-        callee = node.func
-        if isinstance(callee, ast.Attribute):
-            owner = self.evaluate(callee.value)
-            if not (isinstance(owner, Known) and isinstance(owner.value, ModuleType)):
-                return None
-        return self.evaluate(callee)
+    def peek(self, node: ast.expr) -> Symbolic | None:
+        """What an expression will be when it is evaluated; of a call, of what it calls; None of methods."""
+        names = dict(self.names)
+        try:
+            if not isinstance(node, ast.Call):
+                return self.evaluate(node)
+            if not isinstance(node.func, ast.Attribute):
+                return self.evaluate(node.func)
+            owner = self.evaluate(node.func.value)
+            is_module = isinstance(owner, Known) and isinstance(owner.value, ModuleType)
+            return self.evaluate(node.func) if is_module else None
+        finally:
+            self.names = names
 
     def condition(self, node: ast.expr) -> Expr:
         """bool() of an expression; `and`, `or` and `not` in it need only the truth of their operands."""
@@ -176,8 +211,12 @@ class Frame:
                 return self._conditional(test, body, orelse)
             case ast.Dict():
                 return built(self, node)
+            case ast.List():
+                return lists.display(self, node)
+            case ast.ListComp():
+                return lists.comprehension(self, node)
             case ast.Tuple(elts=items):
-                return tuple(self.evaluate(item) for item in items)
+                return lists.spliced(self, items)
             case ast.Subscript(value=value, slice=index):
                 return subscript(self, self.evaluate(value), index)
             case ast.Attribute(value=value, attr=attribute):
@@ -187,7 +226,8 @@ class Frame:
             case ast.Lambda():
                 return self.nested(node, "lambda")
             case ast.NamedExpr(target=target, value=value):
-                result = self.names[target.id] = self.evaluate(value)
+                result = self.evaluate(value)
+                self.bind(target.id, result)
                 self.graph.keep(result)
                 return result
             case _:
@@ -211,8 +251,8 @@ class Frame:
     def nested(self, node: ast.Lambda | ast.FunctionDef, name: str) -> Known:
         """A function that is defined here; its defaults are evaluated now, its other names when it is called."""
         arguments = node.args
-        if arguments.vararg or arguments.kwarg:
-            raise NotCompilable(f"`{name}` takes any number of arguments (*args or **kwargs)")
+        if arguments.kwarg:
+            raise NotCompilable(f"`{name}` takes any number of named arguments (**kwargs)")
         positional = [*arguments.posonlyargs, *arguments.args]
         given = list(zip(reversed(positional), reversed(arguments.defaults), strict=False))
         given += [

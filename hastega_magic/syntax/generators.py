@@ -23,6 +23,7 @@ from hastega_magic.errors import NotCompilable
 from hastega_magic.ir.expr import Value, const
 from hastega_magic.syntax.dimensions import Part
 from hastega_magic.syntax.graph import Graph
+from hastega_magic.syntax.lists import ITERABLES
 from hastega_magic.syntax.neighbours import Neighbours
 from hastega_magic.syntax.sums import COMPENSATED, added, product, totalled
 from hastega_magic.syntax.values import (
@@ -122,26 +123,23 @@ def consumed(frame: Frame, function: object, call: ast.Call) -> Symbolic | None:
 def _goes_through(frame: Frame, node: ast.expr) -> bool:
     """Whether it is a range, an array, or an iterator over such."""
     if isinstance(node, ast.Call):
-        function = frame.function_of(node)
-        return isinstance(function, Known) and any(function.value is each for each in _ITERABLES)
+        function = frame.peek(node)
+        return isinstance(function, Known) and any(function.value is each for each in ITERABLES)
     if isinstance(node, ast.Subscript) and not isinstance(node.slice, ast.Slice):
         if not _goes_through(frame, node.value):
             return False
-        value = frame.evaluate(node)
+        value = frame.peek(node)
         return isinstance(value, Known) and isinstance(value.value, Part)
     if isinstance(node, ast.Subscript):
         if not _goes_through(frame, node.value):
             return False
-        value = frame.evaluate(node.value)
+        value = frame.peek(node.value)
         return isinstance(value, Known) and isinstance(value.value, Neighbours)
     if not isinstance(node, (ast.Name, ast.Attribute)):
         return False
     value = frame.evaluate(node)
     held = value.value if isinstance(value, Known) else None
     return type(held) is list or isinstance(held, (Range, builtins.range, np.ndarray, Neighbours, Part))
-
-
-_ITERABLES: tuple[object, ...] = (builtins.range, builtins.zip, builtins.enumerate, builtins.reversed)
 
 
 def _option(consumer: Consumer, call: ast.Call) -> ast.expr | None:

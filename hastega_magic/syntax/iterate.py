@@ -18,6 +18,7 @@ from hastega_magic.syntax.dimensions import whole
 from hastega_magic.syntax.expressions import Frame
 from hastega_magic.syntax.functions import described
 from hastega_magic.syntax.graph import Graph
+from hastega_magic.syntax.lists import listed
 from hastega_magic.syntax.mappings import mapping
 from hastega_magic.syntax.neighbours import Neighbours
 from hastega_magic.syntax.values import Known, Range, Symbolic, members, number
@@ -78,7 +79,7 @@ def items_of(frame: Frame, iterable: ast.expr) -> Items:
 
 def _items(frame: Frame, iterable: ast.expr) -> Items:
     if isinstance(iterable, ast.Call):
-        function = frame.function_of(iterable)
+        function = frame.peek(iterable)
         made = _ITERATORS.get(id(function.value)) if isinstance(function, Known) else None
         if made is not None and not any(isinstance(arg, ast.Starred) for arg in iterable.args):
             named = {keyword.arg: keyword.value for keyword in iterable.keywords}
@@ -88,6 +89,8 @@ def _items(frame: Frame, iterable: ast.expr) -> Items:
     if isinstance(value, Composite):
         raise NotCompilable("a loop over a number: Python raises TypeError")
     parts = members(value)
+    if (held := listed(value)) is not None:
+        frame.graph.store.walked.add(held.key)
     if parts is not None:
         if len(parts) > MANY:
             raise NotCompilable(f"a loop over a tuple of {len(parts)} items is not compiled: an array's is")
@@ -224,7 +227,7 @@ def _reversed(frame: Frame, args: Sequence[ast.expr], named: dict[str | None, as
     if named or len(args) != 1:
         raise NotCompilable("`reversed` takes one argument")
     if isinstance(args[0], ast.Call):
-        function = frame.function_of(args[0])
+        function = frame.peek(args[0])
         if isinstance(function, Known) and id(function.value) in _ITERATORS:
             raise NotCompilable("an iterator is reversed: Python raises TypeError")
     items = _items(frame, args[0])

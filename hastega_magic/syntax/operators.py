@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from hastega_magic.errors import NotCompilable
-from hastega_magic.syntax import complex_numbers, mixed
+from hastega_magic.syntax import complex_numbers, lists, mixed
 from hastega_magic.syntax.arithmetic import BINARY, UNARY, power
 from hastega_magic.syntax.graph import Graph
 from hastega_magic.syntax.values import Symbolic, number
@@ -31,6 +31,10 @@ def binary(graph: Graph, op: ast.operator, left: Symbolic, right: Symbolic) -> S
         return power(graph, number(left), number(right))
     if isinstance(op, ast.Add) and isinstance(left, tuple) and isinstance(right, tuple):
         return left + right
+    if isinstance(op, ast.Add) and (found := lists.joined(graph, left, right)) is not None:
+        return found
+    if isinstance(op, ast.Mult) and (found := lists.repeated(graph, left, right)) is not None:
+        return found
     if type(op) not in BINARY:
         raise NotCompilable("`@` is not compiled")
     return graph.make(BINARY[type(op)], left, right)

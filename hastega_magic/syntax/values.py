@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 import numpy as np
 
@@ -50,11 +50,27 @@ class Range:
     step: int
 
 
-@dataclass(frozen=True, eq=False)
-class Listed:
-    """A list of which only the items are used; `Known` holds it."""
+class _Holder(Protocol):
+    def held(self, key: str) -> tuple[Symbolic, ...]:
+        """The items of a list now."""
+        ...
 
-    items: tuple[Symbolic, ...]
+
+@dataclass(eq=False)
+class Listed:
+    """A list that is built inside a function: what it holds stands in the store; `Known` holds it.
+
+    `shared`: it is one of several lists, by a condition, or one of these; so it must not be changed.
+    """
+
+    store: _Holder
+    key: str
+    shared: bool = False
+
+    @property
+    def items(self) -> tuple[Symbolic, ...]:
+        """What it holds now."""
+        return self.store.held(self.key)
 
 
 @dataclass(frozen=True, eq=False)

@@ -30,7 +30,7 @@ class Count(int):
         ("lambda x: x + missing", "`missing` is not defined"),
         ("lambda x: x.shape", "attribute `x.shape`"),
         ("lambda x: [x]", "a list is built"),
-        ("lambda x: (lambda *a: x)()", "any number of arguments"),
+        ("lambda x: (lambda **a: x)()", "any number of named arguments"),
         ("lambda x: x if x > 1 else x > 0 and 0.5", "a bool, an int or a float"),
         ("lambda x: arr[x if x > 1 else 0.5]", "of type int for some elements and float for others"),
         ("lambda x: (x, 1) if x > 1 else x", "a tuple for some"),
