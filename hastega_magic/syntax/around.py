@@ -18,8 +18,9 @@ from typing import Any, cast
 import numpy as np
 
 from hastega_magic.ir.items import Items
+from hastega_magic.syntax import attributes
+from hastega_magic.syntax.attributes import ABSENT
 
-ABSENT = object()
 SMALL = 64
 """Numbers in a list, set or dict that are looked at one by one in each run."""
 _NUMBERS = frozenset({bool, int, float, np.float64, np.float32, np.bool_})
@@ -123,6 +124,21 @@ def _items(named: dict[str, Any] | None) -> tuple[object, ...]:
     return (*named.keys(), *named.values()) if named else ()
 
 
+@dataclass(frozen=True)
+class Attribute:
+    """An attribute of an object that functions may read, and its value."""
+
+    owner: Any
+    name: str
+    value: Any
+
+    def holds(self) -> bool:
+        """Whether it has the value that it had."""
+        now = attributes.plain(self.owner, self.name)
+        is_method = isinstance(now, attributes.Method) and now == self.value
+        return is_method or now is self.value or same_number(now, self.value)
+
+
 class Unclear(Exception):
     """Something is read that may change and look the same: a list, a buffer."""
 
@@ -133,10 +149,12 @@ class Walk:
     def __init__(self, curious: bool = False) -> None:
         self._curious = curious
         self.around: list[Name | Cell] = []
-        self.made: list[Made | Shaped] = []
+        self.made: list[Made | Shaped | Attribute] = []
         self.arrays = False
         """Whether it came past one."""
         self._seen: set[tuple[int, int]] = set()
+        self._owners: list[Any] = []
+        self._read: set[str] = set()
 
     def names(self, function: FunctionType) -> None:
         """The global names that a function reads."""
@@ -145,6 +163,7 @@ class Walk:
             return
         self._seen.add(key)
         for code in codes(function.__code__):
+            self._read.update(code.co_names)
             for name in code.co_names:
                 if name in function.__globals__:
                     value = function.__globals__[name]
@@ -153,22 +172,29 @@ class Walk:
                 elif hasattr(builtins, name):
                     self.around.append(Name(function.__globals__, name, ABSENT))
 
+    def attributes(self) -> None:
+        """The attributes that the functions so far may read, of all objects so far, and what these lead to."""
+        done: set[tuple[int, str]] = set()
+        while True:
+            pairs = [(owner, name) for owner in self._owners for name in self._read]
+            new = [pair for pair in pairs if (id(pair[0]), pair[1]) not in done]
+            if not new:
+                return
+            for owner, name in new:
+                done.add((id(owner), name))
+                found = attributes.plain(owner, name)
+                if found is ABSENT:
+                    continue
+                self.made.append(Attribute(owner, name, found))
+                if isinstance(found, ModuleType):
+                    self._unclear()
+                self.value(found.function if isinstance(found, attributes.Method) else found, None)
+
     def value(self, value: Any, code: CodeType | None) -> None:
         """Something that code reads."""
         match value:
             case FunctionType():
-                if (id(value), 0) in self._seen:
-                    return
-                self._seen.add((id(value), 0))
-                self.made.append(Made(value, _parts_of(value)))
-                self.names(value)
-                code = value.__code__
-                for name, cell in zip(code.co_freevars, value.__closure__ or (), strict=True):
-                    inner = contents(cell)
-                    self.around.append(Cell(cell, inner, ("cell", id(code), name)))
-                    self.value(inner, code)
-                for default in (*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values()):
-                    self.value(default, value.__code__)
+                self._function(value)
             case ModuleType():
                 self._module(value, code)
             case np.ndarray():
@@ -177,6 +203,10 @@ class Walk:
                 called = cast("functools.partial[Any]", value)
                 self.made.append(Made(called, _parts_of(called)))
                 for part in (called.func, *called.args, *called.keywords.values()):
+                    self.value(part, code)
+            case tuple() | type() if attributes.has_plain(value):
+                self._owners.append(value)
+                for part in cast("tuple[Any, ...]", value) if isinstance(value, tuple) else ():
                     self.value(part, code)
             case tuple():
                 for part in cast("tuple[Any, ...]", value):
@@ -201,6 +231,20 @@ class Walk:
             case _:
                 self._other(value)
 
+    def _function(self, value: FunctionType) -> None:
+        if (id(value), 0) in self._seen:
+            return
+        self._seen.add((id(value), 0))
+        self.made.append(Made(value, _parts_of(value)))
+        self.names(value)
+        code = value.__code__
+        for name, cell in zip(code.co_freevars, value.__closure__ or (), strict=True):
+            inner = contents(cell)
+            self.around.append(Cell(cell, inner, ("cell", id(code), name)))
+            self.value(inner, code)
+        for default in (*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values()):
+            self.value(default, value.__code__)
+
     def _array(self, array: np.ndarray[Any, Any]) -> None:
         self.arrays = True
         if (
@@ -217,6 +261,8 @@ class Walk:
     def _other(self, value: Any) -> None:
         if _is_plain(value) and not self._curious:
             self.made.append(Made(value, _parts_of(value)))
+        elif attributes.has_plain(value):
+            self._owners.append(value)
         else:
             self._unclear()
 
@@ -272,6 +318,7 @@ def same_number(a: Any, b: Any) -> bool:
 
 __all__ = [
     "ABSENT",
+    "Attribute",
     "Cell",
     "Made",
     "Name",

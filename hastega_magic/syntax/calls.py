@@ -16,7 +16,7 @@ from hastega_magic.errors import NotCompilable
 from hastega_magic.ir.expr import Expr, const
 from hastega_magic.ops import OPS, Op, op_of_callable
 from hastega_magic.ops.rounding import MOST_DIGITS
-from hastega_magic.syntax import arithmetic, complex_numbers, library, lists, mixed
+from hastega_magic.syntax import applying, arithmetic, complex_numbers, library, lists, mixed
 from hastega_magic.syntax.dimensions import whole
 from hastega_magic.syntax.graph import Graph
 from hastega_magic.syntax.mappings import mapping
@@ -49,6 +49,10 @@ def call(
         return call(graph, Known(function.func, callee.name), [*bound, *args], {**named, **kwargs})
     if isinstance(function, (FunctionType, Nested)):
         return graph.inline(graph, function, args, kwargs)
+    if applying.is_named_tuple(function):
+        return applying.named_tuple(function, callee.name, args, kwargs)
+    if set(kwargs) == {"key"} and function in (builtins.min, builtins.max) and not is_none(kwargs["key"]):
+        return applying.by_key(graph, function, args, kwargs["key"])
     graph.ufuncs = graph.ufuncs or isinstance(function, np.ufunc) or _is_numpy_number(function)
     if mixed.is_mixed(*args):
         return mixed.distributed(graph, args, lambda sides: call(graph, callee, sides, kwargs))
@@ -78,7 +82,7 @@ def check(callee: Symbolic) -> None:
         return
     function = callee.value
     read = isinstance(function, (functools.partial, FunctionType, Nested))
-    read = read or any(spelled is function for spelled, _ in _NAMED)
+    read = read or applying.is_named_tuple(function) or any(spelled is function for spelled, _ in _NAMED)
     if not read and op_of_callable(function) is None and _handler(function) is None:
         raise NotCompilable(_no_form(callee))
 

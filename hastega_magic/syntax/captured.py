@@ -16,6 +16,7 @@ from typing import Any
 
 from hastega_magic.syntax.around import (
     ABSENT,
+    Attribute,
     Cell,
     Made,
     Name,
@@ -113,7 +114,7 @@ class Captured:
 
     arguments: tuple[_Function | _Value, ...]
     around: tuple[Name | Cell, ...]
-    made: tuple[Made | Shaped, ...]
+    made: tuple[Made | Shaped | Attribute, ...]
     free: tuple[Free, ...] = ()
     holds_arrays: bool = False
     """Whether an array is among what was read, which stays alive with this."""
@@ -180,6 +181,7 @@ def captured(
             else:
                 walk.value(argument, None)
                 found.append(_Value(argument))
+        walk.attributes()
     except Unclear:
         return None
     if not varying:

@@ -24,6 +24,7 @@ from hastega_magic.syntax.values import (
     Nested,
     Partly,
     Poison,
+    Record,
     Symbolic,
     captured_tuple,
     is_none,
@@ -146,8 +147,8 @@ class Graph:
         if isinstance(value, Either):
             return choice(value.test, truth(value.high), truth(value.low))
         held = value.value if isinstance(value, Known) else None
-        if isinstance(value, tuple) or isinstance(held, Listed):
-            return const(bool(held.items if isinstance(held, Listed) else value))
+        if isinstance(value, tuple) or isinstance(held, (Listed, Record)):
+            return const(bool(held.items if isinstance(held, (Listed, Record)) else value))
         if is_none(value):
             return const(False)
         if isinstance(value, Partly) and numeric(value.value) and not value.unbound:
@@ -263,6 +264,13 @@ class Graph:
         if isinstance(yes, Known) and isinstance(no, Known):
             if yes.value is no.value:
                 return yes
+            if (
+                isinstance(yes.value, Record)
+                and isinstance(no.value, Record)
+                and yes.value.kind is no.value.kind
+            ):
+                items = cast("tuple[Symbolic, ...]", self.choose(condition, yes.value.items, no.value.items))
+                return Known(Record(yes.value.kind, items), yes.name)
             if isinstance(yes.value, Listed) and isinstance(no.value, Listed):
                 return self._one_list(condition, yes.value, no.value)
         found = partly(self, "the result", condition, yes, no)

@@ -14,6 +14,7 @@ import numpy as np
 from hastega_magic.errors import NotCompilable
 from hastega_magic.interval import INT64
 from hastega_magic.ir.expr import Expr, const, convert, is_const
+from hastega_magic.syntax.applying import apply
 from hastega_magic.syntax.dimensions import whole
 from hastega_magic.syntax.expressions import Frame
 from hastega_magic.syntax.functions import described
@@ -255,8 +256,31 @@ def _from_zero(graph: Graph, items: Items) -> tuple[Expr, Callable[[Expr], Symbo
     return length, item
 
 
+def _mapped(frame: Frame, args: Sequence[ast.expr], named: dict[str | None, ast.expr]) -> Items:
+    if named or len(args) < 2:
+        raise NotCompilable("`map` takes a function and iterables")
+    graph, function = frame.graph, frame.evaluate(args[0])
+    several = len(args) > 2
+    items = _zipped(frame, args[1:], {}) if several else _items(frame, args[1])
+
+    def applied(item: Symbolic) -> Symbolic:
+        began = graph.store.clock
+        found = apply(graph, function, *(cast("tuple[Symbolic, ...]", item) if several else (item,)))
+        if graph.store.changed_since(began):
+            raise NotCompilable("`map` calls a function that changes what is around it")
+        return found
+
+    if items.known is not None:
+        return Items(tuple(map(applied, items.known)))
+    given = items.item
+    return Items(
+        None, items.start, items.stop, items.step, lambda place: applied(given(place)), (items,), items.some
+    )
+
+
 _ITERATORS: dict[int, Callable[[Frame, Sequence[ast.expr], dict[str | None, ast.expr]], Items]] = {
     id(builtins.enumerate): _numbered,
     id(builtins.zip): _zipped,
+    id(builtins.map): _mapped,
     id(builtins.reversed): _reversed,
 }

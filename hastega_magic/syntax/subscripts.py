@@ -15,6 +15,7 @@ from hastega_magic.syntax.mappings import item, mapping
 from hastega_magic.syntax.neighbours import Neighbours
 from hastega_magic.syntax.values import (
     Known,
+    Record,
     Symbolic,
     captured_tuple,
     items_in,
@@ -43,8 +44,8 @@ def subscript(frame: Frame, value: Symbolic, index: ast.expr) -> Symbolic:
     held = listed(value)
     items = captured_tuple(value) if _is_const_index(place) else None
     items = items if held is None else held.items  # which evaluating the index may have changed
-    if isinstance(value, tuple) and not isinstance(value, Composite):
-        items = value
+    if (isinstance(value, tuple) and not isinstance(value, Composite)) or _is_record(value):
+        items = items_in(value)
     if items is not None:
         return _part(frame.graph, items, place)
     if isinstance(value, Known) and isinstance(value.value, Neighbours):
@@ -55,6 +56,10 @@ def subscript(frame: Frame, value: Symbolic, index: ast.expr) -> Symbolic:
     if isinstance(value, Known):
         return _captured_item(frame, value, place)
     raise NotCompilable("a number is subscripted")
+
+
+def _is_record(value: Symbolic) -> bool:
+    return isinstance(value, Known) and isinstance(value.value, Record)
 
 
 def _slice(frame: Frame, value: Symbolic, index: ast.Slice) -> Symbolic:

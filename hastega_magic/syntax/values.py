@@ -74,6 +74,14 @@ class Listed:
 
 
 @dataclass(frozen=True, eq=False)
+class Record:
+    """A named tuple that is made here, of a class; `Known` holds it."""
+
+    kind: type[Any]
+    items: tuple[Symbolic, ...]
+
+
+@dataclass(frozen=True, eq=False)
 class Poison:
     """A name that has no value that compiled code could use, and why; only reading it is an error.
 
@@ -147,6 +155,8 @@ def items_in(value: Symbolic) -> tuple[Symbolic, ...] | None:
     """The items of a tuple, made here or captured; None for everything else."""
     if isinstance(value, Composite):
         return None
+    if isinstance(value, Known) and isinstance(value.value, Record):
+        return value.value.items
     return value if isinstance(value, tuple) else captured_tuple(value)
 
 

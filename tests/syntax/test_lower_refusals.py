@@ -49,7 +49,7 @@ class Count(int):
         ("lambda x: t[1:]", "a slice"),
         ("lambda x: round(x, -2)", "to -2 digits"),
         ("lambda x: (x,) < 1", "a tuple and a number are compared"),
-        ("lambda x: max(x, 2, key=abs)", "keyword"),
+        ("lambda x: max(x, 2, default=1)", "keyword"),
         ("lambda x, y: x", "without its argument `y`"),
         ("lambda: 1", "takes 0"),
         ("lambda x: x |> g", "a pipeline inside"),
