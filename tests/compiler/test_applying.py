@@ -63,7 +63,8 @@ def scaled(a, b=2):
 
 NAMES = {
     "Pair": Pair, "Named": Named, "Plain": Plain, "odd": Odd(), "plain": Plain(), "frozen": Frozen(),
-    "pair": Pair(5, 6), "settings": Settings(inner=Frozen(7), array=np.arange(5.0)), "space": types.SimpleNamespace(rate=-0.0),
+    "pair": Pair(5, 6), "settings": Settings(inner=Frozen(7), array=np.arange(5.0)),
+    "space": types.SimpleNamespace(rate=-0.0),
     "functools": functools, "operator": operator, "reduce": functools.reduce, "scaled": scaled,
     "part": functools.partial(scaled, b=9), "xs": list(range(20)),
 }  # fmt: skip
