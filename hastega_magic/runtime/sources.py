@@ -323,17 +323,22 @@ class TableColumn:
 
 
 def described_table(data: object, name: str) -> TableColumn:
-    """A captured array or list of numbers; NotCompilable if it is neither."""
+    """A captured array or list of numbers; NotCompilable if it is neither.
+
+    Of arrays of several dimensions, and of lists of lists, the numbers stand one after the other.
+    """
     if isinstance(data, Items):
         return TableColumn(Table(name, data.storage, id(data)), data.scalar, data.array)
     if isinstance(data, (list, tuple)):
-        column = _list(cast("Sequence[object]", data), name)
+        column = _list(_flat(cast("Sequence[object]", data)), name)
+        if column.source.parts:
+            raise NotCompilable(f"`{name}` holds lists of complex numbers")
         try:
             values = column.array(0, len(column.data))
         except BeyondInt64 as error:
             raise NotCompilable(error.reason.text) from None
     elif isinstance(data, (np.ndarray, array.array, bytes, bytearray, memoryview)):
-        column = described(cast(object, data), name)
+        column = described(_in_a_row(cast(AnyArray, data)), name)
         values = column.array(0, len(column.data))
         if values.dtype.name == "uint64" and len(values) and values.max() not in INT64:
             raise NotCompilable(f"`{name}` holds integers beyond 64 bits")
@@ -343,3 +348,17 @@ def described_table(data: object, name: str) -> TableColumn:
     assert storage is not None
     dense = np.ascontiguousarray(values, dtype=values.dtype.newbyteorder("="))
     return TableColumn(Table(name, storage, id(cast(object, data))), column.source.type, dense)
+
+
+def _flat(data: Sequence[object]) -> Sequence[object]:
+    """The numbers of equally long lists one after the other."""
+    while data and all(type(each) in (list, tuple) for each in data):
+        rows = cast("Sequence[Sequence[object]]", data)
+        if len({len(row) for row in rows}) > 1:
+            break
+        data = [item for row in rows for item in row]
+    return data
+
+
+def _in_a_row(data: AnyArray) -> AnyArray:
+    return data.reshape(-1) if type(data) is np.ndarray and data.ndim > 1 else data

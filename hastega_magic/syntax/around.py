@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import builtins
 import functools
+import itertools
 import math
 import operator
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from types import BuiltinFunctionType, CellType, CodeType, FunctionType, ModuleType
 from typing import Any, cast
@@ -17,8 +18,9 @@ from typing import Any, cast
 import numpy as np
 
 from hastega_magic.ir.items import Items
+from hastega_magic.syntax import attributes
+from hastega_magic.syntax.attributes import ABSENT
 
-ABSENT = object()
 SMALL = 64
 """Numbers in a list, set or dict that are looked at one by one in each run."""
 _NUMBERS = frozenset({bool, int, float, np.float64, np.float32, np.bool_})
@@ -88,18 +90,53 @@ class Made:
         return len(now) == len(self.parts) and all(map(operator.is_, now, self.parts))
 
 
+@dataclass(frozen=True)
+class Shaped:
+    """An array of several dimensions, whose shape is a constant of compiled code: it may be changed in its place."""
+
+    array: Any
+    shape: tuple[int, ...]
+
+    def holds(self) -> bool:
+        """Whether it has the shape that it had."""
+        return self.array.shape == self.shape
+
+
 def _parts_of(function: Any) -> tuple[object, ...]:
     if isinstance(function, dict):
         return (*cast("dict[object, object]", function), *cast("dict[object, object]", function).values())
-    if isinstance(function, (list, set, frozenset)):
-        return tuple(cast("list[object]", function))
+    if isinstance(function, (list, tuple, set, frozenset)):
+        return tuple(_leaves(cast("list[object]", function)))
     if isinstance(function, functools.partial):
         return function.func, function.args, *_items(function.keywords)
     return function.__code__, function.__defaults__, *_items(function.__kwdefaults__)
 
 
+def _leaves(items: Iterable[object]) -> Iterator[object]:
+    """The items, those of lists and tuples among them behind these."""
+    for item in items:
+        yield item
+        if type(item) in (list, tuple):
+            yield from _leaves(cast("list[object]", item))
+
+
 def _items(named: dict[str, Any] | None) -> tuple[object, ...]:
     return (*named.keys(), *named.values()) if named else ()
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """An attribute of an object that functions may read, and its value."""
+
+    owner: Any
+    name: str
+    value: Any
+
+    def holds(self) -> bool:
+        """Whether it has the value that it had."""
+        now = attributes.plain(self.owner, self.name)
+        is_method = isinstance(now, attributes.Method) and now == self.value
+        return is_method or now is self.value or same_number(now, self.value)
 
 
 class Unclear(Exception):
@@ -112,10 +149,12 @@ class Walk:
     def __init__(self, curious: bool = False) -> None:
         self._curious = curious
         self.around: list[Name | Cell] = []
-        self.made: list[Made] = []
+        self.made: list[Made | Shaped | Attribute] = []
         self.arrays = False
         """Whether it came past one."""
         self._seen: set[tuple[int, int]] = set()
+        self._owners: list[Any] = []
+        self._read: set[str] = set()
 
     def names(self, function: FunctionType) -> None:
         """The global names that a function reads."""
@@ -124,6 +163,7 @@ class Walk:
             return
         self._seen.add(key)
         for code in codes(function.__code__):
+            self._read.update(code.co_names)
             for name in code.co_names:
                 if name in function.__globals__:
                     value = function.__globals__[name]
@@ -132,38 +172,41 @@ class Walk:
                 elif hasattr(builtins, name):
                     self.around.append(Name(function.__globals__, name, ABSENT))
 
+    def attributes(self) -> None:
+        """The attributes that the functions so far may read, of all objects so far, and what these lead to."""
+        done: set[tuple[int, str]] = set()
+        while True:
+            pairs = [(owner, name) for owner in self._owners for name in self._read]
+            new = [pair for pair in pairs if (id(pair[0]), pair[1]) not in done]
+            if not new:
+                return
+            for owner, name in new:
+                done.add((id(owner), name))
+                found = attributes.plain(owner, name)
+                if found is ABSENT:
+                    continue
+                self.made.append(Attribute(owner, name, found))
+                if isinstance(found, ModuleType):
+                    self._unclear()
+                self.value(found.function if isinstance(found, attributes.Method) else found, None)
+
     def value(self, value: Any, code: CodeType | None) -> None:
         """Something that code reads."""
         match value:
             case FunctionType():
-                if (id(value), 0) in self._seen:
-                    return
-                self._seen.add((id(value), 0))
-                self.made.append(Made(value, _parts_of(value)))
-                self.names(value)
-                code = value.__code__
-                for name, cell in zip(code.co_freevars, value.__closure__ or (), strict=True):
-                    inner = contents(cell)
-                    self.around.append(Cell(cell, inner, ("cell", id(code), name)))
-                    self.value(inner, code)
-                for default in (*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values()):
-                    self.value(default, value.__code__)
+                self._function(value)
             case ModuleType():
                 self._module(value, code)
             case np.ndarray():
-                array, self.arrays = cast("np.ndarray[Any, Any]", value), True
-                if (
-                    array.dtype.kind == "c"
-                    or array.dtype == np.uint64  # of which some numbers are no int64
-                    or not array.flags.c_contiguous
-                    or not array.flags.aligned
-                    or not array.dtype.isnative
-                ):
-                    self._unclear()
+                self._array(cast("np.ndarray[Any, Any]", value))
             case functools.partial():
                 called = cast("functools.partial[Any]", value)
                 self.made.append(Made(called, _parts_of(called)))
                 for part in (called.func, *called.args, *called.keywords.values()):
+                    self.value(part, code)
+            case tuple() | type() if attributes.has_plain(value):
+                self._owners.append(value)
+                for part in cast("tuple[Any, ...]", value) if isinstance(value, tuple) else ():
                     self.value(part, code)
             case tuple():
                 for part in cast("tuple[Any, ...]", value):
@@ -188,9 +231,38 @@ class Walk:
             case _:
                 self._other(value)
 
+    def _function(self, value: FunctionType) -> None:
+        if (id(value), 0) in self._seen:
+            return
+        self._seen.add((id(value), 0))
+        self.made.append(Made(value, _parts_of(value)))
+        self.names(value)
+        code = value.__code__
+        for name, cell in zip(code.co_freevars, value.__closure__ or (), strict=True):
+            inner = contents(cell)
+            self.around.append(Cell(cell, inner, ("cell", id(code), name)))
+            self.value(inner, code)
+        for default in (*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values()):
+            self.value(default, value.__code__)
+
+    def _array(self, array: np.ndarray[Any, Any]) -> None:
+        self.arrays = True
+        if (
+            array.dtype.kind == "c"
+            or array.dtype == np.uint64  # of which some numbers are no int64
+            or not array.flags.c_contiguous
+            or not array.flags.aligned
+            or not array.dtype.isnative
+        ):
+            self._unclear()
+        elif array.ndim > 1:
+            self.made.append(Shaped(array, array.shape))
+
     def _other(self, value: Any) -> None:
         if _is_plain(value) and not self._curious:
             self.made.append(Made(value, _parts_of(value)))
+        elif attributes.has_plain(value):
+            self._owners.append(value)
         else:
             self._unclear()
 
@@ -212,10 +284,13 @@ class Walk:
 
 
 def _is_plain(value: Any) -> bool:
-    """Whether it is a small container of numbers, which is looked at item by item."""
+    """Whether it is a small container of numbers, or of lists of such, which is looked at item by item."""
     if type(value) not in (list, set, frozenset, dict) or len(value) > SMALL:
         return False
-    return all(type(each) in (int, float, bool) for each in _parts_of(value))
+    parts = tuple(itertools.islice(_leaves(value), 2 * SMALL))
+    if isinstance(value, dict):
+        parts = _parts_of(value)
+    return len(parts) < 2 * SMALL and all(type(each) in (int, float, bool, list, tuple) for each in parts)
 
 
 def codes(code: CodeType) -> Iterator[CodeType]:
@@ -243,10 +318,12 @@ def same_number(a: Any, b: Any) -> bool:
 
 __all__ = [
     "ABSENT",
+    "Attribute",
     "Cell",
     "Made",
     "Name",
     "Number",
+    "Shaped",
     "Unclear",
     "Walk",
     "Where",

@@ -8,6 +8,7 @@ from typing import Protocol, TypeGuard
 from hastega_magic.errors import NotCompilable
 from hastega_magic.ir.expr import Expr, Value, flatten, is_const, make, postorder
 from hastega_magic.ops import OPS
+from hastega_magic.syntax.store import is_key
 from hastega_magic.syntax.values import FALSE, NONE, TRUE, Partly, Poison, Symbolic, is_none
 from hastega_magic.types import INT
 
@@ -84,6 +85,8 @@ def merged(graph: Chooser, condition: Expr, yes: Mapping[str, Symbolic], no: Map
             found[name] = left
         elif isinstance(left, Poison) or isinstance(right, Poison):
             found[name] = left if isinstance(left, Poison) else right  # pyright: ignore[reportArgumentType]
+        elif (left is None or right is None) and is_key(name):
+            found[name] = right if left is None else left  # pyright: ignore[reportArgumentType]
         elif left is None or right is None:
             found[name] = _bound_in_one(name, condition, left, right)
         else:

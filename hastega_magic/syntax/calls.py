@@ -8,7 +8,7 @@ import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from types import FunctionType, ModuleType
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 
@@ -16,13 +16,16 @@ from hastega_magic.errors import NotCompilable
 from hastega_magic.ir.expr import Expr, const
 from hastega_magic.ops import OPS, Op, op_of_callable
 from hastega_magic.ops.rounding import MOST_DIGITS
-from hastega_magic.syntax import arithmetic, complex_numbers, library, mixed, ufuncs
+from hastega_magic.syntax import applying, arithmetic, complex_numbers, library, lists, mixed, ufuncs
+from hastega_magic.syntax.classes import is_instance
+from hastega_magic.syntax.dimensions import whole
 from hastega_magic.syntax.graph import Graph
+from hastega_magic.syntax.mappings import mapping
 from hastega_magic.syntax.neighbours import Neighbours
 from hastega_magic.syntax.ordering import ordered
 from hastega_magic.syntax.sums import product_of_tuple, sum_of_tuple
 from hastega_magic.syntax.values import Known, Nested, Range, Rule, Symbolic, is_none, known, members, number
-from hastega_magic.types import FLOAT, FLOAT32, FLOAT64, INT, Composite, ScalarType
+from hastega_magic.types import FLOAT, FLOAT32, FLOAT64, INT, Composite
 
 Handler = Callable[[Graph, Sequence[Symbolic]], Symbolic]
 
@@ -47,6 +50,10 @@ def call(
         return call(graph, Known(function.func, callee.name), [*bound, *args], {**named, **kwargs})
     if isinstance(function, (FunctionType, Nested)):
         return graph.inline(graph, function, args, kwargs)
+    if applying.is_named_tuple(function):
+        return applying.named_tuple(function, callee.name, args, kwargs)
+    if set(kwargs) == {"key"} and function in (builtins.min, builtins.max) and not is_none(kwargs["key"]):
+        return applying.by_key(graph, function, args, kwargs["key"])
     graph.ufuncs = graph.ufuncs or isinstance(function, np.ufunc) or _is_numpy_number(function)
     if mixed.is_mixed(*args):
         return mixed.distributed(graph, args, lambda sides: call(graph, callee, sides, kwargs))
@@ -76,7 +83,7 @@ def check(callee: Symbolic) -> None:
         return
     function = callee.value
     read = isinstance(function, (functools.partial, FunctionType, Nested))
-    read = read or any(spelled is function for spelled, _ in _NAMED)
+    read = read or applying.is_named_tuple(function) or any(spelled is function for spelled, _ in _NAMED)
     if not read and op_of_callable(function) is None and _handler(function) is None:
         raise NotCompilable(_no_form(callee))
 
@@ -91,33 +98,6 @@ def _tuple_of(value: Symbolic) -> Symbolic:
     """The items of a list, where they are used up."""
     items = members(value) if isinstance(value, Known) else None
     return value if items is None else items
-
-
-def _isinstance(graph: Graph, args: Sequence[Symbolic]) -> Symbolic:
-    """What the type of an element says; of bools, which may be NumPy's, only Python knows."""
-    if len(args) != 2 or not isinstance(args[0], Expr):
-        raise NotCompilable("`isinstance` of something that is no number is not compiled")
-    graph.only_python("`isinstance`")
-    type_ = _TYPES.get(args[0].type)
-    if type_ is None or args[0].op == "const":
-        raise NotCompilable(f"`isinstance` of a {args[0].type.value} is not compiled")
-    graph.keep(args[0])
-    try:
-        return const(issubclass(type_, _classes(args[1])))
-    except TypeError as error:
-        raise NotCompilable(f"`isinstance`: {error}") from None
-
-
-def _classes(value: Symbolic) -> Any:
-    """The class, or the classes, that `isinstance` is given."""
-    if isinstance(value, tuple) and not isinstance(value, Composite):
-        return tuple(map(_classes, value))
-    if not isinstance(value, Known):
-        raise NotCompilable("`isinstance` with something that is no class is not compiled")
-    return value.value
-
-
-_TYPES: Mapping[ScalarType, type] = {INT: int, FLOAT: float, FLOAT64: np.float64, FLOAT32: np.float32}
 
 
 def _is_numpy_number(function: object) -> bool:
@@ -256,7 +236,10 @@ def _len(graph: Graph, args: Sequence[Symbolic]) -> Symbolic:
         return range_length(graph, given)
     if isinstance(value.value, Neighbours):
         return value.value.length
-    return graph.length(value)
+    if (items := mapping(value)) is not None:
+        return const(len(items))
+    part = whole(value)
+    return graph.length(value) if part is None else const(part.shape[0])
 
 
 def _range(graph: Graph, args: Sequence[Symbolic]) -> Symbolic:
@@ -354,6 +337,8 @@ _HANDLERS = _handlers(
     (builtins.min, _extremum("min")),
     (builtins.max, _extremum("max")),
     (builtins.len, _len),
+    (builtins.list, lists.made),
+    (builtins.tuple, lists.as_tuple),
     (builtins.sum, sum_of_tuple),
     (math.prod, product_of_tuple),
     (builtins.any, _some),
@@ -369,7 +354,7 @@ _HANDLERS = _handlers(
     (math.modf, library.modf),
     (math.frexp, library.frexp),
     (math.log, library.log),
-    (builtins.isinstance, _isinstance),
+    (builtins.isinstance, is_instance),
     *ufuncs.HANDLERS,
 )
 """What is not just one row: by identity of the Python object."""

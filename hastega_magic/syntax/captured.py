@@ -16,10 +16,12 @@ from typing import Any
 
 from hastega_magic.syntax.around import (
     ABSENT,
+    Attribute,
     Cell,
     Made,
     Name,
     Number,
+    Shaped,
     Unclear,
     Walk,
     Where,
@@ -112,7 +114,7 @@ class Captured:
 
     arguments: tuple[_Function | _Value, ...]
     around: tuple[Name | Cell, ...]
-    made: tuple[Made, ...]
+    made: tuple[Made | Shaped | Attribute, ...]
     free: tuple[Free, ...] = ()
     holds_arrays: bool = False
     """Whether an array is among what was read, which stays alive with this."""
@@ -179,6 +181,7 @@ def captured(
             else:
                 walk.value(argument, None)
                 found.append(_Value(argument))
+        walk.attributes()
     except Unclear:
         return None
     if not varying:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TypeGuard
+import ast
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, TypeGuard
 
 from hastega_magic.ir.expr import Expr, Value, convert, flatten, made_like, map_value, structure
 from hastega_magic.syntax.branches import numeric
 from hastega_magic.syntax.mixed import lifted, zero
 from hastega_magic.syntax.values import FALSE, TRUE, Partly, Symbolic, is_none
 from hastega_magic.types import ScalarType
+
+if TYPE_CHECKING:
+    from hastega_magic.syntax.expressions import Frame
 
 
 class OtherTypes(Exception):
@@ -94,3 +99,44 @@ def _widened(old: Value, new: Value) -> bool:
         kinds = {each.type for each in (old, new) if isinstance(each, Expr)}
         return type(old) is type(new) and (len(kinds) == 1 or kinds == {ScalarType.FLOAT, ScalarType.FLOAT64})
     return type(old) is type(new) and len(old) == len(new) and all(map(_widened, old, new))
+
+
+def read_elsewhere(function: ast.AST, loop: ast.AST, names: Mapping[str, Carried]) -> dict[str, Carried]:
+    """The names that the function reads outside the loop, too."""
+
+    def reads(tree: ast.AST) -> Counter[str]:
+        nodes = ast.walk(tree) if names else ()
+        return Counter(
+            node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
+        )
+
+    everywhere = reads(function) - reads(loop)
+    return {name: value for name, value in names.items() if everywhere[name]}
+
+
+def computed(frame: Frame, ends: Iterable[Expr]) -> set[Expr]:
+    """What names stand for as the loop begins, and where it ends: Python has computed it, loops included."""
+    found: set[Expr] = set(ends)
+    inner: Frame | None = frame
+    while inner is not None:
+        for value in inner.names.values():
+            if carriable(value):
+                found.update(flatten(encoded(value)))
+        inner = inner.enclosing
+    return found
+
+
+def assigned(statement: ast.For | ast.While) -> list[str]:
+    """The names that a turn may bind, in the order of the text."""
+    found: dict[str, None] = {}
+    pending: list[ast.AST] = [*reversed(statement.body)]
+    pending.append(statement.target if isinstance(statement, ast.For) else statement.test)
+    while pending:
+        node = pending.pop()
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            found[node.id] = None
+        if isinstance(node, ast.FunctionDef):
+            found[node.name] = None
+        elif not isinstance(node, (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
+            pending.extend(reversed(list(ast.iter_child_nodes(node))))
+    return list(found)

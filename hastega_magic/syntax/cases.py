@@ -33,6 +33,8 @@ def _cases(flow: Flow, subject: Symbolic, cases: Sequence[ast.match_case]) -> Ex
     graph.keep(matched)
     if matched is FALSE:
         return _cases(flow, subject, cases[1:])
+    if not bound.keys().isdisjoint(frame.cells):
+        raise NotCompilable("a pattern gives a variable a value that inner functions assign")
     frame.names = {**before, **bound}
     taken = matched
     if case.guard is not None:

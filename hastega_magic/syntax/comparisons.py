@@ -14,10 +14,12 @@ from hastega_magic.syntax.arithmetic import COMPARE
 from hastega_magic.syntax.branches import both, opposite
 from hastega_magic.syntax.functions import described
 from hastega_magic.syntax.graph import Graph
+from hastega_magic.syntax.mappings import Built
 from hastega_magic.syntax.values import (
     FALSE,
     TRUE,
     Known,
+    Listed,
     Partly,
     Range,
     Symbolic,
@@ -139,6 +141,8 @@ def identical(left: Symbolic, right: Symbolic) -> Expr:
         other = right if is_none(left) else left
         return opposite(other.present) if isinstance(other, Partly) else const(is_none(other))
     if isinstance(left, Known) and isinstance(right, Known):
+        if any(isinstance(each.value, Listed) and each.value.shared for each in (left, right)):
+            raise NotCompilable("`is` compares lists of which one is one of several")
         return const(left.value is right.value)
     kinds = [node.type for node in (left, right) if isinstance(node, Expr)]
     if len(kinds) == 2 and kinds.count(BOOL) == 1:  # True is no other number
@@ -175,6 +179,8 @@ def _contains(graph: Graph, item: Symbolic, container: Symbolic) -> Expr:
         if items_in(item) is not None or is_none(item):
             return FALSE
         return in_range(graph, number(item), given)
+    if isinstance(held, Built):
+        container = tuple(map(const, held.items))
     items = members(container) if type(held) not in _HOLDERS else _held(held, cast(Known, container).name)
     if items is not None:
         graph.keep(item)

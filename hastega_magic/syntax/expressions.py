@@ -10,14 +10,14 @@ from typing import TypeVar, cast
 
 from hastega_magic.errors import NOWHERE, NotCompilable
 from hastega_magic.ir.expr import Expr
-from hastega_magic.syntax import complex_numbers, mixed
-from hastega_magic.syntax.arithmetic import BINARY, UNARY, power
+from hastega_magic.syntax import lists
 from hastega_magic.syntax.branches import implied, merged, opposite
-from hastega_magic.syntax.calls import METHODS, call, check
+from hastega_magic.syntax.calling import attribute_of, called
 from hastega_magic.syntax.comparisons import comparison
 from hastega_magic.syntax.functions import FunctionSyntax
-from hastega_magic.syntax.generators import consumed, uses_up
 from hastega_magic.syntax.graph import Graph, eager
+from hastega_magic.syntax.mappings import built
+from hastega_magic.syntax.operators import binary, unary
 from hastega_magic.syntax.pipe import is_pipe
 from hastega_magic.syntax.subscripts import subscript
 from hastega_magic.syntax.values import (
@@ -32,16 +32,13 @@ from hastega_magic.syntax.values import (
     number,
     required,
 )
-from hastega_magic.types import BOOL, Complex, Either
+from hastega_magic.types import BOOL
 
 _T = TypeVar("_T")
 
 _SENTENCES: dict[type[ast.expr], str] = {
-    ast.List: "a list is built",
-    ast.Dict: "a dict is built",
     ast.Set: "a set is built",
     ast.JoinedStr: "a string is built",
-    ast.ListComp: "a comprehension inside a function is not compiled yet",
     ast.SetComp: "a comprehension inside a function is not compiled yet",
     ast.DictComp: "a comprehension inside a function is not compiled yet",
     ast.GeneratorExp: "a generator inside a function is not compiled yet",
@@ -60,6 +57,8 @@ class Frame:
     syntax: FunctionSyntax
     names: dict[str, Symbolic]
     enclosing: Frame | None = None
+    cells: dict[str, str] = field(default_factory=dict[str, str])
+    """Variables that inner functions assign, by the key under which the store has them."""
     _captured: dict[str, Symbolic] = field(default_factory=dict[str, Symbolic])
 
     @property
@@ -73,6 +72,8 @@ class Frame:
 
     def lookup(self, name: str) -> Symbolic:
         """The value of a name: local, of an enclosing function, global, or built in."""
+        if name in self.cells:
+            return self._read(name, self.graph.store.read(self.cells[name]))
         if name in self.names:
             return self._read(name, self.names[name])
         if self.enclosing is not None:
@@ -80,6 +81,33 @@ class Frame:
         if name not in self._captured:
             self._captured[name] = self._capture(name)
         return self._captured[name]
+
+    def bind(self, name: str, value: Symbolic) -> None:
+        """Give a name a value; the variable may be that of an outer function."""
+        key = self.cells.get(name)
+        if key is None:
+            self.names[name] = value
+        else:
+            self.graph.store.write(key, value)
+
+    def assigns(self, names: frozenset[str]) -> None:
+        """These names are variables of an outer function, which is being read too."""
+        for name in names:
+            outer = self.enclosing
+            while outer is not None and name not in outer.cells:
+                outer = outer.enclosing
+            if outer is None:
+                raise NotCompilable(
+                    "a variable of an outer function is assigned: observation prevents optimisation"
+                )
+            self.cells[name] = outer.cells[name]
+
+    def share(self, names: frozenset[str]) -> None:
+        """Functions inside assign these names: their values stand in the store, also those that are there now."""
+        for name in names:
+            key = self.cells[name] = self.graph.store.key(name)
+            nothing = Poison(f"`{name}` is read before it is assigned")
+            self.graph.store.write(key, self.names.pop(name, nothing))
 
     def _read(self, name: str, value: Symbolic) -> Symbolic:
         """A local name's value. Where it may have none, Python raises; where it may be None, the path may tell."""
@@ -119,6 +147,20 @@ class Frame:
     def evaluate(self, node: ast.expr) -> Symbolic:
         """The value of an expression; its node is noted to come from the expression's place in the cell."""
         return self._placed(node, self._evaluate)
+
+    def peek(self, node: ast.expr) -> Symbolic | None:
+        """What an expression will be when it is evaluated; of a call, of what it calls; None of methods."""
+        names = dict(self.names)
+        try:
+            if not isinstance(node, ast.Call):
+                return self.evaluate(node)
+            if not isinstance(node.func, ast.Attribute):
+                return self.evaluate(node.func)
+            owner = self.evaluate(node.func.value)
+            is_module = isinstance(owner, Known) and isinstance(owner.value, ModuleType)
+            return self.evaluate(node.func) if is_module else None
+        finally:
+            self.names = names
 
     def condition(self, node: ast.expr) -> Expr:
         """bool() of an expression; `and`, `or` and `not` in it need only the truth of their operands."""
@@ -167,18 +209,25 @@ class Frame:
                 return self._operation(node)
             case ast.IfExp(test=test, body=body, orelse=orelse):
                 return self._conditional(test, body, orelse)
+            case ast.Dict():
+                return built(self, node)
+            case ast.List():
+                return lists.display(self, node)
+            case ast.ListComp():
+                return lists.comprehension(self, node)
             case ast.Tuple(elts=items):
-                return tuple(self.evaluate(item) for item in items)
+                return lists.spliced(self, items)
             case ast.Subscript(value=value, slice=index):
                 return subscript(self, self.evaluate(value), index)
             case ast.Attribute(value=value, attr=attribute):
-                return self._attribute(self.evaluate(value), attribute, node)
+                return attribute_of(self, self.evaluate(value), attribute, node)
             case ast.Call():
-                return self._call(node)
+                return called(self, node)
             case ast.Lambda():
                 return self.nested(node, "lambda")
             case ast.NamedExpr(target=target, value=value):
-                result = self.names[target.id] = self.evaluate(value)
+                result = self.evaluate(value)
+                self.bind(target.id, result)
                 self.graph.keep(result)
                 return result
             case _:
@@ -202,8 +251,8 @@ class Frame:
     def nested(self, node: ast.Lambda | ast.FunctionDef, name: str) -> Known:
         """A function that is defined here; its defaults are evaluated now, its other names when it is called."""
         arguments = node.args
-        if arguments.vararg or arguments.kwarg:
-            raise NotCompilable(f"`{name}` takes any number of arguments (*args or **kwargs)")
+        if arguments.kwarg:
+            raise NotCompilable(f"`{name}` takes any number of named arguments (**kwargs)")
         positional = [*arguments.posonlyargs, *arguments.args]
         given = list(zip(reversed(positional), reversed(arguments.defaults), strict=False))
         given += [
@@ -282,78 +331,3 @@ class Frame:
             graph.keep(no)
         self.names = merged(graph, condition, names, self.names)
         return graph.choose(condition, yes, no)
-
-    def _attribute(self, value: Symbolic, attribute: str, node: ast.expr) -> Symbolic:
-        if isinstance(value, Known) and isinstance(value.value, ModuleType):
-            name = f"{value.name}.{attribute}"
-            try:
-                return known(getattr(value.value, attribute), name)
-            except AttributeError:
-                raise NotCompilable(f"`{name}` does not exist") from None
-        if attribute in ("real", "imag") and isinstance(value, (Expr, Complex)):
-            return complex_numbers.attribute(self.graph, value, attribute)
-        text = self.syntax.places.segment(node)
-        raise NotCompilable(f"the attribute `{text}` is read, and only those of modules are compiled")
-
-    def _call(self, node: ast.Call) -> Symbolic:
-        callee = node.func
-        if isinstance(callee, ast.Attribute):
-            owner = self.evaluate(callee.value)
-            if (
-                isinstance(owner, (Expr, Complex))
-                and callee.attr == "conjugate"
-                and not node.args + node.keywords
-            ):
-                return complex_numbers.conjugate(self.graph, owner)
-            method = METHODS.get(callee.attr) if isinstance(owner, Expr) else None
-            if method is not None and not node.args and not node.keywords:
-                self.graph.only_python(f"`{callee.attr}`")
-                self.graph.keep(owner)
-                return method(self.graph, number(owner))
-            if not (isinstance(owner, Known) and isinstance(owner.value, ModuleType)):
-                name = self.syntax.places.segment(callee)
-                raise NotCompilable(f"the method `{name}` is called: observation prevents optimisation")
-        function = self.evaluate(callee)
-        if isinstance(function, Known) and (found := consumed(self, function.value, node)) is not None:
-            return found
-        check(function)
-        args = [self.evaluate(_as_tuple(function, arg)) for arg in node.args]
-        if any(keyword.arg is None for keyword in node.keywords):
-            raise NotCompilable("`**` in a call is not compiled yet")
-        kwargs = {keyword.arg or "": self.evaluate(keyword.value) for keyword in node.keywords}
-        for value in (*args, *kwargs.values()):
-            self.graph.keep(value)
-        return call(self.graph, function, args, kwargs)
-
-
-def _as_tuple(function: Symbolic, node: ast.expr) -> ast.expr:
-    """A list that is written out where it is used up at once is as good as a tuple."""
-    if not isinstance(node, ast.List) or not isinstance(function, Known):
-        return node
-    if uses_up(function.value) or function.value is sorted:
-        return ast.copy_location(ast.Tuple(node.elts, ast.Load()), node)
-    return node
-
-
-def unary(graph: Graph, op: ast.unaryop, value: Symbolic) -> Symbolic:
-    """The operator over a number."""
-    if isinstance(value, Either):
-        return mixed.distributed(graph, (value,), lambda sides: unary(graph, op, *sides))
-    if isinstance(value, Complex):
-        return complex_numbers.unary(graph, UNARY[type(op)], value)
-    return graph.make(UNARY[type(op)], value)
-
-
-def binary(graph: Graph, op: ast.operator, left: Symbolic, right: Symbolic) -> Symbolic:
-    """The operator over two values; tuples may be concatenated."""
-    if isinstance(left, Either) or isinstance(right, Either):
-        return mixed.distributed(graph, (left, right), lambda sides: binary(graph, op, *sides))
-    if complex_numbers.is_complex(left, right) and type(op) in (*BINARY, ast.Pow):
-        return complex_numbers.binary(graph, BINARY.get(type(op), "pow"), left, right)
-    if isinstance(op, ast.Pow):
-        return power(graph, number(left), number(right))
-    if isinstance(op, ast.Add) and isinstance(left, tuple) and isinstance(right, tuple):
-        return left + right
-    if type(op) not in BINARY:
-        raise NotCompilable("`@` is not compiled")
-    return graph.make(BINARY[type(op)], left, right)

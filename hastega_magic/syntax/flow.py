@@ -10,23 +10,30 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import cast
 
 from hastega_magic.errors import NOWHERE, NotCompilable
-from hastega_magic.ir.expr import Expr
+from hastega_magic.ir.expr import Expr, const
+from hastega_magic.syntax import lists
 from hastega_magic.syntax.branches import Names, both, choice, either, merged
 from hastega_magic.syntax.cases import match_statement
-from hastega_magic.syntax.expressions import Frame, binary
-from hastega_magic.syntax.iterate import Items, items_of
+from hastega_magic.syntax.dimensions import whole
+from hastega_magic.syntax.expressions import Frame
+from hastega_magic.syntax.iterate import MANY, Items, items_of
+from hastega_magic.syntax.operators import binary
+from hastega_magic.syntax.store import kept_in
 from hastega_magic.syntax.values import FALSE, NONE, TRUE, Known, Poison, Symbolic, members, required
 
 _SENTENCES: dict[type[ast.stmt], str] = {
     ast.With: "`with` runs code that cannot be compiled",
     ast.Try: "`try` is not compiled",
     ast.Global: "a global variable is assigned: observation prevents optimisation",
-    ast.Nonlocal: "a variable of an outer function is assigned: observation prevents optimisation",
     ast.Import: "`import` inside a function is not compiled",
     ast.ImportFrom: "`import` inside a function is not compiled",
 }
+
+_WRITTEN = 256
+"""Turns of longer loops that are written out in one function, as they fill lists."""
 
 
 @dataclass
@@ -39,27 +46,44 @@ class Exits:
 
 @dataclass
 class Flow:
-    """A function's body on its way. `returns`: conditions with values, in the order of the text."""
+    """A function's body on its way.
+
+    `returns`: conditions with values, in the order of the text; `left`: what the store holds at each.
+    """
 
     frame: Frame
     name: str
     predicate: bool
     base: Expr | None
     returns: list[tuple[Expr, Symbolic]] = field(default_factory=list[tuple[Expr, Symbolic]])
+    left: list[Names] = field(default_factory=list[Names])
     loops: list[Exits] = field(default_factory=list[Exits])
 
     # The function
 
     def run(self, body: Sequence[ast.stmt]) -> Symbolic:
         """What the function returns."""
-        falls = self.block(body)
-        if falls is not FALSE:
-            self.returns.append(
-                (falls, FALSE if self.predicate else Known(None, f"what `{self.name}` returns"))
-            )
-        if not self.returns:
-            raise NotCompilable(f"`{self.name}` never returns")
-        return self.returned(self.returns)
+        with self.frame.graph.store.running(self.frame):
+            falls = self.block(body)
+            if falls is not FALSE:
+                nothing = FALSE if self.predicate else Known(None, f"what `{self.name}` returns")
+                self._leaves(falls, nothing)
+            if not self.returns:
+                raise NotCompilable(f"`{self.name}` never returns")
+            self.frame.names.update(self.kept())
+            return self.returned(self.returns)
+
+    def _leaves(self, condition: Expr, value: Symbolic) -> None:
+        self.returns.append((condition, value))
+        self.left.append(kept_in(self.frame.names))
+
+    def kept(self) -> Names:
+        """What lists and variables hold as the function (or the turn) returns, by the condition that it does."""
+        conditions = [condition for condition, _ in reversed(self.returns)]
+        result, *others = reversed(self.left)
+        for condition, names in zip(conditions[1:], others, strict=True):
+            result = self.merged(condition, names, result)
+        return result
 
     def returned(self, returns: Sequence[tuple[Expr, Symbolic]]) -> Symbolic:
         """The value of the first return whose condition holds; the last one's holds then."""
@@ -130,30 +154,46 @@ class Flow:
                 frame.graph.keep(result)
                 for target in statement.targets if isinstance(statement, ast.Assign) else [statement.target]:
                     assign(frame, target, result)
-            case ast.AugAssign(target=ast.Name(id=name), op=op, value=value):
-                left = frame.lookup(name)
-                result = frame.names[name] = binary(frame.graph, op, left, frame.evaluate(value))
-                place = frame.syntax.places.span(statement) if frame.in_cell else frame.graph.place
-                frame.graph.note(result, place)
-                frame.graph.keep(result)
+            case ast.AugAssign():
+                self._augmented(statement)
             case ast.FunctionDef(name=name):
                 if statement.decorator_list:
                     raise NotCompilable("a decorated function is defined inside the function")
-                frame.names[name] = frame.nested(statement, name)
+                frame.bind(name, frame.nested(statement, name))
             case ast.Assert(test=test):
                 if __debug__:
                     self._left_to_python(frame.condition(test))
             case ast.Delete(targets=targets):
                 for target in targets:
                     _deleted(frame, target)
-            case ast.Expr(value=ast.Constant()) | ast.Pass() | ast.AnnAssign():
+            case ast.Expr(value=ast.Constant()) | ast.Pass() | ast.Nonlocal() | ast.AnnAssign():
                 pass
             case ast.Expr(value=value):
                 frame.graph.keep(frame.evaluate(value))
-            case ast.AugAssign():
-                assign(frame, statement.target, ())
             case _:
                 raise NotCompilable(_SENTENCES.get(type(statement), "this statement is not compiled"))
+
+    def _augmented(self, statement: ast.AugAssign) -> None:
+        """`a += b`, of lists in their place."""
+        frame, graph = self.frame, self.frame.graph
+
+        def changed(old: Symbolic) -> Symbolic:
+            result = binary(graph, statement.op, old, frame.evaluate(statement.value))
+            graph.note(result, frame.syntax.places.span(statement) if frame.in_cell else graph.place)
+            graph.keep(result)
+            return result
+
+        target = statement.target
+        if isinstance(target, ast.Subscript):
+            lists.change_item(frame, target, changed)
+        elif not isinstance(target, ast.Name):
+            assign(frame, target, ())
+        elif (held := lists.listed(frame.lookup(target.id))) is None:
+            frame.bind(target.id, changed(frame.lookup(target.id)))
+        elif isinstance(statement.op, ast.Add):
+            lists.extend(graph, held, frame.evaluate(statement.value))
+        else:
+            raise NotCompilable("a list is changed by an operator other than `+=`")
 
     def _left_to_python(self, unless: Expr) -> None:
         """Elements for which the condition does not hold are evaluated by Python, which raises."""
@@ -163,11 +203,11 @@ class Flow:
     def _return(self, value: ast.expr | None) -> Expr:
         frame = self.frame
         if value is None:
-            self.returns.append((self.taken(), FALSE if self.predicate else NONE))
+            self._leaves(self.taken(), FALSE if self.predicate else NONE)
             return FALSE
         result = frame.condition(value) if self.predicate else frame.evaluate(value)
         frame.graph.keep(result)
-        self.returns.append((self.taken(), result))
+        self._leaves(self.taken(), result)
         return FALSE
 
     def _if(self, test: ast.expr, body: Sequence[ast.stmt], orelse: Sequence[ast.stmt]) -> Expr:
@@ -193,10 +233,34 @@ class Flow:
     def _loop(self, statement: ast.For | ast.While) -> Expr:
         if isinstance(statement, ast.While):
             return self._turns(statement, None)
-        items = items_of(self.frame, statement.iter)
-        if items.known is None:
-            return self._turns(statement, items)
-        return self._written_out(statement, items.known)
+        items, check = lists.walked(self.frame, lambda: items_of(self.frame, statement.iter))
+        known = items.known
+        if known is None and items.certain and self._fills(statement) and self.has_room(len(items.range)):
+            known = tuple(items.item(const(place)) for place in items.range)
+        falls = self._turns(statement, items) if known is None else self._written_out(statement, known)
+        check()
+        return falls
+
+    def _fills(self, statement: ast.For) -> bool:
+        """Whether turns put something into a list that is built here."""
+        for node in ast.walk(statement):
+            if isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load):
+                owner = node.value
+            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+                owner = node.func.value
+            else:
+                continue
+            while isinstance(owner, ast.Subscript):
+                owner = owner.value
+            if isinstance(owner, ast.Name) and lists.listed(self.frame.names.get(owner.id)) is not None:
+                return True
+        return False
+
+    def has_room(self, turns: int) -> bool:
+        """Whether so many more turns may be written out."""
+        graph = self.frame.graph
+        graph.written += turns
+        return turns <= MANY and graph.written <= _WRITTEN
 
     def _written_out(self, statement: ast.For, items: Sequence[Symbolic]) -> Expr:
         """A turn after the other."""
@@ -249,30 +313,45 @@ def _deleted(frame: Frame, target: ast.expr) -> None:
     if not isinstance(target, ast.Name):
         raise NotCompilable("something other than a name is deleted: observation prevents optimisation")
     frame.lookup(target.id)
-    frame.names[target.id] = Poison(f"`{target.id}` has been deleted")
+    frame.bind(target.id, Poison(f"`{target.id}` has been deleted"))
 
 
 def assign(frame: Frame, target: ast.expr, value: Symbolic) -> None:
     """Bind the target's names."""
     match target:
         case ast.Name(id=name):
-            frame.names[name] = value
+            frame.bind(name, value)
         case ast.Tuple(elts=targets) | ast.List(elts=targets):
-            parts = _unpack(value)
-            if any(isinstance(part, ast.Starred) for part in targets):
-                raise NotCompilable("unpacking with `*` is not compiled yet")
+            parts = _unpack(frame, value)
+            parts, targets = _without_star(frame, parts, targets)
             if len(parts) != len(targets):
                 raise NotCompilable(f"{len(parts)} values are unpacked into {len(targets)} names")
             for part, item in zip(targets, parts, strict=True):
                 assign(frame, part, item)
         case ast.Subscript():
-            raise NotCompilable("an element is assigned: observation prevents optimisation")
+            lists.assign_item(frame, target, value)
         case _:
             raise NotCompilable("an attribute is assigned: observation prevents optimisation")
 
 
-def _unpack(value: Symbolic) -> tuple[Symbolic, ...]:
+def _without_star(
+    frame: Frame, parts: tuple[Symbolic, ...], targets: Sequence[ast.expr]
+) -> tuple[tuple[Symbolic, ...], Sequence[ast.expr]]:
+    """Values and targets one to one: a starred name gets the list of what is left for it."""
+    at = next((place for place, each in enumerate(targets) if isinstance(each, ast.Starred)), None)
+    if at is None or len(parts) < len(targets) - 1:
+        return parts, targets
+    behind = len(parts) - (len(targets) - 1 - at)
+    starred = cast(ast.Starred, targets[at])
+    rest = frame.graph.store.new(parts[at:behind])
+    return (*parts[:at], rest, *parts[behind:]), [*targets[:at], starred.value, *targets[at + 1 :]]
+
+
+def _unpack(frame: Frame, value: Symbolic) -> tuple[Symbolic, ...]:
     items = members(value)
+    part = whole(value) if items is None else None
+    if part is not None and part.shape[0] <= MANY:
+        return tuple(part.item(frame.graph, const(place)) for place in range(part.shape[0]))
     if items is None:
         raise NotCompilable("something that is no tuple is unpacked")
     return items

@@ -168,8 +168,8 @@ def _check_kind(code: CodeType, name: str) -> None:
         raise NotCompilable(f"`{name}` is asynchronous")
     if flags & inspect.CO_GENERATOR:
         raise NotCompilable(f"`{name}` is a generator")
-    if flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS):
-        raise NotCompilable(f"`{name}` takes any number of arguments (*args or **kwargs)")
+    if flags & inspect.CO_VARKEYWORDS:
+        raise NotCompilable(f"`{name}` takes any number of named arguments (**kwargs)")
 
 
 def _search(code: CodeType, name: str) -> FunctionSyntax:

@@ -21,7 +21,9 @@ import numpy as np
 
 from hastega_magic.errors import NotCompilable
 from hastega_magic.ir.expr import Value, const
+from hastega_magic.syntax.dimensions import Part
 from hastega_magic.syntax.graph import Graph
+from hastega_magic.syntax.lists import ITERABLES
 from hastega_magic.syntax.neighbours import Neighbours
 from hastega_magic.syntax.sums import COMPENSATED, added, product, totalled
 from hastega_magic.syntax.values import (
@@ -101,41 +103,57 @@ def consumed(frame: Frame, function: object, call: ast.Call) -> Symbolic | None:
     consumer = CONSUMERS.get(id(function))
     if consumer is None or not call.args or isinstance(call.args[0], ast.Starred):
         return None
-    source = call.args[0]
+    if any(keyword.arg == "key" for keyword in call.keywords):
+        return None
+    source, keeping = call.args[0], None
     if isinstance(source, ast.GeneratorExp) or (isinstance(source, ast.ListComp) and not consumer.decides):
         clauses, element = source.generators, source.elt
     elif len(call.args) <= 1 + (consumer.option == "start") and _goes_through(frame, source):
-        element = ast.Name(_own("ITEM"), ast.Load())
-        clauses = [ast.comprehension(ast.Name(_own("ITEM"), ast.Store()), source, [], 0)]
+        element = ast.Name(own("ITEM"), ast.Load())
+        clauses = [ast.comprehension(ast.Name(own("ITEM"), ast.Store()), source, [], 0)]
+    elif isinstance(source, ast.Call) and len(source.args) == 2 and _is_filter(frame, source):
+        element = ast.Name(own("ITEM"), ast.Load())
+        kept = ast.Call(ast.Name(own("KEPT"), ast.Load()), [element], [])
+        clauses = [ast.comprehension(ast.Name(own("ITEM"), ast.Store()), source.args[1], [kept], 0)]
+        keeping = frame.evaluate(source.args[0])
     else:
         return None
     if any(isinstance(node, ast.NamedExpr) for node in ast.walk(source)):
         raise NotCompilable("an assignment inside a generator is not compiled")
     given = _option(consumer, call)
     names = _names(consumer, None if given is None else frame.evaluate(given))
+    if keeping is not None:
+        names[own("KEPT")] = Known(bool, "bool") if is_none(keeping) else keeping
     for clause in clauses[1:]:
         names |= {name: Poison(f"`{name}` is read before it is assigned") for name in _bound(clause.target)}
-    return _evaluated(frame, call, _loop(consumer, clauses, element, call), names)
+    return evaluated(frame, call, _loop(consumer, clauses, element, call), names)
+
+
+def _is_filter(frame: Frame, node: ast.Call) -> bool:
+    function = frame.peek(node)
+    return isinstance(function, Known) and function.value is builtins.filter
 
 
 def _goes_through(frame: Frame, node: ast.expr) -> bool:
     """Whether it is a range, an array, or an iterator over such."""
     if isinstance(node, ast.Call):
-        function = frame.evaluate(node.func)
-        return isinstance(function, Known) and any(function.value is each for each in _ITERABLES)
-    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice):
+        function = frame.peek(node)
+        return isinstance(function, Known) and any(function.value is each for each in ITERABLES)
+    if isinstance(node, ast.Subscript) and not isinstance(node.slice, ast.Slice):
         if not _goes_through(frame, node.value):
             return False
-        value = frame.evaluate(node.value)
+        value = frame.peek(node)
+        return isinstance(value, Known) and isinstance(value.value, Part)
+    if isinstance(node, ast.Subscript):
+        if not _goes_through(frame, node.value):
+            return False
+        value = frame.peek(node.value)
         return isinstance(value, Known) and isinstance(value.value, Neighbours)
     if not isinstance(node, (ast.Name, ast.Attribute)):
         return False
     value = frame.evaluate(node)
     held = value.value if isinstance(value, Known) else None
-    return isinstance(held, (Range, builtins.range, np.ndarray, Neighbours))
-
-
-_ITERABLES: tuple[object, ...] = (builtins.range, builtins.zip, builtins.enumerate, builtins.reversed)
+    return type(held) is list or isinstance(held, (Range, builtins.range, np.ndarray, Neighbours, Part))
 
 
 def _option(consumer: Consumer, call: ast.Call) -> ast.expr | None:
@@ -149,12 +167,10 @@ def _option(consumer: Consumer, call: ast.Call) -> ast.expr | None:
 
 def _names(consumer: Consumer, given: Symbolic | None) -> dict[str, Symbolic]:
     """What the loop's own statements read."""
-    names: dict[str, Symbolic] = {
-        _own(name): Known(Rule(rule), name) for name, rule in consumer.rules.items()
-    }
-    names[_own("NO_DEFAULT")] = const(given is None)
+    names: dict[str, Symbolic] = {own(name): Known(Rule(rule), name) for name, rule in consumer.rules.items()}
+    names[own("NO_DEFAULT")] = const(given is None)
     start = 1 if "TIMES" in consumer.rules else 0
-    names[_own("DEFAULT")] = const(start) if given is None else given
+    names[own("DEFAULT")] = const(start) if given is None else given
     return names
 
 
@@ -163,11 +179,11 @@ def _loop(
 ) -> list[ast.stmt]:
     """The statements, at the place of the call."""
     before, each, behind = (
-        _template(text, call) for text in (consumer.before, consumer.each, consumer.behind)
+        template(text, call) for text in (consumer.before, consumer.each, consumer.behind)
     )
     body: list[ast.stmt] = each
-    if not (isinstance(element, ast.Name) and element.id == _own("ITEM")):
-        body = [ast.Assign([ast.Name(_own("ITEM"), ast.Store())], element), *each]
+    if not (isinstance(element, ast.Name) and element.id == own("ITEM")):
+        body = [ast.Assign([ast.Name(own("ITEM"), ast.Store())], element), *each]
     for clause in reversed(clauses):
         if clause.is_async:
             raise NotCompilable("an asynchronous generator is not compiled")
@@ -179,12 +195,13 @@ def _loop(
     return [*before, *body, *behind]
 
 
-def _template(text: str, call: ast.Call) -> list[ast.stmt]:
+def template(text: str, call: ast.Call) -> list[ast.stmt]:
+    """Statements at the place of the call; words in capitals are names of its own."""
     statements = ast.parse(text).body
     for statement in statements:
         for node in ast.walk(statement):
             if isinstance(node, ast.Name) and node.id.isupper():
-                node.id = _own(node.id)
+                node.id = own(node.id)
             if isinstance(node, (ast.expr, ast.stmt)):
                 ast.copy_location(node, call)
     return statements
@@ -200,7 +217,7 @@ def _place(node: ast.AST, call: ast.Call) -> None:
             pending += ast.iter_child_nodes(each)
 
 
-def _own(name: str) -> str:
+def own(name: str) -> str:
     """A name that no user's is, as it has a space."""
     return f"the {name.lower()}"
 
@@ -209,9 +226,8 @@ def _bound(target: ast.expr) -> list[str]:
     return [node.id for node in ast.walk(target) if isinstance(node, ast.Name)]
 
 
-def _evaluated(
-    frame: Frame, call: ast.Call, body: Sequence[ast.stmt], names: dict[str, Symbolic]
-) -> Symbolic:
+def evaluated(frame: Frame, call: ast.Call, body: Sequence[ast.stmt], names: dict[str, Symbolic]) -> Symbolic:
+    """What statements return that stand for the call."""
     from hastega_magic.syntax.flow import Flow  # which evaluates expressions with this module
 
     inner = frame.within(names)

@@ -17,11 +17,14 @@ from hastega_magic.ir.pipeline import Source, Table
 from hastega_magic.ops import OPS
 from hastega_magic.syntax import mixed
 from hastega_magic.syntax.branches import both, choice, eager, numeric, opposite, partly
+from hastega_magic.syntax.store import Store
 from hastega_magic.syntax.values import (
     Known,
+    Listed,
     Nested,
     Partly,
     Poison,
+    Record,
     Symbolic,
     captured_tuple,
     is_none,
@@ -87,6 +90,11 @@ class Graph:
     """Whether NumPy's floats of other kinds do: what ufuncs give, and captured ones."""
     rounds: bool = False
     """Whether floats are rounded to digits, which NumPy's do otherwise."""
+    written: int = 0
+    """Turns of longer loops that have been written out."""
+    recursions: int = 0
+    """Calls of functions by themselves so far."""
+    store: Store = field(default_factory=Store)
     _tables: dict[int, tuple[object, tuple[Known, ...]]] = field(
         default_factory=dict[int, "tuple[object, tuple[Known, ...]]"]
     )
@@ -138,8 +146,9 @@ class Graph:
             return self.make("or", *(truth(number(part)) for part in value))
         if isinstance(value, Either):
             return choice(value.test, truth(value.high), truth(value.low))
-        if isinstance(value, tuple):
-            return const(bool(value))
+        held = value.value if isinstance(value, Known) else None
+        if isinstance(value, tuple) or isinstance(held, (Listed, Record)):
+            return const(bool(held.items if isinstance(held, (Listed, Record)) else value))
         if is_none(value):
             return const(False)
         if isinstance(value, Partly) and numeric(value.value) and not value.unbound:
@@ -252,10 +261,29 @@ class Graph:
             isinstance(no, tuple) and isinstance(yes, Expr)
         ):
             raise NotCompilable("the result would be a tuple for some elements and something else for others")
-        if isinstance(yes, Known) and isinstance(no, Known) and yes.value is no.value:
-            return yes
+        if isinstance(yes, Known) and isinstance(no, Known):
+            if yes.value is no.value:
+                return yes
+            if (
+                isinstance(yes.value, Record)
+                and isinstance(no.value, Record)
+                and yes.value.kind is no.value.kind
+            ):
+                items = cast("tuple[Symbolic, ...]", self.choose(condition, yes.value.items, no.value.items))
+                return Known(Record(yes.value.kind, items), yes.name)
+            if isinstance(yes.value, Listed) and isinstance(no.value, Listed):
+                return self._one_list(condition, yes.value, no.value)
         found = partly(self, "the result", condition, yes, no)
         return self.make("select", condition, yes, no) if found is None else found
+
+    def _one_list(self, condition: Expr, yes: Listed, no: Listed) -> Symbolic:
+        ones, others = yes.items, no.items
+        if len(ones) != len(others):
+            raise NotCompilable("a list has different lengths for different elements")
+        found = self.store.new(cast("tuple[Symbolic, ...]", self.choose(condition, ones, others)))
+        for each in (yes, no, found.value):
+            cast(Listed, each).shared = True
+        return found
 
     def _one_number(self, condition: Expr, yes: Expr | Either, no: Expr | Either) -> Symbolic:
         if isinstance(yes, Expr) and isinstance(no, Expr):
@@ -272,6 +300,12 @@ class Graph:
         if len(parts) > 1:
             return Complex(self._item(part, index) for part in parts)
         return self._item(table, index)
+
+    def flat_item(self, table: Known, place: Expr) -> Symbolic:
+        """A number of a captured array of any dimensions, by its place among all of them."""
+        held: Any = table.value
+        self.numpy = self.numpy or (isinstance(held, np.ndarray) and cast(Any, held).dtype.kind in "fc")
+        return self.element(table, place)
 
     def element(self, table: Known, place: Expr) -> Symbolic:
         """An element of an array that is gone through, by a number that is not negative."""
@@ -308,7 +342,7 @@ class Graph:
         return make("gather", leaf("table", type_, slot), place)
 
     def length(self, table: Known) -> Expr:
-        """len() of a captured array."""
+        """len() of a captured array of one dimension."""
         part = self._parts(table)[0]
         slot, _ = self.env.table(part.name, part.value)
         return leaf("length", INT, slot)

@@ -14,9 +14,13 @@ import numpy as np
 from hastega_magic.errors import NotCompilable
 from hastega_magic.interval import INT64
 from hastega_magic.ir.expr import Expr, const, convert, is_const
+from hastega_magic.syntax.applying import apply
+from hastega_magic.syntax.dimensions import whole
 from hastega_magic.syntax.expressions import Frame
 from hastega_magic.syntax.functions import described
 from hastega_magic.syntax.graph import Graph
+from hastega_magic.syntax.lists import listed
+from hastega_magic.syntax.mappings import mapping
 from hastega_magic.syntax.neighbours import Neighbours
 from hastega_magic.syntax.values import Known, Range, Symbolic, members, number
 from hastega_magic.types import BOOL, INT, Composite
@@ -76,7 +80,7 @@ def items_of(frame: Frame, iterable: ast.expr) -> Items:
 
 def _items(frame: Frame, iterable: ast.expr) -> Items:
     if isinstance(iterable, ast.Call):
-        function = frame.evaluate(iterable.func)
+        function = frame.peek(iterable)
         made = _ITERATORS.get(id(function.value)) if isinstance(function, Known) else None
         if made is not None and not any(isinstance(arg, ast.Starred) for arg in iterable.args):
             named = {keyword.arg: keyword.value for keyword in iterable.keywords}
@@ -86,10 +90,14 @@ def _items(frame: Frame, iterable: ast.expr) -> Items:
     if isinstance(value, Composite):
         raise NotCompilable("a loop over a number: Python raises TypeError")
     parts = members(value)
+    if (held := listed(value)) is not None:
+        frame.graph.store.walked.add(held.key)
     if parts is not None:
         if len(parts) > MANY:
             raise NotCompilable(f"a loop over a tuple of {len(parts)} items is not compiled: an array's is")
         return Items(parts)
+    if (mapped := mapping(value)) is not None:
+        return Items(tuple(map(const, mapped)))
     if isinstance(value, Known):
         held = cast(Any, value.value)
         if isinstance(held, Range):
@@ -100,11 +108,12 @@ def _items(frame: Frame, iterable: ast.expr) -> Items:
             return Items(None, const(0), beside.length, 1, lambda at: beside.item(frame.graph, at), some=some)
         if isinstance(held, builtins.range):
             return Items(None, const(held.start), const(held.stop), held.step)
-        if isinstance(held, np.ndarray) and cast("np.ndarray[Any, Any]", held).ndim == 1:
+        if (part := whole(value)) is not None:
+            return Items(None, const(0), const(part.shape[0]), 1, lambda at: part.item(frame.graph, at))
+        if type(held) is list or (type(held) is np.ndarray and cast("np.ndarray[Any, Any]", held).ndim == 1):
             table = value
             return Items(None, const(0), frame.graph.length(table), 1, lambda at: frame.graph.item(table, at))
-        better = ": one over a tuple or an array is" if isinstance(held, list) else ""
-        raise NotCompilable(f"a loop over `{value.name}`, {described(value.value)}, is not compiled{better}")
+        raise NotCompilable(f"a loop over `{value.name}`, {described(value.value)}, is not compiled")
     number(value)
     raise NotCompilable("a loop over a number: Python raises TypeError")
 
@@ -219,7 +228,7 @@ def _reversed(frame: Frame, args: Sequence[ast.expr], named: dict[str | None, as
     if named or len(args) != 1:
         raise NotCompilable("`reversed` takes one argument")
     if isinstance(args[0], ast.Call):
-        function = frame.evaluate(args[0].func)
+        function = frame.peek(args[0])
         if isinstance(function, Known) and id(function.value) in _ITERATORS:
             raise NotCompilable("an iterator is reversed: Python raises TypeError")
     items = _items(frame, args[0])
@@ -247,8 +256,31 @@ def _from_zero(graph: Graph, items: Items) -> tuple[Expr, Callable[[Expr], Symbo
     return length, item
 
 
+def _mapped(frame: Frame, args: Sequence[ast.expr], named: dict[str | None, ast.expr]) -> Items:
+    if named or len(args) < 2:
+        raise NotCompilable("`map` takes a function and iterables")
+    graph, function = frame.graph, frame.evaluate(args[0])
+    several = len(args) > 2
+    items = _zipped(frame, args[1:], {}) if several else _items(frame, args[1])
+
+    def applied(item: Symbolic) -> Symbolic:
+        began = graph.store.clock
+        found = apply(graph, function, *(cast("tuple[Symbolic, ...]", item) if several else (item,)))
+        if graph.store.changed_since(began):
+            raise NotCompilable("`map` calls a function that changes what is around it")
+        return found
+
+    if items.known is not None:
+        return Items(tuple(map(applied, items.known)))
+    given = items.item
+    return Items(
+        None, items.start, items.stop, items.step, lambda place: applied(given(place)), (items,), items.some
+    )
+
+
 _ITERATORS: dict[int, Callable[[Frame, Sequence[ast.expr], dict[str | None, ast.expr]], Items]] = {
     id(builtins.enumerate): _numbered,
     id(builtins.zip): _zipped,
+    id(builtins.map): _mapped,
     id(builtins.reversed): _reversed,
 }

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from types import CodeType, FunctionType
 from typing import cast
 
@@ -181,17 +182,58 @@ def _inline(
         name, code, syntax = name_of(function), function.__code__, ast_of(function)
         bound = _bind(name, syntax.node.args, _defaults(function, syntax.node.args), args, kwargs)
         node, frame = syntax.node, Frame(graph, function, syntax, bound)
-    if code in graph.active:
+    if code in graph.active and not _ends(graph, code, args):
         raise NotCompilable(f"`{name}` calls itself")
     if len(graph.active) >= _DEEPEST_CALL:
         raise NotCompilable("functions call each other too deeply")
     graph.active.append(code)
     try:
-        if isinstance(node, ast.Lambda):
-            return frame.condition(node.body) if predicate else frame.evaluate(node.body)
-        return Flow(frame, name, predicate, graph.path).run(node.body)
+        with graph.store.running(frame):
+            frame.assigns(_outer_names(node))
+            frame.share(_assigned_inside(node))
+            if isinstance(node, ast.Lambda):
+                return frame.condition(node.body) if predicate else frame.evaluate(node.body)
+            return Flow(frame, name, predicate, graph.path).run(node.body)
     finally:
         graph.active.pop()
+
+
+_RECURSIONS = 256
+"""Calls of functions by themselves in one stage, and how many inside each other."""
+_DEPTH = 16
+
+
+def _ends(graph: Graph, code: object, args: Sequence[Symbolic]) -> bool:
+    """Whether a function's call of itself may be written out: an argument is known, which may end it."""
+    graph.recursions += 1
+    known_one = any(isinstance(arg, Expr) and arg.op == "const" for arg in args)
+    return known_one and graph.recursions <= _RECURSIONS and graph.active.count(code) < _DEPTH
+
+
+@lru_cache(maxsize=512)
+def _assigned_inside(node: ast.Lambda | ast.FunctionDef) -> frozenset[str]:
+    """The function's variables that functions inside it assign."""
+    if isinstance(node, ast.Lambda):
+        return frozenset()
+    own = _outer_names(node)
+    found = {name for each in ast.walk(node) if isinstance(each, ast.Nonlocal) for name in each.names}
+    return frozenset(found - own)
+
+
+@lru_cache(maxsize=512)
+def _outer_names(node: ast.Lambda | ast.FunctionDef) -> frozenset[str]:
+    """Names that the function itself declares to be an outer function's."""
+    found: set[str] = set()
+    pending: list[ast.AST] = [] if isinstance(node, ast.Lambda) else [*node.body]
+    while pending:
+        each = pending.pop()
+        if isinstance(each, ast.Nonlocal):
+            found.update(each.names)
+        elif isinstance(each, ast.stmt) and not isinstance(each, (ast.FunctionDef, ast.ClassDef)):
+            pending += ast.iter_child_nodes(each)
+        elif isinstance(each, (ast.ExceptHandler, ast.match_case)):
+            pending += each.body
+    return frozenset(found)
 
 
 def _defaults(function: FunctionType, signature: ast.arguments) -> dict[str, Symbolic]:
@@ -213,7 +255,8 @@ def _bind(
 ) -> dict[str, Symbolic]:
     """Parameters by name, as Python's call binds them."""
     positional = [arg.arg for arg in (*signature.posonlyargs, *signature.args)]
-    if len(args) > len(positional):
+    rest = signature.vararg
+    if len(args) > len(positional) and rest is None:
         raise NotCompilable(f"`{name}` takes {len(positional)} arguments, {len(args)} given")
     bound = dict(zip(positional, args, strict=False))
     by_name = {arg.arg for arg in (*signature.args, *signature.kwonlyargs)}
@@ -222,6 +265,8 @@ def _bind(
             raise NotCompilable(f"`{name}` cannot take the argument `{keyword}`")
         bound[keyword] = value
     bound = {**defaults, **bound}
+    if rest is not None:
+        bound[rest.arg] = tuple(args[len(positional) :])
     missing = [arg for arg in (*positional, *(arg.arg for arg in signature.kwonlyargs)) if arg not in bound]
     if missing:
         raise NotCompilable(f"`{name}` is called without its argument `{missing[0]}`")

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from hastega_magic.errors import NotCompilable
 from hastega_magic.ir.expr import Expr, const, is_const
 from hastega_magic.syntax.graph import Graph
-from hastega_magic.syntax.values import Known, Listed, Symbolic, members, number, required
+from hastega_magic.syntax.values import Symbolic, members, number, required
 
 _MOST = 16
 """More numbers are left to Python: the comparisons grow with their square."""
@@ -37,7 +37,7 @@ def ordered(graph: Graph, args: Sequence[Symbolic], kwargs: Mapping[str, Symboli
             # As of Python's own two arguments: of equal ones the earlier stays where it is.
             one, other = nodes[at : at + 2]
             nodes[at], nodes[at + 1] = graph.make(first, one, other), graph.make(second, other, one)
-    return Known(Listed(tuple(nodes)), "sorted(...)")
+    return graph.store.new(tuple(nodes), "sorted(...)")
 
 
 def _constant(value: Symbolic) -> bool:

@@ -213,6 +213,8 @@ class _Rules:
             return _PYTHON.get(node.type, float)
         if node.op in _DISGUISED or node.op == "wrapping_add":  # of an index, which counts from the end
             return given[0]
+        if node.op == "wrapping_mul":  # of an index into an array of several dimensions
+            return int
         if node.op == "select":
             return self._either(node, given[1:])
         if node.type is BOOL and node.op in ("and", "or") and given[0] is not given[1]:

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import ast
 import itertools
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from hastega_magic.errors import MixedTypes, NotCompilable
@@ -22,21 +21,26 @@ from hastega_magic.syntax.carried import (
     OtherTypes,
     after_turns,
     as_partly,
+    assigned,
     carriable,
+    computed,
     decoded,
     encoded,
     nothing,
+    read_elsewhere,
     typed,
 )
-from hastega_magic.syntax.expressions import Frame
 from hastega_magic.syntax.flow import Exits, Flow
 from hastega_magic.syntax.graph import eager
 from hastega_magic.syntax.iterate import Items
 from hastega_magic.syntax.mixed import zero
+from hastega_magic.syntax.store import kept_in
 from hastega_magic.syntax.values import FALSE, TRUE, Partly, Poison, ReadTooEarly, Symbolic, is_none
 from hastega_magic.types import INT
 
 _NUMBERS = itertools.count()
+
+NOTHING: Mapping[str, Carried] = {}
 
 _WRITTEN_OUT = 4
 """How many turns may have other types than those that follow."""
@@ -72,14 +76,17 @@ class Turns:
     flow: Flow
     statement: ast.For | ast.While
     items: Items | None
+    keys: list[str] = field(default_factory=list[str])
+    """Keys of the store under which turns put something."""
 
     def evaluate(self) -> Expr:
         """Evaluate the loop and what follows it; the condition under which control goes on behind it."""
         graph, frame = self.flow.frame.graph, self.flow.frame
         place = None if self.items is None else self.items.start
         exits, entered, reaching, reason = Exits(), TRUE, TRUE, NotCompilable("")
-        for _ in range(_WRITTEN_OUT):
-            before, effects = dict(frame.names), len(graph.effects)
+        written = 0
+        while written < _WRITTEN_OUT:
+            before, effects, began = dict(frame.names), len(graph.effects), graph.store.clock
             try:
                 with graph.under(entered):
                     return self._attempt(place, exits, reaching)
@@ -91,6 +98,8 @@ class Turns:
                 first = self.first_test(place)
                 with graph.under(first):
                     falls = self.flow.turn(self.statement, self.item(place), exits)
+            fills = first is TRUE and bool(graph.store.changed_since(began)) and self.flow.has_room(1)
+            written += not fills
             reaching = choice(entered, choice(first, falls, TRUE), reaching)
             entered = both(entered, both(first, falls))
             if first is not TRUE:
@@ -129,14 +138,12 @@ class Turns:
         if first is FALSE:
             return flow.after(self.statement, reaching, exits)
         outside = frame.names
-        before = _computed(frame, () if self.items is None else self.items.ends)
-        body = _Body(self, start, first, _assigned(self.statement))
-        body.evaluate()
-        body.missing = _read_elsewhere(frame.syntax.node, self.statement, body.missing)
+        before = computed(frame, () if self.items is None else self.items.ends)
+        body = self._body(start, first, outside)
+        body.missing = read_elsewhere(frame.syntax.node, self.statement, body.missing)
         if body.missing:  # what turns assign can be read after the loop, where there were any
             frame.names = dict(outside)
-            body = _Body(self, start, first, _assigned(self.statement), body.missing)
-            body.evaluate()
+            body = self._body(start, first, outside, body.missing)
         state = body.state
         path = graph.path
         live = first if path is None else both(path, first)
@@ -169,8 +176,25 @@ class Turns:
             assert body.returned is not None
             returned = map_value(lambda _: next(values), body.returned)
             flow.returns.append((both(flow.taken(), left), returned))
+            flow.left.append(kept_in(after))
         frame.names = after
         return self._behind(broke, left, body.endless, exits, reaching)
+
+    def _body(
+        self, start: Expr | None, first: Expr, outside: Names, extra: Mapping[str, Carried] = NOTHING
+    ) -> _Body:
+        """The body, evaluated; what it changes in the store is carried from turn to turn, as names are."""
+        frame, store = self.flow.frame, self.flow.frame.graph.store
+        while True:
+            began = store.clock
+            names = [*assigned(self.statement), *self.keys]
+            body = _Body(self, start, first, names, dict(extra))
+            body.evaluate()
+            more = [key for key in store.changed_since(began) if key in outside and key not in names]
+            if not more:
+                return body
+            self.keys += sorted(more)
+            frame.names = dict(outside)
 
     def _behind(self, broke: Expr, left: Expr, endless: bool, exits: Exits, reaching: Expr) -> Expr:
         """What follows the node: `else` where the loop was not left, then all that did not return."""
@@ -236,9 +260,9 @@ class _Body:
         }
         frame.names = {**inside, **unknown, **kept}
         path, effects, base = graph.path, graph.effects, flow.base
-        returns, loops = flow.returns, flow.loops
+        returns, left, loops = flow.returns, flow.left, flow.loops
         graph.path, graph.effects, flow.base = None, self.effects, None
-        flow.returns, flow.loops = [], []
+        flow.returns, flow.left, flow.loops = [], [], []
         try:
             exits = Exits()
             self.holds = self._known()
@@ -255,7 +279,7 @@ class _Body:
             self._leave(falls, going, exits)
         finally:
             graph.path, graph.effects, flow.base = path, effects, base
-            flow.returns, flow.loops = returns, loops
+            flow.returns, flow.left, flow.loops = returns, left, loops
 
     def _known(self) -> Expr | None:
         """The loop's condition, which holds as a turn begins; it was evaluated before, and raises nothing here."""
@@ -304,6 +328,11 @@ class _Body:
         for condition, then in exits.breaks:
             names = then if falls is FALSE else flow.merged(condition, then, names)
             falls = either(falls, condition)
+        reached = falls
+        for (condition, _), then in zip(flow.returns, flow.left, strict=True):
+            kept = {**names, **then}
+            names = kept if reached is FALSE else flow.merged(condition, kept, names)
+            reached = either(reached, condition)
         step.append(going)
         if self.counter is not None and self.loop.items is not None:
             step.append(_next(self.counter, self.loop.items.step))
@@ -346,19 +375,6 @@ def _any(flow: Flow, exits: Exits) -> Expr:
     return found
 
 
-def _read_elsewhere(function: ast.AST, loop: ast.AST, names: Mapping[str, Carried]) -> dict[str, Carried]:
-    """The names that the function reads outside the loop, too."""
-
-    def reads(tree: ast.AST) -> Counter[str]:
-        nodes = ast.walk(tree) if names else ()
-        return Counter(
-            node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
-        )
-
-    everywhere = reads(function) - reads(loop)
-    return {name: value for name, value in names.items() if everywhere[name]}
-
-
 def _next(place: Expr, step: int) -> Expr:
     """The counter's next place: never beyond int64, as places end before `stop`."""
     if place.op == "const" and isinstance(place.value, int):
@@ -366,34 +382,6 @@ def _next(place: Expr, step: int) -> Expr:
     return make("wrapping_add", place, const(step))
 
 
-def _computed(frame: Frame, ends: Iterable[Expr]) -> set[Expr]:
-    """What names stand for as the loop begins, and where it ends: Python has computed it, loops included."""
-    found: set[Expr] = set(ends)
-    inner: Frame | None = frame
-    while inner is not None:
-        for value in inner.names.values():
-            if carriable(value):
-                found.update(flatten(encoded(value)))
-        inner = inner.enclosing
-    return found
-
-
 def _plain(node: Expr) -> bool:
     """Whether the node can be computed before the loop: not another loop, whose turns count."""
     return node.op not in ("turns", "result")
-
-
-def _assigned(statement: ast.For | ast.While) -> list[str]:
-    """The names that a turn may bind, in the order of the text."""
-    found: dict[str, None] = {}
-    pending: list[ast.AST] = [*reversed(statement.body)]
-    pending.append(statement.target if isinstance(statement, ast.For) else statement.test)
-    while pending:
-        node = pending.pop()
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            found[node.id] = None
-        if isinstance(node, ast.FunctionDef):
-            found[node.name] = None
-        elif not isinstance(node, (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
-            pending.extend(reversed(list(ast.iter_child_nodes(node))))
-    return list(found)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 import numpy as np
 
@@ -50,10 +50,34 @@ class Range:
     step: int
 
 
-@dataclass(frozen=True, eq=False)
-class Listed:
-    """A list of which only the items are used; `Known` holds it."""
+class _Holder(Protocol):
+    def held(self, key: str) -> tuple[Symbolic, ...]:
+        """The items of a list now."""
+        ...
 
+
+@dataclass(eq=False)
+class Listed:
+    """A list that is built inside a function: what it holds stands in the store; `Known` holds it.
+
+    `shared`: it is one of several lists, by a condition, or one of these; so it must not be changed.
+    """
+
+    store: _Holder
+    key: str
+    shared: bool = False
+
+    @property
+    def items(self) -> tuple[Symbolic, ...]:
+        """What it holds now."""
+        return self.store.held(self.key)
+
+
+@dataclass(frozen=True, eq=False)
+class Record:
+    """A named tuple that is made here, of a class; `Known` holds it."""
+
+    kind: type[Any]
     items: tuple[Symbolic, ...]
 
 
@@ -88,6 +112,9 @@ class Partly:
 Symbolic = Expr | Known | Poison | Partly | tuple["Symbolic", ...]
 """What an expression gives: a number's node, a known object, or a tuple of such. Names may hold a Poison."""
 
+SHORT = 64
+"""Items of a captured list that are constants of the code, as those of a tuple are."""
+
 NONE = Known(None, "None")
 
 _PLAIN = (bool, int, float, np.bool_, np.float64, np.float32)
@@ -118,16 +145,26 @@ def captured_tuple(value: Symbolic) -> tuple[Symbolic, ...] | None:
     return tuple(known(item, cast(Known, value).name) for item in cast("tuple[object, ...]", content))
 
 
+def written_out(value: Symbolic) -> Symbolic:
+    """The value, of captured tuples their items."""
+    items = captured_tuple(value)
+    return value if items is None else tuple(map(written_out, items))
+
+
 def items_in(value: Symbolic) -> tuple[Symbolic, ...] | None:
     """The items of a tuple, made here or captured; None for everything else."""
     if isinstance(value, Composite):
         return None
+    if isinstance(value, Known) and isinstance(value.value, Record):
+        return value.value.items
     return value if isinstance(value, tuple) else captured_tuple(value)
 
 
 def members(value: Symbolic) -> tuple[Symbolic, ...] | None:
-    """The same, and those of a list that is made here."""
+    """The same, and those of a list that is made here, or of a short captured one."""
     held = value.value if isinstance(value, Known) else None
+    if type(held) is list and len(cast("list[object]", held)) <= SHORT:
+        return tuple(known(item, cast(Known, value).name) for item in cast("list[object]", held))
     return held.items if isinstance(held, Listed) else items_in(value)
 
 

@@ -71,7 +71,7 @@ def test_functions_of_files():
     [
         ("def f(x): yield x", "generator"),
         ("async def f(x): return x", "asynchronous"),
-        ("def f(*xs): return xs", "any number"),
+        ("def f(**xs): return xs", "any number"),
         ("f = lambda **k: k", "any number"),
         ("class A:\n  def m(self): pass\nf = A().m", "`m` is a method"),
         ("class f: pass", "not a function"),

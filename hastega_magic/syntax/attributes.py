@@ -1,0 +1,78 @@
+"""Attributes of captured objects that are read without code of the user's: of instances, classes and named tuples."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import FunctionType, MemberDescriptorType, SimpleNamespace
+from typing import Any, NamedTuple, cast
+
+ABSENT: Any = object()
+
+
+class _Single(NamedTuple):
+    only: int
+
+
+_GENERIC: tuple[Any, ...] = (
+    object.__getattribute__,
+    cast(Any, tuple).__getattribute__,
+    SimpleNamespace.__getattribute__,
+)
+_FIELD = cast("type[Any]", type(vars(_Single)["only"]))
+_HEAP = 1 << 9
+"""The flag of classes that are no part of the interpreter."""
+
+
+@dataclass(frozen=True)
+class Method:
+    """A function of an instance's class."""
+
+    function: FunctionType
+
+
+def has_plain(owner: Any) -> bool:
+    """Whether attributes of the object may be read here."""
+    if isinstance(owner, type):
+        return type(owner) is type and _is_users(owner)
+    kind = cast("type[Any]", type(owner))
+    return (_is_users(kind) or kind is SimpleNamespace) and kind.__getattribute__ in _GENERIC
+
+
+def _is_users(kind: type[Any]) -> bool:
+    return bool(kind.__flags__ & _HEAP)
+
+
+def plain(owner: Any, name: str) -> Any:
+    """The attribute's value, or a Method; ABSENT where reading it might run code, or fails."""
+    if not has_plain(owner):
+        return ABSENT
+    if isinstance(owner, type):
+        found = _of_class(owner, name)
+        if isinstance(found, staticmethod):
+            return cast(Any, found).__func__
+        return found if isinstance(found, FunctionType) or not _binds(found) else ABSENT
+    found = _of_class(cast("type[Any]", type(owner)), name)
+    if isinstance(found, (MemberDescriptorType, _FIELD)):
+        return getattr(owner, name, ABSENT)
+    if hasattr(cast(Any, type(found)), "__set__") or hasattr(cast(Any, type(found)), "__delete__"):
+        return ABSENT
+    held: Any = getattr(owner, "__dict__", {})
+    if type(held) is dict and name in held:
+        return cast(Any, held)[name]
+    if isinstance(found, FunctionType):
+        return Method(found)
+    return ABSENT if _binds(found) else found
+
+
+def _binds(value: Any) -> bool:
+    return hasattr(cast(Any, type(value)), "__get__")
+
+
+def _of_class(kind: type[Any], name: str) -> Any:
+    for each in kind.__mro__:
+        if name in vars(each):
+            return vars(each)[name]
+    return ABSENT
+
+
+__all__ = ["ABSENT", "Method", "has_plain", "plain"]

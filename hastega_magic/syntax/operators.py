@@ -1,0 +1,40 @@
+"""Operators inside functions, over numbers of one type or two, complex numbers, and tuples."""
+
+from __future__ import annotations
+
+import ast
+
+from hastega_magic.errors import NotCompilable
+from hastega_magic.syntax import complex_numbers, lists, mixed
+from hastega_magic.syntax.arithmetic import BINARY, UNARY, power
+from hastega_magic.syntax.graph import Graph
+from hastega_magic.syntax.values import Symbolic, number
+from hastega_magic.types import Complex, Either
+
+
+def unary(graph: Graph, op: ast.unaryop, value: Symbolic) -> Symbolic:
+    """The operator over a number."""
+    if isinstance(value, Either):
+        return mixed.distributed(graph, (value,), lambda sides: unary(graph, op, *sides))
+    if isinstance(value, Complex):
+        return complex_numbers.unary(graph, UNARY[type(op)], value)
+    return graph.make(UNARY[type(op)], value)
+
+
+def binary(graph: Graph, op: ast.operator, left: Symbolic, right: Symbolic) -> Symbolic:
+    """The operator over two values; tuples may be concatenated."""
+    if isinstance(left, Either) or isinstance(right, Either):
+        return mixed.distributed(graph, (left, right), lambda sides: binary(graph, op, *sides))
+    if complex_numbers.is_complex(left, right) and type(op) in (*BINARY, ast.Pow):
+        return complex_numbers.binary(graph, BINARY.get(type(op), "pow"), left, right)
+    if isinstance(op, ast.Pow):
+        return power(graph, number(left), number(right))
+    if isinstance(op, ast.Add) and isinstance(left, tuple) and isinstance(right, tuple):
+        return left + right
+    if isinstance(op, ast.Add) and (found := lists.joined(graph, left, right)) is not None:
+        return found
+    if isinstance(op, ast.Mult) and (found := lists.repeated(graph, left, right)) is not None:
+        return found
+    if type(op) not in BINARY:
+        raise NotCompilable("`@` is not compiled")
+    return graph.make(BINARY[type(op)], left, right)
