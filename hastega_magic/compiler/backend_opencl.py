@@ -20,8 +20,13 @@ class OpenClProgram:
     """A program that the device's compiler accepted; the device keeps what it built."""
 
     text: str
-    code_bytes: int
+    device: Device
     contract: bool = False
+
+    @property
+    def code_bytes(self) -> int:
+        """The size of its code, 0 if the device has forgotten it."""
+        return self.device.code_bytes(self.text, self.contract)
 
 
 @dataclass(frozen=True)
@@ -75,8 +80,8 @@ class OpenCl:
 
     def load(self, kernel: Kernel, text: str, fast_math: bool) -> OpenClProgram:
         """Built by the device's compiler."""
-        built = self.device.built(text, fast_math)
-        return OpenClProgram(text, sum(map(len, built.binaries)), fast_math)
+        self.device.built(text, fast_math)
+        return OpenClProgram(text, self.device, fast_math)
 
     def assembly(self, program: OpenClProgram) -> str:
         """Drivers do not show it."""

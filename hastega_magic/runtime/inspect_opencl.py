@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
+from hastega_magic.runtime.signals import held_back
+
 _MAPS = Path("/proc/self/maps")
 
 
@@ -57,7 +59,8 @@ def inspect() -> OpenClFacts:
     platforms: list[PlatformFacts] = []
     drivers: list[str] = []
     try:
-        found: list[Any] = cl.get_platforms()
+        with held_back():  # drivers begin threads
+            found: list[Any] = cl.get_platforms()
     except cl.LogicError:  # PLATFORM_NOT_FOUND_KHR
         found = []
     for platform in found:

@@ -20,6 +20,7 @@ from hastega_magic.errors import HastegaError, NotCompilable, UsageError
 from hastega_magic.ir.expr import postorder
 from hastega_magic.ir.kernel import Kernel
 from hastega_magic.ir.target import Target
+from hastega_magic.runtime.signals import held_back
 from hastega_magic.types import FLOAT, FLOAT32, FLOAT64, Storage
 
 _NO_FLOAT64 = "{} has no float64, which these operations need"
@@ -112,16 +113,17 @@ def _is_kept() -> bool:
 def _found() -> list[tuple[Any, Any]]:
     """Platforms with their devices; an empty list where no driver is installed."""
     cl = _opencl()
-    try:
-        platforms = cl.get_platforms()
-    except cl.LogicError:  # PLATFORM_NOT_FOUND_KHR
-        return []
     pairs: list[tuple[Any, Any]] = []
-    for platform in platforms:
+    with held_back():  # drivers begin threads
         try:
-            pairs += [(platform, device) for device in platform.get_devices()]
-        except cl.Error:  # a platform without devices
-            continue
+            platforms = cl.get_platforms()
+        except cl.LogicError:  # PLATFORM_NOT_FOUND_KHR
+            return []
+        for platform in platforms:
+            try:
+                pairs += [(platform, device) for device in platform.get_devices()]
+            except cl.Error:  # a platform without devices
+                continue
     return pairs
 
 
@@ -218,7 +220,8 @@ class Device:
         with self.lock:
             if self._context is None:
                 try:
-                    self._context = _opencl().Context([self._handle])
+                    with held_back():
+                        self._context = _opencl().Context([self._handle])
                 except _opencl().Error as error:
                     raise DeviceError(f"{self.info.name} cannot be used", str(error)) from None
             return self._context
@@ -226,7 +229,8 @@ class Device:
     def queue(self) -> Any:
         """A new in-order queue that measures its commands."""
         cl = _opencl()
-        return cl.CommandQueue(self.context, properties=cl.command_queue_properties.PROFILING_ENABLE)
+        with held_back():
+            return cl.CommandQueue(self.context, properties=cl.command_queue_properties.PROFILING_ENABLE)
 
     def options(self, contract: bool) -> list[str]:
         """The compiler's options."""
@@ -243,7 +247,7 @@ class Device:
             if key not in self._programs:
                 cl = _opencl()
                 try:
-                    with warnings.catch_warnings():
+                    with warnings.catch_warnings(), held_back():
                         warnings.simplefilter("ignore")  # a compiler that says something is not a fault
                         program = cl.Program(self.context, text).build(options=self.options(contract))
                 except cl.Error as error:
@@ -251,6 +255,12 @@ class Device:
                     raise BuildError(sentence, str(error)) from None
                 self._programs[key] = program
             return self._programs[key]
+
+    def code_bytes(self, text: str, contract: bool) -> int:
+        """The size of a program that is kept, else 0. To say so PoCL links it, which takes a tenth of a second."""
+        with self.lock, held_back():
+            program = self._programs.get((text, contract))
+            return 0 if program is None else sum(map(len, program.binaries))
 
     def is_first(self, text: str, name: str, contract: bool) -> bool:
         """Whether nobody has asked for this kernel of the program before."""

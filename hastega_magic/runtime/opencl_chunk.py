@@ -29,6 +29,7 @@ from hastega_magic.runtime.opencl_ledger import (
 )
 from hastega_magic.runtime.opencl_plan import Plan
 from hastega_magic.runtime.opencl_resident import Resident
+from hastega_magic.runtime.signals import held_back
 from hastega_magic.runtime.sources import AnyArray, Column
 
 if TYPE_CHECKING:
@@ -297,12 +298,13 @@ class _Chunk:
         if self.launch.device.is_first(code.text, name, code.contract):
             event = self._first(kernel, size, local)
         else:
-            event = cl.enqueue_nd_range_kernel(self.lane.queue, kernel, (size,), local)
+            with held_back():  # PoCL compiles anew for another number of work-items
+                event = cl.enqueue_nd_range_kernel(self.lane.queue, kernel, (size,), local)
         self.events.append((KERNEL, event, 0))
 
     def _first(self, kernel: Any, size: int, local: tuple[int]) -> Any:
         """Drivers compile the rest of a kernel when it is first run: time that is not the kernel's."""
-        with self.launch.device.lock:
+        with self.launch.device.lock, held_back():
             self.lane.queue.finish()
             began = time.perf_counter()
             event = cl.enqueue_nd_range_kernel(self.lane.queue, kernel, (size,), local)

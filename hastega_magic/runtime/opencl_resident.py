@@ -17,6 +17,7 @@ import pyopencl
 from hastega_magic.runtime.opencl import Device
 from hastega_magic.runtime.opencl_lane import Lane
 from hastega_magic.runtime.opencl_ledger import KERNEL, Ledger
+from hastega_magic.runtime.signals import held_back
 from hastega_magic.runtime.sources import AnyArray, Column
 
 cl: Any = cast(Any, pyopencl)
@@ -101,8 +102,9 @@ class Resident:
                 kernel = lane.kernel(text, False, "widen")
                 kernel.set_args(self.buffer, wide, np.int64(length))
                 items = -(-length // _ITEMS) * _ITEMS
-                event = cl.enqueue_nd_range_kernel(lane.queue, kernel, (items,), (_ITEMS,))
-                event.wait()
+                with held_back():
+                    event = cl.enqueue_nd_range_kernel(lane.queue, kernel, (items,), (_ITEMS,))
+                    event.wait()
                 ledger.device(KERNEL, event, 0)
                 self.buffer, self.name = wide, self.array.dtype.name
             return self.buffer

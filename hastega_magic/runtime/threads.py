@@ -12,6 +12,8 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from queue import Empty, SimpleQueue
 
+from hastega_magic.runtime.signals import leave_to_others
+
 SMALL_BLOCKS = 16
 """Up to so many blocks, waking other threads costs more than it gains."""
 
@@ -60,6 +62,7 @@ def _team(threads: int, kind: str = "") -> SimpleQueue[_Job]:
     jobs: SimpleQueue[_Job] = SimpleQueue()
 
     def work() -> None:
+        leave_to_others()
         while True:
             jobs.get().run()
 

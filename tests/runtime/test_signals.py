@@ -1,0 +1,61 @@
+"""Ctrl-C while a driver compiles: a notebook sends it to all processes of the kernel's group."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+from hastega_magic.runtime.signals import held_back
+
+pytestmark = pytest.mark.skipif(
+    not hasattr(signal, "pthread_sigmask"), reason="signals are no one's own here"
+)
+
+COMPILES = """
+import signal
+from hastega_magic.session import Options, Session
+session = Session({}, Options(on="opencl", baseline=False))
+session.run_cell("first = range(100_000) |> map(lambda x: x + 1) |> sum")
+seen = []
+signal.signal(signal.SIGINT, lambda *_: seen.append(1))
+print("ready", flush=True)
+session.run_cell("total = range(100_000) |> map(lambda x: x * 3 % 1009) |> sum")
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+assert session.last_report.to_dict()["pipelines"][0]["backend"].startswith("opencl"), session.last_report
+print(session.namespace["total"], bool(seen), flush=True)
+"""
+
+
+def test_a_thread_that_begins_meanwhile_takes_none_either():
+    def taken():
+        found.append(signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, ()))
+
+    found = []
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, ())
+    with held_back():
+        thread = threading.Thread(target=taken)
+        thread.start()
+        thread.join()
+    assert found == [True]
+    assert signal.pthread_sigmask(signal.SIG_BLOCK, ()) == before
+
+
+def test_a_process_lives_on_when_its_compiler_is_interrupted(tmp_path):
+    pytest.importorskip("pyopencl")
+    environment = {**os.environ, "POCL_CACHE_DIR": str(tmp_path)}  # what is compiled is compiled now
+    child = subprocess.Popen(
+        [sys.executable, "-c", COMPILES], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env=environment, start_new_session=True,
+    )  # fmt: skip
+    assert child.stdout is not None
+    assert child.stdout.readline() == "ready\n"
+    end = time.monotonic() + 60
+    while child.poll() is None and time.monotonic() < end:
+        os.killpg(child.pid, signal.SIGINT)
+        time.sleep(0.002)
+    out, err = child.communicate(timeout=60)
+    assert (child.returncode, out) == (0, f"{sum(x * 3 % 1009 for x in range(100_000))} True\n"), err
