@@ -160,7 +160,7 @@ class Elements:
         if not self.overflowed:
             self.warnings.append(f"{sentence}; such blocks were computed by Python, exactly")
         self.overflowed = True
-        return result
+        return result if id(stage) in self._approximate else _python(found)
 
     def _values(self, stage: Stage, value: Any) -> dict[Expr, Any] | None:
         """The stage's nodes, integers exactly; None where Python gives a value and the graph does not (2 ** -1)."""

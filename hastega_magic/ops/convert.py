@@ -48,6 +48,14 @@ def _rounded(name: str, python: Any, rounding: str, numpy: Any, spelling: object
     )  # fmt: skip
 
 
+def _exact_float(value: int) -> float:
+    """The same number, which a comparison with an int needs; OverflowError where float64 has none."""
+    found = float(value)
+    if found != value:
+        raise OverflowError(f"no float64 is {value}")
+    return found
+
+
 def _round_ufunc(name: str, numpy: Any, opencl: str) -> Op:
     return Op(
         name, 1, lambda a: float(numpy(a)), ufunc_float, "", numpy,
@@ -59,7 +67,7 @@ def _round_ufunc(name: str, numpy: Any, opencl: str) -> Op:
 ROWS = (
     Op("int_to_float", 1, float, fixed((INT,), FLOAT), "float", lambda a: np.asarray(a).astype(np.float64),
        llvm={"int": "sitofp {t} {0} to {r}"}, opencl={"int": "convert_double({0})"}),
-    Op("exact_float", 1, float, fixed((INT,), FLOAT), "float", lambda a: np.asarray(a).astype(np.float64),
+    Op("exact_float", 1, _exact_float, fixed((INT,), FLOAT), "float", lambda a: np.asarray(a).astype(np.float64),
        llvm={"int": "sitofp {t} {0} to {r}"}, opencl={"int": "convert_double({0})"}, trouble=_not_exact),
     Op("to_float32", 1, lambda a: float(np.float32(a)), fixed((FLOAT,), FLOAT32), "float32",
        lambda a: np.asarray(a).astype(np.float32), llvm={"float": "fptrunc {t} {0} to {r}"},

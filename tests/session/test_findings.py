@@ -335,3 +335,14 @@ def test_numbers_of_32_bits_in_chunks_stay_what_they_are_beside_a_shorter_one():
         assert sums.dtype == np.float32
         assert sums[-1] == np.float32(12.371133)
         assert {type(each) for chunk in chunks for each in chunk} == {np.float32}
+
+
+@pytest.mark.parametrize(
+    "body",
+    ["(x == y, x + 1)", "(x == x + 0.25, x * 2)", "(x == y, math.exp(0.1), x + 1)", "(x >= y, -x - 2)"],
+)
+@pytest.mark.filterwarnings("ignore::hastega_magic.errors.IntegerOverflowWarning")
+def test_comparisons_with_floats_are_exact_beside_what_leaves_64_bits(body):
+    names = {"xs": [2**63 - 1, 3, -(2**63)], "y": 2.0**63, "math": math}
+    result = run(f"f = lambda x: {body}\nr = xs |> map(f) |> to_list\nr == [f(x) for x in xs]", **names)
+    assert result.value is True
