@@ -34,6 +34,14 @@ def digit_sum(n):
     return total
 
 digit_sums = range(10_000) |> map(digit_sum)"""
+EDGES_BY_PYTHON = """\
+def edge(place):
+    i, j = divmod(place, COLUMNS - 1)
+    print(end='')
+    return abs(image[i, j] - image[i, j + 1])
+
+get_ipython().run_cell_magic(
+    'hastega', '--no-baseline', 'strength = range(ROWS * (COLUMNS - 1)) |> map(edge) |> sum')"""
 SHIFTED_TOO_FAR = r"""
 TIMES_9 = r"(%v\d+) = mul (<\d+ x i64>) splat \(i64 9\), (%v\d+)"
 shifted = re.sub(TIMES_9, r"\1.by = shl \2 \3, splat (i64 9)\n  \1 = add \2 \1.by, \3", nines_kernel)"""
@@ -83,6 +91,24 @@ WRONG = {
             (CELL + "champion = range(1, 100_000) |> map(length) |> max", "but which number is it"),
             (CELL + "champion = range(1, 100_000) |> map(length) |> argmax", "where does the range begin"),
             (CELL + "champion = 1 + (range(1, 10_000) |> map(length) |> argmax)", "There is one with more"),
+        ],
+    },
+    "pictures": {
+        "edges": [
+            (
+                CELL + "flat = image.ravel()\nstrength = range(ROWS * COLUMNS - 1) |> map(lambda p: "
+                "abs(flat[p] - flat[p + 1])) |> sum",
+                "no neighbour of the first one of the next",
+            ),
+            (EDGES_BY_PYTHON, "Python ran a stage"),
+        ],
+        "sell": [
+            (
+                CELL + "better = zip(spots, strikes, terms) |> map(lambda s, k, t: "
+                "s > k * math.exp(-rate * t)) |> sum",
+                "The other way round",
+            ),
+            ("better = 0", "It should be"),
         ],
     },
     "gpu": {

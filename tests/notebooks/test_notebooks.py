@@ -14,7 +14,7 @@ from notebook_runner import REPORT_MIME, add_code, drop_tagged, execute, load, r
 
 FOLDER = Path(__file__).parents[2] / "notebooks"
 NOTEBOOKS = sorted(path.stem for path in FOLDER.glob("*.md"))
-COURSE = ("tour", "simd", "control", "gpu", "fusion", "exact", "prototype")
+COURSE = ("tour", "simd", "control", "pictures", "gpu", "fusion", "exact", "prototype")
 """Those with exercises; `logistic` is the demonstration."""
 
 MARKS = [pytest.param(name, marks=[pytest.mark.timeout(240)]) for name in NOTEBOOKS]
