@@ -104,7 +104,7 @@ class Graph:
 
     def captured(self, where: Where, value: object, name: str) -> Symbolic:
         """What a name around the function stands for; a number that keeps changing is a parameter."""
-        self.ufuncs = self.ufuncs or isinstance(value, NUMPY_FLOAT)
+        self.ufuncs = self.ufuncs or isinstance(value, (NUMPY_FLOAT, np.bool_))
         parameter = getattr(self.env, "parameter", None)
         found: Expr | None = None if parameter is None else parameter(where, value)
         return known(value, name) if found is None else found
