@@ -16,7 +16,16 @@ from hastega_magic.errors import NotCompilable
 from hastega_magic.ir.expr import Expr, const
 from hastega_magic.ops import OPS, Op, op_of_callable
 from hastega_magic.ops.rounding import MOST_DIGITS
-from hastega_magic.syntax import applying, arithmetic, complex_numbers, library, lists, mixed, ufuncs
+from hastega_magic.syntax import (
+    applying,
+    arithmetic,
+    complex_numbers,
+    library,
+    lists,
+    mixed,
+    operators,
+    ufuncs,
+)
 from hastega_magic.syntax.classes import is_instance
 from hastega_magic.syntax.dimensions import whole
 from hastega_magic.syntax.graph import Graph
@@ -329,6 +338,7 @@ _HANDLERS = _handlers(
     (builtins.bool, _truth),
     (operator.truth, _truth),
     (operator.not_, _negation),
+    (operator.invert, _one("operator.invert", operators.inverted)),
     (np.logical_not, _negation),
     (builtins.pow, _power),
     (cast(object, operator.pow), _power),  # pyright: ignore[reportUnknownMemberType]

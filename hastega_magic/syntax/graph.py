@@ -85,9 +85,11 @@ class Graph:
     spans: dict[Expr, tuple[Span, ...]] = field(default_factory=dict[Expr, "tuple[Span, ...]"])
     place: Span = NOWHERE
     numpy: bool = False
-    """Whether NumPy's floats, elements of captured arrays, take part."""
+    """Whether NumPy's numbers, elements of captured arrays, take part: what is computed with them is NumPy's too."""
     ufuncs: bool = False
     """Whether NumPy's floats of other kinds do: what ufuncs give, and captured ones."""
+    inverts: bool = False
+    """Whether `~` stands before a bool: of NumPy's it is `not`, of Python's an int."""
     rounds: bool = False
     """Whether floats are rounded to digits, which NumPy's do otherwise."""
     written: int = 0
@@ -102,7 +104,7 @@ class Graph:
 
     def captured(self, where: Where, value: object, name: str) -> Symbolic:
         """What a name around the function stands for; a number that keeps changing is a parameter."""
-        self.ufuncs = self.ufuncs or isinstance(value, NUMPY_FLOAT)
+        self.ufuncs = self.ufuncs or isinstance(value, (NUMPY_FLOAT, np.bool_))
         parameter = getattr(self.env, "parameter", None)
         found: Expr | None = None if parameter is None else parameter(where, value)
         return known(value, name) if found is None else found
@@ -296,7 +298,7 @@ class Graph:
         """An element of a captured array; a negative index counts from its end, as in Python."""
         parts = self._parts(table)
         held: Any = table.value
-        self.numpy = self.numpy or (isinstance(held, np.ndarray) and cast(Any, held).dtype.kind in "fc")
+        self.numpy = self.numpy or isinstance(held, np.ndarray)
         if len(parts) > 1:
             return Complex(self._item(part, index) for part in parts)
         return self._item(table, index)
@@ -304,7 +306,7 @@ class Graph:
     def flat_item(self, table: Known, place: Expr) -> Symbolic:
         """A number of a captured array of any dimensions, by its place among all of them."""
         held: Any = table.value
-        self.numpy = self.numpy or (isinstance(held, np.ndarray) and cast(Any, held).dtype.kind in "fc")
+        self.numpy = self.numpy or isinstance(held, np.ndarray)
         return self.element(table, place)
 
     def element(self, table: Known, place: Expr) -> Symbolic:

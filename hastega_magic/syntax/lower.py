@@ -102,6 +102,10 @@ def _look_at_floats(graph: Graph, env: Environment) -> None:
     beside = getattr(env, "numpy_floats", False) or graph.numpy or graph.ufuncs
     if beside and graph.rounds:
         raise NotCompilable(BESIDE_NUMPY)
+    if beside and graph.inverts and getattr(env, "scalars", None) is None:
+        raise NotCompilable(
+            "`~` of a bool is left to Python beside NumPy's numbers, whose `~` is `not`: write `not`"
+        )
     if beside:
         env.numpy_floats = True
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 
 from hastega_magic.errors import NotCompilable
+from hastega_magic.ir.expr import Expr, postorder
 from hastega_magic.syntax import complex_numbers, lists, mixed
 from hastega_magic.syntax.arithmetic import BINARY, UNARY, power
 from hastega_magic.syntax.graph import Graph
 from hastega_magic.syntax.values import Symbolic, number
-from hastega_magic.types import Complex, Either
+from hastega_magic.types import BOOL, FLOAT32, Complex, Either
 
 
 def unary(graph: Graph, op: ast.unaryop, value: Symbolic) -> Symbolic:
@@ -18,7 +19,17 @@ def unary(graph: Graph, op: ast.unaryop, value: Symbolic) -> Symbolic:
         return mixed.distributed(graph, (value,), lambda sides: unary(graph, op, *sides))
     if isinstance(value, Complex):
         return complex_numbers.unary(graph, UNARY[type(op)], value)
+    if isinstance(op, ast.Invert):
+        return inverted(graph, number(value))
     return graph.make(UNARY[type(op)], value)
+
+
+def inverted(graph: Graph, value: Expr) -> Expr:
+    """`~`; comparisons of float32 numbers are NumPy's."""
+    if value.type is BOOL:
+        graph.inverts = True
+        graph.numpy = graph.numpy or any(node.type is FLOAT32 for node in postorder((value,)))
+    return graph.make("invert", value)
 
 
 def binary(graph: Graph, op: ast.operator, left: Symbolic, right: Symbolic) -> Symbolic:

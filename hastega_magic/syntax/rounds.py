@@ -1,8 +1,10 @@
-"""Stages that may round to digits, and those that may give NumPy's floats: these round otherwise than Python's."""
+"""Stages that may round to digits or invert, and those that may give NumPy's numbers, which do so otherwise."""
 
 from __future__ import annotations
 
+import dis
 import functools
+import operator
 from collections.abc import Iterable, Iterator, Sequence
 from types import CodeType, FunctionType
 from typing import cast
@@ -14,13 +16,13 @@ from hastega_magic.syntax.joining import BoundStage
 
 
 def rounds(stage: BoundStage) -> bool:
-    """Whether the name `round` stands in what the stage may call. It may be another name, or never be reached."""
+    """Whether `~` or the name `round`, which may be another's, stands in what the stage may call."""
     seen: set[int] = set()
     return any(_rounds(each, seen) for each in (*stage.args, *stage.kwargs.values()))
 
 
 def _rounds(given: object, seen: set[int]) -> bool:
-    if given is round or given is np.round:
+    if any(given is each for each in (round, np.round, operator.invert)):
         return True
     if isinstance(given, functools.partial):
         return _rounds(cast("functools.partial[object]", given).func, seen)
@@ -28,7 +30,7 @@ def _rounds(given: object, seen: set[int]) -> bool:
         return False
     seen.add(id(given.__code__))
     names = set(_names(given.__code__))
-    if "round" in names or "__round__" in names:
+    if "round" in names or "__round__" in names or _inverts(given.__code__):
         return True
     around = [given.__globals__.get(name) for name in names]
     return any(_rounds(each, seen) for each in (*around, *_enclosed(given), *(given.__defaults__ or ())))
@@ -39,6 +41,11 @@ def _names(code: CodeType) -> Iterator[str]:
     for each in code.co_consts:
         if isinstance(each, CodeType):
             yield from _names(each)
+
+
+def _inverts(code: CodeType) -> bool:
+    inner = any(isinstance(each, CodeType) and _inverts(each) for each in code.co_consts)
+    return inner or any(each.opname == "UNARY_INVERT" for each in dis.get_instructions(code))
 
 
 def _enclosed(function: FunctionType) -> Iterator[object]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from hastega_magic.errors import NotCompilable
 from hastega_magic.ir.expr import Expr
+from hastega_magic.ops import OPS
 from hastega_magic.syntax import arithmetic, complex_numbers, library
 from hastega_magic.syntax.graph import Graph
 from hastega_magic.syntax.values import Symbolic, is_none, number
@@ -67,6 +68,29 @@ def _conjugate(graph: Graph, args: Sequence[Symbolic]) -> Symbolic:
     return value
 
 
+def _invert(graph: Graph, args: Sequence[Symbolic]) -> Symbolic:
+    if len(args) != 1:
+        raise NotCompilable(f"`np.invert` with {len(args)} arguments has no compiled form")
+    value = number(args[0])
+    return graph.own(graph.negation(value)) if value.type is BOOL else graph.make("invert", value)
+
+
+def _of_more_than_bools(name: str, op: str) -> Handler:
+    """NumPy's arithmetic of bools gives bools, or raises."""
+    row = OPS[op]
+
+    def handler(graph: Graph, args: Sequence[Symbolic]) -> Symbolic:
+        if len(args) != row.arity:
+            raise NotCompilable(f"`{name}` with {len(args)} arguments has no compiled form")
+        if complex_numbers.is_complex(*args):
+            return complex_numbers.called(graph, getattr(np, name.removeprefix("np.")), args)
+        if all(number(each).type is BOOL for each in args):
+            raise NotCompilable(f"`{name}` of bools is left to NumPy")
+        return graph.make(op, *args)
+
+    return handler
+
+
 def _float_power(graph: Graph, args: Sequence[Symbolic]) -> Symbolic:
     """np.power of float64 numbers, whatever is given."""
     base, exponent = (arithmetic.as_float64(graph, each) for each in _two("np.float_power", args))
@@ -91,6 +115,15 @@ def _bitwise_count(graph: Graph, args: Sequence[Symbolic]) -> Symbolic:
     )
 
 
+_ARITHMETIC = {
+    "add": "add",
+    "subtract": "sub",
+    "multiply": "mul",
+    "negative": "neg",
+    "positive": "pos",
+    "absolute": "abs",
+}
+
 HANDLERS: tuple[tuple[object, Handler], ...] = (
     (np.divmod, library.in_parts("np.divmod", "np_floor_divide", "np_remainder")),
     (np.modf, library.in_parts("np.modf", "modf_fraction", "modf_whole")),
@@ -98,6 +131,8 @@ HANDLERS: tuple[tuple[object, Handler], ...] = (
     (np.logical_or, _logical("np.logical_or", "or")),
     (np.logical_xor, _logical("np.logical_xor", "xor")),
     (np.conjugate, _conjugate),
+    (np.invert, _invert),
+    *((getattr(np, name), _of_more_than_bools(f"np.{name}", op)) for name, op in _ARITHMETIC.items()),
     (np.float_power, _float_power),
     (np.gcd, _of_ints("np.gcd", library.gcd)),
     (np.lcm, _of_ints("np.lcm", library.lcm)),

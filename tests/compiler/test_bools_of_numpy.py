@@ -1,0 +1,55 @@
+"""NumPy's bools: `~` of one is `not`, of Python's an int; and ints of captured arrays are NumPy's numbers."""
+
+import numpy as np
+import pytest
+
+from tests.compiler.battery import assert_like_python, one_loop, run
+
+XS = np.array([1.0, np.nan, 3.0] * 20)
+NAMES = {
+    "np": np,
+    "xs": XS,
+    "ns": [*range(60)],
+    "narrow": XS.astype(np.float32),
+    "flag": np.bool_(True),
+    "mask": np.array([True, False, True] * 20),
+    "table": np.arange(60),
+    "image": np.arange(60).reshape(30, 2) % 3 == 0,
+}
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "xs |> filter(~np.isnan(_)) |> sum",
+        "xs |> map(lambda x: 1 if ~np.logical_and(x > 0, x < 2) else 0) |> to_list",
+        "xs |> map(np.isnan) |> filter(lambda x: ~x) |> count",
+        "narrow |> filter(lambda x: ~(x > 2)) |> count",
+        "ns |> filter(lambda n: ~mask[n]) |> to_list",
+        "ns |> filter(lambda n: ~(table[n] > 5)) |> to_list",
+        "ns |> filter(lambda n: ~image[n % 30, n % 2]) |> to_list",
+        "ns |> map(lambda n: mask[n]) |> filter(lambda b: ~b) |> count",
+        "ns |> filter(lambda n: ~flag) |> count",
+        "ns |> map(lambda n: np.add(n > 5, n > 7)) |> to_list",
+        "ns |> map(lambda n: round(table[n] / 1000, 2)) |> to_list",
+    ],
+)
+def test_python_computes_what_numpys_numbers_do_otherwise(cell):
+    ran = run(f"{cell}\n", NAMES)
+    assert ran.report["pipelines"][-1]["barriers"]
+    assert_like_python(f"{cell}\n", NAMES)
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "ns |> filter(lambda n: np.invert(n > 5)) |> to_list",
+        "ns |> map(lambda n: np.invert(n)) |> to_list",
+        "ns |> map(lambda n: ~(n > 5)) |> to_list",
+        "ns |> map(lambda n: ~n + table[n]) |> to_list",
+        "xs |> filter(lambda x: not np.isnan(x)) |> sum",
+    ],
+)
+def test_the_rest_is_compiled(cell):
+    one_loop(run(f"{cell}\n", NAMES))
+    assert_like_python(f"{cell}\n", NAMES)
