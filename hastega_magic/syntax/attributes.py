@@ -79,14 +79,14 @@ def is_named_tuple(kind: Any) -> bool:
 
 
 def _is_field(found: Any, place: int) -> bool:
-    return isinstance(found, _FIELD) and cast(Any, found).__reduce__()[1][0] == place
+    return isinstance(found, _FIELD) and found.__reduce__()[1][0] == place
 
 
 def parts_of_named_tuple(kind: Any) -> tuple[object, ...]:
     """What such a class makes its tuples with, and reads them with."""
     fields = cast("tuple[str, ...]", kind._fields)
     new: Any = kind.__new__
-    own = cast("dict[str, object]", kind.__dict__)
+    own: Any = kind.__dict__
     return (
         new,
         getattr(new, "__defaults__", None),
