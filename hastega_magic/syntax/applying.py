@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from hastega_magic.errors import NotCompilable
 from hastega_magic.syntax import lists
+from hastega_magic.syntax.attributes import is_named_tuple
 from hastega_magic.syntax.comparisons import compared
 from hastega_magic.syntax.graph import Graph
 from hastega_magic.syntax.values import Known, Record, Symbolic, known, members
@@ -88,22 +89,17 @@ def _in_turns(frame: Frame, node: ast.Call, function: Symbolic) -> Symbolic:
 # Named tuples
 
 
-def is_named_tuple(kind: Any) -> bool:
-    """Whether it is a class that `collections.namedtuple` or `typing.NamedTuple` made, as it was made."""
-    if not isinstance(kind, type) or kind.__bases__ != (tuple,) or "_fields" not in vars(kind):
-        return False
-    around = getattr(cast(Any, kind).__new__, "__globals__", {})
-    untouched = "__init__" not in vars(kind) and "__getattribute__" not in vars(kind)
-    return untouched and str(around.get("__name__", "")).startswith("namedtuple_")
-
-
 def named_tuple(kind: Any, name: str, args: Sequence[Symbolic], named: Mapping[str, Symbolic]) -> Known:
     """What a call of such a class makes."""
     fields = cast("tuple[str, ...]", kind._fields)
     given = dict(zip(fields, args, strict=False))
     if len(args) > len(fields) or given.keys() & named.keys() or not named.keys() <= set(fields):
         raise NotCompilable(f"`{name}` takes other arguments")
-    defaults = {field: known(value, name) for field, value in kind._field_defaults.items()}
+    values = cast("tuple[Any, ...]", kind.__new__.__defaults__ or ())
+    defaults = {
+        field: known(value, name)
+        for field, value in zip(fields[len(fields) - len(values) :], values, strict=True)
+    }
     found = {**defaults, **given, **named}
     if found.keys() != set(fields):
         raise NotCompilable(f"`{name}` is called without all of its arguments")
@@ -114,3 +110,6 @@ def field(record: Record, name: str) -> Symbolic | None:
     """The value of a field; None where there is none of that name."""
     fields = cast("tuple[str, ...]", cast(Any, record.kind)._fields)
     return record.items[fields.index(name)] if name in fields else None
+
+
+__all__ = ["apply", "by_key", "field", "is_named_tuple", "named_tuple", "reduced"]

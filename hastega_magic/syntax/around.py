@@ -107,6 +107,8 @@ def _parts_of(function: Any) -> tuple[object, ...]:
         return (*cast("dict[object, object]", function), *cast("dict[object, object]", function).values())
     if isinstance(function, (list, tuple, set, frozenset)):
         return tuple(_leaves(cast("list[object]", function)))
+    if isinstance(function, type):
+        return attributes.parts_of_named_tuple(function)
     if isinstance(function, functools.partial):
         return function.func, function.args, *_items(function.keywords)
     return function.__code__, function.__defaults__, *_items(function.__kwdefaults__)
@@ -206,6 +208,8 @@ class Walk:
                     self.value(part, code)
             case tuple() | type() if attributes.has_plain(value):
                 self._owners.append(value)
+                if attributes.is_named_tuple(value):
+                    self.made.append(Made(value, _parts_of(value)))
                 for part in cast("tuple[Any, ...]", value) if isinstance(value, tuple) else ():
                     self.value(part, code)
             case tuple():

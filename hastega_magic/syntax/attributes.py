@@ -64,6 +64,39 @@ def plain(owner: Any, name: str) -> Any:
     return ABSENT if _binds(found) else found
 
 
+def is_named_tuple(kind: Any) -> bool:
+    """Whether it is a class that `collections.namedtuple` or `typing.NamedTuple` made, as it was made."""
+    if not isinstance(kind, type) or kind.__bases__ != (tuple,) or "_fields" not in vars(kind):
+        return False
+    new: Any = cast(Any, kind).__new__
+    untouched = "__init__" not in vars(kind) and "__getattribute__" not in vars(kind)
+    if not untouched or not str(getattr(new, "__globals__", {}).get("__name__", "")).startswith(
+        "namedtuple_"
+    ):
+        return False
+    fields = cast("tuple[str, ...]", vars(kind)["_fields"])
+    return all(_is_field(vars(kind).get(name), place) for place, name in enumerate(fields))
+
+
+def _is_field(found: Any, place: int) -> bool:
+    return isinstance(found, _FIELD) and found.__reduce__()[1][0] == place
+
+
+def parts_of_named_tuple(kind: Any) -> tuple[object, ...]:
+    """What such a class makes its tuples with, and reads them with."""
+    fields = cast("tuple[str, ...]", kind._fields)
+    new: Any = kind.__new__
+    own: Any = kind.__dict__
+    return (
+        new,
+        getattr(new, "__defaults__", None),
+        own.get("__init__"),
+        own.get("__getattribute__"),
+        fields,
+        *map(own.get, fields),
+    )
+
+
 def _binds(value: Any) -> bool:
     return hasattr(cast(Any, type(value)), "__get__")
 
@@ -75,4 +108,4 @@ def _of_class(kind: type[Any], name: str) -> Any:
     return ABSENT
 
 
-__all__ = ["ABSENT", "Method", "has_plain", "plain"]
+__all__ = ["ABSENT", "Method", "has_plain", "is_named_tuple", "parts_of_named_tuple", "plain"]

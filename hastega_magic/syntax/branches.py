@@ -8,7 +8,7 @@ from typing import Protocol, TypeGuard
 from hastega_magic.errors import NotCompilable
 from hastega_magic.ir.expr import Expr, Value, flatten, is_const, make, postorder
 from hastega_magic.ops import OPS
-from hastega_magic.syntax.store import is_key
+from hastega_magic.syntax.store import Store, is_key
 from hastega_magic.syntax.values import FALSE, NONE, TRUE, Partly, Poison, Symbolic, is_none
 from hastega_magic.types import INT
 
@@ -17,6 +17,11 @@ Names = dict[str, Symbolic]
 
 class Chooser(Protocol):
     """What makes selections: the graph."""
+
+    @property
+    def store(self) -> Store:
+        """What lists hold."""
+        ...
 
     def choose(self, condition: Expr, yes: Symbolic, no: Symbolic) -> Symbolic:
         """One of two values of the same shape."""
@@ -77,21 +82,41 @@ def merged(graph: Chooser, condition: Expr, yes: Mapping[str, Symbolic], no: Map
     """Names after a branch that elements take where the condition holds."""
     if condition is TRUE:
         return dict(yes)
-    found: Names = {}
-    for name in {**yes, **no}:
-        left, right = yes.get(name), no.get(name)
-        if left is right:
-            assert left is not None
-            found[name] = left
-        elif isinstance(left, Poison) or isinstance(right, Poison):
-            found[name] = left if isinstance(left, Poison) else right  # pyright: ignore[reportArgumentType]
-        elif (left is None or right is None) and is_key(name):
-            found[name] = right if left is None else left  # pyright: ignore[reportArgumentType]
-        elif left is None or right is None:
-            found[name] = _bound_in_one(name, condition, left, right)
-        else:
-            found[name] = _one_of(graph, name, condition, left, right)
-    return found
+    found = _Merging(graph, condition, yes, no)
+    with graph.store.looking_at(found):
+        for name in {**yes, **no}:
+            found[name]  # as reading it merges it
+    return dict(found)
+
+
+class _Merging(Names):
+    """Names that are merged when they are read: what lists hold, before the lists that are one of several."""
+
+    def __init__(
+        self, graph: Chooser, condition: Expr, yes: Mapping[str, Symbolic], no: Mapping[str, Symbolic]
+    ) -> None:
+        super().__init__()
+        self._graph, self._condition, self._yes, self._no = graph, condition, yes, no
+
+    def __missing__(self, name: str) -> Symbolic:
+        left, right = self._yes.get(name), self._no.get(name)
+        if left is None and right is None:
+            raise KeyError(name)
+        self[name] = Poison(f"`{name}` holds itself")
+        self[name] = self._merge(name, left, right)
+        return self[name]
+
+    def _merge(self, name: str, left: Symbolic | None, right: Symbolic | None) -> Symbolic:
+        if left is None or right is None:
+            only = right if left is None else left
+            assert only is not None
+            known = is_key(name) or isinstance(only, Poison)
+            return only if known else _bound_in_one(name, self._condition, left, right)
+        if left is right or isinstance(left, Poison):
+            return left
+        return (
+            right if isinstance(right, Poison) else _one_of(self._graph, name, self._condition, left, right)
+        )
 
 
 def _bound_in_one(name: str, condition: Expr, left: Symbolic | None, right: Symbolic | None) -> Symbolic:

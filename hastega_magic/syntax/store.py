@@ -25,8 +25,8 @@ class Scope(Protocol):
 
 
 class _Outside:
-    def __init__(self) -> None:
-        self.names: dict[str, Symbolic] = {}
+    def __init__(self, names: dict[str, Symbolic] | None = None) -> None:
+        self.names: dict[str, Symbolic] = {} if names is None else names
 
 
 def is_key(name: str) -> bool:
@@ -65,6 +65,15 @@ class Store:
         finally:
             self.scopes.pop()
         outer.names.update(kept_in(scope.names))
+
+    @contextmanager
+    def looking_at(self, names: dict[str, Symbolic]) -> Generator[None]:
+        """What is read and written meanwhile stands among these names."""
+        self.scopes.append(_Outside(names))
+        try:
+            yield
+        finally:
+            self.scopes.pop()
 
     def key(self, name: str) -> str:
         """A new key."""
