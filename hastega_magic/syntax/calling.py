@@ -15,7 +15,7 @@ from hastega_magic.syntax import applying, attributes, complex_numbers, lists, m
 from hastega_magic.syntax.calls import METHODS, call, check
 from hastega_magic.syntax.dimensions import ATTRIBUTES, attribute_of_array
 from hastega_magic.syntax.generators import consumed, uses_up
-from hastega_magic.syntax.graph import NUMPY_FLOAT
+from hastega_magic.syntax.graph import NUMPY_NUMBER
 from hastega_magic.syntax.values import Known, Record, Symbolic, known, number
 from hastega_magic.types import Complex
 
@@ -55,7 +55,7 @@ def _plain(frame: Frame, value: Symbolic, name: str) -> Symbolic | None:
     found = attributes.plain(value.value, name)
     if found is attributes.ABSENT or isinstance(found, attributes.Method):
         return None
-    frame.graph.ufuncs = frame.graph.ufuncs or isinstance(found, NUMPY_FLOAT)
+    frame.graph.ufuncs = frame.graph.ufuncs or isinstance(found, NUMPY_NUMBER)
     return known(found, f"{value.name}.{name}")
 
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from types import FunctionType, ModuleType
 from typing import TypeVar, cast
 
+import numpy as np
+
 from hastega_magic.errors import NOWHERE, NotCompilable
 from hastega_magic.ir.expr import Expr
 from hastega_magic.syntax import lists
@@ -263,6 +265,14 @@ class Frame:
         defaults = {arg.arg: self.evaluate(default) for arg, default in given}
         return Known(Nested(node, self, defaults), name)
 
+    def _gives_numpy_bool(self, node: ast.expr, value: Symbolic) -> bool:
+        """Whether the value is a NumPy bool, as a ufunc that is called by its name gives it: `~` of one is `not`."""
+        if not isinstance(node, ast.Call) or not isinstance(node.func, (ast.Name, ast.Attribute)):
+            return False
+        callee = self.evaluate(node.func)
+        ufunc = isinstance(callee, Known) and isinstance(callee.value, np.ufunc)
+        return ufunc and isinstance(value, Expr) and value.type is BOOL
+
     def _operation(self, node: ast.BinOp | ast.UnaryOp | ast.BoolOp | ast.Compare) -> Symbolic:
         match node:
             case ast.BinOp(left=left, op=op, right=right):
@@ -273,6 +283,8 @@ class Frame:
                 return self.graph.own(self._condition(node))
             case ast.UnaryOp(op=op, operand=operand):
                 value = self.evaluate(operand)
+                if isinstance(op, ast.Invert) and self._gives_numpy_bool(operand, value):
+                    return self.graph.own(self.graph.negation(number(value)))
                 return unary(self.graph, op, value)
             case ast.BoolOp(op=op, values=[first, *rest]):
                 return self._short_circuit(isinstance(op, ast.And), first, rest)

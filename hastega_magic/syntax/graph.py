@@ -64,7 +64,7 @@ Where = tuple[str, int, str]
 
 Inline = Callable[["Graph", Any, Sequence[Symbolic], Mapping[str, Symbolic]], Symbolic]
 
-NUMPY_FLOAT: Any = np.floating
+NUMPY_NUMBER: Any = (np.number, np.bool_)
 _FOLDED = frozenset({BOOL, INT, FLOAT})
 _LARGEST_SHIFT = 4096
 
@@ -87,9 +87,9 @@ class Graph:
     numpy: bool = False
     """Whether NumPy's numbers, elements of captured arrays, take part: what is computed with them is NumPy's too."""
     ufuncs: bool = False
-    """Whether NumPy's floats of other kinds do: what ufuncs give, and captured ones."""
-    inverts: bool = False
-    """Whether `~` stands before a bool: of NumPy's it is `not`, of Python's an int."""
+    """Whether NumPy's numbers of other kinds do: what ufuncs give, and captured ones."""
+    of_bools: bool = False
+    """Whether `~`, `+` or `-` stand at bools: NumPy's are negated, joined or refused, Python's are ints."""
     rounds: bool = False
     """Whether floats are rounded to digits, which NumPy's do otherwise."""
     written: int = 0
@@ -104,7 +104,7 @@ class Graph:
 
     def captured(self, where: Where, value: object, name: str) -> Symbolic:
         """What a name around the function stands for; a number that keeps changing is a parameter."""
-        self.ufuncs = self.ufuncs or isinstance(value, (NUMPY_FLOAT, np.bool_))
+        self.ufuncs = self.ufuncs or isinstance(value, NUMPY_NUMBER)
         parameter = getattr(self.env, "parameter", None)
         found: Expr | None = None if parameter is None else parameter(where, value)
         return known(value, name) if found is None else found

@@ -102,9 +102,10 @@ def _look_at_floats(graph: Graph, env: Environment) -> None:
     beside = getattr(env, "numpy_floats", False) or graph.numpy or graph.ufuncs
     if beside and graph.rounds:
         raise NotCompilable(BESIDE_NUMPY)
-    if beside and graph.inverts and getattr(env, "scalars", None) is None:
+    if beside and graph.of_bools and getattr(env, "scalars", None) is None:
         raise NotCompilable(
-            "`~` of a bool is left to Python beside NumPy's numbers, whose `~` is `not`: write `not`"
+            "`~`, `+` or `-` of bools is left to Python beside NumPy's numbers, of which bools are no ints: "
+            "write `not`, or `int(...)`"
         )
     if beside:
         env.numpy_floats = True

@@ -11,7 +11,7 @@ from typing import cast
 
 import numpy as np
 
-from hastega_magic.syntax.graph import NUMPY_FLOAT
+from hastega_magic.syntax.graph import NUMPY_NUMBER
 from hastega_magic.syntax.joining import BoundStage
 
 
@@ -65,7 +65,7 @@ def _holds_numpys(values: Iterable[object]) -> bool:
     return any(
         _holds_numpys(cast("tuple[object, ...]", each))
         if type(each) is tuple
-        else isinstance(each, NUMPY_FLOAT)
+        else isinstance(each, NUMPY_NUMBER)
         for each in values
     )
 

@@ -12,6 +12,7 @@ NAMES = {
     "ns": [*range(60)],
     "narrow": XS.astype(np.float32),
     "flag": np.bool_(True),
+    "five": np.int64(5),
     "mask": np.array([True, False, True] * 20),
     "table": np.arange(60),
     "image": np.arange(60).reshape(30, 2) % 3 == 0,
@@ -21,8 +22,6 @@ NAMES = {
 @pytest.mark.parametrize(
     "cell",
     [
-        "xs |> filter(~np.isnan(_)) |> sum",
-        "xs |> map(lambda x: 1 if ~np.logical_and(x > 0, x < 2) else 0) |> to_list",
         "xs |> map(np.isnan) |> filter(lambda x: ~x) |> count",
         "narrow |> filter(lambda x: ~(x > 2)) |> count",
         "ns |> filter(lambda n: ~mask[n]) |> to_list",
@@ -30,8 +29,11 @@ NAMES = {
         "ns |> filter(lambda n: ~image[n % 30, n % 2]) |> to_list",
         "ns |> map(lambda n: mask[n]) |> filter(lambda b: ~b) |> count",
         "ns |> filter(lambda n: ~flag) |> count",
+        "ns |> map(lambda n: mask[n] + image[n % 30, 0]) |> count",
+        "xs |> map(lambda x: (np.isnan(x) + np.isinf(x)) * 2) |> to_list",
         "ns |> map(lambda n: np.add(n > 5, n > 7)) |> to_list",
         "ns |> map(lambda n: round(table[n] / 1000, 2)) |> to_list",
+        "ns |> map(lambda n: round(five * n / 1000, 2)) |> to_list",
     ],
 )
 def test_python_computes_what_numpys_numbers_do_otherwise(cell):
@@ -47,7 +49,12 @@ def test_python_computes_what_numpys_numbers_do_otherwise(cell):
         "ns |> map(lambda n: np.invert(n)) |> to_list",
         "ns |> map(lambda n: ~(n > 5)) |> to_list",
         "ns |> map(lambda n: ~n + table[n]) |> to_list",
+        "ns |> map(lambda n: (n > 5) + (n > 7)) |> to_list",
+        "ns |> map(lambda n: int(mask[n]) + int(image[n % 30, 0])) |> to_list",
         "xs |> filter(lambda x: not np.isnan(x)) |> sum",
+        "xs |> filter(~np.isnan(_)) |> sum",
+        "xs |> map(lambda x: 1 if ~np.logical_and(x > 0, x < 2) else 0) |> to_list",
+        "xs |> map(lambda x: ~np.isfinite(x)) |> count",
     ],
 )
 def test_the_rest_is_compiled(cell):
