@@ -85,8 +85,8 @@ class Workspace:
     """Captured numbers that are to be parameters of the loop, not constants."""
     scalars: frozenset[int] | None = None
     """Identities of the NumPy arrays whose elements are NumPy's scalars, not Python's numbers (None: nobody asks)."""
-    numpy_floats: bool = False
-    """Whether elements of the loop that is being built may be NumPy's floats by now, in Python's hands."""
+    numpy_numbers: bool = False
+    """Whether elements of the loop that is being built may be NumPy's numbers by now, in Python's hands."""
     parameters: list[Parameter] = field(default_factory=list[Parameter])
     table_columns: list[TableColumn] = field(default_factory=list[TableColumn])
     columns: dict[tuple[str, int], Column] = field(default_factory=dict[tuple[str, int], Column])

@@ -80,14 +80,14 @@ def build(
 
     `known`: what the probes gave that were run so far, by number of the stage.
     """
-    env.numpy_floats = False
+    env.numpy_numbers = False
     whole = View(count=None if source.kind in ("result", "stream") else source.length)
     loop = Loop(env, parameters(source.structure), whole, known or {}, whole)
     consumed, reason, cut = 0, None, False
     probe: Probe | None = None
     for number, bound in enumerate(stages):
         loop.bound, loop.number = bound, number
-        before, beside = len(loop.stages), env.numpy_floats
+        before, beside = len(loop.stages), env.numpy_numbers
         try:
             _add(loop, bound)
         except NotCompilable as error:
@@ -103,9 +103,9 @@ def build(
                 break
             continue
         del loop.stages[before:], loop.owners[before:]
-        env.numpy_floats = beside
+        env.numpy_numbers = beside
         break
-    if env.numpy_floats and probe is None and lead_to_digits(stages[consumed:]):
+    if env.numpy_numbers and probe is None and lead_to_digits(stages[consumed:]):
         # An array of the loop's results would not tell that they are NumPy's.
         return Built(None, 0, reason or Reason(BESIDE_NUMPY, stages[consumed].site.span))
     ending = loop.sink or Sink("array")
@@ -149,7 +149,7 @@ def _add(loop: Loop, bound: BoundStage) -> None:
     rule = RULES.get(site.name, sink if row.sink else None)
     if rule is None:
         raise NotCompilable(f"`{site.name}` has no compiled form yet")
-    loop.env.numpy_floats = loop.env.numpy_floats or begins_with_numpys(bound)
+    loop.env.numpy_numbers = loop.env.numpy_numbers or begins_with_numpys(bound)
     rule(loop, site, given)
 
 

@@ -266,12 +266,11 @@ class Frame:
         return Known(Nested(node, self, defaults), name)
 
     def _gives_numpy_bool(self, node: ast.expr, value: Symbolic) -> bool:
-        """Whether the value is a NumPy bool, as a ufunc that is called by its name gives it: `~` of one is `not`."""
-        if not isinstance(node, ast.Call) or not isinstance(node.func, (ast.Name, ast.Attribute)):
+        """Whether the value is a NumPy bool, as the call of a ufunc gives it: `~` of one is `not`."""
+        if not isinstance(node, ast.Call) or not isinstance(value, Expr) or value.type is not BOOL:
             return False
-        callee = self.evaluate(node.func)
-        ufunc = isinstance(callee, Known) and isinstance(callee.value, np.ufunc)
-        return ufunc and isinstance(value, Expr) and value.type is BOOL
+        callee = self.peek(node)
+        return isinstance(callee, Known) and isinstance(callee.value, np.ufunc)
 
     def _operation(self, node: ast.BinOp | ast.UnaryOp | ast.BoolOp | ast.Compare) -> Symbolic:
         match node:

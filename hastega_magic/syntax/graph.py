@@ -38,8 +38,8 @@ class Environment(Protocol):
     """What the compiler supplies: the cell's name, and descriptions of captured objects."""
 
     filename: str
-    numpy_floats: bool
-    """Whether elements of the loop that is being built may be NumPy's floats by now, in Python's hands."""
+    numpy_numbers: bool
+    """Whether elements of the loop that is being built may be NumPy's numbers by now, in Python's hands."""
 
     @property
     def tables(self) -> Sequence[Table]:

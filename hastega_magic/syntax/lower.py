@@ -60,7 +60,7 @@ def lower(
         return _lowered(function, element, env, arguments, predicate)
     assert isinstance(function, FunctionType)
     marked = getattr(env, "scalars", None) is not None
-    beside = getattr(env, "numpy_floats", False)
+    beside = getattr(env, "numpy_numbers", False)
     key = (id(function.__code__), read, element, predicate, env.filename, marked, beside)
     known = _kept.get(key)
     if known is None:
@@ -97,9 +97,9 @@ def _read(function: FunctionType) -> tuple[tuple[type, object], ...] | None:
 BESIDE_NUMPY = "`round` to digits is left to Python beside NumPy's numbers, which round otherwise"
 
 
-def _look_at_floats(graph: Graph, env: Environment) -> None:
-    """NotCompilable where floats are rounded to digits that may be NumPy's, from this function or one before it."""
-    beside = getattr(env, "numpy_floats", False) or graph.numpy or graph.ufuncs
+def _look_at_numbers(graph: Graph, env: Environment) -> None:
+    """NotCompilable where numbers are rounded or bools added that may be NumPy's, of this function or one before it."""
+    beside = getattr(env, "numpy_numbers", False) or graph.numpy or graph.ufuncs
     if beside and graph.rounds:
         raise NotCompilable(BESIDE_NUMPY)
     if beside and graph.of_bools and getattr(env, "scalars", None) is None:
@@ -108,7 +108,7 @@ def _look_at_floats(graph: Graph, env: Environment) -> None:
             "write `not`, or `int(...)`"
         )
     if beside:
-        env.numpy_floats = True
+        env.numpy_numbers = True
 
 
 def _lowered(
@@ -134,7 +134,7 @@ def _lowered(
             result = graph.truth(result) if predicate else result
         graph.keep(result)
         value = _numbers(result, name_of(function))
-        _look_at_floats(graph, env)
+        _look_at_numbers(graph, env)
     except RecursionError:
         raise NotCompilable(f"`{name_of(function)}` is nested too deeply") from None
     text, span = _place(function.function if isinstance(function, Over) else function, env)
