@@ -30,8 +30,8 @@ from hastega_magic.records import changed
 from hastega_magic.report.model import COMPILING
 from hastega_magic.runtime.buffers import trim
 from hastega_magic.runtime.launch import LoopResult, Variant, blocks_of
-from hastega_magic.runtime.produced import NotProduced
 from hastega_magic.runtime.sources import Column, streamed
+from hastega_magic.runtime.stream import NotProduced
 from hastega_magic.trace import Event, Trace
 
 _RECOVERED, _SHARE = 2, 64

@@ -2,7 +2,7 @@
 
     range(n) |> cumsum |> max               running sums, a million at a time
     xs |> filter(p) |> take(10) |> sum      ends with the piece in which the tenth is
-    xs |> filter(p) |> enumerate |> map(f) |> sum
+    xs |> filter(p) |> window(2) |> map(f) |> sum
 
 The last loop runs as ever, over a stream that the others fill (runtime/stream.py). Where an element needs Python, or
 anything else comes up, nothing has happened, and the loops run one after the other, over all elements.
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from hastega_magic.compiler.backends import backend_of
@@ -19,6 +20,7 @@ from hastega_magic.compiler.choice.choosing import choose
 from hastega_magic.compiler.execute import Execution, compiled_on, execute, job_of
 from hastega_magic.compiler.options import Options, placed
 from hastega_magic.compiler.reach import number_of
+from hastega_magic.compiler.recover import tail
 from hastega_magic.compiler.run import settled
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
@@ -26,8 +28,9 @@ from hastega_magic.errors import HastegaError
 from hastega_magic.ir import abi
 from hastega_magic.report import units
 from hastega_magic.runtime import python
-from hastega_magic.runtime.produced import NotProduced, Produced, Spent
-from hastega_magic.runtime.stream import PIECE, Passed, Stream
+from hastega_magic.runtime.buffers import AnyArray
+from hastega_magic.runtime.produced import Produced, Spent
+from hastega_magic.runtime.stream import PIECE, Cut, NotProduced, Passed, Stream
 from hastega_magic.syntax.build import BoundStage
 from hastega_magic.types import RESULT_STORAGE
 
@@ -41,6 +44,13 @@ LONG = 4 * PIECE
 _BACKENDS = frozenset({"auto", "simd", "parallel"})
 _STORED = frozenset({"array", "cumsum", "scan"})
 """Sinks that give elements for another loop."""
+_CUTTING, _REVERSE, _TYPED = (
+    frozenset({"take", "drop", "step"}),
+    frozenset({"reverse"}),
+    frozenset({"astype"}),
+)
+_OF_ONE = frozenset({"map", "filter", "clip", "where"})
+"""Stages that may begin at either end."""
 
 
 @dataclass
@@ -66,17 +76,18 @@ class _Chain:
 
     def value(self, loop: Loop, workspace: Workspace, rest: Sequence[BoundStage]) -> object:
         """The statement's, from a loop over what there is so far, and the stages behind it."""
-        skip, limit, rest = _cut(rest)
-        link = self._link(loop, workspace, skip, limit)
+        cut, rest = _cut(rest)
+        link = self._link(loop, workspace, cut)
         self.links.append(link)
         if not rest:
-            if limit is None or limit > PIECE:
-                raise NotProduced
-            link.stream.draw()  # what is left out may raise, too
-            return link.stream[:limit].copy()
+            few = cut.limit is not None and cut.limit <= PIECE
+            if not few and 2 * len(link.stream) > link.execution.length:
+                raise NotProduced  # most of them are asked for
+            return link.stream.gathered()
         if len(rest) == 1 and rest[0].callee is None and rest[0].site.name in ("first", "last"):
             return _end(link.stream, rest[0])
-        later, _, behind = self.driver.longest(self.run.bound, link.stream, rest, self.run.bound.varying)
+        driver = replace(self.driver, options=self.options)
+        later, _, behind = driver.longest(self.run.bound, link.stream, rest, self.run.bound.varying)
         if later is None:
             raise NotProduced
         if len(later.stages) < len(rest):
@@ -87,7 +98,7 @@ class _Chain:
         self.last = later, behind, execution
         return execution.values[0]
 
-    def _link(self, loop: Loop, workspace: Workspace, skip: int, limit: int | None) -> _Link:
+    def _link(self, loop: Loop, workspace: Workspace, cut: Cut) -> _Link:
         """The loop, whose results stay in the caches: they are read soon."""
         if not _gives_elements(loop):
             raise NotProduced
@@ -96,7 +107,8 @@ class _Chain:
         job = job_of(ready)
         kernel, choice = job.variant(job.first).kernel, None
         plan = abi.layout(kernel)
-        if len(plan.stores) != 1 or plan.folds or job.length < _least(limit):
+        few = not self.links and job.length < _least(cut)
+        if few or len(plan.stores) != 1 or plan.folds:
             raise NotProduced
         if self.options.on == "auto":
             choice = choose(ready.compiled, kernel, [loop], job.columns, job.length, self.options)
@@ -107,9 +119,10 @@ class _Chain:
         threads = min(backend.threads, job.tuned.threads or backend.threads)
         producer = Produced(
             job.variant, job.variants, job.first, job.learn, ready.compiled.variants.ordered, job.columns,
-            job.tables, job.length, threads,
+            job.tables, job.length, threads, partial(_behind, loop) if loop.built.tail else None,
         )  # fmt: skip
-        stream = Stream(producer, RESULT_STORAGE[plan.stores[0].type].name, job.length, skip, limit)
+        most = job.length + bool(loop.built.tail)
+        stream = Stream(producer, RESULT_STORAGE[plan.stores[0].type].name, most, cut)
         execution = Execution(
             ready.compiled, ready.fused, [], list(job.columns), job.length, threads, ready.cached, backend, job,
             on=self.options.on, choice=choice,
@@ -151,9 +164,9 @@ class _Chain:
         )  # fmt: skip
 
 
-def _least(limit: int | None) -> int:
+def _least(cut: Cut) -> int:
     """From how many elements on loops hand on; where some elements are enough, it is soon worth it."""
-    return LONG if limit is None else PIECE
+    return LONG if cut.limit is None else PIECE
 
 
 def handed_on(driver: Driver, run: UnderWay, loop: Loop, workspace: Workspace) -> bool:
@@ -164,8 +177,11 @@ def handed_on(driver: Driver, run: UnderWay, loop: Loop, workspace: Workspace) -
         return False
     chain, said = _Chain(driver, run, options), len(driver.trace.events)
     try:
-        if loop.pipeline.source.length < _least(_cut(rest)[1]):
+        if loop.pipeline.source.length < _least(_cut(rest)[0]):
             return False
+        if len(rest) > 1 and _is_named(rest[0], _REVERSE) and not (rest[0].args or rest[0].kwargs):
+            loop, workspace = _turned(driver, run, loop, rest[0])
+            rest = rest[1:]
         value = chain.value(loop, workspace, rest)
     except (NotProduced, HastegaError):
         del driver.trace.events[said:]
@@ -176,11 +192,35 @@ def handed_on(driver: Driver, run: UnderWay, loop: Loop, workspace: Workspace) -
     return True
 
 
+def _turned(driver: Driver, run: UnderWay, loop: Loop, reverse: BoundStage) -> tuple[Loop, Workspace]:
+    """The loop from its last element to the first; NotProduced where elements need those before them."""
+    stages, place = list(loop.stages), len(loop.stages)
+    while place and _is_named(stages[place - 1], _OF_ONE):
+        place -= 1
+    stages.insert(place, reverse)
+    turned, _, workspace = driver.longest(run.bound, loop.source, stages, run.bound.varying)
+    if turned is None or len(turned.stages) < len(stages):
+        raise NotProduced
+    before = stages[place + 1].site.text if place + 1 < len(stages) else "all"
+    driver.trace.add("why", text=f"`{reverse.site.text}` goes before `{before}`: the loop begins at the end.")
+    return turned, workspace
+
+
+def _is_named(stage: BoundStage, names: frozenset[str]) -> bool:
+    return stage.callee is None and stage.site.name in names
+
+
 def _gives_elements(loop: Loop) -> bool:
     """Whether what it stores is one number for each element, and the value before any further stage."""
-    last = loop.stages[-1]
-    typed = last.callee is None and last.site.name == "astype"
-    return loop.pipeline.sink.kind in _STORED and not loop.built.tail and not typed
+    return loop.pipeline.sink.kind in _STORED and not _is_named(loop.stages[-1], _TYPED)
+
+
+def _behind(loop: Loop) -> AnyArray:
+    """What the loop gives for its last, shorter chunk; NotProduced where Python raises."""
+    try:
+        return tail(loop)
+    except Exception:
+        raise NotProduced from None
 
 
 def _end(stream: Stream, stage: BoundStage) -> object:
@@ -196,25 +236,26 @@ def _end(stream: Stream, stage: BoundStage) -> object:
     return python.apply(stage.site.name, found)
 
 
-def _cut(stages: Sequence[BoundStage]) -> tuple[int, int | None, Sequence[BoundStage]]:
-    """How many of the first elements are left out, how many follow, and the stages behind those that say so.
+def _cut(stages: Sequence[BoundStage]) -> tuple[Cut, Sequence[BoundStage]]:
+    """Which elements the first stages leave, and the stages behind those that say so.
 
     NotProduced where elements are asked for, and none is left.
     """
-    skip, limit = 0, None
+    cut = Cut()
     for place, stage in enumerate(stages):
-        number = number_of(stage) if stage.callee is None and stage.site.name in ("take", "drop") else None
-        if number is None:
-            return skip, limit, stages[place:]
-        if stage.site.name == "take":
-            limit = number if limit is None else min(limit, number)
-        elif limit is None:
-            skip += number
-        elif number < limit or not limit:
-            skip, limit = skip + number, max(0, limit - number)
-        else:
-            raise NotProduced
-    return skip, limit, ()
+        number = number_of(stage) if _is_named(stage, _CUTTING) else None
+        if number is None or (stage.site.name == "step" and not number):
+            return cut, stages[place:]
+        match stage.site.name:
+            case "take":
+                cut = cut.take(number)
+            case "step":
+                cut = cut.every(number)
+            case _:
+                if cut.limit and number >= cut.limit:
+                    raise NotProduced
+                cut = cut.drop(number)
+    return cut, ()
 
 
 __all__ = ["handed_on"]

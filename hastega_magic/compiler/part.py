@@ -8,6 +8,7 @@ from dataclasses import replace
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.ir.pipeline import Source
+from hastega_magic.runtime.sources import stretched
 
 
 def part(loops: Sequence[Loop], workspace: Workspace, size: int) -> tuple[list[Loop], Workspace]:
@@ -25,9 +26,8 @@ def stretch(
         column = workspace.column(source)
         length = max(0, min(stop, source.length) - start)
         parts = tuple(replace(part, length=length) for part in source.parts)
-        found = replace(
-            column, source=replace(source, length=length, parts=parts), data=column.data[start:stop]
-        )
+        described = replace(source, length=length, parts=parts)
+        found = replace(column, source=described, data=stretched(column, start, stop))
         cut.keep(found)
         return found.source
 

@@ -13,6 +13,7 @@ from hastega_magic.compiler.part import stretch
 from hastega_magic.compiler.run import run_loops
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
+from hastega_magic.runtime.stream import NotProduced
 from hastega_magic.syntax.build import Probe
 from hastega_magic.trace import Trace
 
@@ -23,6 +24,18 @@ _LONGER = 16
 
 def found(loop: Loop, probe: Probe, workspace: Workspace, options: Options, trace: Trace) -> object:
     """What the probe's loop gives; raises what running a loop raises."""
+    if not probe.view.open:
+        value = _found(loop, probe, workspace, options, trace)
+    else:
+        try:
+            value = _found(loop, probe, workspace, options, trace)
+        except Exception:  # of an element, or of none: over all elements Python would be asked
+            raise NotProduced from None
+    trace.add("why", text=_told(loop, probe, value))
+    return value
+
+
+def _found(loop: Loop, probe: Probe, workspace: Workspace, options: Options, trace: Trace) -> object:
     value: object = None
     if not probe.early:
         value = _value(loop, workspace, options, trace)
@@ -33,7 +46,6 @@ def found(loop: Loop, probe: Probe, workspace: Workspace, options: Options, trac
             if isinstance(number, int):
                 value = start + number
                 break
-    trace.add("why", text=_told(loop, probe, value))
     return value
 
 

@@ -30,6 +30,7 @@ from hastega_magic.runtime.launch import LoopResult
 from hastega_magic.runtime.python import as_result
 from hastega_magic.runtime.python_calls import elements as numbers_of
 from hastega_magic.runtime.sources import AnyArray, Column
+from hastega_magic.runtime.stream import Stream
 from hastega_magic.syntax.build import PLACED
 from hastega_magic.types import FLOAT32, Complex, Either
 
@@ -46,7 +47,7 @@ def _made(output: Output, value: AnyArray, loop: Loop) -> object:
     """What the sink makes of the elements."""
     given = loop.stages[-1]
     if loop.built.tail:
-        pieces = [value, _tail(loop)]
+        pieces = [value, tail(loop)]
         value = _joined([piece for piece in pieces if len(piece)] or pieces[1:])
     match output.sink.kind:
         case "to_list":
@@ -67,13 +68,16 @@ def is_mixed(value: Value) -> bool:
     return isinstance(value, Either) or (isinstance(value, tuple) and any(map(is_mixed, value)))
 
 
-def _tail(loop: Loop) -> AnyArray:
-    """What the stages give for the last, shorter chunk."""
+def tail(loop: Loop) -> AnyArray:
+    """What the stages give for the last, shorter chunk, if there is one."""
     view, source = loop.built.view, cast(Any, numbers(loop.source))
     assert view is not None
-    assert view.count is not None
     window = [stage for stage in loop.pipeline.stages if stage.kind == "window"][-1]
-    rest = source[view.start + view.step * view.count :: window.stride][: loop.built.tail]
+    if isinstance(source, Stream):
+        rest = source.last(view.start, window.stride, window.number)
+    else:
+        assert view.count is not None
+        rest = source[view.start + view.step * view.count :: window.stride][: loop.built.tail]
     calls = [(stage.site.name, None, stage.args, stage.kwargs) for stage in loop.stages]
     return python.run(rest, [call for call in calls if call[0] not in _NOT_OF_THE_TAIL])
 

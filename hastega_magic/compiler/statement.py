@@ -117,8 +117,6 @@ def build_loop(
     built = build(bound.name, source, stages, workspace, known)
     if isinstance(source.structure, Either) and built.pipeline is not None and _narrow(built.pipeline):
         return Attempt(None)  # float64 or Python's float beside float32: only the array of results knows
-    if source.kind == "stream" and (built.probe is not None or built.view is not None):
-        return Attempt(None)
     if built.probe is not None:
         return _asking(bound, value, stages, built.probe, workspace, producer)
     if built.pipeline is None:

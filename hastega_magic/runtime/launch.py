@@ -150,16 +150,19 @@ class Launch:
     def _pieces(self) -> Iterator[tuple[int, int]]:
         """The elements part by part: some at a time where they are converted, or computed by a loop before this one."""
         begin, end = self.ends
-        stream = streamed(self.columns)
-        if stream is None:
+        reading = streamed(self.columns)
+        if reading is None:
             listed = any(column.source.kind == "list" for column in self.columns)
             piece = PIECE if listed else max(end - begin, 1)
             yield from ((start, min(start + piece, end)) for start in range(begin, end, piece))
             return
-        stream.restart()
-        while begin < (stop := min(end, stream.draw())):
+        reading.restart()
+        stop = min(end, reading.draw())  # what is left out may raise, even if all is
+        while begin < stop:
             yield begin, stop
             begin = stop
+            if stop < end:
+                stop = min(end, reading.draw())
 
     def run_piece(
         self,

@@ -14,10 +14,7 @@ from hastega_magic.ir.schedule import BLOCK
 from hastega_magic.progress import Task
 from hastega_magic.runtime.launch import Launch, LoopResult, Variant
 from hastega_magic.runtime.sources import AnyArray, Column, TableColumn, streamed
-
-
-class NotProduced(Exception):
-    """An element needs Python, or other code than all elements before it."""
+from hastega_magic.runtime.stream import NotProduced
 
 
 @dataclass
@@ -46,6 +43,8 @@ class Produced:
     tables: Sequence[TableColumn]
     length: int
     threads: int
+    behind: Callable[[], AnyArray] | None = None
+    """What comes after the last element that the loop stores, once there are no more."""
     spent: list[Spent] = field(default_factory=list[Spent])
     """Since each time that it began."""
     reached: int = 0
@@ -56,29 +55,32 @@ class Produced:
     _drawn: int = 0
     """Where the window of the stream ends that is read."""
     _given: int = 0
+    _ended: bool = False
     _shared: AnyArray = field(default_factory=lambda: np.empty(0, np.int64))
     _launch: Launch | None = None
+
+    def __post_init__(self) -> None:
+        """Look for the stream among the columns."""
+        self._reading = streamed(self.columns)
 
     def restart(self) -> None:
         """The next elements are the first ones."""
         self._at = self._drawn = self._given = 0
-        self._launch = None
+        self._launch, self._ended = None, False
         self.spent.append(Spent())
-        stream = streamed(self.columns)
-        if stream is not None:
-            stream.restart()
+        if self._reading is not None:
+            self._reading.restart()
 
     def give(self, room: AnyArray, size: int) -> int | None:
         """The elements that the loop stores for the next piece of its sources; NotProduced, see there."""
         start, end = self._at, self.length
-        stream = streamed(self.columns)
-        if stream is not None:
+        if self._reading is not None:
             if start == self._drawn:
-                self._drawn = stream.draw()
+                self._drawn = self._reading.draw()
             end = min(end, self._drawn)  # a window may be longer than a piece
         stop = min(start + size, end)
         if start >= stop:
-            return None
+            return self._last(room)
         self._at = stop
         blocks = slice(start // BLOCK, -(-stop // BLOCK))
         while left := self._run(start, stop, blocks, room):
@@ -97,6 +99,18 @@ class Produced:
         read = sum(each.source.storage.size for each in self.columns if each.source.storage is not None)
         self.spent[-1].bytes += count * room.itemsize + (stop - start) * read
         return count
+
+    def _last(self, room: AnyArray) -> int | None:
+        """What comes behind, if that has not been given; NotProduced where it is of another type."""
+        if self.behind is None or self._ended:
+            return None
+        found, self._ended = self.behind(), True
+        if len(found) and found.dtype != room.dtype:
+            raise NotProduced
+        room[: len(found)] = found
+        self._given += len(found)
+        self.given = max(self.given, self._given)
+        return len(found)
 
     @property
     def _result(self) -> LoopResult:
@@ -141,4 +155,4 @@ class Produced:
         return 0
 
 
-__all__ = ["NotProduced", "Produced", "Spent"]
+__all__ = ["Produced", "Spent"]

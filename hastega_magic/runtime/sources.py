@@ -24,6 +24,7 @@ from hastega_magic.runtime.columnar import Pieces, is_columnar, memory_of, widen
 from hastega_magic.runtime.fields import Field
 from hastega_magic.runtime.python_calls import iterated
 from hastega_magic.runtime.stream import Stream
+from hastega_magic.runtime.strided import Reading, Strided, strided
 from hastega_magic.types import (
     BOOL,
     COMPLEX_STORAGES,
@@ -59,7 +60,7 @@ class Column:
     """A source's elements: a range, an array, pieces of arrays, Python numbers of one type in a row, or a stream."""
 
     source: Source
-    data: range | AnyArray | Sequence[object] | Stream
+    data: range | AnyArray | Sequence[object] | Stream | Strided
     checked: bool = True
     """Whether all elements were seen to be of the type; else that is found out when they are converted."""
 
@@ -68,6 +69,10 @@ class Column:
 
         They are of the same type, even if there are none.
         """
+        if isinstance(self.data, (Stream, Strided)):
+            row = strided(self.data, start, step, count)
+            layout = "dense" if row.step == 1 else "strided"
+            return Column(replace(self.source, key=id(row), layout=layout, length=len(row)), row)
         if self.source.layout == "scalar":
             part: Any = np.broadcast_to(self.array(0, min(count, 1)), count)
             return Column(replace(self.source, length=count), part)
@@ -138,14 +143,23 @@ class Column:
         return whole
 
 
+def stretched(column: Column, start: int, stop: int) -> Any:
+    """Elements `start` to `stop` of a column, as its data are: memory of an array, a part of a stream."""
+    data = column.data
+    if isinstance(data, (Stream, Strided)):
+        return strided(data, start, 1, stop - start)
+    return data[start:stop]
+
+
 def taken(data: Sequence[object], source: Source) -> Column:
     """A long list or tuple whose elements are taken to be like those of an earlier one."""
     return Column(replace(source, key=id(data), length=len(data)), data, checked=False)
 
 
-def streamed(columns: Sequence[Column]) -> Stream | None:
-    """The stream among the columns of a loop, of which there is one at most."""
-    return next((column.data for column in columns if isinstance(column.data, Stream)), None)
+def streamed(columns: Sequence[Column]) -> Reading | None:
+    """How the stream among the columns of a loop, of which there is one at most, is gone through."""
+    rows = [column.data for column in columns if isinstance(column.data, (Stream, Strided))]
+    return Reading(rows) if rows else None
 
 
 def halves(column: Column) -> list[Column]:

@@ -7,13 +7,12 @@ A stream is read in order. Going back begins anew: computing twice takes time, h
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol, overload
 
 import numpy as np
 
-from hastega_magic.ir.schedule import BLOCK
-from hastega_magic.runtime.buffers import AnyArray, allocate
+from hastega_magic.runtime.buffers import AnyArray, allocate, trim
 
 PIECE = 1 << 20
 """Elements that a producer is asked for at once."""
@@ -23,6 +22,10 @@ _FIRST, _LONGER = 1 << 14, 4
 
 _VECTOR = 64
 """Elements that lie at a multiple of this number keep whole vectors where they are in memory."""
+
+
+class NotProduced(Exception):
+    """An element needs Python or other code than all elements before it, or a loop cannot go through a stream."""
 
 
 class Producer(Protocol):
@@ -54,18 +57,43 @@ class Passed:
         return self.elements * self.dtype.itemsize
 
 
-class Stream:
-    """A sequence of numbers of which one window is there at a time: whole blocks, and the rest at its end."""
+@dataclass(frozen=True)
+class Cut:
+    """Which elements make a stream: all but the first `skip`, of these each `stride`-th, and `limit` at most."""
 
-    def __init__(
-        self, producer: Producer, dtype: str, most: int, skip: int = 0, limit: int | None = None
-    ) -> None:
-        """`most`: so many elements at most. `skip`: the first ones that are left out; `limit`: how many then follow."""
+    skip: int = 0
+    stride: int = 1
+    limit: int | None = None
+
+    def of(self, count: int) -> int:
+        """How many of so many elements are left."""
+        left = max(0, -(-(count - self.skip) // self.stride))
+        return left if self.limit is None else min(left, self.limit)
+
+    def drop(self, count: int) -> Cut:
+        """Without the first elements of those that are left."""
+        limit = None if self.limit is None else max(0, self.limit - count)
+        return replace(self, skip=self.skip + count * self.stride, limit=limit)
+
+    def take(self, count: int) -> Cut:
+        """At most so many of them."""
+        return replace(self, limit=count if self.limit is None else min(self.limit, count))
+
+    def every(self, number: int) -> Cut:
+        """Those of them whose number is a multiple."""
+        limit = None if self.limit is None else -(-self.limit // number)
+        return Cut(self.skip, self.stride * number, limit)
+
+
+class Stream:
+    """A sequence of numbers of which a window is there at a time, and no more."""
+
+    def __init__(self, producer: Producer, dtype: str, most: int, cut: Cut = Cut()) -> None:
+        """`most`: the producer gives so many elements at most."""
         self.dtype: np.dtype[Any] = np.dtype(dtype)
-        self._producer = producer
-        self._skip, self._limit = skip, limit
-        self._most = max(0, most - skip) if limit is None else min(limit, max(0, most - skip))
+        self._producer, self._cut, self._most = producer, cut, cut.of(most)
         self._buffer: AnyArray = np.empty(0, self.dtype)
+        self._aside: AnyArray = self._buffer
         self.pieces = 0
         """How many windows there were, from the first element on."""
         self._drawn = 0
@@ -75,26 +103,41 @@ class Stream:
         """How many elements there are at most."""
         return self._most
 
+    @property
+    def ended(self) -> bool:
+        """Whether nothing comes after what is at hand."""
+        return self._ended
+
     def restart(self) -> None:
         """Begin anew."""
         self._producer.restart()
-        self._given = self._start = self._stop = self._drawn = 0
+        self._given = self._start = self._drawn = 0
         self._low = self._high = 0
-        self._left_out, self._ended = self._skip, self._limit == 0
-        self._size = PIECE if self._limit is None else min(_FIRST, PIECE)
+        self._left_out, self._ended = self._cut.skip, self._cut.limit == 0
+        self._size = PIECE if self._cut.limit is None else min(_FIRST, PIECE)
 
-    def draw(self) -> int:
-        """Let go of the window, and draw the next one: where it ends, which is the end of all if there is none."""
-        if self._stop == self._start + self._high - self._low and self._ended:
-            return self._stop
-        if not len(self._buffer):
-            self._buffer = allocate(2 * PIECE + _VECTOR, self.dtype.name)
-        self._keep(self._start + self._high - self._low - self._stop)
-        self._start = self._stop
-        while not self._ended and self._high - self._low < PIECE:
+    def ahead(self, place: int) -> bool:
+        """Whether an element has not been let go of."""
+        return place >= self._start
+
+    @property
+    def _stop(self) -> int:
+        """Where what is at hand ends."""
+        return self._start + self._high - self._low
+
+    def draw(self, begin: int | None = None) -> int:
+        """Let go of the elements before `begin`, or of all, and draw more: where they end.
+
+        If there are none, nothing is let go of.
+        """
+        stop = self._stop
+        if self._ended:
+            return stop
+        begin = stop if begin is None else min(max(begin, self._start), stop)
+        self._keep(stop - begin)
+        self._start = begin
+        while not self._ended and (self._high - self._low < PIECE or self._stop == stop):
             self._fill()
-        held = self._high - self._low
-        self._stop = self._start + (held if self._ended else held // BLOCK * BLOCK)
         self._drawn += 1
         self.pieces = max(self.pieces, self._drawn)
         return self._stop
@@ -102,23 +145,57 @@ class Stream:
     def _keep(self, rest: int) -> None:
         """The last elements at the beginning of the memory, and room for more behind them."""
         high = rest + (self._given - rest) % _VECTOR
-        self._buffer[high - rest : high] = self._buffer[self._high - rest : self._high]
+        room, old = max(2 * PIECE, rest + PIECE) + _VECTOR, self._buffer
+        if len(old) < room:
+            self._buffer = allocate(room, self.dtype.name)
+        self._buffer[high - rest : high] = old[self._high - rest : self._high]
         self._low, self._high = high - rest, high
 
     def _fill(self) -> None:
-        count = self._producer.give(self._buffer[self._high : self._high + PIECE], self._size)
+        thin = self._cut.stride > 1
+        room = self._room_aside() if thin else self._buffer[self._high : self._high + PIECE]
+        count = self._producer.give(room, self._size)
         self._size = min(PIECE, self._size * _LONGER)
         if count is None:
             self._ended = True
             return
         self._given += count
-        self._high += count
-        if self._left_out:
-            out = min(self._left_out, count)
-            self._left_out -= out
-            self._keep(count - out)
-        if self._limit is not None and self._start + self._high - self._low >= self._limit:
-            self._high, self._ended = self._low + self._limit - self._start, True
+        if thin:
+            some = room[self._left_out : count : self._cut.stride]
+            self._left_out += len(some) * self._cut.stride - count
+            self._buffer[self._high : self._high + len(some)] = some
+            self._high += len(some)
+        else:
+            self._high += count
+            if self._left_out:
+                out = min(self._left_out, count)
+                self._left_out -= out
+                self._keep(count - out)
+        limit = self._cut.limit
+        if limit is not None and self._stop >= limit:
+            self._high, self._ended = self._low + limit - self._start, True
+
+    def _room_aside(self) -> AnyArray:
+        """Memory for a piece of which few elements are kept."""
+        if not len(self._aside):
+            self._aside = allocate(PIECE + _VECTOR, self.dtype.name)
+        at = self._given % _VECTOR
+        return self._aside[at : at + PIECE]
+
+    def last(self, start: int, step: int, size: int) -> AnyArray:
+        """Of elements `start`, `start + step`, ... those after the last whole chunk of `size`."""
+        while not self._ended:
+            self.draw()
+        whole = max(0, -(-(self._stop - start) // step)) // size
+        return self._between(start + whole * size * step, self._stop)[::step]
+
+    def gathered(self) -> AnyArray:
+        """All elements, from the first one on; the stream has not been read."""
+        found, at = allocate(len(self), self.dtype.name), 0
+        while (stop := self.draw()) > at:
+            found[at:stop] = self._between(at, stop)
+            at = stop
+        return trim(found, at)
 
     @overload
     def __getitem__(self, place: int) -> Any: ...
@@ -155,4 +232,4 @@ class Stream:
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
-__all__ = ["PIECE", "Passed", "Producer", "Stream"]
+__all__ = ["PIECE", "Cut", "NotProduced", "Passed", "Producer", "Stream"]

@@ -44,7 +44,7 @@ class Built:
     initial    the starting value of a `reduce`, to be put before the elements' result: () or (value,)
     owners     for each stage of the pipeline the one that it was made of
     probe      what is to be known before the next stage can join
-    tail       how many elements behind the view make a last, shorter chunk
+    tail       how many elements behind the view make a last, shorter chunk; at most, where the view is open
     bespoke    the loop is made for these very elements: their number, or what was found in them
     probed     other loops had to be run first
     even       it is, but would be the same over other sources of which each has as many elements as the others
@@ -81,7 +81,7 @@ def build(
     `known`: what the probes gave that were run so far, by number of the stage.
     """
     env.numpy_numbers = False
-    whole = View(count=None if source.kind in ("result", "stream") else source.length)
+    whole = View(count=None if source.kind == "result" else source.length, open=source.kind == "stream")
     loop = Loop(env, parameters(source.structure), whole, known or {}, whole)
     consumed, reason, cut = 0, None, False
     probe: Probe | None = None

@@ -34,20 +34,24 @@ class BoundStage:
 
 @dataclass(frozen=True)
 class View:
-    """Which elements of its sources a loop uses: number start, start + step, ..., `count` of them (None: not known)."""
+    """Which elements of its sources a loop uses: number start, start + step, ..., `count` of them (None: not known).
+
+    `open`: these at most, for there may be fewer.
+    """
 
     start: int = 0
     step: int = 1
     count: int | None = None
+    open: bool = False
 
     def moved(self, by: int) -> View:
         """Without the first elements."""
         left = None if self.count is None else max(0, self.count - by)
-        return View(self.start + by * self.step, self.step, left)
+        return replace(self, start=self.start + by * self.step, count=left)
 
     def at_most(self, count: int) -> View:
         """The first elements alone."""
-        return View(self.start, self.step, count if self.count is None else min(self.count, count))
+        return replace(self, count=count if self.count is None else min(self.count, count))
 
     def of(self, data: Any, further: int = 0) -> Any:
         """These elements of a sequence, or those so many places behind each; how many there are has to be known."""
@@ -57,9 +61,9 @@ class View:
         return data[start : None if stop < 0 else stop : self.step]
 
     def every(self, number: int) -> View:
-        """Each element whose number is a multiple; how many there are has to be known."""
+        """Each element whose number is a multiple; how many there are at most has to be known."""
         assert self.count is not None
-        return View(self.start, self.step * number, -(-self.count // number))
+        return replace(self, step=self.step * number, count=-(-self.count // number))
 
     def turned(self) -> View:
         """The last element first; how many there are has to be known."""
@@ -67,13 +71,13 @@ class View:
         return View(self.start + (self.count - 1) * self.step, -self.step, self.count)
 
     def chunks(self, size: int) -> tuple[View, int]:
-        """The first element of each whole chunk, and how many are left behind; their number has to be known."""
+        """The first element of each whole chunk, and how many are left behind; at most, where there may be fewer."""
         assert self.count is not None
         whole, rest = divmod(self.count, size)
-        return View(self.start, self.step * size, whole), rest
+        return replace(self, step=self.step * size, count=whole), size - 1 if self.open else rest
 
     def windows(self, size: int) -> View:
-        """The first element of each window; how many there are has to be known."""
+        """The first element of each window; how many there are at most has to be known."""
         assert self.count is not None
         return self.at_most(max(0, self.count - size + 1))
 
@@ -132,6 +136,12 @@ class Loop:
 
     def length(self) -> int:
         """How many elements there are, before filters; it has to be known."""
+        if self.view.open:
+            raise Cut
+        return self.most()
+
+    def most(self) -> int:
+        """How many elements there are at most, before filters; somebody has to know."""
         if self.view.count is None:
             raise Cut
         return self.view.count
@@ -143,7 +153,7 @@ class Loop:
 
     def every(self, count: int) -> None:
         """Each element whose number is a multiple."""
-        self.length()
+        self.most()
         self._needs_even_windows()
         self.view = self.view.every(count)
         self._recount(lambda stage: replace(stage, stride=stage.stride * count))
@@ -168,7 +178,7 @@ class Loop:
 
     def asked(self, stages: Sequence[Stage], sink: str, early: bool = False) -> object:
         """The value of the loop so far with these stages and this sink, which is run before the loop is built."""
-        self.length()  # results of a group that is not run yet cannot be asked
+        self.most()  # results of a group that is not run yet cannot be asked
         if self.tail:
             raise Cut
         self.bespoke = self.probed = True

@@ -213,7 +213,7 @@ def _optimum(loop: Loop, site: StageSite, given: Mapping[str, Any]) -> None:
     fn = lower(given["key"], loop.element, loop.env, (loop.element,))
     if not isinstance(fn.result, Expr):
         raise NotCompilable(f"`{site.name}` by keys that are no numbers of one type is left to Python")
-    if not loop.length():
+    if not loop.most():
         raise NotCompilable(f"`{site.name}` of no elements is left to Python")
     key = make("bool_to_int", fn.result) if fn.result.type is BOOL else fn.result
     keyed = replace(fn, result=key, text=site.text, span=site.span)

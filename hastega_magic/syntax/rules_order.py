@@ -61,7 +61,10 @@ def take_while(loop: Loop, site: StageSite, given: Mapping[str, Any]) -> None:
 def drop_while(loop: Loop, site: StageSite, given: Mapping[str, Any]) -> None:
     """The same; the loop begins with it."""
     found = _first_failing(loop, site, given["f"])
-    loop.drop(loop.length() if found is None else found)
+    if found is None and loop.view.open:
+        loop.view = loop.view.at_most(0)
+    else:
+        loop.drop(loop.length() if found is None else found)
 
 
 def _first_failing(loop: Loop, site: StageSite, function: Any) -> int | None:
@@ -82,7 +85,6 @@ def window(loop: Loop, site: StageSite, given: Mapping[str, Any]) -> None:
     size = positive("window", given["n"])
     loop.needs_position()
     _neighbours(loop, site, size)
-    loop.length()
     loop.view = loop.view.windows(size)
 
 
@@ -90,7 +92,9 @@ def chunk(loop: Loop, site: StageSite, given: Mapping[str, Any]) -> None:
     """Neighbours, each in one tuple; what is left at the end is Python's."""
     size = positive("chunk", given["n"])
     loop.needs_position()
-    loop.length()
+    loop.most()
+    if loop.view.open and loop.view.count != loop.whole.count:
+        raise Cut  # elements that are left out are not in the last, shorter chunk
     chunks, rest = loop.view.chunks(size)
     if rest and any(stage.kind in ("zip", "enumerate", "window") for stage in loop.stages):
         raise Cut
@@ -105,7 +109,9 @@ def _neighbours(loop: Loop, site: StageSite, size: int) -> None:
     if size > WIDEST:
         more = f"{WIDEST} are compiled, and more where `map` follows"
         raise NotCompilable(f"`{site.name}` of {size} elements is left to Python: {more}")
-    if loop.length() < size and loop.fallible:
+    if loop.view.open and loop.fallible:
+        raise Cut
+    if loop.most() < size and loop.fallible:
         raise NotCompilable("Python evaluates elements of which there are too few")
     nodes = [
         node for stage in loop.stages if stage.fn is not None for node in postorder(flatten(stage.fn.result))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from hastega_magic.compiler import handing
-from hastega_magic.runtime import produced, stream
+from hastega_magic.runtime import produced, stream, strided
 from hastega_magic.session import Options, Session
 from tests.compiler.battery import EFFORT
 
@@ -35,6 +35,7 @@ NAMES = {
     "math": math,
     "N": N,
 }
+P = stream.PIECE
 SMALL = 3 * 4096
 """Elements of a piece."""
 
@@ -142,6 +143,41 @@ CONSUMERS = [
     "enumerate |> map(lambda i, x: x > 0) |> any",
     "enumerate |> map(lambda i, x: x > -1e9) |> all",
     "enumerate |> map(lambda i, x: x + i) |> reduce(lambda a, b: a + b)",
+    "step(3) |> sum",
+    "drop(5) |> step(7) |> take(900) |> step(2) |> drop(3) |> enumerate |> map(lambda i, x: i * x) |> sum",
+    "step(5_000)",
+    "step(2) |> first",
+    "map(lambda x: x + 1) |> step(3) |> sum",
+    "enumerate |> step(4) |> map(lambda i, x: x - i) |> sum",
+    "window(2) |> map(lambda a, b: b - a) |> max",
+    "drop(1) |> window(5) |> map(lambda w: sum(w) / len(w)) |> sum",
+    "window(3) |> map(lambda a, b, c: a + b * c) |> cumsum |> last",
+    "enumerate |> drop(3) |> map(lambda i, x: i + x) |> window(2) |> map(lambda a, b: a - b) |> count",
+    "window(2) |> filter(lambda a, b: a < b) |> map(lambda a, b: b - a) |> take(9_000) |> sum",
+    "window(2) |> map(lambda a, b: a + b) |> window(3) |> map(max) |> min",
+    "window(30) |> map(sum) |> step(11) |> to_list",
+    "zip(floats) |> map(lambda x, f: x + f) |> window(2) |> map(lambda a, b: a * b) |> sum",
+    "chunk(4) |> map(sum) |> max",
+    "chunk(7) |> map(lambda w: sum(w) / len(w)) |> sum",
+    "chunk(3) |> map(max)",
+    "chunk(64) |> map(len) |> sum",
+    "chunk(2) |> map(lambda c: c[0]) |> cumsum |> max",
+    "chunk(2) |> map(lambda a, b: a - b) |> sum",
+    "take_while(lambda x: abs(x) < 1e6) |> sum",
+    "map(lambda x: x * 2) |> take_while(lambda x: x > -1e9) |> count",
+    "drop_while(lambda x: x < 500) |> sum",
+    "drop_while(lambda x: x == x) |> max",
+    "var",
+    "std(ddof=1)",
+    "min(key=lambda x: -x)",
+    "max(key=lambda x: x % 7)",
+    "argmax",
+    "reverse |> take(10)",
+    "reverse |> enumerate |> map(lambda i, x: i * x) |> sum",
+    "reverse |> cumsum |> max",
+    "reverse |> drop(3) |> window(2) |> map(lambda a, b: a - b) |> sum",
+    "take(40_000)",
+    "take(40_000) |> step(2)",
 ]
 
 
@@ -169,6 +205,16 @@ def test_the_same_bits(pieces, producer, consumer):
         "ints |> filter(lambda x: x > 0) |> zip(floats) |> map(lambda a, b: a + b) |> sum",
         "floats |> filter(lambda x: x > 0) |> cumsum |> max",
         "listed |> filter(lambda x: x > 0) |> enumerate |> map(lambda i, x: x * i) |> to_list",
+        "ints |> filter(lambda x: x > 0) |> reverse |> take(5)",
+        "ints |> cumsum |> var",
+        "ints |> cumsum |> max(key=lambda x: x % 7)",
+        "ints |> filter(lambda x: x > 0) |> window(2) |> map(lambda a, b: b - a) |> max",
+        "ints |> filter(lambda x: x > 0) |> chunk(3) |> map(sum) |> max",
+        "ints |> chunk(3) |> map(sum) |> cumsum |> max",
+        "ints |> cumsum |> step(3) |> max",
+        "ints |> cumsum |> step(3)",
+        "ints |> cumsum |> take(20_000)",
+        "ints |> cumsum |> take_while(lambda x: x < 10**9) |> max",
     ],
 )
 @pytest.mark.parametrize("on", ["auto", "simd", "parallel"])
@@ -198,9 +244,9 @@ def test_repeated_runs_are_told_of_as_one(pieces):
 @pytest.mark.parametrize(
     "cell",
     [
-        "ints |> filter(lambda x: x > 0) |> reverse |> sum",
-        "ints |> filter(lambda x: x > 0) |> var",
-        "ints |> filter(lambda x: x > 0) |> window(2) |> map(lambda a, b: b - a) |> max",
+        "ints |> cumsum |> reverse |> sum",
+        "ints |> cumsum |> take(90_000)",
+        "ints |> cumsum |> window(100) |> map(sum) |> max",
         "ints |> filter(lambda x: x > 0) |> map(str) |> count",
         "range(100) |> filter(lambda x: x > 0) |> enumerate |> map(lambda i, x: x * i) |> sum",
     ],
@@ -305,16 +351,15 @@ def test_a_stream_ends_where_its_elements_do():
                 self.at += count
             return count
 
-    for counts, skip, limit in itertools.product(
-        [[], [0], [5], [0, 5, 0], [stream.PIECE, 1, 4095], [4097, stream.PIECE - 1, 0, 77, stream.PIECE, 3]],
-        [0, 3, 4097, 1_100_000],
-        [None, 0, 1, 4096, 1_048_580],
+    counts = [[], [0], [5], [0, 5, 0], [P, 1, 4095], [4097, P - 1, 0, 77, P, 3]]
+    for given, skip, stride, limit in itertools.product(
+        counts, [0, 3, 4097, 1_100_000], [1, 3, 5000], [None, 0, 1, 4096, 1_048_580]
     ):
-        found = stream.Stream(Counting(counts), "int64", sum(counts), skip, limit)
-        expected = np.arange(sum(counts))[skip:][:limit]
+        found = stream.Stream(Counting(given), "int64", sum(given), stream.Cut(skip, stride, limit))
+        expected = np.arange(sum(given))[skip::stride][:limit]
+        assert len(found) == len(expected)
         seen, at = [], 0
         while (stop := found.draw()) > at:
-            assert at % 4096 == 0
             seen.append(found[at:stop].copy())
             at = stop
         assert found.draw() == at
@@ -324,3 +369,36 @@ def test_a_stream_ends_where_its_elements_do():
             assert found[place] == expected[place]
         with pytest.raises(IndexError):
             found[len(expected)]
+        found.restart()
+        assert np.array_equal(found.gathered(), expected)
+    for given, start, step, size in itertools.product(counts, [0, 5, 9000], [1, 3, 64], [1, 2, 64]):
+        found, all_of_them = stream.Stream(Counting(given), "int64", sum(given)), np.arange(sum(given))
+        rows = [strided.strided(found, start + place, step, 1 << 40) for place in range(size)]
+        expected = [all_of_them[start + place :: step] for place in range(size)]
+        reading, at, seen = strided.Reading(rows), 0, 0
+        reading.restart()
+        while (stop := reading.draw()) > at:
+            assert at % 4096 == 0
+            for row, alike in zip(rows, expected, strict=True):
+                assert np.array_equal(row[at:stop], alike[at:stop])
+                seen += len(row[at:stop])
+            at = stop
+        assert at == min(map(len, expected))
+        assert seen == at * size
+        rest = all_of_them[start::step]
+        assert np.array_equal(found.last(start, step, size), rest[len(rest) // size * size :])
+        again = strided.strided(rows[0], 2, 3, 4)
+        assert again[0:4].tolist() == expected[0][2::3][:4].tolist()
+
+
+def test_rows_of_a_stream_are_read_together():
+    class Nothing:
+        def restart(self): ...
+
+        def give(self, room, size):
+            return None
+
+    one, other = (stream.Stream(Nothing(), "int64", 10**9) for _ in range(2))
+    for rows in ([one, other], [one, strided.strided(one, 0, 2, 9)], [strided.strided(one, 0, 1000, 9)]):
+        with pytest.raises(stream.NotProduced):
+            strided.Reading(rows)
