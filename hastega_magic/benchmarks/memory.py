@@ -57,6 +57,17 @@ def _numpy_enumerate(n: int) -> int:
     return int((kept - np.arange(len(kept))).sum())
 
 
+def _numpy_window(n: int) -> int:
+    kept = _kept(n)
+    return int((kept[1:] - kept[:-1]).max())
+
+
+def _numpy_chunk(n: int) -> int:
+    kept = _kept(n)
+    whole = len(kept) // 4 * 4
+    return int(max(kept[:whole].reshape(-1, 4).sum(1).max(initial=0), kept[whole:].sum()))
+
+
 CASES: dict[str, Case] = {
     case.name: case
     for case in (
@@ -96,6 +107,36 @@ CASES: dict[str, Case] = {
             "range -> filter that keeps half -> the first thousand -> sum: two loops",
             "ys = range({n}) |> filter(lambda x: x % 4 < 2) |> take(1000) |> sum\n",
             lambda n: int(_kept(n)[:1000].sum()),
+        ),
+        Case(
+            "memory-window",
+            "range -> filter that keeps half -> pairs of neighbours -> their distance -> max: two loops",
+            "ys = range({n}) |> filter(lambda x: x % 4 < 2) |> window(2) |> map(lambda a, b: b - a) |> max\n",
+            _numpy_window,
+        ),
+        Case(
+            "memory-chunk",
+            "range -> filter that keeps half -> sums of four -> max: three loops",
+            "ys = range({n}) |> filter(lambda x: x % 4 < 2) |> chunk(4) |> map(sum) |> max\n",
+            _numpy_chunk,
+        ),
+        Case(
+            "memory-step",
+            "range -> filter that keeps half -> each tenth -> array: a loop of which a part is kept",
+            "ys = range({n}) |> filter(lambda x: x % 4 < 2) |> step(10)\n",
+            lambda n: _kept(n)[::10].copy(),
+        ),
+        Case(
+            "memory-reverse",
+            "range -> filter that keeps half -> from the last one on -> enumerate -> map -> max: two loops",
+            "ys = range({n}) |> filter(lambda x: x % 4 < 2) |> reverse |> enumerate |> map(lambda i, x: x - i) |> max\n",
+            lambda n: int((_kept(n)[::-1] - np.arange(len(_kept(n)))).max()),
+        ),
+        Case(
+            "memory-var",
+            "range -> running sums -> their variance: three runs through two loops",
+            "ys = range({n}) |> map(lambda x: x % 7 - 3) |> cumsum |> var\n",
+            lambda n: float(np.cumsum(np.arange(n) % 7 - 3).var()),
         ),
     )
 }

@@ -196,6 +196,8 @@ class Body:
             )
         if source.layout == "dense":
             return self._widened(self.dense(address, storage, number, asks=not source.beside), storage)
+        if source.layout == "turned" and self.together and self.mask is None:
+            return self._widened(self._turned(address, storage, number, not source.beside), storage)
         if source.layout in ("even", "odd") and self.together and self.mask is None:
             return self._of_pairs(address, storage, number, source.layout == "odd")
         assert address.stride is not None
@@ -213,13 +215,8 @@ class Body:
         start = self.start_of(number)
         place = self.writer.let(f"getelementptr {element}, ptr {address.base}, i64 {start}")
         vector = self.vector(element)
-        if (
-            asks
-            and self.mask is None
-            and self.kernel.schedule.prefetch
-            and number * self.lanes * storage.size % 64 == 0
-        ):
-            self._ask(place, number * self.lanes * storage.size, self.vectors * self.lanes * storage.size)
+        if asks and self.mask is None:
+            self._ask(place, storage.size, number)
         if self.mask is None:
             return self.writer.let(f"load {vector}, ptr {place}, align {storage.size}")
         return self.writer.let(
@@ -227,17 +224,32 @@ class Body:
             f"{self.vector('i1')} {self.mask}, {vector} zeroinitializer)"
         )
 
-    def _ask(self, place: str, offset: int, turn: int) -> None:
-        """Ask for what lies ahead of the line at `offset` among the `turn` bytes of a turn."""
+    def _ask(self, place: str, size: int, number: int, direction: int = 1) -> None:
+        """Ask for what lies ahead of a vector of elements of this size, if it is the first in its line of the cache."""
+        offset, turn = number * self.lanes * size, self.vectors * self.lanes * size
+        if not self.kernel.schedule.prefetch or offset % 64:
+            return
         distances = [1]
         if self.sooner and turn >= _LONG_TURN:
             # The machine's own prefetchers begin anew in each page: these few lines let them begin sooner.
             distances += [2] * (offset == 0) + [3] * (offset == turn // 2)
         for each in distances:
             ahead = self.writer.let(
-                f"getelementptr i8, ptr {place}, i64 {each * self.kernel.schedule.prefetch}"
+                f"getelementptr i8, ptr {place}, i64 {direction * each * self.kernel.schedule.prefetch}"
             )
             self.writer.line(f"call void @llvm.prefetch.p0(ptr {ahead}, i32 0, i32 {self.locality}, i32 1)")
+
+    def _turned(self, address: Address, storage: Storage, number: int, asks: bool) -> str:
+        """Elements that lie one before the other. `asks`: for those further on, too."""
+        w, element, lanes = self.writer, memory_type(storage), self.lanes
+        before = w.let(f"sub i64 {1 - lanes}, {self.start_of(number)}")
+        place = w.let(f"getelementptr {element}, ptr {address.base}, i64 {before}")
+        vector = self.vector(element)
+        if asks:
+            self._ask(place, storage.size, number, -1)
+        there = w.let(f"load {vector}, ptr {place}, align {storage.size}")
+        numbers = ", ".join(f"i32 {lanes - 1 - lane}" for lane in range(lanes))
+        return w.let(f"shufflevector {vector} {there}, {vector} poison, <{lanes} x i32> <{numbers}>")
 
     def _of_pairs(self, address: Address, storage: Storage, number: int, odd: bool) -> str:
         """Every other number of twice as many, the first of which is a pair's first one."""

@@ -213,7 +213,7 @@ def class_of(node: Expr) -> str:
 def _load(source: Source) -> str:
     if source.kind == "range" or source.layout == "scalar":
         return "index"
-    return "load" if source.layout == "dense" else "strided"
+    return "load" if source.layout in ("dense", "turned") else "strided"
 
 
 def _turns(node: Expr) -> float:

@@ -24,8 +24,9 @@ class Source:
     type      what an element is to functions
     interval  proved values: of a range its own; of an array its storage's limits
     storage   how an array lies in memory (None: a range)
-    layout    "dense", "strided", "swapped" (strided, other byte order), "even" or "odd" (every other number of dense
-              pairs, from the first or the second on), or "scalar" (one number, for all elements)
+    layout    "dense", "turned" (dense from the last element on), "strided", "swapped" (strided, other byte order),
+              "even" or "odd" (every other number of dense pairs, from the first or the second on), or "scalar" (one
+              number, for all elements)
     key       the identity of the object behind it: the same key is the same elements
     length    how many elements there are; of a stream at most
     parts     of complex numbers, whose `type` is that of a part, the sources of both parts: loops read these; of

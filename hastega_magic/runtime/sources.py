@@ -88,8 +88,8 @@ class Column:
         if source.parts:
             return _complex(cast(AnyArray, kept), source.name, id(kept))
         layout = source.layout
-        if isinstance(kept, np.ndarray) and layout != "swapped":
-            layout = "dense" if kept.flags.c_contiguous and kept.flags.aligned else "strided"
+        if isinstance(kept, np.ndarray):
+            layout = layout_of(kept)
         return Column(replace(source, key=id(kept), layout=layout, length=len(kept)), kept)
 
     def array(self, start: int, stop: int) -> AnyArray:
@@ -268,13 +268,21 @@ def _array(data: AnyArray, name: str, key: int) -> Column:
     storage = STORAGES.get(name_of(data.dtype))
     if storage is None:
         raise NotCompilable(f"elements of type {data.dtype} are not compiled")
-    native = data.dtype.isnative
-    dense = data.flags.c_contiguous and data.flags.aligned
-    layout = "swapped" if not native else "dense" if dense else "strided"
     limits = storage.limits
     interval = None if limits is None else Interval(*limits)
-    source = Source(name, "array", storage.scalar, interval, storage, layout, key, len(data))
+    source = Source(name, "array", storage.scalar, interval, storage, layout_of(data), key, len(data))
     return Column(source, data)
+
+
+def layout_of(data: AnyArray) -> str:
+    """How the numbers of an array lie in memory, as `Source.layout`."""
+    if not data.dtype.isnative:
+        return "swapped"
+    if not data.flags.aligned:
+        return "strided"
+    if data.flags.c_contiguous:
+        return "dense"
+    return "turned" if data.strides[0] == -data.itemsize else "strided"
 
 
 def _complex(data: AnyArray, name: str, key: int) -> Column:

@@ -25,7 +25,7 @@ from hastega_magic.syntax.joining import View
 from hastega_magic.types import FLOAT32
 
 _HALVES = "real", "imag"
-_STRIDES = {"dense": 1, "even": 2, "odd": 2}
+_STRIDES = {"dense": 1, "turned": -1, "even": 2, "odd": 2}
 """Of sources of these layouts the distance of two elements, in elements; native code takes it for granted."""
 
 

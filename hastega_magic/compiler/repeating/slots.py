@@ -57,7 +57,9 @@ class Slot:
             array: AnyArray = data
             flags = array.flags
             dense = flags.c_contiguous and flags.aligned
-            if array.dtype != self._dtype or dense != (self.source.layout == "dense"):
+            layout = self.source.layout
+            other = layout == "turned" and array.strides[0] != -array.itemsize
+            if other or array.dtype != self._dtype or dense != (layout == "dense"):
                 raise Again
             return len(array)
         if kind == "range":
