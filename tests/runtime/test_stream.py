@@ -1,0 +1,83 @@
+"""What one loop gives the next one: windows of a stream, what is left out of it, and rows of one stream."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from hastega_magic.runtime import stream, strided
+
+P = stream.PIECE
+
+
+def test_a_stream_ends_where_its_elements_do():
+    """Windows are whole blocks, and what is left of one is the beginning of the next, wherever pieces end."""
+
+    class Counting:
+        def __init__(self, counts):
+            self.counts, self.at = counts, 0
+            self.restart()
+
+        def restart(self):
+            self.left, self.at = iter(self.counts), 0
+
+        def give(self, room, size):
+            count = next(self.left, None)
+            assert size <= stream.PIECE
+            if count is not None:
+                assert len(room) >= stream.PIECE
+                room[:count] = np.arange(self.at, self.at + count)
+                self.at += count
+            return count
+
+    counts = [[], [0], [5], [0, 5, 0], [P, 1, 4095], [4097, P - 1, 0, 77, P, 3]]
+    for given, skip, stride, limit in itertools.product(
+        counts, [0, 3, 4097, 1_100_000], [1, 3, 5000], [None, 0, 1, 4096, 1_048_580]
+    ):
+        found = stream.Stream(Counting(given), "int64", sum(given), stream.Cut(skip, stride, limit))
+        expected = np.arange(sum(given))[skip::stride][:limit]
+        assert len(found) == len(expected)
+        seen, at = [], 0
+        while (stop := found.draw()) > at:
+            seen.append(found[at:stop].copy())
+            at = stop
+        assert found.draw() == at
+        assert np.array_equal(np.concatenate([expected[:0], *seen]), expected)
+        assert np.array_equal(found[0 : len(expected)], expected)
+        for place in {0, len(expected) // 2, len(expected) - 1} if len(expected) else ():
+            assert found[place] == expected[place]
+        with pytest.raises(IndexError):
+            found[len(expected)]
+        found.restart()
+        assert np.array_equal(found.gathered(), expected)
+    for given, start, step, size in itertools.product(counts, [0, 5, 9000], [1, 3, 64], [1, 2, 64]):
+        found, all_of_them = stream.Stream(Counting(given), "int64", sum(given)), np.arange(sum(given))
+        rows = [strided.strided(found, start + place, step, 1 << 40) for place in range(size)]
+        expected = [all_of_them[start + place :: step] for place in range(size)]
+        reading, at, seen = strided.Reading(rows), 0, 0
+        reading.restart()
+        while (stop := reading.draw()) > at:
+            assert at % 4096 == 0
+            for row, alike in zip(rows, expected, strict=True):
+                assert np.array_equal(row[at:stop], alike[at:stop])
+                seen += len(row[at:stop])
+            at = stop
+        assert at == min(map(len, expected))
+        assert seen == at * size
+        rest = all_of_them[start::step]
+        assert np.array_equal(found.last(start, step, size), rest[len(rest) // size * size :])
+        again = strided.strided(rows[0], 2, 3, 4)
+        assert again[0:4].tolist() == expected[0][2::3][:4].tolist()
+
+
+def test_rows_of_a_stream_are_read_together():
+    class Nothing:
+        def restart(self): ...
+
+        def give(self, room, size):
+            return None
+
+    one, other = (stream.Stream(Nothing(), "int64", 10**9) for _ in range(2))
+    for rows in ([one, other], [one, strided.strided(one, 0, 2, 9)], [strided.strided(one, 0, 1000, 9)]):
+        with pytest.raises(stream.NotProduced):
+            strided.Reading(rows)
