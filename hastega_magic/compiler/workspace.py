@@ -105,6 +105,11 @@ class Workspace:
                 del self.parameters[before:]
 
     @property
+    def captured(self) -> Sequence[object]:
+        """The objects that `table_columns` are of."""
+        return self._captured
+
+    @property
     def tables(self) -> Sequence[Table]:
         """Captured arrays by slot."""
         return [column.table for column in self.table_columns]

@@ -27,10 +27,15 @@ def words_of(data: Any) -> tuple[int, int]:
     return address_of(data) if owned else data.ctypes.data, data.strides[0]
 
 
+def table_words(data: npt.NDArray[Any]) -> tuple[int, int, int]:
+    """Address, bytes of an element, and number of elements of a contiguous array, of any dimensions."""
+    return words_of(data)[0] if data.size else data.ctypes.data, data.itemsize, data.size
+
+
 @cache
 def name_of(dtype: np.dtype[Any]) -> str:
     """`dtype.name`, which NumPy puts together anew each time."""
     return dtype.name
 
 
-__all__ = ["address_of", "name_of", "words_of"]
+__all__ = ["address_of", "name_of", "table_words", "words_of"]

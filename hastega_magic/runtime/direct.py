@@ -16,6 +16,7 @@ import numpy as np
 from hastega_magic.ir import abi
 from hastega_magic.ir.kernel import Kernel
 from hastega_magic.ir.schedule import BLOCK
+from hastega_magic.runtime.addresses import table_words
 from hastega_magic.runtime.cpu import Program
 from hastega_magic.runtime.sources import AnyArray, TableColumn
 from hastega_magic.types import RESULT_STORAGE
@@ -38,11 +39,10 @@ class Direct:
         self._program = program  # its code must stay, too
         self._function = program.function
         self._words = (ctypes.c_int64 * plan.words)()
-        self._tables = tables  # their memory must stay
-        for slot, table in enumerate(tables):
-            place = plan.table(slot)
-            words = (table.data.ctypes.data, table.data.itemsize, len(table.data))
-            self._words[place : place + 3] = words
+        self._tables = [table.data for table in tables]  # their memory must stay
+        self._plan = plan
+        for slot, table in enumerate(self._tables):
+            self._words[plan.table(slot) : plan.table(slot + 1)] = table_words(table)
         self._status = (ctypes.c_uint8 * MOST_BLOCKS)()
         self._shared = (ctypes.c_int64 * plan.shared_words)()
         self._kept = (ctypes.c_int64 * (MOST_BLOCKS * max(1, plan.group_count)))()
@@ -66,6 +66,13 @@ class Direct:
         self._first_source = plan.source(0)
         self.blocks = self.length = 0
         """Of the last run."""
+
+    def reads(self, slot: int, table: AnyArray) -> None:
+        """The captured array of this slot, contiguous, from now on."""
+        if self._tables[slot] is not table:
+            place = self._plan.table(slot)
+            self._words[place : place + 3] = table_words(table)
+            self._tables[slot] = table
 
     def run(self, operands: Sequence[int], length: int) -> list[AnyArray] | None:
         """The result arrays over `length` elements, at most `MOST`; None where a block was not computed.

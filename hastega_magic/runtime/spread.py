@@ -16,12 +16,12 @@ from hastega_magic.ir import abi
 from hastega_magic.ir.kernel import Kernel
 from hastega_magic.ir.schedule import BLOCK
 from hastega_magic.runtime import threads
-from hastega_magic.runtime.addresses import address_of, words_of
+from hastega_magic.runtime.addresses import address_of, table_words, words_of
 from hastega_magic.runtime.cpu import Program
 from hastega_magic.runtime.crew import Call
 from hastega_magic.runtime.folding import Totals, total
 from hastega_magic.runtime.launch import LoopResult, make, room
-from hastega_magic.runtime.sources import Column, TableColumn
+from hastega_magic.runtime.sources import AnyArray, Column, TableColumn
 
 
 class Spread:
@@ -33,12 +33,11 @@ class Spread:
         plan = self._plan = abi.layout(kernel)
         self._program = program
         self._threads = thread_count
-        self._tables = tables  # their memory must stay
+        self._tables = [table.data for table in tables]  # their memory must stay
         self._words = (ctypes.c_int64 * plan.words)()
         self._address = ctypes.c_void_p(ctypes.addressof(self._words))
-        for slot, table in enumerate(tables):
-            place = plan.table(slot)
-            self._words[place : place + 3] = table.data.ctypes.data, table.data.itemsize, len(table.data)
+        for slot, table in enumerate(self._tables):
+            self._words[plan.table(slot) : plan.table(slot + 1)] = table_words(table)
         self._first_source = plan.source(0)
         self._shared = (ctypes.c_int64 * plan.shared_words)()
         self._words[abi.SHARED] = ctypes.addressof(self._shared)
@@ -54,6 +53,13 @@ class Spread:
     def whole(self) -> bool:
         """Whether the last run computed every block."""
         return not self._shared[abi.FLAGS]
+
+    def reads(self, slot: int, table: AnyArray) -> None:
+        """The captured array of this slot, contiguous, from now on."""
+        if self._tables[slot] is not table:
+            place = self._plan.table(slot)
+            self._words[place : place + 3] = table_words(table)
+            self._tables[slot] = table
 
     def run(
         self, operands: Sequence[int], length: int, *, again: bool = False, sums: Sequence[int] = ()

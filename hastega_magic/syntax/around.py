@@ -10,6 +10,7 @@ import functools
 import itertools
 import math
 import operator
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from types import BuiltinFunctionType, CellType, CodeType, FunctionType, ModuleType
@@ -152,8 +153,8 @@ class Walk:
         self._curious = curious
         self.around: list[Name | Cell] = []
         self.made: list[Made | Shaped | Attribute] = []
-        self.arrays = False
-        """Whether it came past one."""
+        self.arrays = Counter[int]()
+        """How often it came past each, by identity."""
         self._seen: set[tuple[int, int]] = set()
         self._owners: list[Any] = []
         self._read: set[str] = set()
@@ -250,7 +251,7 @@ class Walk:
             self.value(default, value.__code__)
 
     def _array(self, array: np.ndarray[Any, Any]) -> None:
-        self.arrays = True
+        self.arrays[id(array)] += 1
         if (
             array.dtype.kind == "c"
             or array.dtype == np.uint64  # of which some numbers are no int64

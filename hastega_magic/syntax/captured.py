@@ -9,10 +9,12 @@ Compiled code holds numbers as constants and functions as parts of itself, so al
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from types import CodeType, FunctionType
-from typing import Any
+from typing import Any, cast
+
+import numpy as np
 
 from hastega_magic.syntax.around import (
     ABSENT,
@@ -30,16 +32,19 @@ from hastega_magic.syntax.around import (
 )
 
 _FREE = object()
-"""Stands for a number that may be any."""
+"""Stands for a number or an array that may be any."""
+
+Read = Callable[[Sequence[Any]], Any]
+"""How a variable is read: from an argument, or where it is."""
 
 
 @dataclass(frozen=True)
 class Free:
-    """A captured number that is a parameter of compiled code, and how it is read: from an argument or where it is."""
+    """A captured number that is a parameter of compiled code."""
 
     where: Where
     type: type
-    read: Callable[[Sequence[Any]], Any]
+    read: Read
 
 
 @dataclass(frozen=True)
@@ -118,6 +123,8 @@ class Captured:
     free: tuple[Free, ...] = ()
     holds_arrays: bool = False
     """Whether an array is among what was read, which stays alive with this."""
+    arrays: Mapping[int, tuple[Read, ...]] = field(default_factory=dict[int, "tuple[Read, ...]"])
+    """By identity of an array that may be any how it is read from each of the variables that hold it."""
 
     def changed(self, arguments: Sequence[Any]) -> set[Where] | None:
         """Variables that hold other numbers now; None where anything else is different."""
@@ -159,11 +166,15 @@ class Captured:
 
 
 def captured(
-    arguments: Sequence[object], varying: Collection[Where] = (), curious: bool = False
+    arguments: Sequence[object],
+    varying: Collection[Where] = (),
+    curious: bool = False,
+    arrays: Iterable[object] = (),
 ) -> Captured | None:
     """What the arguments of stages are, and read, now; None where that cannot be told by looking at it again.
 
-    `varying`: variables whose numbers do not matter; `curious`: what cannot be told does not matter either.
+    `varying`: variables whose numbers do not matter; `curious`: what cannot be told does not matter either. `arrays`:
+    those that may be any wherever variables alone hold them.
     """
     walk = Walk(curious)
     found: list[_Function | _Value] = []
@@ -184,11 +195,9 @@ def captured(
         walk.attributes()
     except Unclear:
         return None
-    if not varying:
-        return Captured(tuple(found), tuple(walk.around), tuple(walk.made), holds_arrays=walk.arrays)
-    if _of_several(found, walk.around) & set(varying):
+    if varying and _of_several(found, walk.around) & set(varying):
         return None
-    return _freed(found, walk, frozenset(varying))
+    return _freed(found, walk, frozenset(varying), _held_alone(found, walk, arrays))
 
 
 def _of_several(found: Sequence[_Function | _Value], around: Sequence[Name | Cell]) -> set[Where]:
@@ -220,8 +229,30 @@ def numbers_read(arguments: Iterable[object]) -> dict[Where, tuple[Number, ...]]
     return found
 
 
-def _freed(found: Sequence[_Function | _Value], walk: Walk, varying: frozenset[Where]) -> Captured:
-    """What was found, without the values of these variables."""
+def _held_alone(
+    found: Sequence[_Function | _Value], walk: Walk, arrays: Iterable[object]
+) -> dict[int, tuple[Read, ...]]:
+    """Those of the arrays that variables alone hold, by identity, and how each of the variables is read."""
+    reads = {id(array): list[Read]() for array in arrays}
+    if not reads or not reads.keys() <= walk.arrays.keys():
+        return {}  # one that was made of another is not made anew
+    for place, known in enumerate(found):
+        for number, value in enumerate(known.cells if isinstance(known, _Function) else ()):
+            if id(value) in reads:
+                reads[id(value)].append(_from_argument(place, number))
+    for each in walk.around:
+        if id(each.value) in reads:
+            reads[id(each.value)].append(_from_around(each))
+    return {key: tuple(each) for key, each in reads.items() if each and len(each) == walk.arrays[key]}
+
+
+def _freed(
+    found: Sequence[_Function | _Value],
+    walk: Walk,
+    varying: frozenset[Where],
+    arrays: Mapping[int, tuple[Read, ...]],
+) -> Captured:
+    """What was found, without the values of these variables, and without these arrays."""
     free: dict[Where, Free] = {}
     arguments: list[_Function | _Value] = []
     for place, known in enumerate(found):
@@ -234,21 +265,26 @@ def _freed(found: Sequence[_Function | _Value], walk: Walk, varying: frozenset[W
             if where in varying and type(cells[number]) in (int, float):
                 free.setdefault(where, Free(where, _kind(cells[number]), _from_argument(place, number)))
                 cells[number] = _FREE
+            elif id(cells[number]) in arrays:
+                cells[number] = _FREE
         arguments.append(replace(known, cells=tuple(cells)))
     left: list[Name | Cell] = []
     for each in walk.around:
         if each.where in varying and type(each.value) in (int, float):
             free.setdefault(each.where, Free(each.where, _kind(each.value), _from_around(each)))
-        else:
+        elif id(each.value) not in arrays:
             left.append(each)
-    return Captured(tuple(arguments), tuple(left), tuple(walk.made), tuple(free.values()), walk.arrays)
+    made = [each for each in walk.made if not isinstance(each, Shaped) or id(each.array) not in arrays]
+    return Captured(
+        tuple(arguments), tuple(left), tuple(made), tuple(free.values()), bool(walk.arrays), arrays
+    )
 
 
-def _from_argument(place: int, number: int) -> Callable[[Sequence[Any]], Any]:
+def _from_argument(place: int, number: int) -> Read:
     return lambda arguments: contents(arguments[place].__closure__[number])
 
 
-def _from_around(each: Name | Cell) -> Callable[[Sequence[Any]], Any]:
+def _from_around(each: Name | Cell) -> Read:
     if isinstance(each, Cell):
         return lambda arguments: contents(each.cell)
     get, name = each.scope.get, each.name
@@ -260,8 +296,14 @@ def _kind(number: object) -> type:
 
 
 def _alike(a: object, b: object) -> bool:
-    """Whether they are the same, or values of one type that cannot be called."""
-    return a is b or (type(a) is type(b) and (not callable(a) or a == b))
+    """Whether they are the same, or values of one kind that cannot be called."""
+    return a is b or (_sort(a) == _sort(b) and (not callable(a) or a == b))
+
+
+def _sort(value: Any) -> object:
+    """The type, and of an array what decides whether loops are compiled for it."""
+    kind = cast("type[object]", type(value))
+    return (kind, value.dtype, value.ndim) if kind is np.ndarray else kind
 
 
 def _both_numbers(a: Any, b: Any) -> bool:

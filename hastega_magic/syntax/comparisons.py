@@ -7,6 +7,8 @@ import builtins
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
+import numpy as np
+
 from hastega_magic.errors import NotCompilable
 from hastega_magic.ir.expr import Expr, const, make
 from hastega_magic.syntax import complex_numbers, mixed
@@ -143,7 +145,10 @@ def identical(left: Symbolic, right: Symbolic) -> Expr:
     if isinstance(left, Known) and isinstance(right, Known):
         if any(isinstance(each.value, Listed) and each.value.shared for each in (left, right)):
             raise NotCompilable("`is` compares lists of which one is one of several")
-        return const(left.value is right.value)
+        one, other = left.value, right.value
+        if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
+            raise NotCompilable("`is` compares arrays, which may be others in the next run")
+        return const(one is other)
     kinds = [node.type for node in (left, right) if isinstance(node, Expr)]
     if len(kinds) == 2 and kinds.count(BOOL) == 1:  # True is no other number
         return FALSE

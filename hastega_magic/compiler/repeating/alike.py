@@ -23,6 +23,7 @@ from hastega_magic.compiler.repeating.slots import (
     owners_of,
     slots_of,
 )
+from hastega_magic.compiler.repeating.tables import Varied, captured_arrays, tables_now, varied
 from hastega_magic.compiler.statement import Bound, Loop
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import BeyondInt64, NotCompilable
@@ -62,6 +63,8 @@ class Alike:
     large: bool
     even: bool
     """Whether all sources have to be of one length."""
+    arrays: tuple[Varied, ...] = ()
+    """Captured ones that may be others in each run."""
 
     def fitting(self, source: object, displays: Sequence[Display]) -> tuple[list[object], list[object], int]:
         """The sources, the other arguments, and the number of elements; Again where the loop is not for them."""
@@ -102,7 +105,7 @@ class Alike:
         """
         if not self.simple:
             raise Again
-        workspace.table_columns = list(self.execution.job.tables)
+        workspace.table_columns = tables_now(self.execution.job.tables, self.arrays, arguments)
         try:
             found = {slot.operand: slot.now(operands[slot.operand], workspace) for slot in self.slots}
         except (NotCompilable, BeyondInt64):
@@ -186,7 +189,8 @@ def alike(bound: Bound, outcome: Outcome, *, few: bool = False) -> Alike | None:
     given_ones = frozenset(
         each.where for each in workspace.parameters if loop.built.probed or id(each) in read
     )
-    known, owned = captured(arguments, given_ones), owners_of(operands, workspace)
+    known = captured(arguments, given_ones, arrays=captured_arrays(workspace))
+    owned = owners_of(operands, workspace)
     if known is None or owned is None:
         return None
     all_numbers, free = numbers_of(workspace), {each.where: each for each in known.free}
@@ -226,6 +230,7 @@ def alike(bound: Bound, outcome: Outcome, *, few: bool = False) -> Alike | None:
         found is not None,
         large,
         loop.built.even or _raises_before_zip(loop.pipeline),
+        varied(known, workspace),
     )  # fmt: skip
 
 

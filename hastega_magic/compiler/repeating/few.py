@@ -18,6 +18,7 @@ from hastega_magic.compiler.repeating.left import Gather, Left
 from hastega_magic.compiler.repeating.placing import Placing, placing
 from hastega_magic.compiler.repeating.reading import Given, Words, readings
 from hastega_magic.compiler.repeating.slots import Again, Number, owners_of
+from hastega_magic.compiler.repeating.tables import Varied
 from hastega_magic.compiler.run import run_loops
 from hastega_magic.compiler.statement import Bound, Loop, build_loop
 from hastega_magic.compiler.workspace import Workspace
@@ -44,6 +45,8 @@ class Few:
     placing: Placing | None = None
     tailed: bool = False
     """Whether a shorter chunk is left at the end."""
+    arrays: tuple[Varied, ...] = ()
+    """Captured ones that may be others in each run."""
 
     def run(
         self,
@@ -71,6 +74,8 @@ class Few:
             words: list[int] = []
             for each in self.words:
                 words += each.given(run)
+            for each in self.arrays:
+                direct.reads(each.slot, each.now(arguments))
             arrays = direct.run(words, length)
             if arrays is None:
                 raise Again
@@ -88,11 +93,13 @@ def few(
     options: Options,
     words: tuple[Words, ...],
     where: Placing | None,
+    arrays: tuple[Varied, ...] = (),
     lock: Lock | None = None,
 ) -> Few | None:
     """The loop that ran, made ready; None where its result is of another kind, or it may take any time.
 
-    `lock`: of all loops that are given captured numbers in the same memory.
+    `arrays`: captured ones that may be others in each run. `lock`: of all loops that are given captured numbers in the
+    same memory.
     """
     gather = gathering(execution, options, loop)
     compiled = execution.compiled
@@ -103,7 +110,7 @@ def few(
     if abi.layout(body.kernel).turns:
         return None
     direct = Direct(body.kernel, body.program, execution.job.tables, lock)
-    return Few(words, direct, gather, where, bool(loop.built.tail))
+    return Few(words, direct, gather, where, bool(loop.built.tail), arrays)
 
 
 @dataclass(frozen=True)
@@ -115,11 +122,16 @@ class Before:
 
 
 def before(
-    bound: Bound, workspace: Workspace, options: Options, numbers: Mapping[int, Number], lock: Lock
+    bound: Bound,
+    workspace: Workspace,
+    options: Options,
+    numbers: Mapping[int, Number],
+    arrays: tuple[Varied, ...],
+    lock: Lock,
 ) -> list[tuple[Before, object]] | None:
     """The loops that went before the statement's own, run again, and what they found; None where one is not to be.
 
-    `numbers`: captured ones that keep changing, by key of their source.
+    `numbers`: captured ones that keep changing, by key of their source; `arrays`: captured ones that may be others.
     """
     known: dict[int, object] = {}
     found: list[tuple[Before, object]] = []
@@ -135,7 +147,7 @@ def before(
         view = changed(loop, built=changed(loop.built, view=probe.view))
         words = readings(operands, owned[0], numbers, workspace, execution, view)
         where = placing(bound, known, probe.number)
-        ready = None if words is None else few(execution, bare(loop), options, words, where, lock)
+        ready = None if words is None else few(execution, bare(loop), options, words, where, arrays, lock)
         if ready is None or execution.fell_back:
             break
         known[probe.number] = execution.values[0]

@@ -161,12 +161,14 @@ def prepare(bound: Bound, outcome: Outcome, options: Options, filename: str) -> 
         return None
     execution, built = found.execution, outcome.loops[0].built
     if built.plain or built.even:
-        ready = few(execution, found.loop, options, found.words, None)
+        ready = few(execution, found.loop, options, found.words, None, found.arrays)
         if not found.simple:
             return None if ready is None else Prepared(found, ready, (), options, filename)
         to_list = execution.fused.outputs[0].sink.kind == "to_list"
-        wide = None if ready is None else spreading(execution, found.slots, found.loop, options)
-        return Prepared(found, ready, (), options, filename, ready is not None and to_list, wide)
+        wide = None if ready is None else spreading(execution, found.slots, found.loop, options, found.arrays)
+        return Prepared(
+            found, ready, (), options, filename, ready is not None and to_list and not found.arrays, wide
+        )
     if execution.length > MOST or not _stays(bound, built):
         return None
     return _placed(bound, outcome, found, options, filename)
@@ -177,12 +179,12 @@ def _placed(bound: Bound, outcome: Outcome, found: Alike, options: Options, file
     assert outcome.workspace is not None
     built = outcome.loops[0].built
     numbers, lock = {number.key: number for number in found.numbers}, Lock()
-    others = before(bound, outcome.workspace, options, numbers, lock) if built.probed else []
+    others = before(bound, outcome.workspace, options, numbers, found.arrays, lock) if built.probed else []
     if others is None:
         return None
     known = {each.stage: value for each, value in others}
     where = placing(bound, known)
-    ready = few(found.execution, found.loop, options, found.words, where, lock)
+    ready = few(found.execution, found.loop, options, found.words, where, found.arrays, lock)
     operands = sources(bound)
     as_arrays(operands)
     try:

@@ -19,6 +19,7 @@ from hastega_magic.compiler.repeating.alike import Display
 from hastega_magic.compiler.repeating.extremes import Extreme, extreme_of
 from hastega_magic.compiler.repeating.reading import Given, Words
 from hastega_magic.compiler.repeating.slots import Again, Slot
+from hastega_magic.compiler.repeating.tables import Varied
 from hastega_magic.compiler.running import is_doubtful
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
@@ -58,6 +59,8 @@ class Spreading:
     finish: Finish
     sums: Sequence[int]
     """The partial results of which it takes the totals."""
+    arrays: tuple[Varied, ...] = ()
+    """Captured ones that may be others in each run."""
     _variant: int = -1
     _program: Program | None = None
     """Of the variant, where it can be run so."""
@@ -91,6 +94,8 @@ class Spreading:
         body = self.execution.compiled.bodies[variant]
         spread = take(kept, body.kernel, program, self.execution.job.tables, threads)
         try:
+            for each in self.arrays:
+                spread.reads(each.slot, each.now(arguments))
             result = spread.run(words, length, again=True, sums=self.sums)
             if spread.whole:
                 self._missed = 0
@@ -116,14 +121,16 @@ class Spreading:
         self._missed, self._variant = 0, variant  # at last: an interrupt before leaves it to the next run
 
 
-def spreading(execution: Execution, slots: Sequence[Slot], loop: Loop, options: Options) -> Spreading | None:
+def spreading(
+    execution: Execution, slots: Sequence[Slot], loop: Loop, options: Options, arrays: tuple[Varied, ...] = ()
+) -> Spreading | None:
     """How the loop, whose results are of a common kind, runs over many elements; None for other sources."""
     (output,) = execution.fused.outputs
     if output.sink.kind == "to_list" or any(each.source.kind not in ("array", "range") for each in slots):
         return None
     output = replace(output, weights=execution.compiled.fused.outputs[0].weights)
     found = _finish(execution, output, loop, options)
-    return None if found is None else Spreading(execution, *found)
+    return None if found is None else Spreading(execution, *found, arrays)
 
 
 def _finish(
