@@ -1,5 +1,7 @@
 """A real shell, and what a user of it would see."""
 
+import atexit
+import gc
 import io
 import os
 import re
@@ -88,8 +90,11 @@ def shell(tmp_path):
     InteractiveShell.clear_instance()
     instance = InteractiveShell.instance(config=config, ipython_dir=str(tmp_path / "ipython"))
     yield instance
-    instance.run_line_magic("reset", "-f")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(gc, "collect", lambda: 0)  # it would look through all that the tests before have left, twice
+        instance.run_line_magic("reset", "-f")
     InteractiveShell.clear_instance()
+    atexit.unregister(instance.atexit_operations)  # else it stays until the end, and is reset once more
 
 
 @pytest.fixture
