@@ -129,7 +129,8 @@ CASES: dict[str, Case] = {
         Case(
             "memory-reverse",
             "range -> filter that keeps half -> from the last one on -> enumerate -> map -> max: two loops",
-            "ys = range({n}) |> filter(lambda x: x % 4 < 2) |> reverse |> enumerate |> map(lambda i, x: x - i) |> max\n",
+            "ys = range({n}) |> filter(lambda x: x % 4 < 2) |> reverse |> enumerate |> "
+            "map(lambda i, x: x - i) |> max\n",
             lambda n: int((_kept(n)[::-1] - np.arange(len(_kept(n)))).max()),
         ),
         Case(
