@@ -26,6 +26,7 @@ from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import HastegaError
 from hastega_magic.ir import abi
+from hastega_magic.ir.expr import Expr
 from hastega_magic.report import units
 from hastega_magic.runtime import python
 from hastega_magic.runtime.buffers import AnyArray
@@ -51,6 +52,8 @@ _CUTTING, _REVERSE, _TYPED = (
 )
 _OF_ONE = frozenset({"map", "filter", "clip", "where"})
 """Stages that may begin at either end."""
+_FURTHER = frozenset({"zip", "drop", "step", "window"})
+"""Stages behind which Python may go through more elements than a loop does: one more, or those that are left out."""
 
 
 @dataclass
@@ -62,6 +65,23 @@ class _Link:
     execution: Execution
     producer: Produced
     stream: Stream
+    further: bool
+    """Whether Python may go through more elements than the loop behind."""
+    all: bool
+    """Whether Python goes through elements behind the stream's last one."""
+
+    @property
+    def raises(self) -> bool:
+        """Whether an element may raise."""
+        stages, sink = self.loop.pipeline.stages, self.loop.pipeline.sink
+        return any(each.fn is not None and each.fn.effects for each in (*stages, sink))
+
+    @property
+    def early(self) -> bool:
+        """Whether it has ended before an element that Python goes through."""
+        if self.all and self.producer.reached < self.producer.length:
+            return True
+        return (self.further or self.all) and not self.stream.ended
 
 
 @dataclass
@@ -71,13 +91,34 @@ class _Chain:
     driver: Driver
     run: UnderWay
     options: Options
+    turned: bool = False
+    """The first loop begins at its end."""
     links: list[_Link] = field(default_factory=list[_Link])
     last: tuple[Loop, Workspace, Execution] | None = None
 
     def value(self, loop: Loop, workspace: Workspace, rest: Sequence[BoundStage]) -> object:
-        """The statement's, from a loop over what there is so far, and the stages behind it."""
-        cut, rest = _cut(rest)
+        """The statement's; NotProduced where Python may have raised of an element that no loop has come to."""
+        try:
+            value = self._value(loop, workspace, rest)
+        except Exception:
+            if self._early():
+                raise NotProduced from None
+            raise
+        if self._early():
+            raise NotProduced
+        return value
+
+    def _early(self) -> bool:
+        raising = [number for number, link in enumerate(self.links) if link.raises]
+        return bool(raising) and any(link.early for link in self.links[raising[0] :])
+
+    def _value(self, loop: Loop, workspace: Workspace, rest: Sequence[BoundStage]) -> object:
+        """From a loop over what there is so far, and the stages behind it."""
+        stages = rest
+        cut, rest = _cut(stages)
         link = self._link(loop, workspace, cut)
+        link.further = any(_is_named(stage, _FURTHER) for stage in rest)
+        link.all = (self.turned and not self.links) or _steps_over(stages[: len(stages) - len(rest)])
         self.links.append(link)
         if not rest:
             few = cut.limit is not None and cut.limit <= PIECE
@@ -91,7 +132,7 @@ class _Chain:
         if later is None:
             raise NotProduced
         if len(later.stages) < len(rest):
-            return self.value(later, behind, rest[len(later.stages) :])
+            return self._value(later, behind, rest[len(later.stages) :])
         backend = backend_of(self.options)
         ready = compiled_on(backend, [later], behind, self.options, self.driver.trace)
         execution = execute(ready, backend)
@@ -108,7 +149,8 @@ class _Chain:
         kernel, choice = job.variant(job.first).kernel, None
         plan = abi.layout(kernel)
         few = not self.links and job.length < _least(cut)
-        if few or len(plan.stores) != 1 or plan.folds:
+        alone = isinstance(ready.fused.outputs[0].value, Expr)  # no tuple of one number
+        if few or not alone or len(plan.stores) != 1 or plan.folds:
             raise NotProduced
         if self.options.on == "auto":
             choice = choose(ready.compiled, kernel, [loop], job.columns, job.length, self.options)
@@ -127,7 +169,7 @@ class _Chain:
             ready.compiled, ready.fused, [], list(job.columns), job.length, threads, ready.cached, backend, job,
             on=self.options.on, choice=choice,
         )  # fmt: skip
-        return _Link(loop, workspace, execution, producer, stream)
+        return _Link(loop, workspace, execution, producer, stream, False, False)
 
     def tell(self) -> None:
         """What ran, link by link."""
@@ -181,7 +223,7 @@ def handed_on(driver: Driver, run: UnderWay, loop: Loop, workspace: Workspace) -
             return False
         if len(rest) > 1 and _is_named(rest[0], _REVERSE) and not (rest[0].args or rest[0].kwargs):
             loop, workspace = _turned(driver, run, loop, rest[0])
-            rest = rest[1:]
+            rest, chain.turned = rest[1:], True
         value = chain.value(loop, workspace, rest)
     except (NotProduced, HastegaError):
         del driver.trace.events[said:]
@@ -204,6 +246,16 @@ def _turned(driver: Driver, run: UnderWay, loop: Loop, reverse: BoundStage) -> t
     before = stages[place + 1].site.text if place + 1 < len(stages) else "all"
     driver.trace.add("why", text=f"`{reverse.site.text}` goes before `{before}`: the loop begins at the end.")
     return turned, workspace
+
+
+def _steps_over(cutting: Sequence[BoundStage]) -> bool:
+    """Whether a `step` goes on behind the last element that it gives, to the end of a `take`."""
+    taken = False
+    for stage in cutting:
+        if taken and stage.site.name == "step":
+            return True
+        taken = taken or stage.site.name == "take"
+    return False
 
 
 def _is_named(stage: BoundStage, names: frozenset[str]) -> bool:

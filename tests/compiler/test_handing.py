@@ -50,8 +50,9 @@ def run(cell, long=None, **options):
     """What the cell leaves, or raises, with the sentences about pieces; loops over `long` elements hand on."""
     names, found = dict(NAMES), None
     session = Session(names, Options(**{"on": "parallel", "threads": 2, "baseline": False} | options))
-    before = handing.LONG
-    handing.LONG = before if long is None else long
+    before = handing.LONG, handing.PIECE
+    if long is not None:
+        handing.LONG = handing.PIECE = long
     try:
         with warnings.catch_warnings(record=True) as warned:
             warnings.simplefilter("always")
@@ -61,7 +62,7 @@ def run(cell, long=None, **options):
             except Exception as error:
                 found = type(error), str(error), getattr(error, "__notes__", [])
     finally:
-        handing.LONG = before
+        handing.LONG, handing.PIECE = before
     return found, [str(each.message) for each in warned]
 
 
@@ -283,6 +284,57 @@ def test_what_needs_python_is_as_ever(pieces, cell, mode):
     cell = f"y = {cell}\n"
     found, other = run(cell, int_mode=mode), run(cell, int_mode=mode, long=1 << 60)
     assert bits(found) == bits(other)
+
+
+@pytest.mark.parametrize(
+    "stages",
+    [
+        "filter(lambda x: 5 // (x - 7) < 9) |> reverse |> take(3)",  # all elements, before the first one is given
+        "map(lambda x: 5 // (x - 7)) |> reverse |> first",
+        "filter(lambda x: 5 // (x - 7) < 9) |> reverse |> take_while(lambda x: x > N - 20) |> count",
+        "filter(lambda x: 5 // (x - 12_288) < 9) |> zip(range(12_288)) |> map(lambda a, b: a + b) |> sum",  # one more
+        "filter(lambda x: x != 1) |> map(lambda x: 5 // (x - 12_289)) |> cumsum |> zip(range(12_288)) |> count",
+        "filter(lambda x: 5 // x < 9) |> zip(ints[:0]) |> map(lambda a, b: a) |> max",
+        "filter(lambda x: 5 // (x - 12_288) < 9) |> take(12_289) |> step(12_287) |> sum",  # up to the last one of take
+        "filter(lambda x: 5 // (x - 7) < 9) |> enumerate |> take(10) |> drop(20) |> map(lambda i, x: i) |> sum",
+        "filter(lambda x: 5 // (x - 7) < 9) |> map(lambda x: x) |> enumerate |> take(9) |> window(10) |> count",
+    ],
+)
+def test_what_python_goes_through_may_raise(pieces, stages):
+    cell = f"y = range(N) |> {stages}\n"
+    found, _ = run(cell, on="python")
+    assert found[0] is ZeroDivisionError
+    assert run(cell)[0][:2] == found[:2]
+
+
+@pytest.mark.parametrize(
+    "stages",
+    [
+        "filter(lambda x: 5 // (x - 12_288) < 9) |> take(12_289) |> step(12_287) |> take(2) |> to_list",
+        "filter(lambda x: 5 // (x - 12_288) < 9) |> take(12_288) |> step(12_287) |> to_list",
+        "filter(lambda x: 5 // (x - 12_289) < 9) |> zip(range(12_288)) |> map(lambda a, b: a + b) |> sum",
+        "filter(lambda x: 5 // (x - 90_000) < 9) |> enumerate |> take(9) |> map(lambda i, x: i * x) |> sum",
+    ],
+)
+def test_what_python_does_not_go_through_does_not(pieces, stages):
+    cell = f"y = range(N) |> {stages}\n"
+    assert bits(run(cell)) == bits(run(cell, on="python"))
+
+
+@pytest.mark.parametrize(
+    "stages",
+    [
+        "cumsum |> window(1) |> map(lambda a: a - a) |> min",
+        "filter(lambda x: x > 0) |> map(lambda x: (x,)) |> take(5)",
+        "filter(lambda x: x > 0) |> window(1) |> cumsum |> last",
+    ],
+)
+def test_a_tuple_of_one_number_is_no_number(pieces, stages):
+    cell = f"y = ints |> {stages}\n"
+    (found, _), (expected, _) = run(cell), run(cell, on="python")
+    if isinstance(expected, tuple):
+        found, expected = found[:2], expected[:2]
+    assert bits((found, [])) == bits((expected, []))
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from hastega_magic.runtime.sources import layout_of
+from hastega_magic.compiler.repeating.slots import Again, slot_of
+from hastega_magic.runtime.sources import described, layout_of
 from hastega_magic.session import Options, Session
 
 RANDOM = np.random.default_rng(3)
@@ -59,6 +60,14 @@ def test_code_for_them_is_not_run_over_others():
         )
         assert names["y"] == 2 * sum(xs.tolist())
         assert names["z"] == [x for x in xs.tolist() if x > 0]
+
+
+def test_code_for_them_is_not_run_over_unaligned_ones():
+    slot = slot_of(0, described(np.arange(9)[::-1], "xs").source, None)
+    assert slot.length(np.arange(7)[::-1]) == 7
+    for other in (np.arange(9), np.arange(18)[::-2], np.zeros(73, np.uint8)[1:].view(np.int64)[::-1]):
+        with pytest.raises(Again):
+            slot.length(other)
 
 
 def test_layouts():

@@ -87,7 +87,7 @@ class Part:
         if isinstance(data, range):
             self._look_at(first, first + (run.length - 1) * apart)
             return first, apart
-        if self.stride is not None and apart != self.stride and run.length > 1:
+        if self.stride is not None and ((apart != self.stride and run.length > 1) or not data.flags.aligned):
             raise Again
         if self.half == "imag":
             first += data.itemsize // 2

@@ -58,7 +58,7 @@ class Slot:
             flags = array.flags
             dense = flags.c_contiguous and flags.aligned
             layout = self.source.layout
-            other = layout == "turned" and array.strides[0] != -array.itemsize
+            other = layout == "turned" and not (flags.aligned and array.strides[0] == -array.itemsize)
             if other or array.dtype != self._dtype or dense != (layout == "dense"):
                 raise Again
             return len(array)
