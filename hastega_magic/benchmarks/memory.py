@@ -133,6 +133,12 @@ CASES: dict[str, Case] = {
             lambda n: int((_kept(n)[::-1] - np.arange(len(_kept(n)))).max()),
         ),
         Case(
+            "memory-bincount",
+            "range -> map -> how often each occurs: NumPy's counts, piece by piece",
+            "ys = range({n}) |> map(_ * 7 % 1000) |> bincount\n",
+            lambda n: np.bincount(np.arange(n) * 7 % 1000),
+        ),
+        Case(
             "memory-var",
             "range -> running sums -> their variance: three runs through two loops",
             "ys = range({n}) |> map(lambda x: x % 7 - 3) |> cumsum |> var\n",

@@ -12,7 +12,8 @@ from hastega_magic.compiler.drawn import Drawing, goes_its_own_way, iterable
 from hastega_magic.compiler.elements import of_check
 from hastega_magic.compiler.empty import typed
 from hastega_magic.compiler.execute import Execution, Separately
-from hastega_magic.compiler.handing import handed_on
+from hastega_magic.compiler.handing.chain import handed_on
+from hastega_magic.compiler.handing.ends import counts_many
 from hastega_magic.compiler.kinds import kind_of, of_scalars
 from hastega_magic.compiler.left_over import LeftOver
 from hastega_magic.compiler.options import Options
@@ -76,7 +77,7 @@ class Driver:
         """
         self.current = bound
         options = self.options
-        alone = producer is None and in_stretches(bound, source)
+        alone = producer is None and (in_stretches(bound, source) or counts_many(bound.stages, source))
         if alone or not options.fuse or options.on in ("python", "numpy") or not bound.stages[0].site.known:
             return None
         workspace = group.workspace if group is not None else Workspace(self.filename)

@@ -6,7 +6,8 @@ import warnings
 import numpy as np
 import pytest
 
-from hastega_magic.compiler import handing
+from hastega_magic.compiler.handing import chain as handing
+from hastega_magic.compiler.handing import ends
 from hastega_magic.runtime import produced, stream
 from hastega_magic.session import Options, Session
 from tests.compiler.battery import EFFORT
@@ -44,6 +45,7 @@ def pieces(monkeypatch):
     for module in (stream, handing):
         monkeypatch.setattr(module, "PIECE", SMALL)
     monkeypatch.setattr(handing, "LONG", 2 * SMALL)
+    monkeypatch.setattr(ends, "_LARGEST", 2 * SMALL)
 
 
 def run(cell, long=None, **options):
@@ -177,6 +179,12 @@ CONSUMERS = [
     "reverse |> drop(3) |> window(2) |> map(lambda a, b: a - b) |> sum",
     "take(40_000)",
     "take(40_000) |> step(2)",
+    "map(lambda x: int(abs(x)) % 50) |> bincount",
+    "map(lambda x: int(x)) |> bincount",
+    "enumerate |> map(lambda i, x: i % 7) |> bincount(minlength=11)",
+    "map(lambda x: x > 0) |> bincount",
+    "enumerate |> map(lambda i, x: i) |> bincount",
+    "bincount",
 ]
 
 
@@ -214,6 +222,9 @@ def test_the_same_bits(pieces, producer, consumer):
         "ints |> cumsum |> step(3)",
         "ints |> cumsum |> take(20_000)",
         "ints |> cumsum |> take_while(lambda x: x < 10**9) |> max",
+        "ints |> map(lambda x: x % 100) |> bincount",
+        "ints |> filter(lambda x: x > 0) |> bincount(minlength=5)",
+        "ints |> filter(lambda x: x > 0) |> enumerate |> map(lambda i, x: (i + x) % 100) |> bincount",
     ],
 )
 @pytest.mark.parametrize("on", ["auto", "simd", "parallel"])

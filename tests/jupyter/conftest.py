@@ -91,7 +91,9 @@ def shell(tmp_path):
     instance = InteractiveShell.instance(config=config, ipython_dir=str(tmp_path / "ipython"))
     yield instance
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(gc, "collect", lambda: 0)  # it would look through all that the tests before have left, twice
+        patched.setattr(
+            gc, "collect", lambda: 0
+        )  # it would look through all that the tests before have left, twice
         instance.run_line_magic("reset", "-f")
     InteractiveShell.clear_instance()
     atexit.unregister(instance.atexit_operations)  # else it stays until the end, and is reset once more

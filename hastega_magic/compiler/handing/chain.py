@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING
 from hastega_magic.compiler.backends import backend_of
 from hastega_magic.compiler.choice.choosing import choose
 from hastega_magic.compiler.execute import Execution, compiled_on, execute, job_of
+from hastega_magic.compiler.handing.cutting import cut_of, is_named, steps_over
+from hastega_magic.compiler.handing.ends import counts, end, ends
 from hastega_magic.compiler.options import Options, placed
-from hastega_magic.compiler.reach import number_of
 from hastega_magic.compiler.recover import tail
 from hastega_magic.compiler.run import settled
 from hastega_magic.compiler.statement import Loop
@@ -28,7 +29,6 @@ from hastega_magic.errors import HastegaError
 from hastega_magic.ir import abi
 from hastega_magic.ir.expr import Expr
 from hastega_magic.report import units
-from hastega_magic.runtime import python
 from hastega_magic.runtime.buffers import AnyArray
 from hastega_magic.runtime.produced import Produced, Spent
 from hastega_magic.runtime.stream import PIECE, Cut, NotProduced, Passed, Stream
@@ -45,11 +45,7 @@ LONG = 4 * PIECE
 _BACKENDS = frozenset({"auto", "simd", "parallel"})
 _STORED = frozenset({"array", "cumsum", "scan"})
 """Sinks that give elements for another loop."""
-_CUTTING, _REVERSE, _TYPED = (
-    frozenset({"take", "drop", "step"}),
-    frozenset({"reverse"}),
-    frozenset({"astype"}),
-)
+_REVERSE, _TYPED = frozenset({"reverse"}), frozenset({"astype"})
 _OF_ONE = frozenset({"map", "filter", "clip", "where"})
 """Stages that may begin at either end."""
 _FURTHER = frozenset({"zip", "drop", "step", "window"})
@@ -115,20 +111,21 @@ class _Chain:
     def _value(self, loop: Loop, workspace: Workspace, rest: Sequence[BoundStage]) -> object:
         """From a loop over what there is so far, and the stages behind it."""
         stages = rest
-        cut, rest = _cut(stages)
+        cut, rest = cut_of(stages)
         link = self._link(loop, workspace, cut)
-        link.further = any(_is_named(stage, _FURTHER) for stage in rest)
-        link.all = (self.turned and not self.links) or _steps_over(stages[: len(stages) - len(rest)])
+        link.further = any(is_named(stage, _FURTHER) for stage in rest)
+        link.all = (self.turned and not self.links) or steps_over(stages[: len(stages) - len(rest)])
         self.links.append(link)
         if not rest:
             few = cut.limit is not None and cut.limit <= PIECE
             if not few and 2 * len(link.stream) > link.execution.length:
                 raise NotProduced  # most of them are asked for
             return link.stream.gathered()
-        if len(rest) == 1 and rest[0].callee is None and rest[0].site.name in ("first", "last"):
-            return _end(link.stream, rest[0])
+        if ends(rest):
+            return end(link.stream, rest[0], self.driver.trace)
         driver = replace(self.driver, options=self.options)
-        later, _, behind = driver.longest(self.run.bound, link.stream, rest, self.run.bound.varying)
+        stages = rest[:-1] if counts(rest[-1]) else rest
+        later, _, behind = driver.longest(self.run.bound, link.stream, stages, self.run.bound.varying)
         if later is None:
             raise NotProduced
         if len(later.stages) < len(rest):
@@ -215,13 +212,15 @@ def handed_on(driver: Driver, run: UnderWay, loop: Loop, workspace: Workspace) -
     """Whether the loop and all stages behind it were run, piece by piece."""
     options, rest = settled(driver.options), run.rest[len(loop.stages) :]
     plain = not (options.tune or run.bound.ordinary or loop.scalars is not None)
-    if not (rest and plain and options.on in _BACKENDS):
+    if not (plain and options.on in _BACKENDS and (rest or counts(loop.stages[-1]))):
         return False
     chain, said = _Chain(driver, run, options), len(driver.trace.events)
     try:
-        if loop.pipeline.source.length < _least(_cut(rest)[0]):
+        if loop.pipeline.source.length < _least(cut_of(rest)[0]):
             return False
-        if len(rest) > 1 and _is_named(rest[0], _REVERSE) and not (rest[0].args or rest[0].kwargs):
+        if not rest:
+            loop, workspace, rest = _without_counting(driver, run, loop)
+        if len(rest) > 1 and is_named(rest[0], _REVERSE) and not (rest[0].args or rest[0].kwargs):
             loop, workspace = _turned(driver, run, loop, rest[0])
             rest, chain.turned = rest[1:], True
         value = chain.value(loop, workspace, rest)
@@ -234,10 +233,20 @@ def handed_on(driver: Driver, run: UnderWay, loop: Loop, workspace: Workspace) -
     return True
 
 
+def _without_counting(
+    driver: Driver, run: UnderWay, loop: Loop
+) -> tuple[Loop, Workspace, Sequence[BoundStage]]:
+    """The loop that gives the elements that its last stage counts, and this stage."""
+    shorter, _, workspace = driver.longest(run.bound, loop.source, loop.stages[:-1], run.bound.varying)
+    if shorter is None or len(shorter.stages) < len(loop.stages) - 1:
+        raise NotProduced
+    return shorter, workspace, loop.stages[-1:]
+
+
 def _turned(driver: Driver, run: UnderWay, loop: Loop, reverse: BoundStage) -> tuple[Loop, Workspace]:
     """The loop from its last element to the first; NotProduced where elements need those before them."""
     stages, place = list(loop.stages), len(loop.stages)
-    while place and _is_named(stages[place - 1], _OF_ONE):
+    while place and is_named(stages[place - 1], _OF_ONE):
         place -= 1
     stages.insert(place, reverse)
     turned, _, workspace = driver.longest(run.bound, loop.source, stages, run.bound.varying)
@@ -248,23 +257,9 @@ def _turned(driver: Driver, run: UnderWay, loop: Loop, reverse: BoundStage) -> t
     return turned, workspace
 
 
-def _steps_over(cutting: Sequence[BoundStage]) -> bool:
-    """Whether a `step` goes on behind the last element that it gives, to the end of a `take`."""
-    taken = False
-    for stage in cutting:
-        if taken and stage.site.name == "step":
-            return True
-        taken = taken or stage.site.name == "take"
-    return False
-
-
-def _is_named(stage: BoundStage, names: frozenset[str]) -> bool:
-    return stage.callee is None and stage.site.name in names
-
-
 def _gives_elements(loop: Loop) -> bool:
     """Whether what it stores is one number for each element, and the value before any further stage."""
-    return loop.pipeline.sink.kind in _STORED and not _is_named(loop.stages[-1], _TYPED)
+    return loop.pipeline.sink.kind in _STORED and not is_named(loop.stages[-1], _TYPED)
 
 
 def _behind(loop: Loop) -> AnyArray:
@@ -273,41 +268,6 @@ def _behind(loop: Loop) -> AnyArray:
         return tail(loop)
     except Exception:
         raise NotProduced from None
-
-
-def _end(stream: Stream, stage: BoundStage) -> object:
-    """The first or last element; NotProduced without any, or where the stage has arguments."""
-    if stage.args or stage.kwargs:
-        raise NotProduced
-    found, at = stream[: int(stage.site.name == "first")], 0
-    if stage.site.name == "last":
-        while (stop := stream.draw()) > at:
-            found, at = stream[stop - 1 : stop].copy(), stop
-    if not len(found):
-        raise NotProduced
-    return python.apply(stage.site.name, found)
-
-
-def _cut(stages: Sequence[BoundStage]) -> tuple[Cut, Sequence[BoundStage]]:
-    """Which elements the first stages leave, and the stages behind those that say so.
-
-    NotProduced where elements are asked for, and none is left.
-    """
-    cut = Cut()
-    for place, stage in enumerate(stages):
-        number = number_of(stage) if _is_named(stage, _CUTTING) else None
-        if number is None or (stage.site.name == "step" and not number):
-            return cut, stages[place:]
-        match stage.site.name:
-            case "take":
-                cut = cut.take(number)
-            case "step":
-                cut = cut.every(number)
-            case _:
-                if cut.limit and number >= cut.limit:
-                    raise NotProduced
-                cut = cut.drop(number)
-    return cut, ()
 
 
 __all__ = ["handed_on"]
