@@ -20,9 +20,6 @@ from hastega_magic.syntax.rules_order import WIDEST
 from hastega_magic.syntax.site import StageSite
 from hastega_magic.syntax.stages import STAGES
 
-_LONGEST_RANGE = 1 << 24
-"""Elements of a range that are put into memory for it."""
-
 
 def over_places(bound: Bound, value: object, stages: Sequence[BoundStage]) -> tuple[Bound, range] | None:
     """The statement from these stages on as one over places, and these; None where it is no such statement."""
@@ -82,8 +79,7 @@ def fields(value: object, look: bool = True) -> dict[str, Any] | None:
 def _sequence(value: object) -> Sequence[Any] | None:
     """What loops can read at any place."""
     if type(value) is range:
-        fits = 0 < len(value) <= _LONGEST_RANGE and value[0] in INT64 and value[-1] in INT64
-        return cast("Sequence[Any]", np.array(value)) if fits else None
+        return value if value and value[0] in INT64 and value[-1] in INT64 else None
     if type(value) is np.ndarray:
         found = cast("np.ndarray[Any, Any]", value)
         return cast("Sequence[Any]", found) if found.ndim == 1 and found.dtype.kind in "biufc" else None

@@ -49,7 +49,7 @@ class Over:
 
 @dataclass(frozen=True, eq=False)
 class Neighbours:
-    """What the function is given: `length` items of an array, from number `first` on; a Known holds it."""
+    """What the function is given: `length` items of an array or a range, from number `first` on; a Known holds it."""
 
     table: Known
     first: Expr
@@ -57,7 +57,11 @@ class Neighbours:
 
     def item(self, graph: Graph, at: Expr) -> Symbolic:
         """The item of a number that is none below zero and below the length."""
-        return graph.element(self.table, graph.make("add", self.first, at))
+        place = graph.make("add", self.first, at)
+        held = self.table.value
+        if isinstance(held, range):
+            return graph.make("add", graph.make("mul", place, const(held.step)), const(held.start))
+        return graph.element(self.table, place)
 
     def some_item(self, graph: Graph, at: Expr) -> Symbolic:
         """The item of any number; a negative one counts from the end, and beyond the ends Python raises."""

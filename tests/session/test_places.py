@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import array
 import math
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -51,6 +52,42 @@ def run(cell: str, on: str, names: dict[str, object]) -> tuple[object, Session]:
 def same(found: object, expected: object) -> bool:
     a, b = np.asarray(found), np.asarray(expected)
     return type(found) is type(expected) and a.dtype == b.dtype and np.array_equal(a, b)
+
+
+RANGES = [
+    range(1500, -1509, -3),
+    range(2**63 - 4012, 2**63 - 1, 4),
+    range(-(2**63), 2**63 - 1, 2**53),
+    range(-(2**63) + 4, -(2**63) + 1100),
+    range(2**62, -(2**62), -(2**53)),
+    range(2**64, 2**64 + 1003),
+    range(100),
+    range(64),
+    range(0),
+]
+
+
+@pytest.mark.filterwarnings("ignore::hastega_magic.errors.IntegerOverflowWarning")
+@pytest.mark.parametrize("xs", RANGES, ids=repr)
+@pytest.mark.parametrize(
+    "function", ["sum", "lambda w: w[0] ^ w[-1]", "max", "lambda w: sum(v % 7 for v in w)", "len"]
+)
+def test_ranges(xs, function):
+    for stage in ("window(100)", "chunk(100)"):
+        cell = f"t = xs |> {stage} |> map({function}) |> to_list"
+        assert same(run(cell, "parallel", {"xs": xs})[0], run(cell, "python", {"xs": xs})[0])
+
+
+def test_a_long_range_is_in_nobodys_memory():
+    cell = "t = range(10**10, 10**10 + 2 * 10**7) |> window(80) |> map(sum) |> max"
+    tracemalloc.start()
+    try:
+        found, _ = run(cell, "parallel", {})
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert found == sum(range(10**10 + 2 * 10**7 - 80, 10**10 + 2 * 10**7))
+    assert peak < 50 * 10**6
 
 
 CASES = [
