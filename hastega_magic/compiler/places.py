@@ -14,6 +14,8 @@ from hastega_magic.errors import Span
 from hastega_magic.interval import INT64
 from hastega_magic.runtime.fields import columns
 from hastega_magic.runtime.python_calls import elements, over_tuples
+from hastega_magic.runtime.stream import Stream
+from hastega_magic.runtime.strided import numbers
 from hastega_magic.syntax.build import BoundStage
 from hastega_magic.syntax.neighbours import Over
 from hastega_magic.syntax.rules_order import WIDEST
@@ -49,7 +51,7 @@ def over_fields(bound: Bound, value: object, stages: Sequence[BoundStage]) -> tu
 
     Tuples are the elements of an array, as of a pipeline's result, or, if something is computed of them, of a list.
     """
-    wanted = bool(stages) if type(value) is np.ndarray else _computed(stages)
+    wanted = bool(stages) if type(value) in (np.ndarray, Stream) else _computed(stages)
     found = fields(value) if wanted else None
     if found is None:
         return None
@@ -72,6 +74,9 @@ def fields(value: object, look: bool = True) -> dict[str, Any] | None:
         if array.ndim != 1 or len(names) < 2 or any(array.dtype[name].kind not in "biuf" for name in names):
             return None
         return {name: array[name] for name in names}
+    if isinstance(value, Stream):
+        rows = numbers(value)
+        return {f"f{number}": row for number, row in enumerate(rows)} if len(rows) > 1 else None
     found = columns(value, look)
     return None if found is None else {f"field {number}": each for number, each in enumerate(found)}
 

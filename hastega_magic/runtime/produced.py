@@ -29,7 +29,7 @@ class Spent:
 
 @dataclass
 class Produced:
-    """A loop with one store, as a `Producer`. The variants are as in a Job, and begin with number `first`.
+    """A loop that stores elements, as a `Producer`. The variants are as in a Job, and begin with number `first`.
 
     `ordered`: a later variant may give other bits, so that all elements have to be of the one.
     """
@@ -71,7 +71,7 @@ class Produced:
         if self._reading is not None:
             self._reading.restart()
 
-    def give(self, room: AnyArray, size: int) -> int | None:
+    def give(self, rooms: Sequence[AnyArray], size: int) -> int | None:
         """The elements that the loop stores for the next piece of its sources; NotProduced, see there."""
         start, end = self._at, self.length
         if self._reading is not None:
@@ -80,10 +80,10 @@ class Produced:
             end = min(end, self._drawn)  # a window may be longer than a piece
         stop = min(start + size, end)
         if start >= stop:
-            return self._last(room)
+            return self._last(rooms)
         self._at = stop
         blocks = slice(start // BLOCK, -(-stop // BLOCK))
-        while left := self._run(start, stop, blocks, room):
+        while left := self._run(start, stop, blocks, rooms):
             if self.ordered or self.first + 1 >= self.variants:
                 raise NotProduced
             self.first += 1
@@ -97,17 +97,19 @@ class Produced:
         self.given = max(self.given, self._given)
         self.reached = max(self.reached, stop)
         read = sum(each.source.storage.size for each in self.columns if each.source.storage is not None)
-        self.spent[-1].bytes += count * room.itemsize + (stop - start) * read
+        written = sum(room.itemsize for room in rooms)
+        self.spent[-1].bytes += count * written + (stop - start) * read
         return count
 
-    def _last(self, room: AnyArray) -> int | None:
+    def _last(self, rooms: Sequence[AnyArray]) -> int | None:
         """What comes behind, if that has not been given; NotProduced where it is of another type."""
         if self.behind is None or self._ended:
             return None
         found, self._ended = self.behind(), True
-        if len(found) and found.dtype != room.dtype:
+        if len(found) and (len(rooms) > 1 or found.dtype != rooms[0].dtype):
             raise NotProduced
-        room[: len(found)] = found
+        for room in rooms[: len(found)]:
+            room[: len(found)] = found
         self._given += len(found)
         self.given = max(self.given, self._given)
         return len(found)
@@ -129,7 +131,7 @@ class Produced:
         )
         return self._launch
 
-    def _run(self, start: int, stop: int, blocks: slice, array: AnyArray) -> int:
+    def _run(self, start: int, stop: int, blocks: slice, arrays: Sequence[AnyArray]) -> int:
         """How many blocks of the piece the variant could not compute; nothing has happened if there are any."""
         body = self.variant(self.first)
         plan = abi.layout(body.kernel)
@@ -137,7 +139,7 @@ class Produced:
         result, shared = self._result, self._shared.copy()
         if len(shared) != plan.shared_words or result.groups != plan.groups:
             raise NotProduced
-        result.arrays = [array]
+        result.arrays = list(arrays)
         result.kernel_seconds = result.convert_seconds = 0.0
         result.moved_in = 0
         launch.run_piece(plan, body.program, start, stop, None, shared)

@@ -205,7 +205,7 @@ def described(data: object, name: str) -> Column:
         return _array(cast(AnyArray, data), name, id(cast(object, data)))
     if type(data) in (list, tuple):  # a subclass may iterate in a way of its own
         return _list(cast("Sequence[object]", data), name)
-    if isinstance(data, Stream):
+    if isinstance(data, (Stream, Strided)):
         alike = _array(np.empty(0, data.dtype), name, id(data))
         return Column(replace(alike.source, kind="stream", length=len(data)), data)
     if isinstance(data, Field):

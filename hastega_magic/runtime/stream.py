@@ -7,6 +7,7 @@ A stream is read in order. Going back begins anew: computing twice takes time, h
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, overload
 
@@ -35,10 +36,11 @@ class Producer(Protocol):
         """The next elements are the first ones."""
         ...
 
-    def give(self, room: AnyArray, size: int) -> int | None:
+    def give(self, rooms: Sequence[AnyArray], size: int) -> int | None:
         """Write the next elements, up to `size` of them, and say how many; None after the last.
 
-        The room's first element lies where it would lie in memory of all elements, but for a multiple of a vector.
+        There is a room for each number of an element. Its first element lies where it would lie in memory of all
+        elements, but for a multiple of a vector.
         """
         ...
 
@@ -86,14 +88,14 @@ class Cut:
 
 
 class Stream:
-    """A sequence of numbers of which a window is there at a time, and no more."""
+    """A sequence of numbers, or of tuples of numbers, of which a window is there at a time, and no more."""
 
-    def __init__(self, producer: Producer, dtype: str, most: int, cut: Cut = Cut()) -> None:
-        """`most`: the producer gives so many elements at most."""
-        self.dtype: np.dtype[Any] = np.dtype(dtype)
+    def __init__(self, producer: Producer, dtypes: Sequence[str], most: int, cut: Cut = Cut()) -> None:
+        """`dtypes`: of an element's numbers. `most`: the producer gives so many elements at most."""
+        self.dtypes: tuple[np.dtype[Any], ...] = tuple(map(np.dtype, dtypes))
         self._producer, self._cut, self._most = producer, cut, cut.of(most)
-        self._buffer: AnyArray = np.empty(0, self.dtype)
-        self._aside: AnyArray = self._buffer
+        self._buffers: list[AnyArray] = [np.empty(0, each) for each in self.dtypes]
+        self._aside: list[AnyArray] = []
         self.pieces = 0
         """How many windows there were, from the first element on."""
         self._drawn = 0
@@ -102,6 +104,13 @@ class Stream:
     def __len__(self) -> int:
         """How many elements there are at most."""
         return self._most
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Of an element."""
+        if len(self.dtypes) == 1:
+            return self.dtypes[0]
+        return np.dtype([(f"f{number}", each) for number, each in enumerate(self.dtypes)])
 
     @property
     def ended(self) -> bool:
@@ -145,26 +154,29 @@ class Stream:
     def _keep(self, rest: int) -> None:
         """The last elements at the beginning of the memory, and room for more behind them."""
         high = rest + (self._given - rest) % _VECTOR
-        room, old = max(2 * PIECE, rest + PIECE) + _VECTOR, self._buffer
-        if len(old) < room:
-            self._buffer = allocate(room, self.dtype.name)
-        self._buffer[high - rest : high] = old[self._high - rest : self._high]
+        room = max(2 * PIECE, rest + PIECE) + _VECTOR
+        for number, old in enumerate(self._buffers):
+            new = old if len(old) >= room else allocate(room, old.dtype.name)
+            new[high - rest : high] = old[self._high - rest : self._high]
+            self._buffers[number] = new
         self._low, self._high = high - rest, high
 
     def _fill(self) -> None:
         thin = self._cut.stride > 1
-        room = self._room_aside() if thin else self._buffer[self._high : self._high + PIECE]
-        count = self._producer.give(room, self._size)
+        ahead = slice(self._high, self._high + PIECE)
+        rooms = self._rooms_aside() if thin else [each[ahead] for each in self._buffers]
+        count = self._producer.give(rooms, self._size)
         self._size = min(PIECE, self._size * _LONGER)
         if count is None:
             self._ended = True
             return
         self._given += count
         if thin:
-            some = room[self._left_out : count : self._cut.stride]
-            self._left_out += len(some) * self._cut.stride - count
-            self._buffer[self._high : self._high + len(some)] = some
-            self._high += len(some)
+            kept = len(range(self._left_out, count, self._cut.stride))
+            for buffer, room in zip(self._buffers, rooms, strict=True):
+                buffer[self._high : self._high + kept] = room[self._left_out : count : self._cut.stride]
+            self._left_out += kept * self._cut.stride - count
+            self._high += kept
         else:
             self._high += count
             if self._left_out:
@@ -175,43 +187,44 @@ class Stream:
         if limit is not None and self._stop >= limit:
             self._high, self._ended = self._low + limit - self._start, True
 
-    def _room_aside(self) -> AnyArray:
+    def _rooms_aside(self) -> list[AnyArray]:
         """Memory for a piece of which few elements are kept."""
-        if not len(self._aside):
-            self._aside = allocate(PIECE + _VECTOR, self.dtype.name)
+        self._aside = self._aside or [allocate(PIECE + _VECTOR, each.name) for each in self.dtypes]
         at = self._given % _VECTOR
-        return self._aside[at : at + PIECE]
+        return [each[at : at + PIECE] for each in self._aside]
 
     def last(self, start: int, step: int, size: int) -> AnyArray:
         """Of elements `start`, `start + step`, ... those after the last whole chunk of `size`."""
         while not self._ended:
             self.draw()
         whole = max(0, -(-(self._stop - start) // step)) // size
-        return self._between(start + whole * size * step, self._stop)[::step]
+        return self.row(start + whole * size * step, self._stop)[::step]
 
-    def gathered(self) -> AnyArray:
-        """All elements, from the first one on; the stream has not been read."""
-        found, at = allocate(len(self), self.dtype.name), 0
+    def gathered(self) -> list[AnyArray]:
+        """The numbers of all elements, from the first one on; the stream has not been read."""
+        found, at = [allocate(len(self), each.name) for each in self.dtypes], 0
         while (stop := self.draw()) > at:
-            found[at:stop] = self._between(at, stop)
+            for number, each in enumerate(found):
+                each[at:stop] = self.row(at, stop, number)
             at = stop
-        return trim(found, at)
+        return [trim(each, at) for each in found]
 
     @overload
     def __getitem__(self, place: int) -> Any: ...
     @overload
     def __getitem__(self, place: slice) -> AnyArray: ...
     def __getitem__(self, place: int | slice) -> Any:
-        """An element, or some in a row: as they are where they lie, if all are there; IndexError beyond the end."""
+        """An element's first number, or those of some: as they lie, if all are there; IndexError beyond the end."""
         if isinstance(place, slice):
             start, stop, _ = place.indices(self._most)
-            return self._between(start, max(start, stop))
-        found = self._between(place, place + 1)
+            return self.row(start, max(start, stop))
+        found = self.row(place, place + 1)
         if not len(found):
             raise IndexError(place)
         return found[0]
 
-    def _between(self, start: int, stop: int) -> AnyArray:
+    def row(self, start: int, stop: int, number: int = 0) -> AnyArray:
+        """One number of each of the elements `start` to `stop`, or of as many as there are."""
         if start < self._start:
             self.restart()
         parts: list[AnyArray] = []
@@ -219,7 +232,7 @@ class Stream:
             first, last = max(start, self._start), min(stop, self._stop)
             if first < last:
                 low = self._low - self._start
-                parts.append(self._buffer[low + first : low + last])
+                parts.append(self._buffers[number][low + first : low + last])
             if stop <= self._stop:
                 break
             before = self._stop
@@ -228,7 +241,7 @@ class Stream:
             if self.draw() == before:
                 break
         if not parts:
-            return self._buffer[:0]
+            return self._buffers[number][:0]
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 

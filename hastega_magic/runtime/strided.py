@@ -24,17 +24,21 @@ FARTHEST = 1 << 20
 
 @dataclass(frozen=True, eq=False)
 class Strided:
-    """Elements `start`, `start + step`, ... of a stream, as many as there are, though `count` at most."""
+    """Elements `start`, `start + step`, ... of a stream, as many as there are, though `count` at most.
+
+    `number`: which of an element's numbers.
+    """
 
     stream: Stream
     start: int
     step: int
     count: int
+    number: int = 0
 
     @property
     def dtype(self) -> np.dtype[Any]:
         """The elements' type."""
-        return self.stream.dtype
+        return self.stream.dtypes[self.number]
 
     def __len__(self) -> int:
         """How many elements there are at most."""
@@ -47,17 +51,29 @@ class Strided:
     def __getitem__(self, place: int | slice) -> Any:
         """As of a `Stream`."""
         if not isinstance(place, slice):
-            return self.stream[self.start + place * self.step]
+            found = self.stream.row(
+                self.start + place * self.step, self.start + place * self.step + 1, self.number
+            )
+            if not len(found):
+                raise IndexError(place)
+            return found[0]
         start, stop, _ = place.indices(len(self))
         first, last = self.start + start * self.step, self.start + (stop - 1) * self.step
-        return self.stream[first : max(first, last + 1)][:: self.step]
+        return self.stream.row(first, max(first, last + 1), self.number)[:: self.step]
 
 
 def strided(row: Stream | Strided, start: int, step: int, count: int) -> Strided:
     """Elements `start`, `start + step`, ... of a stream, or of such a row; `count` of them at most."""
     if isinstance(row, Stream):
         return Strided(row, start, step, count)
-    return Strided(row.stream, row.start + start * row.step, row.step * step, min(count, len(row)))
+    return Strided(
+        row.stream, row.start + start * row.step, row.step * step, min(count, len(row)), row.number
+    )
+
+
+def numbers(stream: Stream) -> list[Strided]:
+    """The numbers of its elements, each in a row of its own."""
+    return [Strided(stream, 0, 1, len(stream), number) for number in range(len(stream.dtypes))]
 
 
 class Reading:
@@ -93,4 +109,4 @@ class Reading:
                 return self._at
 
 
-__all__ = ["FARTHEST", "Reading", "Strided", "strided"]
+__all__ = ["FARTHEST", "Reading", "Strided", "numbers", "strided"]

@@ -11,6 +11,7 @@ from hastega_magic.compiler.handing import ends
 from hastega_magic.runtime import produced, stream
 from hastega_magic.session import Options, Session
 from tests.compiler.battery import EFFORT
+from tests.compiler.handed import CONSUMERS, OF_PAIRS, PAIRED, PRODUCERS
 
 N = 100_003
 RANDOM = np.random.default_rng(7)
@@ -94,106 +95,12 @@ def bits(value):
     return type(found), found if isinstance(found, int) else repr(found), warned
 
 
-PRODUCERS = [
-    "range(N) |> filter(lambda x: x % 3 == 1)",
-    "range(N) |> filter(lambda x: x % 5000 == 1)",
-    "range(N) |> filter(lambda x: x < 0)",
-    "range(N, 0, -1) |> map(lambda x: x * x) |> cumsum",
-    "ints |> filter(lambda x: x > -990)",
-    "ints |> cumsum",
-    "ints |> scan(lambda a, x: (a * 3 + x) % 1009)",
-    "ints |> scan(lambda a, x: max(a - 1, x), 0)",
-    "floats |> cumsum",
-    "floats |> scan(lambda a, x: 0.9 * a + x)",
-    "floats |> scan(lambda a, x: 0.9 * a + x, 2.0)",
-    "floats |> filter(lambda x: x > 10)",
-    "odd |> filter(lambda x: not x > 50)",
-    "zeros |> filter(lambda x: x < 1)",
-    "small |> filter(lambda x: x > 0)",
-    "bits |> filter(lambda x: x)",
-    "few |> filter(lambda x: x & 1)",
-    "few |> cumsum",
-    "listed |> filter(lambda x: x > 0)",
-    "back |> filter(lambda x: x % 4 > 0)",
-    "ints |> zip(floats) |> filter(lambda a, b: a > b) |> map(lambda a, b: a * b)",
-    "ints |> reverse |> filter(lambda x: x > 3)",
-    "ints |> filter(lambda x: x > 0) |> drop(3) |> filter(lambda x: x % 2 == 0)",
-]
-CONSUMERS = [
-    "enumerate |> map(lambda i, x: x - i) |> sum",
-    "enumerate(5) |> filter(lambda i, x: (i + x) % 7 < 3) |> map(lambda i, x: i) |> to_list",
-    "drop(1) |> sum",
-    "first",
-    "last",
-    "drop(7) |> first",
-    "take(50) |> last",
-    "take(20_000) |> max",
-    "take(7)",
-    "drop(5_000) |> take(9_000) |> drop(10) |> mean",
-    "take(0) |> count",
-    "drop(500_000) |> count",
-    "zip(range(30_000)) |> map(lambda x, i: x * i) |> sum",
-    "zip(floats, range(N)) |> map(lambda x, f, i: x + f * i) |> sum",
-    "cumsum |> cumsum |> max",
-    "cumsum |> map(lambda x: x * 0.5) |> filter(lambda x: x > 0) |> cumsum",
-    "enumerate |> map(lambda i, x: x) |> min",
-    "enumerate |> map(lambda i, x: x) |> max",
-    "enumerate |> map(lambda i, x: x) |> argmin",
-    "cumsum |> var",
-    "enumerate |> map(lambda i, x: i % 5000 // 4999 + 1) |> prod",
-    "enumerate |> map(lambda i, x: x > 0) |> any",
-    "enumerate |> map(lambda i, x: x > -1e9) |> all",
-    "enumerate |> map(lambda i, x: x + i) |> reduce(lambda a, b: a + b)",
-    "step(3) |> sum",
-    "drop(5) |> step(7) |> take(900) |> step(2) |> drop(3) |> enumerate |> map(lambda i, x: i * x) |> sum",
-    "step(5_000)",
-    "step(2) |> first",
-    "map(lambda x: x + 1) |> step(3) |> sum",
-    "enumerate |> step(4) |> map(lambda i, x: x - i) |> sum",
-    "window(2) |> map(lambda a, b: b - a) |> max",
-    "drop(1) |> window(5) |> map(lambda w: sum(w) / len(w)) |> sum",
-    "window(3) |> map(lambda a, b, c: a + b * c) |> cumsum |> last",
-    "enumerate |> drop(3) |> map(lambda i, x: i + x) |> window(2) |> map(lambda a, b: a - b) |> count",
-    "window(2) |> filter(lambda a, b: a < b) |> map(lambda a, b: b - a) |> take(9_000) |> sum",
-    "window(2) |> map(lambda a, b: a + b) |> window(3) |> map(max) |> min",
-    "window(30) |> map(sum) |> step(11) |> to_list",
-    "zip(floats) |> map(lambda x, f: x + f) |> window(2) |> map(lambda a, b: a * b) |> sum",
-    "chunk(4) |> map(sum) |> max",
-    "chunk(7) |> map(lambda w: sum(w) / len(w)) |> sum",
-    "chunk(3) |> map(max)",
-    "chunk(64) |> map(len) |> sum",
-    "chunk(2) |> map(lambda c: c[0]) |> cumsum |> max",
-    "chunk(2) |> map(lambda a, b: a - b) |> sum",
-    "take_while(lambda x: abs(x) < 1e6) |> sum",
-    "map(lambda x: x * 2) |> take_while(lambda x: x > -1e9) |> count",
-    "drop_while(lambda x: x < 500) |> sum",
-    "drop_while(lambda x: x == x) |> max",
-    "var",
-    "std(ddof=1)",
-    "min(key=lambda x: -x)",
-    "max(key=lambda x: x % 7)",
-    "argmax",
-    "reverse |> take(10)",
-    "reverse |> enumerate |> map(lambda i, x: i * x) |> sum",
-    "reverse |> cumsum |> max",
-    "reverse |> drop(3) |> window(2) |> map(lambda a, b: a - b) |> sum",
-    "take(40_000)",
-    "take(40_000) |> step(2)",
-    "map(lambda x: int(abs(x)) % 50) |> bincount",
-    "map(lambda x: int(x)) |> bincount",
-    "enumerate |> map(lambda i, x: i % 7) |> bincount(minlength=11)",
-    "map(lambda x: x > 0) |> bincount",
-    "enumerate |> map(lambda i, x: i) |> bincount",
-    "bincount",
-]
-
-
 PAIRS = [
     (producer, consumer)
     for number, producer in enumerate(PRODUCERS)
     for place, consumer in enumerate(CONSUMERS)
     if EFFORT > 1 or (number + place) % 3 == 0
-]
+] + [(producer, consumer) for producer in PAIRED for consumer in OF_PAIRS]
 
 
 @pytest.mark.parametrize(("producer", "consumer"), PAIRS)
@@ -223,6 +130,9 @@ def test_the_same_bits(pieces, producer, consumer):
         "ints |> cumsum |> take(20_000)",
         "ints |> cumsum |> take_while(lambda x: x < 10**9) |> max",
         "ints |> map(lambda x: x % 100) |> bincount",
+        "ints |> zip(floats) |> filter(lambda a, b: a > b) |> take(7)",
+        "ints |> zip(floats) |> filter(lambda a, b: a > b) |> enumerate |> map(lambda i, p: p[0] + i) |> sum",
+        "ints |> scan(lambda s, x: (s[0] + x, max(s[1], x)), (0, 0)) |> map(lambda a, b: a - b) |> max",
         "ints |> filter(lambda x: x > 0) |> bincount(minlength=5)",
         "ints |> filter(lambda x: x > 0) |> enumerate |> map(lambda i, x: (i + x) % 100) |> bincount",
     ],
@@ -378,8 +288,8 @@ def test_the_report_counts_what_was_gone_through(pieces):
 def test_a_loop_over_a_long_window_gives_no_more_than_there_is_room_for(pieces, monkeypatch):
     given, give = [], produced.Produced.give
 
-    def watched(self, room, size):
-        given.append((give(self, room, size) or 0, len(room)))
+    def watched(self, rooms, size):
+        given.append((give(self, rooms, size) or 0, len(rooms[0])))
         return given[-1][0] or None
 
     monkeypatch.setattr(produced.Produced, "give", watched)

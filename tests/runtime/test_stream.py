@@ -21,12 +21,13 @@ def test_a_stream_ends_where_its_elements_do():
         def restart(self):
             self.left, self.at = iter(self.counts), 0
 
-        def give(self, room, size):
+        def give(self, rooms, size):
             count = next(self.left, None)
             assert size <= stream.PIECE
             if count is not None:
-                assert len(room) >= stream.PIECE
-                room[:count] = np.arange(self.at, self.at + count)
+                assert all(len(room) >= stream.PIECE for room in rooms)
+                rooms[0][:count] = np.arange(self.at, self.at + count)
+                rooms[1][:count] = -rooms[0][:count]
                 self.at += count
             return count
 
@@ -34,7 +35,9 @@ def test_a_stream_ends_where_its_elements_do():
     for given, skip, stride, limit in itertools.product(
         counts, [0, 3, 4097, 1_100_000], [1, 3, 5000], [None, 0, 1, 4096, 1_048_580]
     ):
-        found = stream.Stream(Counting(given), "int64", sum(given), stream.Cut(skip, stride, limit))
+        found = stream.Stream(
+            Counting(given), ["int64", "float32"], sum(given), stream.Cut(skip, stride, limit)
+        )
         expected = np.arange(sum(given))[skip::stride][:limit]
         assert len(found) == len(expected)
         seen, at = [], 0
@@ -46,12 +49,18 @@ def test_a_stream_ends_where_its_elements_do():
         assert np.array_equal(found[0 : len(expected)], expected)
         for place in {0, len(expected) // 2, len(expected) - 1} if len(expected) else ():
             assert found[place] == expected[place]
+            assert strided.numbers(found)[1][place] == -expected[place].astype(np.float32)
         with pytest.raises(IndexError):
             found[len(expected)]
         found.restart()
-        assert np.array_equal(found.gathered(), expected)
+        one, other = found.gathered()
+        assert np.array_equal(one, expected)
+        assert np.array_equal(other, -expected.astype(np.float32))
     for given, start, step, size in itertools.product(counts, [0, 5, 9000], [1, 3, 64], [1, 2, 64]):
-        found, all_of_them = stream.Stream(Counting(given), "int64", sum(given)), np.arange(sum(given))
+        found, all_of_them = (
+            stream.Stream(Counting(given), ["int64", "float32"], sum(given)),
+            np.arange(sum(given)),
+        )
         rows = [strided.strided(found, start + place, step, 1 << 40) for place in range(size)]
         expected = [all_of_them[start + place :: step] for place in range(size)]
         reading, at, seen = strided.Reading(rows), 0, 0
@@ -77,7 +86,7 @@ def test_rows_of_a_stream_are_read_together():
         def give(self, room, size):
             return None
 
-    one, other = (stream.Stream(Nothing(), "int64", 10**9) for _ in range(2))
+    one, other = (stream.Stream(Nothing(), ["int64"], 10**9) for _ in range(2))
     for rows in ([one, other], [one, strided.strided(one, 0, 2, 9)], [strided.strided(one, 0, 1000, 9)]):
         with pytest.raises(stream.NotProduced):
             strided.Reading(rows)

@@ -19,8 +19,9 @@ from hastega_magic.compiler.backends import backend_of
 from hastega_magic.compiler.choice.choosing import choose
 from hastega_magic.compiler.execute import Execution, compiled_on, execute, job_of
 from hastega_magic.compiler.handing.cutting import cut_of, is_named, steps_over
-from hastega_magic.compiler.handing.ends import counts, end, ends
+from hastega_magic.compiler.handing.ends import counts, end, ends, of_numbers
 from hastega_magic.compiler.options import Options, placed
+from hastega_magic.compiler.places import over_fields
 from hastega_magic.compiler.recover import tail
 from hastega_magic.compiler.run import settled
 from hastega_magic.compiler.statement import Loop
@@ -28,12 +29,13 @@ from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import HastegaError
 from hastega_magic.ir import abi
 from hastega_magic.ir.expr import Expr
+from hastega_magic.ir.fused import Output
 from hastega_magic.report import units
 from hastega_magic.runtime.buffers import AnyArray
 from hastega_magic.runtime.produced import Produced, Spent
 from hastega_magic.runtime.stream import PIECE, Cut, NotProduced, Passed, Stream
 from hastega_magic.syntax.build import BoundStage
-from hastega_magic.types import RESULT_STORAGE
+from hastega_magic.types import RESULT_STORAGE, Composite
 
 if TYPE_CHECKING:
     from hastega_magic.compiler.driver import Driver
@@ -120,16 +122,21 @@ class _Chain:
             few = cut.limit is not None and cut.limit <= PIECE
             if not few and 2 * len(link.stream) > link.execution.length:
                 raise NotProduced  # most of them are asked for
-            return link.stream.gathered()
+            return of_numbers(link.stream.gathered())
         if ends(rest):
             return end(link.stream, rest[0], self.driver.trace)
         driver = replace(self.driver, options=self.options)
         stages = rest[:-1] if counts(rest[-1]) else rest
-        later, _, behind = driver.longest(self.run.bound, link.stream, stages, self.run.bound.varying)
-        if later is None:
+        bound, source, more = self.run.bound, link.stream, 0
+        fields = over_fields(bound, source, stages)
+        if fields is not None:
+            (bound, source), more = fields, 1
+            stages = bound.stages
+        later, _, behind = driver.longest(bound, source, stages, bound.varying)
+        if later is None or len(later.stages) <= more:
             raise NotProduced
-        if len(later.stages) < len(rest):
-            return self._value(later, behind, rest[len(later.stages) :])
+        if len(later.stages) < len(rest) + more:
+            return self._value(later, behind, rest[len(later.stages) - more :])
         backend = backend_of(self.options)
         ready = compiled_on(backend, [later], behind, self.options, self.driver.trace)
         execution = execute(ready, backend)
@@ -146,8 +153,7 @@ class _Chain:
         kernel, choice = job.variant(job.first).kernel, None
         plan = abi.layout(kernel)
         few = not self.links and job.length < _least(cut)
-        alone = isinstance(ready.fused.outputs[0].value, Expr)  # no tuple of one number
-        if few or not alone or len(plan.stores) != 1 or plan.folds:
+        if few or plan.folds or not _is_flat(ready.fused.outputs[0], len(plan.stores)):
             raise NotProduced
         if self.options.on == "auto":
             choice = choose(ready.compiled, kernel, [loop], job.columns, job.length, self.options)
@@ -161,7 +167,7 @@ class _Chain:
             job.tables, job.length, threads, partial(_behind, loop) if loop.built.tail else None,
         )  # fmt: skip
         most = job.length + bool(loop.built.tail)
-        stream = Stream(producer, RESULT_STORAGE[plan.stores[0].type].name, most, cut)
+        stream = Stream(producer, [RESULT_STORAGE[store.type].name for store in plan.stores], most, cut)
         execution = Execution(
             ready.compiled, ready.fused, [], list(job.columns), job.length, threads, ready.cached, backend, job,
             on=self.options.on, choice=choice,
@@ -260,6 +266,15 @@ def _turned(driver: Driver, run: UnderWay, loop: Loop, reverse: BoundStage) -> t
 def _gives_elements(loop: Loop) -> bool:
     """Whether what it stores is one number for each element, and the value before any further stage."""
     return loop.pipeline.sink.kind in _STORED and not is_named(loop.stages[-1], _TYPED)
+
+
+def _is_flat(output: Output, stores: int) -> bool:
+    """Whether elements are numbers, or tuples of some numbers."""
+    value = output.value if output.sink.fn is None else output.sink.fn.result
+    if isinstance(value, Expr):
+        return stores == 1
+    alike = not isinstance(value, Composite) and all(isinstance(each, Expr) for each in value)
+    return alike and stores == len(value) > 1
 
 
 def _behind(loop: Loop) -> AnyArray:

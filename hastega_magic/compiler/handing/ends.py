@@ -45,13 +45,23 @@ def _one(stream: Stream, stage: BoundStage) -> object:
     """The first or last element; NotProduced without any, or where the stage has arguments."""
     if stage.args or stage.kwargs:
         raise NotProduced
-    found, at = stream[: int(stage.site.name == "first")], 0
-    if stage.site.name == "last":
-        while (stop := stream.draw()) > at:
-            found, at = stream[stop - 1 : stop].copy(), stop
-    if not len(found):
+    first, at, stop = stage.site.name == "first", 0, stream.draw()
+    if not stop:
         raise NotProduced
+    found = _at(stream, 0 if first else stop - 1)
+    while not first and stop > at:
+        found, at = _at(stream, stop - 1), stop
+        stop = stream.draw()
     return python.apply(stage.site.name, found)
+
+
+def _at(stream: Stream, place: int) -> AnyArray:
+    return of_numbers([stream.row(place, place + 1, number).copy() for number in range(len(stream.dtypes))])
+
+
+def of_numbers(arrays: Sequence[AnyArray]) -> AnyArray:
+    """The elements that these are the numbers of."""
+    return arrays[0] if len(arrays) == 1 else python.structured(arrays)
 
 
 def _counted(stream: Stream, stage: BoundStage, trace: Trace) -> object:
@@ -78,4 +88,4 @@ def _counts_of(elements: AnyArray, stage: BoundStage) -> AnyArray:
         raise NotProduced from None
 
 
-__all__ = ["counts", "counts_many", "end", "ends"]
+__all__ = ["counts", "counts_many", "end", "ends", "of_numbers"]
