@@ -12,11 +12,9 @@ import numpy as np
 
 from hastega_magic.errors import NOWHERE, NotCompilable, Span
 from hastega_magic.ir.expr import Expr, conjunction, const, is_const, leaf, made_like, make, python_of, truth
-from hastega_magic.ir.loop import iteration
 from hastega_magic.ir.pipeline import Source, Table
-from hastega_magic.ops import OPS
 from hastega_magic.syntax import mixed
-from hastega_magic.syntax.branches import both, choice, eager, numeric, opposite, partly
+from hastega_magic.syntax.branches import both, choice, eager, may_raise, may_warn, numeric, opposite, partly
 from hastega_magic.syntax.store import Store
 from hastega_magic.syntax.values import (
     Known,
@@ -174,7 +172,8 @@ class Graph:
         return self.make("not", condition)
 
     def fallible(self, node: Expr) -> bool:
-        """Whether evaluating the node may raise."""
+        """Whether evaluating the node may raise, or warn."""
+        scalars = getattr(self.env, "scalars", None) is not None
         stack = [node]
         while stack:
             top = stack[-1]
@@ -183,7 +182,8 @@ class Graph:
                 stack += missing
                 continue
             stack.pop()
-            self._fallible[top] = _may_raise(top) or any(self._fallible[arg] for arg in top.args)
+            alone = may_raise(top) or (scalars and may_warn(top))
+            self._fallible[top] = alone or any(self._fallible[arg] for arg in top.args)
         return self._fallible[node]
 
     def rename(self, new: Mapping[Expr, Expr]) -> None:
@@ -370,25 +370,6 @@ def _beside_infinity(op: str, operands: Sequence[Expr]) -> Expr | None:
     ):
         return None
     return const(op == "ne") if op in ("eq", "ne") else const(_ORDER[op][value < 0])
-
-
-def _may_raise(node: Expr) -> bool:
-    if node.op == "gather":
-        return True
-    if node.op == "turns":
-        return bool(iteration(node).effects)
-    row = OPS.get(node.op)
-    if row is None or row.trouble is None:
-        return False
-    right = node.args[-1]
-    if right.op == "const":
-        value: Any = right.value
-        if node.op in ("shl", "shr"):
-            return value < 0
-        if node.op == "truediv" or (node.op in ("floordiv", "mod") and not right.type.is_float):
-            # True division of ints beyond 2^53 is another matter: its operands are nodes of their own.
-            return value == 0
-    return True
 
 
 __all__ = [

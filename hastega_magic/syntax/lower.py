@@ -21,6 +21,7 @@ from hastega_magic.syntax.flow import Flow
 from hastega_magic.syntax.functions import ast_of, described, name_of, spreads
 from hastega_magic.syntax.graph import Environment, Graph
 from hastega_magic.syntax.neighbours import Over, neighbours, spelled
+from hastega_magic.syntax.numpy_read import reads_numbers
 from hastega_magic.syntax.values import Known, Listed, Nested, Partly, Poison, Symbolic, known
 from hastega_magic.types import Composite, ScalarType
 
@@ -97,9 +98,9 @@ def _read(function: FunctionType) -> tuple[tuple[type, object], ...] | None:
 BESIDE_NUMPY = "`round` to digits is left to Python beside NumPy's numbers, which round otherwise"
 
 
-def _look_at_numbers(graph: Graph, env: Environment) -> None:
+def _look_at_numbers(graph: Graph, env: Environment, function: object) -> None:
     """NotCompilable where numbers are rounded or bools added that may be NumPy's, of this function or one before it."""
-    beside = getattr(env, "numpy_numbers", False) or graph.numpy or graph.ufuncs
+    beside = getattr(env, "numpy_numbers", False) or graph.numpy or graph.ufuncs or reads_numbers(function)
     if beside and graph.rounds:
         raise NotCompilable(BESIDE_NUMPY)
     if beside and graph.of_bools and getattr(env, "scalars", None) is None:
@@ -134,7 +135,7 @@ def _lowered(
             result = graph.truth(result) if predicate else result
         graph.keep(result)
         value = _numbers(result, name_of(function))
-        _look_at_numbers(graph, env)
+        _look_at_numbers(graph, env, function.function if isinstance(function, Over) else function)
     except RecursionError:
         raise NotCompilable(f"`{name_of(function)}` is nested too deeply") from None
     text, span = _place(function.function if isinstance(function, Over) else function, env)

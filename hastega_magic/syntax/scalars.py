@@ -170,7 +170,9 @@ class _Rules:
         fn = self.fn
         pairs = zip(flatten(fn.params), _flat(self.element), strict=True)
         parameters = dict(pairs)
-        effects = [node for pair in fn.effects for node in pair if node is not None]
+        always = _always(flatten(fn.result))
+        kept = [(path, node) for path, node in fn.effects if node not in always]
+        effects = [node for pair in kept for node in pair if node is not None]
         nodes = list(postorder([*flatten(fn.result), *effects]))
         for node in nodes:
             self.kinds[node] = parameters[node] if node in parameters else self._kind(node)
@@ -181,7 +183,7 @@ class _Rules:
         changed = replace(
             fn,
             result=map_value(lambda node: self.new[node], fn.result),
-            effects=tuple((path and self.new[path], self.new[node]) for path, node in fn.effects),
+            effects=tuple((path and self.new[path], self.new[node]) for path, node in kept),
             spans={self.new.get(node, node): spans for node, spans in fn.spans.items()},
         )
         return changed, results
@@ -305,6 +307,18 @@ class _Rules:
             return const(False)
         tests = [make("ne", self.new[each], self.new[each]) for each in leaves]
         return functools.reduce(lambda a, b: make("and", a, b), tests)
+
+
+def _always(results: Iterable[Expr]) -> set[Expr]:
+    """The nodes that every element evaluates for its result."""
+    found: set[Expr] = set()
+    todo = list(results)
+    while todo:
+        node = todo.pop()
+        if node not in found:
+            found.add(node)
+            todo += node.args[:1] if node.op == "select" else node.args
+    return found
 
 
 def _is_int(kind: Kind) -> bool:
