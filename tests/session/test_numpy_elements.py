@@ -165,7 +165,7 @@ def test_it_is_left_to_numpy_with_a_reason(expression, a, reason, same):
     [
         "(lambda y: 3)(x * 2)",
         "(x * 2, x)[1]",
-        "len([-1 - x])",
+        "len([-2 - x])",
         "(lambda y: y if x < 3 else x)(x * 2)",
         "(lambda y: 3)(x * 2) if x > 90 else 4",
         "[x * 2, 3][1]",
