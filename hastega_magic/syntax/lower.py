@@ -96,6 +96,10 @@ def _read(function: FunctionType) -> tuple[tuple[type, object], ...] | None:
 
 
 BESIDE_NUMPY = "`round` to digits is left to Python beside NumPy's numbers, which round otherwise"
+BOOLS_BESIDE_NUMPY = (
+    "what takes bools for ints, as `~`, `+` or an index, is left to Python beside NumPy's numbers, "
+    "whose bools are none: write `not`, or `int(...)`"
+)
 
 
 def _look_at_numbers(graph: Graph, env: Environment, function: object) -> None:
@@ -104,10 +108,7 @@ def _look_at_numbers(graph: Graph, env: Environment, function: object) -> None:
     if beside and graph.rounds:
         raise NotCompilable(BESIDE_NUMPY)
     if beside and graph.of_bools and getattr(env, "scalars", None) is None:
-        raise NotCompilable(
-            "`~`, `+` or `-` of bools is left to Python beside NumPy's numbers, of which bools are no ints: "
-            "write `not`, or `int(...)`"
-        )
+        raise NotCompilable(BOOLS_BESIDE_NUMPY)
     if beside:
         env.numpy_numbers = True
 
@@ -279,4 +280,4 @@ def _bind(
     return bound
 
 
-__all__ = ["BESIDE_NUMPY", "Environment", "lower", "parameters"]
+__all__ = ["BESIDE_NUMPY", "BOOLS_BESIDE_NUMPY", "Environment", "lower", "parameters"]

@@ -236,7 +236,7 @@ class _Rules:
             f"a value would be of one type for some elements and of another for others: {names}"
         )
 
-    def _of_operator(self, node: Expr, given: list[Kind]) -> Kind:
+    def _of_operator(self, node: Expr, given: list[Kind]) -> Kind | None:
         if not any(map(is_numpy, given)):
             return _PYTHON.get(node.type, float)
         row = OPS[node.op]
@@ -244,8 +244,8 @@ class _Rules:
             return float
         if node.op not in _FLOATS | _PASSING | _INTS | _OTHERS:
             raise NotCompilable(f"`{node.op}` of NumPy's scalars is left to NumPy")
-        if node.op in ("min", "max"):
-            self._either(node, given)
+        if node.op in ("min", "max") and self._either(node, given) is None:
+            return None
         pairs = [(_bare(arg), kind) for arg, kind in zip(node.args, given, strict=True)]
         if np.float32 in given and any(kind is float and arg.op != "const" for arg, kind in pairs):
             raise NotCompilable("a Python float beside NumPy's float32 is left to NumPy")

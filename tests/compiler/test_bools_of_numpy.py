@@ -29,6 +29,14 @@ NAMES = {
     "image": np.arange(60).reshape(30, 2) % 3 == 0,
 }
 
+OF_BOOLS = [
+    "+np.isnan(x)", "-np.isnan(x)", "abs(np.isnan(x))", "round(np.isnan(x))", "math.trunc(np.isnan(x))",
+    "math.gcd(np.isnan(x), 3)", "math.ldexp(1.0, np.isnan(x))", "np.isnan(x) * np.isnan(x)", "np.isnan(x) * True",
+    "sum((np.isnan(x), np.isnan(x)), False)", "np.isnan(x).real", "np.isnan(x).imag", "np.isnan(x).bit_length()",
+    "(5, 6)[np.isnan(x)]", "[5, 6][np.isnan(x)]", "sum(range(np.isnan(x)))", "1 // np.isnan(x)", "1 / np.isnan(x)",
+    "np.isnan(x) % np.isnan(x)", "[5, 6].pop(np.isnan(1.0))",
+]  # fmt: skip
+
 
 @pytest.mark.parametrize(
     "cell",
@@ -44,6 +52,16 @@ NAMES = {
         "xs |> map(lambda x: (np.isnan(x) + np.isinf(x)) * 2) |> to_list",
         "ns |> map(lambda n: np.add(n > 5, n > 7)) |> to_list",
         "ns |> map(lambda n: round(table[n] / 1000, 2)) |> to_list",
+        *(f"xs |> map(lambda x: {each}) |> to_list" for each in OF_BOOLS),
+        *(
+            f"xs |> map(np.isnan) |> map(lambda b: {each.replace('np.isnan(x)', 'b')}) |> to_list"
+            for each in OF_BOOLS
+        ),
+        "xs |> map(np.isnan) |> map(lambda b: b) |> map(abs) |> to_list",
+        "xs |> map(np.isnan) |> enumerate |> map(lambda i, b: i * (b - b)) |> sum",
+        "xs |> map(np.isnan) |> window(2) |> map(lambda a, b: a - b) |> to_list",
+        "xs |> map(np.isnan) |> scan(lambda a, b: a + b, False) |> to_list",
+        "xs |> map(np.isnan) |> reduce(lambda a, b: a + b)",
         "ns |> map(lambda n: ~flags[0]) |> to_list",
         "ns |> map(lambda n: -flags[0]) |> to_list",
         "ns |> map(lambda n: (n > 3) + flags[1]) |> to_list",

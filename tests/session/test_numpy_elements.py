@@ -138,6 +138,8 @@ PYTHONS = [
     ("[x + x for x in a]", np.arange(N) % 2 == 0, "computes another"),
     ("[x + True for x in a]", np.arange(N) % 2 == 0, "computes another"),
     ("[(not 2) * x for x in a]", np.arange(N) % 2 == 0, "computes another"),
+    ("[plain[x > 3] for x in a]", FLOATS, "a bool in the place of an int"),
+    ("[max(not x, x) for x in a]", np.arange(N) % 3 == 0, "Python's for some elements"),
     ("[len(x) for x in a]", np.ones((N, 2)), "ndarray"),
     ("[x + 1 for x in a]", np.ones(N, np.float16), "ndarray"),
     ("[x + 1 for x in a]", np.ones(N, np.complex128), "ndarray"),
