@@ -11,7 +11,7 @@ from hastega_magic.codegen.llvm_trail import Trail
 from hastega_magic.interval import Interval
 from hastega_magic.ir import abi
 from hastega_magic.ir.expr import Expr, is_const
-from hastega_magic.ir.kernel import TURN_NEEDS_PYTHON, Assume, Guard, Kernel, Statement
+from hastega_magic.ir.kernel import Assume, Guard, Kernel, Statement
 from hastega_magic.ir.loop import results_used
 from hastega_magic.ir.printer import Places, kernel_places
 from hastega_magic.ir.scan import ROW
@@ -69,8 +69,7 @@ class Frame:
 
         Divisors, that is, which need both; where there are such instructions.
         """
-        inside = any(guard.reason == TURN_NEEDS_PYTHON for guard in self.guards)
-        if self.target.vector_bits < 512 or inside or self.kernel.schedule.refill:
+        if self.target.vector_bits < 512 or self.layout.turns or self.kernel.schedule.refill:
             return set()
         zeros = {_zero_of(guard.condition) for guard in self.guards}
         loads = {

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from hastega_magic.compiler.loops import CompiledLoop
-from hastega_magic.compiler.repeating.numpy_read import numpy_read
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.ir.expr import flatten
@@ -20,6 +19,7 @@ from hastega_magic.ir.loop import everything
 from hastega_magic.ops import OPS
 from hastega_magic.runtime import python
 from hastega_magic.runtime.sources import Column
+from hastega_magic.syntax.numpy_read import numpy_read
 from hastega_magic.types import FLOAT32, Complex
 
 _STORED = frozenset({"array", "to_list"})

@@ -45,6 +45,7 @@ from hastega_magic.runtime.numpy import NoNumpyForm
 from hastega_magic.runtime.python_calls import iterated
 from hastega_magic.syntax.build import BoundStage
 from hastega_magic.syntax.graph import Where
+from hastega_magic.syntax.lower import BOOLS_BESIDE_NUMPY
 from hastega_magic.trace import Trace
 
 
@@ -268,7 +269,8 @@ class Driver:
         self, run: UnderWay, reason: Reason, stages: Sequence[BoundStage] | None = None
     ) -> None:
         if stages is None:  # NumPy's scalars are to stay what they are, up to the end
-            stages = run.rest if of_scalars(run.value) else together(run.rest)
+            whole = of_scalars(run.value) or reason.text == BOOLS_BESIDE_NUMPY
+            stages = run.rest if whole else together(run.rest)
         kind = kind_of(run.value) if stages[0].site.known else None
         part = Part(replace(run.part(stages), source=None), kind=kind)
         value = self._left.barrier(run.bound, run.value, stages, reason)

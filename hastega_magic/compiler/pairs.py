@@ -17,10 +17,10 @@ from typing import Any, cast
 
 import numpy as np
 
-from hastega_magic.compiler.repeating.numpy_read import numpy_read
 from hastega_magic.compiler.repeating.objects import NotExact, objects
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.syntax.build import BoundStage
+from hastega_magic.syntax.numpy_read import numpy_read
 
 _SEQUENCES = (list, tuple, range, array.array, bytes)
 _ALL = frozenset({

@@ -10,7 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from hastega_magic.ir.kernel import TURN_NEEDS_PYTHON, Accumulate, Guard, Kernel, Store
+from hastega_magic.ir.expr import postorder
+from hastega_magic.ir.kernel import Accumulate, Kernel, Store
 from hastega_magic.ir.scan import ROW
 from hastega_magic.ir.schedule import BLOCK, HANDOVER, VIRTUAL_LANES
 
@@ -158,7 +159,8 @@ def _layout(kernel: Kernel) -> Layout:
         if store.mask not in masks:
             masks.append(store.mask)
         groups.append(masks.index(store.mask))
-    turns = any(guard.reason == TURN_NEEDS_PYTHON for guard in kernel.of(Guard))
+    # Of a loop that no element makes there is no guard.
+    turns = any(node.op == "turns" for node in postorder(kernel.roots()))
     running = any(store.running for store in stores)
     return Layout(
         len(kernel.sources),

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Protocol, TypeGuard
+from typing import Any, Protocol, TypeGuard
 
 from hastega_magic.errors import NotCompilable
 from hastega_magic.ir.expr import Expr, Value, flatten, is_const, make, postorder
+from hastega_magic.ir.loop import iteration
 from hastega_magic.ops import OPS
 from hastega_magic.syntax.store import Store, is_key
 from hastega_magic.syntax.values import FALSE, NONE, TRUE, Partly, Poison, Symbolic, is_none
-from hastega_magic.types import INT
+from hastega_magic.types import BOOL, INT
 
 Names = dict[str, Symbolic]
 
@@ -61,6 +62,36 @@ def eager(node: Expr) -> bool:
     rows = [OPS.get(part.op) for part in parts]
     free = all(row is None or (row.trouble is None and row.overflow is None) for row in rows)
     return free and not any(row is not None and row.name == "gather" for row in rows)
+
+
+def may_raise(node: Expr) -> bool:
+    """Whether evaluating the node, its operands given, may raise."""
+    if node.op == "gather":
+        return True
+    if node.op == "turns":
+        return bool(iteration(node).effects)
+    row = OPS.get(node.op)
+    if row is None or row.trouble is None:
+        return False
+    right = node.args[-1]
+    if right.op == "const":
+        value: Any = right.value
+        if node.op in ("shl", "shr"):
+            return value < 0
+        if node.op == "truediv" or (node.op in ("floordiv", "mod") and not right.type.is_float):
+            # True division of ints beyond 2^53 is another matter: its operands are nodes of their own.
+            return value == 0
+    return True
+
+
+_SILENT = frozenset({
+    "own", "select", "min", "max", "bool_to_int", "int_to_float", "exact_float", "to_float32", "to_float64",
+})  # fmt: skip
+
+
+def may_warn(node: Expr) -> bool:
+    """Whether NumPy may compute the node otherwise than Python does: a number that it warns of, or refuses."""
+    return node.op in OPS and node.type is not BOOL and node.op not in _SILENT
 
 
 def choice(condition: Expr, yes: Expr, no: Expr) -> Expr:

@@ -9,7 +9,7 @@ from hastega_magic.errors import NOWHERE, NotCompilable, Reason
 from hastega_magic.ir.pipeline import Pipeline, Sink, Source
 from hastega_magic.syntax.graph import Environment
 from hastega_magic.syntax.joining import BoundStage, Cut, Loop, Probed, View
-from hastega_magic.syntax.lower import BESIDE_NUMPY, parameters
+from hastega_magic.syntax.lower import BESIDE_NUMPY, BOOLS_BESIDE_NUMPY, parameters
 from hastega_magic.syntax.rounds import begins_with_numpys, lead_to_digits
 from hastega_magic.syntax.rules import RULES, sink
 from hastega_magic.syntax.stages import STAGES, suggest
@@ -105,7 +105,8 @@ def build(
         del loop.stages[before:], loop.owners[before:]
         env.numpy_numbers = beside
         break
-    if env.numpy_numbers and probe is None and lead_to_digits(stages[consumed:]):
+    of_bools = reason is not None and reason.text == BOOLS_BESIDE_NUMPY
+    if env.numpy_numbers and probe is None and (of_bools or lead_to_digits(stages[consumed:])):
         # An array of the loop's results would not tell that they are NumPy's.
         return Built(None, 0, reason or Reason(BESIDE_NUMPY, stages[consumed].site.span))
     ending = loop.sink or Sink("array")

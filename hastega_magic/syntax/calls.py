@@ -134,6 +134,8 @@ def _apply(graph: Graph, row: Op, name: str, args: Sequence[Symbolic]) -> Expr:
     if len(args) != row.arity:
         raise NotCompilable(f"`{name}` takes {row.arity} arguments, {len(args)} given")
     values = [number(arg) for arg in args]
+    if row.name == "math_ldexp":
+        graph.counted(values[1])
     if row.name in ("int", "floor_int", "ceil_int", "round_int"):
         return arithmetic.rounded(graph, row.name, values[0])
     return graph.make(row.name, *values)
@@ -159,6 +161,8 @@ def _rounding(name: str, op: str) -> Handler:
             and getattr(graph.env, "scalars", None) is not None
         ):
             raise NotCompilable(f"`{name}` of {value.type.value}s is left to NumPy")
+        if name in ("round", "math.trunc"):  # which NumPy's bools do not have
+            graph.counted(value)
         if name == "math.trunc" and value.type is FLOAT32:
             raise NotCompilable(
                 "`math.trunc` of a np.float32 raises TypeError in Python: it has no `__trunc__`"
@@ -306,8 +310,8 @@ def _is_integer(graph: Graph, value: Expr) -> Symbolic:
 
 
 METHODS: Mapping[str, Callable[[Graph, Expr], Symbolic]] = {
-    "bit_length": lambda graph, value: graph.make("bit_length", value),
-    "bit_count": lambda graph, value: graph.make("bit_count", value),
+    "bit_length": lambda graph, value: graph.make("bit_length", graph.counted(value)),
+    "bit_count": lambda graph, value: graph.make("bit_count", graph.counted(value)),
     "is_integer": _is_integer,
 }
 """Methods of numbers."""

@@ -76,7 +76,7 @@ def attribute(graph: Graph, value: Symbolic, name: str) -> Symbolic:
     if isinstance(value, Complex):
         return value[0 if name == "real" else 1]
     node = number(value)
-    whole = INT if node.type is BOOL else node.type
+    whole = INT if graph.counted(node).type is BOOL else node.type
     if name == "real":
         return convert(node, whole)
     if getattr(graph.env, "scalars", None) is not None:

@@ -83,7 +83,7 @@ class Part:
             raise NotCompilable(
                 f"`{self.table.name}` is subscripted with a bool, which NumPy takes for a mask"
             )
-        return convert(at, INT)
+        return convert(graph.counted(at), INT)
 
 
 def _moved(place: Expr, index: Expr, by: int) -> Expr:

@@ -12,11 +12,9 @@ import numpy as np
 
 from hastega_magic.errors import NOWHERE, NotCompilable, Span
 from hastega_magic.ir.expr import Expr, conjunction, const, is_const, leaf, made_like, make, python_of, truth
-from hastega_magic.ir.loop import iteration
 from hastega_magic.ir.pipeline import Source, Table
-from hastega_magic.ops import OPS
 from hastega_magic.syntax import mixed
-from hastega_magic.syntax.branches import both, choice, eager, numeric, opposite, partly
+from hastega_magic.syntax.branches import both, choice, eager, may_raise, may_warn, numeric, opposite, partly
 from hastega_magic.syntax.store import Store
 from hastega_magic.syntax.values import (
     Known,
@@ -67,6 +65,10 @@ Inline = Callable[["Graph", Any, Sequence[Symbolic], Mapping[str, Symbolic]], Sy
 NUMPY_NUMBER: Any = (np.number, np.bool_)
 _FOLDED = frozenset({BOOL, INT, FLOAT})
 _LARGEST_SHIFT = 4096
+_OF_INTS = frozenset({"add", "sub", "mul", "neg", "pos", "abs"})
+"""Operators that make ints of Python's bools, and bools, or TypeErrors, of NumPy's."""
+_DIVISIONS = frozenset({"truediv", "floordiv", "mod"})
+"""Those that raise for False, where NumPy warns."""
 
 
 @dataclass
@@ -89,7 +91,7 @@ class Graph:
     ufuncs: bool = False
     """Whether NumPy's numbers of other kinds do: what ufuncs give, and captured ones."""
     of_bools: bool = False
-    """Whether `~`, `+` or `-` stand at bools: NumPy's are negated, joined or refused, Python's are ints."""
+    """Whether bools are taken for ints, as Python's are: NumPy's are negated, joined or refused instead."""
     rounds: bool = False
     """Whether floats are rounded to digits, which NumPy's do otherwise."""
     written: int = 0
@@ -123,6 +125,9 @@ class Graph:
         """The operator over numbers; of constants a constant, unless Python would raise."""
         try:
             operands = [number(arg) for arg in args]
+            taken = operands[-1:] if op in _DIVISIONS else operands if op in _OF_INTS else ()
+            if taken and all(node.type is BOOL for node in taken):
+                self.of_bools = True
             decided = _beside_infinity(op, operands)
             if decided is not None:
                 self.keep(tuple(operands))
@@ -141,6 +146,13 @@ class Graph:
             return node
         found = python_of(node)
         return node if found is None else const(found, node.type)
+
+    def counted(self, node: Expr) -> Expr:
+        """A number where an int has to stand: an index, a bound, a number of times."""
+        if node.type is BOOL:
+            self.only_python("a bool in the place of an int")
+            self.of_bools = True
+        return node
 
     def truth(self, value: Symbolic) -> Expr:
         """bool(value)."""
@@ -174,7 +186,8 @@ class Graph:
         return self.make("not", condition)
 
     def fallible(self, node: Expr) -> bool:
-        """Whether evaluating the node may raise."""
+        """Whether evaluating the node may raise, or warn."""
+        scalars = getattr(self.env, "scalars", None) is not None
         stack = [node]
         while stack:
             top = stack[-1]
@@ -183,7 +196,8 @@ class Graph:
                 stack += missing
                 continue
             stack.pop()
-            self._fallible[top] = _may_raise(top) or any(self._fallible[arg] for arg in top.args)
+            alone = may_raise(top) or (scalars and may_warn(top))
+            self._fallible[top] = alone or any(self._fallible[arg] for arg in top.args)
         return self._fallible[node]
 
     def rename(self, new: Mapping[Expr, Expr]) -> None:
@@ -333,7 +347,7 @@ class Graph:
         if index.type is BOOL and isinstance(table.value, np.ndarray):
             raise NotCompilable(f"`{table.name}` is subscripted with a bool, which NumPy takes for a mask")
         slot, type_ = self.env.table(table.name, table.value)
-        place = self.make("add", index, const(0)) if index.type is BOOL else index
+        place = self.make("add", self.counted(index), const(0)) if index.type is BOOL else index
         # It is used where it cannot overflow, so nothing has to be known of indices that are not negative.
         from_end = make("wrapping_add", place, leaf("length", INT, slot))
         negative = self.make("lt", place, const(0))
@@ -370,25 +384,6 @@ def _beside_infinity(op: str, operands: Sequence[Expr]) -> Expr | None:
     ):
         return None
     return const(op == "ne") if op in ("eq", "ne") else const(_ORDER[op][value < 0])
-
-
-def _may_raise(node: Expr) -> bool:
-    if node.op == "gather":
-        return True
-    if node.op == "turns":
-        return bool(iteration(node).effects)
-    row = OPS.get(node.op)
-    if row is None or row.trouble is None:
-        return False
-    right = node.args[-1]
-    if right.op == "const":
-        value: Any = right.value
-        if node.op in ("shl", "shr"):
-            return value < 0
-        if node.op == "truediv" or (node.op in ("floordiv", "mod") and not right.type.is_float):
-            # True division of ints beyond 2^53 is another matter: its operands are nodes of their own.
-            return value == 0
-    return True
 
 
 __all__ = [

@@ -136,7 +136,7 @@ def range_of(graph: Graph, args: Sequence[Symbolic]) -> Range:
     """What a call of `range` gives."""
     if not 1 <= len(args) <= 3:
         raise NotCompilable("`range` takes one to three arguments")
-    parts = [_integer(arg) for arg in args]
+    parts = [_integer(graph, arg) for arg in args]
     start, stop = (const(0), parts[0]) if len(parts) == 1 else parts[:2]
     step = parts[2] if len(parts) == 3 else const(1)
     if not is_const(step) or not isinstance(step.value, int):
@@ -147,8 +147,8 @@ def range_of(graph: Graph, args: Sequence[Symbolic]) -> Range:
     return Range(start, stop, step.value)
 
 
-def _integer(value: Symbolic) -> Expr:
-    node = number(value)
+def _integer(graph: Graph, value: Symbolic) -> Expr:
+    node = graph.counted(number(value))
     if node.type not in (INT, BOOL):
         raise NotCompilable("`range` needs integers")
     return convert(node, INT)
@@ -193,7 +193,7 @@ def _numbered(frame: Frame, args: Sequence[ast.expr], named: dict[str | None, as
     first = args[1] if len(args) == 2 else named.get("start")
     if not 1 <= len(args) <= 2 or set(named) - {"start"} or (len(args) == 2 and named):
         raise NotCompilable("`enumerate` takes one iterable, and a start")
-    start = const(0) if first is None else _integer(frame.evaluate(first))
+    start = const(0) if first is None else _integer(frame.graph, frame.evaluate(first))
     items = _items(frame, args[0])
     if items.known is not None:
         add = functools.partial(frame.graph.make, "add", start)

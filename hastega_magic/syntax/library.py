@@ -180,7 +180,7 @@ def _ints(graph: Graph, name: str, args: Sequence[Symbolic]) -> list[Symbolic]:
     nodes = list(map(number, args))
     if any(node.type.is_float for node in nodes):
         raise NotCompilable(f"`{name}` of a float: Python raises TypeError")
-    return [arithmetic.as_int(graph, node) for node in nodes]
+    return [arithmetic.as_int(graph, graph.counted(node)) for node in nodes]
 
 
 gcd = _folded("math.gcd", _gcd, 0)

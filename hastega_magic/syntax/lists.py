@@ -177,6 +177,7 @@ def _put(graph: Graph, held: Listed, place: Expr, change: Callable[[Symbolic], S
 
     items = held.items
     size = len(items)
+    graph.counted(place)
     if not place.type.is_integral or not size:
         raise NotCompilable("a list is subscripted with a float, or is empty: Python raises")
     graph.keep(place)
@@ -213,10 +214,10 @@ def _fill(graph: Graph, held: Listed, items: tuple[Symbolic, ...]) -> None:
     graph.store.replace(held, items)
 
 
-def _place(args: Sequence[Symbolic], default: int) -> int:
+def _place(graph: Graph, args: Sequence[Symbolic], default: int) -> int:
     if not args:
         return default
-    node = number(args[0])
+    node = graph.counted(number(args[0]))
     if not is_const(node) or not node.type.is_integral:
         raise NotCompilable("an item is taken from a list, or put into it, at a place that is no constant")
     return int(cast(int, node.value))
@@ -234,13 +235,13 @@ def _extend(graph: Graph, held: Listed, args: Sequence[Symbolic]) -> Symbolic:
 
 def _insert(graph: Graph, held: Listed, args: Sequence[Symbolic]) -> Symbolic:
     items = list(held.items)
-    items.insert(_place(args, 0), args[1])
+    items.insert(_place(graph, args, 0), args[1])
     _fill(graph, held, tuple(items))
     return NONE
 
 
 def _pop(graph: Graph, held: Listed, args: Sequence[Symbolic]) -> Symbolic:
-    items, at = list(held.items), _place(args, -1)
+    items, at = list(held.items), _place(graph, args, -1)
     if not -len(items) <= at < len(items):
         raise NotCompilable("an item beyond a list's end is taken: Python raises IndexError")
     found = items.pop(at)
@@ -291,7 +292,7 @@ def repeated(graph: Graph, left: Symbolic, right: Symbolic) -> Symbolic | None:
         return None
     if not is_const(times) or not times.type.is_integral:
         raise NotCompilable("a list or tuple is repeated a number of times that is no constant")
-    count = max(0, int(cast(int, times.value)))
+    count = max(0, int(cast(int, graph.counted(times).value)))
     if count * len(items) > SHORT:
         raise NotCompilable(f"a list of more than {SHORT} items is built")
     return items * count if held is None else _new(graph, items * count)

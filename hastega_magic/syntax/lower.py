@@ -21,6 +21,7 @@ from hastega_magic.syntax.flow import Flow
 from hastega_magic.syntax.functions import ast_of, described, name_of, spreads
 from hastega_magic.syntax.graph import Environment, Graph
 from hastega_magic.syntax.neighbours import Over, neighbours, spelled
+from hastega_magic.syntax.numpy_read import reads_numbers
 from hastega_magic.syntax.values import Known, Listed, Nested, Partly, Poison, Symbolic, known
 from hastega_magic.types import Composite, ScalarType
 
@@ -95,18 +96,19 @@ def _read(function: FunctionType) -> tuple[tuple[type, object], ...] | None:
 
 
 BESIDE_NUMPY = "`round` to digits is left to Python beside NumPy's numbers, which round otherwise"
+BOOLS_BESIDE_NUMPY = (
+    "what takes bools for ints, as `~`, `+` or an index, is left to Python beside NumPy's numbers, "
+    "whose bools are none: write `not`, or `int(...)`"
+)
 
 
-def _look_at_numbers(graph: Graph, env: Environment) -> None:
+def _look_at_numbers(graph: Graph, env: Environment, function: object) -> None:
     """NotCompilable where numbers are rounded or bools added that may be NumPy's, of this function or one before it."""
-    beside = getattr(env, "numpy_numbers", False) or graph.numpy or graph.ufuncs
+    beside = getattr(env, "numpy_numbers", False) or graph.numpy or graph.ufuncs or reads_numbers(function)
     if beside and graph.rounds:
         raise NotCompilable(BESIDE_NUMPY)
     if beside and graph.of_bools and getattr(env, "scalars", None) is None:
-        raise NotCompilable(
-            "`~`, `+` or `-` of bools is left to Python beside NumPy's numbers, of which bools are no ints: "
-            "write `not`, or `int(...)`"
-        )
+        raise NotCompilable(BOOLS_BESIDE_NUMPY)
     if beside:
         env.numpy_numbers = True
 
@@ -134,7 +136,7 @@ def _lowered(
             result = graph.truth(result) if predicate else result
         graph.keep(result)
         value = _numbers(result, name_of(function))
-        _look_at_numbers(graph, env)
+        _look_at_numbers(graph, env, function.function if isinstance(function, Over) else function)
     except RecursionError:
         raise NotCompilable(f"`{name_of(function)}` is nested too deeply") from None
     text, span = _place(function.function if isinstance(function, Over) else function, env)
@@ -278,4 +280,4 @@ def _bind(
     return bound
 
 
-__all__ = ["BESIDE_NUMPY", "Environment", "lower", "parameters"]
+__all__ = ["BESIDE_NUMPY", "BOOLS_BESIDE_NUMPY", "Environment", "lower", "parameters"]

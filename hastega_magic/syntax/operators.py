@@ -21,8 +21,6 @@ def unary(graph: Graph, op: ast.unaryop, value: Symbolic) -> Symbolic:
         return complex_numbers.unary(graph, UNARY[type(op)], value)
     if isinstance(op, ast.Invert):
         return inverted(graph, number(value))
-    if isinstance(op, ast.USub) and number(value).type is BOOL:
-        graph.of_bools = True
     return graph.make(UNARY[type(op)], value)
 
 
@@ -50,6 +48,4 @@ def binary(graph: Graph, op: ast.operator, left: Symbolic, right: Symbolic) -> S
         return found
     if type(op) not in BINARY:
         raise NotCompilable("`@` is not compiled")
-    if isinstance(op, (ast.Add, ast.Sub)) and all(number(each).type is BOOL for each in (left, right)):
-        graph.of_bools = True
     return graph.make(BINARY[type(op)], left, right)

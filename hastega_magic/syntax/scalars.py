@@ -170,7 +170,9 @@ class _Rules:
         fn = self.fn
         pairs = zip(flatten(fn.params), _flat(self.element), strict=True)
         parameters = dict(pairs)
-        effects = [node for pair in fn.effects for node in pair if node is not None]
+        always = _always(flatten(fn.result))
+        kept = [(path, node) for path, node in fn.effects if node not in always]
+        effects = [node for pair in kept for node in pair if node is not None]
         nodes = list(postorder([*flatten(fn.result), *effects]))
         for node in nodes:
             self.kinds[node] = parameters[node] if node in parameters else self._kind(node)
@@ -181,7 +183,7 @@ class _Rules:
         changed = replace(
             fn,
             result=map_value(lambda node: self.new[node], fn.result),
-            effects=tuple((path and self.new[path], self.new[node]) for path, node in fn.effects),
+            effects=tuple((path and self.new[path], self.new[node]) for path, node in kept),
             spans={self.new.get(node, node): spans for node, spans in fn.spans.items()},
         )
         return changed, results
@@ -234,7 +236,7 @@ class _Rules:
             f"a value would be of one type for some elements and of another for others: {names}"
         )
 
-    def _of_operator(self, node: Expr, given: list[Kind]) -> Kind:
+    def _of_operator(self, node: Expr, given: list[Kind]) -> Kind | None:
         if not any(map(is_numpy, given)):
             return _PYTHON.get(node.type, float)
         row = OPS[node.op]
@@ -242,8 +244,8 @@ class _Rules:
             return float
         if node.op not in _FLOATS | _PASSING | _INTS | _OTHERS:
             raise NotCompilable(f"`{node.op}` of NumPy's scalars is left to NumPy")
-        if node.op in ("min", "max"):
-            self._either(node, given)
+        if node.op in ("min", "max") and self._either(node, given) is None:
+            return None
         pairs = [(_bare(arg), kind) for arg, kind in zip(node.args, given, strict=True)]
         if np.float32 in given and any(kind is float and arg.op != "const" for arg, kind in pairs):
             raise NotCompilable("a Python float beside NumPy's float32 is left to NumPy")
@@ -305,6 +307,18 @@ class _Rules:
             return const(False)
         tests = [make("ne", self.new[each], self.new[each]) for each in leaves]
         return functools.reduce(lambda a, b: make("and", a, b), tests)
+
+
+def _always(results: Iterable[Expr]) -> set[Expr]:
+    """The nodes that every element evaluates for its result."""
+    found: set[Expr] = set()
+    todo = list(results)
+    while todo:
+        node = todo.pop()
+        if node not in found:
+            found.add(node)
+            todo += node.args[:1] if node.op == "select" else node.args
+    return found
 
 
 def _is_int(kind: Kind) -> bool:

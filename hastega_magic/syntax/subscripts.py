@@ -49,7 +49,7 @@ def subscript(frame: Frame, value: Symbolic, index: ast.expr) -> Symbolic:
     if items is not None:
         return _part(frame.graph, items, place)
     if isinstance(value, Known) and isinstance(value.value, Neighbours):
-        at = number(place)
+        at = frame.graph.counted(number(place))
         if not at.type.is_integral:
             raise NotCompilable("a tuple is subscripted with a float")
         return value.value.some_item(frame.graph, convert(at, INT))
@@ -95,7 +95,7 @@ def _captured_item(frame: Frame, value: Known, place: Symbolic) -> Symbolic:
         and isinstance(place, Expr)
         and all(isinstance(each, tuple) for each in spread)
     ):
-        return some_part(frame.graph, spread, place)  # of several types, or lengths
+        return some_part(frame.graph, spread, frame.graph.counted(place))  # of several types, or lengths
     if isinstance(value.value, _NO_ARRAYS):
         raise NotCompilable(f"`{value.name}` is {described(value.value)}, not an array of numbers")
     return frame.graph.item(value, number(place))
@@ -104,6 +104,8 @@ def _captured_item(frame: Frame, value: Known, place: Symbolic) -> Symbolic:
 def _part(graph: Graph, items: tuple[Symbolic, ...], place: Symbolic) -> Symbolic:
     """An element of a tuple; what is left out was evaluated all the same."""
     graph.keep(items)
+    if isinstance(place, Expr):
+        graph.counted(place)
     if isinstance(place, Expr) and place.type.is_integral and not is_const(place):
         return some_part(graph, items, place)
     if not _is_const_index(place):
@@ -132,7 +134,7 @@ def _constant_index(frame: Frame, node: ast.expr) -> int:
     place = frame.evaluate(node)
     if not _is_const_index(place):
         raise NotCompilable("a tuple is subscripted with something that is no constant")
-    return cast(int, cast(Expr, place).value)
+    return cast(int, frame.graph.counted(cast(Expr, place)).value)
 
 
 def _is_const_index(value: Symbolic) -> bool:

@@ -311,6 +311,20 @@ def test_what_is_left_to_python_is_right_too(name):
     assert [each["barriers"] for each in ran.report["pipelines"]] != [[]]
 
 
+@pytest.mark.parametrize("on", ["parallel", "opencl"])
+@pytest.mark.parametrize("first", ["(1, 2, 3)[x % 2]", "{0: 1, 1: 2}[x % 2]"])
+def test_a_loop_that_no_element_makes(first, on):
+    body = f"""
+        if {first} < 5:
+            return 1
+        for i in range(x):
+            for j in (1, 2, x):
+                x = j if 10 > i else x + 1
+        return x
+    """
+    assert_like_python(cell(body), {"xs": list(range(40))}, on=on)
+
+
 HARD = """
     a = [x, 0, x * 0.5]
     b = a

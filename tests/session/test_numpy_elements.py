@@ -1,7 +1,9 @@
 """Ordinary code over NumPy's arrays and over Series: equal to Python's in value, type and warnings, compiled or not."""
 
+import functools
 import linecache
 import math
+import types
 import warnings
 
 import numpy as np
@@ -136,6 +138,8 @@ PYTHONS = [
     ("[x + x for x in a]", np.arange(N) % 2 == 0, "computes another"),
     ("[x + True for x in a]", np.arange(N) % 2 == 0, "computes another"),
     ("[(not 2) * x for x in a]", np.arange(N) % 2 == 0, "computes another"),
+    ("[plain[x > 3] for x in a]", FLOATS, "a bool in the place of an int"),
+    ("[max(not x, x) for x in a]", np.arange(N) % 3 == 0, "Python's for some elements"),
     ("[len(x) for x in a]", np.ones((N, 2)), "ndarray"),
     ("[x + 1 for x in a]", np.ones(N, np.float16), "ndarray"),
     ("[x + 1 for x in a]", np.ones(N, np.complex128), "ndarray"),
@@ -153,6 +157,70 @@ def test_it_is_left_to_numpy_with_a_reason(expression, a, reason, same):
     compiled, why = compared(expression, same, a=a)
     assert not compiled
     assert reason in why
+
+
+# What nothing is done with, and what stands behind attributes, in containers, and in modules
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "(lambda y: 3)(x * 2)",
+        "(x * 2, x)[1]",
+        "len([-2 - x])",
+        "(lambda y: y if x < 3 else x)(x * 2)",
+        "(lambda y: 3)(x * 2) if x > 90 else 4",
+        "[x * 2, 3][1]",
+    ],
+)
+@pytest.mark.parametrize("type_", [np.int8, np.uint8, np.int64])
+def test_numpy_warns_of_what_is_not_used_too(expression, type_, same):
+    compiled, _ = compared(f"list(map(lambda x: {expression}, a))", same, a=(INT64S % 250).astype(type_))
+    assert compiled == (type_ is np.int64)
+
+
+class _Held:
+    table = np.array([5, 2])
+    rate = np.float64(0.5)
+    root = staticmethod(np.sqrt)
+
+    def at(self, x):
+        return self.table[x % 2] + x
+
+
+_MODULE = types.ModuleType("numbers_of_ours")
+vars(_MODULE).update(table=np.array([5, 2]), rate=np.float64(2.5), inner=_Held())
+HELD = {
+    "held": _Held(),
+    "Held": _Held,
+    "space": types.SimpleNamespace(inner=_Held()),
+    "module": _MODULE,
+    "some": [np.int64(5), np.int64(2)],
+    "pairs": {0: np.int64(5), 1: np.float64(2)},
+    "tables": {0: np.array([5, 2])},
+    "objects": {0: _Held()},
+    "partly": functools.partial(lambda x, b: x + b[0], b=(np.int64(5),)),
+    "float64": np.float64,
+}
+
+
+@pytest.mark.parametrize(
+    "element",
+    [
+        "held.table[0] + x", "Held.table[x % 2] + x", "space.inner.table[0] * x", "held.at(x)", "held.rate * x",
+        "Held.root(x)", "module.table[x % 2] + x", "module.rate * x", "module.inner.rate * x", "sum(some) + x",
+        "pairs[x % 2]", "tables[0][x % 2]", "objects[0].rate * x", "partly(x)", "float64(x)",
+    ],
+)  # fmt: skip
+def test_numpys_numbers_are_found_wherever_they_are(element, same):
+    compared(f"[{element} for x in xs]", same, **HELD)
+
+
+def test_long_chains_of_objects_are_no_reason_to_wait(same):
+    chain = None
+    for number in range(5000):
+        chain = types.SimpleNamespace(number=number, rest=chain)
+    compared("[chain.rest.number + x for x in xs]", same, chain=chain)
 
 
 # Any expression over any array

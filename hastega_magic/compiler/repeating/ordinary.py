@@ -22,7 +22,6 @@ from hastega_magic.compiler.driver import Driver, StrictError
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.repeating.alike import Again, Display
 from hastega_magic.compiler.repeating.fielded import prepared
-from hastega_magic.compiler.repeating.numpy_read import numpy_read
 from hastega_magic.compiler.repeating.objects import NotExact, objects
 from hastega_magic.compiler.repeating.places import Places, PlacesOf
 from hastega_magic.compiler.repeating.repeated import Form, Repeated
@@ -34,6 +33,7 @@ from hastega_magic.runtime.columnar import gives_numbers
 from hastega_magic.syntax.build import BoundStage
 from hastega_magic.syntax.comprehension import Ordinary
 from hastega_magic.syntax.functions import adopt
+from hastega_magic.syntax.numpy_read import numpy_read
 from hastega_magic.syntax.text import Text
 from hastega_magic.trace import Trace
 from hastega_magic.types import STORAGES
