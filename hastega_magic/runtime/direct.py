@@ -69,7 +69,7 @@ class Direct:
 
     def reads(self, slot: int, table: AnyArray) -> None:
         """The captured array of this slot, contiguous, from now on."""
-        if self._tables[slot] is not table:
+        if self._tables[slot] is not table or table.flags.owndata:  # `resize` may have moved it
             place = self._plan.table(slot)
             self._words[place : place + 3] = table_words(table)
             self._tables[slot] = table

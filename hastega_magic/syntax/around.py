@@ -6,6 +6,7 @@ def g(x): return x * k        around `lambda x: g(x)`:  `g` in its globals, the 
 from __future__ import annotations
 
 import builtins
+import ctypes
 import functools
 import itertools
 import math
@@ -93,14 +94,33 @@ class Made:
 
 @dataclass(frozen=True)
 class Shaped:
-    """An array of several dimensions, whose shape is a constant of compiled code: it may be changed in its place."""
+    """An array, which compiled code holds as it is: type, shape and memory may all be changed in their place."""
 
     array: Any
+    dtype: np.dtype[Any]
     shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    address: int
 
     def holds(self) -> bool:
-        """Whether it has the shape that it had."""
-        return self.array.shape == self.shape
+        """Whether it is as it was, but for its elements."""
+        array = self.array
+        return (
+            array.shape == self.shape
+            and array.dtype == self.dtype
+            and array.strides == self.strides
+            and _own_memory(array) == self.address
+        )
+
+
+def _own_memory(array: np.ndarray[Any, Any]) -> int:
+    """Where the memory lies that an array owns, which `resize` may move; 0 if it owns none."""
+    flags = array.flags
+    if not flags.owndata or not array.size:
+        return 0
+    if not flags.writeable or array.dtype.kind not in "biuf":
+        return array.ctypes.data
+    return ctypes.addressof(ctypes.c_char.from_buffer(cast(Any, array)))
 
 
 def _parts_of(function: Any) -> tuple[object, ...]:
@@ -260,8 +280,9 @@ class Walk:
             or not array.dtype.isnative
         ):
             self._unclear()
-        elif array.ndim > 1:
-            self.made.append(Shaped(array, array.shape))
+        else:
+            place = _own_memory(array)
+            self.made.append(Shaped(array, array.dtype, array.shape, array.strides, place))
 
     def _other(self, value: Any) -> None:
         if _is_plain(value) and not self._curious:

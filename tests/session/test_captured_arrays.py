@@ -237,3 +237,58 @@ def test_arrays_are_told_apart_by_is():
     for other, expected in [(a, [0, 1, 2, 3, 4]), (np.arange(5), [-1] * 5), (a, [0, 1, 2, 3, 4])] * 2:
         names["b"] = other
         assert names["run"]() == expected
+
+
+def moved(array):
+    """The same elements in memory that lies elsewhere, mostly; what lay there before is used again by what is given."""
+    kept = array.copy()
+    array.resize((1_000_000,), refcheck=False)
+    others = [np.full(kept.shape, -1, kept.dtype) for _ in range(4)]
+    array.resize(kept.shape, refcheck=False)
+    array[...] = kept
+    return others
+
+
+@pytest.mark.parametrize("read", ["a", "holder.a", "pair[0]"])
+@pytest.mark.parametrize("shape", [(10,), (5, 2)])
+@pytest.mark.parametrize("n", [10, 100_000])
+@pytest.mark.parametrize("end", ["sum", "to_list"])
+def test_memory_that_moves(read, shape, n, end):
+    class Holder:
+        a = np.arange(10).reshape(shape).copy()
+
+    a = Holder.a
+    names = {"a": a, "holder": Holder, "pair": (a, 0), "N": n}
+    place = "i % 10" if len(shape) == 1 else "i % 5, i % 2"
+    session(names).run_cell(f"def run():\n    return range(N) |> map(lambda i: {read}[{place}]) |> {end}\n")
+    names["run"](), names["run"]()
+    for turn in range(4):
+        a += turn
+        others = moved(a)
+        for _ in range(2):
+            i = np.arange(n)
+            expected = a[i % 10] if len(shape) == 1 else a[i % 5, i % 2]
+            assert np.array_equal(names["run"](), getattr(expected, "tolist" if end == "to_list" else end)())
+        del others
+
+
+@pytest.mark.parametrize("read", ["a", "holder.a", "pair[0]"])
+def test_types_and_dimensions_may_change_in_their_place(read):
+    class Holder:
+        a = np.arange(12) << 60
+
+    a = Holder.a
+    names = {"a": a, "holder": Holder, "pair": (a, 0)}
+    session(names).run_cell(
+        f"def element():\n    return range(3) |> map(lambda i: {read}[i]) |> to_list\n"
+        f"def number():\n    return range(3) |> map(lambda i: len({read}) + {read}.ndim) |> to_list\n"
+    )
+    for dtype in ["int64", "float64", "uint64", ">i8", "int64", "float64"]:
+        a.dtype = dtype
+        for _ in range(2):
+            assert repr(names["element"]()) == repr(a[:3].tolist())
+    for shape in [(12,), (3, 4), (4, 3), (12,)]:
+        a.shape = shape
+        for _ in range(2):
+            assert names["number"]() == [shape[0] + len(shape)] * 3
+            assert np.array_equal(names["element"](), a[:3])
