@@ -228,7 +228,7 @@ class Walk:
                 for part in (called.func, *called.args, *called.keywords.values()):
                     self.value(part, code)
             case tuple() | type() if attributes.has_plain(value):
-                self._owners.append(value)
+                self._owner(value)
                 if attributes.is_named_tuple(value):
                     self.made.append(Made(value, _parts_of(value)))
                 for part in cast("tuple[Any, ...]", value) if isinstance(value, tuple) else ():
@@ -288,9 +288,14 @@ class Walk:
         if _is_plain(value) and not self._curious:
             self.made.append(Made(value, _parts_of(value)))
         elif attributes.has_plain(value):
-            self._owners.append(value)
+            self._owner(value)
         else:
             self._unclear()
+
+    def _owner(self, value: Any) -> None:
+        if (id(value), 1) not in self._seen:
+            self._seen.add((id(value), 1))
+            self._owners.append(value)
 
     def _unclear(self) -> None:
         if not self._curious:

@@ -3,10 +3,12 @@
 import asyncio
 import functools
 import inspect
+import operator
 import textwrap
 import traceback
 from concurrent.futures import ThreadPoolExecutor
 
+import numpy as np
 import pytest
 
 from hastega_magic import hastega
@@ -263,3 +265,42 @@ def test_many_runs_of_one_form_compile_once():
     for _ in range(50):
         assert total(range(20), 3) == total.__wrapped__(range(20), 3)
     assert compiled() <= 1
+
+
+class Board:
+    cells = np.arange(9) * 10**18
+    step = np.int64(3)
+    root = np.sqrt
+
+    def at(self, i):
+        return self.cells[i % 9] * 10
+
+
+BOARD, BY_PLACE, FACTORS = Board(), {0: Board.cells}, {0: np.float64(2), 1: np.float64(3)}
+TIMES = functools.partial(operator.mul, np.int64(3))
+PART = functools.partial(lambda cells, i: cells[i % 9], Board.cells)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda: [BOARD.cells[i % 9] * 10 for i in range(3000)],
+        lambda: sum(Board.cells[i % 9] for i in range(3000)),
+        lambda: [BOARD.step * i for i in range(3000)],
+        lambda: [BOARD.step < i for i in range(3000)],
+        lambda: [BOARD.at(i) for i in range(3000)],
+        lambda: sum(BOARD.root(i) for i in range(3000)),
+        lambda: [BY_PLACE[0][i % 9] for i in range(3000)],
+        lambda: [FACTORS[i % 2] * i for i in range(3000)],
+        lambda: [TIMES(i) for i in range(3000)],
+        lambda: max(PART(i) for i in range(3000)),
+        lambda: [sum(BOARD.cells[j] for j in range(2)) for i in range(3000)],
+    ],
+)
+def test_numpys_numbers_stay_numpys_wherever_they_are_held(function):
+    with np.errstate(over="ignore"):
+        expected, compiled = function(), hastega(function)
+        for _ in range(3):
+            found = compiled()
+            assert repr(found) == repr(expected)
+            assert type(found) is type(expected)
