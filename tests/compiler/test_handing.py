@@ -99,7 +99,7 @@ PAIRS = [
     (producer, consumer)
     for number, producer in enumerate(PRODUCERS)
     for place, consumer in enumerate(CONSUMERS)
-    if EFFORT > 1 or (number + place) % 3 == 0
+    if EFFORT > 1 or (number + place) % 5 == 0
 ] + [(producer, consumer) for producer in PAIRED for consumer in OF_PAIRS]
 
 
