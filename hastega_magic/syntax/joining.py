@@ -47,11 +47,12 @@ class View:
     def moved(self, by: int) -> View:
         """Without the first elements."""
         left = None if self.count is None else max(0, self.count - by)
-        return replace(self, start=self.start + by * self.step, count=left)
+        return View(self.start + by * self.step, self.step, left, self.open)
 
     def at_most(self, count: int) -> View:
         """The first elements alone."""
-        return replace(self, count=count if self.count is None else min(self.count, count))
+        least = count if self.count is None else min(self.count, count)
+        return View(self.start, self.step, least, self.open)
 
     def of(self, data: Any, further: int = 0) -> Any:
         """These elements of a sequence, or those so many places behind each; how many there are has to be known."""
@@ -63,7 +64,7 @@ class View:
     def every(self, number: int) -> View:
         """Each element whose number is a multiple; how many there are at most has to be known."""
         assert self.count is not None
-        return replace(self, step=self.step * number, count=-(-self.count // number))
+        return View(self.start, self.step * number, -(-self.count // number), self.open)
 
     def turned(self) -> View:
         """The last element first; how many there are has to be known."""
@@ -74,7 +75,8 @@ class View:
         """The first element of each whole chunk, and how many are left behind; at most, where there may be fewer."""
         assert self.count is not None
         whole, rest = divmod(self.count, size)
-        return replace(self, step=self.step * size, count=whole), size - 1 if self.open else rest
+        chunks = View(self.start, self.step * size, whole, self.open)
+        return chunks, size - 1 if self.open else rest
 
     def windows(self, size: int) -> View:
         """The first element of each window; how many there are at most has to be known."""
