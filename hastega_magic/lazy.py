@@ -21,8 +21,8 @@ from hastega_magic.compiler.options import Options, options_of
 from hastega_magic.compiler.repeating.repeated import Repeated
 from hastega_magic.errors import NotCompilable, Span
 from hastega_magic.report import Report, build_report
-from hastega_magic.syntax.cell import Site, StageSite, new_site_id
-from hastega_magic.syntax.functions import ast_of, name_of
+from hastega_magic.syntax.reading.functions import ast_of, name_of
+from hastega_magic.syntax.site import Site, StageSite, new_site_id
 from hastega_magic.syntax.stages import STAGES, Stage, suggest
 from hastega_magic.trace import Trace
 

@@ -13,13 +13,13 @@ from hastega_magic.compiler.comparing.kept import Loops, keep
 from hastega_magic.compiler.course import awaited, gone_through
 from hastega_magic.compiler.driver import StrictError
 from hastega_magic.compiler.options import Options
-from hastega_magic.compiler.pointing import point
+from hastega_magic.compiler.python.pointing import point
 from hastega_magic.compiler.repeating.brief import Given, Run
 from hastega_magic.errors import Span
 from hastega_magic.report import Report, build_report
 from hastega_magic.syntax.cell import RUN
-from hastega_magic.syntax.comprehension import TRY
 from hastega_magic.syntax.hints import hint
+from hastega_magic.syntax.ordinary.comprehension import TRY
 from hastega_magic.trace import Trace
 
 

@@ -12,8 +12,8 @@ from hastega_magic.calibration.pace import PACE
 from hastega_magic.compiler.backends import backend_of
 from hastega_magic.compiler.execute import Execution, compiled_on
 from hastega_magic.compiler.options import Options
-from hastega_magic.compiler.part import part
 from hastega_magic.compiler.run import run_loops
+from hastega_magic.compiler.sources.part import part
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.cost.features import Features, features_of

@@ -231,7 +231,7 @@ def _transfers(
 ) -> tuple[tuple[float, float], tuple[float, float], tuple[float, float]]:
     """Latency, and seconds for each byte with pinned and with pageable memory, to the device and from it."""
     from hastega_magic.runtime import opencl
-    from hastega_magic.runtime.opencl_lane import Lane, copy_seconds
+    from hastega_magic.runtime.opencl.lane import Lane, copy_seconds
 
     lane = Lane(opencl.device(f"opencl:{number}"))
     pinned = lane.staging("calibration", _TRANSFERRED, "uint8")

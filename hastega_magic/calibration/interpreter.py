@@ -10,8 +10,8 @@ from hastega_magic.calibration.cells import others, timed
 from hastega_magic.calibration.host import Step
 from hastega_magic.calibration.pace import PACE
 from hastega_magic.calibration.training import LESSONS
-from hastega_magic.compiler.by_python import python_values
-from hastega_magic.compiler.part import part
+from hastega_magic.compiler.python.by_python import python_values
+from hastega_magic.compiler.sources.part import part
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.cost import defaults

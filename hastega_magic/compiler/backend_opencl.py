@@ -10,7 +10,7 @@ from hastega_magic.compiler.options import Options
 from hastega_magic.ir.kernel import Kernel
 from hastega_magic.ir.target import Target
 from hastega_magic.progress import Task, task
-from hastega_magic.runtime.launch import LoopResult
+from hastega_magic.runtime.cpu.launch import LoopResult
 from hastega_magic.runtime.opencl import Device
 from hastega_magic.trace import Trace
 
@@ -143,8 +143,8 @@ class OpenCl:
         return [seconds for seconds, _ in runs[1:]], phases
 
     def _launch(self, job: Job, options: Options, work: Task, compute: bool = True) -> Any:
-        from hastega_magic.runtime.opencl_launch import Code
-        from hastega_magic.runtime.opencl_launch import Launch as DeviceLaunch
+        from hastega_magic.runtime.opencl.launch import Code
+        from hastega_magic.runtime.opencl.launch import Launch as DeviceLaunch
 
         def variant(number: int) -> Code:
             body = job.variant(number)

@@ -18,9 +18,9 @@ from hastega_magic.ir.schedule import BLOCK, UNTUNED, Tuned
 from hastega_magic.ir.target import Target
 from hastega_magic.progress import Task, task
 from hastega_magic.runtime import cpu
-from hastega_magic.runtime.launch import Launch, LoopResult, Stretch, Variant
+from hastega_magic.runtime.cpu.launch import Launch, LoopResult, Stretch, Variant
+from hastega_magic.runtime.cpu.spread import soon
 from hastega_magic.runtime.sources import Column, TableColumn, streamed
-from hastega_magic.runtime.spread import soon
 from hastega_magic.runtime.threads import default_threads
 from hastega_magic.trace import Trace
 

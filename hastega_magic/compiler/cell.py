@@ -29,11 +29,12 @@ from hastega_magic.compiler.repeating.repeated import Repeated
 from hastega_magic.compiler.statement import Bound, bound_of
 from hastega_magic.errors import CellSyntaxError, Span
 from hastega_magic.records import changed
-from hastega_magic.syntax.cell import BIND, RUN, CellPlan, PipelineStatement, Plain, Site, plan
-from hastega_magic.syntax.comprehension import TRY
-from hastega_magic.syntax.functions import globals_read
-from hastega_magic.syntax.names import calls, is_pure_source, reads, shadowed
-from hastega_magic.syntax.text import Text
+from hastega_magic.syntax.cell import BIND, RUN, CellPlan, PipelineStatement, Plain, plan
+from hastega_magic.syntax.ordinary.comprehension import TRY
+from hastega_magic.syntax.reading.functions import globals_read
+from hastega_magic.syntax.reading.names import calls, is_pure_source, reads, shadowed
+from hastega_magic.syntax.reading.text import Text
+from hastega_magic.syntax.site import Site
 from hastega_magic.trace import Trace
 
 Namespace = dict[str, Any]

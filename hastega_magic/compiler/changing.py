@@ -14,8 +14,8 @@ from hastega_magic.compiler.outcome import Outcome
 from hastega_magic.compiler.statement import Bound
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.records import changed
-from hastega_magic.syntax.around import Number, Where, same_number
-from hastega_magic.syntax.captured import numbers_read
+from hastega_magic.syntax.closures.around import Number, Where, same_number
+from hastega_magic.syntax.closures.captured import numbers_read
 
 _STATEMENTS = 256
 """Statements that are remembered."""

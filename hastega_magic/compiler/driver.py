@@ -7,24 +7,24 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from hastega_magic.compiler import changing
-from hastega_magic.compiler.barriers import LOOKED_AT, not_a_stage, together
-from hastega_magic.compiler.drawn import Drawing, goes_its_own_way, iterable
-from hastega_magic.compiler.elements import of_check
-from hastega_magic.compiler.empty import typed
 from hastega_magic.compiler.execute import Execution, Separately
-from hastega_magic.compiler.handing.chain import handed_on
-from hastega_magic.compiler.handing.ends import counts_many
-from hastega_magic.compiler.kinds import kind_of, of_scalars
-from hastega_magic.compiler.left_over import LeftOver
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Group, Outcome, Part
-from hastega_magic.compiler.over_pairs import of_pairs
-from hastega_magic.compiler.places import over_fields, over_places
-from hastega_magic.compiler.probe import found
-from hastega_magic.compiler.reach import within_reach
+from hastega_magic.compiler.python.barriers import LOOKED_AT, not_a_stage, together
+from hastega_magic.compiler.python.elements import of_check
+from hastega_magic.compiler.python.empty import typed
+from hastega_magic.compiler.python.left_over import LeftOver
 from hastega_magic.compiler.run import run_loops
+from hastega_magic.compiler.sources.drawn import Drawing, goes_its_own_way, iterable
+from hastega_magic.compiler.sources.kinds import kind_of, of_scalars
+from hastega_magic.compiler.sources.over_pairs import of_pairs
+from hastega_magic.compiler.sources.places import over_fields, over_places
+from hastega_magic.compiler.sources.probe import found
+from hastega_magic.compiler.sources.reach import within_reach
+from hastega_magic.compiler.sources.stretches import in_stretches, over_stretches
 from hastega_magic.compiler.statement import Bound, Loop, build_loop
-from hastega_magic.compiler.stretches import in_stretches, over_stretches
+from hastega_magic.compiler.streaming.chain import handed_on
+from hastega_magic.compiler.streaming.ends import counts_many
 from hastega_magic.compiler.telling import describe
 from hastega_magic.compiler.telling.graphs import Pictures
 from hastega_magic.compiler.telling.lanes import lane_view
@@ -43,9 +43,9 @@ from hastega_magic.runtime import python
 from hastega_magic.runtime.columnar import NullsError
 from hastega_magic.runtime.numpy import NoNumpyForm
 from hastega_magic.runtime.python_calls import iterated
-from hastega_magic.syntax.build import BoundStage
-from hastega_magic.syntax.graph import Where
-from hastega_magic.syntax.lower import BOOLS_BESIDE_NUMPY
+from hastega_magic.syntax.functions.lower import BOOLS_BESIDE_NUMPY
+from hastega_magic.syntax.joining.build import BoundStage
+from hastega_magic.syntax.values.graph import Where
 from hastega_magic.trace import Trace
 
 

@@ -17,7 +17,7 @@ from hastega_magic.compiler.choice.tune import earlier
 from hastega_magic.compiler.choice.tune import tune as search
 from hastega_magic.compiler.loops import CompiledLoop, compile_loop, tuning_key
 from hastega_magic.compiler.options import Options
-from hastega_magic.compiler.recover import Recovery, assembled, nested
+from hastega_magic.compiler.python.recover import Recovery, assembled, nested
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.telling.broken_off import told_if_it_raises
 from hastega_magic.compiler.workspace import Workspace
@@ -29,7 +29,7 @@ from hastega_magic.passes.schedule import folds_of
 from hastega_magic.records import changed
 from hastega_magic.report.model import COMPILING
 from hastega_magic.runtime.buffers import trim
-from hastega_magic.runtime.launch import LoopResult, Variant, blocks_of
+from hastega_magic.runtime.cpu.launch import LoopResult, Variant, blocks_of
 from hastega_magic.runtime.sources import Column, streamed
 from hastega_magic.runtime.stream import NotProduced
 from hastega_magic.trace import Event, Trace

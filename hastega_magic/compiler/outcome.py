@@ -31,7 +31,7 @@ class Part:
     """Stages of a statement, bound to what they went over; `outcome`: of their loop, None where Python ran them.
 
     Where they went over tuples, the loop is that of a statement which goes over their fields: it zips them first.
-    `kind`: what Python's stages went over, where that is told (compiler/kinds.py).
+    `kind`: what Python's stages went over, where that is told (compiler/sources/kinds.py).
     """
 
     bound: Bound

@@ -7,13 +7,13 @@ import time
 from collections.abc import Sequence
 
 from hastega_magic.compiler.backends import Backend, Cpu, backend_of
-from hastega_magic.compiler.by_python import NotAlike, python_values
 from hastega_magic.compiler.choice.choosing import Choice, all_factors, choose, is_built, refused
 from hastega_magic.compiler.choice.costs import auto
 from hastega_magic.compiler.choice.learning import chosen, named, teach
 from hastega_magic.compiler.execute import Execution, Ready, compiled_on, execute, job_of
 from hastega_magic.compiler.loops import CompiledLoop
 from hastega_magic.compiler.options import Options, placed
+from hastega_magic.compiler.python.by_python import NotAlike, python_values
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.telling.broken_off import told_if_it_raises
 from hastega_magic.compiler.workspace import Workspace

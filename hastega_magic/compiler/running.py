@@ -9,9 +9,9 @@ from typing import Any, cast
 
 import numpy as np
 
-from hastega_magic.compiler.barriers import noted
-from hastega_magic.compiler.naming import BEYOND, short
 from hastega_magic.compiler.options import Options
+from hastega_magic.compiler.python.barriers import noted
+from hastega_magic.compiler.python.naming import BEYOND, short
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import NotCompilable
@@ -26,7 +26,7 @@ from hastega_magic.ops.machine import wrap64
 from hastega_magic.runtime import python
 from hastega_magic.runtime.results import item
 from hastega_magic.runtime.sources import AnyArray
-from hastega_magic.syntax.build import Built
+from hastega_magic.syntax.joining.build import Built
 from hastega_magic.types import FLOAT, FLOAT32
 
 

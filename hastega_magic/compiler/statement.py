@@ -12,10 +12,10 @@ from hastega_magic.ir.expr import flatten, postorder, structure
 from hastega_magic.ir.pipeline import Pipeline, Source, Stage
 from hastega_magic.records import changed
 from hastega_magic.runtime.python import StageCall
-from hastega_magic.syntax.around import Number, Where
-from hastega_magic.syntax.build import BoundStage, Built, Probe, View, build
-from hastega_magic.syntax.cell import Site
-from hastega_magic.syntax.scalars import Scalars, by_numpys_rules
+from hastega_magic.syntax.closures.around import Number, Where
+from hastega_magic.syntax.joining.build import BoundStage, Built, Probe, View, build
+from hastega_magic.syntax.ordinary.scalars import Scalars, by_numpys_rules
+from hastega_magic.syntax.site import Site
 from hastega_magic.types import FLOAT, FLOAT32, FLOAT64, INT, Composite, Either, ScalarType
 
 

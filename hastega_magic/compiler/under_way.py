@@ -11,7 +11,7 @@ from hastega_magic.compiler.statement import Bound, Loop
 from hastega_magic.compiler.telling.stacked import LoopTexts
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import Reason
-from hastega_magic.syntax.build import BoundStage
+from hastega_magic.syntax.joining.build import BoundStage
 
 
 @dataclass

@@ -22,8 +22,8 @@ from hastega_magic.runtime.sources import (
     number,
     taken,
 )
-from hastega_magic.syntax.around import same_number
-from hastega_magic.syntax.graph import Where
+from hastega_magic.syntax.closures.around import same_number
+from hastega_magic.syntax.values.graph import Where
 from hastega_magic.types import BOOL, FLOAT, INT, STORAGES, Complex, ScalarType
 
 

@@ -74,7 +74,7 @@ def _cache(rest: str, magics: HastegaMagics) -> None:
     parser.add_argument("action", nargs="?", choices=["clear"])
     action: str | None = parser.read(rest).action
     from hastega_magic.compiler.loops import cached_loops, clear_cache
-    from hastega_magic.runtime import boxes
+    from hastega_magic.runtime.objects import boxes
 
     loops = cached_loops()
     code = sum(body.program.code_bytes for loop in loops for body in loop.bodies.values())

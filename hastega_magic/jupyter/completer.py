@@ -22,8 +22,8 @@ from hastega_magic.compiler.options import BACKENDS, INT_MODES
 from hastega_magic.jupyter.arguments import SECTIONS, cell_parser
 from hastega_magic.jupyter.commands import COMMANDS
 from hastega_magic.jupyter.methods import methods
+from hastega_magic.syntax.reading.text import scan
 from hastega_magic.syntax.stages import STAGES, Stage
-from hastega_magic.syntax.text import scan
 
 if TYPE_CHECKING:
     from hastega_magic.jupyter.shell import Shell

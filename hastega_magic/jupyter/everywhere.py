@@ -14,8 +14,8 @@ import warnings
 from typing import TYPE_CHECKING
 
 from hastega_magic.errors import CellSyntaxError
-from hastega_magic.syntax.pipe import normalise, parse
-from hastega_magic.syntax.text import scan
+from hastega_magic.syntax.reading.pipe import normalise, parse
+from hastega_magic.syntax.reading.text import scan
 
 if TYPE_CHECKING:
     from hastega_magic.jupyter.shell import Shell

@@ -16,7 +16,7 @@ from ipykernel.kernelapp import IPKernelApp
 import hastega_magic
 from hastega_magic.jupyter.completer import stage_at
 from hastega_magic.jupyter.everywhere import as_bars
-from hastega_magic.syntax.names import shadowed
+from hastega_magic.syntax.reading.names import shadowed
 
 
 class HastegaKernel(IPythonKernel):

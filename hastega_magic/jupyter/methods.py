@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from hastega_magic.syntax.reading.text import Token, scan
 from hastega_magic.syntax.stages import STAGES
-from hastega_magic.syntax.text import Token, scan
 
 _OTHERS = {
     "apply": "any other callable, called on the value so far",

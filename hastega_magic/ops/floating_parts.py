@@ -14,7 +14,7 @@ import numpy as np
 from hastega_magic.errors import NotCompilable
 from hastega_magic.interval import BIT, Interval
 from hastega_magic.ops.elementary import float_quotient_trouble
-from hastega_magic.ops.functions_kit import Flag, Real, Whole, expansion, where
+from hastega_magic.ops.functions.kit import Flag, Real, Whole, expansion, where
 from hastega_magic.ops.row import Builder, Op, Signature, fixed, math_float, numpy_float
 from hastega_magic.types import BOOL, FLOAT, FLOAT32, INT, ScalarType
 

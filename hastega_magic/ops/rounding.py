@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from hastega_magic.errors import NotCompilable
-from hastega_magic.ops.functions_kit import Real, two_product, where
+from hastega_magic.ops.functions.kit import Real, two_product, where
 from hastega_magic.ops.row import Builder, Op, Signature
 from hastega_magic.types import FLOAT, FLOAT32, ScalarType, promote
 

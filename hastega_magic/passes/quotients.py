@@ -1,6 +1,6 @@
 """Divisions by constants that a target makes of multiplications.
 
-%3 = truediv %2, 5.0        %3 = divided_by %2, 5.0: codegen/llvm_divide.py has the steps
+%3 = truediv %2, 5.0        %3 = divided_by %2, 5.0: codegen/llvm/divide.py has the steps
 """
 
 from __future__ import annotations

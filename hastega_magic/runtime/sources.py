@@ -17,11 +17,11 @@ from hastega_magic.interval import INT64, Interval
 from hastega_magic.ir.items import Items
 from hastega_magic.ir.pipeline import Source, Table
 from hastega_magic.progress import task
-from hastega_magic.runtime import fields, lists
 from hastega_magic.runtime.addresses import name_of
 from hastega_magic.runtime.buffers import allocate
 from hastega_magic.runtime.columnar import Pieces, is_columnar, memory_of, widened
-from hastega_magic.runtime.fields import Field
+from hastega_magic.runtime.objects import fields, lists
+from hastega_magic.runtime.objects.fields import Field
 from hastega_magic.runtime.python_calls import iterated
 from hastega_magic.runtime.stream import Stream
 from hastega_magic.runtime.strided import Reading, Strided, strided

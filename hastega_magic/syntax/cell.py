@@ -14,14 +14,14 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from hastega_magic.errors import CellSyntaxError, Span
-from hastega_magic.syntax.comprehension import Ordinary, recognised
-from hastega_magic.syntax.literals import wrong_literal
-from hastega_magic.syntax.names import binds, is_pure_source, parameters_of, reads
-from hastega_magic.syntax.pipe import ends_with_semicolon, is_pipe, normalise, parse, spine
-from hastega_magic.syntax.placeholder import expand
+from hastega_magic.syntax.ordinary.comprehension import Ordinary, recognised
+from hastega_magic.syntax.reading.literals import wrong_literal
+from hastega_magic.syntax.reading.names import binds, is_pure_source, parameters_of, reads
+from hastega_magic.syntax.reading.pipe import ends_with_semicolon, is_pipe, normalise, parse, spine
+from hastega_magic.syntax.reading.placeholder import expand
+from hastega_magic.syntax.reading.text import Text
 from hastega_magic.syntax.site import Site, StageSite, new_site_id
 from hastega_magic.syntax.stages import STAGES, function_argument, suggest
-from hastega_magic.syntax.text import Text
 
 BIND, RUN = "__hastega_bind__", "__hastega_run__"
 """The names that the rewritten code calls: f(site id, source, (callee or None, args, kwargs), ...)."""
@@ -320,6 +320,6 @@ class Rewriter(ast.NodeTransformer):
 
 
 __all__ = [
-    "BIND", "RUN", "CellPlan", "PipelineStatement", "Plain", "Site", "StageSite", "binds", "is_pure_source",
+    "BIND", "RUN", "CellPlan", "PipelineStatement", "Plain", "binds", "is_pure_source",
     "plan", "reads", "suggest",
 ]  # fmt: skip

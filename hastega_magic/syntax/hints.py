@@ -9,9 +9,9 @@ import re
 from collections.abc import Iterable
 
 from hastega_magic.errors import CellSyntaxError, Span
-from hastega_magic.syntax.literals import DTYPES
-from hastega_magic.syntax.names import reads
-from hastega_magic.syntax.pipe import parse
+from hastega_magic.syntax.reading.literals import DTYPES
+from hastega_magic.syntax.reading.names import reads
+from hastega_magic.syntax.reading.pipe import parse
 from hastega_magic.syntax.site import Site, StageSite
 from hastega_magic.syntax.stages import STAGES, function_arguments, suggest
 

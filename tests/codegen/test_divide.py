@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hastega_magic.codegen.llvm_divide import steps
+from hastega_magic.codegen.llvm.divide import steps
 
 DIVISORS = [
     3.0,

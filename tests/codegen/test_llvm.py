@@ -9,7 +9,7 @@ import llvmlite.binding as llvm
 import numpy as np
 import pytest
 
-from hastega_magic.codegen.llvm_text import INTRINSICS
+from hastega_magic.codegen.llvm.text import INTRINSICS
 
 CELLS = {
     "logistic": "ys = xs |> map(lambda x: 22 * x * (x + 1) % 6700417)\nt = ys |> filter(lambda y: y % 2 == 0) |> sum",

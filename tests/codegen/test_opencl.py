@@ -7,7 +7,7 @@ import struct
 import pytest
 
 from hastega_magic.codegen.opencl import generate
-from hastega_magic.codegen.opencl_text import literal, widened
+from hastega_magic.codegen.opencl.text import literal, widened
 from hastega_magic.interval import Interval
 from hastega_magic.ir.device import bus_storages
 from hastega_magic.ir.expr import const, leaf, make

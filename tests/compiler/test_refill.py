@@ -9,7 +9,7 @@ import battery
 import numpy as np
 import pytest
 
-from hastega_magic.codegen import llvm_refill
+from hastega_magic.codegen.llvm import refill as llvm_refill
 from hastega_magic.compiler.loops import clear_cache
 from hastega_magic.runtime import cpu
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hastega_magic.runtime import boxes, lists
-from hastega_magic.runtime.boxes import listed
+from hastega_magic.runtime.objects import boxes, lists
+from hastega_magic.runtime.objects.boxes import listed
 
 LONG = lists.WORTH
 INTS = st.integers(-(2**63), 2**63 - 1) | st.integers(-10, 300) | st.integers(-(2**31), 2**31)

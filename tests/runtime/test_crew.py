@@ -16,8 +16,8 @@ from collections.abc import Iterator
 import llvmlite.binding as llvm
 import pytest
 
-from hastega_magic.runtime import cpu, crew, crew_text
-from hastega_magic.runtime.cpu import Program
+from hastega_magic.runtime import cpu
+from hastega_magic.runtime.cpu import Program, crew, crew_text
 
 pytestmark = pytest.mark.skipif(
     not crew_text.supported(cpu.host().triple), reason="crews need Linux on x86-64 or AArch64"

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hastega_magic.runtime import fields, lists
+from hastega_magic.runtime.objects import fields, lists
 from hastega_magic.runtime.sources import described
 
 NUMBERS = st.integers(-(2**63), 2**63 - 1) | st.integers(-5, 300)

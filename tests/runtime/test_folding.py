@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from hastega_magic.ir.reduction import tree_sum
-from hastega_magic.runtime import cpu, folding
-from hastega_magic.runtime.folding import Totals
+from hastega_magic.runtime import cpu
+from hastega_magic.runtime.cpu import folding
+from hastega_magic.runtime.cpu.folding import Totals
 
 BLOCKS = st.integers(1, 700)
 HALVES = st.integers(-(2**43), 2**43)

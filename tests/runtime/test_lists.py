@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hastega_magic.runtime import lists
+from hastega_magic.runtime.objects import lists
 
 INTS = st.integers(-(2**63), 2**63 - 1)
 

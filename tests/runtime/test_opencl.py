@@ -9,7 +9,7 @@ import pytest
 from hastega_magic.errors import UsageError
 from hastega_magic.runtime import opencl
 from hastega_magic.runtime.opencl import BuildError, DeviceError, DeviceInfo, select
-from hastega_magic.runtime.opencl_ledger import Ledger, union
+from hastega_magic.runtime.opencl.ledger import Ledger, union
 from hastega_magic.session import Options, Session
 
 

@@ -8,8 +8,10 @@ import threading
 import numpy as np
 import pytest
 
-from hastega_magic.runtime import opencl, opencl_chunk, opencl_lane
-from hastega_magic.runtime.opencl_plan import LANES, STAGING, cut, sizes
+from hastega_magic.runtime import opencl
+from hastega_magic.runtime.opencl import chunk as opencl_chunk
+from hastega_magic.runtime.opencl import lane as opencl_lane
+from hastega_magic.runtime.opencl.plan import LANES, STAGING, cut, sizes
 from hastega_magic.session import Options, Session
 
 cl = pytest.importorskip("pyopencl")

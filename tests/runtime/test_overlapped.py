@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 
 from hastega_magic import hastega
 from hastega_magic.compiler.repeating import prepared
-from hastega_magic.runtime import lists, overlapped, threads
-from hastega_magic.runtime.direct import MOST
+from hastega_magic.runtime import threads
+from hastega_magic.runtime.cpu.direct import MOST
+from hastega_magic.runtime.objects import lists, overlapped
 
 LONG = MOST + 2 * overlapped.CHUNK + 123
 INTS = st.integers(-(2**29), 2**29) | st.integers(-10, 300)

@@ -10,8 +10,8 @@ from hastega_magic.compiler import loops
 from hastega_magic.compiler.comparing.measure import measure
 from hastega_magic.compiler.driver import Driver
 from hastega_magic.errors import IntegerOverflowWarning
-from hastega_magic.runtime import lists
-from hastega_magic.runtime.direct import MOST as DIRECT
+from hastega_magic.runtime.cpu.direct import MOST as DIRECT
+from hastega_magic.runtime.objects import lists
 from hastega_magic.session import Options, Session
 
 DEFINED = """

@@ -6,8 +6,8 @@ from functools import partial
 import numpy as np
 import pytest
 
-from hastega_magic.compiler import stretches
 from hastega_magic.compiler.repeating import ordinary
+from hastega_magic.compiler.sources import stretches
 from hastega_magic.decorator import hastega
 from hastega_magic.session import Options, Session
 

@@ -13,7 +13,8 @@ import pytest
 from hypothesis import given, settings
 from programs import programs
 
-from hastega_magic.runtime import opencl, opencl_patience
+from hastega_magic.runtime import opencl
+from hastega_magic.runtime.opencl import patience as opencl_patience
 from hastega_magic.session import Options, Session
 
 pytest.importorskip("pyopencl")

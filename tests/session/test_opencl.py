@@ -204,7 +204,7 @@ def test_the_report_has_the_kernel_and_the_floor():
 
 
 def test_staging_is_bounded_whatever_the_length():
-    from hastega_magic.runtime.opencl_plan import STAGING
+    from hastega_magic.runtime.opencl.plan import STAGING
 
     names = {"xs": np.ones(3_000_000)}
     run("y = xs |> map(lambda x: x + 1)", names, on="opencl", device_memory=200)

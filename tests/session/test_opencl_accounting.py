@@ -8,7 +8,19 @@ import numpy as np
 import pytest
 
 from hastega_magic.compiler.loops import clear_cache
-from hastega_magic.runtime import opencl, opencl_chunk, opencl_lane, opencl_launch, opencl_resident
+from hastega_magic.runtime import opencl
+from hastega_magic.runtime.opencl import (
+    chunk as opencl_chunk,
+)
+from hastega_magic.runtime.opencl import (
+    lane as opencl_lane,
+)
+from hastega_magic.runtime.opencl import (
+    launch as opencl_launch,
+)
+from hastega_magic.runtime.opencl import (
+    resident as opencl_resident,
+)
 from hastega_magic.session import Options, Session
 
 cl = pytest.importorskip("pyopencl")
@@ -181,7 +193,7 @@ def test_empty_has_the_same_transfers_without_a_kernel(null):
 
 def test_phases_that_ran_at_once_do_not_count_twice():
     from hastega_magic.report import build_report
-    from hastega_magic.runtime.opencl_ledger import Ledger
+    from hastega_magic.runtime.opencl.ledger import Ledger
     from hastega_magic.trace import Trace
 
     ledger = Ledger(seconds=10.0)

@@ -9,7 +9,8 @@ import pytest
 
 from hastega_magic.compiler.loops import clear_cache
 from hastega_magic.errors import IntegerOverflowWarning
-from hastega_magic.runtime import opencl, opencl_lane
+from hastega_magic.runtime import opencl
+from hastega_magic.runtime.opencl import lane as opencl_lane
 from hastega_magic.session import Options, Session
 
 pytest.importorskip("pyopencl")

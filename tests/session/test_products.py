@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from hastega_magic import hastega
-from hastega_magic.compiler.drawn import CHUNK
 from hastega_magic.compiler.driver import Driver
-from hastega_magic.runtime.direct import MOST
+from hastega_magic.compiler.sources.drawn import CHUNK
+from hastega_magic.runtime.cpu.direct import MOST
 from hastega_magic.session import Options, Session
 
 FACTORS = {

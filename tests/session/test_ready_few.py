@@ -14,7 +14,7 @@ import pytest
 
 from hastega_magic.compiler.repeating import few
 from hastega_magic.compiler.repeating.repeated import Repeated
-from hastega_magic.runtime.direct import MOST
+from hastega_magic.runtime.cpu.direct import MOST
 from hastega_magic.session import Options, Session
 
 OPTIONS = Options(on="parallel", threads=2, baseline=False, quiet=True)

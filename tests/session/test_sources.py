@@ -9,7 +9,7 @@ import weakref
 import numpy as np
 import pytest
 
-from hastega_magic.compiler import drawn
+from hastega_magic.compiler.sources import drawn
 from hastega_magic.errors import IntegerOverflowWarning
 from hastega_magic.runtime.columnar import NullsError
 from hastega_magic.session import Options, Session, StrictError

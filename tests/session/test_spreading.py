@@ -11,11 +11,12 @@ import pytest
 from hastega_magic.compiler.repeating.spreading import Spreading
 from hastega_magic.errors import IntegerOverflowWarning
 from hastega_magic.ir import abi
-from hastega_magic.runtime import cpu, folding, folding_text, threads
-from hastega_magic.runtime import spread as spread_module
-from hastega_magic.runtime.direct import MOST
+from hastega_magic.runtime import cpu, threads
+from hastega_magic.runtime.cpu import folding, folding_text
+from hastega_magic.runtime.cpu import spread as spread_module
+from hastega_magic.runtime.cpu.direct import MOST
+from hastega_magic.runtime.cpu.spread import Spread, soon
 from hastega_magic.runtime.later import Later
-from hastega_magic.runtime.spread import Spread, soon
 from hastega_magic.session import Options, Session
 
 N = 3 * MOST + 77

@@ -11,9 +11,9 @@ import pytest
 from hastega_magic import hastega
 from hastega_magic.compiler.repeating.repeated import Repeated
 from hastega_magic.errors import StrictError
-from hastega_magic.runtime import fields
-from hastega_magic.runtime.direct import MOST
-from hastega_magic.runtime.lists import WORTH
+from hastega_magic.runtime.cpu.direct import MOST
+from hastega_magic.runtime.objects import fields
+from hastega_magic.runtime.objects.lists import WORTH
 from hastega_magic.runtime.sources import Column
 from hastega_magic.session import Options, Session
 

@@ -4,7 +4,7 @@ import pytest
 
 from hastega_magic.errors import Span
 from hastega_magic.syntax.cell import BIND, RUN, PipelineStatement, Plain, binds, plan, reads, suggest
-from hastega_magic.syntax.pipe import parse
+from hastega_magic.syntax.reading.pipe import parse
 
 
 def test_the_design_cell():

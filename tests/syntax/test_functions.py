@@ -7,7 +7,7 @@ import pytest
 
 from hastega_magic.errors import NotCompilable, Span
 from hastega_magic.runtime import python as runtime_python
-from hastega_magic.syntax.functions import ast_of, globals_read, spreads
+from hastega_magic.syntax.reading.functions import ast_of, globals_read, spreads
 
 
 def test_lambdas_on_one_line_are_told_apart(cell):

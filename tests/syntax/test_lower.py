@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from hastega_magic.errors import NotCompilable
 from hastega_magic.ir.expr import conjunction, const, flatten, leaf, make
-from hastega_magic.syntax import sums
-from hastega_magic.syntax.lower import lower, parameters
+from hastega_magic.syntax.functions.lower import lower, parameters
+from hastega_magic.syntax.operations import sums
 from hastega_magic.types import BOOL, FLOAT, FLOAT32, INT
 
 CAPTURED = {

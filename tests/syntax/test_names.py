@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hastega_magic.syntax.cell import binds, is_pure_source, plan, reads
-from hastega_magic.syntax.pipe import parse
+from hastega_magic.syntax.reading.pipe import parse
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hastega_magic.errors import CellSyntaxError
-from hastega_magic.syntax.pipe import ends_with_semicolon, is_pipe, parse
+from hastega_magic.syntax.reading.pipe import ends_with_semicolon, is_pipe, parse
 
 
 def shape(text):

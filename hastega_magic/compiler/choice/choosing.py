@@ -14,10 +14,10 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from hastega_magic.compiler.by_python import alike, fits
 from hastega_magic.compiler.choice import costs
 from hastega_magic.compiler.loops import CompiledLoop, cached_loops
 from hastega_magic.compiler.options import Options
+from hastega_magic.compiler.python.by_python import alike, fits
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.cost.curve import Points
 from hastega_magic.cost.features import KEPT, Features, features_of, python_features
@@ -316,7 +316,7 @@ def is_built(compiled: CompiledLoop, number: int) -> None:
 
 def resident_part(device: Device, columns: Sequence[Column], length: int) -> float:
     """The part of the sources' bytes that the device holds already."""
-    module: Any = sys.modules.get("hastega_magic.runtime.opencl_resident")
+    module: Any = sys.modules.get("hastega_magic.runtime.opencl.resident")
     if module is None or device.shared:
         return 0.0
     from hastega_magic.runtime import opencl

@@ -22,7 +22,7 @@ from hastega_magic.ir.kernel import OK, TROUBLE, Kernel
 from hastega_magic.ir.schedule import BLOCK, UNTUNED, Tuned
 from hastega_magic.progress import task
 from hastega_magic.report import units
-from hastega_magic.runtime.launch import LoopResult, Stretch, room
+from hastega_magic.runtime.cpu.launch import LoopResult, Stretch, room
 from hastega_magic.runtime.sources import Column
 from hastega_magic.trace import Trace
 from hastega_magic.tuning import search

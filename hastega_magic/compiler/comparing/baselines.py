@@ -12,12 +12,12 @@ from typing import Any, cast
 import numpy as np
 
 from hastega_magic.compiler.backends import forget_inputs
-from hastega_magic.compiler.by_numpy import with_initial
 from hastega_magic.compiler.comparing.fit import Run
 from hastega_magic.compiler.execute import Execution, Separately
 from hastega_magic.compiler.options import Options
-from hastega_magic.compiler.part import part
+from hastega_magic.compiler.python.by_numpy import with_initial
 from hastega_magic.compiler.run import run_loops
+from hastega_magic.compiler.sources.part import part
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import HastegaError
@@ -30,7 +30,7 @@ from hastega_magic.progress import Task, task
 from hastega_magic.runtime import python
 from hastega_magic.runtime.numpy import NoNumpyForm, run_fused_numpy
 from hastega_magic.runtime.sources import Column
-from hastega_magic.syntax.build import PLACED
+from hastega_magic.syntax.joining.build import PLACED
 from hastega_magic.trace import Trace
 from hastega_magic.types import FLOAT32
 

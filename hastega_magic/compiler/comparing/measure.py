@@ -18,13 +18,13 @@ from hastega_magic.compiler.comparing.kept import Kept, why_nothing
 from hastega_magic.compiler.driver import Driver
 from hastega_magic.compiler.execute import Separately
 from hastega_magic.compiler.options import Options
-from hastega_magic.compiler.part import part
 from hastega_magic.compiler.run import run_loops
+from hastega_magic.compiler.sources.part import part
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import UsageError
 from hastega_magic.progress import Task, task
-from hastega_magic.syntax.build import PLACED
+from hastega_magic.syntax.joining.build import PLACED
 from hastega_magic.trace import Trace
 
 _ONCE = frozenset({"parse", "infer", "fuse", "codegen", "compile"})

@@ -13,7 +13,7 @@ import numpy as np
 from hastega_magic.compiler.comparing.baselines import Baseline
 from hastega_magic.compiler.outcome import Outcome
 from hastega_magic.records import changed
-from hastega_magic.syntax.captured import Captured, captured
+from hastega_magic.syntax.closures.captured import Captured, captured
 
 LASTING = 60.0
 """Seconds after which a baseline is measured again."""

@@ -26,8 +26,8 @@ from hastega_magic.compiler.editing.trial_data import Text, Trial, frame_of, wri
 from hastega_magic.compiler.execute import Execution, Separately, finish
 from hastega_magic.compiler.loops import CompiledLoop, compile_loop
 from hastega_magic.compiler.options import Options
-from hastega_magic.compiler.part import part
 from hastega_magic.compiler.run import run_loops
+from hastega_magic.compiler.sources.part import part
 from hastega_magic.errors import HastegaError, NotCompilable, UsageError
 from hastega_magic.ir.fused import Fused
 from hastega_magic.ir.kernel import TROUBLE

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from hastega_magic.codegen.llvm_text import INTRINSICS
+from hastega_magic.codegen.llvm.text import INTRINSICS
 from hastega_magic.compiler.editing.kernel_text import KernelText, word
 from hastega_magic.ir.abi import ENTRY
 from hastega_magic.runtime.inspect_kernel import (

@@ -16,7 +16,7 @@ from hastega_magic.compiler.options import Options
 from hastega_magic.ir.expr import Expr
 from hastega_magic.ir.kernel import Accumulate, Kernel, Statement, Store
 from hastega_magic.ir.pipeline import Source, Table
-from hastega_magic.runtime.launch import LoopResult
+from hastega_magic.runtime.cpu.launch import LoopResult
 from hastega_magic.runtime.sources import PIECE, AnyArray, Column, TableColumn
 from hastega_magic.types import ScalarType
 

@@ -30,7 +30,7 @@ from hastega_magic.compiler.options import Options
 from hastega_magic.ir.kernel import TROUBLE, Kernel
 from hastega_magic.ir.schedule import BLOCK
 from hastega_magic.runtime import buffers
-from hastega_magic.runtime.launch import LoopResult
+from hastega_magic.runtime.cpu.launch import LoopResult
 from hastega_magic.runtime.sources import Column, TableColumn
 from hastega_magic.trace import Trace
 

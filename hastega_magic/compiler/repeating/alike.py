@@ -31,7 +31,7 @@ from hastega_magic.ir.fused import Fused
 from hastega_magic.ir.pipeline import Pipeline, Source
 from hastega_magic.passes.schedule import STREAMED
 from hastega_magic.records import changed
-from hastega_magic.syntax.captured import Captured, captured
+from hastega_magic.syntax.closures.captured import Captured, captured
 
 Display = tuple[Any, tuple[Any, ...], Mapping[str, Any]]
 """A stage as its site's code hands it over: callee or None, arguments, keyword arguments."""

@@ -29,9 +29,10 @@ from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.ir.schedule import BLOCK
 from hastega_magic.records import changed
 from hastega_magic.runtime.columnar import NullsError
-from hastega_magic.syntax.build import BoundStage
-from hastega_magic.syntax.cell import BIND, PipelineStatement, Site
-from hastega_magic.syntax.names import is_shadowed
+from hastega_magic.syntax.cell import BIND, PipelineStatement
+from hastega_magic.syntax.joining.build import BoundStage
+from hastega_magic.syntax.reading.names import is_shadowed
+from hastega_magic.syntax.site import Site
 from hastega_magic.trace import Trace
 
 _CELLS = 64

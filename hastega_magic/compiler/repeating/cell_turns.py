@@ -12,7 +12,7 @@ from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.repeating.alike import Display
 from hastega_magic.compiler.repeating.repeated import Repeated
 from hastega_magic.compiler.statement import Bound, bound_of
-from hastega_magic.syntax.cell import Site
+from hastega_magic.syntax.site import Site
 from hastega_magic.trace import Event, Trace
 
 

@@ -12,7 +12,7 @@ from typing import Any, cast
 import numpy as np
 
 from hastega_magic.compiler.repeating.objects import NotExact
-from hastega_magic.syntax.parts import Clause, Column, Given, Nest
+from hastega_magic.syntax.ordinary.parts import Clause, Column, Given, Nest
 
 _TRIED = 1 << 18
 """Elements for which it is found out how long a range inside is."""

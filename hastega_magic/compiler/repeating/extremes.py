@@ -21,7 +21,7 @@ from hastega_magic.ir.fused import Output
 from hastega_magic.ir.schedule import BLOCK
 from hastega_magic.runtime import python
 from hastega_magic.runtime.sources import AnyArray
-from hastega_magic.syntax.joining import View
+from hastega_magic.syntax.joining.loop import View
 from hastega_magic.types import BOOL
 
 _KINDS = {

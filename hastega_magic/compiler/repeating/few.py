@@ -25,7 +25,7 @@ from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.ir import abi
 from hastega_magic.records import changed
 from hastega_magic.runtime.cpu import Program
-from hastega_magic.runtime.direct import MOST, Direct
+from hastega_magic.runtime.cpu.direct import MOST, Direct
 from hastega_magic.trace import Trace
 
 _NOTHING: Mapping[int, object] = {}

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Outcome, Part
-from hastega_magic.compiler.places import fields, over_fields
 from hastega_magic.compiler.repeating.alike import Again, Alike, Display
 from hastega_magic.compiler.repeating.prepared import Prepared, prepare
 from hastega_magic.compiler.repeating.slots import Number
+from hastega_magic.compiler.sources.places import fields, over_fields
 from hastega_magic.compiler.statement import Bound
-from hastega_magic.syntax.around import Where
+from hastega_magic.syntax.closures.around import Where
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import numpy as np
 
 from hastega_magic.compiler.execute import Execution
 from hastega_magic.compiler.options import Options
-from hastega_magic.compiler.recover import Recovery
+from hastega_magic.compiler.python.recover import Recovery
 from hastega_magic.compiler.repeating.extremes import FUNCTIONS, Extreme, extreme_of, made
 from hastega_magic.compiler.repeating.left import Gather, Left
 from hastega_magic.compiler.repeating.slots import Again
@@ -25,7 +25,7 @@ from hastega_magic.ir.reduction import tree_prod, tree_sum
 from hastega_magic.ir.sinks import spread
 from hastega_magic.passes.schedule import folds_of
 from hastega_magic.runtime import python
-from hastega_magic.runtime.launch import LoopResult
+from hastega_magic.runtime.cpu.launch import LoopResult
 from hastega_magic.types import FLOAT32, Complex, Composite, Either
 
 _EVERY = frozenset(

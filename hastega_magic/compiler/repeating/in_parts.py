@@ -16,22 +16,22 @@ from typing import Any
 import numpy as np
 
 from hastega_magic.compiler.backends import forget_inputs
-from hastega_magic.compiler.barriers import looked_into, noted
-from hastega_magic.compiler.drawn import CHUNK, goes_its_own_way, iterable
 from hastega_magic.compiler.driver import Driver
-from hastega_magic.compiler.kinds import kind_of
-from hastega_magic.compiler.left_over import by_python
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Outcome, Part
+from hastega_magic.compiler.python.barriers import looked_into, noted
+from hastega_magic.compiler.python.left_over import by_python
 from hastega_magic.compiler.repeating.alike import BESIDE, Again, Display
 from hastega_magic.compiler.repeating.fielded import Fielded, of_part, prepared
 from hastega_magic.compiler.repeating.prepared import Prepared
 from hastega_magic.compiler.repeating.slots import Number
+from hastega_magic.compiler.sources.drawn import CHUNK, goes_its_own_way, iterable
+from hastega_magic.compiler.sources.kinds import kind_of
 from hastega_magic.compiler.statement import Bound, bound_of
 from hastega_magic.runtime.python_calls import iterated
-from hastega_magic.syntax.around import Where
-from hastega_magic.syntax.build import BoundStage
-from hastega_magic.syntax.captured import Captured, captured
+from hastega_magic.syntax.closures.around import Where
+from hastega_magic.syntax.closures.captured import Captured, captured
+from hastega_magic.syntax.joining.build import BoundStage
 from hastega_magic.syntax.site import Site
 from hastega_magic.trace import Trace
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from hastega_magic.compiler.repeating.alike import Display
-from hastega_magic.runtime.direct import Direct
+from hastega_magic.runtime.cpu.direct import Direct
 from hastega_magic.runtime.sources import AnyArray
-from hastega_magic.syntax.joining import View
+from hastega_magic.syntax.joining.loop import View
 
 
 @dataclass(slots=True)

@@ -6,8 +6,8 @@ from typing import Any, cast
 
 import numpy as np
 
-from hastega_magic.runtime.boxes import listed
-from hastega_magic.syntax.scalars import Scalars, is_numpy
+from hastega_magic.runtime.objects.boxes import listed
+from hastega_magic.syntax.ordinary.scalars import Scalars, is_numpy
 
 
 class NotExact(Exception):

@@ -15,7 +15,6 @@ from typing import Any, cast
 
 import numpy as np
 
-from hastega_magic.compiler import reach, stretches
 from hastega_magic.compiler.backends import forget_inputs
 from hastega_magic.compiler.choice.choosing import sooner_again
 from hastega_magic.compiler.driver import Driver, StrictError
@@ -25,16 +24,17 @@ from hastega_magic.compiler.repeating.fielded import prepared
 from hastega_magic.compiler.repeating.objects import NotExact, objects
 from hastega_magic.compiler.repeating.places import Places, PlacesOf
 from hastega_magic.compiler.repeating.repeated import Form, Repeated
+from hastega_magic.compiler.sources import reach, stretches
 from hastega_magic.compiler.statement import Bound
 from hastega_magic.compiler.telling import describe
 from hastega_magic.compiler.telling.told import remember
 from hastega_magic.errors import HastegaError, NotCompilable, Reason
 from hastega_magic.runtime.columnar import gives_numbers
-from hastega_magic.syntax.build import BoundStage
-from hastega_magic.syntax.comprehension import Ordinary
-from hastega_magic.syntax.functions import adopt
-from hastega_magic.syntax.numpy_read import numpy_read
-from hastega_magic.syntax.text import Text
+from hastega_magic.syntax.closures.numpy_read import numpy_read
+from hastega_magic.syntax.joining.build import BoundStage
+from hastega_magic.syntax.ordinary.comprehension import Ordinary
+from hastega_magic.syntax.reading.functions import adopt
+from hastega_magic.syntax.reading.text import Text
 from hastega_magic.trace import Trace
 from hastega_magic.types import STORAGES
 

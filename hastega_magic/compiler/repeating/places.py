@@ -22,8 +22,8 @@ from hastega_magic.errors import BeyondInt64, NotCompilable
 from hastega_magic.interval import INT64
 from hastega_magic.ir.items import Items, items
 from hastega_magic.runtime.sources import described
-from hastega_magic.syntax.parts import Nest
-from hastega_magic.syntax.rewriting import placed
+from hastega_magic.syntax.ordinary.parts import Nest
+from hastega_magic.syntax.ordinary.rewriting import placed
 
 _MOST = 1 << 48
 """Places that a loop counts."""

@@ -13,7 +13,7 @@ from typing import Any, cast
 from hastega_magic.compiler.repeating.alike import BESIDE
 from hastega_magic.compiler.repeating.slots import Again
 from hastega_magic.compiler.statement import Bound
-from hastega_magic.syntax.joining import View
+from hastega_magic.syntax.joining.loop import View
 
 _PLACED = frozenset(
     {"take", "drop", "step", "reverse", "window", "chunk", "take_while", "drop_while", "first", "last"}

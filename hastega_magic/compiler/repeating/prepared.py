@@ -29,12 +29,12 @@ from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import BeyondInt64, NotCompilable
 from hastega_magic.records import changed
 from hastega_magic.runtime.cpu import Program
-from hastega_magic.runtime.direct import MOST
-from hastega_magic.runtime.fields import Field
-from hastega_magic.runtime.overlapped import Operand, Overlapped, fits
+from hastega_magic.runtime.cpu.direct import MOST
+from hastega_magic.runtime.objects.fields import Field
+from hastega_magic.runtime.objects.overlapped import Operand, Overlapped, fits
 from hastega_magic.runtime.sources import Unlike
-from hastega_magic.syntax.around import Where
-from hastega_magic.syntax.build import BoundStage, Built
+from hastega_magic.syntax.closures.around import Where
+from hastega_magic.syntax.joining.build import BoundStage, Built
 from hastega_magic.trace import Trace
 
 _MISSED = 3

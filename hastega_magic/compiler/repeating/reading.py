@@ -21,7 +21,7 @@ from hastega_magic.interval import INT64
 from hastega_magic.ir.pipeline import Source
 from hastega_magic.runtime.addresses import words_of
 from hastega_magic.runtime.sources import AnyArray
-from hastega_magic.syntax.joining import View
+from hastega_magic.syntax.joining.loop import View
 from hastega_magic.types import FLOAT32
 
 _HALVES = "real", "imag"

@@ -22,10 +22,10 @@ from hastega_magic.compiler.repeating.prepared import Prepared
 from hastega_magic.compiler.statement import Bound
 from hastega_magic.compiler.telling.told import Told, remember
 from hastega_magic.report import units
-from hastega_magic.syntax.around import Where
-from hastega_magic.syntax.build import BoundStage
-from hastega_magic.syntax.cell import Site
-from hastega_magic.syntax.scalars import Scalars
+from hastega_magic.syntax.closures.around import Where
+from hastega_magic.syntax.joining.build import BoundStage
+from hastega_magic.syntax.ordinary.scalars import Scalars
+from hastega_magic.syntax.site import Site
 from hastega_magic.trace import Trace
 
 _KEPT = 4

@@ -18,11 +18,11 @@ from hastega_magic.ir.pipeline import Source
 from hastega_magic.records import changed
 from hastega_magic.runtime.addresses import words_of
 from hastega_magic.runtime.columnar import numbers
-from hastega_magic.runtime.fields import Field, read
-from hastega_magic.runtime.lists import SHORT, TYPES, WORTH, Intake, Reader, reader
+from hastega_magic.runtime.objects.fields import Field, read
+from hastega_magic.runtime.objects.lists import SHORT, TYPES, WORTH, Intake, Reader, reader
 from hastega_magic.runtime.sources import BUFFERS, AnyArray, Column, in_memory
-from hastega_magic.syntax.around import Where
-from hastega_magic.syntax.captured import Free
+from hastega_magic.syntax.closures.around import Where
+from hastega_magic.syntax.closures.captured import Free
 
 
 class Again(Exception):

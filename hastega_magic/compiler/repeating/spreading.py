@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from hastega_magic.compiler.execute import Execution
 from hastega_magic.compiler.options import Options
-from hastega_magic.compiler.recover import Recovery
+from hastega_magic.compiler.python.recover import Recovery
 from hastega_magic.compiler.repeating.alike import Display
 from hastega_magic.compiler.repeating.extremes import Extreme, extreme_of
 from hastega_magic.compiler.repeating.reading import Given, Words
@@ -30,9 +30,9 @@ from hastega_magic.ir.sinks import EXTREMES
 from hastega_magic.passes.schedule import folds_of
 from hastega_magic.runtime.buffers import trim
 from hastega_magic.runtime.cpu import Program
-from hastega_magic.runtime.launch import LoopResult
+from hastega_magic.runtime.cpu.launch import LoopResult
+from hastega_magic.runtime.cpu.spread import Spread, is_soon, take
 from hastega_magic.runtime.python import in_dtype
-from hastega_magic.runtime.spread import Spread, is_soon, take
 from hastega_magic.types import FLOAT32, Composite
 
 _OFTEN = 3

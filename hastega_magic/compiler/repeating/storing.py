@@ -5,17 +5,17 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from hastega_magic.compiler.recover import assembled, nested
+from hastega_magic.compiler.python.recover import assembled, nested
 from hastega_magic.compiler.repeating.left import Gather, Left
 from hastega_magic.compiler.repeating.slots import Again
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.ir.expr import Expr, Value
 from hastega_magic.ir.fused import Output
 from hastega_magic.records import changed
-from hastega_magic.runtime.boxes import listed
+from hastega_magic.runtime.objects.boxes import listed
 from hastega_magic.runtime.results import item
 from hastega_magic.runtime.sources import AnyArray
-from hastega_magic.syntax.build import BoundStage
+from hastega_magic.syntax.joining.build import BoundStage
 from hastega_magic.types import Complex, Either
 
 

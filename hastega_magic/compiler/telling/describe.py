@@ -10,7 +10,7 @@ import numpy as np
 from hastega_magic.compiler import running
 from hastega_magic.compiler.execute import Execution
 from hastega_magic.compiler.options import Options
-from hastega_magic.compiler.reach import count_of
+from hastega_magic.compiler.sources.reach import count_of
 from hastega_magic.compiler.statement import Bound
 from hastega_magic.compiler.telling.broken_off import integers_of, run_of
 from hastega_magic.compiler.telling.instructions import mix

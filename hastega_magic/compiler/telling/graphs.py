@@ -16,7 +16,7 @@ from typing import Any, cast
 import numpy as np
 
 from hastega_magic.compiler.execute import Execution
-from hastega_magic.compiler.reach import count_of
+from hastega_magic.compiler.sources.reach import count_of
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.interval import Interval
 from hastega_magic.ir.expr import Expr, Value, flatten
@@ -27,7 +27,7 @@ from hastega_magic.passes.fuse import elements
 from hastega_magic.passes.pipelines import INFER
 from hastega_magic.report import units
 from hastega_magic.runtime.stream import Passed
-from hastega_magic.syntax.build import BoundStage
+from hastega_magic.syntax.joining.build import BoundStage
 from hastega_magic.trace import Trace
 from hastega_magic.types import BOOL, FLOAT32, Complex, Either, ScalarType
 

@@ -21,8 +21,8 @@ from hastega_magic.ir.fused import Fused
 from hastega_magic.ir.kernel import Kernel
 from hastega_magic.ir.origins import UNNAMED
 from hastega_magic.ir.pipeline import Pipeline, Source
-from hastega_magic.syntax.pipe import normalise
-from hastega_magic.syntax.text import Text
+from hastega_magic.syntax.reading.pipe import normalise
+from hastega_magic.syntax.reading.text import Text
 
 if TYPE_CHECKING:
     from hastega_magic.compiler.loops import Body, CompiledLoop

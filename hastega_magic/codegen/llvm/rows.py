@@ -1,0 +1,302 @@
+"""Running floats in rows of 8, and running sums of ints: what is computed side by side, and what row after row.
+
+    rows     each element with those before it in its row: lanes 1, 2 and 4 apart are combined
+    totals   a number for each row, one after the other: what the rows before it come to
+    results  each element of a row with its row's number
+
+A sum adds, an affine step multiplies what comes from the left by a power of its factor; there, the last values of
+eight rows are a row of rows, and what one row of rows hands to the next is all that is computed one after the other.
+The shape depends on nothing but the elements' places, so that every width and back end gives the same bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from hastega_magic.codegen.llvm.frame import Frame
+from hastega_magic.codegen.llvm.text import element_type, literal, mangled, splat
+from hastega_magic.ir.kernel import Store
+from hastega_magic.ir.scan import ROW, SAFE_BITS
+from hastega_magic.ir.schedule import BLOCK
+from hastega_magic.types import FLOAT, INT, RESULT_STORAGE
+
+_IOTA = f"<{', '.join(f'i64 {lane}' for lane in range(ROW))}>"
+_ONE = literal(1.0, FLOAT)
+_ROW_BITS = SAFE_BITS + ROW.bit_length() - 1
+
+
+class Rows:
+    """Emits the parts for one store."""
+
+    def __init__(self, frame: Frame, number: int) -> None:
+        """Of store `number` of the frame's kernel."""
+        self.frame = frame
+        self.number = number
+        self.store: Store = frame.layout.stores[number]
+        type_ = self.store.value.type
+        self.ints = type_ is INT
+        self.checked = self.ints and not self.store.wraps
+        self.element, self.size = element_type(type_), RESULT_STORAGE[type_].size
+        self.row = f"<{ROW} x {self.element}>"
+        self.add = "add" if self.ints else "fadd"
+        self.powers, self.further = frame.powers.get(number, ((), ()))
+        self.neutral = "0" if self.ints else literal(0.0 if self.powers else -0.0, type_)
+
+    @property
+    def early(self) -> bool:
+        """Whether rows are computed in registers, before they are put into the scratch."""
+        return self.store.mask is None and self.frame.lanes % ROW == 0
+
+    @property
+    def chained(self) -> bool:
+        """Whether what the rows come to is known then, too, as nothing of the blocks before takes part in it."""
+        return self.early and not self.powers
+
+    def chain(self, name: str, position: str, total: str) -> str:
+        """Keep for each row of a vector what those before it come to, in registers; the same of all of them."""
+        w, lanes = self.frame.writer, self.frame.lanes
+        place = self._total(position)
+        for row in range(lanes // ROW):
+            where = w.let(f"getelementptr {self.element}, ptr {place}, i64 {row}") if row else place
+            w.line(f"store {self.element} {total}, ptr {where}, align {self.size}")
+            own = w.let(f"extractelement <{lanes} x {self.element}> {name}, i32 {row * ROW + ROW - 1}")
+            total = w.let(f"{self.add} {self.element} {total}, {own}")
+        return total
+
+    def lasts(self, name: str, lanes: int, position: str) -> None:
+        """Keep the last value of each row of a vector."""
+        w, place = self.frame.writer, self._total(position)
+        for row in range(lanes // ROW):
+            where = w.let(f"getelementptr {self.element}, ptr {place}, i64 {row}") if row else place
+            own = w.let(f"extractelement <{lanes} x {self.element}> {name}, i32 {row * ROW + ROW - 1}")
+            w.line(f"store {self.element} {own}, ptr {where}, align {self.size}")
+
+    def within(self, name: str, lanes: int, powers: tuple[str, ...] | None = None) -> str:
+        """A vector of whole rows, each element with those before it in its row; `powers`: of another factor."""
+        powers = self.powers if powers is None else powers
+        w, type_ = self.frame.writer, f"<{lanes} x {self.element}>"
+        start = self.frame.zeros.get(type_, "") if powers else ""
+        start = start or splat(self.element, self.neutral)
+        for apart in (1, 2, 4):
+            numbers = (lanes if lane % ROW < apart else lane - apart for lane in range(lanes))
+            order = ", ".join(f"i32 {number}" for number in numbers)
+            moved = w.let(f"shufflevector {type_} {name}, {type_} {start}, <{lanes} x i32> <{order}>")
+            if powers:
+                moved = w.let(
+                    f"fmul {type_} {moved}, {self._splatted(self.element, powers[apart - 1], lanes)}"
+                )
+            name = w.let(f"{self.add} {type_} {name}, {moved}")
+        return name
+
+    def compute(self, count: str) -> None:
+        """The rows of a block in the scratch, where they were not computed in registers."""
+        w, loop = self.frame.writer, f"rows{self.number}"
+        _, end = self._over(loop, count)
+        where = self._scratch(f"%{loop}.j")
+        raw = w.let(f"load {self.row}, ptr {where}, align {self.size}")
+        start = splat(self.element, self.neutral)
+        value = w.let(
+            f"select <{ROW} x i1> {self._live(f'%{loop}.j', count)}, {self.row} {raw}, {self.row} {start}"
+        )
+        value = self.within(value, ROW)
+        w.line(f"store {self.row} {value}, ptr {where}, align {self.size}")
+        if self.powers:
+            self.lasts(value, ROW, f"%{loop}.j")
+        self._again(loop, count, end)
+        w.label(end)
+
+    def totals(self, count: str) -> str:
+        """Keep for each row what the rows before it come to; the same of all of them. For sums."""
+        w, loop = self.frame.writer, f"totals{self.number}"
+        before, end = self._over(loop, count)
+        w.line(f"%{loop}.sum = phi {self.element} [ {self.neutral}, %{before} ], [ %{loop}.total, %{loop} ]")
+        w.line(f"store {self.element} %{loop}.sum, ptr {self._total(f'%{loop}.j')}, align {self.size}")
+        last = self._scratch(w.let(f"add i64 %{loop}.j, {ROW - 1}"))
+        own = w.let(f"load {self.element}, ptr {last}, align {self.size}")
+        w.line(f"%{loop}.total = {self.add} {self.element} %{loop}.sum, {own}")
+        self._again(loop, count, end)
+        w.label(end)
+        return w.let(f"phi {self.element} [ {self.neutral}, %{before} ], [ %{loop}.total, %{loop} ]")
+
+    # Rows of rows
+
+    def combine(self, count: str) -> None:
+        """The kept last values of rows, each with those before it in its row of rows."""
+        w, loop = self.frame.writer, f"far{self.number}"
+        _, end = self._over(loop, count)
+        where = self._total(f"%{loop}.j")
+        value = w.let(f"load {self.row}, ptr {where}, align {self.size}")
+        value = self.within(value, ROW, self.further)
+        w.line(f"store {self.row} {value}, ptr {where}, align {self.size}")
+        self._again(loop, count, end, ROW * ROW)
+        w.label(end)
+
+    def fade(self, count: str, start: str) -> str:
+        """Keep for each row of rows the value before it, from `start` on; the last value of the block."""
+        w, loop = self.frame.writer, f"fade{self.number}"
+        before, end = self._over(loop, count)
+        w.line(f"%{loop}.value = phi {self.element} [ {start}, %{before} ], [ %{loop}.new, %{loop} ]")
+        w.line(f"store {self.element} %{loop}.value, ptr {self._value(f'%{loop}.j')}, align {self.size}")
+        last = self._total(w.let(f"add i64 %{loop}.j, {ROW * (ROW - 1)}"))
+        own = w.let(f"load {self.element}, ptr {last}, align {self.size}")
+        left = w.let(f"fmul {self.element} %{loop}.value, {self.further[-1]}")
+        w.line(f"%{loop}.new = fadd {self.element} {left}, {own}")
+        self._again(loop, count, end, ROW * ROW)
+        w.label(end)
+        return w.let(f"phi {self.element} [ {start}, %{before} ], [ %{loop}.new, %{loop} ]")
+
+    def spread(self, count: str) -> None:
+        """For each row the value before it, from that of its row of rows."""
+        w, loop = self.frame.writer, f"near{self.number}"
+        _, end = self._over(loop, count)
+        where = self._total(f"%{loop}.j")
+        lasts = w.let(f"load {self.row}, ptr {where}, align {self.size}")
+        order = ", ".join(f"i32 {ROW if lane == 0 else lane - 1}" for lane in range(ROW))
+        zero = self.frame.zeros.get(self.row) or splat(self.element, literal(0.0, self.store.value.type))
+        moved = w.let(f"shufflevector {self.row} {lasts}, {self.row} {zero}, <{ROW} x i32> <{order}>")
+        value = w.let(f"load {self.element}, ptr {self._value(f'%{loop}.j')}, align {self.size}")
+        scaled = w.let(
+            f"fmul {self.row} {self._splatted(self.element, value)}, {self._each((_ONE, *self.further[:-1]))}"
+        )
+        w.line(
+            f"store {self.row} {w.let(f'fadd {self.row} {scaled}, {moved}')}, ptr {where}, align {self.size}"
+        )
+        self._again(loop, count, end, ROW * ROW)
+        w.label(end)
+
+    def _value(self, position: str) -> str:
+        """Where the value before the row of rows at a position lies."""
+        place = self.frame.writer.let(f"lshr i64 {position}, {2 * (ROW.bit_length() - 1)}")
+        place = self.frame.writer.let(f"add i64 {place}, {BLOCK // ROW}")
+        base = self.frame.totals[self.number]
+        return self.frame.writer.let(f"getelementptr {self.element}, ptr {base}, i64 {place}")
+
+    # Results
+
+    def write(self, count: str, start: str, carry: str, asks: Callable[[str], None] | None) -> str:
+        """The results of a block; `carry`: the sum of the blocks before, for sums. Whether it was not to be had.
+
+        `asks`: emits a request for elements that are read later, at a position of a block.
+        """
+        w = self.frame.writer
+        result = w.let(f"getelementptr {self.element}, ptr {self.frame.results[self.number]}, i64 {start}")
+        carries = self._splatted(self.element, carry) if carry else ""
+        whole = w.let(f"and i64 {count}, {-ROW}")
+        before, loop, rest = w.block, f"write{self.number}", f"written{self.number}"
+        none = splat("i64", 0) if self.ints else splat(self.element, literal(0.0, self.store.value.type))
+        w.line(f"br i1 {w.let(f'icmp ne i64 {whole}, 0')}, label %{loop}, label %{rest}")
+        checked = f"<{ROW} x i64>" if self.ints else self.row
+        w.label(loop)
+        w.line(f"%{loop}.j = phi i64 [ 0, %{before} ], [ %{loop}.next, %{loop} ]")
+        marks = [f"%{loop}.mark{k}" for k in range(2 if self.checked else 1 if self.powers else 0)]
+        for name in marks:
+            w.line(f"{name} = phi {checked} [ {none}, %{before} ], [ {name}.next, %{loop} ]")
+        found, seen = self._results(f"%{loop}.j", carries)
+        if asks:
+            asks(f"%{loop}.j")
+        for name, more in zip(marks, seen, strict=True):
+            w.line(f"{name}.next = {'or' if self.ints else 'fadd'} {checked} {name}, {more}")
+        where = w.let(f"getelementptr {self.element}, ptr {result}, i64 %{loop}.j")
+        streamed = self.store.mask is None and self.frame.streams(self.size)
+        hint = f"align {ROW * self.size}, !nontemporal !0" if streamed else f"align {self.size}"
+        w.line(f"store {self.row} {found}, ptr {where}, {hint}")
+        self._again(loop, whole, rest)
+        w.label(rest)
+        before_rest = [
+            w.let(f"phi {checked} [ {none}, %{before} ], [ {name}.next, %{loop} ]") for name in marks
+        ]
+        found, seen = self._results(whole, carries)
+        live = self._live(whole, count)
+        where = w.let(f"getelementptr {self.element}, ptr {result}, i64 {whole}")
+        w.line(
+            f"call void @llvm.masked.store.{mangled(self.element, ROW)}.p0({self.row} {found}, ptr {where}, "
+            f"i32 {self.size}, <{ROW} x i1> {live})"
+        )
+        ends: list[str] = []
+        for name, more in zip(before_rest, seen, strict=True):
+            last = w.let(f"select <{ROW} x i1> {live}, {checked} {more}, {checked} {none}")
+            ends.append(w.let(f"{'or' if self.ints else 'fadd'} {checked} {name}, {last}"))
+        return self._bad(ends)
+
+    def _bad(self, marks: list[str]) -> str:
+        """Whether a sum left int64 or might have, or a float was not finite."""
+        w = self.frame.writer
+        if not marks:
+            return ""
+        if self.powers:
+            return self._any(w.let(f"fcmp uno {self.row} {marks[0]}, {marks[0]}"))
+        high = w.let(f"lshr {self.row} {marks[0]}, {splat('i64', _ROW_BITS)}")
+        large = w.let(f"icmp ne {self.row} {high}, zeroinitializer")
+        negative = w.let(f"icmp slt {self.row} {marks[1]}, zeroinitializer")
+        return self._any(w.let(f"or <{ROW} x i1> {large}, {negative}"))
+
+    def _results(self, position: str, carry: str) -> tuple[str, list[str]]:
+        """A row's results; with ints its bits and signs of overflow, with affine steps NaN for what is not finite."""
+        w = self.frame.writer
+        own = w.let(f"load {self.row}, ptr {self._scratch(position)}, align {self.size}")
+        total = w.let(f"load {self.element}, ptr {self._total(position)}, align {self.size}")
+        known = self._splatted(self.element, total)
+        if self.powers:
+            known = w.let(f"fmul {self.row} {known}, {self._each(self.powers)}")
+            found = w.let(f"fadd {self.row} {known}, {own}")
+            zero = splat(self.element, literal(0.0, self.store.value.type))
+            return found, [w.let(f"fmul {self.row} {found}, {zero}")]
+        summed = w.let(f"{self.add} {self.row} {known}, {own}")
+        found = w.let(f"{self.add} {self.row} {carry}, {summed}")
+        if not self.checked:
+            return found, []
+        sign = w.let(f"ashr {self.row} {own}, {splat('i64', 63)}")
+        folded = w.let(f"xor {self.row} {own}, {sign}")
+        left, right = w.let(f"xor {self.row} {carry}, {found}"), w.let(f"xor {self.row} {summed}, {found}")
+        return found, [folded, w.let(f"and {self.row} {left}, {right}")]
+
+    def _over(self, loop: str, count: str) -> tuple[str, str]:
+        """Begin a loop over positions of a block; the labels before it and behind it."""
+        w, end = self.frame.writer, f"{loop}.end"
+        before = w.block
+        w.line(f"br i1 {w.let(f'icmp eq i64 {count}, 0')}, label %{end}, label %{loop}")
+        w.label(loop)
+        w.line(f"%{loop}.j = phi i64 [ 0, %{before} ], [ %{loop}.next, %{loop} ]")
+        return before, end
+
+    def _again(self, loop: str, count: str, end: str, step: int = ROW) -> None:
+        w = self.frame.writer
+        w.line(f"%{loop}.next = add i64 %{loop}.j, {step}")
+        w.line(f"%{loop}.more = icmp ult i64 %{loop}.next, {count}")
+        w.line(f"br i1 %{loop}.more, label %{loop}, label %{end}")
+
+    def _scratch(self, position: str) -> str:
+        base = self.frame.scratch[self.number]
+        return self.frame.writer.let(f"getelementptr {self.element}, ptr {base}, i64 {position}")
+
+    def _total(self, position: str) -> str:
+        """Where the number of the row at a position lies."""
+        place = self.frame.writer.let(f"lshr i64 {position}, {ROW.bit_length() - 1}")
+        base = self.frame.totals[self.number]
+        return self.frame.writer.let(f"getelementptr {self.element}, ptr {base}, i64 {place}")
+
+    def _live(self, position: str, count: str) -> str:
+        w = self.frame.writer
+        left = w.let(f"sub i64 {count}, {position}")
+        return w.let(f"icmp ugt <{ROW} x i64> {self._splatted('i64', left)}, {_IOTA}")
+
+    def _splatted(self, element: str, name: str, lanes: int = ROW) -> str:
+        """A number, or a constant, in every lane."""
+        if not name.startswith("%"):
+            return splat(element, name)
+        w, vector = self.frame.writer, f"<{lanes} x {element}>"
+        first = w.let(f"insertelement {vector} poison, {element} {name}, i32 0")
+        return w.let(f"shufflevector {vector} {first}, {vector} poison, <{lanes} x i32> zeroinitializer")
+
+    def _any(self, mask: str) -> str:
+        bits = self.frame.writer.let(f"bitcast <{ROW} x i1> {mask} to i{ROW}")
+        return self.frame.writer.let(f"icmp ne i{ROW} {bits}, 0")
+
+    def _each(self, numbers: tuple[str, ...]) -> str:
+        """A row of numbers, or of constants."""
+        if not any(name.startswith("%") for name in numbers):
+            return f"<{', '.join(f'{self.element} {name}' for name in numbers)}>"
+        row = "poison"
+        for lane, name in enumerate(numbers):
+            row = self.frame.writer.let(f"insertelement {self.row} {row}, {self.element} {name}, i32 {lane}")
+        return row

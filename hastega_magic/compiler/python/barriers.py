@@ -1,0 +1,189 @@
+"""Stages that Python runs: their functions made to name the element at which they raise."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import itertools
+import traceback
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from types import FunctionType
+from typing import Any, cast
+
+import numpy as np
+
+from hastega_magic.compiler.python.naming import shown
+from hastega_magic.compiler.workspace import Workspace
+from hastega_magic.errors import NotCompilable, Reason
+from hastega_magic.runtime.python_calls import takes_one
+from hastega_magic.syntax.functions.lower import lower, parameters
+from hastega_magic.syntax.joining.build import BoundStage
+from hastega_magic.syntax.joining.rounds import lead_to_digits
+from hastega_magic.syntax.stages import suggest
+from hastega_magic.types import FLOAT, INT
+
+
+def silent(stage: BoundStage) -> bool:
+    """Whether nobody sees when its functions are called: they have compiled forms over numbers, which raise nothing."""
+    given = (*stage.args, *stage.kwargs.values())
+    return all(_is_silent(each, stage.site.name in _IN_ORDER) for each in given if callable(each))
+
+
+def _is_silent(function: Any, in_order: bool) -> bool:
+    for type_ in (INT, FLOAT):
+        value = parameters(type_)
+        pair = value, parameters(type_, 1)
+        try:
+            fn = lower(
+                function, pair if in_order else value, Workspace("<barrier>"), pair if in_order else None
+            )
+        except NotCompilable:
+            continue
+        return not fn.effects
+    return False
+
+
+LOOKED_AT = Reason("`tap` looks at the elements: observation prevents optimisation")
+
+
+def not_a_stage(name: str) -> Reason:
+    """Why a name that is in no table is Python's."""
+    hint = suggest(name)
+    near = f" (did you mean {hint}?)" if hint else ""
+    return Reason(f"`{name}` is no stage: Python calls it on the value so far{near}")
+
+
+def noted(stages: Sequence[BoundStage]) -> list[BoundStage]:
+    """The stages, with a note (PEP 678) on what a function raises: which element, which value, which stage."""
+    return [
+        replace(stage, args=(_noting(stage), *stage.args[1:]))
+        if stage.callee is None and stage.site.name in (*_OF_ELEMENTS, *_IN_ORDER) and stage.args
+        else stage
+        for stage in stages
+    ]
+
+
+_OF_ELEMENTS = "map", "filter", "take_while", "drop_while"
+_IN_ORDER = "scan", "reduce"
+_TWO = "the value so far and an element: write `{}(lambda total, x: ...)`"
+
+
+def _noting(stage: BoundStage) -> object:
+    function, site = stage.args[0], stage.site
+    if not callable(function) or isinstance(function, (np.ufunc, type)):
+        return function  # their signatures decide how tuples are passed
+    in_order = site.name in _IN_ORDER
+    # Without a start the first element is one.
+    numbers = itertools.count(int(in_order and len(stage.args) < 2 and not stage.kwargs))
+    called = cast("Callable[..., Any]", function)
+
+    def note(error: Exception, number: int, args: tuple[Any, ...]) -> None:
+        value, after = args[0] if len(args) == 1 else args, ""
+        if in_order and len(args) == 2:
+            value, after = args[1], f" after {shown(args[0])}"
+        where = f"in `{site.text}` (cell line {site.span.line})"
+        error.add_note(f"hastega: element {number}, {shown(value)}{after}, {where}")
+        if isinstance(error, TypeError) and not _fits(called, args):
+            error.add_note(f"hastega: {_as_given(site.name, value)}")
+
+    def call_with_one(value: Any) -> Any:
+        number = next(numbers)
+        try:
+            return called(value)
+        except Exception as error:
+            note(error, number, (value,))
+            raise
+
+    def call(*args: Any) -> Any:
+        number = next(numbers)
+        try:
+            return called(*args)
+        except Exception as error:
+            note(error, number, args)
+            raise
+
+    if isinstance(function, FunctionType) and not in_order and takes_one(function):
+        return call_with_one
+    return functools.update_wrapper(call, called)
+
+
+def _fits(function: Callable[..., Any], args: Sequence[Any]) -> bool:
+    """Whether the function can be called with so many arguments."""
+    try:
+        inspect.signature(function).bind(*args)
+    except TypeError:
+        return False
+    except ValueError:  # it has no signature
+        return True
+    return True
+
+
+def note_signature(error: TypeError, stages: Sequence[BoundStage]) -> None:
+    """Say how a stage's function is written that could not be called with what `scan` and its like give it."""
+    for stage in stages:
+        function = stage.args[0] if stage.args else None
+        if stage.callee is None and isinstance(function, FunctionType):
+            said = called_otherwise(error, stage, function)
+            if said is not None:
+                error.add_note(f"hastega: {said}")
+                return
+
+
+def called_otherwise(error: TypeError, stage: BoundStage, function: FunctionType) -> str | None:
+    """How the stage calls the function, if that is what the function refused; None where it has begun to run."""
+    if any(frame.f_code is function.__code__ for frame, _ in traceback.walk_tb(error.__traceback__)):
+        return None
+    name = stage.site.name
+    if name in ("scan", "reduce") and not _fits(function, (None, None)):
+        called = _TWO.format(name)
+    elif name in ("take_while", "drop_while", "where") and not _fits(function, (None,)):
+        called = f"one element: write `{name}(lambda x: ...)`"
+    elif name in ("min", "max") and not _fits(function, (None,)):
+        called = f"one element: write `{name}(key=lambda x: ...)`"
+    else:
+        return None
+    return f"`{name}` calls its function with {called}"
+
+
+def _as_given(stage: str, value: object) -> str:
+    """How a function is written that the stage can call."""
+    if stage in _IN_ORDER:
+        return f"`{stage}` calls its function with {_TWO.format(stage)}"
+    if not isinstance(value, tuple):
+        return f"`{stage}` calls its function with one element: write `{stage}(lambda x: ...)`"
+    names = ", ".join("abcdefgh"[: len(cast("tuple[Any, ...]", value))])
+    return f"the elements are tuples: write `{stage}(lambda t: ...)`, or `{stage}(lambda {names}: ...)`"
+
+
+def together(stages: Sequence[BoundStage]) -> Sequence[BoundStage]:
+    """The stages that Python runs in one pass: up to the last one that could tell whether they were.
+
+    That is a stage with side effects of its own, or one that may not ask for all of its elements, or that rounds
+    to digits what may be NumPy's floats.
+    """
+    last = max(0, lead_to_digits(stages) - 1)
+    for place, stage in enumerate(stages):
+        name = stage.site.name if stage.callee is None else ""
+        if not any(name in each for each in (_ELEMENTWISE, _PERHAPS_SHORT, _OF_FUNCTIONS, _PARTICULAR)):
+            break
+        if place and (name in _PERHAPS_SHORT or name in _PARTICULAR or not silent(stage)):
+            last = max(last, place)
+    return stages[: last + 1]
+
+
+def looked_into(stage: BoundStage) -> bool:
+    """Whether its functions tell which stages Python runs together."""
+    return stage.callee is None and stage.site.name in _OF_FUNCTIONS
+
+
+_ELEMENTWISE = frozenset({
+    "map", "filter", "zip", "enumerate", "drop", "astype", "clip", "where", "drop_while", "step", "window", "chunk",
+    "scan", "cumsum",
+})  # fmt: skip
+_PERHAPS_SHORT = frozenset({"take", "any", "all", "zip", "take_while", "first"})
+_OF_FUNCTIONS = frozenset({
+    "map", "filter", "where", "take_while", "drop_while", "scan", "reduce", "min", "max",
+})  # fmt: skip
+_PARTICULAR = frozenset({"astype", "bincount"})
+"""Stages that raise for some numbers."""

@@ -1,0 +1,357 @@
+"""One element at a time through the user's own functions: the oracle for the elements that kernels hand back."""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import numpy as np
+
+from hastega_magic.compiler.python.naming import BEYOND, named, placed, short, shown
+from hastega_magic.compiler.statement import Loop
+from hastega_magic.compiler.workspace import Workspace
+from hastega_magic.errors import HastegaError
+from hastega_magic.interval import INT64
+from hastega_magic.ir.expr import Expr, Value, flatten, postorder
+from hastega_magic.ir.interpreter import evaluate
+from hastega_magic.ir.pipeline import Fn, Source, Stage
+from hastega_magic.ir.sinks import NEUTRAL
+from hastega_magic.ops import OPS
+from hastega_magic.passes.infer import Leaves
+from hastega_magic.passes.wrap import wrapped
+from hastega_magic.runtime import python_stages
+from hastega_magic.runtime.python_calls import over_tuples, spreads
+from hastega_magic.runtime.sources import Column
+from hastega_magic.syntax.joining.build import BoundStage
+from hastega_magic.types import BOOL, INT, Complex, Either
+
+_NUMPY_SCALAR: Any = np.generic
+
+
+@dataclass(frozen=True)
+class Element:
+    """What became of an element: whether the filters kept it, and its value after the last stage."""
+
+    kept: bool
+    value: Any
+
+
+@dataclass
+class Elements:
+    """Evaluates elements of a loop. `mode`: "checked" raises OverflowError where an integer leaves 64 bits.
+
+    `group` holds the loops fused with it, one of which may produce its source.
+    """
+
+    loop: Loop
+    workspace: Workspace
+    mode: str
+    group: Sequence[Loop] = ()
+    overflowed: bool = False
+    warnings: list[str] = field(default_factory=list[str])
+
+    def __post_init__(self) -> None:
+        """Pair the stages as built with the functions as given."""
+        self._steps: list[tuple[Stage, BoundStage]] = list(
+            zip(self.loop.pipeline.stages, self.loop.built.owners, strict=True)
+        )
+        self._functions = [_function(*step, self.loop.pipeline.sink.kind) for step in self._steps]
+        source = self.loop.pipeline.source
+        self._producer = None
+        if source.kind == "result":
+            producer = next(loop for loop in self.group if loop.name == source.name)
+            self._producer = Elements(producer, self.workspace, self.mode, self.group)
+        # The first stage stands for the tuples that the source has.
+        self._by_field = bool(self._steps) and self._steps[0][1].site.span == self.loop.bound.site.source_span
+        self._tables = [column.data for column in self.workspace.table_columns]
+        self._approximate = {id(stage) for stage, _ in self._steps if _is_approximate(stage.fn)}
+        self._turning = {id(stage) for stage, _ in self._steps if _turns(stage.fn)} - self._approximate
+
+    def at(self, index: int) -> Element:
+        """Element number `index` of the loop; what its functions raise propagates, with a note that names it."""
+        return self._before(len(self._steps), index, 0, {})
+
+    def _before(self, end: int, index: int, ahead: int, moved: _Moved) -> Element:
+        """The element before step `end`: `ahead` elements on within a window, over sources that are moved on so far."""
+        start, kept = self._start(index, moved)
+        element = Element(kept, start)
+        known = [self.loop.pipeline.source]
+        for number, (stage, _) in enumerate(self._steps[:end]):
+            if not element.kept:
+                break
+            match stage.kind:
+                case "zip":
+                    others = [
+                        item(self.workspace.column(_at(source, moved)), index) for source in stage.sources
+                    ]
+                    element = Element(True, (element.value, *others))
+                    if number == 0 and self._by_field:
+                        start = element.value
+                case "enumerate":
+                    element = Element(True, (stage.number + stage.stride * (index + ahead), element.value))
+                case "index":
+                    element = Element(True, index)
+                case "window":
+                    element = self._window(number, known, element, index, ahead, moved)
+                case _:
+                    found = self._call(number, element.value, index + self.workspace.first, start)
+                    if stage.kind != "filter":
+                        element = Element(True, found)
+                    elif not found:
+                        element = Element(False, None)
+            known += stage.sources
+        return element
+
+    def _window(
+        self, number: int, known: Sequence[Source], first: Element, index: int, ahead: int, moved: _Moved
+    ) -> Element:
+        """The neighbours: what the steps before give over the sources moved on."""
+        stage, parts = self._steps[number][0], [first.value]
+        for distance in range(1, stage.number):
+            there = stage.sources[(distance - 1) * len(known) : distance * len(known)]
+            further = {(old.kind, old.key): _at(new, moved) for old, new in zip(known, there, strict=True)}
+            parts.append(self._before(number, index, ahead + distance, {**moved, **further}).value)
+        return Element(True, tuple(parts))
+
+    def _start(self, index: int, moved: _Moved) -> tuple[Any, bool]:
+        """The element as the first stage gets it, and whether there is one."""
+        if self._producer is None:
+            return item(self.workspace.column(_at(self.loop.pipeline.source, moved)), index), True
+        found = self._producer.at(index)
+        return found.value, found.kept
+
+    def _call(self, number: int, value: Any, index: int, start: Any) -> Any:
+        stage, function = self._steps[number][0], self._functions[number]
+        try:
+            with np.errstate(all="ignore"):
+                parts = cast("tuple[Any, ...]", value) if isinstance(value, tuple) else ()
+                found = function(*parts) if spreads(function, len(parts)) else function(value)
+        except Exception as error:
+            error.add_note(self._where(stage, index, start, cast(object, value)))
+            raise
+        if self.overflowed and self.mode == "exact" and id(stage) not in self._approximate:
+            return _python(found)  # nothing is left to be told
+        if id(stage) in self._turning and self.mode == "exact":
+            # Turn after turn, the interpreter takes hundreds of times as long as Python, whose value is exact.
+            result = _python(found)
+            wrong = next((each for each in _scalars(result) if _is_beyond(each)), None)
+        else:
+            values = self._values(stage, value)
+            if values is None:
+                return _python(found)
+            assert stage.fn is not None
+            result, wrong = _filled(stage.fn.result, values), _beyond(values)
+        if wrong is None:
+            # Functions that are the kernel's own have its bits here too, whichever elements share the block.
+            return result if id(stage) in self._approximate else _python(found)
+        if self.mode == "wrap":
+            return self._wrapped(stage, value)
+        value = cast(object, value)
+        given = "" if _alike(value, start) else f", given to it as {shown(value)},"
+        sentence = (
+            f"{BEYOND}{named(stage.text, stage.span, self.loop.bound.site.stages)}: element {index} of "
+            f"{self.loop.pipeline.source.name} ({shown(start)}){given} needs {short(wrong)}"
+        )
+        if self.mode == "checked":
+            raise OverflowError(sentence)
+        if not self.overflowed:
+            self.warnings.append(f"{sentence}; such blocks were computed by Python, exactly")
+        self.overflowed = True
+        return result if id(stage) in self._approximate else _python(found)
+
+    def _values(self, stage: Stage, value: Any) -> dict[Expr, Any] | None:
+        """The stage's nodes, integers exactly; None where Python gives a value and the graph does not (2 ** -1)."""
+        assert stage.fn is not None
+        try:
+            return evaluate(_roots(stage.fn), self._leaves(stage.fn.params, value))
+        except Exception:  # Python, which has given a value, is right
+            return None
+
+    def _wrapped(self, stage: Stage, value: Any) -> Any:
+        """The stage's result in two's complement."""
+        assert stage.fn is not None
+        new = wrapped(_roots(stage.fn), Leaves((), (None,) * len(self._tables)))
+        values = evaluate([new[node] for node in _roots(stage.fn)], self._leaves(stage.fn.params, value))
+        return _filled(stage.fn.result, {old: values[node] for old, node in new.items() if node in values})
+
+    def _leaves(self, params: Value, value: Any) -> Any:
+        known: dict[Expr, Any] = dict(zip(flatten(params), _of_params(params, value), strict=True))
+        known |= {each.node: each.value for each in self.workspace.parameters}
+
+        def leaf(node: Expr) -> object:
+            if node in known:
+                return known[node]
+            assert isinstance(node.value, int)
+            if node.op == "length":
+                return len(self._tables[node.value])
+            if node.op == "table":
+                return _Table(self._tables[node.value])
+            raise HastegaError(f"unexpected leaf {node!r}")
+
+        return leaf
+
+    def _where(self, stage: Stage, index: int, start: Any, value: Any) -> str:
+        """A note: the element as its source has it, and as the stage got it where stages before made another of it."""
+        element = f"element {index} of {self.loop.pipeline.source.name}, {shown(start)}"
+        value = cast(object, value)
+        given = "" if _alike(value, start) else f", which was given {shown(value)}"
+        return f"hastega: {element}, in {placed(stage.text, stage.span, self.loop.bound.site.stages)}{given}"
+
+
+_Moved = Mapping[tuple[str, int], Source]
+"""Sources within a window: by kind and key of a source the one that stands for it some elements on."""
+
+
+def _at(source: Source, moved: _Moved) -> Source:
+    return moved.get((source.kind, source.key), source)
+
+
+def _alike(value: object, start: object) -> bool:
+    """Whether a stage was given what the source has, to a reader."""
+    return value is start or (type(value) is type(start) and shown(value) == shown(start))
+
+
+def _function(stage: Stage, given: BoundStage, sink: str) -> Callable[..., Any]:
+    """What the stage calls, as Python does it. `sink`: what its loop ends in."""
+    name = given.site.name
+    if stage.kind not in ("map", "filter"):
+        return operator.truth
+    if name in python_stages.ELEMENT_FUNCTIONS:
+        return python_stages.ELEMENT_FUNCTIONS[name](*given.args, **given.kwargs)
+    if name == "dot":
+        return operator.mul
+    if name in ("var", "std"):
+        return _deviation
+    if name in ("min", "max"):
+        return _Key(given.kwargs["key"])
+    function: Any = given.args[0] if given.args else given.kwargs.get("f")
+    function = operator.truth if function is None else function
+    if name == "reduce":  # the term that an element adds to what came before
+        term = functools.partial(function, NEUTRAL[sink.removeprefix("reduce_")])
+        return term if len(given.args) > 1 or "init" in given.kwargs else _Later(term)
+    return _Failing(function) if name in ("take_while", "drop_while") else function
+
+
+def _deviation(value: Any, center: Any) -> Any:
+    distance = value - center
+    return distance * distance
+
+
+class _Key:
+    """A function that is given tuples whole."""
+
+    def __init__(self, function: Any) -> None:
+        self._function = function
+
+    def __call__(self, value: Any) -> Any:
+        return self._function(value)
+
+
+class _Failing:
+    """Whether a predicate does not hold."""
+
+    def __init__(self, function: Any) -> None:
+        self._holds = over_tuples(function)
+
+    def __call__(self, value: Any) -> bool:
+        return not self._holds(value)
+
+
+class _Later:
+    """A function of all elements but the first, which stays as it is."""
+
+    def __init__(self, function: Any) -> None:
+        self._function = function
+
+    def __call__(self, number: int, value: Any) -> Any:
+        return self._function(value) if number else value
+
+
+class _Table:
+    """A captured array whose elements are Python scalars."""
+
+    def __init__(self, data: Any) -> None:
+        self._data = data
+
+    def __getitem__(self, index: int) -> object:
+        return _python(self._data[index])
+
+    def __len__(self) -> int:
+        return len(self._data)
+
+
+def item(column: Column, index: int) -> object:
+    """An element as functions see it."""
+    return _python(column.data[index])
+
+
+def _python(value: Any) -> Any:
+    # float32 has no Python type of its own; every other NumPy scalar has.
+    return (
+        value.item()
+        if isinstance(value, _NUMPY_SCALAR) and type(value) not in (np.float32, np.complex64)
+        else value
+    )
+
+
+def _beyond(values: dict[Expr, Any]) -> int | None:
+    """The first computed integer that no int64 holds."""
+    integers = (found for node, found in values.items() if node.args and node.type is INT)
+    return next((found for found in integers if _is_beyond(found)), None)
+
+
+def _is_beyond(value: object) -> bool:
+    return isinstance(value, int) and value not in INT64
+
+
+def _turns(fn: Fn | None) -> bool:
+    """Whether a function has a loop of its own."""
+    return fn is not None and any(node.op == "turns" for node in postorder(_roots(fn)))
+
+
+def _is_approximate(fn: Fn | None) -> bool:
+    """Whether a function computes something whose last bit need not be CPython's."""
+    nodes = () if fn is None else postorder(_roots(fn))
+    return any("approximate" in OPS[node.op].traits for node in nodes if node.op in OPS)
+
+
+def _roots(fn: Fn) -> Sequence[Expr]:
+    return flatten(fn.result)
+
+
+def _scalars(value: Any) -> tuple[Any, ...]:
+    if type(value) in (complex, np.complex64):
+        number = cast("complex", value)
+        return number.real, number.imag
+    if not isinstance(value, tuple):
+        return (value,)
+    return tuple(part for each in cast("tuple[Any, ...]", value) for part in _scalars(each))
+
+
+def _of_params(params: Value, value: Any) -> tuple[Any, ...]:
+    """The numbers of an element as the parameters have them."""
+    if isinstance(params, Either):
+        low = bool if params.low.type is BOOL else int
+        return (False, value, 0) if type(value) is low else (True, 0, value)
+    if isinstance(params, (Expr, Complex)):
+        return _scalars(value)
+    return tuple(part for pair in zip(params, value, strict=True) for part in _of_params(*pair))
+
+
+def _filled(value: Value, values: dict[Expr, Any]) -> Any:
+    if isinstance(value, Expr):
+        return values[value]
+    if isinstance(value, Either):
+        return values[value.high if values[value.test] else value.low]
+    parts = [_filled(part, values) for part in value]
+    if not isinstance(value, Complex):
+        return tuple(parts)
+    return np.complex64(complex(*parts)) if type(parts[0]) is np.float32 else complex(*parts)
+
+
+def of_check(error: Exception) -> bool:
+    """Whether it is what `--int checked` raises, and no function of the user's."""
+    return type(error) is OverflowError and str(error).startswith(BEYOND)

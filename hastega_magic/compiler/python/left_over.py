@@ -1,0 +1,120 @@
+"""Stages that are left to Python, within a statement whose others are loops; what the report says of them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from hastega_magic.compiler.backends import forget_inputs
+from hastega_magic.compiler.options import Options
+from hastega_magic.compiler.python.barriers import note_signature, noted
+from hastega_magic.compiler.python.by_numpy import numpy_value
+from hastega_magic.compiler.statement import Bound, Loop, calls_of
+from hastega_magic.compiler.telling import describe
+from hastega_magic.compiler.telling.graphs import Pictures
+from hastega_magic.compiler.workspace import Workspace
+from hastega_magic.errors import NOWHERE, BeyondInt64, NotCompilable, Reason, StrictError, UsageError
+from hastega_magic.runtime import python
+from hastega_magic.runtime.numpy import NoNumpyForm
+from hastega_magic.syntax.joining.build import BoundStage
+from hastega_magic.trace import Trace
+
+
+def by_python(value: object, stages: Sequence[BoundStage]) -> object:
+    """What Python computes, with a note where it calls a function otherwise than that is written."""
+    try:
+        return python.run(value, calls_of(stages))
+    except TypeError as error:
+        note_signature(error, stages)
+        raise
+
+
+@dataclass(frozen=True)
+class LeftOver:
+    """Runs stages by Python. `warn`: warns at a statement's line."""
+
+    options: Options
+    trace: Trace
+    pictures: Pictures
+    warn: Callable[[str, Bound], None]
+
+    def tell(self, stage: str, reason: Reason) -> None:
+        """Say in the report what Python runs, and why."""
+        describe.describe_barrier(stage, reason, self.trace, self.options.int_mode)
+
+    def perhaps_unreached(
+        self, bound: Bound, value: object, stages: Sequence[BoundStage], error: Exception
+    ) -> object:
+        """The stages one element after the other: those behind the loop may never ask for the one that raised."""
+        beyond = (
+            "an element raised, which the stages behind may never reach: Python takes one after the other"
+        )
+        try:
+            return self.lazily(bound, value, stages, beyond)
+        except Exception as again:
+            if type(again) is not type(error) or again.args != error.args:
+                raise
+        raise error  # it has the notes
+
+    def lazily(self, bound: Bound, value: object, stages: Sequence[BoundStage], why: str) -> object:
+        """All stages that are left, one element after the other; StrictError where that is not to be."""
+        reason = Reason(why, bound.site.span)
+        self.tell(bound.site.source_text, reason)
+        if self.options.strict:
+            raise StrictError(f"`{bound.site.source_text}` is not compiled: {reason.text}")
+        found = self._by_python(value, stages)
+        self.pictures.python(stages, why, bound.site.source_text, value, found)
+        return found
+
+    def _by_python(self, value: object, stages: Sequence[BoundStage]) -> object:
+        began = time.perf_counter()
+        with self.trace.phase("kernel"):
+            found = by_python(value, stages)
+        describe.describe_python(
+            [stage.site.text for stage in stages], time.perf_counter() - began, self.trace
+        )
+        return found
+
+    def by_numpy(self, bound: Bound, loop: Loop, workspace: Workspace, value: object) -> object:
+        """The loop as NumPy calls on whole arrays; by CPython where an operator has no such form."""
+        try:
+            with self.trace.phase("kernel"):
+                return numpy_value(loop, workspace, self.options, self.trace)
+        except BeyondInt64:
+            raise
+        except (NoNumpyForm, NotCompilable) as error:
+            why = str(error)
+        self.tell(loop.pipeline.source.name, Reason(why))
+        with self.trace.phase("kernel"):
+            return python.run(value, bound.calls(noted(loop.stages)))
+
+    def barrier(self, bound: Bound, value: object, stages: Sequence[BoundStage], reason: Reason) -> object:
+        """Stages that have no compiled form; StrictError where that is not to be."""
+        stage = stages[0]
+        if reason.span == NOWHERE:
+            reason = Reason(reason.text, stage.site.span)
+        self.tell(stage.site.text, reason)
+        if self.options.strict:
+            raise StrictError(f"`{stage.site.text}` is not compiled: {reason.text}")
+        found = self._by_python(value, noted(stages))
+        self.pictures.python(stages, reason.text, bound.site.source_text, value, found)
+        forget_inputs()
+        return found
+
+    def beyond(self, bound: Bound, stages: Sequence[BoundStage], value: object, why: str) -> object:
+        """Stages over Python ints, or with constants, that int64 does not hold."""
+        if self.options.int_mode == "checked":
+            raise OverflowError(why)
+        if self.options.int_mode == "wrap":
+            raise UsageError(f"{why}, which --int wrap cannot wrap")
+        text = f"{why}; these stages were computed by Python, exactly"
+        self.trace.add("warning", text=text)
+        self.trace.add("int", mode=self.options.int_mode, proved=False, guarded=True, fell_back=True)
+        self.warn(text, bound)
+        found = self._by_python(value, noted(stages))
+        self.pictures.python(stages, why, bound.site.source_text, value, found)
+        return found
+
+
+__all__ = ["LeftOver", "by_python"]

@@ -1,0 +1,344 @@
+"""Blocks that reported trouble: Python evaluates their elements, raises what it raises, or gives exact values."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import numpy as np
+
+from hastega_magic.compiler.options import Options
+from hastega_magic.compiler.python import two_types
+from hastega_magic.compiler.python.elements import Element, Elements
+from hastega_magic.compiler.statement import Loop
+from hastega_magic.compiler.workspace import Workspace
+from hastega_magic.ir.expr import Expr, Value, flatten
+from hastega_magic.ir.fused import Output, is_product
+from hastega_magic.ir.pipeline import ELEMENT_SINKS, MIXED_SINKS
+from hastega_magic.ir.reduction import PROD_NEUTRAL, SUM_NEUTRAL, block_prods, block_sums, complex_product
+from hastega_magic.ir.schedule import BLOCK
+from hastega_magic.ir.sinks import COMBINE, EXTREMES, spread
+from hastega_magic.ops.machine import wrap64
+from hastega_magic.runtime import python, python_stages, results
+from hastega_magic.runtime.columnar import numbers
+from hastega_magic.runtime.cpu.launch import LoopResult
+from hastega_magic.runtime.objects.boxes import listed
+from hastega_magic.runtime.python import as_result
+from hastega_magic.runtime.python_calls import elements as numbers_of
+from hastega_magic.runtime.sources import AnyArray, Column
+from hastega_magic.runtime.stream import Stream
+from hastega_magic.syntax.joining.build import PLACED
+from hastega_magic.types import FLOAT32, Complex, Either
+
+_PRODUCT_BITS = 126
+"""Products of so many bits need no Python."""
+
+
+def assembled(output: Output, arrays: Sequence[AnyArray], loop: Loop) -> object:
+    """The value of an output whose elements are stored, from the arrays of its scalars."""
+    return _made(output, nested(output.value, iter(arrays)), loop)
+
+
+def _made(output: Output, value: AnyArray, loop: Loop) -> object:
+    """What the sink makes of the elements."""
+    given = loop.stages[-1]
+    if loop.built.tail:
+        pieces = [value, tail(loop)]
+        value = _joined([piece for piece in pieces if len(piece)] or pieces[1:])
+    match output.sink.kind:
+        case "to_list":
+            return listed(value)
+        case "bincount":
+            return python_stages.bincount(value, **given.kwargs)
+        case "complex_prod":
+            return complex_product(value)
+        case "first" | "last":
+            return python.apply(given.site.name, value, (), given.kwargs)
+        case _:
+            typed = given.site.name == "astype" and given.callee is None
+            return python.in_dtype(value, *given.args, **given.kwargs) if typed else value
+
+
+def is_mixed(value: Value) -> bool:
+    """Whether the element holds numbers that are of one type or another."""
+    return isinstance(value, Either) or (isinstance(value, tuple) and any(map(is_mixed, value)))
+
+
+def tail(loop: Loop) -> AnyArray:
+    """What the stages give for the last, shorter chunk, if there is one."""
+    view, source = loop.built.view, cast(Any, numbers(loop.source))
+    assert view is not None
+    window = [stage for stage in loop.pipeline.stages if stage.kind == "window"][-1]
+    if isinstance(source, Stream):
+        rest = source.last(view.start, window.stride, window.number)
+    else:
+        assert view.count is not None
+        rest = source[view.start + view.step * view.count :: window.stride][: loop.built.tail]
+    calls = [(stage.site.name, None, stage.args, stage.kwargs) for stage in loop.stages]
+    return python.run(rest, [call for call in calls if call[0] not in _NOT_OF_THE_TAIL])
+
+
+_NOT_OF_THE_TAIL = PLACED | {"take_while", "drop_while", "to_list"}
+
+
+def nested(value: Value, arrays: Iterator[AnyArray]) -> AnyArray:
+    """One array of elements, from those of their numbers."""
+    if isinstance(value, Expr):
+        return next(arrays)
+    parts = [nested(part, arrays) for part in value]
+    return results.assembled(value, parts)
+
+
+@dataclass
+class Recovery:
+    """Finishes one output of a loop of which some blocks need Python."""
+
+    loop: Loop
+    workspace: Workspace
+    columns: Sequence[Column]
+    result: LoopResult
+    options: Options
+    group: Sequence[Loop] = ()
+    overflowed: bool = False
+    warnings: list[str] = field(default_factory=list[str])
+
+    @functools.cached_property
+    def elements(self) -> Elements:
+        """The loop's elements as Python evaluates them."""
+        return Elements(self.loop, self.workspace, self.options.int_mode, self.group)
+
+    def block(self, number: int) -> Iterator[Element]:
+        """The elements of a block, evaluated one after the other."""
+        for index in range(number * BLOCK, min((number + 1) * BLOCK, self.result.length)):
+            yield self.elements.at(index)
+
+    def value(self, output: Output, folds: Sequence[int], troubled: AnyArray) -> object:
+        """The output with the troubled blocks evaluated by Python; whatever an element raises propagates."""
+        if output.sink.kind in ("any", "all"):
+            return self._decision(output, folds, troubled)
+        blocks = {int(number): list(self.block(int(number))) for number in troubled}
+        self.overflowed, self.warnings = self.elements.overflowed, self.elements.warnings
+        if output.sink.kind in ELEMENT_SINKS:
+            return self._array(output, blocks)
+        return self.reduction(output, folds, blocks)
+
+    # Arrays
+
+    def _array(self, output: Output, blocks: Mapping[int, list[Element]]) -> object:
+        """Stretches that the kernel stored, and Python's values between them."""
+        arrays = self.result.arrays
+        group = self.result.groups[0]
+        sizes = np.full(len(self.result.status), BLOCK) if group is None else self.result.kept[:, group]
+        ends = np.minimum(np.cumsum(sizes), self.result.length)
+        pieces: list[AnyArray] = []
+        values: list[object] = []
+        native: list[AnyArray] = []
+
+        def flush() -> None:
+            if values:
+                pieces.append(as_result(values))
+                values.clear()
+
+        start = 0
+        for number, elements in sorted(blocks.items()):
+            first = int(ends[number - 1]) if number else 0
+            if first > start:
+                flush()
+                pieces.append(nested(output.value, iter([array[start:first] for array in arrays])))
+                native.append(pieces[-1])
+            values += [element.value for element in elements if element.kept]
+            start = int(ends[number])
+        flush()
+        if start < int(ends[-1]) or not pieces:
+            pieces.append(nested(output.value, iter([array[start : int(ends[-1])] for array in arrays])))
+        if is_mixed(output.value):  # what all elements are decides about the array's type
+            return _made(
+                output, as_result([each for piece in pieces for each in numbers_of(piece)]), self.loop
+            )
+        return _made(output, _joined(pieces), self.loop)
+
+    # Reductions
+
+    def reduction(
+        self, output: Output, folds: Sequence[int], blocks: Mapping[int, list[Element]] | None = None
+    ) -> object:
+        """The result of a reduction; `blocks` are those that Python evaluated."""
+        found = self._reduction(output, folds, blocks or {})
+        if self.options.int_mode == "wrap" and type(found) is int:
+            return wrap64(found)
+        return found
+
+    def _reduction(self, output: Output, folds: Sequence[int], blocks: Mapping[int, list[Element]]) -> object:
+        kind, type_ = output.sink.kind, flatten(output.value)[0].type
+        if isinstance(output.value, Complex) and kind != "count":
+            return self._complex(output, folds, blocks)
+        if isinstance(output.value, Either) and kind in MIXED_SINKS:
+            return two_types.reduction(kind, [self.result.partials[each] for each in folds], blocks, self)
+        weights = output.weights
+        partials = self.result.partials[folds[0]]
+        if _parts(output) > 1:
+            partials = np.hstack([self.result.partials[each] for each in folds[: _parts(output)]])
+        if kind == "sum" and not (type_.is_float or blocks or self.loop.built.initial):
+            return results.exact_sum(partials, weights)  # of no elements, too
+        counts = self._counts(output, folds)
+        kept: list[Any] = []
+        for number, elements in blocks.items():
+            counts[number] = 0
+            if kind in ("sum", "reduce_add", "mean", "prod", "reduce_mul", "var", "std") and type_.is_float:
+                counts[number] = sum(element.kept for element in elements)
+                partials[number] = self._float_partial(kind, elements)
+            else:
+                partials[number] = 0
+                if kind in ("prod", "reduce_mul"):
+                    partials[number, -1] = 1
+                kept += [element.value for element in elements if element.kept]
+        initial = self.loop.built.initial
+        if kind in ("argmin", "argmax"):
+            words = results.integers(partials) if weights else cast("list[Any]", partials[:, 0].tolist())
+            return self._place(kind, words, counts, blocks)
+        if kept:
+            if is_product(output) and math.prod(kept).bit_length() > _PRODUCT_BITS:
+                self.overflowed = True
+            return self._combined(kind, type_.is_float, partials, counts, [*initial, *kept], output)
+        if kind.startswith("reduce_") and not counts.sum():
+            return initial[0] if initial else functools.reduce(COMBINE[kind], ())
+        found: Any = results.fold(kind, type_, partials, counts, weights)
+        if kind in ("var", "std"):
+            total = np.float32(found) if type_ is FLOAT32 else found
+            return float(spread(kind, total, int(counts.sum()), output.sink.ddof))
+        if kind in ("min", "max") and type_.is_float:
+            found = self._first_extreme(found, partials[:, 0], counts)
+        return COMBINE[kind](initial[0], found) if initial else found
+
+    def _complex(
+        self, output: Output, folds: Sequence[int], blocks: Mapping[int, list[Element]]
+    ) -> complex | int:
+        """A sum or mean of complex numbers: of each part by itself, in the tree of all float sums."""
+        type_, counts = flatten(output.value)[0].type, self.result.partials[folds[-1]][:, 0]
+        totals: list[Any] = []
+        for place in range(2):
+            partials = self.result.partials[folds[place]]
+            for number, elements in blocks.items():
+                kept = [each for each in elements if each.kept]
+                counts[number] = len(kept)
+                parts = [
+                    Element(each.kept, (each.value.imag if place else each.value.real) if each.kept else None)
+                    for each in elements
+                ]
+                partials[number] = self._float_partial("sum", parts)
+            totals.append(results.fold("sum", type_, partials, counts))
+        count = int(counts.sum())
+        if not count:  # Python's own start, or its complaint
+            return cast(int, results.fold(output.sink.kind, type_, self.result.partials[folds[0]], counts))
+        total = complex(*totals)
+        return total / count if output.sink.kind == "mean" else total
+
+    def _counts(self, output: Output, folds: Sequence[int]) -> AnyArray:
+        """Elements that took part, per block; ones where the reduction needs no count."""
+        if len(folds) == _parts(output) and output.sink.kind != "count":
+            return np.ones(len(self.result.status), np.int64)
+        return self.result.partials[folds[-1]][:, 0]
+
+    def _combined(
+        self, kind: str, floats: bool, partials: AnyArray, counts: AnyArray, kept: list[Any], output: Output
+    ) -> object:
+        type_ = flatten(output.value)[0].type
+        if kind == "count":
+            return int(counts.sum()) + len(kept)
+        if kind == "mean":
+            total = cast(int, results.fold("sum", type_, partials, counts, output.weights)) + sum(kept)
+            return total / (int(counts.sum()) + len(kept))
+        mine = functools.reduce(COMBINE[kind], kept)
+        if not counts.sum():
+            return mine
+        return COMBINE[kind](results.fold(kind, type_, partials, counts, output.weights), mine)
+
+    def _float_partial(self, kind: str, elements: Sequence[Element]) -> float:
+        """A block's sum or product by the fixed tree, with elements that are left out counting as neutral."""
+        product = kind in ("prod", "reduce_mul")
+        neutral = PROD_NEUTRAL if product else SUM_NEUTRAL
+        first = next((element.value for element in elements if element.kept), 0.0)
+        dtype = np.float32 if type(first) is np.float32 else np.float64
+        column = np.array([element.value if element.kept else neutral for element in elements], dtype)
+        return float((block_prods if product else block_sums)(column)[0])
+
+    def _first_extreme(self, found: float, partials: AnyArray, counts: AnyArray) -> float:
+        """Python's min and max keep the first of equals, and a NaN if it comes first.
+
+        The kernel skips NaNs and does not tell zeros apart, so the first element, and the first zero, are
+        looked at.
+        """
+        live = np.flatnonzero(counts > 0)
+        first = next(element.value for element in self.block(int(live[0])) if element.kept)
+        if math.isnan(first):
+            return float(first)
+        if found == 0:
+            zeros = next(int(number) for number in live if partials[number] == 0)
+            return float(next(e.value for e in self.block(zeros) if e.kept and e.value == 0))
+        return found
+
+    def _place(
+        self, kind: str, found: Sequence[Any], counts: AnyArray, blocks: Mapping[int, list[Element]]
+    ) -> int:
+        """The number of the first smallest or largest element: within the first block that has such a one.
+
+        `found`: that of each block, where its count is not 0.
+        """
+        least = kind == "argmin"
+        if not self.result.length:
+            raise ValueError(f"{kind} of no elements")
+        first: list[Element] = blocks.get(0) or list(itertools.islice(self.block(0), 1))
+        if first[0].value != first[0].value:
+            return 0  # nothing is better than a NaN
+        bests: list[tuple[Any, int]] = [(found[at], at) for at in map(int, np.flatnonzero(counts > 0))]
+        for number, elements in blocks.items():
+            values = [each.value for each in elements if each.value == each.value]
+            if values:
+                bests.append((min(values) if least else max(values), number))
+        best = (min if least else max)(value for value, _ in bests)
+        number = min(number for value, number in bests if value == best)
+        elements = blocks.get(number) or self.block(number)
+        return number * BLOCK + next(place for place, each in enumerate(elements) if each.value == best)
+
+    def _decision(self, output: Output, folds: Sequence[int], troubled: AnyArray) -> bool:
+        """Any and all stop at the element that decides, so trouble after it is none."""
+        decisive = output.sink.kind == "any"
+        partials = self.result.partials[folds[0]][:, 0]
+        decided = np.flatnonzero((partials != 0) == decisive)
+        bad = set(map(int, troubled))
+        good = next((int(number) for number in decided if int(number) not in bad), len(partials))
+        for number in sorted(bad):
+            if number > good:
+                break
+            if any(element.kept and bool(element.value) == decisive for element in self.block(number)):
+                return decisive
+        return decisive if good < len(partials) else not decisive
+
+
+def _parts(output: Output) -> int:
+    """How many accumulations hold the value: each part of a sum has its own."""
+    return len(output.weights) if output.weights and output.sink.kind not in EXTREMES else 1
+
+
+def _joined(pieces: Sequence[AnyArray]) -> AnyArray:
+    """One array of all pieces; object where their types differ in more than width."""
+    kinds = {piece.dtype for piece in pieces}
+    if len(kinds) <= 1:
+        return np.concatenate(pieces) if len(pieces) > 1 else pieces[0]
+    if all(piece.dtype.kind in "iu" for piece in pieces):
+        least = min(int(piece.min()) for piece in pieces if len(piece))
+        if least >= 0:
+            return np.concatenate([piece.astype(np.uint64) for piece in pieces])
+    joined = np.empty(sum(map(len, pieces)), object)
+    start = 0
+    for piece in pieces:
+        if piece.dtype != object:  # each as it is an element: of 32 bits a float is NumPy's
+            joined[start : start + len(piece)] = np.fromiter(numbers_of(piece), object, len(piece))
+        else:
+            joined[start : start + len(piece)] = piece
+        start += len(piece)
+    return joined

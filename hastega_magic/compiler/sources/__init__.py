@@ -1,0 +1,1 @@
+"""What loops run over: sources that are drawn, taken apart, cut into stretches, or looked at first."""

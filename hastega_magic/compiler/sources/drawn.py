@@ -1,0 +1,237 @@
+"""Iterators as sources: drawn in bounded chunks where nobody can tell, one element after the other where they can.
+
+    (f(x) for x in xs) |> map(_ * 3) |> sum      chunks of 65 536, one loop over each, the sums added up
+    lines |> map(parse) |> take(3)               Python: `take` draws three elements and no more
+
+Nobody can tell where all elements are drawn anyhow, and the functions are compiled ones that cannot raise. A chunk
+holds numbers of one type; with the first element of another type Python takes over, to the end.
+"""
+
+from __future__ import annotations
+
+import array
+import ctypes
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import numpy as np
+
+from hastega_magic.compiler.execute import Execution
+from hastega_magic.compiler.options import Options
+from hastega_magic.compiler.run import run_loops
+from hastega_magic.compiler.running import doubtful
+from hastega_magic.compiler.statement import Bound, Loop, build_loop
+from hastega_magic.compiler.workspace import Workspace
+from hastega_magic.errors import BeyondInt64, NotCompilable
+from hastega_magic.runtime import python
+from hastega_magic.runtime.columnar import is_columnar
+from hastega_magic.runtime.python_calls import iterated
+from hastega_magic.runtime.sources import BUFFERS
+from hastega_magic.syntax.joining.build import BoundStage
+from hastega_magic.trace import Trace
+
+CHUNK = 1 << 16
+"""Elements that are drawn before a loop runs over them."""
+
+_ELEMENTWISE = frozenset({"map", "filter", "clip", "where"})
+_ENDS = frozenset({"sum", "prod", "min", "max", "count", "to_list"})
+"""Sinks that ask for all elements, and whose value over all follows from those over stretches."""
+
+_NOTHING: Any = object()
+
+
+@dataclass
+class Drawing:
+    """An iterator drawn for the stages. `loop` and `execution` are those of the first chunk.
+
+    `left` gives all elements that no chunk has held yet: what Python goes on with.
+    """
+
+    bound: Bound
+    stages: Sequence[BoundStage]
+    options: Options
+    filename: str
+    trace: Trace
+    left: Iterator[object]
+    chunk: list[object] = field(default_factory=list[object])
+    """The elements to be computed next, of one type."""
+    elements: int = 0
+    """In chunks so far."""
+    chunks: int = 0
+    loop: Loop | None = None
+    execution: Execution | None = None
+    warned: Execution | None = None
+    """The first one with warnings."""
+    _run: Iterator[object] = field(default_factory=lambda: iter(()))
+    _others: Iterator[object] = field(default_factory=lambda: iter(()))
+
+    def why_not(self) -> str:
+        """Why Python has to draw one element after the other; "" if chunks can be drawn.
+
+        Draws one element where the stages need all.
+        """
+        *before, last = self.stages
+        ends = last.site.name in _ENDS and not last.args and not last.kwargs
+        known = all(stage.callee is None for stage in self.stages)
+        if not known or not all(stage.site.name in _ELEMENTWISE for stage in before):
+            return "these stages may not need all of them"
+        if not ends and last.site.name not in _ELEMENTWISE:
+            return "these stages may not need all of them"
+        if self.options.on == "numpy":
+            return "NumPy computes with whole arrays"
+        first = list(itertools.islice(self.left, 1))
+        self.left = itertools.chain(first, self.left)
+        if not first:
+            return "there are none"
+        try:
+            loop, reason, probe = build_loop(self.bound, first, self.stages, Workspace(self.filename))
+        except BeyondInt64 as error:
+            return str(error)
+        if loop is None or probe is not None or len(loop.stages) < len(self.stages):
+            return reason.text if reason is not None else "the stages do not make one loop"
+        if any(stage.fn is not None and stage.fn.effects for stage in loop.pipeline.stages):
+            return "one of them may raise, and Python draws none beyond it"
+        return self._draw()
+
+    def _draw(self) -> str:
+        """Draw the first chunk; the reason for which nothing is gained by it."""
+        # By type and in C: with the first of another type, drawing stops.
+        runs = itertools.groupby(self.left, type)
+        _, self._run = next(runs)
+        self._others = itertools.chain.from_iterable(run for _, run in runs)
+        self._next()
+        if self.small and self._another() is not _NOTHING:
+            return "they are of several types"
+        return ""
+
+    @property
+    def small(self) -> bool:
+        """Whether there is no other chunk."""
+        return len(self.chunk) < CHUNK
+
+    def _next(self) -> None:
+        self.chunk = list(itertools.islice(self._run, CHUNK))
+        self.left = itertools.chain(self.chunk, self._run, self._others)
+
+    def _another(self) -> object:
+        """The first element of another type, if there is one; nothing more is drawn for it."""
+        first = next(self._others, _NOTHING)
+        if first is not _NOTHING:
+            self._others = itertools.chain([first], self._others)
+            self.left = itertools.chain(self.chunk, self._run, self._others)
+        return first
+
+    def run(self) -> tuple[object, str]:
+        """The stages' value over all elements, and why Python computed the last of them, if it did.
+
+        What the iterator raises propagates.
+        """
+        sink = self.stages[-1].site.name if self.stages[-1].site.name in _ENDS else ""
+        found: list[Any] = []
+        why = ""
+        while self.chunk and not why:
+            try:
+                value = self._computed(sink)
+            except NotCompilable as error:
+                why = str(error)
+            else:
+                if value is not _NOTHING:
+                    self._add(found, value, sink)
+                self._next()
+        if not why and self._another() is not _NOTHING:
+            why = "elements of other types followed"
+        if why:
+            self._by_python(found, sink)
+        return _all_of(found, sink), why
+
+    def _computed(self, sink: str) -> object:
+        """The value over the chunk; nothing for the smallest of none. NotCompilable where Python has to go on."""
+        workspace = Workspace(self.filename, first=self.elements)
+        with self.trace.phase("parse"):
+            loop, reason, _ = build_loop(self.bound, self.chunk, self.stages, workspace)
+        if loop is None:
+            raise NotCompilable(reason.text if reason is not None else "it has no compiled form")
+        self.elements += len(self.chunk)
+        self.chunks += 1
+        try:
+            execution = run_loops([loop], workspace, self.options, self.trace)
+        except ValueError:
+            if sink not in ("min", "max"):
+                raise
+            return _NOTHING  # the filters left none
+        if self.execution is None:
+            self.loop, self.execution = loop, execution
+        if self.warned is None and execution.warnings:
+            self.warned = execution
+        return execution.values[0]
+
+    def _add(self, found: list[Any], value: Any, sink: str) -> None:
+        """Put a chunk's value behind those before."""
+        if not found or sink in ("", "to_list", "count"):
+            found.append(value)
+        elif sink in ("min", "max") and value != value:
+            # NaN is neither smaller nor larger than what comes before the chunk: only its own elements tell.
+            self._go_on(found, sink)
+        elif sink == "prod" and type(value) is float and doubtful(found[0] * value):
+            self._go_on(found, sink)  # the chunk alone may overflow, or vanish, where the product does not
+        else:
+            found[:] = [python.apply(sink, [*found, value])]
+
+    def _go_on(self, found: list[Any], sink: str) -> None:
+        """Put the chunk's elements behind what is found, one after the other."""
+        found[:] = [python.apply(sink, itertools.chain(found, self._mapped(iter(self.chunk))))]
+
+    def told(self, why: str) -> str:
+        """What a report says of it. `why`: why Python computed the rest."""
+        text = f"The source is an iterator: {self.elements} elements were drawn in {self.chunks} chunks"
+        return f"{text}; Python computed the rest: {why}." if why else f"{text}, each computed by the loop."
+
+    def _by_python(self, found: list[Any], sink: str) -> None:
+        """The rest, one element after the other."""
+        mapped = self._mapped(self.left)
+        with self.trace.phase("kernel"):
+            if sink in ("", "to_list"):
+                found.append(list(mapped))
+            elif sink == "count":
+                found.append(python.apply(sink, mapped))
+            else:
+                found[:] = [python.apply(sink, itertools.chain(found, mapped))]
+
+    def _mapped(self, elements: Iterator[object]) -> Iterator[object]:
+        for stage in self.stages:
+            if stage.site.name in _ELEMENTWISE:
+                elements = python.apply(stage.site.name, elements, stage.args, stage.kwargs)
+        return elements
+
+
+def _all_of(found: Sequence[Any], sink: str) -> object:
+    if sink == "count":
+        return sum(found)
+    if sink == "to_list":
+        return list(itertools.chain.from_iterable(found))
+    if sink:
+        return found[0] if found else python.apply(sink, [])  # which says that there is none
+    if any(len(each) for each in found) and len({getattr(each, "dtype", None) for each in found}) == 1:
+        return np.concatenate(found)
+    return python.as_result(list(itertools.chain.from_iterable(map(python.elements, found))))
+
+
+def goes_its_own_way(value: Any) -> bool:
+    """Whether it is an object of a class that may give its elements as it likes, and show it: none of Python's own."""
+    if type(value).__module__ in ("builtins", "collections") or isinstance(value, (Iterator, *BUFFERS)):
+        return False
+    given = cast(object, value)
+    return hasattr(given, "__iter__") and not hasattr(given, "__array__") and not is_columnar(given)
+
+
+def iterable(value: object) -> object:
+    """The value itself if it can be looked at more than once, else a list of its elements."""
+    again = (range, list, tuple, bytes, bytearray, memoryview, array.array)
+    if type(value) in again or isinstance(value, (np.ndarray, ctypes.Array)) or hasattr(value, "__array__"):
+        return cast(object, value)
+    return value if is_columnar(value) else list(iterated(value))
+
+
+__all__ = ["CHUNK", "Drawing", "goes_its_own_way", "iterable"]

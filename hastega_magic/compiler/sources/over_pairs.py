@@ -1,0 +1,42 @@
+"""A statement over Python's `zip` or `enumerate`, run over the sequences that these go through."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from hastega_magic.compiler.sources.pairs import pairs_of
+from hastega_magic.compiler.telling.graphs import Pictures
+from hastega_magic.compiler.under_way import UnderWay
+
+if TYPE_CHECKING:
+    from hastega_magic.compiler.driver import Driver
+
+
+def of_pairs(driver: Driver, run: UnderWay, source: Iterator[object]) -> str | None:
+    """Loops over the sequences of a `zip` or `enumerate`; why not ("": it is none), or None where that is done."""
+    pairs = pairs_of(source, run.rest)
+    if pairs is None:
+        return ""
+    inner, said = UnderWay(run.bound, pairs.source, list(pairs.stages)), len(driver.trace.events)
+    options, pictures = replace(driver.options, strict=True), Pictures(not driver.options.quiet)
+    attempt = replace(driver, options=options, scalars=pairs.scalars, pictures=pictures)
+    try:
+        while inner.rest:
+            attempt.go_on(inner)
+        value = pairs.value(inner.value, inner.loops)
+    except Exception as error:
+        del driver.trace.events[said:]
+        return str(error).partition(" is not compiled: ")[2] or "an element raised, or needs Python"
+    pairs.exhaust()
+    driver.trace.add(
+        "why", text="The source is an iterator over sequences, which the loop reads side by side."
+    )
+    driver.pictures, run.first, run.workspaces = attempt.pictures, inner.first, inner.workspaces
+    run.execution, run.loops, run.texts = inner.execution, inner.loops, inner.texts
+    run.goes_on(value, [])
+    return None
+
+
+__all__ = ["of_pairs"]

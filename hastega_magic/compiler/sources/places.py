@@ -1,0 +1,94 @@
+"""What loops read in another form: windows and chunks of many elements by their places, tuples field by field."""
+
+from __future__ import annotations
+
+import array
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, cast
+
+import numpy as np
+
+from hastega_magic.compiler.statement import Bound
+from hastega_magic.errors import Span
+from hastega_magic.interval import INT64
+from hastega_magic.runtime.objects.fields import columns
+from hastega_magic.runtime.python_calls import elements, over_tuples
+from hastega_magic.runtime.stream import Stream
+from hastega_magic.runtime.strided import numbers
+from hastega_magic.syntax.joining.build import BoundStage
+from hastega_magic.syntax.joining.rules_order import WIDEST
+from hastega_magic.syntax.site import StageSite
+from hastega_magic.syntax.stages import STAGES
+from hastega_magic.syntax.values.neighbours import Over
+
+
+def over_places(bound: Bound, value: object, stages: Sequence[BoundStage]) -> tuple[Bound, range] | None:
+    """The statement from these stages on as one over places, and these; None where it is no such statement."""
+    if len(stages) < 2 or any(stage.callee is not None for stage in stages[:2]):
+        return None
+    first, second = stages[:2]
+    if first.site.name not in ("window", "chunk") or second.site.name != "map":
+        return None
+    try:
+        size = STAGES[first.site.name].bind(first.args, first.kwargs)["n"]
+        function = STAGES["map"].bind(second.args, second.kwargs)["f"]
+    except TypeError:  # which Python raises
+        return None
+    data = _sequence(value)
+    if data is None or type(size) is not int or not WIDEST < size <= len(data) or not callable(function):
+        return None
+    step = 1 if first.site.name == "window" else size
+    over = Over(function, data, size, step, elements, over_tuples(function))
+    text, span = f"{first.site.text} |> {second.site.text}", Span(*first.site.span[:2], *second.site.span[2:])
+    joined = replace(second, site=replace(second.site, text=text, span=span), args=(over,), kwargs={})
+    places = range(over.places)
+    return replace(bound, source=places, stages=(joined, *stages[2:]), varying=frozenset()), places
+
+
+def over_fields(bound: Bound, value: object, stages: Sequence[BoundStage]) -> tuple[Bound, object] | None:
+    """The statement over tuples of numbers as one over their fields side by side; None where it is no such statement.
+
+    Tuples are the elements of an array, as of a pipeline's result, or, if something is computed of them, of a list.
+    """
+    wanted = bool(stages) if type(value) in (np.ndarray, Stream) else _computed(stages)
+    found = fields(value) if wanted else None
+    if found is None:
+        return None
+    first, *others = found.values()
+    text = f"zip({', '.join([*found][1:])})"
+    zipped = BoundStage(StageSite("zip", text, bound.site.source_span, known=True), None, tuple(others))
+    return replace(bound, source=first, stages=(zipped, *stages)), first
+
+
+def _computed(stages: Sequence[BoundStage]) -> bool:
+    """Whether functions make anything of the elements."""
+    return any(callable(each) for stage in stages for each in (*stage.args, *stage.kwargs.values()))
+
+
+def fields(value: object, look: bool = True) -> dict[str, Any] | None:
+    """The numbers of each field of tuples, by its name; None for anything else. `look`: as `columns` has it."""
+    if type(value) is np.ndarray:
+        array = cast("np.ndarray[Any, Any]", value)
+        names = array.dtype.names or ()
+        if array.ndim != 1 or len(names) < 2 or any(array.dtype[name].kind not in "biuf" for name in names):
+            return None
+        return {name: array[name] for name in names}
+    if isinstance(value, Stream):
+        rows = numbers(value)
+        return {f"f{number}": row for number, row in enumerate(rows)} if len(rows) > 1 else None
+    found = columns(value, look)
+    return None if found is None else {f"field {number}": each for number, each in enumerate(found)}
+
+
+def _sequence(value: object) -> Sequence[Any] | None:
+    """What loops can read at any place."""
+    if type(value) is range:
+        return value if value and value[0] in INT64 and value[-1] in INT64 else None
+    if type(value) is np.ndarray:
+        found = cast("np.ndarray[Any, Any]", value)
+        return cast("Sequence[Any]", found) if found.ndim == 1 and found.dtype.kind in "biufc" else None
+    return cast("Sequence[Any]", value) if type(value) in (list, tuple, array.array) else None
+
+
+__all__ = ["fields", "over_fields", "over_places"]

@@ -1,0 +1,288 @@
+"""Loops of one statement that hand their elements on piece by piece, so that nobody has all of them.
+
+    range(n) |> cumsum |> max               running sums, a million at a time
+    xs |> filter(p) |> take(10) |> sum      ends with the piece in which the tenth is
+    xs |> filter(p) |> window(2) |> map(f) |> sum
+
+The last loop runs as ever, over a stream that the others fill (runtime/stream.py). Where an element needs Python, or
+anything else comes up, nothing has happened, and the loops run one after the other, over all elements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from hastega_magic.compiler.backends import backend_of
+from hastega_magic.compiler.choice.choosing import choose
+from hastega_magic.compiler.execute import Execution, compiled_on, execute, job_of
+from hastega_magic.compiler.options import Options, placed
+from hastega_magic.compiler.python.recover import tail
+from hastega_magic.compiler.run import settled
+from hastega_magic.compiler.sources.places import over_fields
+from hastega_magic.compiler.statement import Loop
+from hastega_magic.compiler.streaming.cutting import cut_of, is_named, steps_over
+from hastega_magic.compiler.streaming.ends import counts, end, ends, of_numbers
+from hastega_magic.compiler.workspace import Workspace
+from hastega_magic.errors import HastegaError
+from hastega_magic.ir import abi
+from hastega_magic.ir.expr import Expr
+from hastega_magic.ir.fused import Output
+from hastega_magic.report import units
+from hastega_magic.runtime.buffers import AnyArray
+from hastega_magic.runtime.produced import Produced, Spent
+from hastega_magic.runtime.stream import PIECE, Cut, NotProduced, Passed, Stream
+from hastega_magic.syntax.joining.build import BoundStage
+from hastega_magic.types import RESULT_STORAGE, Composite
+
+if TYPE_CHECKING:
+    from hastega_magic.compiler.driver import Driver
+    from hastega_magic.compiler.under_way import UnderWay
+
+LONG = 4 * PIECE
+"""Elements from which on it is worth it."""
+
+_BACKENDS = frozenset({"auto", "simd", "parallel"})
+_STORED = frozenset({"array", "cumsum", "scan"})
+"""Sinks that give elements for another loop."""
+_REVERSE, _TYPED = frozenset({"reverse"}), frozenset({"astype"})
+_OF_ONE = frozenset({"map", "filter", "clip", "where"})
+"""Stages that may begin at either end."""
+_FURTHER = frozenset({"zip", "drop", "step", "window"})
+"""Stages behind which Python may go through more elements than a loop does: one more, or those that are left out."""
+
+
+@dataclass
+class _Link:
+    """A loop that fills a stream, and its run as it is told."""
+
+    loop: Loop
+    workspace: Workspace
+    execution: Execution
+    producer: Produced
+    stream: Stream
+    further: bool
+    """Whether Python may go through more elements than the loop behind."""
+    all: bool
+    """Whether Python goes through elements behind the stream's last one."""
+
+    @property
+    def raises(self) -> bool:
+        """Whether an element may raise."""
+        stages, sink = self.loop.pipeline.stages, self.loop.pipeline.sink
+        return any(each.fn is not None and each.fn.effects for each in (*stages, sink))
+
+    @property
+    def early(self) -> bool:
+        """Whether it has ended before an element that Python goes through."""
+        if self.all and self.producer.reached < self.producer.length:
+            return True
+        return (self.further or self.all) and not self.stream.ended
+
+
+@dataclass
+class _Chain:
+    """The loops so far: those that fill streams, and the last one with its run, once there is one."""
+
+    driver: Driver
+    run: UnderWay
+    options: Options
+    turned: bool = False
+    """The first loop begins at its end."""
+    links: list[_Link] = field(default_factory=list[_Link])
+    last: tuple[Loop, Workspace, Execution] | None = None
+
+    def value(self, loop: Loop, workspace: Workspace, rest: Sequence[BoundStage]) -> object:
+        """The statement's; NotProduced where Python may have raised of an element that no loop has come to."""
+        try:
+            value = self._value(loop, workspace, rest)
+        except Exception:
+            if self._early():
+                raise NotProduced from None
+            raise
+        if self._early():
+            raise NotProduced
+        return value
+
+    def _early(self) -> bool:
+        raising = [number for number, link in enumerate(self.links) if link.raises]
+        return bool(raising) and any(link.early for link in self.links[raising[0] :])
+
+    def _value(self, loop: Loop, workspace: Workspace, rest: Sequence[BoundStage]) -> object:
+        """From a loop over what there is so far, and the stages behind it."""
+        stages = rest
+        cut, rest = cut_of(stages)
+        link = self._link(loop, workspace, cut)
+        link.further = any(is_named(stage, _FURTHER) for stage in rest)
+        link.all = (self.turned and not self.links) or steps_over(stages[: len(stages) - len(rest)])
+        self.links.append(link)
+        if not rest:
+            few = cut.limit is not None and cut.limit <= PIECE
+            if not few and 2 * len(link.stream) > link.execution.length:
+                raise NotProduced  # most of them are asked for
+            return of_numbers(link.stream.gathered())
+        if ends(rest):
+            return end(link.stream, rest[0], self.driver.trace)
+        driver = replace(self.driver, options=self.options)
+        stages = rest[:-1] if counts(rest[-1]) else rest
+        bound, source, more = self.run.bound, link.stream, 0
+        fields = over_fields(bound, source, stages)
+        if fields is not None:
+            (bound, source), more = fields, 1
+            stages = bound.stages
+        later, _, behind = driver.longest(bound, source, stages, bound.varying)
+        if later is None or len(later.stages) <= more:
+            raise NotProduced
+        if len(later.stages) < len(rest) + more:
+            return self._value(later, behind, rest[len(later.stages) - more :])
+        backend = backend_of(self.options)
+        ready = compiled_on(backend, [later], behind, self.options, self.driver.trace)
+        execution = execute(ready, backend)
+        self.last = later, behind, execution
+        return execution.values[0]
+
+    def _link(self, loop: Loop, workspace: Workspace, cut: Cut) -> _Link:
+        """The loop, whose results stay in the caches: they are read soon."""
+        if not _gives_elements(loop):
+            raise NotProduced
+        trace = self.driver.trace
+        ready = compiled_on(backend_of(self.options), [loop], workspace, self.options, trace, near=True)
+        job = job_of(ready)
+        kernel, choice = job.variant(job.first).kernel, None
+        plan = abi.layout(kernel)
+        few = not self.links and job.length < _least(cut)
+        if few or plan.folds or not _is_flat(ready.fused.outputs[0], len(plan.stores)):
+            raise NotProduced
+        if self.options.on == "auto":
+            choice = choose(ready.compiled, kernel, [loop], job.columns, job.length, self.options)
+            if choice.on not in _BACKENDS:
+                raise NotProduced
+            self.options = placed(self.options, choice.on)
+        backend = backend_of(self.options)
+        threads = min(backend.threads, job.tuned.threads or backend.threads)
+        producer = Produced(
+            job.variant, job.variants, job.first, job.learn, ready.compiled.variants.ordered, job.columns,
+            job.tables, job.length, threads, partial(_behind, loop) if loop.built.tail else None,
+        )  # fmt: skip
+        most = job.length + bool(loop.built.tail)
+        stream = Stream(producer, [RESULT_STORAGE[store.type].name for store in plan.stores], most, cut)
+        execution = Execution(
+            ready.compiled, ready.fused, [], list(job.columns), job.length, threads, ready.cached, backend, job,
+            on=self.options.on, choice=choice,
+        )  # fmt: skip
+        return _Link(loop, workspace, execution, producer, stream, False, False)
+
+    def tell(self) -> None:
+        """What ran, link by link."""
+        seconds = 0.0
+        for link in self.links:
+            producer, stream, spent = link.producer, link.stream, self._spent(link.producer)
+            own = spent.kernel + spent.convert
+            seconds += own
+            passed = Passed(stream.dtype, producer.given, stream.pieces)
+            told = replace(link.execution, values=[passed], seconds=own, length=producer.reached)
+            trace = self.driver.trace
+            trace.add("phase", name="convert_in", seconds=spent.convert, bytes=spent.moved_in)
+            trace.add("phase", name="kernel", seconds=spent.kernel, bytes=spent.bytes)
+            self.driver.ran(self.run, link.loop, link.workspace, told)
+            size = units.size(min(PIECE, producer.given) * stream.dtype.itemsize)
+            trace.add(
+                "why",
+                text=f"Loop {len(self.run.loops)} hands its elements on in {units.plural(stream.pieces, 'piece')}: of "
+                f"{units.size(passed.nbytes)} in all, about {size} are there at once.",
+            )
+        if self.last is not None:
+            loop, workspace, execution = self.last
+            execution.seconds = max(0.0, execution.seconds - seconds)
+            self.driver.ran(self.run, loop, workspace, execution)
+
+    def _spent(self, producer: Produced) -> Spent:
+        """By all its runs, or by the middle one of those that were asked for."""
+        runs = [each for each in producer.spent if each.bytes]
+        if self.options.repeat > 1 and runs:
+            return sorted(runs, key=lambda each: each.kernel)[len(runs) // 2]
+        return Spent(
+            sum(each.kernel for each in runs), sum(each.convert for each in runs), sum(each.bytes for each in runs),
+            sum(each.moved_in for each in runs),
+        )  # fmt: skip
+
+
+def _least(cut: Cut) -> int:
+    """From how many elements on loops hand on; where some elements are enough, it is soon worth it."""
+    return LONG if cut.limit is None else PIECE
+
+
+def handed_on(driver: Driver, run: UnderWay, loop: Loop, workspace: Workspace) -> bool:
+    """Whether the loop and all stages behind it were run, piece by piece."""
+    options, rest = settled(driver.options), run.rest[len(loop.stages) :]
+    plain = not (options.tune or run.bound.ordinary or loop.scalars is not None)
+    if not (plain and options.on in _BACKENDS and (rest or counts(loop.stages[-1]))):
+        return False
+    chain, said = _Chain(driver, run, options), len(driver.trace.events)
+    try:
+        if loop.pipeline.source.length < _least(cut_of(rest)[0]):
+            return False
+        if not rest:
+            loop, workspace, rest = _without_counting(driver, run, loop)
+        if len(rest) > 1 and is_named(rest[0], _REVERSE) and not (rest[0].args or rest[0].kwargs):
+            loop, workspace = _turned(driver, run, loop, rest[0])
+            rest, chain.turned = rest[1:], True
+        value = chain.value(loop, workspace, rest)
+    except (NotProduced, HastegaError):
+        del driver.trace.events[said:]
+        return False
+    chain.tell()
+    run.goes_on(value, [])
+    run.handed = True
+    return True
+
+
+def _without_counting(
+    driver: Driver, run: UnderWay, loop: Loop
+) -> tuple[Loop, Workspace, Sequence[BoundStage]]:
+    """The loop that gives the elements that its last stage counts, and this stage."""
+    shorter, _, workspace = driver.longest(run.bound, loop.source, loop.stages[:-1], run.bound.varying)
+    if shorter is None or len(shorter.stages) < len(loop.stages) - 1:
+        raise NotProduced
+    return shorter, workspace, loop.stages[-1:]
+
+
+def _turned(driver: Driver, run: UnderWay, loop: Loop, reverse: BoundStage) -> tuple[Loop, Workspace]:
+    """The loop from its last element to the first; NotProduced where elements need those before them."""
+    stages, place = list(loop.stages), len(loop.stages)
+    while place and is_named(stages[place - 1], _OF_ONE):
+        place -= 1
+    stages.insert(place, reverse)
+    turned, _, workspace = driver.longest(run.bound, loop.source, stages, run.bound.varying)
+    if turned is None or len(turned.stages) < len(stages):
+        raise NotProduced
+    before = stages[place + 1].site.text if place + 1 < len(stages) else "all"
+    driver.trace.add("why", text=f"`{reverse.site.text}` goes before `{before}`: the loop begins at the end.")
+    return turned, workspace
+
+
+def _gives_elements(loop: Loop) -> bool:
+    """Whether what it stores is one number for each element, and the value before any further stage."""
+    return loop.pipeline.sink.kind in _STORED and not is_named(loop.stages[-1], _TYPED)
+
+
+def _is_flat(output: Output, stores: int) -> bool:
+    """Whether elements are numbers, or tuples of some numbers."""
+    value = output.value if output.sink.fn is None else output.sink.fn.result
+    if isinstance(value, Expr):
+        return stores == 1
+    alike = not isinstance(value, Composite) and all(isinstance(each, Expr) for each in value)
+    return alike and stores == len(value) > 1
+
+
+def _behind(loop: Loop) -> AnyArray:
+    """What the loop gives for its last, shorter chunk; NotProduced where Python raises."""
+    try:
+        return tail(loop)
+    except Exception:
+        raise NotProduced from None
+
+
+__all__ = ["handed_on"]

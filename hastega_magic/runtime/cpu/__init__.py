@@ -1,0 +1,159 @@
+"""The host CPU through llvmlite: its target, and machine code from LLVM IR text."""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+import math
+import os
+import re
+import threading
+from dataclasses import dataclass, field
+from functools import cache, cached_property, lru_cache
+from typing import Any
+
+import llvmlite.binding as llvm
+
+from hastega_magic.ir.abi import ENTRY
+from hastega_magic.ir.target import Target, describe
+
+KernelFunction = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
+
+
+@dataclass
+class Pace:
+    """How long a program took for a block, on one thread, when it ran last (seconds); inf before."""
+
+    block: float = math.inf
+
+    def expected(self, blocks: int, threads: int) -> float:
+        """Seconds for so many blocks."""
+        return self.block * blocks / threads
+
+    def note(self, seconds: float, blocks: int, threads: int) -> None:
+        """A run over one block or more."""
+        self.block = seconds * threads / blocks
+
+
+@dataclass(frozen=True)
+class Program:
+    """Loaded machine code. `function(words, scratch)` releases the GIL while it runs."""
+
+    text: str
+    function: ctypes._CFunctionType  # pyright: ignore[reportPrivateUsage]
+    library: object
+    code_bytes: int
+    pace: Pace = field(default_factory=Pace, compare=False)
+    kept: dict[int, Any] = field(default_factory=dict[int, Any], compare=False)
+    """What runs it with words and scratch that stay, by the number of threads (`runtime/cpu/spread.py`)."""
+
+    @cached_property
+    def address(self) -> int:
+        """Of its code."""
+        return ctypes.cast(self.function, ctypes.c_void_p).value or 0
+
+
+@cache
+def host() -> Target:
+    """The CPU this process runs on."""
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    features = frozenset(name for name, has in llvm.get_host_cpu_features().items() if has)
+    return describe(llvm.get_default_triple(), llvm.get_host_cpu_name(), features)
+
+
+@cache
+def _machine(target: Target) -> llvm.TargetMachine:
+    features = ",".join(f"+{name}" for name in sorted(target.features))
+    found = llvm.Target.from_triple(target.triple)
+    return found.create_target_machine(
+        cpu=target.cpu, features=features, opt=2, reloc="pic", codemodel="small", jit=True
+    )
+
+
+@cache
+def _jit() -> llvm.LLJIT:
+    # JITLink puts a kernel's sections into one allocation. The older linker asks for each alone, and aborts the
+    # process where the holes of a fragmented address space leave code and constants more than 2 GiB apart.
+    return llvm.create_lljit_compiler(_machine(host()), use_jit_link=True)
+
+
+_LOCK = threading.RLock()
+_NUMBERS = itertools.count()
+
+if hasattr(os, "register_at_fork"):
+    # A forked process waits until nobody compiles: in it, that thread would never let go of this lock, or of LLVM's.
+    os.register_at_fork(before=_LOCK.acquire, after_in_parent=_LOCK.release, after_in_child=_LOCK.release)
+
+
+def _parsed(text: str) -> llvm.ModuleRef:
+    module = llvm.parse_assembly(text)
+    module.verify()
+    return module
+
+
+@cache
+def _stripping(target: Target) -> tuple[llvm.ModulePassManager, llvm.PassBuilder]:
+    passes = llvm.create_new_module_pass_manager()
+    passes.add_strip_symbols_pass()
+    return passes, llvm.create_pass_builder(_machine(target), llvm.create_pipeline_tuning_options(0))
+
+
+def image_of(text: str) -> bytes:
+    """The object file of a module's text, without debug information: it serves listings, and costs time here."""
+    module = _parsed(text)
+    if _LOCATED in text:
+        passes, builder = _stripping(host())
+        passes.run(module, builder)
+    return _machine(host()).emit_object(module)
+
+
+def compile_text(text: str) -> Program:
+    """Machine code for the host from a module's text; RuntimeError with LLVM's words if the text is not valid."""
+    with _LOCK:
+        image = image_of(text)
+        builder = llvm.JITLibraryBuilder().add_object_img(image).add_current_process().export_symbol(ENTRY)
+        library = builder.link(_jit(), f"kernel{next(_NUMBERS)}")
+        return Program(text, KernelFunction(library[ENTRY]), library, len(image))
+
+
+@dataclass(frozen=True)
+class Listing:
+    """Assembly, and for each of its lines the line that debug information says it comes from (0: none)."""
+
+    text: str
+    places: tuple[int, ...]
+
+
+def assembly(text: str) -> str:
+    """The assembly that `compile_text` makes machine code of, without what debug information adds to it."""
+    return listing(text).text
+
+
+def listing(text: str) -> Listing:
+    """The same with the places of its lines."""
+    return _listing(text, host())
+
+
+@lru_cache(8)
+def _listing(text: str, target: Target) -> Listing:
+    with _LOCK:
+        emitted = _machine(target).emit_assembly(_parsed(text))
+    if _LOCATED not in text:
+        return Listing(emitted, (0,) * emitted.count("\n"))
+    lines: list[str] = []
+    places: list[int] = []
+    place = 0
+    for line in emitted.splitlines(keepends=True):
+        if (found := _LOCATION.match(line)) is not None:
+            place = int(found[1])
+        elif not _DEBUG.match(line):
+            lines.append(line)
+            places.append(place if _INSTRUCTION.match(line) else 0)
+    return Listing("".join(lines), tuple(places))
+
+
+_LOCATED = "!llvm.dbg.cu"
+_LOCATION = re.compile(r"\s*\.loc\s+\d+\s+(\d+)")
+_DEBUG = re.compile(r"\s*\.(file\s+\d|cfi_)|\.?L(tmp\d+|func_begin\d+):")
+_INSTRUCTION = re.compile(r"\s+[a-z]")

@@ -1,0 +1,289 @@
+"""One loop on the CPU: words filled in, pieces run, results and partial results gathered."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+import numpy as np
+
+from hastega_magic.ir import abi
+from hastega_magic.ir.kernel import VIOLATED, Kernel
+from hastega_magic.ir.schedule import BLOCK
+from hastega_magic.progress import Task
+from hastega_magic.runtime import threads
+from hastega_magic.runtime.addresses import address_of
+from hastega_magic.runtime.buffers import allocate
+from hastega_magic.runtime.cpu import Program
+from hastega_magic.runtime.cpu.crew import Call, together
+from hastega_magic.runtime.sources import PIECE, AnyArray, Column, TableColumn, streamed
+from hastega_magic.types import RESULT_STORAGE
+
+
+class Variant(Protocol):
+    """One body of a loop, loaded."""
+
+    @property
+    def kernel(self) -> Kernel:
+        """Its loop form."""
+        ...
+
+    @property
+    def program(self) -> Any:
+        """What the back end's `load` gave."""
+        ...
+
+
+@dataclass
+class LoopResult:
+    """What a loop left: result arrays by store slot (packed ones with spare room), partial results, and statuses.
+
+    `partials[k]` belongs to accumulation k: shape (blocks, words), int64 or float. `kept[b, g]` counts the
+    elements that block b packed in group g. `convert_seconds`: before native code, for it to have its arguments.
+    """
+
+    length: int
+    arrays: list[AnyArray]
+    partials: list[AnyArray]
+    status: AnyArray
+    kept: AnyArray
+    groups: tuple[int | None, ...]
+    moved_in: int = 0
+    convert_seconds: float = 0.0
+    kernel_seconds: float = 0.0
+    blocks_run: int = 0
+    before: int = 0
+    """Elements of results that are in the arrays no more: these begin with the next ones."""
+    totals: Sequence[int | float] = ()
+    """Sums of those partial results of which they were asked for."""
+
+    def packed_length(self, slot: int) -> int:
+        """How many elements store `slot` holds."""
+        group = self.groups[slot]
+        return self.length if group is None else int(self.kept[:, group].sum())
+
+    def ends_at(self, length: int) -> None:
+        """There were fewer elements than there is room for."""
+        blocks = -(-length // BLOCK)
+        self.length, self.status, self.kept = length, self.status[:blocks], self.kept[:blocks]
+        self.partials = [partial[:blocks] for partial in self.partials]
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """Elements `first` to `stop` of a loop, run alone, into the memory of the whole loop's result.
+
+    `first` is a multiple of the block, and so is `stop`, unless it is the loop's end. Packed results of a stretch begin
+    at place `first` of their arrays.
+    """
+
+    first: int
+    stop: int
+    result: LoopResult
+
+
+def room(plan: abi.Layout, length: int, stretch: Stretch | None = None) -> LoopResult:
+    """Memory for what a kernel of this layout leaves of `length` elements; of a stretch, it is there already."""
+    blocks = -(-length // BLOCK)
+    kept = np.zeros((blocks, max(1, plan.group_count)), np.int64)
+    if stretch is not None:
+        return replace(
+            stretch.result, kept=kept, groups=plan.groups, moved_in=0, convert_seconds=0.0, kernel_seconds=0.0,
+            blocks_run=0,
+        )  # fmt: skip
+    arrays = [
+        allocate(min(length, 1) if store.running == "fold" else length, RESULT_STORAGE[store.type].name)
+        for store in plan.stores
+    ]
+    partials = [
+        np.zeros((blocks, fold.words), _partial_type(fold.kind, fold.value.type.value)) for fold in plan.folds
+    ]
+    return LoopResult(length, arrays, partials, np.zeros(blocks, np.uint8), kept, plan.groups)
+
+
+@dataclass
+class Launch:
+    """A loop over columns, ready to be run by one variant after the other; `work` hears of the elements done."""
+
+    columns: Sequence[Column]
+    tables: Sequence[TableColumn]
+    length: int
+    thread_count: int
+    clock: Callable[[], float]
+    work: Task
+    stretch: Stretch | None = None
+    result: LoopResult | None = field(default=None)
+    _done: int = 0
+
+    @property
+    def ends(self) -> tuple[int, int]:
+        """The first element, and the end."""
+        return (0, self.length) if self.stretch is None else (self.stretch.first, self.stretch.stop)
+
+    def anew(self, kernel: Kernel, program: Program) -> LoopResult:
+        """Run the kernel over all blocks, into a new result."""
+        self.result = None
+        return self.run(kernel, program)
+
+    def run(self, kernel: Kernel, program: Program, blocks: AnyArray | None = None) -> LoopResult:
+        """Run the kernel over all blocks, or over the given ones, into the same result."""
+        plan = abi.layout(kernel)
+        if self.result is None or blocks is None:
+            self.result = room(plan, self.length, self.stretch)
+        result = self.result
+        positions, at, end = np.zeros(plan.shared_words, np.int64), 0, self.ends[1]
+        for start, stop in self._pieces():
+            at = stop
+            listed = None
+            if blocks is not None:
+                first, last = start // BLOCK, -(-stop // BLOCK)
+                listed = blocks[(blocks >= first) & (blocks < last)] - first
+                if not len(listed):
+                    continue
+            self.run_piece(plan, program, start, stop, listed, positions)
+        if at < end and streamed(self.columns) is not None:
+            result.ends_at(at)
+        return result
+
+    def _pieces(self) -> Iterator[tuple[int, int]]:
+        """The elements part by part: some at a time where they are converted, or computed by a loop before this one."""
+        begin, end = self.ends
+        reading = streamed(self.columns)
+        if reading is None:
+            listed = any(column.source.kind == "list" for column in self.columns)
+            piece = PIECE if listed else max(end - begin, 1)
+            yield from ((start, min(start + piece, end)) for start in range(begin, end, piece))
+            return
+        reading.restart()
+        stop = min(end, reading.draw())  # what is left out may raise, even if all is
+        while begin < stop:
+            yield begin, stop
+            begin = stop
+            if stop < end:
+                stop = min(end, reading.draw())
+
+    def run_piece(
+        self,
+        plan: abi.Layout,
+        program: Program,
+        start: int,
+        stop: int,
+        listed: AnyArray | None,
+        shared: AnyArray,
+    ) -> None:
+        """Run the kernel over elements `start` to `stop`, or over the listed ones of their blocks.
+
+        `shared`: what the pieces before have left, as to running values and places in results.
+        """
+        assert self.result is not None
+        result, first = self.result, start // BLOCK
+        began = self.clock()
+        words = np.zeros(plan.words, np.int64)
+        alive: list[AnyArray] = []
+        for slot, column in enumerate(self.columns):
+            words[plan.source(slot) : plan.source(slot) + 2] = self._source_words(column, start, stop, alive)
+        for slot, table in enumerate(self.tables):
+            place = plan.table(slot)
+            words[place : place + 3] = (table.data.ctypes.data, table.data.itemsize, len(table.data))
+        blocks = -(-(stop - start) // BLOCK) if listed is None else len(listed)
+        words[abi.LENGTH], words[abi.BLOCKS], words[abi.ORIGIN] = stop - start, blocks, start
+        words[abi.BLOCK_LIST] = 0 if listed is None else listed.ctypes.data
+        words[abi.STATUS] = address_of(result.status) + first
+        words[abi.SHARED] = address_of(shared)
+        words[abi.COUNTS] = address_of(result.kept) + first * result.kept.strides[0]
+        for number, array in enumerate(result.arrays):
+            first_place = self.ends[0] if plan.groups[number] is not None else start
+            if plan.stores[number].running == "fold":
+                first_place = result.before
+            words[plan.store(number)] = array.ctypes.data + (first_place - result.before) * array.itemsize
+        for number, partial in enumerate(result.partials):
+            words[plan.fold(number)] = address_of(partial) + first * partial.strides[0]
+        shared[abi.NEXT] = shared[abi.TURN] = shared[abi.FLAGS] = 0
+        seconds = self._call(plan, program, words, shared, blocks)
+        result.convert_seconds += self.clock() - began - seconds
+        result.kernel_seconds += seconds
+        result.blocks_run += blocks
+        self._done += min(blocks * BLOCK, stop - start)
+        self.work.at(self._done)
+
+    def _source_words(self, column: Column, start: int, stop: int, alive: list[AnyArray]) -> tuple[int, int]:
+        assert self.result is not None
+        if isinstance(column.data, range):
+            return column.data.start + start * column.data.step, column.data.step
+        array = column.array(start, stop)
+        if len(array) < min(stop, column.source.length) - start:
+            raise RuntimeError(f"`{column.source.name}` changed size while it was gone through")
+        alive.append(array)
+        if column.source.kind == "list" and not isinstance(column.data, np.ndarray):  # converted just now
+            self.result.moved_in += array.nbytes
+        return array.ctypes.data, array.strides[0]
+
+    def _call(
+        self, plan: abi.Layout, program: Program, words: AnyArray, shared: AnyArray, blocks: int
+    ) -> float:
+        """The seconds of the native code, with waking the threads and waiting for them."""
+        count = max(1, min(self.thread_count, blocks))
+        words[abi.HANDED] = plan.handed(blocks, count)
+        scratch = [np.empty(plan.scratch_bytes + abi.ALIGNMENT, np.uint8) for _ in range(count)]
+        address = ctypes.c_void_p(address_of(words))
+        places = [ctypes.c_void_p(abi.aligned(address_of(each))) for each in scratch]
+
+        def ask_to_stop() -> None:
+            shared[abi.STOP] = 1
+
+        def tick() -> None:
+            self.work.at(self._done + min(int(shared[abi.NEXT]), blocks) * BLOCK)
+
+        # Where elements make turns, others may make many more.
+        soon = not plan.turns and program.pace.expected(blocks, count) < threads.SOON
+        began = self.clock()
+        make(Call(program, address, places), blocks, ask_to_stop, tick, short=not plan.turns, soon=soon)
+        seconds = self.clock() - began
+        if blocks:
+            program.pace.note(seconds, blocks, count)
+        return seconds
+
+    def violated(self) -> AnyArray:
+        """Numbers of the blocks whose elements left what the last variant assumed."""
+        assert self.result is not None
+        begin, end = self.ends[0] // BLOCK, -(-self.ends[1] // BLOCK)
+        return begin + blocks_of(self.result.status[begin:end], VIOLATED)
+
+
+def make(
+    call: Call,
+    blocks: int,
+    ask_to_stop: Callable[[], None],
+    tick: Callable[[], None] = lambda: None,
+    *,
+    short: bool = True,
+    soon: bool = False,
+) -> bool:
+    """Make a call on as many threads as it has places, as `threads.run`; by a crew if `soon`, and whether it was."""
+    program, words, places = call.program, call.words, call.places
+    if soon and not threads.here(len(places), blocks, short=short) and together(call):
+        return True
+
+    def task(number: int) -> None:
+        program.function(words, places[number])
+
+    threads.run(task, len(places), blocks, ask_to_stop, tick, short=short, soon=soon)
+    return False
+
+
+def blocks_of(status: AnyArray, kind: int) -> AnyArray:
+    """Numbers of the blocks with that status, which mostly none has: bytes are searched in no time."""
+    if kind not in status.tobytes():
+        return _NONE
+    return np.flatnonzero(status == kind).astype(np.int64)
+
+
+_NONE = np.zeros(0, np.int64)
+
+
+def _partial_type(kind: str, type_: str) -> str:
+    if kind == "count" or not type_.startswith("float"):
+        return "int64"
+    return "float64"

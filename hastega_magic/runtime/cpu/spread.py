@@ -1,0 +1,167 @@
+"""A kernel called over many elements on several threads, in words and scratch that are kept: for loops that run again.
+
+What `launch.py` does, where it will take no longer than `threads.SOON`: nobody has to be told how far it has
+come. Sources lie in memory or are ranges.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import time
+from collections.abc import Sequence
+
+import numpy as np
+
+from hastega_magic.ir import abi
+from hastega_magic.ir.kernel import Kernel
+from hastega_magic.ir.schedule import BLOCK
+from hastega_magic.runtime import threads
+from hastega_magic.runtime.addresses import address_of, table_words, words_of
+from hastega_magic.runtime.cpu import Program
+from hastega_magic.runtime.cpu.crew import Call
+from hastega_magic.runtime.cpu.folding import Totals, total
+from hastega_magic.runtime.cpu.launch import LoopResult, make, room
+from hastega_magic.runtime.sources import AnyArray, Column, TableColumn
+
+
+class Spread:
+    """One variant of a loop without turns. Not for two threads at once (`take`)."""
+
+    def __init__(
+        self, kernel: Kernel, program: Program, tables: Sequence[TableColumn], thread_count: int
+    ) -> None:
+        plan = self._plan = abi.layout(kernel)
+        self._program = program
+        self._threads = thread_count
+        self._tables = [table.data for table in tables]  # their memory must stay
+        self._words = (ctypes.c_int64 * plan.words)()
+        self._address = ctypes.c_void_p(ctypes.addressof(self._words))
+        for slot, table in enumerate(self._tables):
+            self._words[plan.table(slot) : plan.table(slot + 1)] = table_words(table)
+        self._first_source = plan.source(0)
+        self._shared = (ctypes.c_int64 * plan.shared_words)()
+        self._words[abi.SHARED] = ctypes.addressof(self._shared)
+        self._scratch = [np.empty(plan.scratch_bytes + abi.ALIGNMENT, np.uint8) for _ in range(thread_count)]
+        self._places = [ctypes.c_void_p(abi.aligned(each.ctypes.data)) for each in self._scratch]
+        self._result: LoopResult | None = None
+        """That of the last run, where the next may be left in its place."""
+        self._blocks = 0
+        self._call: Call | None = None
+        self._totals: Totals | None = None
+
+    @property
+    def whole(self) -> bool:
+        """Whether the last run computed every block."""
+        return not self._shared[abi.FLAGS]
+
+    def reads(self, slot: int, table: AnyArray) -> None:
+        """The captured array of this slot, contiguous, from now on."""
+        if self._tables[slot] is not table or table.flags.owndata:  # `resize` may have moved it
+            place = self._plan.table(slot)
+            self._words[place : place + 3] = table_words(table)
+            self._tables[slot] = table
+
+    def run(
+        self, operands: Sequence[int], length: int, *, again: bool = False, sums: Sequence[int] = ()
+    ) -> LoopResult:
+        """What the loop left of `length` elements, at least one.
+
+        `operands`: for each source its address and stride in bytes, or start and step of a range. `again`: what is left
+        is read before the next run, which may leave its own in the same memory. `sums`: the partial results of which
+        the totals are to be there, unless a block was not computed.
+        """
+        started = time.perf_counter()
+        self._words[self._first_source : self._first_source + len(operands)] = operands
+        result, self._result = self._result, None
+        call, totals = self._call, None
+        if result is None or result.length != length or call is None:
+            result, call = self._room(length)
+        elif sums:
+            totals = self._to_be_made(call, result, sums)
+        ctypes.memset(self._shared, 0, ctypes.sizeof(self._shared))
+        began = time.perf_counter()
+        joined = make(call, self._blocks, self._ask_to_stop, soon=True)
+        seconds = time.perf_counter() - began
+        self._program.pace.note(seconds, self._blocks, len(call.places))
+        result.convert_seconds, result.kernel_seconds = began - started, seconds
+        result.blocks_run = self._blocks
+        if self.whole:
+            if totals is None:
+                result.totals = [total(result.partials[number]) for number in sums]
+            else:
+                result.totals = totals.get(made=joined and totals.code != 0)
+            if again and not result.arrays:  # no status was written
+                self._result = result
+        return result
+
+    def _ask_to_stop(self) -> None:
+        self._shared[abi.STOP] = 1
+
+    def _room(self, length: int) -> tuple[LoopResult, Call]:
+        """Memory for what the loop leaves, entered among the words, and the call that leaves it there."""
+        plan, words, result = self._plan, self._words, room(self._plan, length)
+        blocks = self._blocks = -(-length // BLOCK)
+        count = min(self._threads, blocks)
+        call = self._call = Call(self._program, self._address, self._places[:count])
+        self._totals = None
+        words[abi.LENGTH], words[abi.BLOCKS], words[abi.HANDED] = length, blocks, plan.handed(blocks, count)
+        words[abi.STATUS], words[abi.COUNTS] = address_of(result.status), address_of(result.kept)
+        for number, array in enumerate(result.arrays):
+            words[plan.store(number)] = address_of(array)
+        for number, partial in enumerate(result.partials):
+            words[plan.fold(number)] = address_of(partial)
+        return result, call
+
+    def _to_be_made(self, call: Call, result: LoopResult, sums: Sequence[int]) -> Totals:
+        """The totals of partial results that are left in the same memory again, which who leads the call makes.
+
+        A program's loop has one output, so that it is always the totals of the same ones.
+        """
+        if self._totals is None:
+            self._totals = Totals([result.partials[number] for number in sums])
+        totals = self._totals
+        if not totals.code:
+            totals.prepare()
+            call.fold(totals.code, totals.address)
+        return totals
+
+
+def is_soon(program: Program, length: int, thread_count: int) -> bool:
+    """Whether so many elements will take no longer than `threads.SOON`, as far as is known."""
+    blocks = -(-length // BLOCK)
+    return program.pace.expected(blocks, min(thread_count, blocks)) < threads.SOON
+
+
+def take(
+    kept: dict[int, Spread],
+    kernel: Kernel,
+    program: Program,
+    tables: Sequence[TableColumn],
+    thread_count: int,
+) -> Spread:
+    """The words that are kept, by the number of threads, for whoever comes first, who is to put them back.
+
+    An interrupt in between loses them, and the next one to come makes others; a lock would stay taken.
+    """
+    return kept.pop(thread_count, None) or Spread(kernel, program, tables, thread_count)
+
+
+def soon(
+    kernel: Kernel, program: Program, columns: Sequence[Column], length: int, thread_count: int
+) -> LoopResult | None:
+    """What the loop leaves of arrays and ranges, where the program is known to take milliseconds; else None."""
+    if length <= threads.SMALL_BLOCKS * BLOCK or not is_soon(program, length, thread_count):
+        return None
+    if (
+        any(not isinstance(column.data, (np.ndarray, range)) for column in columns)
+        or abi.layout(kernel).turns
+    ):
+        return None
+    spread = take(program.kept, kernel, program, (), thread_count)
+    try:
+        return spread.run([word for column in columns for word in words_of(column.data)], length)
+    finally:
+        program.kept[thread_count] = spread
+
+
+__all__ = ["Spread", "is_soon", "soon", "take"]

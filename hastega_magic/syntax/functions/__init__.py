@@ -1,0 +1,1 @@
+"""Functions evaluated over graph nodes: expressions, branches, loops and returns."""

@@ -1,0 +1,1 @@
+"""How stages join a loop."""

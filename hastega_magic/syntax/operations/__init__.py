@@ -1,0 +1,1 @@
+"""What operators, subscripts and calls make of the values inside a function."""

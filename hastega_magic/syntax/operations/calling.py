@@ -1,0 +1,147 @@
+"""Calls and attributes inside functions, as they are written: what is called, and what with."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import functools
+from collections.abc import Sequence
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+from hastega_magic.errors import NotCompilable
+from hastega_magic.ir.expr import Expr, const
+from hastega_magic.syntax.closures import attributes
+from hastega_magic.syntax.operations import applying, complex_numbers, lists, mappings
+from hastega_magic.syntax.operations.calls import call, check
+from hastega_magic.syntax.operations.generators import consumed, uses_up
+from hastega_magic.syntax.operations.number_functions import METHODS
+from hastega_magic.syntax.values.dimensions import ATTRIBUTES, attribute_of_array
+from hastega_magic.syntax.values.graph import NUMPY_NUMBER
+from hastega_magic.syntax.values.values import Known, Record, Symbolic, known, number
+from hastega_magic.types import Complex
+
+if TYPE_CHECKING:
+    from hastega_magic.syntax.functions.expressions import Frame
+
+
+def attribute_of(frame: Frame, value: Symbolic, attribute: str, node: ast.expr) -> Symbolic:
+    """What `value.attribute` is."""
+    if isinstance(value, Known) and isinstance(value.value, ModuleType):
+        name = f"{value.name}.{attribute}"
+        try:
+            return known(getattr(value.value, attribute), name)
+        except AttributeError:
+            raise NotCompilable(f"`{name}` does not exist") from None
+    if attribute in ("real", "imag") and isinstance(value, (Expr, Complex)):
+        return complex_numbers.attribute(frame.graph, value, attribute)
+    if attribute in ATTRIBUTES and isinstance(value, Known):
+        found = attribute_of_array(frame.graph, value, attribute)
+        if found is not None:
+            return found
+    found = _plain(frame, value, attribute)
+    if found is not None:
+        return found
+    text = frame.syntax.places.segment(node)
+    raise NotCompilable(
+        f"the attribute `{text}` is read: of modules, arrays, and objects that hold numbers they are compiled"
+    )
+
+
+def _plain(frame: Frame, value: Symbolic, name: str) -> Symbolic | None:
+    """An attribute of a captured object, or of a named tuple; None where it is none that can be known."""
+    if not isinstance(value, Known):
+        return None
+    if isinstance(value.value, Record):
+        return applying.field(value.value, name)
+    found = attributes.plain(value.value, name)
+    if found is attributes.ABSENT or isinstance(found, attributes.Method):
+        return None
+    frame.graph.ufuncs = frame.graph.ufuncs or isinstance(found, NUMPY_NUMBER)
+    return known(found, f"{value.name}.{name}")
+
+
+def called(frame: Frame, node: ast.Call) -> Symbolic:
+    """What a call gives."""
+    if isinstance(node.func, ast.Attribute):
+        owner = frame.evaluate(node.func.value)
+        if not (isinstance(owner, Known) and isinstance(owner.value, ModuleType)):
+            return _method(frame, owner, node.func, node)
+    function = frame.evaluate(node.func)
+    if isinstance(function, Known) and function.value is functools.reduce:
+        return applying.reduced(frame, node)
+    if isinstance(function, Known) and function.value is builtins.ord and len(node.args) == 1:
+        return _ord(node.args[0])
+    if isinstance(function, Known) and (found := consumed(frame, function.value, node)) is not None:
+        return found
+    check(function)
+    args, kwargs = _arguments(frame, function, node)
+    return call(frame.graph, function, args, kwargs)
+
+
+def _ord(node: ast.expr) -> Symbolic:
+    if isinstance(node, ast.Constant) and isinstance(node.value, (str, bytes)) and len(node.value) == 1:
+        return const(ord(node.value))
+    raise NotCompilable("`ord` of something that is no literal is not compiled")
+
+
+def _arguments(
+    frame: Frame, function: Symbolic, node: ast.Call
+) -> tuple[Sequence[Symbolic], dict[str, Symbolic]]:
+    keyed = any(keyword.arg == "key" for keyword in node.keywords)
+    args = lists.spliced(frame, [_as_tuple(function, arg, keyed, len(node.args) == 1) for arg in node.args])
+    if any(keyword.arg is None for keyword in node.keywords):
+        raise NotCompilable("`**` in a call is not compiled yet")
+    kwargs = {keyword.arg or "": frame.evaluate(keyword.value) for keyword in node.keywords}
+    for value in (*args, *kwargs.values()):
+        frame.graph.keep(value)
+    return args, kwargs
+
+
+def _method(frame: Frame, owner: Symbolic, callee: ast.Attribute, node: ast.Call) -> Symbolic:
+    """What calling a method gives."""
+    graph, plain = frame.graph, not node.args and not node.keywords
+    if isinstance(owner, (Expr, Complex)) and callee.attr == "conjugate" and plain:
+        return complex_numbers.conjugate(graph, owner)
+    method = METHODS.get(callee.attr) if isinstance(owner, Expr) else None
+    if method is not None and plain:
+        graph.only_python(f"`{callee.attr}`")
+        graph.keep(owner)
+        return method(graph, number(owner))
+    if (
+        callee.attr in mappings.METHODS
+        and not node.keywords
+        and (items := mappings.mapping(owner)) is not None
+    ):
+        args, _ = _arguments(frame, owner, node)
+        return mappings.method(graph, items, callee.attr, args)
+    held = lists.listed(owner)
+    if held is not None and lists.is_method(held, callee.attr, len(node.args)) and not node.keywords:
+        args, _ = _arguments(frame, owner, node)
+        return lists.method(graph, held, callee.attr, args)
+    if (
+        isinstance(owner, Known)
+        and (found := attributes.plain(owner.value, callee.attr)) is not attributes.ABSENT
+    ):
+        is_method = isinstance(found, attributes.Method)
+        function = known(found.function if is_method else found, f"{owner.name}.{callee.attr}")
+        check(function)
+        args, kwargs = _arguments(frame, function, node)
+        return call(graph, function, [owner, *args] if is_method else args, kwargs)
+    name = frame.syntax.places.segment(callee)
+    raise NotCompilable(f"the method `{name}` is called: observation prevents optimisation")
+
+
+def _as_tuple(function: Symbolic, node: ast.expr, keyed: bool, alone: bool) -> ast.expr:
+    """A list that is written out where it is used up at once is as good as a tuple, a generator as a list."""
+    takers = (list, tuple, sorted, *((min, max) if keyed else ()))
+    if isinstance(function, Known) and any(function.value is each for each in takers):
+        if isinstance(node, ast.GeneratorExp):
+            return ast.copy_location(ast.ListComp(node.elt, node.generators), node)
+        if isinstance(node, ast.Call) and alone:
+            return ast.copy_location(ast.Tuple([ast.Starred(node, ast.Load())], ast.Load()), node)
+    if not isinstance(node, ast.List) or not isinstance(function, Known):
+        return node
+    if uses_up(function.value) or function.value is sorted:
+        return ast.copy_location(ast.Tuple(node.elts, ast.Load()), node)
+    return node

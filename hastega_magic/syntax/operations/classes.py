@@ -1,0 +1,41 @@
+"""`isinstance` of an element."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from hastega_magic.errors import NotCompilable
+from hastega_magic.ir.expr import Expr, const
+from hastega_magic.syntax.values.graph import Graph
+from hastega_magic.syntax.values.values import Known, Symbolic
+from hastega_magic.types import FLOAT, FLOAT32, FLOAT64, INT, Composite, ScalarType
+
+
+def is_instance(graph: Graph, args: Sequence[Symbolic]) -> Symbolic:
+    """What the type of an element says; of bools, which may be NumPy's, only Python knows."""
+    if len(args) != 2 or not isinstance(args[0], Expr):
+        raise NotCompilable("`isinstance` of something that is no number is not compiled")
+    graph.only_python("`isinstance`")
+    type_ = _TYPES.get(args[0].type)
+    if type_ is None or args[0].op == "const":
+        raise NotCompilable(f"`isinstance` of a {args[0].type.value} is not compiled")
+    graph.keep(args[0])
+    try:
+        return const(issubclass(type_, _classes(args[1])))
+    except TypeError as error:
+        raise NotCompilable(f"`isinstance`: {error}") from None
+
+
+def _classes(value: Symbolic) -> Any:
+    """The class, or the classes, that `isinstance` is given."""
+    if isinstance(value, tuple) and not isinstance(value, Composite):
+        return tuple(map(_classes, value))
+    if not isinstance(value, Known):
+        raise NotCompilable("`isinstance` with something that is no class is not compiled")
+    return value.value
+
+
+_TYPES: Mapping[ScalarType, type] = {INT: int, FLOAT: float, FLOAT64: np.float64, FLOAT32: np.float32}

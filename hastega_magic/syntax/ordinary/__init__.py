@@ -1,0 +1,1 @@
+"""Ordinary code that is a pipeline: comprehensions, and calls that consume an iterable."""

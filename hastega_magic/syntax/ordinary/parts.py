@@ -1,0 +1,155 @@
+"""A piece of ordinary code in parts: what it calls, its functions, its operands, and the stages that it is."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from hastega_magic.errors import Span
+from hastega_magic.syntax.ordinary.rewriting import item
+from hastega_magic.syntax.reading.text import Text
+from hastega_magic.syntax.site import Site
+
+CALLEES, FUNCTIONS, OPERANDS = "__hastega_callees__", "__hastega_functions__", "__hastega_operands__"
+"""Names of the parts in the code that Python runs instead."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """A stage: its name, and where its arguments are: ("function", n), ("operand", n), or, of places, ("nest", 0)."""
+
+    stage: str
+    arguments: tuple[tuple[str, int], ...] = ()
+
+
+Given = tuple[str, int]
+"""Where a value is: ("operand", n), or ("function", n) for what function n gives, called without arguments."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """What one name of a clause goes through: the items of something, or numbers that are counted (from `given` on)."""
+
+    kind: str
+    given: Given | None = None
+    backwards: bool = False
+
+
+@dataclass(frozen=True)
+class Clause:
+    """A `for`: its names, and a column for each; `within`: the function of a range that depends on other names.
+
+    `reads`: which names these are, by their number among all.
+    """
+
+    names: tuple[str, ...]
+    columns: tuple[Column, ...] = ()
+    within: int | None = None
+    reads: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Nest:
+    """The clauses from the outermost on.
+
+    builtins   a function that gives what Python's functions are called in inner clauses, and what they must be
+    numbers    a function that gives the variables whose values are computed with there
+    sequences  a function that gives those of which items, stretches or lengths are taken
+    lengths    which of the sequences have their length among the names, behind those of the clauses
+    place      where the inner clauses stand
+    """
+
+    clauses: tuple[Clause, ...]
+    builtins: tuple[int, tuple[object, ...]]
+    numbers: int
+    sequences: int
+    lengths: tuple[int, ...]
+    place: ast.expr = field(compare=False)
+
+
+@dataclass(frozen=True)
+class Ordinary:
+    """A piece of ordinary code as a pipeline.
+
+    site       its text, span and stages
+    expected   the callables that it must be about, for the pipeline to be what it means
+    steps      the stages, with their arguments by place
+    made       functions that stand for expressions of it, by place; the others are the user's own
+    after      what becomes of the pipeline's value (None: it is the result)
+    sources    which of the operands are iterated over; `backwards` those that are from their end
+    start      the operand that a sum begins with (None: 0)
+    nest       the `for` clauses, if there are several: the pipeline then goes through their places
+    """
+
+    site: Site
+    expected: tuple[object, ...]
+    steps: tuple[Step, ...]
+    made: Mapping[int, ast.Lambda] = field(default_factory=dict[int, ast.Lambda], compare=False)
+    after: Callable[[Any], Any] | None = None
+    sources: tuple[int, ...] = (0,)
+    backwards: frozenset[int] = frozenset()
+    start: int | None = None
+    nest: Nest | None = None
+
+
+@dataclass
+class Parts:
+    """What has been found so far; the lists become the arguments of the call."""
+
+    text: Text
+    callees: list[ast.expr] = field(default_factory=list[ast.expr])
+    expected: list[object] = field(default_factory=list[object])
+    functions: list[ast.expr] = field(default_factory=list[ast.expr])
+    operands: list[ast.expr] = field(default_factory=list[ast.expr])
+    made: dict[int, ast.Lambda] = field(default_factory=dict[int, ast.Lambda])
+    steps: list[Step] = field(default_factory=list[Step])
+    places: list[tuple[str, Span]] = field(default_factory=list[tuple[str, Span]])
+    sources: list[int] = field(default_factory=list[int])
+    backwards: set[int] = field(default_factory=set[int])
+    start: int | None = None
+    nest: Nest | None = None
+
+    def callee(self, node: ast.expr, expected: object) -> ast.expr:
+        """Code for a callee."""
+        self.callees.append(node)
+        self.expected.append(expected)
+        return item(CALLEES, len(self.callees) - 1, node)
+
+    def function(self, node: ast.expr, made: bool) -> tuple[int, ast.expr]:
+        """Place of a function, and code for it."""
+        self.functions.append(node)
+        number = len(self.functions) - 1
+        if made:
+            self.made[number] = cast(ast.Lambda, node)
+        return number, item(FUNCTIONS, number, node)
+
+    def operand(self, node: ast.expr, source: bool = True) -> tuple[int, ast.expr]:
+        """Place of an operand, and code for it."""
+        self.operands.append(node)
+        number = len(self.operands) - 1
+        if source:
+            self.sources.append(number)
+        return number, item(OPERANDS, number, node)
+
+    def step(self, stage: str, place: ast.AST, *arguments: tuple[str, int], text: str | None = None) -> None:
+        """Another stage, written at a place."""
+        self.steps.append(Step(stage, arguments))
+        span = self.text.span(place)
+        shown = self.text.cut(span) if text is None else text
+        self.places.append((f"{stage}({shown})" if shown else stage, span))
+
+
+__all__ = [
+    "CALLEES",
+    "FUNCTIONS",
+    "OPERANDS",
+    "Clause",
+    "Column",
+    "Given",
+    "Nest",
+    "Ordinary",
+    "Parts",
+    "Step",
+]

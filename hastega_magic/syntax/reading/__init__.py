@@ -1,0 +1,1 @@
+"""From text to trees: the operator, placeholders, names, and the source of functions."""

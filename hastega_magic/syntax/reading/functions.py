@@ -1,0 +1,243 @@
+"""From a Python function object back to its syntax tree, and how a stage calls a function."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import linecache
+import warnings
+from bisect import bisect_right
+from collections import OrderedDict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from types import CodeType, FunctionType
+
+import numpy as np
+
+from hastega_magic.errors import CellSyntaxError, NotCompilable, Span
+from hastega_magic.syntax.reading.pipe import normalise, parse
+from hastega_magic.syntax.reading.placeholder import expand
+from hastega_magic.syntax.reading.text import Text
+
+
+@dataclass(frozen=True, eq=False)
+class FunctionSyntax:
+    """A function as it was written: its tree, its text, and the whole text, `places`, that it stands in."""
+
+    node: ast.Lambda | ast.FunctionDef
+    filename: str
+    text: str
+    span: Span
+    places: Text
+
+
+_KEPT = 512
+_found: OrderedDict[int, tuple[CodeType, FunctionSyntax]] = OrderedDict()
+
+
+def ast_of(function: object) -> FunctionSyntax:
+    """The tree of a Python function; NotCompilable, with a sentence, if it has none that can be compiled."""
+    name = name_of(function)
+    if not isinstance(function, FunctionType):
+        kind = "a method" if inspect.ismethod(function) else described(function)
+        raise NotCompilable(f"`{name}` is {kind}, not a function written in Python")
+    code = function.__code__
+    known = _found.get(id(code))  # code objects compare equal across cells, so identity is the key
+    if known is not None:
+        _found.move_to_end(id(code))
+        return known[1]
+    _check_kind(code, name)
+    found = _search(code, name)
+    _found[id(code)] = code, found
+    if len(_found) > _KEPT:
+        _found.popitem(last=False)
+    return found
+
+
+def adopt(code: CodeType, node: ast.Lambda, filename: str, places: Text) -> None:
+    """Let code that was made of this tree be found, though no function is written at its place."""
+    _found[id(code)] = code, FunctionSyntax(node, filename, places.segment(node), places.span(node), places)
+    _found.move_to_end(id(code))
+
+
+def definition_of(function: FunctionType) -> tuple[Text, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda]:
+    """The text that a function stands in, and its tree, to be changed by the caller; NotCompilable where there is none.
+
+    Stages' placeholders are written out, and `|>` is marked, as in `syntax/reading/pipe.py`.
+    """
+    code, name = function.__code__, name_of(function)
+    text = "".join(linecache.getlines(code.co_filename))
+    if not text:
+        raise NotCompilable(f"the text of `{name}` is not known to Python")
+    text = normalise(text)
+    places = Text(text)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = expand(parse(text), places, code.co_filename)
+    except CellSyntaxError:
+        raise NotCompilable(f"the text of `{name}` has changed since it was defined") from None
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+    for node in ast.walk(tree):
+        if isinstance(node, kinds) and _first_line(node) == code.co_firstlineno and _holds(node, code):
+            return places, node
+    raise NotCompilable(f"the text of `{name}` has changed since it was defined")
+
+
+def _first_line(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> int:
+    decorators = [] if isinstance(node, ast.Lambda) else node.decorator_list
+    return min([node.lineno, *(decorator.lineno for decorator in decorators)])
+
+
+def _holds(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, code: CodeType) -> bool:
+    """Whether the code can have come from the node: same name, same parameters, places within."""
+    name = "<lambda>" if isinstance(node, ast.Lambda) else node.name
+    parameters = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+    count = code.co_argcount + code.co_kwonlyargcount
+    if name != code.co_name or tuple(arg.arg for arg in parameters) != code.co_varnames[:count]:
+        return False
+    end = node.end_lineno or 0, node.end_col_offset or 0
+    return all(last <= end for _, last in _places(code))
+
+
+def name_of(function: object) -> str:
+    """What to call a function in a sentence."""
+    name = getattr(function, "__name__", None) or type(function).__name__
+    return "lambda" if name == "<lambda>" else str(name)
+
+
+def described(value: object) -> str:
+    """The type of a value with its article: "a list", "an ndarray"."""
+    if value is None:
+        return "None"
+    name = type(value).__name__.removesuffix("_or_method").replace("_", " ")
+    return f"{'an' if name[0].lower() in 'aeio' else 'a'} {name}"
+
+
+def spreads(function: object, width: int) -> bool:
+    """Whether a stage over tuples of this width calls `function(*element)` rather than `function(element)`.
+
+    It does where the function needs more than one argument and can take as many as the tuple has.
+    """
+    if isinstance(function, np.ufunc):
+        return function.nin == width
+    if not callable(function):
+        return False
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):  # some builtins do not say; min and max take both forms alike
+        return False
+    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    positional = [parameter for parameter in parameters if parameter.kind in kinds]
+    required = sum(parameter.default is inspect.Parameter.empty for parameter in positional)
+    return 1 < required <= width <= len(positional)
+
+
+def globals_read(function: object) -> frozenset[str]:
+    """Global names that running the function may read, those of functions it calls by such names included."""
+    names: set[str] = set()
+    seen: set[CodeType] = set()
+    todo: list[object] = [function]
+    while todo:
+        item = todo.pop()
+        if not isinstance(item, FunctionType) or item.__code__ in seen:
+            continue
+        seen.add(item.__code__)
+        found = {name for code in _codes(item.__code__) for name in code.co_names}
+        names |= found
+        todo += [item.__globals__.get(name) for name in found]
+        for cell in item.__closure__ or ():
+            try:
+                todo.append(cell.cell_contents)
+            except ValueError:  # not yet bound
+                continue
+    return frozenset(names)
+
+
+def _codes(code: CodeType) -> Iterator[CodeType]:
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _codes(constant)
+
+
+def _check_kind(code: CodeType, name: str) -> None:
+    flags = code.co_flags
+    if flags & (inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
+        raise NotCompilable(f"`{name}` is asynchronous")
+    if flags & inspect.CO_GENERATOR:
+        raise NotCompilable(f"`{name}` is a generator")
+    if flags & inspect.CO_VARKEYWORDS:
+        raise NotCompilable(f"`{name}` takes any number of named arguments (**kwargs)")
+
+
+def _search(code: CodeType, name: str) -> FunctionSyntax:
+    text = "".join(linecache.getlines(code.co_filename))
+    if not text:
+        raise NotCompilable(f"the text of `{name}` is not known to Python")
+    try:
+        places, functions = _functions_in(text)
+    except CellSyntaxError:
+        raise NotCompilable(f"the text of `{name}` has changed since it was defined") from None
+    node = _innermost(functions.get(code.co_firstlineno, []), code)
+    if node is None:
+        raise NotCompilable(f"the text of `{name}` has changed since it was defined")
+    return FunctionSyntax(node, code.co_filename, places.segment(node), places.span(node), places)
+
+
+@lru_cache(maxsize=32)
+def _functions_in(text: str) -> tuple[Text, dict[int, list[ast.Lambda | ast.FunctionDef]]]:
+    """The functions of a text by the line that their code objects name."""
+    text = normalise(text)
+    places = Text(text)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # they were given when the text was run
+        tree = expand(parse(text), places, "<cell>")
+    functions: dict[int, list[ast.Lambda | ast.FunctionDef]] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Lambda, ast.FunctionDef)):
+            decorators = [] if isinstance(node, ast.Lambda) else node.decorator_list
+            line = min([node.lineno, *(decorator.lineno for decorator in decorators)])
+            functions.setdefault(line, []).append(node)
+    for nodes in functions.values():
+        nodes.sort(key=_body)
+    return places, functions
+
+
+def _innermost(
+    nodes: list[ast.Lambda | ast.FunctionDef], code: CodeType
+) -> ast.Lambda | ast.FunctionDef | None:
+    """The function that the code object is of, given those of a line in the order of the text."""
+    places = list(_places(code))
+    if not places:  # Python was told to keep no columns
+        return next((node for node in reversed(nodes) if _fits(node, code)), None)
+    first, last = min(place for place, _ in places), max(place for _, place in places)
+    for number in range(bisect_right(nodes, first, key=lambda node: _body(node)[0]) - 1, -1, -1):
+        # Backwards: of a lambda inside another one, the inner one first.
+        if last <= _body(nodes[number])[1] and _fits(nodes[number], code):
+            return nodes[number]
+    return None
+
+
+def _fits(node: ast.Lambda | ast.FunctionDef, code: CodeType) -> bool:
+    """Whether the code object can have come from the node: same name and parameters."""
+    name = "<lambda>" if isinstance(node, ast.Lambda) else node.name
+    parameters = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+    count = code.co_argcount + code.co_kwonlyargcount
+    return name == code.co_name and tuple(arg.arg for arg in parameters) == code.co_varnames[:count]
+
+
+def _body(node: ast.Lambda | ast.FunctionDef) -> tuple[tuple[int, int], tuple[int, int]]:
+    first, last = (node.body, node.body) if isinstance(node, ast.Lambda) else (node.body[0], node.body[-1])
+    decorators = [] if isinstance(first, ast.expr) else getattr(first, "decorator_list", [])
+    line, col = min([(first.lineno, first.col_offset), *((d.lineno, d.col_offset - 1) for d in decorators)])
+    return (line, col), (last.end_lineno or 0, last.end_col_offset or 0)
+
+
+def _places(code: CodeType) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
+    """Start and end, in bytes, of what each instruction comes from; those of the frame itself have none."""
+    for line, end_line, col, end_col in code.co_positions():
+        if line is None or end_line is None or col is None or end_col is None or (col, end_col) == (0, 0):
+            continue
+        yield (line, col), (end_line, end_col)

@@ -1,0 +1,194 @@
+"""Which names a piece of code reads and binds, and what can be evaluated early without anybody noticing."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+from types import FunctionType
+
+from hastega_magic.syntax.reading.pipe import is_pipe, spine
+from hastega_magic.syntax.stages import STAGES
+
+_Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+_Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+
+
+@lru_cache(1024)  # a cell that runs again has the same nodes
+def reads(node: ast.AST) -> frozenset[str]:
+    """Free names that the code reads, at once or when a function in it is called.
+
+    Parameters, comprehension variables and locals of functions are not free. Stage names in their place
+    after `|>` are not names. Names that are assigned before they are read count: the set may be too large.
+    """
+    return frozenset(_free(node, frozenset()))
+
+
+def binds(node: ast.AST) -> frozenset[str]:
+    """Names that executing the code may bind, rebind or delete in the scope it stands in."""
+    return frozenset(_bound(node))
+
+
+def parameters_of(function: _Function) -> list[str]:
+    """The names of all parameters."""
+    args = function.args
+    plain = [*args.posonlyargs, *args.args, *args.kwonlyargs]
+    return [arg.arg for arg in [*plain, *filter(None, (args.vararg, args.kwarg))]]
+
+
+def is_pure_source(expr: ast.expr) -> bool:
+    """Whether evaluating the expression earlier cannot be observed, as long as its names keep their values.
+
+    True for names, constants, displays of these, subscripts of names, and `range` over arithmetic on these.
+    """
+    match expr:
+        case ast.Name() | ast.Constant():
+            return True
+        case ast.Tuple(elts=items) | ast.List(elts=items):
+            return all(is_pure_source(item) for item in items)
+        case ast.Call(func=ast.Name(id="range"), args=args, keywords=[]):
+            return all(_is_pure_number(arg) for arg in args)
+        case ast.Subscript(value=ast.Name(), slice=index):
+            return _is_pure_number(index)
+        case ast.UnaryOp(operand=ast.Constant()):
+            return True
+        case _:
+            return False
+
+
+def _is_pure_number(expr: ast.expr) -> bool:
+    match expr:
+        case ast.BinOp(left=left, right=right):
+            return not is_pipe(expr) and _is_pure_number(left) and _is_pure_number(right)
+        case ast.UnaryOp(operand=operand):
+            return _is_pure_number(operand)
+        case ast.Slice(lower=lower, upper=upper, step=step):
+            return all(part is None or _is_pure_number(part) for part in (lower, upper, step))
+        case ast.Call(func=ast.Name(id="len"), args=[ast.Name()], keywords=[]):
+            return True
+        case _:
+            return isinstance(expr, (ast.Name, ast.Constant))
+
+
+def _free(node: ast.AST, local: frozenset[str]) -> Iterator[str]:
+    match node:
+        case ast.Name(id=name):
+            if isinstance(node.ctx, ast.Load) and name not in local:
+                yield name
+        case ast.AugAssign(target=ast.Name(id=name), value=value):
+            if name not in local:
+                yield name
+            yield from _free(value, local)
+        case ast.Lambda(args=args, body=body):
+            yield from _defaults(args, local)
+            yield from _free(body, local.union(parameters_of(node), _bound(body)))
+        case ast.FunctionDef() | ast.AsyncFunctionDef():
+            yield from _all_free([*node.decorator_list, *filter(None, [node.returns])], local)
+            yield from _defaults(node.args, local)
+            inner = _bound_by(node.body) - _declared(node.body)
+            yield from _all_free(node.body, local.union(parameters_of(node), inner))
+        case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
+            yield from _free_in_comprehension(node, local)
+        case ast.BinOp() if is_pipe(node):
+            steps = spine(node)  # in a loop: a pipeline of many stages is as deep a tree
+            yield from _free(steps[0].left, local)
+            for step in steps:
+                yield from _free_in_stage(step.right, local)
+        case _:
+            yield from _all_free(ast.iter_child_nodes(node), local)
+
+
+def _all_free(nodes: Iterable[ast.AST], local: frozenset[str]) -> Iterator[str]:
+    for node in nodes:
+        yield from _free(node, local)
+
+
+def _defaults(args: ast.arguments, local: frozenset[str]) -> Iterator[str]:
+    yield from _all_free([*args.defaults, *filter(None, args.kw_defaults)], local)
+
+
+def _free_in_stage(stage: ast.expr, local: frozenset[str]) -> Iterator[str]:
+    match stage:
+        case ast.Name(id=name) if name in STAGES:
+            return
+        case ast.Call(func=ast.Name(id=name), args=args, keywords=keywords) if name in STAGES:
+            yield from _all_free([*args, *keywords], local)
+        case _:
+            yield from _free(stage, local)
+
+
+def _free_in_comprehension(node: _Comprehension, local: frozenset[str]) -> Iterator[str]:
+    for i, generator in enumerate(node.generators):
+        yield from _free(generator.iter, local)
+        local = local.union(_bound(generator.target))
+        yield from _all_free(generator.ifs, local)
+        if i == len(node.generators) - 1:
+            parts = (node.key, node.value) if isinstance(node, ast.DictComp) else (node.elt,)
+            yield from _all_free(parts, local)
+
+
+def _bound(node: ast.AST) -> Iterator[str]:
+    match node:
+        case ast.Name(id=name):
+            if not isinstance(node.ctx, ast.Load):
+                yield name
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+            yield name
+            yield from _bound_by(node.decorator_list)
+        case ast.Lambda():
+            return
+        case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
+            # Only `:=` leaves a comprehension.
+            yield from (n.target.id for n in ast.walk(node) if isinstance(n, ast.NamedExpr))
+        case ast.alias(name=name, asname=asname):
+            yield asname or name.partition(".")[0]
+        case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
+            yield name
+            yield from _bound_by(ast.iter_child_nodes(node))
+        case ast.MatchMapping(rest=str(name)):
+            yield name
+            yield from _bound_by(ast.iter_child_nodes(node))
+        case ast.Global(names=names) | ast.Nonlocal(names=names):
+            yield from names
+        case ast.BinOp() if is_pipe(node):
+            steps = spine(node)
+            yield from _bound_by([steps[0].left, *(step.right for step in steps)])
+        case _:
+            yield from _bound_by(ast.iter_child_nodes(node))
+
+
+def _bound_by(nodes: Iterable[ast.AST]) -> frozenset[str]:
+    return frozenset(name for node in nodes for name in _bound(node))
+
+
+def _declared(body: Iterable[ast.stmt]) -> frozenset[str]:
+    """Names declared global or nonlocal in a function's body."""
+    nodes = (node for statement in body for node in ast.walk(statement))
+    found = (node.names for node in nodes if isinstance(node, (ast.Global, ast.Nonlocal)))
+    return frozenset(name for names in found for name in names)
+
+
+@lru_cache(256)
+def calls(expression: ast.Expression | None) -> bool:
+    """Whether evaluating the arguments of a pipeline's stages calls something, which may change arrays."""
+    assert expression is not None
+    assert isinstance(expression.body, ast.Call)
+    pending: list[ast.AST] = [*expression.body.args[2:]]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, (ast.Call, ast.NamedExpr, ast.Await)):
+            return True
+        if not isinstance(node, ast.Lambda):
+            pending += ast.iter_child_nodes(node)
+    return False
+
+
+def shadowed(namespace: Mapping[str, object]) -> frozenset[str]:
+    """Stage names that the user has defined functions of; `sum = 0` and imported ones leave a stage what it is."""
+    return frozenset(name for name in STAGES.keys() & namespace.keys() if is_shadowed(namespace, name))
+
+
+def is_shadowed(namespace: Mapping[str, object], name: str) -> bool:
+    """Whether the user has defined a function of this name."""
+    value = namespace.get(name)
+    return isinstance(value, FunctionType) and value.__globals__ is namespace

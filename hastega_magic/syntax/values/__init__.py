@@ -1,0 +1,1 @@
+"""What expressions inside a function stand for while it is evaluated over graph nodes."""

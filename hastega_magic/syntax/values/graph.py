@@ -1,0 +1,375 @@
+"""What the symbolic evaluation of a function works on: values, its path condition, what must not be lost."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import numpy as np
+
+from hastega_magic.errors import NOWHERE, NotCompilable, Span
+from hastega_magic.ir.expr import Expr, conjunction, const, is_const, leaf, made_like, make, python_of, truth
+from hastega_magic.syntax.values import mixed
+from hastega_magic.syntax.values.branches import (
+    both,
+    choice,
+    eager,
+    may_raise,
+    may_warn,
+    numeric,
+    opposite,
+    partly,
+)
+from hastega_magic.syntax.values.environment import Environment
+from hastega_magic.syntax.values.store import Store
+from hastega_magic.syntax.values.values import (
+    Known,
+    Listed,
+    Nested,
+    Partly,
+    Poison,
+    Record,
+    Symbolic,
+    captured_tuple,
+    is_none,
+    known,
+    number,
+)
+from hastega_magic.types import BOOL, FLOAT, INT, Complex, Composite, Either
+
+Where = tuple[str, int, str]
+"""A variable around a function: ("cell", identity of its code, name) or ("global", identity of its globals, name)."""
+
+Inline = Callable[["Graph", Any, Sequence[Symbolic], Mapping[str, Symbolic]], Symbolic]
+
+NUMPY_NUMBER: Any = (np.number, np.bool_)
+_FOLDED = frozenset({BOOL, INT, FLOAT})
+_LARGEST_SHIFT = 4096
+_OF_INTS = frozenset({"add", "sub", "mul", "neg", "pos", "abs"})
+"""Operators that make ints of Python's bools, and bools, or TypeErrors, of NumPy's."""
+_DIVISIONS = frozenset({"truediv", "floordiv", "mod"})
+"""Those that raise for False, where NumPy warns."""
+
+
+@dataclass
+class Graph:
+    """The state of one lowering. `path`: under which condition the code being read runs (None: always).
+
+    `effects` collects nodes that Python evaluates and that may raise, each with its path; `spans` the places in the
+    cell that nodes come from. `place`: the innermost place in the cell that is being evaluated.
+    """
+
+    env: Environment
+    inline: Inline
+    path: Expr | None = None
+    effects: list[tuple[Expr | None, Expr]] = field(default_factory=list[tuple[Expr | None, Expr]])
+    active: list[object] = field(default_factory=list[object])
+    spans: dict[Expr, tuple[Span, ...]] = field(default_factory=dict[Expr, "tuple[Span, ...]"])
+    place: Span = NOWHERE
+    numpy: bool = False
+    """Whether NumPy's numbers, elements of captured arrays, take part: what is computed with them is NumPy's too."""
+    ufuncs: bool = False
+    """Whether NumPy's numbers of other kinds do: what ufuncs give, and captured ones."""
+    of_bools: bool = False
+    """Whether bools are taken for ints, as Python's are: NumPy's are negated, joined or refused instead."""
+    rounds: bool = False
+    """Whether floats are rounded to digits, which NumPy's do otherwise."""
+    written: int = 0
+    """Turns of longer loops that have been written out."""
+    recursions: int = 0
+    """Calls of functions by themselves so far."""
+    store: Store = field(default_factory=Store)
+    _tables: dict[int, tuple[object, tuple[Known, ...]]] = field(
+        default_factory=dict[int, "tuple[object, tuple[Known, ...]]"]
+    )
+    _fallible: dict[Expr, bool] = field(default_factory=dict[Expr, bool])
+
+    def captured(self, where: Where, value: object, name: str) -> Symbolic:
+        """What a name around the function stands for; a number that keeps changing is a parameter."""
+        self.ufuncs = self.ufuncs or isinstance(value, NUMPY_NUMBER)
+        parameter = getattr(self.env, "parameter", None)
+        found: Expr | None = None if parameter is None else parameter(where, value)
+        return known(value, name) if found is None else found
+
+    def note(self, value: Symbolic, span: Span) -> None:
+        """The value is computed here, unless it is an element as given or came from a place within."""
+        if isinstance(value, Composite):
+            for part in value:
+                self.note(part, span)
+        if isinstance(value, Expr) and value.op not in ("param", "const") and span != NOWHERE:
+            known = self.spans.get(value, ())
+            if not any(each.within(span) for each in known):
+                self.spans[value] = (*known, span)
+
+    def make(self, op: str, *args: Symbolic) -> Expr:
+        """The operator over numbers; of constants a constant, unless Python would raise."""
+        try:
+            operands = [number(arg) for arg in args]
+            taken = operands[-1:] if op in _DIVISIONS else operands if op in _OF_INTS else ()
+            if taken and all(node.type is BOOL for node in taken):
+                self.of_bools = True
+            decided = _beside_infinity(op, operands)
+            if decided is not None:
+                self.keep(tuple(operands))
+                return decided
+            node = make(op, *operands)
+        except OverflowError:
+            raise NotCompilable("an integer constant is too large for a float") from None
+        return self._fold(node)
+
+    def _fold(self, node: Expr) -> Expr:
+        types = {node.type, *(arg.type for arg in node.args)}
+        if not all(arg.op == "const" for arg in node.args) or not types <= _FOLDED:
+            return node
+        values: list[Any] = [arg.value for arg in node.args]
+        if node.op in ("shl", "wrapping_shl") and values[1] > _LARGEST_SHIFT:
+            return node
+        found = python_of(node)
+        return node if found is None else const(found, node.type)
+
+    def counted(self, node: Expr) -> Expr:
+        """A number where an int has to stand: an index, a bound, a number of times."""
+        if node.type is BOOL:
+            self.only_python("a bool in the place of an int")
+            self.of_bools = True
+        return node
+
+    def truth(self, value: Symbolic) -> Expr:
+        """bool(value)."""
+        if isinstance(value, Complex):
+            return self.make("or", *(truth(number(part)) for part in value))
+        if isinstance(value, Either):
+            return choice(value.test, truth(value.high), truth(value.low))
+        held = value.value if isinstance(value, Known) else None
+        if isinstance(value, tuple) or isinstance(held, (Listed, Record)):
+            return const(bool(held.items if isinstance(held, (Listed, Record)) else value))
+        if is_none(value):
+            return const(False)
+        if isinstance(value, Partly) and numeric(value.value) and not value.unbound:
+            return both(value.present, self.truth(value.value))
+        node = number(value)
+        return const(bool(node.value)) if node.op == "const" else truth(node)
+
+    def own(self, node: Expr) -> Expr:
+        """A number that `int`, `float`, `bool` or `not` makes one of Python's own; marked where there are others."""
+        if node.op == "const" or getattr(self.env, "scalars", None) is None:
+            return node
+        return make("own", node)
+
+    def only_python(self, what: str) -> None:
+        """NotCompilable where numbers are NumPy's, of which this makes Python's own, or something else again."""
+        if getattr(self.env, "scalars", None) is not None:
+            raise NotCompilable(f"{what} of NumPy's numbers is left to NumPy")
+
+    def negation(self, condition: Expr) -> Expr:
+        """The opposite of a condition."""
+        return self.make("not", condition)
+
+    def fallible(self, node: Expr) -> bool:
+        """Whether evaluating the node may raise, or warn."""
+        scalars = getattr(self.env, "scalars", None) is not None
+        stack = [node]
+        while stack:
+            top = stack[-1]
+            missing = [arg for arg in top.args if arg not in self._fallible]
+            if missing:
+                stack += missing
+                continue
+            stack.pop()
+            alone = may_raise(top) or (scalars and may_warn(top))
+            self._fallible[top] = alone or any(self._fallible[arg] for arg in top.args)
+        return self._fallible[node]
+
+    def rename(self, new: Mapping[Expr, Expr]) -> None:
+        """Nodes have become others: these come from the same places."""
+        for old, node in new.items():
+            if old is not node and old in self.spans:
+                known = self.spans.get(node, ())
+                self.spans[node] = (*known, *(span for span in self.spans[old] if span not in known))
+
+    def keep(self, value: Symbolic) -> None:
+        """Python evaluates this value here, used or not: what it may raise is an effect."""
+        if isinstance(value, Either):
+            self.keep(value.test)
+            for part, condition in ((value.high, value.test), (value.low, opposite(value.test))):
+                with self.under(condition):
+                    self.keep(part)
+        elif isinstance(value, tuple):
+            for part in value:
+                self.keep(part)
+        elif isinstance(value, Partly):
+            with self.under(value.present):
+                self.keep(value.value)
+        elif isinstance(value, Expr) and self.fallible(value) and (self.path, value) not in self.effects:
+            self.effects.append((self.path, value))
+
+    @contextmanager
+    def under(self, condition: Expr) -> Generator[None]:
+        """What is evaluated meanwhile is evaluated only where the condition holds."""
+        outer = self.path
+        if outer is None or is_const(condition):
+            self.path = outer if is_const(condition) else condition
+        elif eager(condition):
+            self.path = conjunction([outer, condition])
+        else:  # the condition itself is evaluated only on the outer path
+            self.path = make("select", outer, condition, const(False))
+        try:
+            yield
+        finally:
+            self.path = outer
+
+    def both(self, first: Expr, then: Callable[[], Expr]) -> Expr:
+        """Python's `and` of conditions: the second is evaluated only where the first holds."""
+        if first.op == "const":
+            return then() if first.value else first
+        self.keep(first)
+        with self.under(first):
+            second = then()
+            self.keep(second)
+        if eager(second):
+            return self.make("and", first, second)
+        return self.make("select", first, second, const(False))
+
+    def either(self, first: Expr, then: Callable[[], Expr]) -> Expr:
+        """Python's `or` of conditions."""
+        if first.op == "const":
+            return first if first.value else then()
+        self.keep(first)
+        with self.under(self.negation(first)):
+            second = then()
+            self.keep(second)
+        if eager(second):
+            return self.make("or", first, second)
+        return self.make("select", first, const(True), second)
+
+    def choose(self, condition: Expr, yes: Symbolic, no: Symbolic) -> Symbolic:
+        """One of two values of the same shape."""
+        if condition.op == "const":
+            return yes if condition.value else no
+        if isinstance(yes, Complex) != isinstance(no, Complex) and not is_none(yes) and not is_none(no):
+            raise NotCompilable("the result would be complex for some elements and something else for others")
+        if isinstance(yes, (Expr, Either)) and isinstance(no, (Expr, Either)):
+            return self._one_number(condition, yes, no)
+        if isinstance(yes, tuple) and isinstance(no, tuple) and len(yes) == len(no) and type(yes) is type(no):
+            pairs = zip(yes, no, strict=True)
+            return made_like(yes, [self.choose(condition, left, right) for left, right in pairs])
+        if (isinstance(yes, tuple) and isinstance(no, (Expr, tuple))) or (
+            isinstance(no, tuple) and isinstance(yes, Expr)
+        ):
+            raise NotCompilable("the result would be a tuple for some elements and something else for others")
+        if isinstance(yes, Known) and isinstance(no, Known):
+            if yes.value is no.value:
+                return yes
+            if (
+                isinstance(yes.value, Record)
+                and isinstance(no.value, Record)
+                and yes.value.kind is no.value.kind
+            ):
+                items = cast("tuple[Symbolic, ...]", self.choose(condition, yes.value.items, no.value.items))
+                return Known(Record(yes.value.kind, items), yes.name)
+            if isinstance(yes.value, Listed) and isinstance(no.value, Listed):
+                return self._one_list(condition, yes.value, no.value)
+        found = partly(self, "the result", condition, yes, no)
+        return self.make("select", condition, yes, no) if found is None else found
+
+    def _one_list(self, condition: Expr, yes: Listed, no: Listed) -> Symbolic:
+        ones, others = yes.items, no.items
+        if len(ones) != len(others):
+            raise NotCompilable("a list has different lengths for different elements")
+        found = self.store.new(cast("tuple[Symbolic, ...]", self.choose(condition, ones, others)))
+        for each in (yes, no, found.value):
+            cast(Listed, each).shared = True
+        return found
+
+    def _one_number(self, condition: Expr, yes: Expr | Either, no: Expr | Either) -> Symbolic:
+        if isinstance(yes, Expr) and isinstance(no, Expr):
+            alike = mixed.rank(yes.type) == mixed.rank(no.type)
+            if alike or getattr(self.env, "scalars", None) is not None:
+                return self.make("select", condition, yes, no)
+        return mixed.chosen(condition, yes, no)
+
+    def item(self, table: Known, index: Expr) -> Symbolic:
+        """An element of a captured array; a negative index counts from its end, as in Python."""
+        parts = self._parts(table)
+        held: Any = table.value
+        self.numpy = self.numpy or isinstance(held, np.ndarray)
+        if len(parts) > 1:
+            return Complex(self._item(part, index) for part in parts)
+        return self._item(table, index)
+
+    def flat_item(self, table: Known, place: Expr) -> Symbolic:
+        """A number of a captured array of any dimensions, by its place among all of them."""
+        held: Any = table.value
+        self.numpy = self.numpy or isinstance(held, np.ndarray)
+        return self.element(table, place)
+
+    def element(self, table: Known, place: Expr) -> Symbolic:
+        """An element of an array that is gone through, by a number that is not negative."""
+        parts = [self.env.table(part.name, part.value) for part in self._parts(table)]
+        found = [make("gather", leaf("table", type_, slot), place) for slot, type_ in parts]
+        return found[0] if len(found) == 1 else Complex(found)
+
+    def _parts(self, table: Known) -> tuple[Known, ...]:
+        """The arrays of real numbers that a captured array is made of: itself, or two of a complex one."""
+        held: Any = table.value
+        pairs = isinstance(held, (list, tuple)) and set(map(type, cast(Any, held))) == {complex}
+        if not pairs and not (isinstance(held, np.ndarray) and cast(Any, held).dtype.kind == "c"):
+            return (table,)
+        if id(table.value) not in self._tables:
+            array: Any = np.array(cast(Any, table.value)) if pairs else table.value
+            halves = Known(array.real, table.name), Known(array.imag, table.name)
+            self._tables[id(table.value)] = table.value, halves
+        return self._tables[id(table.value)][1]
+
+    def _item(self, table: Known, index: Expr) -> Expr:
+        if index.type.is_float:
+            raise NotCompilable(f"`{table.name}` is subscripted with a float")
+        if index.type is BOOL and isinstance(table.value, np.ndarray):
+            raise NotCompilable(f"`{table.name}` is subscripted with a bool, which NumPy takes for a mask")
+        slot, type_ = self.env.table(table.name, table.value)
+        place = self.make("add", self.counted(index), const(0)) if index.type is BOOL else index
+        # It is used where it cannot overflow, so nothing has to be known of indices that are not negative.
+        from_end = make("wrapping_add", place, leaf("length", INT, slot))
+        negative = self.make("lt", place, const(0))
+        if negative.op == "const":
+            place = from_end if negative.value else place
+        else:
+            place = self.make("select", negative, from_end, place)
+        return make("gather", leaf("table", type_, slot), place)
+
+    def length(self, table: Known) -> Expr:
+        """len() of a captured array of one dimension."""
+        part = self._parts(table)[0]
+        slot, _ = self.env.table(part.name, part.value)
+        return leaf("length", INT, slot)
+
+
+_ORDER = {"lt": (True, False), "le": (True, False), "gt": (False, True), "ge": (False, True)}
+"""Whether an int is so related to +inf, and to -inf."""
+
+
+def _beside_infinity(op: str, operands: Sequence[Expr]) -> Expr | None:
+    """What an int gives that is compared with an infinite constant: it needs not be a float for that."""
+    if len(operands) != 2 or op not in (*_ORDER, "eq", "ne"):
+        return None
+    left, right = operands
+    if left.op == "const":
+        left, right, op = right, left, {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le"}.get(op, op)
+    value = right.value
+    if (
+        not left.type.is_integral
+        or right.op != "const"
+        or not isinstance(value, float)
+        or not math.isinf(value)
+    ):
+        return None
+    return const(op == "ne") if op in ("eq", "ne") else const(_ORDER[op][value < 0])
+
+
+__all__ = [
+    "Graph", "Inline", "Known", "Nested", "Poison", "Symbolic", "Where", "captured_tuple", "eager",
+    "known", "number",
+]  # fmt: skip

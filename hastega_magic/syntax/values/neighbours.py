@@ -1,0 +1,139 @@
+"""Windows and chunks of many elements: functions over a place, whose neighbours are items of an array.
+
+xs |> window(100) |> map(sum)        range(len(xs) - 99) |> map(the sum of xs[i : i + 100])
+xs |> chunk(100) |> map(sum)         range(-(-len(xs) // 100)) |> map(the sum of xs[100 * i : 100 * i + 100])
+"""
+
+from __future__ import annotations
+
+import builtins
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from types import FunctionType
+from typing import Any, cast
+
+from hastega_magic.errors import NotCompilable
+from hastega_magic.ir.expr import Expr, const, is_const
+from hastega_magic.syntax.reading.functions import name_of
+from hastega_magic.syntax.values.graph import Graph
+from hastega_magic.syntax.values.values import Known, Symbolic, required
+
+
+@dataclass(frozen=True, eq=False)
+class Over:
+    """A function of a tuple as one of a place: number k has the `size` elements from `step` · k on, at the end fewer.
+
+    `taken` makes Python's numbers of a part of the data, `called` calls the function with a tuple as stages do.
+    """
+
+    function: Callable[..., object]
+    data: Sequence[Any]
+    size: int
+    step: int
+    taken: Callable[[Any], Iterable[object]]
+    called: Callable[..., object]
+
+    def __call__(self, place: int) -> object:
+        """What the function gives for the tuple at a place."""
+        first = place * self.step
+        return self.called(tuple(self.taken(self.data[first : first + self.size])))
+
+    @property
+    def places(self) -> int:
+        """How many there are."""
+        if self.step > 1:
+            return -(-len(self.data) // self.step)
+        return max(0, len(self.data) - self.size + 1)
+
+
+@dataclass(frozen=True, eq=False)
+class Neighbours:
+    """What the function is given: `length` items of an array or a range, from number `first` on; a Known holds it."""
+
+    table: Known
+    first: Expr
+    length: Expr
+
+    def item(self, graph: Graph, at: Expr) -> Symbolic:
+        """The item of a number that is none below zero and below the length."""
+        place = graph.make("add", self.first, at)
+        held = self.table.value
+        if isinstance(held, range):
+            return graph.make("add", graph.make("mul", place, const(held.step)), const(held.start))
+        return graph.element(self.table, place)
+
+    def some_item(self, graph: Graph, at: Expr) -> Symbolic:
+        """The item of any number; a negative one counts from the end, and beyond the ends Python raises."""
+        if is_const(at) and is_const(self.length):
+            place, size = cast(int, at.value), cast(int, self.length.value)
+            if not -size <= place < size:
+                raise NotCompilable("a tuple is subscripted beyond its end")
+            return self.item(graph, const(place % size))
+        below = graph.make("lt", at, const(0))
+        place = graph.choose(below, graph.make("add", at, self.length), at)
+        inside = graph.make("and", graph.make("ge", place, const(0)), graph.make("lt", place, self.length))
+        return self.item(graph, cast(Expr, required(cast(Expr, place), inside)))
+
+    def part(self, graph: Graph, where: slice) -> Neighbours:
+        """A slice with constant ends and no step."""
+        if not is_const(self.length) or where.step not in (None, 1):
+            raise NotCompilable("a slice is taken that is no stretch of a window of known length")
+        start, stop, _ = where.indices(cast(int, self.length.value))
+        return Neighbours(
+            self.table, graph.make("add", self.first, const(start)), const(max(0, stop - start))
+        )
+
+
+def spelled(function: Callable[..., object]) -> FunctionType:
+    """The function, or one that calls it: of those that use up what they are given."""
+    found = function if isinstance(function, FunctionType) else _SPELLED.get(id(function))
+    if found is None:
+        raise NotCompilable(f"`{name_of(function)}` of a tuple of this size has no compiled form")
+    return found
+
+
+def neighbours(graph: Graph, over: Over, place: Expr) -> Known:
+    """The argument at a place."""
+    name = "the window" if over.step == 1 else "the chunk"
+    first = place if over.step == 1 else graph.make("mul", place, const(over.step))
+    length = const(over.size)
+    if len(over.data) % over.step:
+        length = graph.make("min", length, graph.make("sub", const(len(over.data)), first))
+    return Known(Neighbours(Known(over.data, name), first, length), name)
+
+
+def _sum(items: Any) -> Any:
+    return sum(items)
+
+
+def _min(items: Any) -> Any:
+    return min(items)
+
+
+def _max(items: Any) -> Any:
+    return max(items)
+
+
+def _any(items: Any) -> Any:
+    return any(items)
+
+
+def _all(items: Any) -> Any:
+    return all(items)
+
+
+def _len(items: Any) -> Any:
+    return len(items)
+
+
+def _prod(items: Any) -> Any:
+    return math.prod(items)
+
+
+_SPELLED: Mapping[int, FunctionType] = {
+    id(builtins.sum): _sum, id(builtins.min): _min, id(builtins.max): _max, id(builtins.any): _any,
+    id(builtins.all): _all, id(builtins.len): _len, id(math.prod): _prod,
+}  # fmt: skip
+
+__all__ = ["Neighbours", "Over", "neighbours", "spelled"]

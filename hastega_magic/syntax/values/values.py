@@ -1,0 +1,199 @@
+"""What expressions inside a function stand for while it is evaluated over graph nodes."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, cast
+
+import numpy as np
+
+from hastega_magic.errors import NotCompilable
+from hastega_magic.ir.expr import Expr, Value, const, make, map_value
+from hastega_magic.syntax.reading.functions import described
+from hastega_magic.types import Complex, Composite, Either
+
+TRUE, FALSE = const(True), const(False)
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """A Python object that is no number, known while compiling: a function, a module, an array, None."""
+
+    value: object
+    name: str
+
+
+@dataclass(frozen=True, eq=False)
+class Nested:
+    """A function that is defined inside the function being read: its tree, the frame around it, and its defaults."""
+
+    node: ast.Lambda | ast.FunctionDef
+    frame: object
+    defaults: Mapping[str, Symbolic]
+
+
+@dataclass(frozen=True, eq=False)
+class Rule:
+    """A function whose calls are compiled by a function over graph and arguments; `Known` holds it."""
+
+    handler: Callable[[Any, Sequence[Symbolic]], Symbolic]
+
+
+@dataclass(frozen=True, eq=False)
+class Range:
+    """A `range` of which the ends may depend on the element; `Known` holds it."""
+
+    start: Expr
+    stop: Expr
+    step: int
+
+
+class _Holder(Protocol):
+    def held(self, key: str) -> tuple[Symbolic, ...]:
+        """The items of a list now."""
+        ...
+
+
+@dataclass(eq=False)
+class Listed:
+    """A list that is built inside a function: what it holds stands in the store; `Known` holds it.
+
+    `shared`: it is one of several lists, by a condition, or one of these; so it must not be changed.
+    """
+
+    store: _Holder
+    key: str
+    shared: bool = False
+
+    @property
+    def items(self) -> tuple[Symbolic, ...]:
+        """What it holds now."""
+        return self.store.held(self.key)
+
+
+@dataclass(frozen=True, eq=False)
+class Record:
+    """A named tuple that is made here, of a class; `Known` holds it."""
+
+    kind: type[Any]
+    items: tuple[Symbolic, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Poison:
+    """A name that has no value that compiled code could use, and why; only reading it is an error.
+
+    `early`: a turn of a loop reads it before the same turn assigns it, so that an earlier turn's value may be meant.
+    """
+
+    reason: str
+    early: bool = False
+
+
+class ReadTooEarly(NotCompilable):
+    """A name is read that has no value before the first turn."""
+
+
+@dataclass(frozen=True, eq=False)
+class Partly:
+    """A value of which only some elements have one, those where `present` holds.
+
+    The others have None; or nothing, where `unbound`, so that Python raises if the name is read.
+    """
+
+    present: Expr
+    value: Value
+    unbound: bool
+    name: str
+
+
+Symbolic = Expr | Known | Poison | Partly | tuple["Symbolic", ...]
+"""What an expression gives: a number's node, a known object, or a tuple of such. Names may hold a Poison."""
+
+SHORT = 64
+"""Items of a captured list that are constants of the code, as those of a tuple are."""
+
+NONE = Known(None, "None")
+
+_PLAIN = (bool, int, float, np.bool_, np.float64, np.float32)
+
+
+def known(value: object, name: str) -> Symbolic:
+    """A captured object: numbers are constants; subclasses of numbers may do as they like, and are not."""
+    if type(value) in _PLAIN:
+        return const(value)
+    if type(value) in (complex, np.complex64):
+        held = cast("complex | np.complex64", value)
+        return Complex((const(held.real), const(held.imag)))
+    if isinstance(value, np.integer):  # `arr.max()`: integers are Python integers here
+        return const(int(cast("np.integer[Any]", value)))
+    return Known(value, name)
+
+
+def is_none(value: Symbolic) -> bool:
+    """Whether the value is None for all elements."""
+    return isinstance(value, Known) and value.value is None
+
+
+def captured_tuple(value: Symbolic) -> tuple[Symbolic, ...] | None:
+    """The items of a captured tuple; None for everything else."""
+    content = value.value if isinstance(value, Known) else None
+    if not isinstance(content, tuple):
+        return None
+    return tuple(known(item, cast(Known, value).name) for item in cast("tuple[object, ...]", content))
+
+
+def written_out(value: Symbolic) -> Symbolic:
+    """The value, of captured tuples their items."""
+    items = captured_tuple(value)
+    return value if items is None else tuple(map(written_out, items))
+
+
+def items_in(value: Symbolic) -> tuple[Symbolic, ...] | None:
+    """The items of a tuple, made here or captured; None for everything else."""
+    if isinstance(value, Composite):
+        return None
+    if isinstance(value, Known) and isinstance(value.value, Record):
+        return value.value.items
+    return value if isinstance(value, tuple) else captured_tuple(value)
+
+
+def members(value: Symbolic) -> tuple[Symbolic, ...] | None:
+    """The same, and those of a list that is made here, or of a short captured one."""
+    held = value.value if isinstance(value, Known) else None
+    if type(held) is list and len(cast("list[object]", held)) <= SHORT:
+        return tuple(known(item, cast(Known, value).name) for item in cast("list[object]", held))
+    return held.items if isinstance(held, Listed) else items_in(value)
+
+
+def required(value: Value, condition: Expr) -> Value:
+    """The value where the condition holds; elements where it does not are evaluated, or refused, by Python."""
+    if condition is TRUE:
+        return value
+    return map_value(lambda node: make("required", node, condition), value)
+
+
+def number(value: Symbolic) -> Expr:
+    """The node of a number; NotCompilable for everything else."""
+    if isinstance(value, Partly):
+        value = required(value.value, value.present)  # where it is None, Python raises
+    if isinstance(value, Expr):
+        return value
+    if isinstance(value, Complex):
+        raise NotCompilable("a complex number stands where a real one is needed")
+    if isinstance(value, Either):
+        low, high = value.low.type.value, value.high.type.value
+        raise NotCompilable(
+            f"a number that is of type {low} for some elements and {high} for others stands here"
+        )
+    if isinstance(value, tuple):
+        raise NotCompilable("a tuple stands where a number is needed")
+    if isinstance(value, Poison):
+        raise NotCompilable(value.reason)
+    if value.value is None:
+        raise NotCompilable("None takes part, and only numbers are compiled")
+    if isinstance(value.value, Listed):
+        raise NotCompilable("a list is built")
+    raise NotCompilable(f"`{value.name}` is {described(value.value)}, not a number")
