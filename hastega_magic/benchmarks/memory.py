@@ -8,6 +8,7 @@ allows it, runs it with N, and prints a JSON object.
 from __future__ import annotations
 
 import json
+import math
 import resource
 import subprocess
 import sys
@@ -15,7 +16,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -32,7 +33,7 @@ _MIB = 2**20
 class Case:
     """A pipeline whose memory is measured: the cell, and the same by NumPy; both leave `ys`.
 
-    The result may be over-allocated by `slack` times its size (a filter does not know its length).
+    The result may be over-allocated by `slack` times its size (a filter does not know its length, a list grows).
     """
 
     name: str
@@ -144,6 +145,19 @@ CASES: dict[str, Case] = {
             "ys = range({n}) |> map(lambda x: x % 7 - 3) |> cumsum |> var\n",
             lambda n: float(np.cumsum(np.arange(n) % 7 - 3).var()),
         ),
+        Case(
+            "memory-list",
+            "range -> map -> list of floats: objects, made piece by piece",
+            "ys = range({n}) |> map(_ * 0.5) |> to_list\n",
+            lambda n: (np.arange(n) * 0.5).tolist(),
+            slack=0.125,
+        ),
+        Case(
+            "memory-complex",
+            "range -> complex numbers -> array: two numbers stored for each element, put together piece by piece",
+            "ys = range({n}) |> map(lambda x: complex(x, 1))\n",
+            lambda n: np.arange(n) + 1j,
+        ),
     )
 }
 
@@ -199,7 +213,16 @@ def use(run: Callable[[int], Any], n: int) -> Use:
     value = run(n)
     seconds = time.perf_counter() - start
     peak = _peak()
-    return Use(before, peak, int(getattr(value, "nbytes", 0)), seconds, int(np.sum(value)))
+    total: Any = math.fsum(cast("list[float]", value)) if isinstance(value, list) else np.sum(value)
+    return Use(before, peak, _size(value), seconds, int(total.real))
+
+
+def _size(value: Any) -> int:
+    """Bytes of a result: of an array's memory, of a list with objects of one kind, in units of Python's allocator."""
+    if not isinstance(value, list):
+        return int(getattr(value, "nbytes", 0))
+    objects = cast("list[object]", value)
+    return len(objects) * (8 + -(-sys.getsizeof(objects[-1]) // 16) * 16)
 
 
 def _runner(case: Case, who: str, backend: str, threads: int) -> Callable[[int], Any]:

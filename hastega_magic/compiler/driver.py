@@ -24,7 +24,7 @@ from hastega_magic.compiler.sources.reach import within_reach
 from hastega_magic.compiler.sources.stretches import in_stretches, over_stretches
 from hastega_magic.compiler.statement import Bound, Loop, build_loop
 from hastega_magic.compiler.streaming.chain import handed_on
-from hastega_magic.compiler.streaming.ends import counts_many
+from hastega_magic.compiler.streaming.ends import counts_many, is_of_another_form
 from hastega_magic.compiler.telling import describe
 from hastega_magic.compiler.telling.graphs import Pictures
 from hastega_magic.compiler.telling.lanes import lane_view
@@ -97,6 +97,10 @@ class Driver:
                 if bound.varying and group is None:
                     constant = replace(bound, varying=frozenset(), needed=bound.varying)
                     return self.extend(None, constant, source, None)
+                return None
+            if is_of_another_form(loop) and (
+                loop.pipeline.sink.kind == "to_list" or bound.target not in self.wanted
+            ):
                 return None
             before = [] if group is None else group.loops
             if before and not can_fuse([each.pipeline for each in before], loop.pipeline):

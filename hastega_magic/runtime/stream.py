@@ -7,13 +7,14 @@ A stream is read in order. Going back begins anew: computing twice takes time, h
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, overload
 
 import numpy as np
 
 from hastega_magic.runtime.buffers import AnyArray, allocate, trim
+from hastega_magic.runtime.python import structured
 
 PIECE = 1 << 20
 """Elements that a producer is asked for at once."""
@@ -87,11 +88,26 @@ class Cut:
         return Cut(self.skip, self.stride * number, limit)
 
 
+def _flat(arrays: Sequence[AnyArray]) -> AnyArray:
+    return arrays[0] if len(arrays) == 1 else structured(arrays)
+
+
 class Stream:
     """A sequence of numbers, or of tuples of numbers, of which a window is there at a time, and no more."""
 
-    def __init__(self, producer: Producer, dtypes: Sequence[str], most: int, cut: Cut = Cut()) -> None:
-        """`dtypes`: of an element's numbers. `most`: the producer gives so many elements at most."""
+    def __init__(
+        self,
+        producer: Producer,
+        dtypes: Sequence[str],
+        most: int,
+        cut: Cut = Cut(),
+        form: Callable[[Sequence[AnyArray]], AnyArray] | None = None,
+    ) -> None:
+        """`dtypes`: of an element's numbers. `most`: the producer gives so many elements at most.
+
+        `form` makes elements of arrays of their numbers; where it is None, they are numbers or flat tuples of these.
+        """
+        self.form = form or _flat
         self.dtypes: tuple[np.dtype[Any], ...] = tuple(map(np.dtype, dtypes))
         self._producer, self._cut, self._most = producer, cut, cut.of(most)
         self._buffers: list[AnyArray] = [np.empty(0, each) for each in self.dtypes]
@@ -108,9 +124,7 @@ class Stream:
     @property
     def dtype(self) -> np.dtype[Any]:
         """Of an element."""
-        if len(self.dtypes) == 1:
-            return self.dtypes[0]
-        return np.dtype([(f"f{number}", each) for number, each in enumerate(self.dtypes)])
+        return self.form([np.empty(0, each) for each in self.dtypes]).dtype
 
     @property
     def ended(self) -> bool:
@@ -200,14 +214,22 @@ class Stream:
         whole = max(0, -(-(self._stop - start) // step)) // size
         return self.row(start + whole * size * step, self._stop)[::step]
 
-    def gathered(self) -> list[AnyArray]:
-        """The numbers of all elements, from the first one on; the stream has not been read."""
-        found, at = [allocate(len(self), each.name) for each in self.dtypes], 0
+    def pieces_of_elements(self) -> Iterator[AnyArray]:
+        """All elements, from the first one on, in memory that is used again; the stream has not been read."""
+        at = 0
         while (stop := self.draw()) > at:
-            for number, each in enumerate(found):
-                each[at:stop] = self.row(at, stop, number)
+            yield self.form([self.row(at, stop, number) for number in range(len(self.dtypes))])
             at = stop
-        return [trim(each, at) for each in found]
+
+    def gathered(self) -> AnyArray:
+        """All elements; the stream has not been read."""
+        size, at = self.dtype.itemsize, 0
+        memory = allocate(len(self) * size, "uint8")
+        found = memory.view(self.dtype)
+        for piece in self.pieces_of_elements():
+            found[at : at + len(piece)] = piece
+            at += len(piece)
+        return trim(memory, at * size).view(self.dtype)
 
     @overload
     def __getitem__(self, place: int) -> Any: ...

@@ -6,8 +6,7 @@ import warnings
 import numpy as np
 import pytest
 
-from hastega_magic.compiler.streaming import chain
-from hastega_magic.compiler.streaming import ends
+from hastega_magic.compiler.streaming import chain, ends
 from hastega_magic.runtime import produced, stream
 from hastega_magic.session import Options, Session
 from tests.compiler.battery import EFFORT
@@ -53,9 +52,9 @@ def run(cell, long=None, **options):
     """What the cell leaves, or raises, with the sentences about pieces; loops over `long` elements hand on."""
     names, found = dict(NAMES), None
     session = Session(names, Options(**{"on": "parallel", "threads": 2, "baseline": False} | options))
-    before = chain.LONG, chain.PIECE
+    before = chain.LONG, chain.PIECE, ends._LARGEST
     if long is not None:
-        chain.LONG = chain.PIECE = long
+        chain.LONG = chain.PIECE = ends._LARGEST = long
     try:
         with warnings.catch_warnings(record=True) as warned:
             warnings.simplefilter("always")
@@ -65,7 +64,7 @@ def run(cell, long=None, **options):
             except Exception as error:
                 found = type(error), str(error), getattr(error, "__notes__", [])
     finally:
-        chain.LONG, chain.PIECE = before
+        chain.LONG, chain.PIECE, ends._LARGEST = before
     return found, [str(each.message) for each in warned]
 
 
@@ -107,6 +106,65 @@ PAIRS = [
 def test_the_same_bits(pieces, producer, consumer):
     cell = f"y = {producer} |> {consumer}\n"
     assert bits(run(cell)) == bits(run(cell, long=1 << 60))
+
+
+OTHER_FORMS = [
+    "range(N) |> map(lambda x: x * 1.5) |> to_list",
+    "range(N) |> filter(lambda x: x % 3 == 0) |> to_list",
+    "range(N) |> filter(lambda x: x < 0) |> to_list",
+    "small |> filter(lambda x: x > 0) |> to_list",
+    "bits |> to_list",
+    "few |> map(lambda x: x + 200) |> to_list",
+    "ints |> cumsum |> to_list",
+    "ints |> map(lambda x: (x,)) |> to_list",
+    "ints |> zip(floats, bits) |> to_list",
+    "ints |> enumerate |> filter(lambda i, x: x > 0) |> to_list",
+    "ints |> zip(floats) |> enumerate |> to_list",
+    "ints |> window(3) |> to_list",
+    "ints |> chunk(4) |> map(sum) |> to_list",
+    "ints |> take(70_000) |> reverse |> to_list",
+    "floats |> map(lambda x: complex(x, -x)) |> to_list",
+    "floats |> map(lambda x: complex(x, -x))",
+    "floats |> map(lambda x: complex(x, -x)) |> filter(lambda z: z.real > 30)",
+    "floats |> map(lambda x: complex(x, -x)) |> filter(lambda z: z.real > 30) |> take(7)",
+    "floats |> map(lambda x: complex(x, -x)) |> filter(lambda z: z.real > 30) |> first",
+    "small |> map(lambda x: np.complex64(complex(1, 2)) * x)",
+    "odd |> zip(ints) |> map(lambda a, b: (a, (b, complex(a, b))))",
+    "odd |> zip(ints) |> map(lambda a, b: (a, (b, complex(a, b)))) |> filter(lambda p: p[0] > 0) |> to_list",
+    "bits |> zip(few, small)",
+    "floats |> map(lambda x: complex(x, 1)) |> filter(lambda z: z.real > 0) |> window(2) |> map(lambda a, b: a - b)",
+]
+"""Results that are no arrays of what the loop stores."""
+
+
+@pytest.mark.parametrize("cell", OTHER_FORMS)
+def test_results_of_another_form(pieces, cell):
+    found = bits(run(f"import numpy as np\ny = {cell}\n"))
+    assert found == bits(run(f"import numpy as np\ny = {cell}\n", long=1 << 60))
+    assert found == bits(run(f"import numpy as np\ny = {cell}\n", on="python"))
+
+
+@pytest.mark.parametrize(
+    ("cell", "all_at_once"),
+    [
+        ("y = range(N) |> map(lambda x: x * 1.5) |> to_list", False),
+        ("y = listed |> map(lambda x: x * 1.5) |> to_list", True),  # read and made at the same time
+        ("y = range(N) |> map(lambda x: complex(x, 1))", False),
+        ("y = range(N) |> map(lambda x: complex(x, 1))\nt = y |> sum", True),  # one loop
+        ("y = range(N) |> map(lambda x: (x, x / 2)) |> filter(lambda a, b: b > 7)", False),
+        ("y = range(N) |> map(lambda x: x * 2)", True),  # what is stored is the result
+    ],
+)
+def test_results_of_another_form_are_made_piece_by_piece(pieces, cell, all_at_once):
+    assert handed(cell) is not all_at_once
+
+
+def test_an_element_that_raises_is_named_where_a_list_is_made_in_pieces(pieces):
+    cell = "y = range(N) |> map(lambda x: 1 // (x - 90_000)) |> to_list\n"
+    (kind, text, notes), _ = run(cell)
+    assert kind is ZeroDivisionError
+    assert (kind, text, notes) == run(cell, long=1 << 60)[0]
+    assert any("90000" in note or "90 000" in note for note in notes)
 
 
 @pytest.mark.parametrize(

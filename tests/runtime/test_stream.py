@@ -53,9 +53,9 @@ def test_a_stream_ends_where_its_elements_do():
         with pytest.raises(IndexError):
             found[len(expected)]
         found.restart()
-        one, other = found.gathered()
-        assert np.array_equal(one, expected)
-        assert np.array_equal(other, -expected.astype(np.float32))
+        gathered = found.gathered()
+        assert np.array_equal(gathered["f0"], expected)
+        assert np.array_equal(gathered["f1"], -expected.astype(np.float32))
     for given, start, step, size in itertools.product(counts, [0, 5, 9000], [1, 3, 64], [1, 2, 64]):
         found, all_of_them = (
             stream.Stream(Counting(given), ["int64", "float32"], sum(given)),

@@ -19,17 +19,16 @@ from hastega_magic.compiler.backends import backend_of
 from hastega_magic.compiler.choice.choosing import choose
 from hastega_magic.compiler.execute import Execution, compiled_on, execute, job_of
 from hastega_magic.compiler.options import Options, placed
-from hastega_magic.compiler.python.recover import tail
+from hastega_magic.compiler.python.recover import is_mixed, nested, tail
 from hastega_magic.compiler.run import settled
 from hastega_magic.compiler.sources.places import over_fields
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.streaming.cutting import cut_of, is_named, steps_over
-from hastega_magic.compiler.streaming.ends import counts, end, ends, of_numbers
+from hastega_magic.compiler.streaming.ends import end, ends, is_of_another_form, takes_all
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import HastegaError
 from hastega_magic.ir import abi
-from hastega_magic.ir.expr import Expr
-from hastega_magic.ir.fused import Output
+from hastega_magic.ir.expr import Expr, Value, flatten
 from hastega_magic.report import units
 from hastega_magic.runtime.buffers import AnyArray
 from hastega_magic.runtime.produced import Produced, Spent
@@ -67,6 +66,8 @@ class _Link:
     """Whether Python may go through more elements than the loop behind."""
     all: bool
     """Whether Python goes through elements behind the stream's last one."""
+    flat: bool
+    """Whether elements are numbers, or tuples of some numbers, as another loop reads them."""
 
     @property
     def raises(self) -> bool:
@@ -91,6 +92,8 @@ class _Chain:
     options: Options
     turned: bool = False
     """The first loop begins at its end."""
+    formed: bool = False
+    """The result is of another form than what loops store, and takes room of its own."""
     links: list[_Link] = field(default_factory=list[_Link])
     last: tuple[Loop, Workspace, Execution] | None = None
 
@@ -120,13 +123,15 @@ class _Chain:
         self.links.append(link)
         if not rest:
             few = cut.limit is not None and cut.limit <= PIECE
-            if not few and 2 * len(link.stream) > link.execution.length:
+            if not few and 2 * len(link.stream) > link.execution.length and len(link.stream.dtypes) == 1:
                 raise NotProduced  # most of them are asked for
-            return of_numbers(link.stream.gathered())
+            return link.stream.gathered()
         if ends(rest):
             return end(link.stream, rest[0], self.driver.trace)
+        if not link.flat:
+            raise NotProduced
         driver = replace(self.driver, options=self.options)
-        stages = rest[:-1] if counts(rest[-1]) else rest
+        stages = rest[:-1] if takes_all(rest[-1]) else rest
         bound, source, more = self.run.bound, link.stream, 0
         fields = over_fields(bound, source, stages)
         if fields is not None:
@@ -152,8 +157,10 @@ class _Chain:
         job = job_of(ready)
         kernel, choice = job.variant(job.first).kernel, None
         plan = abi.layout(kernel)
-        few = not self.links and job.length < _least(cut)
-        if few or plan.folds or not _is_flat(ready.fused.outputs[0], len(plan.stores)):
+        output = ready.fused.outputs[0]
+        element = output.value if output.sink.fn is None else output.sink.fn.result
+        few = not self.links and job.length < _least(cut) and not self.formed
+        if few or plan.folds or is_mixed(element) or len(plan.stores) != len(flatten(element)):
             raise NotProduced
         if self.options.on == "auto":
             choice = choose(ready.compiled, kernel, [loop], job.columns, job.length, self.options)
@@ -167,12 +174,13 @@ class _Chain:
             job.tables, job.length, threads, partial(_behind, loop) if loop.built.tail else None,
         )  # fmt: skip
         most = job.length + bool(loop.built.tail)
-        stream = Stream(producer, [RESULT_STORAGE[store.type].name for store in plan.stores], most, cut)
+        stored = [RESULT_STORAGE[store.type].name for store in plan.stores]
+        stream = Stream(producer, stored, most, cut, lambda arrays: nested(element, iter(arrays)))
         execution = Execution(
             ready.compiled, ready.fused, [], list(job.columns), job.length, threads, ready.cached, backend, job,
             on=self.options.on, choice=choice,
         )  # fmt: skip
-        return _Link(loop, workspace, execution, producer, stream, False, False)
+        return _Link(loop, workspace, execution, producer, stream, False, False, _is_flat(element))
 
     def tell(self) -> None:
         """What ran, link by link."""
@@ -218,14 +226,15 @@ def handed_on(driver: Driver, run: UnderWay, loop: Loop, workspace: Workspace) -
     """Whether the loop and all stages behind it were run, piece by piece."""
     options, rest = settled(driver.options), run.rest[len(loop.stages) :]
     plain = not (options.tune or run.bound.ordinary or loop.scalars is not None)
-    if not (plain and options.on in _BACKENDS and (rest or counts(loop.stages[-1]))):
+    formed = not rest and options.repeat == 1 and is_of_another_form(loop)
+    if not (plain and options.on in _BACKENDS and (rest or formed or takes_all(loop.stages[-1]))):
         return False
-    chain, said = _Chain(driver, run, options), len(driver.trace.events)
+    chain, said = _Chain(driver, run, options, formed=formed), len(driver.trace.events)
     try:
-        if loop.pipeline.source.length < _least(cut_of(rest)[0]):
+        if not formed and loop.pipeline.source.length < _least(cut_of(rest)[0]):
             return False
-        if not rest:
-            loop, workspace, rest = _without_counting(driver, run, loop)
+        if not rest and takes_all(loop.stages[-1]):
+            loop, workspace, rest = _without_the_last(driver, run, loop)
         if len(rest) > 1 and is_named(rest[0], _REVERSE) and not (rest[0].args or rest[0].kwargs):
             loop, workspace = _turned(driver, run, loop, rest[0])
             rest, chain.turned = rest[1:], True
@@ -239,10 +248,10 @@ def handed_on(driver: Driver, run: UnderWay, loop: Loop, workspace: Workspace) -
     return True
 
 
-def _without_counting(
+def _without_the_last(
     driver: Driver, run: UnderWay, loop: Loop
 ) -> tuple[Loop, Workspace, Sequence[BoundStage]]:
-    """The loop that gives the elements that its last stage counts, and this stage."""
+    """The loop that gives the elements of which its last stage makes something, and this stage."""
     shorter, _, workspace = driver.longest(run.bound, loop.source, loop.stages[:-1], run.bound.varying)
     if shorter is None or len(shorter.stages) < len(loop.stages) - 1:
         raise NotProduced
@@ -268,13 +277,11 @@ def _gives_elements(loop: Loop) -> bool:
     return loop.pipeline.sink.kind in _STORED and not is_named(loop.stages[-1], _TYPED)
 
 
-def _is_flat(output: Output, stores: int) -> bool:
-    """Whether elements are numbers, or tuples of some numbers."""
-    value = output.value if output.sink.fn is None else output.sink.fn.result
-    if isinstance(value, Expr):
-        return stores == 1
-    alike = not isinstance(value, Composite) and all(isinstance(each, Expr) for each in value)
-    return alike and stores == len(value) > 1
+def _is_flat(element: Value) -> bool:
+    if isinstance(element, Expr):
+        return True
+    alike = not isinstance(element, Composite) and all(isinstance(each, Expr) for each in element)
+    return alike and len(element) > 1
 
 
 def _behind(loop: Loop) -> AnyArray:

@@ -1,44 +1,76 @@
-"""Stages that need no loop of their own behind one: what they make of a stream's elements, piece by piece."""
+"""What needs no loop of its own behind one: results made of a stream's elements piece by piece.
+
+`cumsum |> first` is one of them, `map(f) |> bincount`, `filter(p) |> to_list`, and an array of complex numbers.
+"""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from typing import Any, cast
 
 import numpy as np
 
 from hastega_magic.compiler.sources.reach import count_of
+from hastega_magic.compiler.statement import Loop, element_structure
 from hastega_magic.compiler.streaming.cutting import is_named
 from hastega_magic.runtime import python, python_stages
 from hastega_magic.runtime.buffers import AnyArray
+from hastega_magic.runtime.objects.boxes import listed
 from hastega_magic.runtime.stream import PIECE, NotProduced, Stream
 from hastega_magic.syntax.joining.build import BoundStage
 from hastega_magic.trace import Trace
+from hastega_magic.types import Either
 
-_ONE, _COUNTS = frozenset({"first", "last"}), frozenset({"bincount"})
+_ONE, _COUNTS, _LISTS = frozenset({"first", "last"}), frozenset({"bincount"}), frozenset({"to_list"})
+
+_WHOLE = frozenset({"array", "to_list"})
+"""Sinks that give all elements."""
 
 _LARGEST = 4 * PIECE
-"""Counts that are added up piece by piece: more would take longer to add than to make."""
+"""Counts that are added up piece by piece: more would take longer to add than to make. Numbers that may lie twice."""
 
 
 def ends(stages: Sequence[BoundStage]) -> bool:
     """Whether one stage is left, and is of this kind."""
-    return len(stages) == 1 and is_named(stages[0], _ONE | _COUNTS)
+    return len(stages) == 1 and is_named(stages[0], _ONE | _COUNTS | _LISTS)
 
 
-def counts(stage: BoundStage) -> bool:
-    """Whether the stage counts elements, for which a loop would store all of them."""
-    return is_named(stage, _COUNTS)
+def takes_all(stage: BoundStage) -> bool:
+    """Whether a loop would store all elements for the stage to make something else of them."""
+    return is_named(stage, _COUNTS | _LISTS)
 
 
 def counts_many(stages: Sequence[BoundStage], source: object) -> bool:
     """Whether a statement ends in that, over so many elements that nobody should have all of them."""
-    return counts(stages[-1]) and count_of(source) >= _LARGEST
+    return is_named(stages[-1], _COUNTS) and count_of(source) >= _LARGEST
+
+
+def is_of_another_form(loop: Loop) -> bool:
+    """Whether the loop's result is no array of the numbers that it stores, and would long lie beside them.
+
+    Lists are read and made at the same time, elsewhere.
+    """
+    pipeline, stored = loop.pipeline, _numbers_of(element_structure(loop.pipeline))
+    sources = (pipeline.source, *(each for stage in pipeline.stages for each in stage.sources))
+    if pipeline.sink.kind not in _WHOLE or any(each.kind == "list" for each in sources):
+        return False
+    return stored > (pipeline.sink.kind == "array") and stored * pipeline.source.length >= _LARGEST
+
+
+def _numbers_of(element: object) -> int:
+    """Of how many numbers an element is made; 0 where that is another number for some."""
+    if not isinstance(element, tuple):
+        return 1
+    parts = [_numbers_of(part) for part in cast("tuple[object, ...]", element)]
+    return 0 if isinstance(element, Either) or 0 in parts else sum(parts)
 
 
 def end(stream: Stream, stage: BoundStage, trace: Trace) -> object:
     """What the last stage makes of the elements; NotProduced where that takes all of them, or Python raises."""
-    return _counted(stream, stage, trace) if counts(stage) else _one(stream, stage)
+    if is_named(stage, _LISTS):
+        return _listed(stream, stage, trace)
+    return _counted(stream, stage, trace) if is_named(stage, _COUNTS) else _one(stream, stage)
 
 
 def _one(stream: Stream, stage: BoundStage) -> object:
@@ -56,21 +88,28 @@ def _one(stream: Stream, stage: BoundStage) -> object:
 
 
 def _at(stream: Stream, place: int) -> AnyArray:
-    return of_numbers([stream.row(place, place + 1, number).copy() for number in range(len(stream.dtypes))])
+    return stream.form([stream.row(place, place + 1, number).copy() for number in range(len(stream.dtypes))])
 
 
-def of_numbers(arrays: Sequence[AnyArray]) -> AnyArray:
-    """The elements that these are the numbers of."""
-    return arrays[0] if len(arrays) == 1 else python.structured(arrays)
+def _listed(stream: Stream, stage: BoundStage, trace: Trace) -> list[Any]:
+    if stage.args or stage.kwargs:
+        raise NotProduced
+    found, seconds = list[Any](), 0.0
+    for piece in stream.pieces_of_elements():
+        began = time.perf_counter()
+        found += listed(piece)
+        seconds += time.perf_counter() - began
+    trace.add("phase", name="convert_out", seconds=seconds)
+    return found
 
 
 def _counted(stream: Stream, stage: BoundStage, trace: Trace) -> object:
     if stream.dtype.kind not in "bi":
         raise NotProduced
-    found, at, seconds = _counts_of(np.zeros(0, stream.dtype), stage), 0, 0.0
-    while (stop := stream.draw()) > at:
+    found, seconds = _counts_of(np.zeros(0, stream.dtype), stage), 0.0
+    for piece in stream.pieces_of_elements():
         began = time.perf_counter()
-        more, at = _counts_of(stream[at:stop], stage), stop
+        more = _counts_of(piece, stage)
         if len(more) > len(found):
             found, more = more, found
         found[: len(more)] += more
@@ -88,4 +127,4 @@ def _counts_of(elements: AnyArray, stage: BoundStage) -> AnyArray:
         raise NotProduced from None
 
 
-__all__ = ["counts", "counts_many", "end", "ends", "of_numbers"]
+__all__ = ["counts_many", "end", "ends", "is_of_another_form", "takes_all"]

@@ -281,8 +281,10 @@ def forget() -> None:
 def listed(array: _AnyArray, scalars: bool = False) -> list[Any]:
     """The elements of a 1-D array as Python's numbers (`tolist`), or as NumPy's scalars (`list`): a new list.
 
-    Elements of a structured array are tuples of Python's numbers. MemoryError where there is no room for them.
+    Floats and complex numbers that are narrower than Python's are NumPy's in any case. Elements of a structured array
+    are tuples. MemoryError where there is no room for them.
     """
+    scalars = scalars or array.dtype.type in (np.float32, np.complex64)
     if array.dtype.names and not scalars:
         return list(
             zip(*(listed(np.ascontiguousarray(array[name])) for name in array.dtype.names), strict=True)
