@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import NamedTuple
+
+PACKAGE = Path(__file__).resolve().parent.as_posix() + "/"
+"""The folder of this package's own files, by which a traceback's frames are told from the user's."""
 
 
 class Span(NamedTuple):

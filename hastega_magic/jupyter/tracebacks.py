@@ -14,12 +14,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, cast
 
+from hastega_magic.errors import PACKAGE
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from hastega_magic.jupyter.shell import Shell
 
-_PACKAGE = Path(__file__).resolve().parent.parent.as_posix() + "/"
 _MACHINERY = frozenset(
     {
         "ast",
@@ -137,7 +138,7 @@ def _is_waiting(link: TracebackType) -> bool:
 
 
 def _is_ours(link: TracebackType) -> bool:
-    return _file(link).startswith(_PACKAGE)
+    return _file(link).startswith(PACKAGE)
 
 
 def _is_statement(link: TracebackType, filename: str) -> bool:

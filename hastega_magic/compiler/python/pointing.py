@@ -23,14 +23,13 @@ import numpy as np
 from hastega_magic.compiler.python.barriers import called_otherwise
 from hastega_magic.compiler.python.naming import BEYOND, named, placed
 from hastega_magic.compiler.statement import Bound
-from hastega_magic.errors import NOWHERE, HastegaError, Span, StrictError
+from hastega_magic.errors import NOWHERE, PACKAGE, HastegaError, Span, StrictError
 from hastega_magic.syntax.hints import marked
 from hastega_magic.syntax.joining.build import BoundStage
 from hastega_magic.syntax.reading.literals import DTYPES, wrong_count
 from hastega_magic.syntax.site import StageSite
 from hastega_magic.syntax.stages import STAGES
 
-_PACKAGE = Path(__file__).resolve().parent.parent.as_posix() + "/"
 _LIBRARY = frozenset({"collections", "functools", "itertools", "operator", "statistics"})
 
 
@@ -120,14 +119,14 @@ def _frames(error: Exception) -> list[str]:
         for frame in frames
         if frame.f_globals.get("__name__", "") not in _LIBRARY
     ]
-    first = next((number for number, file in enumerate(files) if file.startswith(_PACKAGE)), len(files))
+    first = next((number for number, file in enumerate(files) if file.startswith(PACKAGE)), len(files))
     return files[first:]
 
 
 def _given(error: Exception, bound: Bound) -> _Found | None:
     """A stage that was given what it does not take."""
     files = _frames(error)
-    if not files or not files[-1].startswith(_PACKAGE):
+    if not files or not files[-1].startswith(PACKAGE):
         return None
     for stage in bound.stages:
         if stage.callee is None and stage.site.name in STAGES:
@@ -270,7 +269,7 @@ _QUIET = frozenset(
 def _alone(error: Exception, bound: Bound) -> _Found | None:
     """The only stage that can have raised what no function of the user's did."""
     files = _frames(error)
-    if not files or not files[-1].startswith(_PACKAGE):
+    if not files or not files[-1].startswith(PACKAGE):
         return None
     stages = [stage for stage in bound.stages if _may_raise(stage)]
     if len(stages) != 1:
