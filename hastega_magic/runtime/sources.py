@@ -24,7 +24,7 @@ from hastega_magic.runtime.objects import fields, lists
 from hastega_magic.runtime.objects.fields import Field
 from hastega_magic.runtime.python_calls import iterated
 from hastega_magic.runtime.stream import Stream
-from hastega_magic.runtime.strided import Reading, Strided, strided
+from hastega_magic.runtime.strided import Paired, Reading, Strided, strided
 from hastega_magic.types import (
     BOOL,
     COMPLEX_STORAGES,
@@ -60,7 +60,7 @@ class Column:
     """A source's elements: a range, an array, pieces of arrays, Python numbers of one type in a row, or a stream."""
 
     source: Source
-    data: range | AnyArray | Sequence[object] | Stream | Strided
+    data: range | AnyArray | Sequence[object] | Stream | Strided | Paired
     checked: bool = True
     """Whether all elements were seen to be of the type; else that is found out when they are converted."""
 
@@ -69,6 +69,8 @@ class Column:
 
         They are of the same type, even if there are none.
         """
+        if isinstance(self.data, Paired):
+            return _complex_rows(self.data.view(start, step, count), self.source.name)
         if isinstance(self.data, (Stream, Strided)):
             row = strided(self.data, start, step, count)
             layout = "dense" if row.step == 1 else "strided"
@@ -146,6 +148,8 @@ class Column:
 def stretched(column: Column, start: int, stop: int) -> Any:
     """Elements `start` to `stop` of a column, as its data are: memory of an array, a part of a stream."""
     data = column.data
+    if isinstance(data, Paired):
+        return data.view(start, 1, stop - start)
     if isinstance(data, (Stream, Strided)):
         return strided(data, start, 1, stop - start)
     return data[start:stop]
@@ -208,6 +212,8 @@ def described(data: object, name: str) -> Column:
     if isinstance(data, (Stream, Strided)):
         alike = _array(np.empty(0, data.dtype), name, id(data))
         return Column(replace(alike.source, kind="stream", length=len(data)), data)
+    if isinstance(data, Paired):
+        return _complex_rows(data, name)
     if isinstance(data, Field):
         return _of_kind(data, name, type(data[0]))
     if is_columnar(data):
@@ -297,6 +303,14 @@ def _complex(data: AnyArray, name: str, key: int) -> Column:
         parts.append(Source(f"{name}.{part}", "array", type_, None, STORAGES[storage], found, own, len(data)))
     layout = parts[0].layout if not dense else "dense"
     return Column(Source(name, "array", type_, None, pairs, layout, key, len(data), tuple(parts)), data)
+
+
+def _complex_rows(data: Paired, name: str) -> Column:
+    """Complex numbers of a stream."""
+    alike = _complex(np.empty(0, data.dtype), name, id(data)).source
+    layout = "dense" if data.real.step == 1 else "strided"
+    parts = tuple(replace(part, kind="stream", layout=layout, length=len(data)) for part in alike.parts)
+    return Column(replace(alike, kind="stream", layout=layout, length=len(data), parts=parts), data)
 
 
 def _list(data: Sequence[object], name: str) -> Column:

@@ -102,12 +102,16 @@ class Stream:
         most: int,
         cut: Cut = Cut(),
         form: Callable[[Sequence[AnyArray]], AnyArray] | None = None,
+        fields: Sequence[int] | None = None,
     ) -> None:
         """`dtypes`: of an element's numbers. `most`: the producer gives so many elements at most.
 
         `form` makes elements of arrays of their numbers; where it is None, they are numbers or flat tuples of these.
+        `fields`: of how many numbers each field of an element is made, two of a complex one (None: of one). None are
+        told of where a field is a tuple itself.
         """
         self.form = form or _flat
+        self.fields = (1,) * len(dtypes) if fields is None else tuple(fields)
         self.dtypes: tuple[np.dtype[Any], ...] = tuple(map(np.dtype, dtypes))
         self._producer, self._cut, self._most = producer, cut, cut.of(most)
         self._buffers: list[AnyArray] = [np.empty(0, each) for each in self.dtypes]
@@ -207,12 +211,12 @@ class Stream:
         at = self._given % _VECTOR
         return [each[at : at + PIECE] for each in self._aside]
 
-    def last(self, start: int, step: int, size: int) -> AnyArray:
-        """Of elements `start`, `start + step`, ... those after the last whole chunk of `size`."""
+    def last(self, start: int, step: int, size: int, number: int = 0) -> AnyArray:
+        """Of elements `start`, `start + step`, ... one number each of those after the last whole chunk of `size`."""
         while not self._ended:
             self.draw()
         whole = max(0, -(-(self._stop - start) // step)) // size
-        return self.row(start + whole * size * step, self._stop)[::step]
+        return self.row(start + whole * size * step, self._stop, number)[::step]
 
     def pieces_of_elements(self) -> Iterator[AnyArray]:
         """All elements, from the first one on, in memory that is used again; the stream has not been read."""

@@ -62,6 +62,50 @@ class Strided:
         return self.stream.row(first, max(first, last + 1), self.number)[:: self.step]
 
 
+@dataclass(frozen=True, eq=False)
+class Paired:
+    """Complex numbers of a stream: rows of their real and of their imaginary parts."""
+
+    real: Strided
+    imag: Strided
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The elements' type."""
+        return np.dtype("complex64" if self.real.dtype == np.float32 else "complex128")
+
+    def __len__(self) -> int:
+        """How many elements there are at most."""
+        return len(self.real)
+
+    @overload
+    def __getitem__(self, place: int) -> Any: ...
+    @overload
+    def __getitem__(self, place: slice) -> AnyArray: ...
+    def __getitem__(self, place: int | slice) -> Any:
+        """As of a `Stream`."""
+        if not isinstance(place, slice):
+            return self.dtype.type(complex(self.real[place], self.imag[place]))
+        real = self.real[place]
+        found = np.empty(len(real), self.dtype)
+        found.real = real  # before the stream goes on, whose memory this is
+        found.imag = self.imag[place]
+        return found
+
+    def last(self, start: int, step: int, size: int) -> AnyArray:
+        """As of a `Stream`; the rows are those of all elements."""
+        real, imag = (
+            each.stream.last(start, step, size, each.number).copy() for each in (self.real, self.imag)
+        )
+        found = np.empty(len(real), self.dtype)
+        found.real, found.imag = real, imag
+        return found
+
+    def view(self, start: int, step: int, count: int) -> Paired:
+        """Elements `start`, `start + step`, ...: `count` of them at most."""
+        return Paired(strided(self.real, start, step, count), strided(self.imag, start, step, count))
+
+
 def strided(row: Stream | Strided, start: int, step: int, count: int) -> Strided:
     """Elements `start`, `start + step`, ... of a stream, or of such a row; `count` of them at most."""
     if isinstance(row, Stream):
@@ -71,9 +115,16 @@ def strided(row: Stream | Strided, start: int, step: int, count: int) -> Strided
     )
 
 
-def numbers(stream: Stream) -> list[Strided]:
-    """The numbers of its elements, each in a row of its own."""
-    return [Strided(stream, 0, 1, len(stream), number) for number in range(len(stream.dtypes))]
+def rows(stream: Stream) -> list[Strided | Paired]:
+    """The fields of its elements, each in a row of its own."""
+    found, numbers = list[Strided | Paired](), 0
+    for field in stream.fields:
+        first, *others = (
+            Strided(stream, 0, 1, len(stream), number) for number in range(numbers, numbers + field)
+        )
+        found.append(Paired(first, *others) if others else first)
+        numbers += field
+    return found
 
 
 class Reading:
@@ -109,4 +160,4 @@ class Reading:
                 return self._at
 
 
-__all__ = ["FARTHEST", "Reading", "Strided", "numbers", "strided"]
+__all__ = ["FARTHEST", "Paired", "Reading", "Strided", "rows", "strided"]

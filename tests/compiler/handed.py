@@ -33,6 +33,30 @@ PAIRED = [
     "ints |> window(2) |> filter(lambda a, b: a < b)",
 ]
 """Producers of pairs."""
+COMPLEX = [
+    "floats |> zip(ints) |> map(lambda a, b: complex(a, b)) |> filter(lambda z: z.real > 10)",
+    "small |> map(lambda x: np.complex64(1 + 2j) * x) |> filter(lambda z: z.real > 10)",
+    "range(N) |> map(lambda x: complex(x % 7, 1)) |> scan(lambda a, z: a * 0.5j + z)",
+]
+"""Producers of complex numbers."""
+OF_COMPLEX = [
+    "enumerate |> map(lambda i, z: i * z.imag + z.real) |> sum",
+    "window(2) |> map(lambda a, b: abs(a - b)) |> max",
+    "window(2) |> map(lambda a, b: b)",
+    "chunk(3) |> map(lambda c: c[0] * 2) |> sum",
+    "chunk(3) |> map(sum)",
+    "step(100) |> map(abs) |> to_list",
+    "drop(5) |> take(9_000) |> map(lambda z: z * z) |> sum",
+    "take(7)",
+    "first",
+    "last",
+    "take_while(lambda z: z.real < 1e9) |> count",
+    "zip(range(N)) |> map(lambda z, i: z.real + i) |> max",
+    "filter(lambda z: z.imag > 0) |> map(abs) |> cumsum |> last",
+    "mean",
+    "reverse |> take(5)",
+    "var",
+]
 OF_PAIRS = [
     "enumerate |> map(lambda i, p: i * p[0] + p[1]) |> sum",
     "take(7)",

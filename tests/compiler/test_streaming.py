@@ -10,7 +10,7 @@ from hastega_magic.compiler.streaming import chain, ends
 from hastega_magic.runtime import produced, stream
 from hastega_magic.session import Options, Session
 from tests.compiler.battery import EFFORT
-from tests.compiler.handed import CONSUMERS, OF_PAIRS, PAIRED, PRODUCERS
+from tests.compiler.handed import COMPLEX, CONSUMERS, OF_COMPLEX, OF_PAIRS, PAIRED, PRODUCERS
 
 N = 100_003
 RANDOM = np.random.default_rng(7)
@@ -33,6 +33,7 @@ NAMES = {
     "listed": RANDOM.integers(-9, 9, N).tolist(),
     "back": np.arange(2 * N)[::-2],
     "math": math,
+    "np": np,
     "N": N,
 }
 SMALL = 3 * 4096
@@ -99,7 +100,9 @@ PAIRS = [
     for number, producer in enumerate(PRODUCERS)
     for place, consumer in enumerate(CONSUMERS)
     if EFFORT > 1 or (number + place) % 5 == 0
-] + [(producer, consumer) for producer in PAIRED for consumer in OF_PAIRS]
+]
+PAIRS += [(producer, consumer) for producer in PAIRED for consumer in OF_PAIRS]
+PAIRS += [(producer, consumer) for producer in COMPLEX for consumer in OF_COMPLEX]
 
 
 @pytest.mark.parametrize(("producer", "consumer"), PAIRS)
@@ -192,6 +195,8 @@ def test_an_element_that_raises_is_named_where_a_list_is_made_in_pieces(pieces):
         "ints |> zip(floats) |> filter(lambda a, b: a > b) |> enumerate |> map(lambda i, p: p[0] + i) |> sum",
         "ints |> scan(lambda s, x: (s[0] + x, max(s[1], x)), (0, 0)) |> map(lambda a, b: a - b) |> max",
         "ints |> filter(lambda x: x > 0) |> bincount(minlength=5)",
+        "floats |> map(lambda x: complex(x)) |> filter(lambda z: z.real > 0) |> window(2) |> map(lambda a, b: a - b)",
+        "floats |> map(lambda x: (x * 1j, x)) |> filter(lambda z, x: x > 0) |> enumerate |> map(lambda i, p: i * p[1])",
         "ints |> filter(lambda x: x > 0) |> enumerate |> map(lambda i, x: (i + x) % 100) |> bincount",
     ],
 )

@@ -49,7 +49,7 @@ def test_a_stream_ends_where_its_elements_do():
         assert np.array_equal(found[0 : len(expected)], expected)
         for place in {0, len(expected) // 2, len(expected) - 1} if len(expected) else ():
             assert found[place] == expected[place]
-            assert strided.numbers(found)[1][place] == -expected[place].astype(np.float32)
+            assert strided.rows(found)[1][place] == -expected[place].astype(np.float32)
         with pytest.raises(IndexError):
             found[len(expected)]
         found.restart()

@@ -31,6 +31,7 @@ from hastega_magic.runtime.python import as_result
 from hastega_magic.runtime.python_calls import elements as numbers_of
 from hastega_magic.runtime.sources import AnyArray, Column
 from hastega_magic.runtime.stream import Stream
+from hastega_magic.runtime.strided import Paired
 from hastega_magic.syntax.joining.build import PLACED
 from hastega_magic.types import FLOAT32, Complex, Either
 
@@ -73,7 +74,7 @@ def tail(loop: Loop) -> AnyArray:
     view, source = loop.built.view, cast(Any, numbers(loop.source))
     assert view is not None
     window = [stage for stage in loop.pipeline.stages if stage.kind == "window"][-1]
-    if isinstance(source, Stream):
+    if isinstance(source, (Stream, Paired)):
         rest = source.last(view.start, window.stride, window.number)
     else:
         assert view.count is not None

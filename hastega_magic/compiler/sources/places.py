@@ -15,7 +15,7 @@ from hastega_magic.interval import INT64
 from hastega_magic.runtime.objects.fields import columns
 from hastega_magic.runtime.python_calls import elements, over_tuples
 from hastega_magic.runtime.stream import Stream
-from hastega_magic.runtime.strided import numbers
+from hastega_magic.runtime.strided import rows
 from hastega_magic.syntax.joining.build import BoundStage
 from hastega_magic.syntax.joining.rules_order import WIDEST
 from hastega_magic.syntax.site import StageSite
@@ -75,8 +75,7 @@ def fields(value: object, look: bool = True) -> dict[str, Any] | None:
             return None
         return {name: array[name] for name in names}
     if isinstance(value, Stream):
-        rows = numbers(value)
-        return {f"f{number}": row for number, row in enumerate(rows)} if len(rows) > 1 else None
+        return {f"f{n}": row for n, row in enumerate(rows(value))} if len(value.fields) > 1 else None
     found = columns(value, look)
     return None if found is None else {f"field {number}": each for number, each in enumerate(found)}
 

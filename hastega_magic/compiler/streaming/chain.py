@@ -33,8 +33,9 @@ from hastega_magic.report import units
 from hastega_magic.runtime.buffers import AnyArray
 from hastega_magic.runtime.produced import Produced, Spent
 from hastega_magic.runtime.stream import PIECE, Cut, NotProduced, Passed, Stream
+from hastega_magic.runtime.strided import rows
 from hastega_magic.syntax.joining.build import BoundStage
-from hastega_magic.types import RESULT_STORAGE, Composite
+from hastega_magic.types import RESULT_STORAGE, Complex, Composite
 
 if TYPE_CHECKING:
     from hastega_magic.compiler.driver import Driver
@@ -66,8 +67,6 @@ class _Link:
     """Whether Python may go through more elements than the loop behind."""
     all: bool
     """Whether Python goes through elements behind the stream's last one."""
-    flat: bool
-    """Whether elements are numbers, or tuples of some numbers, as another loop reads them."""
 
     @property
     def raises(self) -> bool:
@@ -128,11 +127,12 @@ class _Chain:
             return link.stream.gathered()
         if ends(rest):
             return end(link.stream, rest[0], self.driver.trace)
-        if not link.flat:
-            raise NotProduced
+        if not link.stream.fields:
+            raise NotProduced  # no loop reads tuples of tuples
         driver = replace(self.driver, options=self.options)
         stages = rest[:-1] if takes_all(rest[-1]) else rest
-        bound, source, more = self.run.bound, link.stream, 0
+        bound, more = self.run.bound, 0
+        source = rows(link.stream)[0] if link.stream.fields == (2,) else link.stream
         fields = over_fields(bound, source, stages)
         if fields is not None:
             (bound, source), more = fields, 1
@@ -175,12 +175,12 @@ class _Chain:
         )  # fmt: skip
         most = job.length + bool(loop.built.tail)
         stored = [RESULT_STORAGE[store.type].name for store in plan.stores]
-        stream = Stream(producer, stored, most, cut, lambda arrays: nested(element, iter(arrays)))
+        stream = Stream(producer, stored, most, cut, partial(_formed, element), _fields_of(element))
         execution = Execution(
             ready.compiled, ready.fused, [], list(job.columns), job.length, threads, ready.cached, backend, job,
             on=self.options.on, choice=choice,
         )  # fmt: skip
-        return _Link(loop, workspace, execution, producer, stream, False, False, _is_flat(element))
+        return _Link(loop, workspace, execution, producer, stream, False, False)
 
     def tell(self) -> None:
         """What ran, link by link."""
@@ -277,11 +277,17 @@ def _gives_elements(loop: Loop) -> bool:
     return loop.pipeline.sink.kind in _STORED and not is_named(loop.stages[-1], _TYPED)
 
 
-def _is_flat(element: Value) -> bool:
-    if isinstance(element, Expr):
-        return True
-    alike = not isinstance(element, Composite) and all(isinstance(each, Expr) for each in element)
-    return alike and len(element) > 1
+def _formed(element: Value, numbers: Sequence[AnyArray]) -> AnyArray:
+    return nested(element, iter(numbers))
+
+
+def _fields_of(element: Value) -> Sequence[int]:
+    """Of how many numbers each field is made; none where another loop cannot read the element."""
+    single = isinstance(element, (Expr, Composite))
+    fields = (element,) if single else element
+    if not single and (len(element) == 1 or not all(isinstance(each, (Expr, Complex)) for each in fields)):
+        return ()
+    return [len(flatten(each)) for each in fields]
 
 
 def _behind(loop: Loop) -> AnyArray:
