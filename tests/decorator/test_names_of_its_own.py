@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import importlib.util
 import sys
+import traceback
 from types import ModuleType
 
 import pytest
@@ -93,3 +94,71 @@ def test_a_wrapper_around_a_decorated_function_is_no_such():
         return [x for x in once(xs) if x > 2]
 
     assert wrapper([1, 2, 3]) == [4, 6]
+
+
+def looking(xs):
+    """Looks at itself."""
+    ys = [x + 1 for x in xs]
+    frame = sys._getframe()
+
+    class Inner:
+        zs = tuple(x * 2 for x in xs)
+
+        def total(self):
+            return [x for x in xs if x > 0]
+
+    def one(x):
+        return x
+
+    names = (
+        sorted(frame.f_locals),
+        sorted(dir()),
+        Inner.__qualname__,
+        Inner.total.__qualname__,
+        one.__qualname__,
+    )
+    return ys, names, Inner.zs, Inner().total()
+
+
+def test_locals_and_qualified_names_are_those_that_were_written():
+    xs = list(range(400))
+    made = hastega(looking)
+    expected, found = looking(xs), made(xs)
+    assert [str(each) for each in found] == [str(each) for each in expected]
+    assert made.explain().pipelines[0].loops == 1
+    assert made.__closure__ is None
+    assert made.__code__.co_freevars == ()
+
+    def inside(xs):
+        return looking.__name__, [-x for x in xs], (lambda: 0).__qualname__
+
+    assert hastega(inside)(xs) == inside(xs)
+
+
+class Same:
+    def Same(self, xs):  # noqa: N802
+        return [x * 2 for x in xs], self.__name
+
+    __name = 5
+
+
+def test_a_method_that_is_called_as_its_class():
+    made = hastega(Same.Same)
+    assert made(Same(), range(300)) == Same().Same(range(300))
+    assert made.__qualname__ == made.__code__.co_qualname == "Same.Same"
+
+
+def test_the_line_of_a_comprehension_of_several_lines():
+    def inverse(xs):
+        return [
+            1 // x
+            for x in xs
+        ]  # fmt: skip
+
+    places = []
+    for function in (inverse, hastega(inverse)):
+        with pytest.raises(ZeroDivisionError) as caught:
+            function(range(300))
+        frames = traceback.extract_tb(caught.value.__traceback__)
+        places.append([each.lineno for each in frames if each.name == "inverse"])
+    assert places[0] == places[1]
