@@ -277,6 +277,7 @@ class Board:
 
 
 BOARD, BY_PLACE, FACTORS = Board(), {0: Board.cells}, {0: np.float64(2), 1: np.float64(3)}
+BYTES = np.array([100, 90], np.int8)
 TIMES = functools.partial(operator.mul, np.int64(3))
 PART = functools.partial(lambda cells, i: cells[i % 9], Board.cells)
 
@@ -295,6 +296,11 @@ PART = functools.partial(lambda cells, i: cells[i % 9], Board.cells)
         lambda: [TIMES(i) for i in range(3000)],
         lambda: max(PART(i) for i in range(3000)),
         lambda: [sum(BOARD.cells[j] for j in range(2)) for i in range(3000)],
+        lambda: functools.reduce(lambda a, i: a + BYTES[i % 2] * i, [1] * 300),
+        lambda: functools.reduce(lambda a, i: BYTES[i % 2] + BYTES[0], range(300)),
+        lambda: functools.reduce(lambda a, i: max(a, BYTES[i % 2] + i % 20), range(300), 0),
+        lambda: functools.reduce(lambda a, i: min(a, BYTES[i % 2]), range(300), 1000),
+        lambda: functools.reduce(lambda a, i: i if BYTES[i % 2] * 2 < 300 else a, range(300), 1000),
     ],
 )
 def test_numpys_numbers_stay_numpys_wherever_they_are_held(function):
@@ -304,3 +310,9 @@ def test_numpys_numbers_stay_numpys_wherever_they_are_held(function):
             found = compiled()
             assert repr(found) == repr(expected)
             assert type(found) is type(expected)
+
+
+def test_a_reduce_is_compiled_where_the_value_so_far_stays_pythons():
+    compiled = hastega(lambda xs: functools.reduce(lambda a, x: x if Board.cells[x % 9] > a else a, xs, 0))
+    assert type(compiled(XS)) is int
+    assert compiled.explain().pipelines[0].loops == 1
