@@ -6,6 +6,7 @@ import inspect
 import operator
 import textwrap
 import traceback
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -316,3 +317,51 @@ def test_a_reduce_is_compiled_where_the_value_so_far_stays_pythons():
     compiled = hastega(lambda xs: functools.reduce(lambda a, x: x if Board.cells[x % 9] > a else a, xs, 0))
     assert type(compiled(XS)) is int
     assert compiled.explain().pipelines[0].loops == 1
+
+
+def test_lists_of_numpys_scalars_are_left_to_python():
+    halves = np.arange(300, dtype=np.float32) / 2
+    complexes = halves.astype(np.complex64)
+
+    def several(xs):
+        ys = [x * 1.5 for x in xs]
+        return (
+            [y for y in ys if y],
+            sum(y for y in ys),
+            [y + 1 for y in tuple(ys)],
+            [a for a, _ in zip(ys, xs, strict=True)],
+        )
+
+    made = hastega(several)
+    for xs in (halves, halves.tolist(), list(halves), list(complexes), halves.astype(float)):
+        assert repr(made(xs)) == repr(several(xs))
+
+
+def test_a_chain_of_comparisons_gives_the_operand_that_decides():
+    def chained(xs, k):
+        return [x < k < 10 - k for x in xs], sum(x < k < 10 - k for x in xs)
+
+    made = hastega(chained)
+    few = np.array([0, 1, 4, 7] * 100, np.uint16)
+    for xs, k in ((XS, 1), (XS, 2), (few, 3), (few, 2), (few / 2, 2), (few > 3, 1)):
+        assert repr(made(xs, k)) == repr(chained(xs, k))
+
+
+def test_no_warning_of_ours():
+    def inverse(xs, k):
+        return any(x / k for x in xs)
+
+    made = hastega(inverse)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for k in (0, 2, 0j):
+            for xs in ([1 + 2j] * 300, [0j] * 300):
+                found, wanted = (_raised(function, xs, k) for function in (made, inverse))
+                assert found == wanted
+
+
+def _raised(function, *args):
+    try:
+        return function(*args)
+    except ArithmeticError as error:
+        return type(error), str(error)

@@ -19,6 +19,7 @@ from hastega_magic.compiler import reach, stretches
 from hastega_magic.compiler.backends import forget_inputs
 from hastega_magic.compiler.choice.choosing import sooner_again
 from hastega_magic.compiler.driver import Driver, StrictError
+from hastega_magic.compiler.kinds import of_scalars
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.repeating.alike import Again, Display
 from hastega_magic.compiler.repeating.fielded import prepared
@@ -311,6 +312,11 @@ def _look(operand: object) -> None:
         name = type(operand).__name__
         article = "an" if name[0] in "aeiouAEIOU" else "a"
         raise NotExact(f"it iterates over {article} {name}, whose elements only Python can give")
+    if of_scalars(operand):
+        kind = type(cast("Sequence[object]", operand)[0]).__name__
+        raise NotExact(
+            f"the elements are NumPy's scalars ({kind}), which only an array tells from Python's numbers"
+        )
 
 
 def _look_at_errors(arrays: Sequence[bool]) -> None:
