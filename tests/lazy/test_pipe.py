@@ -147,6 +147,17 @@ def test_options_as_keywords():
         pipe([1], on="nowhere")
 
 
+def test_options_of_other_types():
+    for wrong in (
+        {"on": None}, {"on": 3}, {"int_mode": None}, {"tune_seconds": "2"}, {"compare": 3}, {"show": [3]},
+        {"compare": "n"},
+    ):  # fmt: skip
+        with pytest.raises(UsageError, match=r"takes|no back end 'n'"):
+            pipe([1], **wrong)
+    for compare in ("numpy", ["numpy", "simd"], ("simd",)):
+        assert pipe([1, 2], compare=compare, show=["code"]).map(lambda x: x + 1).sum() == 5
+
+
 def test_wrong_names_and_arguments_say_what_is_right():
     with pytest.raises(AttributeError, match=r"no stage 'flter': did you mean filter\?"):
         pipe([1]).flter(None)
