@@ -347,6 +347,24 @@ def test_a_chain_of_comparisons_gives_the_operand_that_decides():
         assert repr(made(xs, k)) == repr(chained(xs, k))
 
 
+def test_as_many_keys_as_python_has_where_some_are_nan():
+    nan = float("nan")
+    xs = [nan, 1.0, -0.0, nan, 0.0, float("nan")] * 50
+
+    def keyed(xs):
+        return (
+            {x for x in xs if x != 1.5},
+            {x: x * 2 for x in xs},
+            {(x, 3): 1 for x in xs},
+            frozenset(-x for x in xs),
+        )
+
+    made = hastega(keyed)
+    for each in (xs, np.array(xs), tuple(xs), [x for x in xs if x == x] * 2, xs):
+        for _ in range(2):
+            assert list(map(len, made(each))) == list(map(len, keyed(each)))
+
+
 def test_no_warning_of_ours():
     def inverse(xs, k):
         return any(x / k for x in xs)

@@ -23,7 +23,7 @@ from hastega_magic.compiler.kinds import of_scalars
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.repeating.alike import Again, Display
 from hastega_magic.compiler.repeating.fielded import prepared
-from hastega_magic.compiler.repeating.objects import NotExact, objects
+from hastega_magic.compiler.repeating.objects import NotExact, holds_nan_keys, objects
 from hastega_magic.compiler.repeating.places import Places, PlacesOf
 from hastega_magic.compiler.repeating.repeated import Form, Repeated
 from hastega_magic.compiler.statement import Bound
@@ -103,7 +103,11 @@ class OrdinaryCode(Repeated):
         if found is _NOTHING:
             return python(callees, functions, operands)
         assert self.code is not None
-        return found if self.code.after is None else self.code.after(found)
+        if self.code.after is None:
+            return found
+        made = self.code.after(found)
+        # Which NaN are one key is a matter of identity, and the loop's are new objects.
+        return python(callees, functions, operands) if holds_nan_keys(made) else made
 
     def _found(
         self, callees: tuple[object, ...], functions: tuple[object, ...], operands: tuple[object, ...]
