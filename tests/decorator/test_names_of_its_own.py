@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import functools
+import importlib
 import importlib.util
+import linecache
 import sys
 import traceback
 from types import ModuleType
 
 import pytest
 
-from hastega_magic import hastega
+from hastega_magic import hastega, pipe
 
 TEXT = """
 from hastega_magic import hastega
@@ -162,3 +164,30 @@ def test_the_line_of_a_comprehension_of_several_lines():
         frames = traceback.extract_tb(caught.value.__traceback__)
         places.append([each.lineno for each in frames if each.name == "inverse"])
     assert places[0] == places[1]
+
+
+EDITED = (
+    "def one(x): return x + {k}\ntwo = lambda x: x * {k}\ndef comp(xs): return [x * {k} + 1 for x in xs]\n"
+)
+
+
+def test_a_file_that_was_edited_since_is_not_taken_for_what_python_runs(tmp_path, monkeypatch):
+    path = tmp_path / "edited_since.py"
+    path.write_text(EDITED.format(k=3))
+    monkeypatch.syspath_prepend(tmp_path)
+    edited_since = importlib.import_module("edited_since")
+    path.write_text(EDITED.format(k=55))
+    xs = list(range(300))
+    for function in (edited_since.one, edited_since.two):
+        assert pipe(xs, on="simd").map(function).to_list() == list(map(function, xs))
+        [barrier] = pipe(xs).map(function).explain().pipelines[0].barriers
+        assert "has changed since it was defined" in barrier.reason
+    assert hastega(edited_since.comp, on="simd")(xs) == edited_since.comp(xs)
+    del sys.modules["edited_since"]
+    linecache.clearcache()
+    again = importlib.import_module("edited_since")
+    made = hastega(again.comp, on="simd")
+    assert made(xs) == again.comp(xs) == [x * 55 + 1 for x in xs]
+    assert made.explain().pipelines[0].loops == 1
+    assert pipe(xs, on="simd").map(again.one).explain().pipelines[0].barriers == ()
+    del sys.modules["edited_since"]
