@@ -147,6 +147,14 @@ def test_options_as_keywords():
         pipe([1], on="nowhere")
 
 
+def test_elements_as_complex_are_pythons():
+    for on in ("python", "parallel"):
+        made = pipe([2, 3], on=on).astype(complex)
+        assert type(made.first()) is type(made.to_list()[0]) is complex
+        with pytest.raises(ZeroDivisionError):
+            made.map(lambda z: z / 0).run()
+
+
 def test_options_of_other_types():
     for wrong in (
         {"on": None}, {"on": 3}, {"int_mode": None}, {"tune_seconds": "2"}, {"compare": 3}, {"show": [3]},
