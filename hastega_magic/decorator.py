@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import inspect
 from collections.abc import Callable, Iterator
 from types import CellType, CodeType, FunctionType
 from typing import Any, TypeVar, cast, overload
@@ -31,7 +32,11 @@ from hastega_magic.syntax.site import Site, new_site_id
 from hastega_magic.trace import Trace
 
 _BEGIN = "__hastega_begin__"
-_HOOKS = (RUN, TRY, _BEGIN)
+_HOOKS = {RUN: "run", TRY: "attempt", _BEGIN: "begin"}
+"""Names that are called in the changed text, and the methods of `Calls` that they stand for."""
+
+_CALLS = "__hastega_calls__"
+"""A constant of the changed text, for which its code has the `Calls`: a name for them would stand in `locals()`."""
 
 _ORDINARY = "ordinary code keeps Python's integers, which have no limit"
 
@@ -165,11 +170,25 @@ def _compiled_again(function: FunctionType, options: Options) -> tuple[FunctionT
     calls.pipelines = dict(sorted(calls.pipelines.items(), key=lambda pair: pair[1].site.span))
     if not isinstance(node, ast.Lambda):
         _begin(node)
-    new = _code_of(node, function)
+    new = _code_of(
+        cast("ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda", _Hooked().visit(node)), function
+    )
+    new = _completed(new, calls, new.co_qualname, code.co_qualname)
     cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
-    hooks = {RUN: calls.run, TRY: calls.attempt, _BEGIN: calls.begin}
-    cells |= {name: CellType(hook) for name, hook in hooks.items()}
     return _copied(function, new, tuple(cells[name] for name in new.co_freevars)), calls
+
+
+class _Hooked(ast.NodeTransformer):
+    """Methods of the constant that stands for the `Calls`, in place of names."""
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        method = _HOOKS.get(node.id)
+        if method is None:
+            return node
+        made = ast.copy_location(ast.Attribute(ast.Constant(_CALLS), method, ast.Load()), node)
+        # A call of a method is said to stand where the method's name ends.
+        made.end_lineno, made.end_col_offset = made.lineno, made.col_offset
+        return made
 
 
 def _begin(node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
@@ -192,7 +211,7 @@ def _code_of(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, function
     owner = _owner(function)
     if owner is not None:  # for `__class__`, and for names that begin with two underscores
         inner = ast.ClassDef(owner, [], [], [inner], [])
-    free = [name for name in (*old.co_freevars, *_HOOKS) if name != "__class__"]
+    free = [name for name in old.co_freevars if name != "__class__"]
     parameters = ast.arguments([], [ast.arg(name) for name in free], None, [], [], None, [])
     # What stands in the factory is a local of it; for the function it is global, unless it has a cell of that name.
     named = owner or ("" if isinstance(node, ast.Lambda) else node.name)
@@ -202,9 +221,24 @@ def _code_of(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, function
     flags = old.co_flags & functools.reduce(int.__or__, _future_flags())
     compiled = compile(module, old.co_filename, "exec", flags, dont_inherit=True)
     for code in codes(compiled):
-        if code.co_name == old.co_name and code.co_firstlineno == old.co_firstlineno and code.co_freevars:
-            return code.replace(co_qualname=old.co_qualname)
+        at_its_place = code.co_name == old.co_name and code.co_firstlineno == old.co_firstlineno
+        if at_its_place and code.co_flags & inspect.CO_OPTIMIZED:  # no body of a class
+            return code
     raise NotCompilable("its code is not found again")
+
+
+def _completed(code: CodeType, calls: Calls, found: str, written: str) -> CodeType:
+    """The code and all in it with the `Calls`, and with qualified names that begin as they were written."""
+    name = written + code.co_qualname.removeprefix(found)
+    constants: list[object] = []
+    for each in code.co_consts:
+        if isinstance(each, CodeType):
+            constants.append(_completed(each, calls, found, written))
+        elif isinstance(each, str) and each == _CALLS:
+            constants.append(calls)
+        else:  # the body of a class has its own qualified name
+            constants.append(name if isinstance(each, str) and each == code.co_qualname else each)
+    return code.replace(co_qualname=name, co_consts=tuple(constants))
 
 
 def _future_flags() -> Iterator[int]:

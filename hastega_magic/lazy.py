@@ -34,6 +34,8 @@ _LONGEST = 60
 _PLACE = re.compile(r" \(cell line \d+\)$")
 
 _Display = tuple[Any, tuple[Any, ...], Mapping[str, Any]]
+_AS_IT_IS: _Display = (None, (0,), {})
+"""`drop(0)`, for a pipe without stages: its elements become an array by the same rules as those of any other."""
 
 
 class Pipe:
@@ -104,13 +106,11 @@ class Pipe:
 
     def _run(self, sink: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """Run it, with a sink behind its stages ("": none)."""
-        displays = (*self._stages, (None, args, kwargs)) if sink else self._stages
-        if not displays:
-            return np.asarray(self._source)
+        displays = (*self._stages, (None, args, kwargs)) if sink else self._stages or (_AS_IT_IS,)
         key = f"{sink}({', '.join([*map(_told, args), *_named(kwargs)])})" if args or kwargs else sink
         turns = self._turns.get(key)
         if turns is None:
-            lines = (*self._lines, (sink, key, True)) if sink else self._lines
+            lines = (*self._lines, (sink, key, True)) if sink else self._lines or (("drop", "drop(0)", True),)
             turns = self._turns[key] = Repeated(_site(lines), self._options, _filename(), _caller())
         self._last = turns
         turns.runs = 0
@@ -122,6 +122,11 @@ class Pipe:
                 _PLACE.sub("", note) for note in notes
             ]  # there is no cell that lines could be counted in
             raise
+
+    def __getstate__(self) -> tuple[None, dict[str, Any]]:
+        """What a copy of it has, also in another process: all but what was compiled."""
+        left: dict[str, Any] = {"_turns": {}, "_last": None}
+        return None, {name: getattr(self, name) for name in self.__slots__} | left
 
     def __repr__(self) -> str:
         return ".".join([f"pipe({_told(self._source)})", *(text for _, text, _ in self._lines)])

@@ -216,15 +216,16 @@ def finish(
                 execution.values.append(made)
                 execution.fell_back |= bool(told)
                 execution.warnings = [*execution.warnings, *told]
-            elif len(troubled):
-                execution.values.append(recovery.value(output, folds, troubled))
-                execution.fell_back, execution.warnings = recovery.overflowed, recovery.warnings
-            elif count:
+            elif count and not len(troubled):
                 numbers = range(slot, slot + count)
                 arrays = [trim(result.arrays[each], result.packed_length(each)) for each in numbers]
                 execution.values.append(assembled(output, arrays, loop))
             else:
-                value = recovery.reduction(output, folds)
+                if len(troubled):
+                    value = recovery.value(output, folds, troubled)
+                    execution.fell_back, execution.warnings = recovery.overflowed, recovery.warnings
+                else:
+                    value = recovery.reduction(output, folds)
                 if running.is_doubtful(output, value):
                     if len(loops) > 1:
                         raise Separately

@@ -16,7 +16,7 @@ from hastega_magic.compiler.choice.known import Finding
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.telling.links import Lines, Shown
 from hastega_magic.interval import Interval
-from hastega_magic.ir.expr import flatten
+from hastega_magic.ir.expr import Expr, Value, flatten
 from hastega_magic.ir.fused import Fused
 from hastega_magic.ir.kernel import Assume, Kernel
 from hastega_magic.ir.origins import themselves
@@ -279,7 +279,7 @@ def _structure(state: State, options: Options, exact: bool) -> hashlib.blake2b:
     for table in loop.tables:
         hasher.update(f"{table.storage};".encode())
     for output in loop.outputs:
-        hasher.update(f"{output.sink.kind} {len(flatten(output.value))};".encode())
+        hasher.update(f"{output.sink.kind} {_shape(output.value)};".encode())
         for node in flatten(output.value):
             hasher.update(node.digest)
         hasher.update(b"-" if output.mask is None else output.mask.digest)
@@ -290,7 +290,7 @@ def _structure(state: State, options: Options, exact: bool) -> hashlib.blake2b:
             for node in pair:
                 hasher.update(node.digest)
         if output.sink.fn is not None:
-            hasher.update(f"{len(flatten(output.sink.fn.result))};".encode())
+            hasher.update(f"{_shape(output.sink.fn.result)};".encode())
             for node in (
                 *flatten(output.sink.fn.result),
                 *(each for pair in output.sink.fn.effects for each in pair),
@@ -300,3 +300,8 @@ def _structure(state: State, options: Options, exact: bool) -> hashlib.blake2b:
         hasher.update(effect.node.digest + (b"-" if effect.mask is None else effect.mask.digest))
     hasher.update(f"{options.int_mode} {options.fast_math} ".encode())
     return hasher
+
+
+def _shape(value: Value) -> str:
+    """How the numbers of an element are put together: a complex number is not a pair, `(x,)` is not `x`."""
+    return "." if isinstance(value, Expr) else f"{type(value).__name__}({''.join(map(_shape, value))})"

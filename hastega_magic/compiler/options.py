@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, cast
 
 from hastega_magic.errors import UsageError
 
@@ -53,6 +53,9 @@ class Options:
 
     def __post_init__(self) -> None:
         """One line for each value that cannot be."""
+        for name in ("on", "int_mode"):
+            if not isinstance(getattr(self, name), str):
+                raise UsageError(f"{name} takes a name, not {getattr(self, name)!r}")
         for name in (self.on, *self.compare):
             if name not in BACKENDS and not name.startswith("opencl:"):
                 raise UsageError(f"there is no back end {name!r}{did_you_mean(name, BACKENDS)}")
@@ -63,6 +66,8 @@ class Options:
                 raise UsageError(f"{name} takes a whole number, not {getattr(self, name)!r}")
         if self.width not in (0, 1, 2, 4, 8, 16, 32, 64):
             raise UsageError(f"--width takes a power of two from 1 to 64, not {self.width}")
+        if not isinstance(cast(object, self.tune_seconds), (int, float)):
+            raise UsageError(f"tune_seconds takes a number, not {self.tune_seconds!r}")
         if not 0 < self.tune_seconds < 3600:
             raise UsageError(
                 f"tune_seconds takes up to an hour, and more than nothing, not {self.tune_seconds}"
@@ -95,4 +100,16 @@ def options_of(caller: str, given: Mapping[str, Any], **defaults: Any) -> Option
     for name in given:
         if name not in known:
             raise TypeError(f"{caller} has no option {name!r}{did_you_mean(name, known)}")
-    return Options(**{**defaults, **given})
+    several: dict[str, Any] = {
+        name: _names(name, given[name]) for name in ("compare", "show") if name in given
+    }
+    return Options(**{**defaults, **given, **several})
+
+
+def _names(option: str, given: Any) -> tuple[str, ...]:
+    """One name, or several."""
+    one = not isinstance(given, (list, tuple))
+    names = (given,) if one else tuple(cast("list[object]", given))
+    if not all(isinstance(each, str) for each in names):
+        raise UsageError(f"{option} takes names, not {given!r}")
+    return cast("tuple[str, ...]", names)

@@ -207,7 +207,8 @@ def postorder(roots: Iterable[Expr], known: Container[Expr] = ()) -> Iterator[Ex
 def python_of(node: Expr) -> Any:
     """What Python gives for an operator of constants; None where it raises, or is complex where it is typed real."""
     try:
-        found = OPS[node.op].python(*(arg.value for arg in node.args))
+        with np.errstate(all="ignore"):  # some rows compute with NumPy, which would warn the user of it
+            found = OPS[node.op].python(*(arg.value for arg in node.args))
     except (ArithmeticError, ValueError):
         return None
     return None if isinstance(found, complex) else found

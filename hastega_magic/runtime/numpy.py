@@ -288,7 +288,10 @@ def _finish(output: Output, number: int) -> Callable[..., object]:
         if kind == "to_list":
             return list(elements(result))
         if kind == "cumsum":
-            return np.cumsum(result)
+            sums = np.cumsum(result)
+            if sums.dtype.kind in "fc":
+                sums += 0  # Python begins with it: 0 + -0.0 is 0.0
+            return sums
         if kind in ("scan", "fold"):
             raise NoNumpyForm("NumPy has no call for a function of the value so far")
         if kind in ("first", "last", "bincount"):

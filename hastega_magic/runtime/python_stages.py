@@ -63,7 +63,7 @@ def alike(number: Any, value: Any) -> Any:
 
 
 def converting(dtype: Any) -> Callable[[Any], Any]:
-    """The element as a dtype has it: a bool, int, float or np.float32; of any other dtype NumPy's scalar.
+    """The element as a dtype has it: a bool, int, float, complex or np.float32; of any other dtype NumPy's scalar.
 
     OverflowError for an integer that the dtype does not hold; TypeError for something that is no dtype.
     """
@@ -85,7 +85,9 @@ def converting(dtype: Any) -> Callable[[Any], Any]:
         return int if dtype is int else as_int
     if found == np.float32:
         return _as_float32
-    plain: Mapping[Any, Callable[[Any], Any]] = {np.dtype(bool): bool, np.dtype(float): float}
+    plain: Mapping[Any, Callable[[Any], Any]] = {
+        np.dtype(bool): bool, np.dtype(float): float, np.dtype(complex): complex,
+    }  # fmt: skip
     return plain.get(found, cast("Callable[[Any], Any]", found.type))
 
 

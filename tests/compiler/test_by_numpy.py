@@ -27,6 +27,7 @@ CELLS = [
     "[2**62, 2**62, 1] * 2 |> sum",
     "[2**62, 2**62, -1] |> mean",
     "[-(2**62)] * 3 |> cumsum",
+    "[-0.0, -0.0, 1.0, -1.0, -0.0] |> cumsum |> to_list",
     "[3, -5] * 25 |> prod",
     "[2**62, 3] |> reduce(lambda a, b: a + b, 2**62)",
     "[1.5, -1.0] |> map(lambda x: math.sqrt(x)) |> to_list",
@@ -109,6 +110,22 @@ def test_what_python_computes_has_no_mode_and_says_so(mode):
     found = session.run_cell("[2**62] * 2 |> map(f) |> to_list", options=Options(int_mode=mode))
     assert found.value == [2**64] * 2
     assert f"`--int {mode}` does not reach" in found.report.pipelines[0].barriers[0].reason
+
+
+def test_elements_of_as_many_numbers_are_not_taken_for_each_other():
+    made = [
+        "",
+        "|> window(1)",
+        "|> map(lambda x: ((x,),))",
+        "|> zip(xs)",
+        "|> zip(xs) |> map(lambda a, b: complex(a, b))",
+    ]
+    made += ["|> zip(xs) |> map(lambda a, b: ((a,), b))", "|> map(lambda x: x + 0)"]
+    for stages in made * 2:
+        cells = (f"xs = [1.5, -2.5]\nxs {stages} |> {end}" for end in ("to_list", "last", "take(5)"))
+        for cell in cells:
+            found, wanted = (ran(cell, on=on) for on in ("numpy", "python"))
+            assert (cell, found[1]) == (cell, wanted[1])
 
 
 INF = "float('inf')"

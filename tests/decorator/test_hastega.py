@@ -6,6 +6,7 @@ import inspect
 import operator
 import textwrap
 import traceback
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -277,6 +278,7 @@ class Board:
 
 
 BOARD, BY_PLACE, FACTORS = Board(), {0: Board.cells}, {0: np.float64(2), 1: np.float64(3)}
+BYTES = np.array([100, 90], np.int8)
 TIMES = functools.partial(operator.mul, np.int64(3))
 PART = functools.partial(lambda cells, i: cells[i % 9], Board.cells)
 
@@ -295,6 +297,11 @@ PART = functools.partial(lambda cells, i: cells[i % 9], Board.cells)
         lambda: [TIMES(i) for i in range(3000)],
         lambda: max(PART(i) for i in range(3000)),
         lambda: [sum(BOARD.cells[j] for j in range(2)) for i in range(3000)],
+        lambda: functools.reduce(lambda a, i: a + BYTES[i % 2] * i, [1] * 300),
+        lambda: functools.reduce(lambda a, i: BYTES[i % 2] + BYTES[0], range(300)),
+        lambda: functools.reduce(lambda a, i: max(a, BYTES[i % 2] + i % 20), range(300), 0),
+        lambda: functools.reduce(lambda a, i: min(a, BYTES[i % 2]), range(300), 1000),
+        lambda: functools.reduce(lambda a, i: i if BYTES[i % 2] * 2 < 300 else a, range(300), 1000),
     ],
 )
 def test_numpys_numbers_stay_numpys_wherever_they_are_held(function):
@@ -304,3 +311,76 @@ def test_numpys_numbers_stay_numpys_wherever_they_are_held(function):
             found = compiled()
             assert repr(found) == repr(expected)
             assert type(found) is type(expected)
+
+
+def test_a_reduce_is_compiled_where_the_value_so_far_stays_pythons():
+    compiled = hastega(lambda xs: functools.reduce(lambda a, x: x if Board.cells[x % 9] > a else a, xs, 0))
+    assert type(compiled(XS)) is int
+    assert compiled.explain().pipelines[0].loops == 1
+
+
+def test_lists_of_numpys_scalars_are_left_to_python():
+    halves = np.arange(300, dtype=np.float32) / 2
+    complexes = halves.astype(np.complex64)
+
+    def several(xs):
+        ys = [x * 1.5 for x in xs]
+        return (
+            [y for y in ys if y],
+            sum(y for y in ys),
+            [y + 1 for y in tuple(ys)],
+            [a for a, _ in zip(ys, xs, strict=True)],
+        )
+
+    made = hastega(several)
+    for xs in (halves, halves.tolist(), list(halves), list(complexes), halves.astype(float)):
+        assert repr(made(xs)) == repr(several(xs))
+
+
+def test_a_chain_of_comparisons_gives_the_operand_that_decides():
+    def chained(xs, k):
+        return [x < k < 10 - k for x in xs], sum(x < k < 10 - k for x in xs)
+
+    made = hastega(chained)
+    few = np.array([0, 1, 4, 7] * 100, np.uint16)
+    for xs, k in ((XS, 1), (XS, 2), (few, 3), (few, 2), (few / 2, 2), (few > 3, 1)):
+        assert repr(made(xs, k)) == repr(chained(xs, k))
+
+
+def test_as_many_keys_as_python_has_where_some_are_nan():
+    nan = float("nan")
+    xs = [nan, 1.0, -0.0, nan, 0.0, float("nan")] * 50
+
+    def keyed(xs):
+        return (
+            {x for x in xs if x != 1.5},
+            {x: x * 2 for x in xs},
+            {(x, 3): 1 for x in xs},
+            frozenset(-x for x in xs),
+        )
+
+    made = hastega(keyed)
+    for each in (xs, np.array(xs), tuple(xs), [x for x in xs if x == x] * 2, xs):
+        for _ in range(2):
+            assert list(map(len, made(each))) == list(map(len, keyed(each)))
+
+
+def test_no_warning_of_ours():
+    def inverse(xs, k):
+        return any(x / k for x in xs)
+
+    made = hastega(inverse)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for k in (0, 2, 0j):
+            for xs in ([1 + 2j] * 300, [0j] * 300):
+                found, wanted = (_raised(function, xs, k) for function in (made, inverse))
+                assert found == wanted
+    assert caught == []
+
+
+def _raised(function, *args):
+    try:
+        return function(*args)
+    except ArithmeticError as error:
+        return type(error), str(error)

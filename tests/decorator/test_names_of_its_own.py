@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import functools
+import importlib
 import importlib.util
+import linecache
 import sys
+import traceback
 from types import ModuleType
 
 import pytest
 
-from hastega_magic import hastega
+from hastega_magic import hastega, pipe
 
 TEXT = """
 from hastega_magic import hastega
@@ -93,3 +96,98 @@ def test_a_wrapper_around_a_decorated_function_is_no_such():
         return [x for x in once(xs) if x > 2]
 
     assert wrapper([1, 2, 3]) == [4, 6]
+
+
+def looking(xs):
+    """Looks at itself."""
+    ys = [x + 1 for x in xs]
+    frame = sys._getframe()
+
+    class Inner:
+        zs = tuple(x * 2 for x in xs)
+
+        def total(self):
+            return [x for x in xs if x > 0]
+
+    def one(x):
+        return x
+
+    names = (
+        sorted(frame.f_locals),
+        sorted(dir()),
+        Inner.__qualname__,
+        Inner.total.__qualname__,
+        one.__qualname__,
+    )
+    return ys, names, Inner.zs, Inner().total()
+
+
+def test_locals_and_qualified_names_are_those_that_were_written():
+    xs = list(range(400))
+    made = hastega(looking)
+    expected, found = looking(xs), made(xs)
+    assert [str(each) for each in found] == [str(each) for each in expected]
+    assert made.explain().pipelines[0].loops == 1
+    assert made.__closure__ is None
+    assert made.__code__.co_freevars == ()
+
+    def inside(xs):
+        return looking.__name__, [-x for x in xs], (lambda: 0).__qualname__
+
+    assert hastega(inside)(xs) == inside(xs)
+
+
+class Same:
+    def Same(self, xs):  # noqa: N802
+        return [x * 2 for x in xs], self.__name
+
+    __name = 5
+
+
+def test_a_method_that_is_called_as_its_class():
+    made = hastega(Same.Same)
+    assert made(Same(), range(300)) == Same().Same(range(300))
+    assert made.__qualname__ == made.__code__.co_qualname == "Same.Same"
+
+
+def test_the_line_of_a_comprehension_of_several_lines():
+    def inverse(xs):
+        return [
+            1 // x
+            for x in xs
+        ]  # fmt: skip
+
+    places = []
+    for function in (inverse, hastega(inverse)):
+        with pytest.raises(ZeroDivisionError) as caught:
+            function(range(300))
+        frames = traceback.extract_tb(caught.value.__traceback__)
+        places.append([each.lineno for each in frames if each.name == "inverse"])
+    assert places[0] == places[1]
+
+
+EDITED = (
+    "def one(x): return x + {k}\ntwo = lambda x: x * {k}\ndef comp(xs): return [x * {k} + 1 for x in xs]\n"
+)
+
+
+def test_a_file_that_was_edited_since_is_not_taken_for_what_python_runs(tmp_path, monkeypatch):
+    path = tmp_path / "edited_since.py"
+    path.write_text(EDITED.format(k=3))
+    monkeypatch.syspath_prepend(tmp_path)
+    edited_since = importlib.import_module("edited_since")
+    path.write_text(EDITED.format(k=55))
+    xs = list(range(300))
+    for function in (edited_since.one, edited_since.two):
+        assert pipe(xs, on="simd").map(function).to_list() == list(map(function, xs))
+        [barrier] = pipe(xs).map(function).explain().pipelines[0].barriers
+        assert "has changed since it was defined" in barrier.reason
+    assert hastega(edited_since.comp, on="simd")(xs) == edited_since.comp(xs)
+    del sys.modules["edited_since"]
+    linecache.clearcache()
+    again = importlib.import_module("edited_since")
+    made = hastega(again.comp, on="simd")
+    assert made(xs) == again.comp(xs) == [x * 55 + 1 for x in xs]
+    assert made.explain().pipelines[0].loops == 1
+    assert pipe(xs, on="simd").map(again.one).explain().pipelines[0].barriers == ()
+    del sys.modules["edited_since"]

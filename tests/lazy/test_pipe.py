@@ -1,6 +1,8 @@
 """The explicit lazy form: a method for each row of the table, run by sinks and by being looked at."""
 
+import copy
 import inspect
+import pickle
 import subprocess
 import sys
 import warnings
@@ -36,6 +38,42 @@ def test_what_looks_at_it_runs_it():
 def test_a_pipe_without_stages():
     assert pipe([1, 2, 3]).sum() == 6
     assert list(pipe([1, 2, 3])) == [1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda: [2**63, -1], lambda: [True, 2], lambda: [1, 2.5], lambda: [(1, 0.5), (2, -0.0)], lambda: [[1], [2, 3]],
+        lambda: range(2**63 - 1, 2**63 + 1), lambda: (x * 2 for x in range(3)), lambda: {3, 4}, {1: 2}.items,
+        lambda: "ab", lambda: b"ab", list, lambda: np.array([1, -2], ">i2"), lambda: np.array([0.1, -0.0], "f4"),
+    ],
+)  # fmt: skip
+@pytest.mark.filterwarnings("ignore::hastega_magic.errors.IntegerOverflowWarning")
+def test_without_stages_its_elements_are_those_of_any_pipe(made, same):
+    found, other = pipe(made()).run(), pipe(made(), on="python").take(9).run()
+    assert found.dtype == other.dtype
+    assert same(found.tolist(), other.tolist())
+    assert same(list(pipe(made())), found.tolist())
+
+
+def test_without_stages_nothing_is_iterated_over_that_cannot_be():
+    for source in (5, None, np.array(5)):
+        with pytest.raises(TypeError, match=r"not iterable|0-d"):
+            pipe(source).run()
+    xs = np.arange(4)
+    assert not np.shares_memory(pipe(xs).run(), xs)
+    made = pipe(xs)
+    made.run()
+    assert made.explain().pipelines[0].elements == 4
+
+
+def test_copies_also_in_another_process():
+    made = pipe([1, -2]).map(abs)
+    for _ in range(2):
+        for other in (copy.copy(made), copy.deepcopy(made), pickle.loads(pickle.dumps(made))):
+            assert repr(other) == repr(made)
+            assert other.sum() == 3
+        assert made.sum() == 3
 
 
 def test_stages_leave_the_pipe_they_are_called_on_as_it_is():
@@ -107,6 +145,25 @@ def test_options_as_keywords():
         pipe([1], thread=2)
     with pytest.raises(UsageError):
         pipe([1], on="nowhere")
+
+
+def test_elements_as_complex_are_pythons():
+    for on in ("python", "parallel"):
+        made = pipe([2, 3], on=on).astype(complex)
+        assert type(made.first()) is type(made.to_list()[0]) is complex
+        with pytest.raises(ZeroDivisionError):
+            made.map(lambda z: z / 0).run()
+
+
+def test_options_of_other_types():
+    for wrong in (
+        {"on": None}, {"on": 3}, {"int_mode": None}, {"tune_seconds": "2"}, {"compare": 3}, {"show": [3]},
+        {"compare": "n"},
+    ):  # fmt: skip
+        with pytest.raises(UsageError, match=r"takes|no back end 'n'"):
+            pipe([1], **wrong)
+    for compare in ("numpy", ["numpy", "simd"], ("simd",)):
+        assert pipe([1, 2], compare=compare, show=["code"]).map(lambda x: x + 1).sum() == 5
 
 
 def test_wrong_names_and_arguments_say_what_is_right():

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from hastega_magic import hastega
+from hastega_magic import hastega, pipe
 from hastega_magic.compiler.driver import Driver
 from hastega_magic.compiler.sources.drawn import CHUNK
 from hastega_magic.runtime.cpu.direct import MOST
@@ -53,6 +53,14 @@ def test_beside_other_statements_and_in_ordinary_code():
     session = Session({"xs": FACTORS["counted"]}, Options(on="parallel", baseline=False))
     session.run_cell("a = xs |> map(_ * 2) |> sum\nb = xs |> map(_ * 2) |> prod")
     assert (session.namespace["a"], session.namespace["b"]) == (999000.0, 0.0)
+
+
+def test_blocks_that_python_evaluates():
+    xs = [0, *([2**62 + 1] * 40), -3]  # no float64 holds them, so that `//` is Python's
+    expected = repr(math.prod(x // 0.5 for x in xs))
+    for on in ("simd", "parallel", "numpy"):
+        assert repr(pipe(xs, on=on).map(lambda x: x // 0.5).prod()) == expected
+    assert math.isnan(pipe([*xs, 2**63 - 1]).map(lambda x: x // 0.5 if x else math.nan).prod())
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Collection
 from typing import Any, cast
 
 import numpy as np
@@ -34,6 +36,19 @@ def objects(value: Any, scalars: Scalars) -> Any:
     return kind(value)
 
 
+def holds_nan_keys(made: object) -> bool:
+    """Whether it is a set or a dict with NaN among its items or keys, or in tuples that are such."""
+    return isinstance(made, (set, frozenset, dict)) and _holds_nan(cast("Collection[object]", made))
+
+
+def _holds_nan(values: Collection[object]) -> bool:
+    kinds = set(map(type, values))
+    if kinds == {tuple}:
+        columns = zip(*cast("Collection[tuple[object, ...]]", values), strict=False)
+        return any(map(_holds_nan, columns))
+    return not kinds <= {int, bool} and any(map(operator.ne, values, values))
+
+
 def _listed(array: np.ndarray[Any, Any], kinds: Any) -> list[Any]:
     """The elements as objects of these kinds; fields of a structured array as tuples."""
     if isinstance(kinds, tuple):
@@ -44,4 +59,4 @@ def _listed(array: np.ndarray[Any, Any], kinds: Any) -> list[Any]:
     return listed(np.ascontiguousarray(array, dtype=np.dtype(kinds)), scalars=True)
 
 
-__all__ = ["NotExact", "objects"]
+__all__ = ["NotExact", "holds_nan_keys", "objects"]

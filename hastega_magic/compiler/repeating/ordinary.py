@@ -21,10 +21,11 @@ from hastega_magic.compiler.driver import Driver, StrictError
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.repeating.alike import Again, Display
 from hastega_magic.compiler.repeating.fielded import prepared
-from hastega_magic.compiler.repeating.objects import NotExact, objects
+from hastega_magic.compiler.repeating.objects import NotExact, holds_nan_keys, objects
 from hastega_magic.compiler.repeating.places import Places, PlacesOf
 from hastega_magic.compiler.repeating.repeated import Form, Repeated
 from hastega_magic.compiler.sources import reach, stretches
+from hastega_magic.compiler.sources.kinds import of_scalars
 from hastega_magic.compiler.statement import Bound
 from hastega_magic.compiler.telling import describe
 from hastega_magic.compiler.telling.told import remember
@@ -102,7 +103,11 @@ class OrdinaryCode(Repeated):
         if found is _NOTHING:
             return python(callees, functions, operands)
         assert self.code is not None
-        return found if self.code.after is None else self.code.after(found)
+        if self.code.after is None:
+            return found
+        made = self.code.after(found)
+        # Which NaN are one key is a matter of identity, and the loop's are new objects.
+        return python(callees, functions, operands) if holds_nan_keys(made) else made
 
     def _found(
         self, callees: tuple[object, ...], functions: tuple[object, ...], operands: tuple[object, ...]
@@ -311,6 +316,11 @@ def _look(operand: object) -> None:
         name = type(operand).__name__
         article = "an" if name[0] in "aeiouAEIOU" else "a"
         raise NotExact(f"it iterates over {article} {name}, whose elements only Python can give")
+    if of_scalars(operand):
+        kind = type(cast("Sequence[object]", operand)[0]).__name__
+        raise NotExact(
+            f"the elements are NumPy's scalars ({kind}), which only an array tells from Python's numbers"
+        )
 
 
 def _look_at_errors(arrays: Sequence[bool]) -> None:

@@ -103,8 +103,21 @@ def by_numpys_rules(
                 raise NotCompilable(f"`{stage.kind}` over NumPy's scalars is left to NumPy")
         stages.append(stage)
     filtered = any(stage.kind == "filter" for stage in stages)
+    if pipeline.sink.fn is not None:
+        _keep_types(pipeline.sink.fn, kinds, tables)
     stages, result = _ended(pipeline.sink, stages, kinds, length)
     return replace(pipeline, stages=tuple(stages)), replace(result, filtered=filtered)
+
+
+def _keep_types(fn: Fn, element: Kinds, tables: Sequence[Kind]) -> None:
+    """NotCompilable where the value so far becomes one of NumPy's, or is computed otherwise by NumPy's rules."""
+    begun = map_kinds(lambda node: _PYTHON.get(node.type, float), cast("tuple[Value, Value]", fn.params)[0])
+    changed, found = _Rules(fn, (begun, element), tables).changed(True)
+    same = flatten(changed.result) == flatten(fn.result) and set(changed.effects) <= set(fn.effects)
+    if not same or list(_flat(found)) != list(_flat(begun)):
+        raise NotCompilable(
+            "the value so far would be computed by the rules of NumPy's scalars: NumPy does it"
+        )
 
 
 def _complex(part: Source | Stage) -> bool:

@@ -11,6 +11,7 @@ from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 from types import CodeType, FunctionType
 
 import numpy as np
@@ -79,6 +80,8 @@ def definition_of(function: FunctionType) -> tuple[Text, ast.FunctionDef | ast.A
     except CellSyntaxError:
         raise NotCompilable(f"the text of `{name}` has changed since it was defined") from None
     kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+    if not _is_of(code, text):
+        raise NotCompilable(f"the text of `{name}` has changed since it was defined")
     for node in ast.walk(tree):
         if isinstance(node, kinds) and _first_line(node) == code.co_firstlineno and _holds(node, code):
             return places, node
@@ -181,9 +184,42 @@ def _search(code: CodeType, name: str) -> FunctionSyntax:
     except CellSyntaxError:
         raise NotCompilable(f"the text of `{name}` has changed since it was defined") from None
     node = _innermost(functions.get(code.co_firstlineno, []), code)
-    if node is None:
+    if node is None or not _is_of(code, text):
         raise NotCompilable(f"the text of `{name}` has changed since it was defined")
     return FunctionSyntax(node, code.co_filename, places.segment(node), places.span(node), places)
+
+
+def _is_of(code: CodeType, text: str) -> bool:
+    """Whether the code is what the text of its file gives: somebody may have edited that since Python read it."""
+    if not Path(code.co_filename).is_file() or any(map(_is_changed, _codes(code))):
+        return True
+    found = _compiled(text)
+    here = (each for each in found.get(code.co_firstlineno, ()) if each.co_linetable == code.co_linetable)
+    return not found or code in here
+
+
+def _is_changed(code: CodeType) -> bool:
+    """Whether a tool has put something into the code: pytest into what asserts, `@hastega` its calls."""
+    ours = any(type(each).__module__.startswith(_PACKAGE) for each in code.co_consts)
+    return ours or any(name.startswith("@py") for name in code.co_varnames)
+
+
+_PACKAGE = __name__.partition(".")[0]
+
+
+@lru_cache(maxsize=32)
+def _compiled(text: str) -> dict[int, list[CodeType]]:
+    """What Python makes of a text, by first lines; nothing of one that it cannot read."""
+    found: dict[int, list[CodeType]] = {}
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            module = compile(text, "<text>", "exec", dont_inherit=True)
+    except (SyntaxError, ValueError, RecursionError):
+        return found
+    for code in _codes(module):
+        found.setdefault(code.co_firstlineno, []).append(code)
+    return found
 
 
 @lru_cache(maxsize=32)

@@ -155,13 +155,16 @@ class Graph:
 
     def own(self, node: Expr) -> Expr:
         """A number that `int`, `float`, `bool` or `not` makes one of Python's own; marked where there are others."""
-        if node.op == "const" or getattr(self.env, "scalars", None) is None:
-            return node
-        return make("own", node)
+        return make("own", node) if node.op != "const" and self._tells_types else node
+
+    @property
+    def _tells_types(self) -> bool:
+        """Whether there are NumPy's numbers beside Python's own: a condition is not its True or False then."""
+        return getattr(self.env, "scalars", None) is not None
 
     def only_python(self, what: str) -> None:
         """NotCompilable where numbers are NumPy's, of which this makes Python's own, or something else again."""
-        if getattr(self.env, "scalars", None) is not None:
+        if self._tells_types:
             raise NotCompilable(f"{what} of NumPy's numbers is left to NumPy")
 
     def negation(self, condition: Expr) -> Expr:
@@ -231,7 +234,7 @@ class Graph:
             self.keep(second)
         if eager(second):
             return self.make("and", first, second)
-        return self.make("select", first, second, const(False))
+        return self.make("select", first, second, first if self._tells_types else const(False))
 
     def either(self, first: Expr, then: Callable[[], Expr]) -> Expr:
         """Python's `or` of conditions."""
@@ -243,7 +246,7 @@ class Graph:
             self.keep(second)
         if eager(second):
             return self.make("or", first, second)
-        return self.make("select", first, const(True), second)
+        return self.make("select", first, first if self._tells_types else const(True), second)
 
     def choose(self, condition: Expr, yes: Symbolic, no: Symbolic) -> Symbolic:
         """One of two values of the same shape."""
