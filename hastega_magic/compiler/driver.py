@@ -14,6 +14,7 @@ from hastega_magic.compiler.empty import typed
 from hastega_magic.compiler.execute import Execution, Separately
 from hastega_magic.compiler.handing.chain import handed_on
 from hastega_magic.compiler.handing.ends import counts_many
+from hastega_magic.compiler.in_step import Behind, in_pass
 from hastega_magic.compiler.kinds import kind_of, of_scalars
 from hastega_magic.compiler.left_over import LeftOver
 from hastega_magic.compiler.options import Options
@@ -272,9 +273,11 @@ class Driver:
             whole = of_scalars(run.value) or reason.text == BOOLS_BESIDE_NUMPY
             stages = run.rest if whole else together(run.rest)
         kind = kind_of(run.value) if stages[0].site.known else None
-        part = Part(replace(run.part(stages), source=None), kind=kind)
-        value = self._left.barrier(run.bound, run.value, stages, reason)
-        run.goes_on(value, run.rest[len(stages) :], part=part)
+        behind = Behind(in_pass(run.rest, len(stages)))
+        value, more = self._left.barrier(run.bound, run.value, stages, behind, reason)
+        ran = run.rest[: len(stages) + more]
+        part = Part(replace(run.part(ran), source=None), kind=kind, behind=behind.after(more))
+        run.goes_on(value, run.rest[len(ran) :], part=part)
 
     def _run_loop(self, run: UnderWay, loop: Loop, workspace: Workspace, reason: Reason | None) -> None:
         """Run the loop; `reason`: why the stage behind is not in it."""

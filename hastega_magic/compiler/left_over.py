@@ -6,9 +6,11 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from hastega_magic.compiler import in_step
 from hastega_magic.compiler.backends import forget_inputs
 from hastega_magic.compiler.barriers import note_signature, noted
 from hastega_magic.compiler.by_numpy import numpy_value
+from hastega_magic.compiler.in_step import Behind
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.statement import Bound, Loop, calls_of
 from hastega_magic.compiler.telling import describe
@@ -21,12 +23,19 @@ from hastega_magic.syntax.build import BoundStage
 from hastega_magic.trace import Trace
 
 
-def by_python(value: object, stages: Sequence[BoundStage]) -> object:
-    """What Python computes, with a note where it calls a function otherwise than that is written."""
+def by_python(
+    value: object, stages: Sequence[BoundStage], behind: Behind | None = None
+) -> tuple[object, int]:
+    """What Python computes, with a note where it calls a function otherwise than that is written.
+
+    And how many of the stages behind are in it, which go on in step with these for as long as somebody could tell.
+    """
     try:
-        return python.run(value, calls_of(stages))
+        if behind is None or not behind.stages:
+            return python.run(value, calls_of(stages)), 0
+        return in_step.run(value, stages, behind)
     except TypeError as error:
-        note_signature(error, stages)
+        note_signature(error, [*stages, *(() if behind is None else behind.stages)])
         raise
 
 
@@ -68,13 +77,16 @@ class LeftOver:
         return found
 
     def _by_python(self, value: object, stages: Sequence[BoundStage]) -> object:
+        found, _ = self._in_step(value, stages, Behind(()))
+        return found
+
+    def _in_step(self, value: object, stages: Sequence[BoundStage], behind: Behind) -> tuple[object, int]:
         began = time.perf_counter()
         with self.trace.phase("kernel"):
-            found = by_python(value, stages)
-        describe.describe_python(
-            [stage.site.text for stage in stages], time.perf_counter() - began, self.trace
-        )
-        return found
+            found, more = by_python(value, stages, behind)
+        ran = [*stages, *behind.stages[:more]]
+        describe.describe_python([stage.site.text for stage in ran], time.perf_counter() - began, self.trace)
+        return found, more
 
     def by_numpy(self, bound: Bound, loop: Loop, workspace: Workspace, value: object) -> object:
         """The loop as NumPy calls on whole arrays; by CPython where an operator has no such form."""
@@ -89,18 +101,24 @@ class LeftOver:
         with self.trace.phase("kernel"):
             return python.run(value, bound.calls(noted(loop.stages)))
 
-    def barrier(self, bound: Bound, value: object, stages: Sequence[BoundStage], reason: Reason) -> object:
-        """Stages that have no compiled form; StrictError where that is not to be."""
+    def barrier(
+        self, bound: Bound, value: object, stages: Sequence[BoundStage], behind: Behind, reason: Reason
+    ) -> tuple[object, int]:
+        """Stages that have no compiled form; StrictError where that is not to be.
+
+        With them as many of those behind as go in step with them: the second value says how many did.
+        """
         stage = stages[0]
         if reason.span == NOWHERE:
             reason = Reason(reason.text, stage.site.span)
         self.tell(stage.site.text, reason)
         if self.options.strict:
             raise StrictError(f"`{stage.site.text}` is not compiled: {reason.text}")
-        found = self._by_python(value, noted(stages))
-        self.pictures.python(stages, reason.text, bound.site.source_text, value, found)
+        found, more = self._in_step(value, noted(stages), behind)
+        ran = [*stages, *behind.stages[:more]]
+        self.pictures.python(ran, reason.text, bound.site.source_text, value, found)
         forget_inputs()
-        return found
+        return found, more
 
     def beyond(self, bound: Bound, stages: Sequence[BoundStage], value: object, why: str) -> object:
         """Stages over Python ints, or with constants, that int64 does not hold."""
