@@ -14,8 +14,8 @@ from hastega_magic.compiler.empty import typed
 from hastega_magic.compiler.execute import Execution, Separately
 from hastega_magic.compiler.handing.chain import handed_on
 from hastega_magic.compiler.handing.ends import counts_many
-from hastega_magic.compiler.in_step import Behind, in_pass
-from hastega_magic.compiler.kinds import kind_of, of_scalars
+from hastega_magic.compiler.in_step import Before
+from hastega_magic.compiler.kinds import of_scalars
 from hastega_magic.compiler.left_over import LeftOver
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Group, Outcome, Part
@@ -233,9 +233,11 @@ class Driver:
             run.waiting = run.waiting or reason
             return False
         earlier, same = run.parts, run.part(run.rest[: len(loop.stages) - more])
+        before, run.looped = run.looped or Before(run.value, ()), None
         run.bound, run.value, run.rest, run.parts = bound, source, list(bound.stages), []
         self._run_loop(run, loop, workspace, reason)
         ran = run.parts[-1].outcome if run.parts and by_field else None
+        run.looped = run.looped and before.further(same.stages)
         run.parts = None if earlier is None or ran is None else [*earlier, Part(same, ran)]
         return True
 
@@ -272,12 +274,7 @@ class Driver:
         if stages is None:  # NumPy's scalars are to stay what they are, up to the end
             whole = of_scalars(run.value) or reason.text == BOOLS_BESIDE_NUMPY
             stages = run.rest if whole else together(run.rest)
-        kind = kind_of(run.value) if stages[0].site.known else None
-        behind = Behind(in_pass(run.rest, len(stages)))
-        value, more = self._left.barrier(run.bound, run.value, stages, behind, reason)
-        ran = run.rest[: len(stages) + more]
-        part = Part(replace(run.part(ran), source=None), kind=kind, behind=behind.after(more))
-        run.goes_on(value, run.rest[len(ran) :], part=part)
+        self._left.barrier(run, stages, reason)
 
     def _run_loop(self, run: UnderWay, loop: Loop, workspace: Workspace, reason: Reason | None) -> None:
         """Run the loop; `reason`: why the stage behind is not in it."""

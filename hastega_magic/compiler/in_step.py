@@ -6,7 +6,8 @@
 
 A gate stands before each stage behind. It keeps the elements that come as long as the stages behind it are quiet for
 their kind (syntax/quiet.py): it is Python's numbers alone that go into arrays and come back as they were. From the
-first other one on it lets all of them through. The first gate that still keeps all at the end ends the pass there.
+first other one on it lets all of them through, and so from where a variable is changed that the stages behind read.
+The first gate that still keeps all at the end ends the pass there.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import Any, cast
 
 from hastega_magic.compiler.barriers import noted
 from hastega_magic.compiler.statement import calls_of
+from hastega_magic.compiler.watching import Watch
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.runtime import python
 from hastega_magic.runtime.python import StageCall
@@ -43,13 +45,21 @@ def in_pass(stages: Sequence[BoundStage], count: int) -> Sequence[BoundStage]:
     return (*lazy, *ends)
 
 
+def one_by_one(stage: BoundStage) -> bool:
+    """Whether it takes elements one by one, not the value as it is."""
+    return _of_table(stage) and stage.site.name != "tap"
+
+
 def _of_table(stage: BoundStage) -> bool:
     return stage.site.known and stage.callee is None and stage.site.name in STAGES
 
 
 def _passes(stage: BoundStage) -> bool:
     """Whether it takes and gives elements one by one."""
-    return _of_table(stage) and stage.site.name != "tap" and not STAGES[stage.site.name].sink
+    return one_by_one(stage) and not STAGES[stage.site.name].sink
+
+
+Known = dict[tuple[int, object, object], bool]
 
 
 @dataclass
@@ -57,37 +67,87 @@ class Behind:
     """The stages behind Python's, and for which kinds of elements they are known to be quiet, from each of them on."""
 
     stages: Sequence[BoundStage]
-    known: dict[tuple[int, object], bool] = field(default_factory=dict[tuple[int, object], bool])
+    known: Known = field(default_factory=dict[tuple[int, object, object], bool])
 
-    def quiet(self, place: int, kind: object) -> bool:
-        """Whether the stages from a place on are quiet for this kind of elements."""
-        key = place, kind
+    def quiet(self, place: int, kind: object, state: object) -> bool:
+        """Whether the stages from a place on are quiet for this kind of elements; `state`: what they read."""
+        key = place, kind, state
         if key not in self.known:
             self.known[key] = quiet(self.stages[place:], kind, Workspace("<behind>"))
         return self.known[key]
 
     def after(self, more: int) -> Behind:
         """The same behind some more of Python's stages."""
-        known = {(place - more, kind): is_so for (place, kind), is_so in self.known.items() if place >= more}
-        return Behind(self.stages[more:], known)
+        known = {
+            (place - more, *rest): is_so for (place, *rest), is_so in self.known.items() if place >= more
+        }
+        return Behind(self.stages[more:], cast(Known, known))
 
 
-def run(value: object, stages: Sequence[BoundStage], behind: Behind) -> tuple[object, int]:
+@dataclass(frozen=True)
+class Before:
+    """The stages before Python's that loops ran already, and what they went over."""
+
+    value: object
+    stages: Sequence[BoundStage]
+
+    def further(self, stages: Sequence[BoundStage]) -> Before | None:
+        """With more of them; None behind a sink, which has taken all elements."""
+        return Before(self.value, (*self.stages, *stages)) if all(map(_passes, stages)) else None
+
+    def elements(self) -> Iterator[object]:
+        """What the stages give, by Python."""
+        passing: Any = self.value
+        for name, callee, args, kwargs in calls_of(noted(self.stages)):
+            passing = python.apply(name, passing, args, kwargs, callee)
+        return python.elements(passing)
+
+
+def run(
+    value: object, stages: Sequence[BoundStage], behind: Behind, before: Before | None = None
+) -> tuple[object, int]:
     """What Python's stages give, and how many of those behind are in it; what one raises propagates."""
     source: Any = value
-    passing: Any = value
+    passing: Any = value if before is None else _again(value, before, stages)
     for name, callee, args, kwargs in calls_of(stages):
         passing = python.apply(name, passing, args, kwargs, callee)
     done: list[StageCall] = calls_of([*stages, *behind.stages])
+    watch = Watch.of(behind.stages)
+    keeps = not watch.reached_by(stages)
     try:
         for place, (name, callee, args, kwargs) in enumerate(calls_of(noted(behind.stages))):
-            passing = python.apply(name, _gate(passing, behind, place), args, kwargs, callee)
-        if behind.stages and not _passes(behind.stages[-1]):
+            gate = _gate(passing, behind, place, watch) if keeps else passing
+            passing = python.apply(name, gate, args, kwargs, callee)
+        if not _passes([*stages, *behind.stages][-1]):
             return passing, len(behind.stages)
         return python.collected(passing, done, source), len(behind.stages)
     except _AllKept as kept:
         elements, place = kept.elements, kept.place
     return python.collected(elements, done[: len(stages) + place], source), place
+
+
+def _again(value: object, before: Before, stages: Sequence[BoundStage]) -> Iterator[object]:
+    """What loops gave; from where Python's stages change what their functions read, computed anew."""
+    watch = Watch.of(before.stages)
+    if watch.reached_by(stages):
+        yield from before.elements()
+        return
+    if not watch.variables:
+        yield from python.elements(value)
+        return
+    number = 0
+    for element in python.elements(value):
+        number += 1
+        yield element
+        if watch.changed():
+            break
+    else:
+        return
+    again = before.elements()
+    with watch.as_before():
+        for _ in itertools.islice(again, number):
+            pass
+    yield from again
 
 
 class _AllKept(Exception):
@@ -98,15 +158,22 @@ class _AllKept(Exception):
         self.elements, self.place = elements, place
 
 
-def _gate(elements: Iterator[object], behind: Behind, place: int) -> Iterator[object]:
+def _gate(elements: Iterator[object], behind: Behind, place: int, watch: Watch) -> Iterator[object]:
     """The elements, let through from the first one on that somebody could tell from its being kept."""
     kept: list[object] = []
     before: object = None
+    watched, state = bool(watch.variables), watch.state
     for element in elements:
-        kind = _kind_of(element)
+        if watched and watch.changed():
+            with watch.as_before():
+                yield from kept
+            yield element
+            yield from elements
+            return
+        kind = kind_of_element(element)
         if kind is None or kind != before:
             alike = before is None or (before in _MIXED and kind in _MIXED)
-            if kind is None or not alike or not behind.quiet(place, kind):
+            if kind is None or not alike or not behind.quiet(place, kind, state):
                 yield from kept
                 yield element
                 yield from elements
@@ -116,15 +183,15 @@ def _gate(elements: Iterator[object], behind: Behind, place: int) -> Iterator[ob
     raise _AllKept(kept, place)
 
 
-def _kind_of(element: object) -> object:
+def kind_of_element(element: object) -> object:
     """The types of an element of Python's numbers; None for any other, and for an int beyond 64 bits."""
     type_ = type(element)
     if type_ is int:
         return INT if _LOWEST <= cast(int, element) <= _HIGHEST else None
     if type_ is tuple and element:
-        kinds = tuple(map(_kind_of, cast("tuple[object, ...]", element)))
+        kinds = tuple(map(kind_of_element, cast("tuple[object, ...]", element)))
         return None if None in kinds else kinds
     return _TYPES.get(type_)
 
 
-__all__ = ["Behind", "in_pass", "run"]
+__all__ = ["Before", "Behind", "Known", "in_pass", "kind_of_element", "one_by_one", "run"]

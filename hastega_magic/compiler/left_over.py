@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hastega_magic.compiler import in_step
 from hastega_magic.compiler.backends import forget_inputs
 from hastega_magic.compiler.barriers import note_signature, noted
 from hastega_magic.compiler.by_numpy import numpy_value
-from hastega_magic.compiler.in_step import Behind
+from hastega_magic.compiler.in_step import Before, Behind, in_pass, one_by_one
+from hastega_magic.compiler.kinds import kind_of
 from hastega_magic.compiler.options import Options
+from hastega_magic.compiler.outcome import Part
 from hastega_magic.compiler.statement import Bound, Loop, calls_of
 from hastega_magic.compiler.telling import describe
 from hastega_magic.compiler.telling.graphs import Pictures
+from hastega_magic.compiler.under_way import UnderWay
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import NOWHERE, BeyondInt64, NotCompilable, Reason, StrictError, UsageError
 from hastega_magic.runtime import python
@@ -24,16 +27,19 @@ from hastega_magic.trace import Trace
 
 
 def by_python(
-    value: object, stages: Sequence[BoundStage], behind: Behind | None = None
+    value: object,
+    stages: Sequence[BoundStage],
+    behind: Behind | None = None,
+    before: Before | None = None,
 ) -> tuple[object, int]:
     """What Python computes, with a note where it calls a function otherwise than that is written.
 
     And how many of the stages behind are in it, which go on in step with these for as long as somebody could tell.
     """
     try:
-        if behind is None or not behind.stages:
+        if not one_by_one(stages[0]) or (before is None and (behind is None or not behind.stages)):
             return python.run(value, calls_of(stages)), 0
-        return in_step.run(value, stages, behind)
+        return in_step.run(value, stages, behind or Behind(()), before)
     except TypeError as error:
         note_signature(error, [*stages, *(() if behind is None else behind.stages)])
         raise
@@ -80,10 +86,12 @@ class LeftOver:
         found, _ = self._in_step(value, stages, Behind(()))
         return found
 
-    def _in_step(self, value: object, stages: Sequence[BoundStage], behind: Behind) -> tuple[object, int]:
+    def _in_step(
+        self, value: object, stages: Sequence[BoundStage], behind: Behind, before: Before | None = None
+    ) -> tuple[object, int]:
         began = time.perf_counter()
         with self.trace.phase("kernel"):
-            found, more = by_python(value, stages, behind)
+            found, more = by_python(value, stages, behind, before)
         ran = [*stages, *behind.stages[:more]]
         describe.describe_python([stage.site.text for stage in ran], time.perf_counter() - began, self.trace)
         return found, more
@@ -101,24 +109,24 @@ class LeftOver:
         with self.trace.phase("kernel"):
             return python.run(value, bound.calls(noted(loop.stages)))
 
-    def barrier(
-        self, bound: Bound, value: object, stages: Sequence[BoundStage], behind: Behind, reason: Reason
-    ) -> tuple[object, int]:
-        """Stages that have no compiled form; StrictError where that is not to be.
-
-        With them as many of those behind as go in step with them: the second value says how many did.
-        """
+    def barrier(self, run: UnderWay, stages: Sequence[BoundStage], reason: Reason) -> None:
+        """Go on by stages that have no compiled form, and by those that go in step with them; StrictError if not to."""
         stage = stages[0]
         if reason.span == NOWHERE:
             reason = Reason(reason.text, stage.site.span)
         self.tell(stage.site.text, reason)
         if self.options.strict:
             raise StrictError(f"`{stage.site.text}` is not compiled: {reason.text}")
-        found, more = self._in_step(value, noted(stages), behind)
-        ran = [*stages, *behind.stages[:more]]
-        self.pictures.python(ran, reason.text, bound.site.source_text, value, found)
+        kind, behind = (
+            kind_of(run.value) if stage.site.known else None,
+            Behind(in_pass(run.rest, len(stages))),
+        )
+        found, more = self._in_step(run.value, noted(stages), behind, run.looped)
+        ran = run.rest[: len(stages) + more]
+        self.pictures.python(ran, reason.text, run.bound.site.source_text, run.value, found)
         forget_inputs()
-        return found, more
+        part = Part(replace(run.part(ran), source=None), kind=kind, behind=behind.after(more))
+        run.goes_on(found, run.rest[len(ran) :], part=part)
 
     def beyond(self, bound: Bound, stages: Sequence[BoundStage], value: object, why: str) -> object:
         """Stages over Python ints, or with constants, that int64 does not hold."""

@@ -8,7 +8,7 @@ so that is looked at. From where a part does not fit, the statement goes on as o
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -19,7 +19,7 @@ from hastega_magic.compiler.backends import forget_inputs
 from hastega_magic.compiler.barriers import looked_into, noted
 from hastega_magic.compiler.drawn import CHUNK, goes_its_own_way, iterable
 from hastega_magic.compiler.driver import Driver
-from hastega_magic.compiler.in_step import Behind
+from hastega_magic.compiler.in_step import Before, Behind, Known
 from hastega_magic.compiler.kinds import kind_of
 from hastega_magic.compiler.left_over import by_python
 from hastega_magic.compiler.options import Options
@@ -50,7 +50,7 @@ class _ByPython:
     """Of the elements that they went over; None for other callables than stages, which take the value as it is."""
     following: tuple[StageSite, ...] = ()
     """The stages behind them that go in step with them, for as long as somebody could tell."""
-    quiet: Mapping[tuple[int, object], bool] = field(default_factory=dict[tuple[int, object], bool])
+    quiet: Known = field(default_factory=dict[tuple[int, object, object], bool])
     """For which elements nobody could."""
 
     def fits(self, displays: Sequence[Display]) -> bool:
@@ -59,7 +59,7 @@ class _ByPython:
     def changed(self, displays: Sequence[Display]) -> set[Where] | None:
         return set() if self.fits(displays) else None
 
-    def run(self, value: object, displays: Sequence[Display]) -> object:
+    def run(self, value: object, displays: Sequence[Display], before: Before | None) -> object:
         """What they give; _Further where stages behind them are in it. `displays`: theirs, and of those behind."""
         if self.kind is not None:
             if isinstance(value, Iterator) or goes_its_own_way(value):
@@ -71,7 +71,7 @@ class _ByPython:
         stages = _stages(self.site.stages, displays[:count])
         behind = Behind(_stages(self.following, displays[count:]), dict(self.quiet))
         try:
-            found, more = by_python(value, noted(stages), behind)
+            found, more = by_python(value, noted(stages), behind, before)
         finally:
             forget_inputs()
         if more:
@@ -208,14 +208,16 @@ class InParts:
         begin = int(isinstance(self.parts[0], _Looped))
         if not self._fit(taken, begin):
             raise Again
-        value = source
+        value: object = source
+        before: Before | None = None
         for number, part in enumerate(self.parts):
             start, stop = self._places[number]
-            given = (
-                displays[start : stop + len(part.following)] if isinstance(part, _ByPython) else taken[number]
-            )
+            given = value
             try:
-                value = part.run(value, given)
+                if isinstance(part, _ByPython):
+                    value = part.run(value, displays[start : stop + len(part.following)], before)
+                else:
+                    value = part.run(value, taken[number])
             except _Further as further:
                 return self._from(source, further.value, displays, start + further.stages)
             except _Instead as instead:
@@ -224,6 +226,8 @@ class InParts:
                 if not number:
                     raise
                 return self._from(source, value, displays, start)
+            stages = _stages(part.site.stages, taken[number])
+            before = (before or Before(given, ())).further(stages) if isinstance(part, _Looped) else None
             # Python's stages may have changed what the others read; a loop that follows is looked at when it runs.
             if isinstance(part, _ByPython):
                 following = self.parts[number + 1 : number + 2]
