@@ -161,26 +161,27 @@ class _AllKept(Exception):
 def _gate(elements: Iterator[object], behind: Behind, place: int, watch: Watch) -> Iterator[object]:
     """The elements, let through from the first one on that somebody could tell from its being kept."""
     kept: list[object] = []
+    keep, changed, state = kept.append, watch.changed if watch.variables else None, watch.state
     before: object = None
-    watched, state = bool(watch.variables), watch.state
+    number: type[object] | None = None
     for element in elements:
-        if watched and watch.changed():
+        if changed is not None and changed():
             with watch.as_before():
                 yield from kept
-            yield element
-            yield from elements
-            return
-        kind = kind_of_element(element)
-        if kind is None or kind != before:
-            alike = before is None or (before in _MIXED and kind in _MIXED)
+            break
+        type_ = type(element)
+        if type_ is not number or (type_ is int and not _LOWEST <= cast(int, element) <= _HIGHEST):
+            kind = kind_of_element(element)
+            alike = before is None or kind == before or (before in _MIXED and kind in _MIXED)
             if kind is None or not alike or not behind.quiet(place, kind, state):
                 yield from kept
-                yield element
-                yield from elements
-                return
-            before = kind
-        kept.append(element)
-    raise _AllKept(kept, place)
+                break
+            before, number = kind, type_ if type_ is not tuple else None
+        keep(element)
+    else:
+        raise _AllKept(kept, place)
+    yield element
+    yield from elements
 
 
 def kind_of_element(element: object) -> object:

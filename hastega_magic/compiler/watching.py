@@ -42,8 +42,11 @@ class Watch:
 
     def changed(self) -> bool:
         """Whether a variable holds something else."""
-        for each in self.variables:  # noqa: SIM110  this way is faster
-            if each.now() is not each.value:
+        for each in self.variables:
+            if isinstance(each, Name):
+                if each.scope.get(each.name, ABSENT) is not each.value:  # a call less for each element
+                    return True
+            elif each.now() is not each.value:
                 return True
         return False
 
@@ -68,7 +71,9 @@ class Watch:
 
 
 def _state(value: Any) -> object:
-    return (type(value), repr(value)) if isinstance(value, (*_FIXED, tuple)) else id(value)
+    fixed = isinstance(value, (*_FIXED, tuple))
+    held = cast(object, value)
+    return (type(held), repr(held)) if fixed else id(held)
 
 
 def _assign(pairs: Iterable[tuple[Name | Cell, Any]]) -> None:
