@@ -140,11 +140,11 @@ def _within(fn: Fn, limits: Any) -> Fn:
 
 
 def _alike(number: object, value: Expr, name: str) -> Expr:
-    """A constant of the elements' kind."""
+    """A constant of the elements' kind; a bool stays one."""
     if type(number) not in (bool, int, float, np.float64, np.float32):
         raise NotCompilable(f"`{name}` is given {number!r}, which is no number")
     node = const(number)
-    plain = (BOOL, INT) if value.type.is_float else ()
+    plain = (INT,) if value.type.is_float else ()
     weak = (*plain, FLOAT) if value.type is FLOAT32 else plain
     return convert(node, value.type) if node.type in weak else node
 
