@@ -17,6 +17,7 @@ from hastega_magic.syntax import mixed
 from hastega_magic.syntax.branches import both, choice, eager, may_raise, may_warn, numeric, opposite, partly
 from hastega_magic.syntax.store import Store
 from hastega_magic.syntax.values import (
+    BOOLS_BESIDE_NUMPY,
     Known,
     Listed,
     Nested,
@@ -65,7 +66,7 @@ Inline = Callable[["Graph", Any, Sequence[Symbolic], Mapping[str, Symbolic]], Sy
 NUMPY_NUMBER: Any = (np.number, np.bool_)
 _FOLDED = frozenset({BOOL, INT, FLOAT})
 _LARGEST_SHIFT = 4096
-_OF_INTS = frozenset({"add", "sub", "mul", "neg", "pos", "abs"})
+_OF_INTS = frozenset({"add", "sub", "mul", "neg", "pos", "abs", "shl", "shr", "pow"})
 """Operators that make ints of Python's bools, and bools, or TypeErrors, of NumPy's."""
 _DIVISIONS = frozenset({"truediv", "floordiv", "mod"})
 """Those that raise for False, where NumPy warns."""
@@ -135,6 +136,11 @@ class Graph:
             node = make(op, *operands)
         except OverflowError:
             raise NotCompilable("an integer constant is too large for a float") from None
+        except NotCompilable:  # Python raises, and names the types of the operands
+            of_bools = any(isinstance(arg, Expr) and arg.type is BOOL for arg in args)
+            if of_bools and (getattr(self.env, "numpy_numbers", False) or self.numpy or self.ufuncs):
+                raise NotCompilable(BOOLS_BESIDE_NUMPY) from None
+            raise
         return self._fold(node)
 
     def _fold(self, node: Expr) -> Expr:

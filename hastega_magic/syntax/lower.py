@@ -22,7 +22,16 @@ from hastega_magic.syntax.functions import ast_of, described, name_of, spreads
 from hastega_magic.syntax.graph import Environment, Graph
 from hastega_magic.syntax.neighbours import Over, neighbours, spelled
 from hastega_magic.syntax.numpy_read import reads_numbers
-from hastega_magic.syntax.values import Known, Listed, Nested, Partly, Poison, Symbolic, known
+from hastega_magic.syntax.values import (
+    BOOLS_BESIDE_NUMPY,
+    Known,
+    Listed,
+    Nested,
+    Partly,
+    Poison,
+    Symbolic,
+    known,
+)
 from hastega_magic.types import Composite, ScalarType
 
 _DEEPEST_CALL = 100
@@ -96,10 +105,6 @@ def _read(function: FunctionType) -> tuple[tuple[type, object], ...] | None:
 
 
 BESIDE_NUMPY = "`round` to digits is left to Python beside NumPy's numbers, which round otherwise"
-BOOLS_BESIDE_NUMPY = (
-    "what takes bools for ints, as `~`, `+` or an index, is left to Python beside NumPy's numbers, "
-    "whose bools are none: write `not`, or `int(...)`"
-)
 
 
 def _look_at_numbers(graph: Graph, env: Environment, function: object) -> None:

@@ -16,7 +16,7 @@ from hastega_magic.syntax import mixed, rules_order, running
 from hastega_magic.syntax.cell import StageSite
 from hastega_magic.syntax.complex_numbers import no_order
 from hastega_magic.syntax.joining import Cut, Loop, Rule, ends, integer, scalar
-from hastega_magic.syntax.lower import lower
+from hastega_magic.syntax.lower import BOOLS_BESIDE_NUMPY, lower
 from hastega_magic.types import BOOL, FLOAT, FLOAT32, FLOAT64, INT, Complex, Either
 
 
@@ -253,8 +253,11 @@ def _dot(loop: Loop, site: StageSite, given: Mapping[str, Any]) -> None:
 
 
 def _bincount(loop: Loop, site: StageSite, given: Mapping[str, Any]) -> None:
-    if not scalar(loop, "bincount").type.is_integral:
+    type_ = scalar(loop, "bincount").type
+    if not type_.is_integral:
         raise NotCompilable("`bincount` counts integers")
+    if type_ is BOOL and loop.env.numpy_numbers:
+        raise NotCompilable(BOOLS_BESIDE_NUMPY)
     ends(loop, site, "bincount")
 
 
