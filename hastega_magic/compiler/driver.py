@@ -322,7 +322,7 @@ class Driver:
         """
         bound, value = run.bound, run.value
         if isinstance(failed, BeyondInt64):
-            run.goes_on(self._left.beyond(bound, stages, value, str(failed)), run.rest[len(stages) :])
+            self._left.beyond(run, stages, str(failed))
         elif isinstance(failed, NotCompilable):
             self._left_to_python(run, failed.reason)
         elif isinstance(failed, NoNumpyForm):

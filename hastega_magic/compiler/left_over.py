@@ -117,19 +117,23 @@ class LeftOver:
         self.tell(stage.site.text, reason)
         if self.options.strict:
             raise StrictError(f"`{stage.site.text}` is not compiled: {reason.text}")
-        kind, behind = (
-            kind_of(run.value) if stage.site.known else None,
-            Behind(in_pass(run.rest, len(stages))),
-        )
-        found, more = self._in_step(run.value, noted(stages), behind, run.looped)
-        ran = run.rest[: len(stages) + more]
-        self.pictures.python(ran, reason.text, run.bound.site.source_text, run.value, found)
+        kind = kind_of(run.value) if stage.site.known else None
+        found, more, behind = self._as_far_as(run, stages, reason.text)
         forget_inputs()
+        ran = run.rest[: len(stages) + more]
         part = Part(replace(run.part(ran), source=None), kind=kind, behind=behind.after(more))
         run.goes_on(found, run.rest[len(ran) :], part=part)
 
-    def beyond(self, bound: Bound, stages: Sequence[BoundStage], value: object, why: str) -> object:
-        """Stages over Python ints, or with constants, that int64 does not hold."""
+    def _as_far_as(self, run: UnderWay, stages: Sequence[BoundStage], why: str) -> tuple[object, int, Behind]:
+        """The value of the stages and of as many of those behind as go in step with them."""
+        behind = Behind(in_pass(run.rest, len(stages)))
+        found, more = self._in_step(run.value, noted(stages), behind, run.looped)
+        ran = run.rest[: len(stages) + more]
+        self.pictures.python(ran, why, run.bound.site.source_text, run.value, found)
+        return found, more, behind
+
+    def beyond(self, run: UnderWay, stages: Sequence[BoundStage], why: str) -> None:
+        """Go on by stages over Python ints, or with constants, that int64 does not hold."""
         if self.options.int_mode == "checked":
             raise OverflowError(why)
         if self.options.int_mode == "wrap":
@@ -137,10 +141,9 @@ class LeftOver:
         text = f"{why}; these stages were computed by Python, exactly"
         self.trace.add("warning", text=text)
         self.trace.add("int", mode=self.options.int_mode, proved=False, guarded=True, fell_back=True)
-        self.warn(text, bound)
-        found = self._by_python(value, noted(stages))
-        self.pictures.python(stages, why, bound.site.source_text, value, found)
-        return found
+        self.warn(text, run.bound)
+        found, more, _ = self._as_far_as(run, stages, why)
+        run.goes_on(found, run.rest[len(stages) + more :])
 
 
 __all__ = ["LeftOver", "by_python"]
