@@ -18,6 +18,7 @@ from hastega_magic.compiler.statement import Bound, Loop, calls_of
 from hastega_magic.compiler.telling import describe
 from hastega_magic.compiler.telling.graphs import Pictures
 from hastega_magic.compiler.under_way import UnderWay
+from hastega_magic.compiler.watching import Watch
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import NOWHERE, BeyondInt64, NotCompilable, Reason, StrictError, UsageError
 from hastega_magic.runtime import python
@@ -118,11 +119,13 @@ class LeftOver:
         if self.options.strict:
             raise StrictError(f"`{stage.site.text}` is not compiled: {reason.text}")
         kind = kind_of(run.value) if stage.site.known else None
+        watch = Watch.of(run.bound.stages)
         found, more, behind = self._as_far_as(run, stages, reason.text)
         forget_inputs()
         ran = run.rest[: len(stages) + more]
         part = Part(replace(run.part(ran), source=None), kind=kind, behind=behind.after(more))
-        run.goes_on(found, run.rest[len(ran) :], part=part)
+        # What is kept for later runs has to know the values that the loops before were made for.
+        run.goes_on(found, run.rest[len(ran) :], part=None if watch.changed() else part)
 
     def _as_far_as(self, run: UnderWay, stages: Sequence[BoundStage], why: str) -> tuple[object, int, Behind]:
         """The value of the stages and of as many of those behind as go in step with them."""

@@ -154,6 +154,18 @@ def test_later_runs_go_in_step_as_well(stages):
     assert found["parallel"] == found["python"]
 
 
+def test_later_runs_know_what_a_stage_has_assigned():
+    found = {}
+    for on in ("parallel", "python"):
+        space = {"found": [], "k": 2}
+        Session(space, Options(on=on, baseline=False, quiet=True)).run_cell(
+            "def f(x):\n    global k\n    k += x > 5\n    return x\n"
+            "for i in range(6):\n    found.append(range(3) |> map(lambda x: x * k) |> map(f) |> map(str) |> to_list)\n"
+        )
+        found[on] = space["found"], space["k"]
+    assert found["parallel"] == found["python"]
+
+
 def test_what_nobody_can_tell_is_a_loop():
     session = Session({"log": []}, Options(on="parallel", baseline=False))
     session.run_cell(DEFINITIONS)
