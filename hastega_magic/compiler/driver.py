@@ -13,10 +13,11 @@ from hastega_magic.compiler.outcome import Group, Outcome, Part
 from hastega_magic.compiler.python.barriers import LOOKED_AT, not_a_stage, together
 from hastega_magic.compiler.python.elements import of_check
 from hastega_magic.compiler.python.empty import typed
+from hastega_magic.compiler.python.in_step import Before
 from hastega_magic.compiler.python.left_over import LeftOver
 from hastega_magic.compiler.run import run_loops
 from hastega_magic.compiler.sources.drawn import Drawing, goes_its_own_way, iterable
-from hastega_magic.compiler.sources.kinds import kind_of, of_scalars
+from hastega_magic.compiler.sources.kinds import of_scalars
 from hastega_magic.compiler.sources.over_pairs import of_pairs
 from hastega_magic.compiler.sources.places import over_fields, over_places
 from hastega_magic.compiler.sources.probe import found
@@ -236,9 +237,11 @@ class Driver:
             run.waiting = run.waiting or reason
             return False
         earlier, same = run.parts, run.part(run.rest[: len(loop.stages) - more])
+        before, run.looped = run.looped or Before(run.value, ()), None
         run.bound, run.value, run.rest, run.parts = bound, source, list(bound.stages), []
         self._run_loop(run, loop, workspace, reason)
         ran = run.parts[-1].outcome if run.parts and by_field else None
+        run.looped = run.looped and before.further(same.stages)
         run.parts = None if earlier is None or ran is None else [*earlier, Part(same, ran)]
         return True
 
@@ -275,10 +278,7 @@ class Driver:
         if stages is None:  # NumPy's scalars are to stay what they are, up to the end
             whole = of_scalars(run.value) or reason.text == BOOLS_BESIDE_NUMPY
             stages = run.rest if whole else together(run.rest)
-        kind = kind_of(run.value) if stages[0].site.known else None
-        part = Part(replace(run.part(stages), source=None), kind=kind)
-        value = self._left.barrier(run.bound, run.value, stages, reason)
-        run.goes_on(value, run.rest[len(stages) :], part=part)
+        self._left.barrier(run, stages, reason)
 
     def _run_loop(self, run: UnderWay, loop: Loop, workspace: Workspace, reason: Reason | None) -> None:
         """Run the loop; `reason`: why the stage behind is not in it."""
@@ -326,7 +326,7 @@ class Driver:
         """
         bound, value = run.bound, run.value
         if isinstance(failed, BeyondInt64):
-            run.goes_on(self._left.beyond(bound, stages, value, str(failed)), run.rest[len(stages) :])
+            self._left.beyond(run, stages, str(failed))
         elif isinstance(failed, NotCompilable):
             self._left_to_python(run, failed.reason)
         elif isinstance(failed, NoNumpyForm):

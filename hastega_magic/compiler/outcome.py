@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from hastega_magic.compiler.execute import Execution
 from hastega_magic.compiler.loops import CompiledLoop
+from hastega_magic.compiler.python.in_step import Behind
 from hastega_magic.compiler.statement import Bound, Loop
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.ir.fused import Fused
@@ -31,12 +32,14 @@ class Part:
     """Stages of a statement, bound to what they went over; `outcome`: of their loop, None where Python ran them.
 
     Where they went over tuples, the loop is that of a statement which goes over their fields: it zips them first.
-    `kind`: what Python's stages went over, where that is told (compiler/sources/kinds.py).
+    `kind`: what Python's stages went over, where that is told (compiler/sources/kinds.py). `behind`: the stages that
+    they went in step with, as far as somebody could tell.
     """
 
     bound: Bound
     outcome: Outcome | None = None
     kind: object = None
+    behind: Behind | None = None
 
 
 @dataclass

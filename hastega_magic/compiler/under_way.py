@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from hastega_magic.compiler.execute import Execution
 from hastega_magic.compiler.outcome import Part
+from hastega_magic.compiler.python.in_step import Before
 from hastega_magic.compiler.statement import Bound, Loop
 from hastega_magic.compiler.telling.stacked import LoopTexts
 from hastega_magic.compiler.workspace import Workspace
@@ -32,6 +33,8 @@ class UnderWay:
     waiting: Reason | None = None
     texts: list[LoopTexts] = field(default_factory=list[LoopTexts])
     parts: list[Part] | None = field(default_factory=list[Part])
+    looped: Before | None = None
+    """The stages since Python's last ones, which loops ran."""
     handed: bool = False
     """Whether the loops ran at once, one handing its elements to the next."""
 
@@ -48,6 +51,9 @@ class UnderWay:
         part: Part | None = None,
     ) -> None:
         """With another value, and fewer stages; `part`: those that took it there, if another run may do the same."""
+        ran = self.rest[: len(self.rest) - len(rest)]
+        of_loop = part is not None and part.outcome is not None
+        self.looped = (self.looped or Before(self.value, ())).further(ran) if of_loop else None
         self.value, self.rest, self.waiting = value, list(rest), waiting
         if part is None:
             self.parts = None

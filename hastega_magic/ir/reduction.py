@@ -8,6 +8,8 @@ through the same fold. Missing elements count as the neutral one: -0.0 for sums 
 
 from __future__ import annotations
 
+import cmath
+import math
 from typing import Any
 
 import numpy as np
@@ -46,7 +48,8 @@ def tree_prod(partial: Floats) -> float | np.float32:
 def complex_product(values: Any) -> complex:
     """The product of complex numbers by a fixed tree of halves, each step as Python multiplies; 1 of no elements.
 
-    A complex128 or complex64 array in, a Python complex out.
+    A complex128 or complex64 array in, a Python complex out. One that comes out as zero, infinite or NaN is computed
+    from left to right, as products of halves may overflow or vanish where Python's do not.
     """
     joined: Any = np.concatenate
     real, imag = values.real, values.imag
@@ -59,7 +62,10 @@ def complex_product(values: Any) -> complex:
             odd_real, odd_imag = real[2 * half :], imag[2 * half :]
             real = joined([a * c - b * d, odd_real])
             imag = joined([a * d + b * c, odd_imag])
-    return complex(real[0], imag[0])
+        found = complex(real[0], imag[0])
+        if found and cmath.isfinite(found):
+            return found
+        return complex(math.prod(values if values.dtype == np.complex64 else values.tolist()))
 
 
 def _scalar(number: Any) -> float | np.float32:

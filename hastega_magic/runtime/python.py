@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -39,10 +39,13 @@ def run(source: object, stages: Sequence[StageCall]) -> Any:
             value = as_result(list(value), source)
         value = apply(name, value, args, kwargs, callee)
         lazy = not observes and name in _LAZY
-    if not lazy:
-        return value
+    return collected(value, stages, source) if lazy else value
+
+
+def collected(values: Iterable[Any], stages: Sequence[StageCall], source: object) -> npt.NDArray[Any]:
+    """The elements that a chain of element stages over the source gives, as its result."""
     name, callee, args, kwargs = stages[-1]
-    found = as_result(list(value), source)
+    found = as_result(list(values), source)
     return in_dtype(found, *args, **kwargs) if name == "astype" and callee is None else found
 
 
@@ -182,4 +185,6 @@ def _objects(values: Sequence[Any]) -> npt.NDArray[Any]:
     return result
 
 
-__all__ = ["StageCall", "apply", "as_result", "elements", "in_dtype", "mean", "run", "spreads", "structured"]
+__all__ = [
+    "StageCall", "apply", "as_result", "collected", "elements", "in_dtype", "mean", "run", "spreads", "structured",
+]  # fmt: skip

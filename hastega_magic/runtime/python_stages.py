@@ -53,10 +53,10 @@ def choosing(predicate: Any, other: Any) -> Callable[[Any], Any]:
 
 
 def alike(number: Any, value: Any) -> Any:
-    """A number given beside elements, as one of their kind: an int becomes a float among floats."""
-    if type(value) is float and type(number) in (bool, int):
+    """A number given beside elements, as one of their kind: an int becomes a float among floats, a bool stays one."""
+    if type(value) is float and type(number) is int:
         return float(number)
-    if type(value) is np.float32 and type(number) in (bool, int, float):
+    if type(value) is np.float32 and type(number) in (int, float):
         with np.errstate(over="ignore"):
             return np.float32(number)
     return number

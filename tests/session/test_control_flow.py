@@ -197,9 +197,7 @@ def compare(text, source, **options):
         return session
     assert not isinstance(found, Exception), found
     found = session.namespace["y"]
-    assert [str(each) for each in found] == [
-        str(getattr(each, "item", lambda each=each: each)()) for each in wanted
-    ]
+    assert [str(each) for each in found] == [str(each) for each in wanted]
     return session
 
 

@@ -185,5 +185,5 @@ _PERHAPS_SHORT = frozenset({"take", "any", "all", "zip", "take_while", "first"})
 _OF_FUNCTIONS = frozenset({
     "map", "filter", "where", "take_while", "drop_while", "scan", "reduce", "min", "max",
 })  # fmt: skip
-_PARTICULAR = frozenset({"astype", "bincount"})
-"""Stages that raise for some numbers."""
+_PARTICULAR = frozenset({"astype", "bincount", "dot"})
+"""Stages that raise for some numbers, or draw from another source as well."""

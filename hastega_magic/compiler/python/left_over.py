@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hastega_magic.compiler.backends import forget_inputs
 from hastega_magic.compiler.options import Options
+from hastega_magic.compiler.outcome import Part
+from hastega_magic.compiler.python import in_step
 from hastega_magic.compiler.python.barriers import note_signature, noted
 from hastega_magic.compiler.python.by_numpy import numpy_value
+from hastega_magic.compiler.python.in_step import Before, Behind, in_pass, one_by_one
+from hastega_magic.compiler.python.watching import Watch
+from hastega_magic.compiler.sources.kinds import kind_of
 from hastega_magic.compiler.statement import Bound, Loop, calls_of
 from hastega_magic.compiler.telling import describe
 from hastega_magic.compiler.telling.graphs import Pictures
+from hastega_magic.compiler.under_way import UnderWay
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import NOWHERE, BeyondInt64, NotCompilable, Reason, StrictError, UsageError
 from hastega_magic.runtime import python
@@ -21,12 +27,22 @@ from hastega_magic.syntax.joining.build import BoundStage
 from hastega_magic.trace import Trace
 
 
-def by_python(value: object, stages: Sequence[BoundStage]) -> object:
-    """What Python computes, with a note where it calls a function otherwise than that is written."""
+def by_python(
+    value: object,
+    stages: Sequence[BoundStage],
+    behind: Behind | None = None,
+    before: Before | None = None,
+) -> tuple[object, int]:
+    """What Python computes, with a note where it calls a function otherwise than that is written.
+
+    And how many of the stages behind are in it, which go on in step with these for as long as somebody could tell.
+    """
     try:
-        return python.run(value, calls_of(stages))
+        if not one_by_one(stages[0]) or (before is None and (behind is None or not behind.stages)):
+            return python.run(value, calls_of(stages)), 0
+        return in_step.run(value, stages, behind or Behind(()), before)
     except TypeError as error:
-        note_signature(error, stages)
+        note_signature(error, [*stages, *(() if behind is None else behind.stages)])
         raise
 
 
@@ -68,13 +84,18 @@ class LeftOver:
         return found
 
     def _by_python(self, value: object, stages: Sequence[BoundStage]) -> object:
+        found, _ = self._in_step(value, stages, Behind(()))
+        return found
+
+    def _in_step(
+        self, value: object, stages: Sequence[BoundStage], behind: Behind, before: Before | None = None
+    ) -> tuple[object, int]:
         began = time.perf_counter()
         with self.trace.phase("kernel"):
-            found = by_python(value, stages)
-        describe.describe_python(
-            [stage.site.text for stage in stages], time.perf_counter() - began, self.trace
-        )
-        return found
+            found, more = by_python(value, stages, behind, before)
+        ran = [*stages, *behind.stages[:more]]
+        describe.describe_python([stage.site.text for stage in ran], time.perf_counter() - began, self.trace)
+        return found, more
 
     def by_numpy(self, bound: Bound, loop: Loop, workspace: Workspace, value: object) -> object:
         """The loop as NumPy calls on whole arrays; by CPython where an operator has no such form."""
@@ -89,21 +110,33 @@ class LeftOver:
         with self.trace.phase("kernel"):
             return python.run(value, bound.calls(noted(loop.stages)))
 
-    def barrier(self, bound: Bound, value: object, stages: Sequence[BoundStage], reason: Reason) -> object:
-        """Stages that have no compiled form; StrictError where that is not to be."""
+    def barrier(self, run: UnderWay, stages: Sequence[BoundStage], reason: Reason) -> None:
+        """Go on by stages that have no compiled form, and by those that go in step with them; StrictError if not to."""
         stage = stages[0]
         if reason.span == NOWHERE:
             reason = Reason(reason.text, stage.site.span)
         self.tell(stage.site.text, reason)
         if self.options.strict:
             raise StrictError(f"`{stage.site.text}` is not compiled: {reason.text}")
-        found = self._by_python(value, noted(stages))
-        self.pictures.python(stages, reason.text, bound.site.source_text, value, found)
+        kind = kind_of(run.value) if stage.site.known else None
+        watch = Watch.of(run.bound.stages)
+        found, more, behind = self._as_far_as(run, stages, reason.text)
         forget_inputs()
-        return found
+        ran = run.rest[: len(stages) + more]
+        part = Part(replace(run.part(ran), source=None), kind=kind, behind=behind.after(more))
+        # What is kept for later runs has to know the values that the loops before were made for.
+        run.goes_on(found, run.rest[len(ran) :], part=None if watch.changed() else part)
 
-    def beyond(self, bound: Bound, stages: Sequence[BoundStage], value: object, why: str) -> object:
-        """Stages over Python ints, or with constants, that int64 does not hold."""
+    def _as_far_as(self, run: UnderWay, stages: Sequence[BoundStage], why: str) -> tuple[object, int, Behind]:
+        """The value of the stages and of as many of those behind as go in step with them."""
+        behind = Behind(in_pass(run.rest, len(stages)))
+        found, more = self._in_step(run.value, noted(stages), behind, run.looped)
+        ran = run.rest[: len(stages) + more]
+        self.pictures.python(ran, why, run.bound.site.source_text, run.value, found)
+        return found, more, behind
+
+    def beyond(self, run: UnderWay, stages: Sequence[BoundStage], why: str) -> None:
+        """Go on by stages over Python ints, or with constants, that int64 does not hold."""
         if self.options.int_mode == "checked":
             raise OverflowError(why)
         if self.options.int_mode == "wrap":
@@ -111,10 +144,9 @@ class LeftOver:
         text = f"{why}; these stages were computed by Python, exactly"
         self.trace.add("warning", text=text)
         self.trace.add("int", mode=self.options.int_mode, proved=False, guarded=True, fell_back=True)
-        self.warn(text, bound)
-        found = self._by_python(value, noted(stages))
-        self.pictures.python(stages, why, bound.site.source_text, value, found)
-        return found
+        self.warn(text, run.bound)
+        found, more, _ = self._as_far_as(run, stages, why)
+        run.goes_on(found, run.rest[len(stages) + more :])
 
 
 __all__ = ["LeftOver", "by_python"]

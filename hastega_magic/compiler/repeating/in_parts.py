@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -20,6 +20,7 @@ from hastega_magic.compiler.driver import Driver
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Outcome, Part
 from hastega_magic.compiler.python.barriers import looked_into, noted
+from hastega_magic.compiler.python.in_step import Before, Behind, Known
 from hastega_magic.compiler.python.left_over import by_python
 from hastega_magic.compiler.repeating.alike import BESIDE, Again, Display
 from hastega_magic.compiler.repeating.fielded import Fielded, of_part, prepared
@@ -32,7 +33,7 @@ from hastega_magic.runtime.python_calls import iterated
 from hastega_magic.syntax.closures.around import Where
 from hastega_magic.syntax.closures.captured import Captured, captured
 from hastega_magic.syntax.joining.build import BoundStage
-from hastega_magic.syntax.site import Site
+from hastega_magic.syntax.site import Site, StageSite
 from hastega_magic.trace import Trace
 
 
@@ -47,6 +48,10 @@ class _ByPython:
     """What these are, and read."""
     kind: object
     """Of the elements that they went over; None for other callables than stages, which take the value as it is."""
+    following: tuple[StageSite, ...] = ()
+    """The stages behind them that go in step with them, for as long as somebody could tell."""
+    quiet: Known = field(default_factory=dict[tuple[int, object, object], bool])
+    """For which elements nobody could."""
 
     def fits(self, displays: Sequence[Display]) -> bool:
         return self.known.resembles(_arguments(displays, self.looked))
@@ -54,17 +59,24 @@ class _ByPython:
     def changed(self, displays: Sequence[Display]) -> set[Where] | None:
         return set() if self.fits(displays) else None
 
-    def run(self, value: object, displays: Sequence[Display]) -> object:
+    def run(self, value: object, displays: Sequence[Display], before: Before | None) -> object:
+        """What they give; _Further where stages behind them are in it. `displays`: theirs, and of those behind."""
         if self.kind is not None:
             if isinstance(value, Iterator) or goes_its_own_way(value):
                 raise Again
             given, value = value, value if self.site.stages[0].name == "tap" else iterable(value)
             if kind_of(value) != self.kind:
                 raise _again(given, value)
+        count = len(self.site.stages)
+        stages = _stages(self.site.stages, displays[:count])
+        behind = Behind(_stages(self.following, displays[count:]), dict(self.quiet))
         try:
-            return by_python(value, noted(_stages(self.site, displays)))
+            found, more = by_python(value, noted(stages), behind, before)
         finally:
             forget_inputs()
+        if more:
+            raise _Further(found, count + more)
+        return found
 
 
 @dataclass(frozen=True)
@@ -111,6 +123,14 @@ class _Instead(Again):
     def __init__(self, value: object) -> None:
         super().__init__()
         self.value = value
+
+
+class _Further(Exception):
+    """The value after so many stages from the first one of a part on: more than it has."""
+
+    def __init__(self, value: object, stages: int) -> None:
+        super().__init__()
+        self.value, self.stages = value, stages
 
 
 def _again(given: object, listed: object) -> Again:
@@ -161,8 +181,8 @@ def _arguments(displays: Sequence[Display], places: Sequence[int]) -> list[Any]:
     return found
 
 
-def _stages(site: Site, displays: Sequence[Display]) -> list[BoundStage]:
-    pairs = zip(site.stages, displays, strict=True)
+def _stages(sites: Sequence[StageSite], displays: Sequence[Display]) -> list[BoundStage]:
+    pairs = zip(sites, displays, strict=True)
     return [BoundStage(each, callee, args, kwargs) for each, (callee, args, kwargs) in pairs]
 
 
@@ -188,21 +208,31 @@ class InParts:
         begin = int(isinstance(self.parts[0], _Looped))
         if not self._fit(taken, begin):
             raise Again
-        value = source
+        value: object = source
+        before: Before | None = None
         for number, part in enumerate(self.parts):
+            start, stop = self._places[number]
+            given = value
             try:
-                value = part.run(value, taken[number])
+                if isinstance(part, _ByPython):
+                    value = part.run(value, displays[start : stop + len(part.following)], before)
+                else:
+                    value = part.run(value, taken[number])
+            except _Further as further:
+                return self._from(source, further.value, displays, start + further.stages)
             except _Instead as instead:
-                return self._from(source, instead.value, displays, self._places[number][0])
+                return self._from(source, instead.value, displays, start)
             except Again:
                 if not number:
                     raise
-                return self._from(source, value, displays, self._places[number][0])
+                return self._from(source, value, displays, start)
+            stages = _stages(part.site.stages, taken[number])
+            before = (before or Before(given, ())).further(stages) if isinstance(part, _Looped) else None
             # Python's stages may have changed what the others read; a loop that follows is looked at when it runs.
             if isinstance(part, _ByPython):
                 following = self.parts[number + 1 : number + 2]
                 if not self._fit(taken, number + 1 + sum(isinstance(each, _Looped) for each in following)):
-                    return self._from(source, value, displays, self._places[number][1])
+                    return self._from(source, value, displays, stop)
         return value
 
     def _fit(self, taken: Sequence[Sequence[Display]], begin: int) -> bool:
@@ -278,7 +308,11 @@ def _part(part: Part, options: Options, filename: str) -> _ByPython | _Looped | 
     known = captured(_arguments(displays, looked), curious=True)
     if known is None or (site.stages[0].known and part.kind is None):
         return None
-    return _ByPython(site, looked, known, part.kind if site.stages[0].known else None)
+    kind = part.kind if site.stages[0].known else None
+    if part.behind is None:
+        return _ByPython(site, looked, known, kind)
+    following = tuple(stage.site for stage in part.behind.stages)
+    return _ByPython(site, looked, known, kind, following, part.behind.known)
 
 
 __all__ = ["InParts", "ready"]

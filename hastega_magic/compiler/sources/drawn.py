@@ -12,7 +12,8 @@ from __future__ import annotations
 import array
 import ctypes
 import itertools
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -20,6 +21,7 @@ import numpy as np
 
 from hastega_magic.compiler.execute import Execution
 from hastega_magic.compiler.options import Options
+from hastega_magic.compiler.python.in_step import kind_of_element
 from hastega_magic.compiler.run import run_loops
 from hastega_magic.compiler.running import doubtful
 from hastega_magic.compiler.statement import Bound, Loop, build_loop
@@ -30,6 +32,7 @@ from hastega_magic.runtime.columnar import is_columnar
 from hastega_magic.runtime.python_calls import iterated
 from hastega_magic.runtime.sources import BUFFERS
 from hastega_magic.syntax.joining.build import BoundStage
+from hastega_magic.syntax.joining.quiet import quiet
 from hastega_magic.trace import Trace
 
 CHUNK = 1 << 16
@@ -91,14 +94,16 @@ class Drawing:
             return str(error)
         if loop is None or probe is not None or len(loop.stages) < len(self.stages):
             return reason.text if reason is not None else "the stages do not make one loop"
-        if any(stage.fn is not None and stage.fn.effects for stage in loop.pipeline.stages):
+        element = loop.pipeline.source.structure
+        if not quiet(self.stages, element, Workspace(self.filename)):
             return "one of them may raise, and Python draws none beyond it"
-        return self._draw()
+        large = quiet(self.stages, element, Workspace(self.filename), math.inf)
+        return self._draw(type if large else kind_of_element)
 
-    def _draw(self) -> str:
+    def _draw(self, kind: Callable[[object], object]) -> str:
         """Draw the first chunk; the reason for which nothing is gained by it."""
-        # By type and in C: with the first of another type, drawing stops.
-        runs = itertools.groupby(self.left, type)
+        # By type and in C, but where ints of more than 64 bits may raise: with the first of another, drawing stops.
+        runs = itertools.groupby(self.left, kind)
         _, self._run = next(runs)
         self._others = itertools.chain.from_iterable(run for _, run in runs)
         self._next()

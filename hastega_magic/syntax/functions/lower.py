@@ -23,7 +23,16 @@ from hastega_magic.syntax.reading.functions import ast_of, described, name_of, s
 from hastega_magic.syntax.values.environment import Environment
 from hastega_magic.syntax.values.graph import Graph
 from hastega_magic.syntax.values.neighbours import Over, neighbours, spelled
-from hastega_magic.syntax.values.values import Known, Listed, Nested, Partly, Poison, Symbolic, known
+from hastega_magic.syntax.values.values import (
+    BOOLS_BESIDE_NUMPY,
+    Known,
+    Listed,
+    Nested,
+    Partly,
+    Poison,
+    Symbolic,
+    known,
+)
 from hastega_magic.types import Composite, ScalarType
 
 _DEEPEST_CALL = 100
@@ -97,10 +106,6 @@ def _read(function: FunctionType) -> tuple[tuple[type, object], ...] | None:
 
 
 BESIDE_NUMPY = "`round` to digits is left to Python beside NumPy's numbers, which round otherwise"
-BOOLS_BESIDE_NUMPY = (
-    "what takes bools for ints, as `~`, `+` or an index, is left to Python beside NumPy's numbers, "
-    "whose bools are none: write `not`, or `int(...)`"
-)
 
 
 def _look_at_numbers(graph: Graph, env: Environment, function: object) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 from hastega_magic.errors import NotCompilable
 from hastega_magic.ir.expr import Expr, Value, const, convert, make, structure
 from hastega_magic.ir.pipeline import MIXED_SINKS, Fn, Stage
-from hastega_magic.syntax.functions.lower import lower
+from hastega_magic.syntax.functions.lower import BOOLS_BESIDE_NUMPY, lower
 from hastega_magic.syntax.joining import rules_order, running
 from hastega_magic.syntax.joining.loop import Cut, Loop, Rule, ends, integer, scalar
 from hastega_magic.syntax.operations.complex_numbers import no_order
@@ -141,11 +141,11 @@ def _within(fn: Fn, limits: Any) -> Fn:
 
 
 def _alike(number: object, value: Expr, name: str) -> Expr:
-    """A constant of the elements' kind."""
+    """A constant of the elements' kind; a bool stays one."""
     if type(number) not in (bool, int, float, np.float64, np.float32):
         raise NotCompilable(f"`{name}` is given {number!r}, which is no number")
     node = const(number)
-    plain = (BOOL, INT) if value.type.is_float else ()
+    plain = (INT,) if value.type.is_float else ()
     weak = (*plain, FLOAT) if value.type is FLOAT32 else plain
     return convert(node, value.type) if node.type in weak else node
 
@@ -254,8 +254,11 @@ def _dot(loop: Loop, site: StageSite, given: Mapping[str, Any]) -> None:
 
 
 def _bincount(loop: Loop, site: StageSite, given: Mapping[str, Any]) -> None:
-    if not scalar(loop, "bincount").type.is_integral:
+    type_ = scalar(loop, "bincount").type
+    if not type_.is_integral:
         raise NotCompilable("`bincount` counts integers")
+    if type_ is BOOL and loop.env.numpy_numbers:
+        raise NotCompilable(BOOLS_BESIDE_NUMPY)
     ends(loop, site, "bincount")
 
 

@@ -26,6 +26,7 @@ from hastega_magic.syntax.values.branches import (
 from hastega_magic.syntax.values.environment import Environment
 from hastega_magic.syntax.values.store import Store
 from hastega_magic.syntax.values.values import (
+    BOOLS_BESIDE_NUMPY,
     Known,
     Listed,
     Nested,
@@ -48,7 +49,7 @@ Inline = Callable[["Graph", Any, Sequence[Symbolic], Mapping[str, Symbolic]], Sy
 NUMPY_NUMBER: Any = (np.number, np.bool_)
 _FOLDED = frozenset({BOOL, INT, FLOAT})
 _LARGEST_SHIFT = 4096
-_OF_INTS = frozenset({"add", "sub", "mul", "neg", "pos", "abs"})
+_OF_INTS = frozenset({"add", "sub", "mul", "neg", "pos", "abs", "shl", "shr", "pow"})
 """Operators that make ints of Python's bools, and bools, or TypeErrors, of NumPy's."""
 _DIVISIONS = frozenset({"truediv", "floordiv", "mod"})
 """Those that raise for False, where NumPy warns."""
@@ -118,6 +119,11 @@ class Graph:
             node = make(op, *operands)
         except OverflowError:
             raise NotCompilable("an integer constant is too large for a float") from None
+        except NotCompilable:  # Python raises, and names the types of the operands
+            of_bools = any(isinstance(arg, Expr) and arg.type is BOOL for arg in args)
+            if of_bools and (getattr(self.env, "numpy_numbers", False) or self.numpy or self.ufuncs):
+                raise NotCompilable(BOOLS_BESIDE_NUMPY) from None
+            raise
         return self._fold(node)
 
     def _fold(self, node: Expr) -> Expr:

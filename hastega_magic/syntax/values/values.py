@@ -16,6 +16,11 @@ from hastega_magic.types import Complex, Composite, Either
 
 TRUE, FALSE = const(True), const(False)
 
+BOOLS_BESIDE_NUMPY = (
+    "what takes bools for ints, as `~`, `+` or an index, is left to Python beside NumPy's numbers, "
+    "whose bools are none: write `not`, or `int(...)`"
+)
+
 
 @dataclass(frozen=True, eq=False)
 class Known:

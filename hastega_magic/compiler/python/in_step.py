@@ -1,0 +1,198 @@
+"""Stages that Python runs, in step with those behind them for as long as somebody could tell.
+
+    range(3) |> map(noted) |> map(_ * 2) |> sum     ints: all are collected first, and a loop doubles and adds them
+    range(3) |> map(noted) |> map(_ * 2) |> sum     strings: Python doubles and adds each as it comes, and `sum` refuses
+                                                    the first one before `noted` is called again
+
+A gate stands before each stage behind. It keeps the elements that come as long as the stages behind it are quiet for
+their kind (syntax/joining/quiet.py): it is Python's numbers alone that go into arrays and come back as they were. From
+the first other one on it lets all of them through, and so from where a variable is changed that the stages behind read.
+The first gate that still keeps all at the end ends the pass there.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from hastega_magic.compiler.python.barriers import noted
+from hastega_magic.compiler.python.watching import Watch
+from hastega_magic.compiler.statement import calls_of
+from hastega_magic.compiler.workspace import Workspace
+from hastega_magic.runtime import python
+from hastega_magic.runtime.python import StageCall
+from hastega_magic.syntax.joining.build import BoundStage
+from hastega_magic.syntax.joining.quiet import quiet
+from hastega_magic.syntax.stages import STAGES
+from hastega_magic.types import BOOL, FLOAT64, INT, Complex
+
+_TYPES: dict[type, object] = {bool: BOOL, float: FLOAT64, complex: Complex((FLOAT64, FLOAT64))}
+_LOWEST, _HIGHEST = -(1 << 63), (1 << 64) - 1
+_MIXED = frozenset({BOOL, INT, FLOAT64})
+"""Kinds that may come one after the other: all stages that are quiet for each are for a mixture."""
+
+
+def in_pass(stages: Sequence[BoundStage], count: int) -> Sequence[BoundStage]:
+    """The stages behind the first `count` that Python runs in the same pass; none where these end it."""
+    if not _passes(stages[count - 1]):
+        return ()
+    behind = stages[count:]
+    lazy = list(itertools.takewhile(_passes, behind))
+    following = behind[len(lazy) : len(lazy) + 1]
+    ends = [stage for stage in following if _of_table(stage) and STAGES[stage.site.name].sink]
+    return (*lazy, *ends)
+
+
+def one_by_one(stage: BoundStage) -> bool:
+    """Whether it takes elements one by one, not the value as it is."""
+    return _of_table(stage) and stage.site.name != "tap"
+
+
+def _of_table(stage: BoundStage) -> bool:
+    return stage.site.known and stage.callee is None and stage.site.name in STAGES
+
+
+def _passes(stage: BoundStage) -> bool:
+    """Whether it takes and gives elements one by one."""
+    return one_by_one(stage) and not STAGES[stage.site.name].sink
+
+
+Known = dict[tuple[int, object, object], bool]
+
+
+@dataclass
+class Behind:
+    """The stages behind Python's, and for which kinds of elements they are known to be quiet, from each of them on."""
+
+    stages: Sequence[BoundStage]
+    known: Known = field(default_factory=dict[tuple[int, object, object], bool])
+
+    def quiet(self, place: int, kind: object, state: object) -> bool:
+        """Whether the stages from a place on are quiet for this kind of elements; `state`: what they read."""
+        key = place, kind, state
+        if key not in self.known:
+            self.known[key] = quiet(self.stages[place:], kind, Workspace("<behind>"))
+        return self.known[key]
+
+    def after(self, more: int) -> Behind:
+        """The same behind some more of Python's stages."""
+        known = {
+            (place - more, *rest): is_so for (place, *rest), is_so in self.known.items() if place >= more
+        }
+        return Behind(self.stages[more:], cast(Known, known))
+
+
+@dataclass(frozen=True)
+class Before:
+    """The stages before Python's that loops ran already, and what they went over."""
+
+    value: object
+    stages: Sequence[BoundStage]
+
+    def further(self, stages: Sequence[BoundStage]) -> Before | None:
+        """With more of them; None behind a sink, which has taken all elements."""
+        return Before(self.value, (*self.stages, *stages)) if all(map(_passes, stages)) else None
+
+    def elements(self) -> Iterator[object]:
+        """What the stages give, by Python."""
+        passing: Any = self.value
+        for name, callee, args, kwargs in calls_of(noted(self.stages)):
+            passing = python.apply(name, passing, args, kwargs, callee)
+        return python.elements(passing)
+
+
+def run(
+    value: object, stages: Sequence[BoundStage], behind: Behind, before: Before | None = None
+) -> tuple[object, int]:
+    """What Python's stages give, and how many of those behind are in it; what one raises propagates."""
+    source: Any = value
+    passing: Any = value if before is None else _again(value, before, stages)
+    for name, callee, args, kwargs in calls_of(stages):
+        passing = python.apply(name, passing, args, kwargs, callee)
+    done: list[StageCall] = calls_of([*stages, *behind.stages])
+    watch = Watch.of(behind.stages)
+    keeps = not watch.reached_by(stages)
+    try:
+        for place, (name, callee, args, kwargs) in enumerate(calls_of(noted(behind.stages))):
+            gate = _gate(passing, behind, place, watch) if keeps else passing
+            passing = python.apply(name, gate, args, kwargs, callee)
+        if not _passes([*stages, *behind.stages][-1]):
+            return passing, len(behind.stages)
+        return python.collected(passing, done, source), len(behind.stages)
+    except _AllKept as kept:
+        elements, place = kept.elements, kept.place
+    return python.collected(elements, done[: len(stages) + place], source), place
+
+
+def _again(value: object, before: Before, stages: Sequence[BoundStage]) -> Iterator[object]:
+    """What loops gave; from where Python's stages change what their functions read, computed anew."""
+    watch = Watch.of(before.stages)
+    if watch.reached_by(stages):
+        yield from before.elements()
+        return
+    if not watch.variables:
+        yield from python.elements(value)
+        return
+    number = 0
+    for element in python.elements(value):
+        number += 1
+        yield element
+        if watch.changed():
+            break
+    else:
+        return
+    again = before.elements()
+    with watch.as_before():
+        for _ in itertools.islice(again, number):
+            pass
+    yield from again
+
+
+class _AllKept(Exception):
+    """A gate has kept all elements."""
+
+    def __init__(self, elements: list[object], place: int) -> None:
+        super().__init__()
+        self.elements, self.place = elements, place
+
+
+def _gate(elements: Iterator[object], behind: Behind, place: int, watch: Watch) -> Iterator[object]:
+    """The elements, let through from the first one on that somebody could tell from its being kept."""
+    kept: list[object] = []
+    keep, changed, state = kept.append, watch.changed if watch.variables else None, watch.state
+    before: object = None
+    number: type[object] | None = None
+    for element in elements:
+        if changed is not None and changed():
+            with watch.as_before():
+                yield from kept
+            break
+        type_ = type(element)
+        if type_ is not number or (type_ is int and not _LOWEST <= cast(int, element) <= _HIGHEST):
+            kind = kind_of_element(element)
+            alike = before is None or kind == before or (before in _MIXED and kind in _MIXED)
+            if kind is None or not alike or not behind.quiet(place, kind, state):
+                yield from kept
+                break
+            before, number = kind, type_ if type_ is not tuple else None
+        keep(element)
+    else:
+        raise _AllKept(kept, place)
+    yield element
+    yield from elements
+
+
+def kind_of_element(element: object) -> object:
+    """The types of an element of Python's numbers; None for any other, and for an int beyond 64 bits."""
+    type_ = type(element)
+    if type_ is int:
+        return INT if _LOWEST <= cast(int, element) <= _HIGHEST else None
+    if type_ is tuple and element:
+        kinds = tuple(map(kind_of_element, cast("tuple[object, ...]", element)))
+        return None if None in kinds else kinds
+    return _TYPES.get(type_)
+
+
+__all__ = ["Before", "Behind", "Known", "in_pass", "kind_of_element", "one_by_one", "run"]

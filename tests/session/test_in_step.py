@@ -1,0 +1,177 @@
+"""Python's stages and those around them: value, exception, and the order of what is seen, as builtins have them."""
+
+import functools
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from hastega_magic.session import Options, Session
+
+MODULES = {"np": np, "math": math, "itertools": itertools, "functools": functools}
+
+DEFINITIONS = """
+def note(x):
+    log.append(repr(x))
+    return x
+
+def raised(x):
+    global best
+    log.append(best)
+    if x > best:
+        best = x
+    return x
+
+def counted(x):
+    ks.append(x)
+    return x
+"""
+
+PLAIN = [
+    # A pipeline, and the same of builtins over `xs`, which is range(-3, 5).
+    ("map(lambda x: (repr(x), x // x)) |> sum", "sum((repr(x), x // x) for x in xs)"),
+    ("map(lambda x: note(str(x))) |> sum", "sum(note(str(x)) for x in xs)"),
+    ("map(lambda x: note((x, 1))) |> mean", "sum(note((x, 1)) for x in xs) / 8"),
+    ("map(lambda x: note('a')) |> prod", "math.prod(note('a') for x in xs)"),
+    ("map(lambda x: note(x) or None) |> max", "max(note(x) or None for x in xs)"),
+    ("map(lambda x: note(x) or 'a') |> min(key=lambda x: -x)",
+     "min((note(x) or 'a' for x in xs), key=lambda x: -x)"),
+    ("map(lambda x: note(1j)) |> max", "max(note(1j) for x in xs)"),
+    ("map(note) |> map(lambda x: (x, x)) |> sum", "sum((x, x) for x in map(note, xs))"),
+    ("map(note) |> sum('a')", "sum(map(note, xs), 'a')"),
+    ("map(note) |> sum(start=None)", "sum(map(note, xs), start=None)"),
+    ("map(lambda x: note(x) > 0) |> any", "any(note(x) > 0 for x in xs)"),
+    ("map(lambda x: note(x) < 0) |> all", "all(note(x) < 0 for x in xs)"),
+    ("map(note) |> filter(lambda x: x > 0) |> first", "next(x for x in map(note, xs) if x > 0)"),
+    ("map(note) |> take(2) |> to_list", "list(itertools.islice(map(note, xs), 2))"),
+    ("map(note) |> take_while(lambda x: x < 0) |> to_list",
+     "list(itertools.takewhile(lambda x: x < 0, map(note, xs)))"),
+    ("map(note) |> map(lambda x: 6 // x) |> to_list", "[6 // x for x in map(note, xs)]"),
+    ("map(lambda x: note(math.inf)) |> map(int) |> sum", "sum(int(note(math.inf)) for x in xs)"),
+    ("map(lambda x: note(10 ** 400)) |> map(lambda x: x * 1.0) |> sum",
+     "sum(note(10 ** 400) * 1.0 for x in xs)"),
+    ("map(note) |> map(lambda x: 10 ** 18 + x) |> map(lambda x: x ** 30 * 1.0) |> to_list",
+     "[(10 ** 18 + x) ** 30 * 1.0 for x in map(note, xs)]"),
+    ("map(note) |> map(lambda x: x * 2) |> filter(lambda x: x > 2) |> to_list",
+     "[x * 2 for x in map(note, xs) if x * 2 > 2]"),
+    ("map(lambda x: note([x, 2.5, True][x % 3])) |> map(lambda x: -x) |> to_list",
+     "[-note([x, 2.5, True][x % 3]) for x in xs]"),
+    ("map(lambda x: note((x, x * 0.5))) |> map(lambda a, b: a + b) |> to_list",
+     "[sum(note((x, x * 0.5))) for x in xs]"),
+    ("map(lambda x: note(np.uint8(250))) |> map(lambda x: x + x) |> to_list",
+     "[note(np.uint8(250)) + np.uint8(250) for x in xs]"),
+    ("map(lambda x: note(np.float64(x))) |> to_list", "[note(np.float64(x)) for x in xs]"),
+    ("map(lambda x: note(np.bool_(x))) |> map(lambda b: b >> 2.5) |> to_list",
+     "[note(np.bool_(x)) >> 2.5 for x in xs]"),
+    ("map(note) |> dot(map(note, range(8)))", "sum(a * b for a, b in zip(map(note, xs), map(note, range(8))))"),
+    ("map(note) |> reduce(lambda a, x: a - x) ", "functools.reduce(lambda a, x: a - x, map(note, xs))"),
+    ("map(lambda x: note(str(x))) |> reduce(lambda a, x: a - x)",
+     "functools.reduce(lambda a, x: a - x, map(note, map(str, xs)))"),
+    ("map(lambda x: x * best) |> map(raised) |> map(lambda x: x + best) |> to_list",
+     "[x + best for x in map(raised, (x * best for x in xs))]"),
+    ("filter(lambda x: x > best) |> map(raised) |> to_list", "[raised(x) for x in xs if x > best]"),
+    ("map(counted) |> map(lambda x: x * len(ks)) |> sum", "sum(x * len(ks) for x in map(counted, xs))"),
+    ("map(lambda x: x + len(ks)) |> map(counted) |> to_list", "[counted(x + len(ks)) for x in xs]"),
+]  # fmt: skip
+
+
+def told(cell, on):
+    """The value with its types or what is raised, and what was seen meanwhile."""
+    space = {**MODULES, "log": [], "ks": [], "best": -2, "xs": range(-3, 5)}
+    session = Session(space, Options(on=on, baseline=False, quiet=True))
+    session.run_cell(DEFINITIONS)
+    try:
+        session.run_cell(f"t = {cell}")
+    except Exception as error:
+        return type(error), str(error), space["log"]
+    return repr(space["t"]), space["log"], space["best"]
+
+
+@pytest.mark.parametrize(("stages", "builtins"), PLAIN, ids=[stages for stages, _ in PLAIN])
+def test_it_is_as_of_builtins(stages, builtins):
+    space = {**MODULES, "log": [], "ks": [], "best": -2, "xs": range(-3, 5)}
+    exec(DEFINITIONS, space)
+    try:
+        value = eval(builtins, space)
+        expected = repr(value), space["log"], space["best"]
+    except Exception as error:
+        expected = type(error), str(error), space["log"]
+    for on in ("parallel", "python"):
+        assert told(f"xs |> {stages}", on) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "range(3) |> map(lambda x: note(np.bool_(x))) |> bincount",
+        "np.array([1.5, 0.5]) |> map(np.isnan) |> bincount",
+        "range(2) |> map(lambda x: np.array([True, False])[x]) |> bincount",
+        "np.array([True, False]) |> bincount",
+        "np.array([3, 1], 'u8') |> bincount(minlength=6)",
+        "np.array([3, -1], 'i1') |> bincount",
+        "np.array([1.0, 2.0]) |> bincount",
+        "[True, 3, 1] |> bincount",
+        "np.array([1.5, 0.5]) |> map(np.isnan) |> map(lambda b: b >> 2.5) |> to_list",
+        "np.array([1.5, 0.5]) |> map(lambda x: np.greater(x, 1)) |> map(lambda b: 2.5 << b) |> sum",
+        "np.array([1.5, 0.5]) |> map(np.isnan) |> map(lambda b: b << b) |> map(lambda x: x * 100) |> to_list",
+        "[0.5, -0.0, 5e-324, 1e308, math.inf, math.nan] |> where(lambda x: x > 1, True)",
+        "[0.5, 1.5] |> where(lambda x: x > 1, False) |> sum",
+        "[0.5, 1.5] |> where(lambda x: x > 1, 3) |> to_list",
+        "np.array([0.5, 1.5], 'f4') |> where(lambda x: x > 1, True) |> to_list",
+        "np.array([0, 2**63], 'u8') |> where(lambda x: x > 1, True) |> to_list",
+        "np.array([0, 3], 'i1') |> where(lambda x: x > 1, True) |> to_list",
+        "[0.5, 1.5, -1.5] |> clip(False, True) |> to_list",
+        "[2**64, -1] |> map(math.sqrt) |> map(note) |> sum",
+        "np.arange(9000) |> map(lambda x: x * 1j) |> prod",
+        "np.array([1e200 + 1j, 1e200, 0, 1j]) |> prod",
+    ],
+)
+@pytest.mark.parametrize("on", ["parallel", "opencl"])
+@pytest.mark.filterwarnings("ignore::hastega_magic.errors.IntegerOverflowWarning")
+def test_it_is_as_with_python(text, on):
+    if on == "opencl":
+        pytest.importorskip("pyopencl")
+    assert told(text, on) == told(text, "python")
+
+
+@pytest.mark.parametrize(
+    "stages",
+    ["map(lambda x: f(x)) |> map(lambda x: x // k) |> to_list", "map(f) |> map(str) |> to_list"],
+)
+def test_later_runs_go_in_step_as_well(stages):
+    """What the functions give changes from run to run, and with it who could tell."""
+    found = {}
+    for on in ("parallel", "python"):
+        space = {"log": [], "found": []}
+        Session(space, Options(on=on, baseline=False, quiet=True)).run_cell(
+            "def f(x):\n    log.append(x)\n    return [x, x + 0.5, 'a', None, (x, x)][k % 5]\n"
+            "for k in [5, 5, 6, 5, 2, 5, 0, 3, 4, 10]:\n"
+            f"    try:\n        found.append(range(4) |> {stages})\n"
+            "    except Exception as error:\n        found.append((str(error), getattr(error, '__notes__', [])[:0]))\n"
+        )
+        found[on] = repr(space["found"]), space["log"]
+    assert found["parallel"] == found["python"]
+
+
+def test_later_runs_know_what_a_stage_has_assigned():
+    found = {}
+    for on in ("parallel", "python"):
+        space = {"found": [], "k": 2}
+        Session(space, Options(on=on, baseline=False, quiet=True)).run_cell(
+            "def f(x):\n    global k\n    k += x > 5\n    return x\n"
+            "for i in range(6):\n    found.append(range(3) |> map(lambda x: x * k) |> map(f) |> map(str) |> to_list)\n"
+        )
+        found[on] = space["found"], space["k"]
+    assert found["parallel"] == found["python"]
+
+
+def test_what_nobody_can_tell_is_a_loop():
+    session = Session({"log": []}, Options(on="parallel", baseline=False))
+    session.run_cell(DEFINITIONS)
+    session.run_cell(
+        "k = 3\nt = range(300) |> map(note) |> map(lambda x: x * k / 2) |> window(2) |> map(sum) |> max"
+    )
+    (pipeline,) = session.last_report.pipelines
+    assert pipeline.loops >= 1
+    assert [barrier.stage for barrier in pipeline.barriers] == ["map(note)"]
