@@ -15,6 +15,7 @@ from hastega_magic.compiler.choice import known
 from hastega_magic.compiler.choice.known import Finding
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.telling.links import Lines, Shown
+from hastega_magic.errors import NotCompilable
 from hastega_magic.interval import Interval
 from hastega_magic.ir.expr import Expr, Value, flatten
 from hastega_magic.ir.fused import Fused
@@ -219,7 +220,12 @@ def compile_loop(
             _CACHE[key].finding = finding
             return _CACHE[key], state.loop, True
         leaves = Leaves(tuple(sources) if exact else tuple(map(_rounded, sources)), tuple(limits))
-        compiled = _analyse(replace(state, leaves=leaves, tuned=tuned), options, backend, trace)
+        try:
+            compiled = _analyse(replace(state, leaves=leaves, tuned=tuned), options, backend, trace)
+        except RecursionError:
+            raise NotCompilable(
+                "the expressions of an element are nested too deeply for its compiler"
+            ) from None
         compiled.structure = structure.hexdigest()
         compiled.tuning_key = tuning_key(compiled.structure, state.large, options, backend)
         compiled.finding = finding

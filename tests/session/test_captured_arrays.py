@@ -286,9 +286,7 @@ def test_types_and_dimensions_may_change_in_their_place(read):
     for dtype in ["int64", "float64", "uint64", ">i8", "int64", "float64"]:
         a.dtype = dtype
         for _ in range(2):
-            # Integers beyond 64 bits are Python's, which leaves them what NumPy has.
-            found = [getattr(each, "item", lambda each=each: each)() for each in names["element"]()]
-            assert repr(found) == repr(a[:3].tolist())
+            assert repr(names["element"]()) == repr(a[:3].tolist())
     for shape in [(12,), (3, 4), (4, 3), (12,)]:
         a.shape = shape
         for _ in range(2):

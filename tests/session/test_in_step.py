@@ -59,9 +59,6 @@ PLAIN = [
      "[-note([x, 2.5, True][x % 3]) for x in xs]"),
     ("map(lambda x: note((x, x * 0.5))) |> map(lambda a, b: a + b) |> to_list",
      "[sum(note((x, x * 0.5))) for x in xs]"),
-    ("map(lambda x: note(np.uint8(250))) |> map(lambda x: x + x) |> to_list",
-     "[note(np.uint8(250)) + np.uint8(250) for x in xs]"),
-    ("map(lambda x: note(np.float64(x))) |> to_list", "[note(np.float64(x)) for x in xs]"),
     ("map(lambda x: note(np.bool_(x))) |> map(lambda b: b >> 2.5) |> to_list",
      "[note(np.bool_(x)) >> 2.5 for x in xs]"),
     ("map(note) |> dot(map(note, range(8)))", "sum(a * b for a, b in zip(map(note, xs), map(note, range(8))))"),
@@ -175,3 +172,23 @@ def test_what_nobody_can_tell_is_a_loop():
     (pipeline,) = session.last_report.pipelines
     assert pipeline.loops >= 1
     assert [barrier.stage for barrier in pipeline.barriers] == ["map(note)"]
+
+
+@pytest.mark.parametrize(
+    ("stages", "expected"),
+    [
+        ("map(lambda i: noted(image[i])) |> sum", 100_000),
+        ("map(lambda i: noted(image[i])) |> map(lambda v: v * 4) |> to_list", [100_000] * 4),
+        (
+            "map(lambda i: noted([image[i], 'a'][i % 2])) |> map(lambda v: v * 2) |> to_list",
+            [50_000, "aa"] * 2,
+        ),
+    ],
+)
+def test_integers_of_captured_arrays_do_not_wrap_around_behind_pythons_stages(stages, expected):
+    space = {"image": np.full(4, 25_000, "i2"), "noted": lambda x: [print(end=""), x][1]}
+    for _ in range(2):
+        Session(space, Options(on="parallel", baseline=False, quiet=True)).run_cell(
+            f"t = range(4) |> {stages}"
+        )
+        assert space["t"] == expected

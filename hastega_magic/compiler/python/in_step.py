@@ -5,17 +5,21 @@
                                                     the first one before `noted` is called again
 
 A gate stands before each stage behind. It keeps the elements that come as long as the stages behind it are quiet for
-their kind (syntax/joining/quiet.py): it is Python's numbers alone that go into arrays and come back as they were. From
-the first other one on it lets all of them through, and so from where a variable is changed that the stages behind read.
+their kind (syntax/joining/quiet.py): it is numbers alone that go into arrays and come back as they were. From the first
+other one on it lets all of them through, and so from where a variable is changed that the stages behind read. NumPy's
+numbers count as Python's behind a stage in any case, as those of an array do: a pipeline's integers do not wrap around,
+wherever a function with a `print` in it has them from.
 The first gate that still keeps all at the end ends the pass there.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
+
+import numpy as np
 
 from hastega_magic.compiler.python.barriers import noted
 from hastega_magic.compiler.python.watching import Watch
@@ -58,6 +62,12 @@ def _passes(stage: BoundStage) -> bool:
     """Whether it takes and gives elements one by one."""
     return one_by_one(stage) and not STAGES[stage.site.name].sink
 
+
+_OWN: dict[type, Callable[[Any], object]] = {
+    np.float64: float, np.complex128: complex,
+    **{np.dtype(code).type: int for code in "bBhHiIlLqQ"},
+}  # fmt: skip
+"""What NumPy's scalars are among the elements of an array; its bools are no ints, and stay."""
 
 Known = dict[tuple[int, object, object], bool]
 
@@ -116,7 +126,7 @@ def run(
     keeps = not watch.reached_by(stages)
     try:
         for place, (name, callee, args, kwargs) in enumerate(calls_of(noted(behind.stages))):
-            gate = _gate(passing, behind, place, watch) if keeps else passing
+            gate = _gate(passing, behind, place, watch) if keeps else map(_own, passing)
             passing = python.apply(name, gate, args, kwargs, callee)
         if not _passes([*stages, *behind.stages][-1]):
             return passing, len(behind.stages)
@@ -170,6 +180,9 @@ def _gate(elements: Iterator[object], behind: Behind, place: int, watch: Watch) 
                 yield from kept
             break
         type_ = type(element)
+        if type_ in _OWN or type_ is tuple:
+            element = _own(element)  # noqa: PLW2901
+            type_ = type(element)
         if type_ is not number or (type_ is int and not _LOWEST <= cast(int, element) <= _HIGHEST):
             kind = kind_of_element(element)
             alike = before is None or kind == before or (before in _MIXED and kind in _MIXED)
@@ -181,7 +194,17 @@ def _gate(elements: Iterator[object], behind: Behind, place: int, watch: Watch) 
     else:
         raise _AllKept(kept, place)
     yield element
-    yield from elements
+    yield from map(_own, elements)
+
+
+def _own(element: object) -> object:
+    """The element with Python's numbers for NumPy's."""
+    type_ = type(element)
+    if type_ is tuple:
+        parts = cast("tuple[object, ...]", element)
+        has = any(type(each) in _OWN or type(each) is tuple for each in parts)
+        return tuple(map(_own, parts)) if has else element
+    return _OWN[type_](element) if type_ in _OWN else element
 
 
 def kind_of_element(element: object) -> object:

@@ -29,14 +29,18 @@ from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import BeyondInt64, NotCompilable
 from hastega_magic.runtime import python
 from hastega_magic.runtime.columnar import is_columnar
+from hastega_magic.runtime.objects.boxes import listed
+from hastega_magic.runtime.objects.drawing import Drawer, drawer
 from hastega_magic.runtime.python_calls import iterated
-from hastega_magic.runtime.sources import BUFFERS
+from hastega_magic.runtime.sources import BUFFERS, AnyArray
 from hastega_magic.syntax.joining.build import BoundStage
 from hastega_magic.syntax.joining.quiet import quiet
 from hastega_magic.trace import Trace
 
 CHUNK = 1 << 16
 """Elements that are drawn before a loop runs over them."""
+_LATER = 4
+"""Chunks of that size at a time where native code draws them."""
 
 _ELEMENTWISE = frozenset({"map", "filter", "clip", "where"})
 _ENDS = frozenset({"sum", "prod", "min", "max", "count", "to_list"})
@@ -58,7 +62,7 @@ class Drawing:
     filename: str
     trace: Trace
     left: Iterator[object]
-    chunk: list[object] = field(default_factory=list[object])
+    chunk: list[object] | AnyArray = field(default_factory=list[object])
     """The elements to be computed next, of one type."""
     elements: int = 0
     """In chunks so far."""
@@ -69,6 +73,8 @@ class Drawing:
     """The first one with warnings."""
     _run: Iterator[object] = field(default_factory=lambda: iter(()))
     _others: Iterator[object] = field(default_factory=lambda: iter(()))
+    _drawer: Drawer | None = None
+    """What draws the chunks behind the first one: `_others` is all that is left then."""
 
     def why_not(self) -> str:
         """Why Python has to draw one element after the other; "" if chunks can be drawn.
@@ -103,12 +109,17 @@ class Drawing:
     def _draw(self, kind: Callable[[object], object]) -> str:
         """Draw the first chunk; the reason for which nothing is gained by it."""
         # By type and in C, but where ints of more than 64 bits may raise: with the first of another, drawing stops.
-        runs = itertools.groupby(self.left, kind)
+        source = self.left
+        runs = itertools.groupby(source, kind)
         _, self._run = next(runs)
         self._others = itertools.chain.from_iterable(run for _, run in runs)
         self._next()
-        if self.small and self._another() is not _NOTHING:
-            return "they are of several types"
+        if self.small:
+            return "they are of several types" if self._another() is not _NOTHING else ""
+        first: object = self.chunk[0]
+        self._drawer = drawer(type(first))
+        if self._drawer is not None:  # nothing is drawn ahead, so that it goes on at the next one
+            self._run, self._others = iter(()), source
         return ""
 
     @property
@@ -117,15 +128,27 @@ class Drawing:
         return len(self.chunk) < CHUNK
 
     def _next(self) -> None:
-        self.chunk = list(itertools.islice(self._run, CHUNK))
-        self.left = itertools.chain(self.chunk, self._run, self._others)
+        if self._drawer is None:
+            self.chunk = list(itertools.islice(self._run, CHUNK))
+        else:
+            self.chunk, others = self._drawer.draw(self._others, _LATER * CHUNK)
+            if len(self.chunk) < _LATER * CHUNK:
+                self._others = itertools.chain(others, self._others) if others else iter(())
+        self.left = itertools.chain(self._objects(), self._run, self._others)
+
+    def _objects(self) -> Iterator[object]:
+        """The chunk's elements, made when they are asked for."""
+        chunk = self.chunk
+        return (
+            iter(chunk) if isinstance(chunk, list) else itertools.chain.from_iterable(map(listed, (chunk,)))
+        )
 
     def _another(self) -> object:
         """The first element of another type, if there is one; nothing more is drawn for it."""
         first = next(self._others, _NOTHING)
         if first is not _NOTHING:
             self._others = itertools.chain([first], self._others)
-            self.left = itertools.chain(self.chunk, self._run, self._others)
+            self.left = itertools.chain(self._objects(), self._run, self._others)
         return first
 
     def run(self) -> tuple[object, str]:
@@ -136,7 +159,7 @@ class Drawing:
         sink = self.stages[-1].site.name if self.stages[-1].site.name in _ENDS else ""
         found: list[Any] = []
         why = ""
-        while self.chunk and not why:
+        while len(self.chunk) and not why:
             try:
                 value = self._computed(sink)
             except NotCompilable as error:
@@ -186,7 +209,7 @@ class Drawing:
 
     def _go_on(self, found: list[Any], sink: str) -> None:
         """Put the chunk's elements behind what is found, one after the other."""
-        found[:] = [python.apply(sink, itertools.chain(found, self._mapped(iter(self.chunk))))]
+        found[:] = [python.apply(sink, itertools.chain(found, self._mapped(self._objects())))]
 
     def told(self, why: str) -> str:
         """What a report says of it. `why`: why Python computed the rest."""

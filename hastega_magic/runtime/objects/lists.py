@@ -146,8 +146,9 @@ end:
 }
 """
 
-_DTYPES = {int: "int64", float: "float64", bool: "bool"}
-TYPES: dict[str, type] = {dtype: type_ for type_, dtype in _DTYPES.items()}
+DTYPES = {int: "int64", float: "float64", bool: "bool"}
+"""Of arrays that numbers of a type go to."""
+TYPES: dict[str, type] = {dtype: type_ for type_, dtype in DTYPES.items()}
 """Of the numbers in a list that an array of a dtype is made of."""
 
 _HEADER = 16 + 8
@@ -165,7 +166,7 @@ class Reader:
 
     def __init__(self, type_: type, code: str, item: str = _ITEM) -> None:
         self.type = type_
-        self.dtype = np.dtype(_DTYPES[type_])
+        self.dtype = np.dtype(DTYPES[type_])
         self._program = cpu.compile_text(_ENTRY.replace("{item}", item) + code + _END)
         self.address = ctypes.cast(self._program.function, ctypes.c_void_p).value or 0
         # Not as other native code, which lets go of the GIL: nobody may change the list meanwhile.
@@ -266,7 +267,7 @@ def code_of(type_: type, values: bool) -> str | None:
 
 def reads(found: Reader, values: bool, *made: Callable[[Sequence[Any]], Sequence[Any]]) -> bool:
     """Whether it reads what these make of numbers of its type, and nothing else."""
-    sample = _SAMPLES[found.type]
+    sample = SAMPLES[found.type]
     for data in (make(sample) for make in made):
         out = np.zeros(len(sample), found.dtype)
         if not found.read(data, 0, len(sample), out):
@@ -277,11 +278,12 @@ def reads(found: Reader, values: bool, *made: Callable[[Sequence[Any]], Sequence
     return not found.read(made[0](wrong), 0, len(wrong), np.zeros(len(wrong), found.dtype))
 
 
-_SAMPLES: dict[type, list[Any]] = {
+SAMPLES: dict[type, list[Any]] = {
     int: [0, 1, -1, 255, -(2**30), 2**30 - 1, 2**30, 2**59 + 5, -(2**60) - 7, 2**63 - 1, -(2**63)],
     float: [0.0, -0.0, 1.5, float("inf"), 5e-324],
     bool: [True, False, True],
 }
+"""Numbers that tell layouts apart."""
 
 
 def read(
@@ -311,13 +313,13 @@ def read_by(
 
 def reader(type_: type, values: bool = True) -> Reader | None:
     """Code that reads numbers of the type, or looks whether all are of it; None where there is none."""
-    if type_ not in _DTYPES:
+    if type_ not in DTYPES:
         return None
     with _lock:
         return _reader(type_, values)
 
 
 __all__ = [
-    "SHORT", "TYPES", "WORTH", "Intake", "Reader", "code_of", "items_of", "layout", "read", "read_by", "reader",
-    "reads",
+    "DTYPES", "SAMPLES", "SHORT", "TYPES", "WORTH", "Intake", "Reader", "code_of", "items_of", "layout", "read",
+    "read_by", "reader", "reads",
 ]  # fmt: skip

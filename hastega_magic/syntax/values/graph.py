@@ -51,6 +51,7 @@ _FOLDED = frozenset({BOOL, INT, FLOAT})
 _LARGEST_SHIFT = 4096
 _OF_INTS = frozenset({"add", "sub", "mul", "neg", "pos", "abs", "shl", "shr", "pow"})
 """Operators that make ints of Python's bools, and bools, or TypeErrors, of NumPy's."""
+_OF_BITS = frozenset({"shl", "shr", "and", "or", "xor"})
 _DIVISIONS = frozenset({"truediv", "floordiv", "mod"})
 """Those that raise for False, where NumPy warns."""
 
@@ -120,7 +121,7 @@ class Graph:
         except OverflowError:
             raise NotCompilable("an integer constant is too large for a float") from None
         except NotCompilable:  # Python raises, and names the types of the operands
-            of_bools = any(isinstance(arg, Expr) and arg.type is BOOL for arg in args)
+            of_bools = op in _OF_BITS and any(isinstance(arg, Expr) and arg.type is BOOL for arg in args)
             if of_bools and (getattr(self.env, "numpy_numbers", False) or self.numpy or self.ufuncs):
                 raise NotCompilable(BOOLS_BESIDE_NUMPY) from None
             raise

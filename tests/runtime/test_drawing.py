@@ -1,0 +1,137 @@
+"""Numbers drawn from iterators by native code."""
+
+import itertools
+import math
+import sys
+import threading
+import warnings
+import weakref
+
+import numpy as np
+import pytest
+
+from hastega_magic.runtime.objects.drawing import drawer
+from hastega_magic.session import Options, Session
+
+NUMBERS = {
+    int: [0, 1, -1, 2**30, -(2**30), 2**60 + 3, 2**63 - 1, -(2**63)],
+    float: [0.0, -0.0, math.inf, 5e-324, 1.5],
+    bool: [True, False],
+}
+
+
+@pytest.mark.parametrize("type_", NUMBERS)
+def test_all_of_the_type_are_drawn(type_):
+    drawn, odd = drawer(type_).draw(iter(NUMBERS[type_]), 100)
+    assert repr(drawn.tolist()) == repr(NUMBERS[type_])
+    assert odd == []
+
+
+@pytest.mark.parametrize("type_", NUMBERS)
+@pytest.mark.parametrize("other", [None, "a", 2**63, -(2**63) - 1, 2**200, np.int64(1), np.float64(1), (1,)])
+def test_the_first_other_one_ends_it(type_, other):
+    elements = iter([*NUMBERS[type_], other, *NUMBERS[type_]])
+    drawn, odd = drawer(type_).draw(elements, 100)
+    assert repr(drawn.tolist()) == repr(NUMBERS[type_])
+    assert odd[0] is other
+    assert list(elements) == NUMBERS[type_]
+
+
+def test_no_more_are_drawn_than_asked_for():
+    elements = itertools.count()
+    for begin in (0, 10, 20):
+        assert drawer(int).draw(elements, 10)[0].tolist() == [*range(begin, begin + 10)]
+    assert drawer(int).draw(elements, 0)[0].tolist() == []
+    assert next(elements) == 30
+
+
+def test_objects_are_let_go():
+    class Known:
+        pass
+
+    kept = Known()
+    seen = weakref.ref(kept)
+    _, odd = drawer(int).draw(iter([10**12, kept]), 10)
+    del kept
+    assert odd[0] is seen()
+    del odd
+    assert seen() is None
+    number = 10**15
+    before = sys.getrefcount(number)
+    drawer(int).draw(itertools.repeat(number, 1000), 2000)
+    assert sys.getrefcount(number) == before
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, StopAsyncIteration])
+def test_what_the_iterator_raises_is_raised(error):
+    def numbers():
+        yield 1
+        yield 2
+        raise error("here")
+
+    with pytest.raises(error, match="here"):
+        drawer(int).draw(numbers(), 10)
+
+
+def test_other_threads_get_their_turns():
+    turns = []
+
+    def numbers():
+        yield from range(200_000)
+
+    thread = threading.Thread(
+        target=lambda: turns.extend(drawer(int).draw(numbers(), 200_000)[0][-1:].tolist())
+    )
+    thread.start()
+    mine = drawer(int).draw(numbers(), 200_000)[0]
+    thread.join()
+    assert turns == [199_999]
+    assert np.array_equal(mine, np.arange(200_000))
+
+
+class Told:
+    """An iterator of Python's that counts how often it is asked."""
+
+    def __init__(self, values):
+        self.values, self.asked = iter(values), 0
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        self.asked += 1
+        return next(self.values)
+
+
+@pytest.mark.parametrize("last", [None, 2**63, 2**70, 1.5, "a", True, np.int64(7), (1, 2)])
+@pytest.mark.parametrize(
+    "where", [0, 1, 65_535, 65_536, 65_537, 65_536 * 5 - 1, 65_536 * 5, 65_536 * 5 + 1, 400_000]
+)
+@pytest.mark.parametrize(
+    "stages", ["map(_ * 2) |> sum", "filter(_ > 5) |> map(_ + 1)", "max", "map(_ * 0.5) |> sum"]
+)
+def test_it_is_what_python_gives(last, where, stages):
+    values = [*range(where), *([] if last is None else [last]), *range(9)]
+    found = {}
+    for on in ("auto", "python"):
+        space = {"source": Told(values)}
+        try:
+            with warnings.catch_warnings(action="ignore"):  # of integers beyond 64 bits
+                Session(space, Options(on=on, baseline=False, quiet=True)).run_cell(f"y = source |> {stages}")
+            value = space["y"]
+            found[on] = list(value) if isinstance(value, np.ndarray) else value, space["source"].asked
+        except Exception as error:
+            found[on] = type(error), str(error), space["source"].asked
+    assert found["auto"] == found["python"]
+
+
+@pytest.mark.parametrize("where", [3, 70_000, 500_000])
+def test_a_source_that_raises(where):
+    def numbers():
+        yield from range(where)
+        raise ValueError("here")
+
+    space = {"numbers": numbers}
+    with pytest.raises(ValueError, match="here"):
+        Session(space, Options(baseline=False, quiet=True)).run_cell("y = numbers() |> map(_ * 2) |> sum")
+    assert "y" not in space
