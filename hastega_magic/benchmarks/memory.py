@@ -158,6 +158,12 @@ CASES: dict[str, Case] = {
             "ys = range({n}) |> map(lambda x: complex(x, 1))\n",
             lambda n: np.arange(n) + 1j,
         ),
+        Case(
+            "memory-iterator",
+            "generator -> map -> array: chunks drawn from it, put behind each other",
+            "ys = (x ^ 1 for x in range({n})) |> map(_ * 3)\n",
+            lambda n: (np.arange(n) ^ 1) * 3,
+        ),
     )
 }
 

@@ -139,6 +139,28 @@ def allocate(length: int, dtype: str) -> AnyArray:
     return np.asarray(_Pages(*_pool.take(size), length, dtype))
 
 
+def of_its_own(array: AnyArray) -> AnyArray:
+    """A copy that `extended` can put others behind; of a kind for which it cannot, the array itself."""
+    return np.array(array) if _grows(array) else array
+
+
+def extended(array: AnyArray, more: AnyArray) -> bool:
+    """Whether these elements of the same type were put behind an array of `of_its_own`, in its own memory.
+
+    Large memory grows by moving its pages: there is no time at which the elements lie there twice.
+    """
+    if not (_grows(array) and _grows(more) and array.dtype == more.dtype and array.flags.owndata):
+        return False
+    length = len(array)
+    array.resize(length + len(more), refcheck=False)
+    array[length:] = more
+    return True
+
+
+def _grows(array: object) -> bool:
+    return type(array) is np.ndarray and array.ndim == 1 and not array.dtype.hasobject
+
+
 def fresh_bytes(array: AnyArray) -> int:
     """Bytes of a result whose pages were written for the first time; 0 where they served another one before."""
     owner: Any = array

@@ -7,7 +7,15 @@ import gc
 import numpy as np
 import pytest
 
-from hastega_magic.runtime.buffers import POOLED, allocate, fresh_bytes, kept_bytes, trim
+from hastega_magic.runtime.buffers import (
+    POOLED,
+    allocate,
+    extended,
+    fresh_bytes,
+    kept_bytes,
+    of_its_own,
+    trim,
+)
 
 
 @pytest.mark.parametrize("dtype", ["bool", "int64", "float32", "float64"])
@@ -68,3 +76,25 @@ def test_memory_is_fresh_once():
     again = allocate(size, "u1")
     assert fresh_bytes(again) == 0
     assert fresh_bytes(allocate(10, "u1")) == 0
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int64", "float32", "complex128", "i8,f8"])
+def test_arrays_grow_in_their_own_memory(dtype):
+    first = np.ones(1000, dtype)
+    found, parts = of_its_own(first), [first]
+    for length in (0, 1, POOLED, 5):
+        parts.append(np.zeros(length, dtype))
+        assert extended(found, parts[-1])
+    assert len(first) == 1000
+    assert found.dtype == first.dtype
+    assert np.array_equal(found, np.concatenate(parts))
+
+
+def test_some_arrays_do_not_grow():
+    numbers = np.arange(4)
+    assert not extended(of_its_own(numbers), np.ones(2))
+    assert not extended(of_its_own(numbers), np.array([1, None], object))
+    assert not extended(of_its_own(np.array([None])), np.array([None]))
+    assert not extended(of_its_own(np.ones((2, 2))), np.ones((2, 2)))
+    assert not extended(np.arange(8)[:4], numbers)
+    assert numbers.tolist() == [0, 1, 2, 3]

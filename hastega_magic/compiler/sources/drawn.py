@@ -28,6 +28,7 @@ from hastega_magic.compiler.statement import Bound, Loop, build_loop
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import BeyondInt64, NotCompilable
 from hastega_magic.runtime import python
+from hastega_magic.runtime.buffers import extended, of_its_own
 from hastega_magic.runtime.columnar import is_columnar
 from hastega_magic.runtime.objects.boxes import listed
 from hastega_magic.runtime.objects.drawing import Drawer, drawer
@@ -197,7 +198,14 @@ class Drawing:
 
     def _add(self, found: list[Any], value: Any, sink: str) -> None:
         """Put a chunk's value behind those before."""
-        if not found or sink in ("", "to_list", "count"):
+        if not sink:
+            if not found or not extended(found[-1], value):
+                found.append(of_its_own(value))
+        elif sink == "to_list":
+            if not found:
+                found.append([])
+            found[0] += value
+        elif not found or sink == "count":
             found.append(value)
         elif sink in ("min", "max") and value != value:
             # NaN is neither smaller nor larger than what comes before the chunk: only its own elements tell.
@@ -220,7 +228,10 @@ class Drawing:
         """The rest, one element after the other."""
         mapped = self._mapped(self.left)
         with self.trace.phase("kernel"):
-            if sink in ("", "to_list"):
+            if sink == "to_list":
+                found[:] = found or [[]]
+                found[0].extend(mapped)
+            elif not sink:
                 found.append(list(mapped))
             elif sink == "count":
                 found.append(python.apply(sink, mapped))
@@ -238,9 +249,11 @@ def _all_of(found: Sequence[Any], sink: str) -> object:
     if sink == "count":
         return sum(found)
     if sink == "to_list":
-        return list(itertools.chain.from_iterable(found))
+        return found[0] if found else []
     if sink:
         return found[0] if found else python.apply(sink, [])  # which says that there is none
+    if len(found) == 1 and isinstance(found[0], np.ndarray) and len(cast(AnyArray, found[0])):
+        return cast(object, found[0])
     if any(len(each) for each in found) and len({getattr(each, "dtype", None) for each in found}) == 1:
         return np.concatenate(found)
     return python.as_result(list(itertools.chain.from_iterable(map(python.elements, found))))
