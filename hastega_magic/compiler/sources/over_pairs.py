@@ -1,4 +1,4 @@
-"""A statement over Python's `zip` or `enumerate`, run over the sequences that these go through."""
+"""A statement over Python's `zip`, `enumerate` or a generator expression, over the sequences that these go through."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from hastega_magic.compiler.sources.generators import generator_of
 from hastega_magic.compiler.sources.pairs import pairs_of
 from hastega_magic.compiler.telling.graphs import Pictures
 from hastega_magic.compiler.under_way import UnderWay
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 def of_pairs(driver: Driver, run: UnderWay, source: Iterator[object]) -> str | None:
     """Loops over the sequences of a `zip` or `enumerate`; why not ("": it is none), or None where that is done."""
     pairs = pairs_of(source, run.rest)
+    if pairs is None and driver.options.int_mode == "exact" and not driver.options.fast_math:
+        pairs = generator_of(source, run.bound, run.rest)  # whose own numbers are Python's in any case
     if pairs is None:
         return ""
     inner, said = UnderWay(run.bound, pairs.source, list(pairs.stages)), len(driver.trace.events)
@@ -30,9 +33,10 @@ def of_pairs(driver: Driver, run: UnderWay, source: Iterator[object]) -> str | N
         del driver.trace.events[said:]
         return str(error).partition(" is not compiled: ")[2] or "an element raised, or needs Python"
     pairs.exhaust()
-    driver.trace.add(
-        "why", text="The source is an iterator over sequences, which the loop reads side by side."
-    )
+    text = "The source is an iterator over sequences, which the loop reads side by side."
+    if pairs.generator is not None:
+        text = "The source is a generator expression: what it computes is a part of the loop."
+    driver.trace.add("why", text=text)
     driver.pictures, run.first, run.workspaces = attempt.pictures, inner.first, inner.workspaces
     run.execution, run.loops, run.texts = inner.execution, inner.loops, inner.texts
     run.goes_on(value, [])

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import array
 import builtins
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -42,6 +42,8 @@ class Pairs:
     scalars: frozenset[int] | None
     ends: tuple[tuple[Any, int], ...]
     listed: bool
+    generator: Generator[object, Any, Any] | None = None
+    """One that stands for it all, and has then ended."""
 
     def value(self, found: object, loops: Sequence[Loop]) -> object:
         """The stages' value, from that of the loop; NotExact where that may be another."""
@@ -57,13 +59,13 @@ class Pairs:
         """Leave the iterators where Python would have."""
         for iterator, place in self.ends:
             iterator.__setstate__(place)
+        if self.generator is not None:
+            self.generator.close()
 
 
 def pairs_of(source: Iterator[object], rest: Sequence[BoundStage]) -> Pairs | None:
     """What stands for a `zip` or `enumerate` of sequences; None for other iterators, and where stages may end early."""
-    if type(source) not in (zip, enumerate) or any(stage.callee for stage in rest):
-        return None
-    if any(stage.site.name not in _ALL for stage in rest):
+    if type(source) not in (zip, enumerate) or not asks_for_all(rest):
         return None
     site = replace(rest[0].site, known=True)
     inner: object = source
@@ -72,7 +74,7 @@ def pairs_of(source: Iterator[object], rest: Sequence[BoundStage]) -> Pairs | No
         inner, start = cast("tuple[Any, Any]", source.__reduce__()[1])
         numbered.append(BoundStage(replace(site, name="enumerate", text="enumerate"), None, (start,)))
     iterators = _iterators(inner)
-    parts = [_sequence(each) for each in iterators]
+    parts = [sequence_of(each) for each in iterators]
     given = [part for part in parts if part is not None]
     alone = len({id(each) for each in iterators}) == len(iterators)  # else they take turns
     if not given or len(given) < len(parts) or not alone:
@@ -88,7 +90,12 @@ def pairs_of(source: Iterator[object], rest: Sequence[BoundStage]) -> Pairs | No
     scalars = arrays if arrays or reads else None
     listed = rest[-1].site.name == "to_list"
     kept = rest[:-1] if listed and scalars is not None else rest
-    return Pairs(sequences[0], (*numbered, *kept), scalars, _ends(iterators, given), listed)
+    return Pairs(sequences[0], (*numbered, *kept), scalars, ends_of(iterators, given), listed)
+
+
+def asks_for_all(stages: Sequence[BoundStage]) -> bool:
+    """Whether the stages need all elements, and do nothing else that anybody could see."""
+    return all(stage.callee is None and stage.site.name in _ALL for stage in stages)
 
 
 def _iterators(inner: object) -> tuple[Any, ...]:
@@ -100,7 +107,7 @@ def _iterators(inner: object) -> tuple[Any, ...]:
     return found[1] if several else ()
 
 
-def _sequence(iterator: Any) -> tuple[Any, int] | None:
+def sequence_of(iterator: Any) -> tuple[Any, int] | None:
     """The sequence that an iterator goes through, and how far it has come."""
     if not hasattr(iterator, "__setstate__"):
         return None
@@ -115,7 +122,7 @@ def _sequence(iterator: Any) -> tuple[Any, int] | None:
     return None
 
 
-def _ends(iterators: Sequence[Any], given: Sequence[tuple[Any, int]]) -> tuple[tuple[Any, int], ...]:
+def ends_of(iterators: Sequence[Any], given: Sequence[tuple[Any, int]]) -> tuple[tuple[Any, int], ...]:
     """Where iterators are when the shortest has ended: those before it have given one more."""
     left = [len(data) - place for data, place in given]
     shortest = left.index(min(left))
@@ -125,4 +132,4 @@ def _ends(iterators: Sequence[Any], given: Sequence[tuple[Any, int]]) -> tuple[t
     )
 
 
-__all__ = ["Pairs", "pairs_of"]
+__all__ = ["Pairs", "asks_for_all", "ends_of", "pairs_of", "sequence_of"]
