@@ -161,7 +161,7 @@ CASES: dict[str, Case] = {
         Case(
             "memory-iterator",
             "generator -> map -> array: chunks drawn from it, put behind each other",
-            "ys = (x ^ 1 for x in range({n})) |> map(_ * 3)\n",
+            "def numbers():\n    for x in range({n}):\n        yield x ^ 1\nys = numbers() |> map(_ * 3)\n",
             lambda n: (np.arange(n) ^ 1) * 3,
         ),
     )
