@@ -25,7 +25,7 @@ from hastega_magic.report import Report, build_report
 from hastega_magic.syntax.cell import RUN, Rewriter
 from hastega_magic.syntax.closures.around import codes
 from hastega_magic.syntax.ordinary.comprehension import TRY
-from hastega_magic.syntax.reading.functions import definition_of, name_of
+from hastega_magic.syntax.reading.functions import Function, definition_of, name_of
 from hastega_magic.syntax.reading.names import shadowed
 from hastega_magic.syntax.reading.text import Text
 from hastega_magic.syntax.site import Site, new_site_id
@@ -170,9 +170,7 @@ def _compiled_again(function: FunctionType, options: Options) -> tuple[FunctionT
     calls.pipelines = dict(sorted(calls.pipelines.items(), key=lambda pair: pair[1].site.span))
     if not isinstance(node, ast.Lambda):
         _begin(node)
-    new = _code_of(
-        cast("ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda", _Hooked().visit(node)), function
-    )
+    new = _code_of(cast(Function, _Hooked().visit(node)), function)
     new = _completed(new, calls, new.co_qualname, code.co_qualname)
     cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
     return _copied(function, new, tuple(cells[name] for name in new.co_freevars)), calls
@@ -204,9 +202,10 @@ def _text_of(places: Text, first: int, last: int) -> str:
     return "\n".join([*[""] * (first - 1), *places.lines[first - 1 : last]])
 
 
-def _code_of(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, function: FunctionType) -> CodeType:
+def _code_of(node: Function, function: FunctionType) -> CodeType:
     """The code of the changed function, in the scopes that the function was written in."""
     old = function.__code__
+    _leave_out(node)
     inner: ast.stmt = node if not isinstance(node, ast.Lambda) else ast.Expr(node)
     owner = _owner(function)
     if owner is not None:  # for `__class__`, and for names that begin with two underscores
@@ -227,17 +226,33 @@ def _code_of(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, function
     raise NotCompilable("its code is not found again")
 
 
+def _leave_out(node: Function) -> None:
+    """Empty what ran when the function was made: it holds code of its own, perhaps of the same name and line."""
+    arguments = node.args
+    arguments.defaults = [_nothing(each) for each in arguments.defaults]
+    arguments.kw_defaults = [None if each is None else _nothing(each) for each in arguments.kw_defaults]
+    if not isinstance(node, ast.Lambda):  # by the first decorator's line the code is found again
+        node.decorator_list = [_nothing(each) for each in node.decorator_list]
+
+
+def _nothing(place: ast.expr) -> ast.expr:
+    return ast.copy_location(ast.Constant(None), place)
+
+
 def _completed(code: CodeType, calls: Calls, found: str, written: str) -> CodeType:
     """The code and all in it with the `Calls`, and with qualified names that begin as they were written."""
     name = written + code.co_qualname.removeprefix(found)
+    in_class = not code.co_flags & inspect.CO_OPTIMIZED  # whose body has its qualified name as a constant
     constants: list[object] = []
     for each in code.co_consts:
         if isinstance(each, CodeType):
             constants.append(_completed(each, calls, found, written))
         elif isinstance(each, str) and each == _CALLS:
             constants.append(calls)
-        else:  # the body of a class has its own qualified name
-            constants.append(name if isinstance(each, str) and each == code.co_qualname else each)
+        else:
+            constants.append(
+                name if in_class and isinstance(each, str) and each == code.co_qualname else each
+            )
     return code.replace(co_qualname=name, co_consts=tuple(constants))
 
 

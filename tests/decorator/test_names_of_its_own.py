@@ -6,6 +6,7 @@ import functools
 import importlib
 import importlib.util
 import linecache
+import subprocess
 import sys
 import traceback
 from types import ModuleType
@@ -191,3 +192,48 @@ def test_a_file_that_was_edited_since_is_not_taken_for_what_python_runs(tmp_path
     assert made.explain().pipelines[0].loops == 1
     assert pipe(xs, on="simd").map(again.one).explain().pipelines[0].barriers == ()
     del sys.modules["edited_since"]
+
+
+def test_strings_that_are_the_functions_name_stay():
+    @hastega
+    def total(xs):
+        return {"total": sum(x * 2 for x in xs)}, "total"
+
+    class Outer:
+        class Inner:
+            @hastega
+            def by(self, xs):
+                return "Inner.by", [x + 1 for x in xs]
+
+    assert total(range(300)) == ({"total": 89_700}, "total")
+    assert Outer.Inner().by(range(300)) == ("Inner.by", list(range(1, 301)))
+
+
+def test_functions_of_one_line_are_told_apart():
+    deeper, behind = (
+        [str, (hastega(lambda xs: [x + 1 for x in xs]))][1], hastega(lambda xs: [x + 2 for x in xs])
+    )  # fmt: skip
+    with_default = hastega(lambda xs, key=lambda x: x + 1: sum(key(x) * 2 for x in xs))
+    xs = list(range(300))
+    assert (deeper(xs)[0], behind(xs)[0]) == (1, 2)
+    assert with_default(xs) == sum((x + 1) * 2 for x in xs)
+    assert all(each.explain().pipelines[0].loops == 1 for each in (deeper, behind, with_default))
+
+
+WITHOUT_COLUMNS = """
+from hastega_magic import hastega, pipe
+
+xs = list(range(300))
+made = [hastega(lambda xs: [x + 1 for x in xs]), hastega(lambda xs: [x + 2 for x in xs])]
+assert [each(xs)[0] for each in made] == [1, 2]
+added = [lambda x: x + 1, lambda x: x + 2]
+assert [pipe(xs, on="simd").map(each).first() for each in added] == [1, 2]
+alone = hastega(lambda xs: [x + 3 for x in xs])
+assert alone(xs)[0] == 3 and alone.explain().pipelines[0].loops == 1
+"""
+
+
+def test_functions_of_one_line_are_not_mixed_up_where_python_keeps_no_columns(tmp_path):
+    path = tmp_path / "without_columns.py"
+    path.write_text(WITHOUT_COLUMNS)
+    subprocess.run([sys.executable, "-X", "no_debug_ranges", path], check=True)

@@ -189,6 +189,38 @@ def test_an_array_of_tuples_is_read_field_by_field(rest):
         assert same(found, expected)
 
 
+COMPLEX_TUPLES = [
+    "p |> map(lambda a, b: a * b)", "p |> filter(lambda e: e[0].real > 0)", "p |> map(lambda a, b: (b, a)) |> to_list",
+    "p |> enumerate |> map(lambda i, e: i / (e[0] + 9))", "p |> reverse |> map(lambda a, b: abs(a)) |> to_list",
+    "p |> window(2) |> map(lambda d, e: d[0] - e[1])", "p |> map(lambda e: e[0]) |> last", "p |> drop(596) |> first",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("rest", COMPLEX_TUPLES)
+@pytest.mark.parametrize("types", ["c16 i8", "c8 f4", ">c16 c16"])
+def test_tuples_of_complex_numbers_are_read_field_by_field(rest, types):
+    first, second = types.split()
+    p = np.zeros(600, dtype=[("f0", first), ("f1", second)])
+    p["f0"], p["f1"] = SOURCES["complex128"][:600], np.arange(600)
+    p["f0"][7:10] = -0.0, complex(math.nan, 1), complex(math.inf, -0.0)
+    found, session = run(f"t = {rest}", "parallel", {"p": p})
+    with np.errstate(all="ignore"):  # of NumPy's scalars
+        expected, _ = run(f"t = {rest}", "python", {"p": p})
+    assert type(found) is type(expected)
+    if isinstance(found, np.ndarray):
+        assert found.dtype == expected.dtype
+        found, expected = found.tolist(), expected.tolist()
+    assert repr(found) == repr(expected)
+    assert not session.last_report.pipelines[-1].barriers
+
+
+def test_no_tuples_of_complex_numbers_keep_their_type():
+    cell = "t = zs |> map(lambda z: (z.real, z)) |> drop(5000)"
+    found, _ = run(cell, "parallel", {"zs": SOURCES["complex128"]})
+    assert found.dtype == np.dtype([("f0", "f8"), ("f1", "c16")])
+    assert not len(found)
+
+
 def test_a_pipelines_own_tuples_go_on():
     cell = "p = xs |> zip(fs)\nprint(len(p))\nt = p |> map(lambda a, b: a * b)"
     found, session = run(cell, "parallel", {"xs": SOURCES["int64"], "fs": SOURCES["float64"]})

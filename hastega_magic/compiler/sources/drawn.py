@@ -77,6 +77,11 @@ class Drawing:
     _drawer: Drawer | None = None
     """What draws the chunks behind the first one: `_others` is all that is left then."""
 
+    @property
+    def kind(self) -> type[object]:
+        """Of what type the elements of the chunk are."""
+        return type(cast(object, self.chunk[0]))
+
     def why_not(self) -> str:
         """Why Python has to draw one element after the other; "" if chunks can be drawn.
 

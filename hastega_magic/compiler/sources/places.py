@@ -71,7 +71,7 @@ def fields(value: object, look: bool = True) -> dict[str, Any] | None:
     if type(value) is np.ndarray:
         array = cast("np.ndarray[Any, Any]", value)
         names = array.dtype.names or ()
-        if array.ndim != 1 or len(names) < 2 or any(array.dtype[name].kind not in "biuf" for name in names):
+        if array.ndim != 1 or len(names) < 2 or any(array.dtype[name].kind not in "biufc" for name in names):
             return None
         return {name: array[name] for name in names}
     if isinstance(value, Stream):

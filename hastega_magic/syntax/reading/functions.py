@@ -8,11 +8,12 @@ import linecache
 import warnings
 from bisect import bisect_right
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from types import CodeType, FunctionType
+from typing import TypeVar
 
 import numpy as np
 
@@ -20,6 +21,9 @@ from hastega_magic.errors import CellSyntaxError, NotCompilable, Span
 from hastega_magic.syntax.reading.pipe import normalise, parse
 from hastega_magic.syntax.reading.placeholder import expand
 from hastega_magic.syntax.reading.text import Text
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+F = TypeVar("F", bound=Function)
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +66,7 @@ def adopt(code: CodeType, node: ast.Lambda, filename: str, places: Text) -> None
     _found.move_to_end(id(code))
 
 
-def definition_of(function: FunctionType) -> tuple[Text, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda]:
+def definition_of(function: FunctionType) -> tuple[Text, Function]:
     """The text that a function stands in, and its tree, to be changed by the caller; NotCompilable where there is none.
 
     Stages' placeholders are written out, and `|>` is marked, as in `syntax/reading/pipe.py`.
@@ -80,28 +84,20 @@ def definition_of(function: FunctionType) -> tuple[Text, ast.FunctionDef | ast.A
     except CellSyntaxError:
         raise NotCompilable(f"the text of `{name}` has changed since it was defined") from None
     kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
-    if not _is_of(code, text):
+    nodes = [
+        each
+        for each in ast.walk(tree)
+        if isinstance(each, kinds) and _first_line(each) == code.co_firstlineno
+    ]
+    node = _innermost(sorted(nodes, key=_body), code)
+    if node is None or not _is_of(code, text):
         raise NotCompilable(f"the text of `{name}` has changed since it was defined")
-    for node in ast.walk(tree):
-        if isinstance(node, kinds) and _first_line(node) == code.co_firstlineno and _holds(node, code):
-            return places, node
-    raise NotCompilable(f"the text of `{name}` has changed since it was defined")
+    return places, node
 
 
-def _first_line(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> int:
+def _first_line(node: Function) -> int:
     decorators = [] if isinstance(node, ast.Lambda) else node.decorator_list
     return min([node.lineno, *(decorator.lineno for decorator in decorators)])
-
-
-def _holds(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, code: CodeType) -> bool:
-    """Whether the code can have come from the node: same name, same parameters, places within."""
-    name = "<lambda>" if isinstance(node, ast.Lambda) else node.name
-    parameters = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
-    count = code.co_argcount + code.co_kwonlyargcount
-    if name != code.co_name or tuple(arg.arg for arg in parameters) != code.co_varnames[:count]:
-        return False
-    end = node.end_lineno or 0, node.end_col_offset or 0
-    return all(last <= end for _, last in _places(code))
 
 
 def name_of(function: object) -> str:
@@ -233,21 +229,18 @@ def _functions_in(text: str) -> tuple[Text, dict[int, list[ast.Lambda | ast.Func
     functions: dict[int, list[ast.Lambda | ast.FunctionDef]] = {}
     for node in ast.walk(tree):
         if isinstance(node, (ast.Lambda, ast.FunctionDef)):
-            decorators = [] if isinstance(node, ast.Lambda) else node.decorator_list
-            line = min([node.lineno, *(decorator.lineno for decorator in decorators)])
-            functions.setdefault(line, []).append(node)
+            functions.setdefault(_first_line(node), []).append(node)
     for nodes in functions.values():
         nodes.sort(key=_body)
     return places, functions
 
 
-def _innermost(
-    nodes: list[ast.Lambda | ast.FunctionDef], code: CodeType
-) -> ast.Lambda | ast.FunctionDef | None:
+def _innermost(nodes: Sequence[F], code: CodeType) -> F | None:
     """The function that the code object is of, given those of a line in the order of the text."""
     places = list(_places(code))
-    if not places:  # Python was told to keep no columns
-        return next((node for node in reversed(nodes) if _fits(node, code)), None)
+    if not places:  # Python was told to keep no columns: nothing tells functions of one line apart
+        alike = [node for node in nodes if _fits(node, code)]
+        return alike[0] if len(alike) == 1 else None
     first, last = min(place for place, _ in places), max(place for _, place in places)
     for number in range(bisect_right(nodes, first, key=lambda node: _body(node)[0]) - 1, -1, -1):
         # Backwards: of a lambda inside another one, the inner one first.
@@ -256,7 +249,7 @@ def _innermost(
     return None
 
 
-def _fits(node: ast.Lambda | ast.FunctionDef, code: CodeType) -> bool:
+def _fits(node: Function, code: CodeType) -> bool:
     """Whether the code object can have come from the node: same name and parameters."""
     name = "<lambda>" if isinstance(node, ast.Lambda) else node.name
     parameters = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
@@ -264,7 +257,7 @@ def _fits(node: ast.Lambda | ast.FunctionDef, code: CodeType) -> bool:
     return name == code.co_name and tuple(arg.arg for arg in parameters) == code.co_varnames[:count]
 
 
-def _body(node: ast.Lambda | ast.FunctionDef) -> tuple[tuple[int, int], tuple[int, int]]:
+def _body(node: Function) -> tuple[tuple[int, int], tuple[int, int]]:
     first, last = (node.body, node.body) if isinstance(node, ast.Lambda) else (node.body[0], node.body[-1])
     decorators = [] if isinstance(first, ast.expr) else getattr(first, "decorator_list", [])
     line, col = min([(first.lineno, first.col_offset), *((d.lineno, d.col_offset - 1) for d in decorators)])
