@@ -257,7 +257,8 @@ class Driver:
             run.goes_on(self._left.lazily(run.bound, drawing.left, run.rest, f"{once}: {why}"), [])
             return
         if drawing.small:
-            run.goes_on(drawing.chunk, run.rest, part=Part(run.part(()), kind=type(drawing.chunk[0])))
+            first: object = drawing.chunk[0]
+            run.goes_on(drawing.chunk, run.rest, part=Part(run.part(()), kind=type(first)))
             return
         value, why = drawing.run()
         if why and self.options.strict:

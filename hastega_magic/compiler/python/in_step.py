@@ -86,13 +86,6 @@ class Behind:
             self.known[key] = quiet(self.stages[place:], kind, Workspace("<behind>"))
         return self.known[key]
 
-    def after(self, more: int) -> Behind:
-        """The same behind some more of Python's stages."""
-        known = {
-            (place - more, *rest): is_so for (place, *rest), is_so in self.known.items() if place >= more
-        }
-        return Behind(self.stages[more:], cast(Known, known))
-
 
 @dataclass(frozen=True)
 class Before:
