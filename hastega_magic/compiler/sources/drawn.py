@@ -143,6 +143,12 @@ class Drawing:
         """Whether there is no other chunk."""
         return len(self.chunk) < CHUNK
 
+    @property
+    def type(self) -> object:
+        """That of the chunk's elements."""
+        first: object = self.chunk[0]
+        return type(first)
+
     def _next(self) -> None:
         if self._drawer is None:
             self.chunk = list(itertools.islice(self._run, CHUNK))
