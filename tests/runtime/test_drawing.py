@@ -186,6 +186,14 @@ def listing(n):
             ks.append(i)
         yield i
 
+class Indexed:
+    def __getitem__(self, i):
+        global k
+        k += 1
+        if i == 9:
+            raise IndexError
+        return i
+
 def times(x): return x * k
 """
 
@@ -201,6 +209,7 @@ def times(x): return x * k
         "listing(n) |> map(lambda x: x * len(ks)) |> sum",
         "itertools.chain(listing(n)) |> map(lambda x: x * len(ks)) |> sum",
         "Told(listing(n)) |> map(lambda x: x * len(ks)) |> sum",
+        "Indexed() |> map(_ * k) |> sum",
     ],
 )
 def test_iterators_may_change_what_functions_read(text, size):

@@ -286,7 +286,8 @@ def goes_its_own_way(value: Any) -> bool:
     if type(value).__module__ in ("builtins", "collections") or isinstance(value, (Iterator, *BUFFERS)):
         return False
     given = cast(object, value)
-    return hasattr(given, "__iter__") and not hasattr(given, "__array__") and not is_columnar(given)
+    gives = hasattr(given, "__iter__") or hasattr(given, "__getitem__")
+    return gives and not hasattr(given, "__array__") and not is_columnar(given)
 
 
 def iterable(value: object) -> object:
