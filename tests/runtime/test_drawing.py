@@ -217,7 +217,7 @@ def test_iterators_may_change_what_functions_read(text, size):
     for on in ("parallel", "python"):
         space = {"n": size, "every": max(4, size - 60), "k": 3, "ks": [1], "found": [], "f": abs}
         session = Session(
-            {**space, "itertools": itertools, "Told": Told}, Options(on=on, baseline=False, quiet=True)
+            {**space, "itertools": itertools, "Told": Told, "__name__": "here"}, Options(on=on, baseline=False, quiet=True)
         )
         session.run_cell(SOURCES)
         turns = f"for turn in range({3 if size < 10 else 1}):\n    try:\n        found.append({text})\n"
