@@ -186,6 +186,9 @@ def listing(n):
             ks.append(i)
         yield i
 
+def given(n, numbers):
+    yield from (numbers.append(i) or i if i % every == 2 else i for i in range(n))
+
 class Indexed:
     def __getitem__(self, i):
         global k
@@ -207,6 +210,7 @@ def times(x): return x * k
         "map(f, named(n)) |> map(_ * k) |> max",
         "(lambda of: of[0] |> map(of[1]) |> map(_ + 1) |> sum)(within(n))",
         "listing(n) |> map(lambda x: x * len(ks)) |> sum",
+        "given(n, ks) |> map(lambda x: x * len(ks)) |> sum",
         "itertools.chain(listing(n)) |> map(lambda x: x * len(ks)) |> sum",
         "Told(listing(n)) |> map(lambda x: x * len(ks)) |> sum",
         "Indexed() |> map(_ * k) |> sum",
@@ -217,7 +221,8 @@ def test_iterators_may_change_what_functions_read(text, size):
     for on in ("parallel", "python"):
         space = {"n": size, "every": max(4, size - 60), "k": 3, "ks": [1], "found": [], "f": abs}
         session = Session(
-            {**space, "itertools": itertools, "Told": Told, "__name__": "here"}, Options(on=on, baseline=False, quiet=True)
+            {**space, "itertools": itertools, "Told": Told, "__name__": "here"},
+            Options(on=on, baseline=False, quiet=True),
         )
         session.run_cell(SOURCES)
         turns = f"for turn in range({3 if size < 10 else 1}):\n    try:\n        found.append({text})\n"
