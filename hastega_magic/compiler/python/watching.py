@@ -52,6 +52,12 @@ class Watch:
         return False
 
     @property
+    def single(self) -> Name | None:
+        """The only variable, if it is a name: the usual case, which can be looked at without a call."""
+        first = self.variables[0] if len(self.variables) == 1 else None
+        return first if isinstance(first, Name) else None
+
+    @property
     def state(self) -> tuple[object, ...]:
         """The values, as far as they are numbers; others are the same object or are not alike."""
         return tuple(_state(each.value) for each in self.variables)
@@ -76,9 +82,9 @@ class Watch:
 
     def unchanged(self, elements: Iterator[object], odd: list[object]) -> Iterator[object]:
         """The elements before the first one that comes with a changed variable, which is put into `odd`."""
-        changed, first = self.changed, self.variables[:1]
-        if len(self.variables) == 1 and isinstance(first[0], Name):  # the usual case, without a call
-            read, name, value = first[0].scope.get, first[0].name, first[0].value
+        changed, single = self.changed, self.single
+        if single is not None:
+            read, name, value = single.scope.get, single.name, single.value
             for element in elements:
                 if read(name, ABSENT) is not value:
                     odd.append(element)
