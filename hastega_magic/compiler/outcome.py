@@ -33,13 +33,14 @@ class Part:
 
     Where they went over tuples, the loop is that of a statement which goes over their fields: it zips them first.
     `kind`: what Python's stages went over, where that is told (compiler/sources/kinds.py). `behind`: the stages that
-    they went in step with, as far as somebody could tell.
+    they went in step with, as far as somebody could tell; `more`: how many of these are among `bound`'s.
     """
 
     bound: Bound
     outcome: Outcome | None = None
     kind: object = None
     behind: Behind | None = None
+    more: int = 0
 
 
 @dataclass

@@ -10,7 +10,7 @@ import weakref
 import numpy as np
 import pytest
 
-from hastega_magic.runtime.objects.drawing import drawer
+from hastega_magic.runtime.objects.drawing import can_watch, drawer
 from hastega_magic.session import Options, Session
 
 NUMBERS = {
@@ -43,6 +43,30 @@ def test_no_more_are_drawn_than_asked_for():
         assert drawer(int).draw(elements, 10)[0].tolist() == [*range(begin, begin + 10)]
     assert drawer(int).draw(elements, 0)[0].tolist() == []
     assert next(elements) == 30
+
+
+@pytest.mark.parametrize("where", [0, 1, 7, 100])
+def test_a_changed_variable_ends_it(where):
+    inside = "inside"
+    scope = {"k": 10**6, "same": None}
+    cell = (lambda: inside).__closure__[0]
+    watched = [(scope, "k", scope["k"]), (cell, None, inside), (scope, "same", None)]
+    assert all(map(can_watch, watched))
+    for change in (
+        lambda: scope.update(k=7),
+        lambda: scope.pop("k"),
+        lambda: setattr(cell, "cell_contents", 0),
+    ):
+        elements = ((change(), i)[1] if i == where else i for i in range(20))
+        drawn, odd = drawer(int).draw(elements, 30, watched)
+        assert drawn.tolist() == [*range(min(where, 20))]
+        assert odd == ([where] if where < 20 else [])
+        assert len([*elements]) == max(0, 19 - where)
+        scope["k"], cell.cell_contents = watched[0][2], inside
+    empty = (lambda: later).__closure__[0]
+    assert not can_watch((empty, None, None))
+    assert not can_watch((scope, "none", None))
+    later = 1
 
 
 def test_objects_are_let_go():
@@ -135,3 +159,88 @@ def test_a_source_that_raises(where):
     with pytest.raises(ValueError, match="here"):
         Session(space, Options(baseline=False, quiet=True)).run_cell("y = numbers() |> map(_ * 2) |> sum")
     assert "y" not in space
+
+
+SOURCES = """
+def named(n):
+    global k
+    for i in range(n):
+        k += i % every == 2
+        yield i
+    k = 0
+
+def within(n):
+    k = 1
+    def numbers():
+        nonlocal k
+        for i in range(n):
+            if i % every == 2:
+                k += i
+            yield i * 0.5
+        k = 0
+    return numbers(), lambda x: x * k
+
+def listing(n):
+    for i in range(n):
+        if i % every == 2:
+            ks.append(i)
+        yield i
+
+def given(n, numbers):
+    yield from (numbers.append(i) or i if i % every == 2 else i for i in range(n))
+
+class Indexed:
+    def __getitem__(self, i):
+        global k
+        k += 1
+        if i == 9:
+            raise IndexError
+        return i
+
+def times(x): return x * k
+"""
+
+
+@pytest.mark.parametrize("size", [0, 1, 3, 9, 65_537, 400_000])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "named(n) |> map(_ * k) |> sum",
+        "filter(None, named(n)) |> map(times) |> filter(lambda x: x > k) |> count",
+        "map(f, named(n)) |> map(_ * k) |> max",
+        "(lambda of: of[0] |> map(of[1]) |> map(_ + 1) |> sum)(within(n))",
+        "listing(n) |> map(lambda x: x * len(ks)) |> sum",
+        "given(n, ks) |> map(lambda x: x * len(ks)) |> sum",
+        "itertools.chain(listing(n)) |> map(lambda x: x * len(ks)) |> sum",
+        "Told(listing(n)) |> map(lambda x: x * len(ks)) |> sum",
+        "Indexed() |> map(_ * k) |> sum",
+    ],
+)
+def test_iterators_may_change_what_functions_read(text, size):
+    found = {}
+    for on in ("parallel", "python"):
+        space = {"n": size, "every": max(4, size - 60), "k": 3, "ks": [1], "found": [], "f": abs}
+        session = Session(
+            {**space, "itertools": itertools, "Told": Told, "__name__": "here"},
+            Options(on=on, baseline=False, quiet=True),
+        )
+        session.run_cell(SOURCES)
+        turns = f"for turn in range({3 if size < 10 else 1}):\n    try:\n        found.append({text})\n"
+        session.run_cell(f"{turns}    except ValueError as error:\n        found.append(str(error))\n")
+        found[on] = repr(space["found"]), repr(space["ks"])
+    assert found["parallel"] == found["python"]
+
+
+@pytest.mark.parametrize("size", [0, 1, 8])
+def test_behind_its_end_an_iterator_is_not_asked_again(size):
+    asked = []
+
+    def told():
+        asked.append(Told(range(size)))
+        return asked[-1]
+
+    for stages in ("map(lambda x: (x, x))", "map(_ * 2) |> sum", "map(str)"):
+        Session({"told": told}, Options(on="parallel", baseline=False, quiet=True)).run_cell(
+            f"for turn in range(3):\n    told() |> {stages}"
+        )
+    assert [each.asked for each in asked] == [size + 1] * 9

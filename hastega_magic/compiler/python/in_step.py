@@ -27,6 +27,7 @@ from hastega_magic.compiler.statement import calls_of
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.runtime import python
 from hastega_magic.runtime.python import StageCall
+from hastega_magic.syntax.closures.around import ABSENT
 from hastega_magic.syntax.joining.build import BoundStage
 from hastega_magic.syntax.joining.quiet import quiet
 from hastega_magic.syntax.stages import STAGES
@@ -85,13 +86,6 @@ class Behind:
         if key not in self.known:
             self.known[key] = quiet(self.stages[place:], kind, Workspace("<behind>"))
         return self.known[key]
-
-    def after(self, more: int) -> Behind:
-        """The same behind some more of Python's stages."""
-        known = {
-            (place - more, *rest): is_so for (place, *rest), is_so in self.known.items() if place >= more
-        }
-        return Behind(self.stages[more:], cast(Known, known))
 
 
 @dataclass(frozen=True)
@@ -172,10 +166,12 @@ def _gate(elements: Iterator[object], behind: Behind, place: int, watch: Watch) 
     """The elements, let through from the first one on that somebody could tell from its being kept."""
     kept: list[object] = []
     keep, changed, state = kept.append, watch.changed if watch.variables else None, watch.state
+    single = watch.single
+    read, name, value = (None, "", None) if single is None else (single.scope.get, single.name, single.value)
     before: object = None
     number: type[object] | None = None
     for element in elements:
-        if changed is not None and changed():
+        if (read(name, ABSENT) is not value) if read is not None else changed is not None and changed():
             with watch.as_before():
                 yield from kept
             break

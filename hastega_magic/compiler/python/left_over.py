@@ -123,7 +123,7 @@ class LeftOver:
         found, more, behind = self._as_far_as(run, stages, reason.text)
         forget_inputs()
         ran = run.rest[: len(stages) + more]
-        part = Part(replace(run.part(ran), source=None), kind=kind, behind=behind.after(more))
+        part = Part(replace(run.part(ran), source=None), kind=kind, behind=behind, more=more)
         # What is kept for later runs has to know the values that the loops before were made for.
         run.goes_on(found, run.rest[len(ran) :], part=None if watch.changed() else part)
 

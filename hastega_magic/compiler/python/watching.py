@@ -7,10 +7,11 @@ xs |> filter(lambda x: x > best) |> map(raised)      where `raised` assigns `bes
 from __future__ import annotations
 
 import functools
+import gc
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
+from types import BuiltinFunctionType, CellType, CodeType, FunctionType, GeneratorType, MethodType, ModuleType
 from typing import Any, cast
 
 import numpy as np
@@ -51,9 +52,23 @@ class Watch:
         return False
 
     @property
+    def single(self) -> Name | None:
+        """The only variable, if it is a name: the usual case, which can be looked at without a call."""
+        first = self.variables[0] if len(self.variables) == 1 else None
+        return first if isinstance(first, Name) else None
+
+    @property
     def state(self) -> tuple[object, ...]:
         """The values, as far as they are numbers; others are the same object or are not alike."""
         return tuple(_state(each.value) for each in self.variables)
+
+    @property
+    def places(self) -> list[tuple[dict[str, Any], str, object] | tuple[CellType, None, object]]:
+        """Where the variables are, and their values."""
+        return [
+            (each.scope, each.name, each.value) if isinstance(each, Name) else (each.cell, None, each.value)
+            for each in self.variables
+        ]
 
     @contextmanager
     def as_before(self) -> Generator[None]:
@@ -65,9 +80,37 @@ class Watch:
         finally:
             _assign(zip(self.variables, now, strict=True))
 
+    def unchanged(self, elements: Iterator[object], odd: list[object]) -> Iterator[object]:
+        """The elements before the first one that comes with a changed variable, which is put into `odd`."""
+        changed, single = self.changed, self.single
+        if single is not None:
+            read, name, value = single.scope.get, single.name, single.value
+            for element in elements:
+                if read(name, ABSENT) is not value:
+                    odd.append(element)
+                    return
+                yield element
+            return
+        for element in elements:
+            if changed():
+                odd.append(element)
+                return
+            yield element
+
+    def replayed(self, elements: Iterator[object], following: Iterator[object]) -> Iterator[object]:
+        """Elements that came before a variable was changed, each with the values of that time, and those behind."""
+        with self.as_before():
+            yield from elements
+        yield from following
+
     def reached_by(self, stages: Iterable[BoundStage]) -> bool:
         """Whether functions of the stages hold one of the objects, and so may change it."""
-        return bool(self.objects) and not self.objects.isdisjoint(_reached(stages))
+        given = (each for stage in stages for each in (stage.callee, *stage.args, *stage.kwargs.values()))
+        return bool(self.objects) and not self.objects.isdisjoint(_reached(given))
+
+    def reached_from(self, iterator: Iterator[object]) -> bool:
+        """Whether an iterator holds one of the objects, and so may change it when it is asked."""
+        return bool(self.objects) and not self.objects.isdisjoint(_reached([iterator]))
 
 
 def _state(value: Any) -> object:
@@ -122,22 +165,23 @@ def _parts(value: Any) -> Iterator[Any] | None:
 
 
 def _around(function: FunctionType) -> Iterator[Any]:
-    scope = function.__globals__
-    for code in codes(function.__code__):
-        for name in code.co_names:
-            if name in scope:
-                yield Name(scope, name, scope[name])
+    yield from _names(function.__code__, function.__globals__)
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         yield Cell(cell, contents(cell), ("cell", id(function.__code__), name))
     yield from function.__defaults__ or ()
     yield from (function.__kwdefaults__ or {}).values()
 
 
-def _reached(stages: Iterable[BoundStage]) -> set[int]:
-    """The identities of objects that functions of the stages hold, themselves or through others."""
-    pending: list[Any] = [
-        each for stage in stages for each in (stage.callee, *stage.args, *stage.kwargs.values())
-    ]
+def _names(code: CodeType, scope: dict[str, Any]) -> Iterator[Name]:
+    for each in codes(code):
+        for name in each.co_names:
+            if name in scope:
+                yield Name(scope, name, scope[name])
+
+
+def _reached(given: Iterable[object]) -> set[int]:
+    """The identities of objects that functions and iterators hold, themselves or through others."""
+    pending: list[Any] = list(given)
     found: set[int] = set()
     while pending and len(found) < _MOST:
         value = pending.pop()
@@ -152,10 +196,27 @@ def _reached(stages: Iterable[BoundStage]) -> set[int]:
         elif isinstance(value, tuple):
             pending += cast("tuple[Any, ...]", value)
         else:
-            pending += getattr(cast(object, value), "__dict__", {}).values()
+            pending += _held(value)
     return found
 
 
+def _held(value: Any) -> Iterator[Any]:
+    """What an object holds: of a generator what its code reads, of others attributes, and what their methods read."""
+    held: object = value
+    frame: Any = getattr(held, "gi_frame", None) if type(held) in _GENERATORS else None
+    if frame is not None:
+        yield from (each.value for each in _names(frame.f_code, frame.f_globals))
+    if hasattr(
+        type(held), "__next__"
+    ):  # of C, as `map` and `chain`; a generator's variables, what it waits for
+        yield from gc.get_referents(held)[:_MOST]
+    yield from getattr(held, "__dict__", {}).values()
+    for base in type(held).__mro__:
+        if base.__module__ != "builtins":
+            yield from (each for each in vars(base).values() if isinstance(each, FunctionType))
+
+
+_GENERATORS = frozenset[type]({GeneratorType})
 _MOST = 10_000
 """Objects that are looked at."""
 

@@ -11,7 +11,7 @@ import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -22,11 +22,12 @@ from hastega_magic.compiler.outcome import Outcome, Part
 from hastega_magic.compiler.python.barriers import looked_into, noted
 from hastega_magic.compiler.python.in_step import Before, Behind, Known
 from hastega_magic.compiler.python.left_over import by_python
+from hastega_magic.compiler.python.watching import Watch
 from hastega_magic.compiler.repeating.alike import BESIDE, Again, Display
 from hastega_magic.compiler.repeating.fielded import Fielded, of_part, prepared
 from hastega_magic.compiler.repeating.prepared import Prepared
 from hastega_magic.compiler.repeating.slots import Number
-from hastega_magic.compiler.sources.drawn import CHUNK, goes_its_own_way, iterable
+from hastega_magic.compiler.sources.drawn import CHUNK, behind, goes_its_own_way, iterable
 from hastega_magic.compiler.sources.kinds import kind_of
 from hastega_magic.compiler.statement import Bound, bound_of
 from hastega_magic.runtime.python_calls import iterated
@@ -48,6 +49,8 @@ class _ByPython:
     """What these are, and read."""
     kind: object
     """Of the elements that they went over; None for other callables than stages, which take the value as it is."""
+    lead: int
+    """As many of the first ones Python runs in any case; the others went in step with them."""
     following: tuple[StageSite, ...] = ()
     """The stages behind them that go in step with them, for as long as somebody could tell."""
     quiet: Known = field(default_factory=dict[tuple[int, object, object], bool])
@@ -60,22 +63,21 @@ class _ByPython:
         return set() if self.fits(displays) else None
 
     def run(self, value: object, displays: Sequence[Display], before: Before | None) -> object:
-        """What they give; _Further where stages behind them are in it. `displays`: theirs, and of those behind."""
+        """What they give; _Further where it is that of fewer, or more. `displays`: theirs, and of those behind."""
         if self.kind is not None:
             if isinstance(value, Iterator) or goes_its_own_way(value):
                 raise Again
             given, value = value, value if self.site.stages[0].name == "tap" else iterable(value)
             if kind_of(value) != self.kind:
                 raise _again(given, value)
-        count = len(self.site.stages)
-        stages = _stages(self.site.stages, displays[:count])
-        behind = Behind(_stages(self.following, displays[count:]), dict(self.quiet))
+        stages = _stages((*self.site.stages, *self.following), displays)
+        following = Behind(stages[self.lead :], dict(self.quiet))
         try:
-            found, more = by_python(value, noted(stages), behind, before)
+            found, more = by_python(value, noted(stages[: self.lead]), following, before)
         finally:
             forget_inputs()
-        if more:
-            raise _Further(found, count + more)
+        if self.lead + more != len(self.site.stages):
+            raise _Further(found, self.lead + more)
         return found
 
 
@@ -126,7 +128,7 @@ class _Instead(Again):
 
 
 class _Further(Exception):
-    """The value after so many stages from the first one of a part on: more than it has."""
+    """The value after so many stages from the first one of a part on: not as many as it has."""
 
     def __init__(self, value: object, stages: int) -> None:
         super().__init__()
@@ -152,19 +154,27 @@ class _Drawn:
     def changed(self, displays: Sequence[Display]) -> set[Where] | None:
         return None if displays else set()
 
-    def run(self, value: object, displays: Sequence[Display]) -> object:
+    def run(self, value: object, stages: Sequence[BoundStage]) -> object:
+        """The elements; Again, or _Instead with them, where they are others. `stages`: those of the statement."""
         if not isinstance(value, Iterator) and not goes_its_own_way(value):
             raise Again
-        source = iterated(value)
-        if isinstance(source, (zip, enumerate)):  # over sequences, perhaps
+        iterator = iterated(value)
+        if isinstance(iterator, (zip, enumerate)):  # over sequences, perhaps
             raise Again
-        runs = itertools.groupby(source, type)
-        nothing: tuple[object, Iterator[object]] = None, iter(())
-        type_, run = next(runs, nothing)
-        others = itertools.chain.from_iterable(each for _, each in runs)
+        source, odd = itertools.chain(iterator), list[object]()  # behind its end it is not asked again
+        first = list(itertools.islice(source, 1))
+        watch = Watch.of(stages)
+        if not first or watch.reached_from(iterator):
+            raise _Instead(itertools.chain(first, source))
+        watched = watch.unchanged(source, odd) if watch.variables else source
+        runs = itertools.groupby(itertools.chain(first, watched), type)
+        type_, run = cast("tuple[object, Iterator[object]]", next(runs))
+        others = itertools.chain(itertools.chain.from_iterable(each for _, each in runs), behind(odd, source))
         if type_ is not self.type_:
             raise _Instead(itertools.chain(run, others))
         chunk = list(itertools.islice(run, CHUNK))
+        if watch.changed():
+            raise _Instead(watch.replayed(iter(chunk), itertools.chain(run, others)))
         more = () if len(chunk) == CHUNK else tuple(itertools.islice(others, 1))
         if more or len(chunk) == CHUNK:
             raise _Instead(itertools.chain(chunk, run, more, others))
@@ -216,6 +226,8 @@ class InParts:
             try:
                 if isinstance(part, _ByPython):
                     value = part.run(value, displays[start : stop + len(part.following)], before)
+                elif isinstance(part, _Drawn):
+                    value = part.run(value, _stages(self.site.stages, displays))
                 else:
                     value = part.run(value, taken[number])
             except _Further as further:
@@ -310,9 +322,10 @@ def _part(part: Part, options: Options, filename: str) -> _ByPython | _Looped | 
         return None
     kind = part.kind if site.stages[0].known else None
     if part.behind is None:
-        return _ByPython(site, looked, known, kind)
-    following = tuple(stage.site for stage in part.behind.stages)
-    return _ByPython(site, looked, known, kind, following, part.behind.known)
+        return _ByPython(site, looked, known, kind, len(site.stages))
+    lead = len(site.stages) - part.more
+    following = tuple(stage.site for stage in part.behind.stages[part.more :])
+    return _ByPython(site, looked, known, kind, lead, following, part.behind.known)
 
 
 __all__ = ["InParts", "ready"]

@@ -22,6 +22,7 @@ import numpy as np
 from hastega_magic.compiler.execute import Execution
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.python.in_step import kind_of_element
+from hastega_magic.compiler.python.watching import Watch
 from hastega_magic.compiler.run import run_loops
 from hastega_magic.compiler.running import doubtful
 from hastega_magic.compiler.statement import Bound, Loop, build_loop
@@ -31,7 +32,7 @@ from hastega_magic.runtime import python
 from hastega_magic.runtime.buffers import extended, of_its_own
 from hastega_magic.runtime.columnar import is_columnar
 from hastega_magic.runtime.objects.boxes import listed
-from hastega_magic.runtime.objects.drawing import Drawer, drawer
+from hastega_magic.runtime.objects.drawing import Drawer, Variable, can_watch, drawer
 from hastega_magic.runtime.python_calls import iterated
 from hastega_magic.runtime.sources import BUFFERS, AnyArray
 from hastega_magic.syntax.joining.build import BoundStage
@@ -48,6 +49,7 @@ _ENDS = frozenset({"sum", "prod", "min", "max", "count", "to_list"})
 """Sinks that ask for all elements, and whose value over all follows from those over stretches."""
 
 _NOTHING: Any = object()
+CHANGES = "it may change what their functions read"
 
 
 @dataclass
@@ -74,13 +76,13 @@ class Drawing:
     """The first one with warnings."""
     _run: Iterator[object] = field(default_factory=lambda: iter(()))
     _others: Iterator[object] = field(default_factory=lambda: iter(()))
+    _watch: Watch = field(default_factory=lambda: Watch((), frozenset()))
+    """What the stages' functions read, which the iterator may change."""
+    _changed: str = ""
+    """Says so where it has changed that: `left` begins with the values of before then."""
     _drawer: Drawer | None = None
     """What draws the chunks behind the first one: `_others` is all that is left then."""
-
-    @property
-    def kind(self) -> type[object]:
-        """Of what type the elements of the chunk are."""
-        return type(cast(object, self.chunk[0]))
+    _watched: Sequence[Variable] = ()
 
     def why_not(self) -> str:
         """Why Python has to draw one element after the other; "" if chunks can be drawn.
@@ -96,10 +98,14 @@ class Drawing:
             return "these stages may not need all of them"
         if self.options.on == "numpy":
             return "NumPy computes with whole arrays"
-        first = list(itertools.islice(self.left, 1))
-        self.left = itertools.chain(first, self.left)
+        source = self.left
+        first = list(itertools.islice(source, 1))
+        self.left = itertools.chain(first, source) if first else iter(())  # which is not asked again
         if not first:
             return "there are none"
+        self._watch = Watch.of(self.stages)
+        if self._watch.reached_from(source):
+            return CHANGES
         try:
             loop, reason, probe = build_loop(self.bound, first, self.stages, Workspace(self.filename))
         except BeyondInt64 as error:
@@ -115,15 +121,20 @@ class Drawing:
     def _draw(self, kind: Callable[[object], object]) -> str:
         """Draw the first chunk; the reason for which nothing is gained by it."""
         # By type and in C, but where ints of more than 64 bits may raise: with the first of another, drawing stops.
-        source = self.left
-        runs = itertools.groupby(source, kind)
+        source, odd = self.left, list[object]()
+        watched = self._watch.unchanged(source, odd) if self._watch.variables else source
+        runs = itertools.groupby(watched, kind)
         _, self._run = next(runs)
-        self._others = itertools.chain.from_iterable(run for _, run in runs)
+        others = itertools.chain.from_iterable(run for _, run in runs)
+        self._others = itertools.chain(others, behind(odd, source))
         self._next()
+        if self._changed:
+            return self._changed
         if self.small:
             return "they are of several types" if self._another() is not _NOTHING else ""
         first: object = self.chunk[0]
-        self._drawer = drawer(type(first))
+        self._watched = self._watch.places
+        self._drawer = drawer(type(first)) if all(map(can_watch, self._watched)) else None
         if self._drawer is not None:  # nothing is drawn ahead, so that it goes on at the next one
             self._run, self._others = iter(()), source
         return ""
@@ -133,14 +144,25 @@ class Drawing:
         """Whether there is no other chunk."""
         return len(self.chunk) < CHUNK
 
+    @property
+    def type(self) -> object:
+        """That of the chunk's elements."""
+        first: object = self.chunk[0]
+        return type(first)
+
     def _next(self) -> None:
         if self._drawer is None:
             self.chunk = list(itertools.islice(self._run, CHUNK))
         else:
-            self.chunk, others = self._drawer.draw(self._others, _LATER * CHUNK)
+            self.chunk, others = self._drawer.draw(self._others, _LATER * CHUNK, self._watched)
             if len(self.chunk) < _LATER * CHUNK:
                 self._others = itertools.chain(others, self._others) if others else iter(())
-        self.left = itertools.chain(self._objects(), self._run, self._others)
+        following = itertools.chain(self._run, self._others)
+        if len(self.chunk) and self._watch.changed():
+            self._changed = CHANGES
+            self.left = self._watch.replayed(self._objects(), following)
+        else:
+            self.left = itertools.chain(self._objects(), following)
 
     def _objects(self) -> Iterator[object]:
         """The chunk's elements, made when they are asked for."""
@@ -174,6 +196,7 @@ class Drawing:
                 if value is not _NOTHING:
                     self._add(found, value, sink)
                 self._next()
+                why = self._changed
         if not why and self._another() is not _NOTHING:
             why = "elements of other types followed"
         if why:
@@ -264,12 +287,20 @@ def _all_of(found: Sequence[Any], sink: str) -> object:
     return python.as_result(list(itertools.chain.from_iterable(map(python.elements, found))))
 
 
+def behind(odd: list[object], source: Iterator[object]) -> Iterator[object]:
+    """What is left behind elements with unchanged variables (`Watch.unchanged`): nothing, if these were all."""
+    if odd:
+        yield odd.pop()
+        yield from source
+
+
 def goes_its_own_way(value: Any) -> bool:
     """Whether it is an object of a class that may give its elements as it likes, and show it: none of Python's own."""
     if type(value).__module__ in ("builtins", "collections") or isinstance(value, (Iterator, *BUFFERS)):
         return False
     given = cast(object, value)
-    return hasattr(given, "__iter__") and not hasattr(given, "__array__") and not is_columnar(given)
+    gives = hasattr(given, "__iter__") or hasattr(given, "__getitem__")
+    return gives and not hasattr(given, "__array__") and not is_columnar(given)
 
 
 def iterable(value: object) -> object:

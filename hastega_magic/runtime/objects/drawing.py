@@ -3,6 +3,7 @@
     while True: element = PyIter_Next(iterator); its type? -> its number into the array
 
 It ends with the iterator, or with the first element of another type, or beyond 64 bits: nothing is drawn behind that.
+So it does with the first one that comes with another value of a variable, of those that are to be watched.
 What goes through the objects is that of lists.py, with its trials of their layout.
 """
 
@@ -13,6 +14,7 @@ import itertools
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
+from types import CellType
 from typing import Any
 
 import numpy as np
@@ -21,7 +23,10 @@ import numpy.typing as npt
 from hastega_magic.runtime import cpu
 from hastega_magic.runtime.objects.lists import DTYPES, SAMPLES, code_of
 
-_ITERATOR, _COUNT, _OUT, _TYPE, _DONE, _TRUE, _NEXT, _RELEASE, _LAST = range(9)
+_ITERATOR, _COUNT, _OUT, _TYPE, _DONE, _TRUE, _NEXT, _RELEASE, _LAST, _FIND, _MANY, _WATCHED = range(12)
+
+Variable = tuple[dict[str, Any], str, object] | tuple[CellType, None, object]
+"""A name in a namespace, or a cell, and its value."""
 
 _ENTRY = """
 define void @hastega(ptr %words, ptr %scratch) {
@@ -41,6 +46,12 @@ entry:
   %release.at = getelementptr i64, ptr %words, i64 7
   %release = load ptr, ptr %release.at
   %last.at = getelementptr i64, ptr %words, i64 8
+  %find.at = getelementptr i64, ptr %words, i64 9
+  %find = load ptr, ptr %find.at
+  %many.at = getelementptr i64, ptr %words, i64 10
+  %many = load i64, ptr %many.at
+  %watched.at = getelementptr i64, ptr %words, i64 11
+  %watched = load ptr, ptr %watched.at
   br label %head
 head:
   %i = phi i64 [ 0, %entry ], [ %next, %more ]
@@ -55,7 +66,31 @@ look:
   %its.at = getelementptr i8, ptr %item, i64 8
   %its = load ptr, ptr %its.at
   %fits = icmp eq ptr %its, %type
-  br i1 %fits, label %read, label %end
+  br i1 %fits, label %watch, label %end
+watch:
+  %w = phi i64 [ 0, %look ], [ %w.next, %found ]
+  %v.all = icmp sge i64 %w, %many
+  br i1 %v.all, label %read, label %variable
+variable:
+  %v.where.at = getelementptr {ptr, ptr, ptr}, ptr %watched, i64 %w
+  %v.name.at = getelementptr {ptr, ptr, ptr}, ptr %watched, i64 %w, i32 1
+  %v.value.at = getelementptr {ptr, ptr, ptr}, ptr %watched, i64 %w, i32 2
+  %v.where = load ptr, ptr %v.where.at
+  %v.name = load ptr, ptr %v.name.at
+  %v.value = load ptr, ptr %v.value.at
+  %v.cell = icmp eq ptr %v.name, null
+  br i1 %v.cell, label %of.cell, label %of.name
+of.cell:
+  %in.cell = load ptr, ptr %v.where
+  br label %found
+of.name:
+  %in.scope = call ptr %find(ptr %v.where, ptr %v.name)
+  br label %found
+found:
+  %v.now = phi ptr [ %in.cell, %of.cell ], [ %in.scope, %of.name ]
+  %w.next = add i64 %w, 1
+  %v.same = icmp eq ptr %v.now, %v.value
+  br i1 %v.same, label %watch, label %end
 read:
 """
 
@@ -81,16 +116,22 @@ class Drawer:
         # Python raises what the iterator has raised, when the code comes back; and it keeps the GIL.
         prototype: Any = ctypes.PYFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
         self._call = prototype(ctypes.cast(self._program.function, ctypes.c_void_p).value or 0)
-        self._words = [0, 0, 0, id(type_), 0, id(True), _address("PyIter_Next"), _address("Py_DecRef"), 0]
+        calls = [_address(name) for name in ("PyIter_Next", "Py_DecRef", "PyDict_GetItemWithError")]
+        self._words = [0, 0, 0, id(type_), 0, id(True), *calls[:2], 0, calls[2], 0, 0]
 
-    def draw(self, elements: Iterator[object], count: int) -> tuple[npt.NDArray[Any], list[object]]:
+    def draw(
+        self, elements: Iterator[object], count: int, watched: Sequence[Variable] = ()
+    ) -> tuple[npt.NDArray[Any], list[object]]:
         """Up to so many elements, as many as are of the type and fit 64 bits, and the one that is not, if it was drawn.
 
+        Or that came when one of the variables was another object; `watched`: those for which `can_watch` is true.
         Shape (drawn,), int64, float64 or bool. What the iterator raises propagates: what was drawn before it is lost.
         """
         out = np.empty(count, self.dtype)
         words = (ctypes.c_int64 * len(self._words))(*self._words)
         words[_ITERATOR], words[_COUNT], words[_OUT] = id(elements), count, out.ctypes.data
+        table = (ctypes.c_int64 * (3 * len(watched)))(*itertools.chain.from_iterable(map(_entry, watched)))
+        words[_MANY], words[_WATCHED] = len(watched), ctypes.addressof(table)
         self._call(ctypes.addressof(words), None)
         odd = [_owned(words[_LAST])] if words[_LAST] else []
         return out[: words[_DONE]], odd
@@ -98,6 +139,26 @@ class Drawer:
 
 def _address(name: str) -> int:
     return ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value or 0
+
+
+def can_watch(variable: Variable) -> bool:
+    """Whether native code reads the variable as Python does."""
+    where, name, value = variable
+    if type(where) is CellType:
+        return _in_cell(where).value == id(value)
+    return type(where) is dict and type(name) is str and name in where and where[name] is value
+
+
+def _entry(variable: Variable) -> tuple[int, int, int]:
+    where, name, value = variable
+    if name is None:
+        return ctypes.addressof(_in_cell(where)), 0, id(value)
+    return id(where), id(name), id(value)
+
+
+def _in_cell(cell: object) -> ctypes.c_void_p:
+    """Where a cell has its object: behind what all objects begin with."""
+    return ctypes.c_void_p.from_address(id(cell) + object.__basicsize__)
 
 
 def _owned(address: int) -> object:
@@ -145,4 +206,4 @@ def _seen(values: Any) -> list[str]:
     return [repr(each) for each in (values.tolist() if isinstance(values, np.ndarray) else values)]
 
 
-__all__ = ["Drawer", "drawer"]
+__all__ = ["Drawer", "Variable", "can_watch", "drawer"]
