@@ -45,7 +45,8 @@ def run(source: object, stages: Sequence[StageCall]) -> Any:
 def collected(values: Iterable[Any], stages: Sequence[StageCall], source: object) -> npt.NDArray[Any]:
     """The elements that a chain of element stages over the source gives, as its result."""
     name, callee, args, kwargs = stages[-1]
-    found = as_result(list(values), source)
+    drawn = isinstance(values, np.ndarray)  # numbers of one type, which native code has put into an array
+    found = cast("npt.NDArray[Any]", values) if drawn else as_result(list(values), source)
     return in_dtype(found, *args, **kwargs) if name == "astype" and callee is None else found
 
 

@@ -3,6 +3,7 @@
 import functools
 import itertools
 import math
+import warnings
 
 import numpy as np
 import pytest
@@ -191,3 +192,48 @@ def test_integers_of_captured_arrays_do_not_wrap_around_behind_pythons_stages(st
         f"for turn in range(3):\n    found.append(range(4) |> {stages})"
     )
     assert space["found"] == [expected] * 3
+
+
+@pytest.mark.parametrize(
+    "other", ["x", "x / 2", "x > 9", "'a'", "2**63 + x", "2**70", "(x, x)", "None"]
+)
+@pytest.mark.parametrize("where", [2047, 2048, 2049, 5000])
+@pytest.mark.parametrize(
+    "behind", ["map(lambda v: v * k) |> sum", "filter(lambda v: v > k)", "max", "map(str) |> count"]
+)
+def test_many_elements_of_one_type_and_then_another(other, where, behind):
+    found = {}
+    for on in ("parallel", "python"):
+        space = {"np": np, "k": 3, "log": [], "other": eval(f"lambda x: {other}", {"np": np})}
+        cell = f"t = range(6000) |> map(lambda x: log.append(x) or (other(x) if x == {where} else x)) |> {behind}"
+        try:
+            with warnings.catch_warnings(action="ignore"):
+                Session(space, Options(on=on, baseline=False, quiet=True)).run_cell(cell)
+            value = space["t"]
+            found[on] = repr(value.tolist() if isinstance(value, np.ndarray) else value), len(space["log"])
+        except Exception as error:
+            found[on] = type(error), str(error), len(space["log"])
+    assert found["parallel"] == found["python"]
+
+
+@pytest.mark.parametrize("where", [2047, 2048, 2049, 5000])
+def test_many_elements_and_then_a_variable_is_assigned(where):
+    found = {}
+    for on in ("parallel", "python"):
+        space = {"k": 3}
+        Session(space, Options(on=on, baseline=False, quiet=True)).run_cell(
+            f"def f(x):\n    global k\n    if x == {where}:\n        k = -1\n    return x\n"
+            "t = range(6000) |> map(f) |> map(lambda v: v * k) |> to_list"
+        )
+        found[on] = space["t"], space["k"]
+    assert found["parallel"] == found["python"]
+
+
+def test_an_error_behind_many_elements_names_its_element():
+    space = {"log": []}
+    with pytest.raises(ZeroDivisionError) as caught:
+        Session(space, Options(on="parallel", baseline=False, quiet=True)).run_cell(
+            "t = range(6000) |> map(lambda x: log.append(x) or x) |> map(lambda v: 1 // (v - 5000)) |> sum"
+        )
+    assert any("element 5000, 5000" in each for each in caught.value.__notes__)
+    assert len(space["log"]) == 5001

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import itertools
 import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -75,7 +74,7 @@ def _noting(stage: BoundStage) -> object:
         return function  # their signatures decide how tuples are passed
     in_order = site.name in _IN_ORDER
     # Without a start the first element is one.
-    numbers = itertools.count(int(in_order and len(stage.args) < 2 and not stage.kwargs))
+    number = int(in_order and len(stage.args) < 2 and not stage.kwargs) - 1
     called = cast("Callable[..., Any]", function)
 
     def note(error: Exception, number: int, args: tuple[Any, ...]) -> None:
@@ -88,7 +87,8 @@ def _noting(stage: BoundStage) -> object:
             error.add_note(f"hastega: {_as_given(site.name, value)}")
 
     def call_with_one(value: Any) -> Any:
-        number = next(numbers)
+        nonlocal number
+        number += 1
         try:
             return called(value)
         except Exception as error:
@@ -96,7 +96,8 @@ def _noting(stage: BoundStage) -> object:
             raise
 
     def call(*args: Any) -> Any:
-        number = next(numbers)
+        nonlocal number
+        number += 1
         try:
             return called(*args)
         except Exception as error:

@@ -15,7 +15,8 @@ The first gate that still keeps all at the end ends the pass there.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -26,6 +27,8 @@ from hastega_magic.compiler.python.watching import Watch
 from hastega_magic.compiler.statement import calls_of
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.runtime import python
+from hastega_magic.runtime.buffers import AnyArray, extended
+from hastega_magic.runtime.objects.drawing import can_watch, drawer
 from hastega_magic.runtime.python import StageCall
 from hastega_magic.syntax.closures.around import ABSENT
 from hastega_magic.syntax.joining.build import BoundStage
@@ -35,6 +38,8 @@ from hastega_magic.types import BOOL, FLOAT64, INT, Complex
 
 _TYPES: dict[type, object] = {bool: BOOL, float: FLOAT64, complex: Complex((FLOAT64, FLOAT64))}
 _LOWEST, _HIGHEST = -(1 << 63), (1 << 64) - 1
+_MANY, _AT_ONCE = 1 << 11, 1 << 16
+"""Elements behind which native code is worth being made, and how many it draws at a time."""
 _MIXED = frozenset({BOOL, INT, FLOAT64})
 """Kinds that may come one after the other: all stages that are quiet for each are for a mixture."""
 
@@ -69,6 +74,7 @@ _OWN: dict[type, Callable[[Any], object]] = {
     **{np.dtype(code).type: int for code in "bBhHiIlLqQ"},
 }  # fmt: skip
 """What NumPy's scalars are among the elements of an array; its bools are no ints, and stay."""
+_LOOKED_INTO = {*_OWN, tuple}
 
 Known = dict[tuple[int, object, object], bool]
 
@@ -157,40 +163,100 @@ def _again(value: object, before: Before, stages: Sequence[BoundStage]) -> Itera
 class _AllKept(Exception):
     """A gate has kept all elements."""
 
-    def __init__(self, elements: list[object], place: int) -> None:
+    def __init__(self, elements: Iterable[object], place: int) -> None:
         super().__init__()
         self.elements, self.place = elements, place
 
 
 def _gate(elements: Iterator[object], behind: Behind, place: int, watch: Watch) -> Iterator[object]:
     """The elements, let through from the first one on that somebody could tell from its being kept."""
-    kept: list[object] = []
-    keep, changed, state = kept.append, watch.changed if watch.variables else None, watch.state
-    single = watch.single
-    read, name, value = (None, "", None) if single is None else (single.scope.get, single.name, single.value)
-    before: object = None
-    number: type[object] | None = None
-    for element in elements:
-        if (read(name, ABSENT) is not value) if read is not None else changed is not None and changed():
-            with watch.as_before():
-                yield from kept
-            break
-        type_ = type(element)
-        if type_ in _OWN or type_ is tuple:
-            element = _own(element)  # noqa: PLW2901
+    keeper = _Keeper(behind, place, watch)
+    odd = keeper.keep(itertools.islice(elements, _MANY))
+    if not odd and len(keeper.kept) == _MANY:
+        odd = keeper.draw(elements)
+        odd = keeper.keep(itertools.chain(odd, elements)) if odd else []
+    if not odd:
+        raise _AllKept(keeper.all, place)
+    with watch.as_before() if keeper.changed else nullcontext():
+        yield from keeper.all.tolist() if isinstance(keeper.all, np.ndarray) else keeper.all
+    yield odd[0]
+    for element in elements:  # a call less for most
+        yield _own(element) if type(element) in _LOOKED_INTO else element
+
+
+@dataclass
+class _Keeper:
+    """Elements that are kept for the stages from a place on."""
+
+    behind: Behind
+    place: int
+    watch: Watch
+    kept: list[object] = field(default_factory=list[object])
+    drawn: AnyArray | None = None
+    """Those before `kept` that native code has drawn."""
+    changed: bool = False
+    """A variable was changed that the stages behind read."""
+    _kind: object = None
+    _type: type[object] | None = None
+
+    @property
+    def all(self) -> list[object] | AnyArray:
+        """All that are kept."""
+        if self.drawn is None:
+            return self.kept
+        return [*self.drawn.tolist(), *self.kept] if self.kept else self.drawn
+
+    def keep(self, elements: Iterator[object]) -> list[object]:
+        """Keep them up to the first one that is not to be kept, which is what this gives; nothing if all are."""
+        watch, keep = self.watch, self.kept.append
+        changed, single = watch.changed if watch.variables else None, watch.single
+        read, name, value = (
+            (None, "", None) if single is None else (single.scope.get, single.name, single.value)
+        )
+        number = self._type
+        for element in elements:
+            if (read(name, ABSENT) is not value) if read is not None else changed is not None and changed():
+                self.changed = True
+                return [element]
             type_ = type(element)
-        if type_ is not number or (type_ is int and not _LOWEST <= cast(int, element) <= _HIGHEST):
-            kind = kind_of_element(element)
-            alike = before is None or kind == before or (before in _MIXED and kind in _MIXED)
-            if kind is None or not alike or not behind.quiet(place, kind, state):
-                yield from kept
-                break
-            before, number = kind, type_ if type_ is not tuple else None
-        keep(element)
-    else:
-        raise _AllKept(kept, place)
-    yield element
-    yield from map(_own, elements)
+            if type_ is not number or (type_ is int and not _LOWEST <= cast(int, element) <= _HIGHEST):
+                own = _own(element)
+                kind, number = kind_of_element(own), type(own)
+                if kind is None or not self._goes_with(kind):
+                    return [own]
+                number = number if number is type_ and number is not tuple else None
+                keep(own)
+            else:
+                keep(element)
+        self._type = number
+        return []
+
+    def _goes_with(self, kind: object) -> bool:
+        """Whether the stages are quiet for one of this kind behind those before."""
+        known = self._kind
+        alike = known is None or kind == known or (known in _MIXED and kind in _MIXED)
+        self._kind = kind
+        return alike and self.behind.quiet(self.place, kind, self.watch.state)
+
+    def draw(self, elements: Iterator[object]) -> list[object]:
+        """The same by native code, for as long as they are of the type that all before have had."""
+        places = self.watch.places
+        alike = self._type is not None and set(map(type, self.kept)) == {self._type}
+        native = (
+            drawer(self._type) if alike and self._type is not None and all(map(can_watch, places)) else None
+        )
+        if native is None:
+            return self.keep(elements)
+        try:
+            self.drawn = np.array(self.kept, native.dtype)
+        except OverflowError:  # they are above int64
+            return self.keep(elements)
+        self.kept.clear()
+        while True:
+            array, odd = native.draw(elements, _AT_ONCE, places)
+            extended(self.drawn, array)
+            if odd or len(array) < _AT_ONCE:
+                return odd
 
 
 def _own(element: object) -> object:
