@@ -194,9 +194,7 @@ def test_integers_of_captured_arrays_do_not_wrap_around_behind_pythons_stages(st
     assert space["found"] == [expected] * 3
 
 
-@pytest.mark.parametrize(
-    "other", ["x", "x / 2", "x > 9", "'a'", "2**63 + x", "2**70", "(x, x)", "None"]
-)
+@pytest.mark.parametrize("other", ["x", "x / 2", "x > 9", "'a'", "2**63 + x", "2**70", "(x, x)", "None"])
 @pytest.mark.parametrize("where", [2047, 2048, 2049, 5000])
 @pytest.mark.parametrize(
     "behind", ["map(lambda v: v * k) |> sum", "filter(lambda v: v > k)", "max", "map(str) |> count"]
