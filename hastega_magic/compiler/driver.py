@@ -32,13 +32,7 @@ from hastega_magic.compiler.telling.lanes import lane_view
 from hastega_magic.compiler.telling.stacked import MOST, LoopTexts
 from hastega_magic.compiler.under_way import UnderWay
 from hastega_magic.compiler.workspace import Workspace
-from hastega_magic.errors import (
-    BeyondInt64,
-    IntegerOverflowWarning,
-    NotCompilable,
-    Reason,
-    StrictError,
-)
+from hastega_magic.errors import BeyondInt64, IntegerOverflowWarning, NotCompilable, Reason, StrictError
 from hastega_magic.passes.fuse import can_fuse
 from hastega_magic.runtime import python
 from hastega_magic.runtime.columnar import NullsError
@@ -71,6 +65,8 @@ class Driver:
     """As in `Workspace`."""
     offset: int = 0
     """Number of the first element of the part of a source that is run over."""
+    tentative: bool = False
+    """What fails is computed anew in another way: Python's stages, which may do something, are not to run."""
 
     def extend(self, group: Group | None, bound: Bound, source: object, producer: str | None) -> Group | None:
         """The group with the statement in it (a new group for None); None if it does not fit.
@@ -326,6 +322,8 @@ class Driver:
         """
         bound, value = run.bound, run.value
         if isinstance(failed, BeyondInt64):
+            if self.tentative:
+                raise StrictError(f"`{bound.site.source_text}` is not compiled: {failed}")
             self._left.beyond(run, stages, str(failed))
         elif isinstance(failed, NotCompilable):
             self._left_to_python(run, failed.reason)

@@ -127,6 +127,58 @@ def test_what_it_reads_may_change(small):
     assert space["found"] == [0, 36, 72, 108]
 
 
+@pytest.mark.parametrize("pipe", ["(x * 2 for x in a) |> sum", "zip(a, b) |> map(lambda v, w: v * w) |> sum"])
+@pytest.mark.parametrize("on", ["simd", "python"])
+def test_what_has_ended_stays_so(small, pipe, on):
+    first, second = [1, 2, 3], [4, 5, 6, 7]
+    space = {"a": iter(second), "b": iter(first)}
+    Session(space, Options(on=on, baseline=False, quiet=True)).run_cell(f"t = {pipe}")
+    first.append(8)
+    second.extend([8, 9])
+    assert list(space["b"]) == ([] if "zip" in pipe else [1, 2, 3, 8])
+    assert list(space["a"]) == ([8, 9] if "zip" in pipe else [])
+
+
+EFFECTS = """
+def noted(v):
+    seen.append(v)
+    return v
+def refused(v):
+    return v + "a"
+"""
+
+
+@pytest.mark.parametrize(
+    "stages", ["map(noted) |> sum", "map(lambda v: [v, noted(v)][0]) |> map(refused) |> sum"]
+)
+@pytest.mark.parametrize("source", ["(x - 1 for x in huge)", "zip(huge, xs) |> map(lambda v, w: w)"])
+def test_python_stages_run_once_over_integers_beyond_64_bits(small, source, stages):
+    seen = {}
+    for on in ("simd", "python"):
+        space = {**SPACE, "seen": []}
+        session = Session(space, Options(on=on, baseline=False, quiet=True))
+        session.run_cell(EFFECTS)
+        try:
+            session.run_cell(f"t = {source} |> {stages}")
+        except TypeError as error:
+            space["t"] = str(error)
+        seen[on] = space["seen"], space["t"]
+    assert seen["simd"] == seen["python"]
+
+
+PRIVATE = """
+class Holder:
+    def total(self):
+        return (x * __rate for x in range(5)) |> sum
+"""
+
+
+def test_private_names_are_those_of_the_class(small):
+    space = {"__rate": 2, "_Holder__rate": 3}
+    Session(space, Options(on="simd", baseline=False, quiet=True)).run_cell(PRIVATE)
+    assert space["Holder"]().total() == 30
+
+
 IN_FUNCTIONS = """
 class Holder:
     __rate = 3

@@ -76,7 +76,7 @@ def _parts(node: ast.GeneratorExp, filename: str, around: tuple[str, ...]) -> tu
     places = Text("".join(linecache.getlines(filename)))
     first, *others = node.generators
     assigns = any(isinstance(each, (ast.NamedExpr, ast.Await, ast.Yield)) for each in ast.walk(node))
-    if others or first.is_async or assigns:
+    if others or first.is_async or assigns or any(map(_private, ast.walk(node))):
         return None
     try:
         shape = target_shape(first.target)
@@ -102,6 +102,12 @@ def _parts(node: ast.GeneratorExp, filename: str, around: tuple[str, ...]) -> tu
         span: Span = places.span(body)
         found.append(_Part(StageSite(name, places.cut(span), span, known=True), made))
     return tuple(found)
+
+
+def _private(node: ast.AST) -> bool:
+    """Whether it has a name that is another one in a class."""
+    names = (getattr(node, each, None) for each in ("id", "attr", "arg"))
+    return any(isinstance(each, str) and each[:2] == "__" != each[-2:] for each in names)
 
 
 def _innermost(code: CodeType) -> CodeType:

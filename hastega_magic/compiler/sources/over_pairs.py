@@ -24,7 +24,7 @@ def of_pairs(driver: Driver, run: UnderWay, source: Iterator[object]) -> str | N
         return ""
     inner, said = UnderWay(run.bound, pairs.source, list(pairs.stages)), len(driver.trace.events)
     options, pictures = replace(driver.options, strict=True), Pictures(not driver.options.quiet)
-    attempt = replace(driver, options=options, scalars=pairs.scalars, pictures=pictures)
+    attempt = replace(driver, options=options, scalars=pairs.scalars, pictures=pictures, tentative=True)
     try:
         while inner.rest:
             attempt.go_on(inner)

@@ -40,7 +40,7 @@ class Pairs:
     source: Any
     stages: tuple[BoundStage, ...]
     scalars: frozenset[int] | None
-    ends: tuple[tuple[Any, int], ...]
+    ends: tuple[tuple[Any, int, bool], ...]
     listed: bool
     generator: Generator[object, Any, Any] | None = None
     """One that stands for it all, and has then ended."""
@@ -57,8 +57,10 @@ class Pairs:
 
     def exhaust(self) -> None:
         """Leave the iterators where Python would have."""
-        for iterator, place in self.ends:
+        for iterator, place, exhausted in self.ends:
             iterator.__setstate__(place)
+            if exhausted:  # not before it was asked: a list may grow
+                next(iterator, None)
         if self.generator is not None:
             self.generator.close()
 
@@ -122,12 +124,12 @@ def sequence_of(iterator: Any) -> tuple[Any, int] | None:
     return None
 
 
-def ends_of(iterators: Sequence[Any], given: Sequence[tuple[Any, int]]) -> tuple[tuple[Any, int], ...]:
-    """Where iterators are when the shortest has ended: those before it have given one more."""
+def ends_of(iterators: Sequence[Any], given: Sequence[tuple[Any, int]]) -> tuple[tuple[Any, int, bool], ...]:
+    """Where iterators are when the shortest has ended, and which one this is: those before have given one more."""
     left = [len(data) - place for data, place in given]
     shortest = left.index(min(left))
     return tuple(
-        (iterator, place + min(left) + (number < shortest))
+        (iterator, place + min(left) + (number < shortest), number == shortest)
         for number, (iterator, (_, place)) in enumerate(zip(iterators, given, strict=True))
     )
 
