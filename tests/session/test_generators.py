@@ -143,25 +143,19 @@ EFFECTS = """
 def noted(v):
     seen.append(v)
     return v
-def refused(v):
-    return v + "a"
 """
 
 
 @pytest.mark.parametrize(
-    "stages", ["map(noted) |> sum", "map(lambda v: [v, noted(v)][0]) |> map(refused) |> sum"]
+    "source", ["(x - x for x in huge) |> map(noted)", "zip(huge, xs) |> map(lambda v, w: noted(w))"]
 )
-@pytest.mark.parametrize("source", ["(x - 1 for x in huge)", "zip(huge, xs) |> map(lambda v, w: w)"])
-def test_python_stages_run_once_over_integers_beyond_64_bits(small, source, stages):
+def test_python_stages_run_once_over_integers_beyond_64_bits(small, source):
     seen = {}
     for on in ("simd", "python"):
         space = {**SPACE, "seen": []}
         session = Session(space, Options(on=on, baseline=False, quiet=True))
         session.run_cell(EFFECTS)
-        try:
-            session.run_cell(f"t = {source} |> {stages}")
-        except TypeError as error:
-            space["t"] = str(error)
+        session.run_cell(f"t = {source} |> sum(0.5)")
         seen[on] = space["seen"], space["t"]
     assert seen["simd"] == seen["python"]
 
