@@ -24,7 +24,7 @@ SOURCES = {
 }
 SPACE = {
     **SOURCES, "np": np, "k": 3, "f": lambda v: v * v - 1, "half": np.float64(0.5), "table": np.arange(9) * 2,
-    "rows": [4, 5],
+    "rows": [4, 5], "thin": np.float32(0.1),
 }  # fmt: skip
 EXPRESSIONS = [
     "x * x for x in xs",
@@ -62,7 +62,7 @@ EXPRESSIONS = [
 ]
 STAGES = [
     "sum", "map(lambda v: v * 2)", "to_list", "filter(lambda v: v != 3) |> max", "take(3) |> to_list",
-    "cumsum |> to_list",
+    "cumsum |> to_list", "map(lambda v: v * thin) |> cumsum |> sum",
 ]  # fmt: skip
 
 

@@ -58,7 +58,7 @@ def generator_of(source: Iterator[object], bound: Bound, rest: Sequence[BoundSta
         return None
     around = [known[name] for name in code.co_freevars]
     functions = [cast(FunctionType, eval(part.make, frame.f_globals)(*around)) for part in parts]
-    if numpy_read(functions):
+    if numpy_read([*functions, *(each for stage in rest for each in stage.args)]):
         return None
     stages = [
         BoundStage(part.stage, None, (function,)) for part, function in zip(parts, functions, strict=True)
