@@ -253,7 +253,7 @@ class Driver:
             run.goes_on(self._left.lazily(run.bound, drawing.left, run.rest, f"{once}: {why}"), [])
             return
         if drawing.small:
-            run.goes_on(drawing.chunk, run.rest, part=Part(run.part(()), kind=drawing.type))
+            run.goes_on(drawing.chunk, run.rest, part=Part(run.part(()), kind=drawing.element_type))
             return
         value, why = drawing.run()
         if why and self.options.strict:

@@ -235,3 +235,17 @@ def test_an_error_behind_many_elements_names_its_element():
         )
     assert any("element 5000, 5000" in each for each in caught.value.__notes__)
     assert len(space["log"]) == 5001
+
+
+@pytest.mark.parametrize("where", [2047, 2048, 2049, 5000])
+def test_each_element_is_judged_once(where):
+    """Numbers and tuples may be compared each among themselves: `max` refuses the first tuple before another comes."""
+    found = {}
+    for on in ("parallel", "python"):
+        space = {"log": []}
+        element = f"(x, x) if x == {where} else x / 2 if x % 2 else x"
+        cell = f"t = range(6000) |> map(lambda x: log.append(x) or ({element})) |> max"
+        with pytest.raises(TypeError) as caught:
+            Session(space, Options(on=on, baseline=False, quiet=True)).run_cell(cell)
+        found[on] = str(caught.value), len(space["log"])
+    assert found["parallel"] == found["python"]

@@ -173,8 +173,7 @@ def _gate(elements: Iterator[object], behind: Behind, place: int, watch: Watch) 
     keeper = _Keeper(behind, place, watch)
     odd = keeper.keep(itertools.islice(elements, _MANY))
     if not odd and len(keeper.kept) == _MANY:
-        odd = keeper.draw(elements)
-        odd = keeper.keep(itertools.chain(odd, elements)) if odd else []
+        odd = keeper.keep(keeper.behind_drawn(elements))
     if not odd:
         raise _AllKept(keeper.all, place)
     with watch.as_before() if keeper.changed else nullcontext():
@@ -238,25 +237,24 @@ class _Keeper:
         self._kind = kind
         return alike and self.behind.quiet(self.place, kind, self.watch.state)
 
-    def draw(self, elements: Iterator[object]) -> list[object]:
-        """The same by native code, for as long as they are of the type that all before have had."""
-        places = self.watch.places
-        alike = self._type is not None and set(map(type, self.kept)) == {self._type}
-        native = (
-            drawer(self._type) if alike and self._type is not None and all(map(can_watch, places)) else None
-        )
+    def behind_drawn(self, elements: Iterator[object]) -> Iterator[object]:
+        """What is left behind those that native code keeps: of the type that all before have had."""
+        places, types = self.watch.places, set(map(type, self.kept))
+        native = drawer(types.pop()) if len(types) == 1 and all(map(can_watch, places)) else None
         if native is None:
-            return self.keep(elements)
+            return elements
         try:
             self.drawn = np.array(self.kept, native.dtype)
         except OverflowError:  # they are above int64
-            return self.keep(elements)
+            return elements
         self.kept.clear()
         while True:
             array, odd = native.draw(elements, _AT_ONCE, places)
             extended(self.drawn, array)
-            if odd or len(array) < _AT_ONCE:
-                return odd
+            if odd:
+                return itertools.chain(odd, elements)
+            if len(array) < _AT_ONCE:  # it has ended, and is not asked again
+                return iter(())
 
 
 def _own(element: object) -> object:

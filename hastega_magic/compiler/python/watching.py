@@ -206,9 +206,8 @@ def _held(value: Any) -> Iterator[Any]:
     frame: Any = getattr(held, "gi_frame", None) if type(held) in _GENERATORS else None
     if frame is not None:
         yield from (each.value for each in _names(frame.f_code, frame.f_globals))
-    if hasattr(
-        type(held), "__next__"
-    ):  # of C, as `map` and `chain`; a generator's variables, what it waits for
+    # Of iterators of C, as `map` and `chain`; a generator's variables, and what it waits for.
+    if hasattr(type(held), "__next__"):
         yield from gc.get_referents(held)[:_MOST]
     yield from getattr(held, "__dict__", {}).values()
     for base in type(held).__mro__:

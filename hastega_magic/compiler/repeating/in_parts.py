@@ -11,7 +11,7 @@ import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -27,7 +27,7 @@ from hastega_magic.compiler.repeating.alike import BESIDE, Again, Display
 from hastega_magic.compiler.repeating.fielded import Fielded, of_part, prepared
 from hastega_magic.compiler.repeating.prepared import Prepared
 from hastega_magic.compiler.repeating.slots import Number
-from hastega_magic.compiler.sources.drawn import CHUNK, behind, goes_its_own_way, iterable
+from hastega_magic.compiler.sources.drawn import CHUNK, first_run, goes_its_own_way, iterable
 from hastega_magic.compiler.sources.kinds import kind_of
 from hastega_magic.compiler.statement import Bound, bound_of
 from hastega_magic.runtime.python_calls import iterated
@@ -161,15 +161,12 @@ class _Drawn:
         iterator = iterated(value)
         if isinstance(iterator, (zip, enumerate)):  # over sequences, perhaps
             raise Again
-        source, odd = itertools.chain(iterator), list[object]()  # behind its end it is not asked again
+        source = itertools.chain(iterator)  # behind its end it is not asked again
         first = list(itertools.islice(source, 1))
         watch = Watch.of(stages)
         if not first or watch.reached_from(iterator):
             raise _Instead(itertools.chain(first, source))
-        watched = watch.unchanged(source, odd) if watch.variables else source
-        runs = itertools.groupby(itertools.chain(first, watched), type)
-        type_, run = cast("tuple[object, Iterator[object]]", next(runs))
-        others = itertools.chain(itertools.chain.from_iterable(each for _, each in runs), behind(odd, source))
+        type_, run, others = first_run(itertools.chain(first, source), type, watch)
         if type_ is not self.type_:
             raise _Instead(itertools.chain(run, others))
         chunk = list(itertools.islice(run, CHUNK))

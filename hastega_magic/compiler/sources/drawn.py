@@ -121,20 +121,15 @@ class Drawing:
     def _draw(self, kind: Callable[[object], object]) -> str:
         """Draw the first chunk; the reason for which nothing is gained by it."""
         # By type and in C, but where ints of more than 64 bits may raise: with the first of another, drawing stops.
-        source, odd = self.left, list[object]()
-        watched = self._watch.unchanged(source, odd) if self._watch.variables else source
-        runs = itertools.groupby(watched, kind)
-        _, self._run = next(runs)
-        others = itertools.chain.from_iterable(run for _, run in runs)
-        self._others = itertools.chain(others, behind(odd, source))
+        source = self.left
+        _, self._run, self._others = first_run(source, kind, self._watch)
         self._next()
         if self._changed:
             return self._changed
         if self.small:
             return "they are of several types" if self._another() is not _NOTHING else ""
-        first: object = self.chunk[0]
         self._watched = self._watch.places
-        self._drawer = drawer(type(first)) if all(map(can_watch, self._watched)) else None
+        self._drawer = drawer(self.element_type) if all(map(can_watch, self._watched)) else None
         if self._drawer is not None:  # nothing is drawn ahead, so that it goes on at the next one
             self._run, self._others = iter(()), source
         return ""
@@ -145,7 +140,7 @@ class Drawing:
         return len(self.chunk) < CHUNK
 
     @property
-    def type(self) -> object:
+    def element_type(self) -> type[object]:
         """That of the chunk's elements."""
         first: object = self.chunk[0]
         return type(first)
@@ -287,7 +282,22 @@ def _all_of(found: Sequence[Any], sink: str) -> object:
     return python.as_result(list(itertools.chain.from_iterable(map(python.elements, found))))
 
 
-def behind(odd: list[object], source: Iterator[object]) -> Iterator[object]:
+def first_run(
+    source: Iterator[object], kind: Callable[[object], object], watch: Watch
+) -> tuple[object, Iterator[object], Iterator[object]]:
+    """The kind of the first element, those of that kind that come with unchanged variables, and all behind them.
+
+    Drawing from the second ends before the third begins; there has to be an element.
+    """
+    odd = list[object]()
+    watched = watch.unchanged(source, odd) if watch.variables else source
+    runs = itertools.groupby(watched, kind)
+    first, run = next(runs)
+    others = itertools.chain.from_iterable(each for _, each in runs)
+    return first, run, itertools.chain(others, _behind(odd, source))
+
+
+def _behind(odd: list[object], source: Iterator[object]) -> Iterator[object]:
     """What is left behind elements with unchanged variables (`Watch.unchanged`): nothing, if these were all."""
     if odd:
         yield odd.pop()
@@ -311,4 +321,4 @@ def iterable(value: object) -> object:
     return value if is_columnar(value) else list(iterated(value))
 
 
-__all__ = ["CHUNK", "Drawing", "goes_its_own_way", "iterable"]
+__all__ = ["CHUNK", "Drawing", "first_run", "goes_its_own_way", "iterable"]

@@ -23,7 +23,7 @@ from hastega_magic.compiler.statement import Bound
 from hastega_magic.errors import Span
 from hastega_magic.syntax.closures.numpy_read import numpy_read
 from hastega_magic.syntax.joining.build import BoundStage
-from hastega_magic.syntax.ordinary.rewriting import NoPipeline, function_of, target_shape
+from hastega_magic.syntax.ordinary.rewriting import NoPipeline, function, function_of, placed, target_shape
 from hastega_magic.syntax.reading.functions import adopt
 from hastega_magic.syntax.reading.text import Text
 from hastega_magic.syntax.site import StageSite
@@ -82,23 +82,17 @@ def _parts(node: ast.GeneratorExp, filename: str, around: tuple[str, ...]) -> tu
         shape = target_shape(first.target)
     except NoPipeline:
         return None
-    if len(shape) == 1 and not isinstance(
-        shape, str
-    ):  # a stage's function is given the element, not its one part
-        return None
+    if isinstance(shape, tuple) and len(shape) == 1:
+        return None  # a stage's function is given the element, not its one part
     bodies = [("filter", each) for each in first.ifs]
     if not (isinstance(node.elt, ast.Name) and node.elt.id == shape):
         bodies.append(("map", node.elt))
     found: list[_Part] = []
     for name, body in bodies:
-        function = function_of(shape, body)
-        outer = ast.Expression(
-            ast.Lambda(
-                ast.arguments([], [ast.arg(each) for each in around], None, [], [], None, []), function
-            )
-        )
-        made = compile(ast.fix_missing_locations(outer), filename, "eval", dont_inherit=True)
-        adopt(_innermost(made), function, filename, places)
+        of_element = function_of(shape, body)
+        outer = ast.Expression(placed(function(around, of_element), body))
+        made = compile(outer, filename, "eval", dont_inherit=True)
+        adopt(_innermost(made), of_element, filename, places)
         span: Span = places.span(body)
         found.append(_Part(StageSite(name, places.cut(span), span, known=True), made))
     return tuple(found)

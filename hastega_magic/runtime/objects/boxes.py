@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from hastega_magic.runtime import cpu
 from hastega_magic.runtime.objects.lists import WORTH, layout
+from hastega_magic.runtime.objects.words import written_out
 
 _AnyArray = npt.NDArray[Any]
 
@@ -40,17 +41,12 @@ _SMALLEST, _LARGEST = -5, 256
 _ENTRY = """
 define void @hastega(ptr %words, ptr %scratch) {
 entry:
-  %items = load ptr, ptr %words
-  %count.at = getelementptr i64, ptr %words, i64 1
-  %count = load i64, ptr %count.at
-  %data.at = getelementptr i64, ptr %words, i64 2
-  %data = load ptr, ptr %data.at
-  %type.at = getelementptr i64, ptr %words, i64 3
-  %type = load ptr, ptr %type.at
-  %small.at = getelementptr i64, ptr %words, i64 4
-  %small = load ptr, ptr %small.at
-  %malloc.at = getelementptr i64, ptr %words, i64 5
-  %malloc = load ptr, ptr %malloc.at
+  %items = word ptr of %words at 0
+  %count = word i64 of %words at 1
+  %data = word ptr of %words at 2
+  %type = word ptr of %words at 3
+  %small = word ptr of %words at 4
+  %malloc = word ptr of %words at 5
   %done.at = getelementptr i64, ptr %words, i64 6
   br label %head
 head:
@@ -156,7 +152,7 @@ class Maker:
 
     def __init__(self, dtype: np.dtype[Any], type_: type, code: str) -> None:
         self.type = type_
-        text = (_ENTRY + code + _END).replace("{width}", f"i{8 * dtype.itemsize}")
+        text = written_out(_ENTRY + code + _END).replace("{width}", f"i{8 * dtype.itemsize}")
         self._program = cpu.compile_text(text)
         self.address = ctypes.cast(self._program.function, ctypes.c_void_p).value or 0
         prototype: Any = ctypes.PYFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)  # keeps the GIL

@@ -22,6 +22,7 @@ import numpy.typing as npt
 
 from hastega_magic.runtime import cpu
 from hastega_magic.runtime.objects.lists import DTYPES, SAMPLES, code_of
+from hastega_magic.runtime.objects.words import written_out
 
 _ITERATOR, _COUNT, _OUT, _TYPE, _DONE, _TRUE, _NEXT, _RELEASE, _LAST, _FIND, _MANY, _WATCHED = range(12)
 
@@ -31,27 +32,18 @@ Variable = tuple[dict[str, Any], str, object] | tuple[CellType, None, object]
 _ENTRY = """
 define void @hastega(ptr %words, ptr %scratch) {
 entry:
-  %iterator = load ptr, ptr %words
-  %count.at = getelementptr i64, ptr %words, i64 1
-  %count = load i64, ptr %count.at
-  %out.at = getelementptr i64, ptr %words, i64 2
-  %out = load ptr, ptr %out.at
-  %type.at = getelementptr i64, ptr %words, i64 3
-  %type = load ptr, ptr %type.at
+  %iterator = word ptr of %words at 0
+  %count = word i64 of %words at 1
+  %out = word ptr of %words at 2
+  %type = word ptr of %words at 3
   %done.at = getelementptr i64, ptr %words, i64 4
-  %true.at = getelementptr i64, ptr %words, i64 5
-  %true = load ptr, ptr %true.at
-  %next.at = getelementptr i64, ptr %words, i64 6
-  %ask = load ptr, ptr %next.at
-  %release.at = getelementptr i64, ptr %words, i64 7
-  %release = load ptr, ptr %release.at
+  %true = word ptr of %words at 5
+  %ask = word ptr of %words at 6
+  %release = word ptr of %words at 7
   %last.at = getelementptr i64, ptr %words, i64 8
-  %find.at = getelementptr i64, ptr %words, i64 9
-  %find = load ptr, ptr %find.at
-  %many.at = getelementptr i64, ptr %words, i64 10
-  %many = load i64, ptr %many.at
-  %watched.at = getelementptr i64, ptr %words, i64 11
-  %watched = load ptr, ptr %watched.at
+  %find = word ptr of %words at 9
+  %many = word i64 of %words at 10
+  %watched = word ptr of %words at 11
   br label %head
 head:
   %i = phi i64 [ 0, %entry ], [ %next, %more ]
@@ -112,7 +104,7 @@ class Drawer:
 
     def __init__(self, type_: type, code: str) -> None:
         self.type, self.dtype = type_, np.dtype(DTYPES[type_])
-        self._program = cpu.compile_text(_ENTRY + code + _END)
+        self._program = cpu.compile_text(written_out(_ENTRY + code + _END))
         # Python raises what the iterator has raised, when the code comes back; and it keeps the GIL.
         prototype: Any = ctypes.PYFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
         self._call = prototype(ctypes.cast(self._program.function, ctypes.c_void_p).value or 0)

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hastega_magic.runtime import cpu
+from hastega_magic.runtime.objects.words import written_out
 
 _AnyArray = npt.NDArray[Any]
 
@@ -32,16 +33,12 @@ _ITEMS, _COUNT, _OUT, _TYPE, _DONE, _TRUE = range(6)
 _ENTRY = """
 define void @hastega(ptr %words, ptr %scratch) {
 entry:
-  %items = load ptr, ptr %words
-  %count.at = getelementptr i64, ptr %words, i64 1
-  %count = load i64, ptr %count.at
-  %out.at = getelementptr i64, ptr %words, i64 2
-  %out = load ptr, ptr %out.at
-  %type.at = getelementptr i64, ptr %words, i64 3
-  %type = load ptr, ptr %type.at
+  %items = word ptr of %words at 0
+  %count = word i64 of %words at 1
+  %out = word ptr of %words at 2
+  %type = word ptr of %words at 3
   %done.at = getelementptr i64, ptr %words, i64 4
-  %true.at = getelementptr i64, ptr %words, i64 5
-  %true = load ptr, ptr %true.at
+  %true = word ptr of %words at 5
   br label %head
 head:
   %i = phi i64 [ 0, %entry ], [ %next, %more ]
@@ -167,7 +164,7 @@ class Reader:
     def __init__(self, type_: type, code: str, item: str = _ITEM) -> None:
         self.type = type_
         self.dtype = np.dtype(DTYPES[type_])
-        self._program = cpu.compile_text(_ENTRY.replace("{item}", item) + code + _END)
+        self._program = cpu.compile_text(written_out(_ENTRY.replace("{item}", item) + code + _END))
         self.address = ctypes.cast(self._program.function, ctypes.c_void_p).value or 0
         # Not as other native code, which lets go of the GIL: nobody may change the list meanwhile.
         prototype: Any = ctypes.PYFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)

@@ -6,9 +6,8 @@ its scratch.
 
 from __future__ import annotations
 
-import re
-
 from hastega_magic.ir import abi
+from hastega_magic.runtime.objects.words import written_out
 
 STATE, NEXT, ACTIVE, MADE, FAILED, HERE = range(0, 48, 8)
 """Words of a job that threads write to, each on a cache line of its own: whether chunks may be claimed, the next one to
@@ -34,11 +33,6 @@ WRONG, NO_MEMORY = 1, 2
 
 READER_WORDS = 8
 """Of a row, for each list: those of `lists.py`, and two unused."""
-
-_WORD = re.compile(r"(%[\w.]+) = word (i64|ptr) of (%[\w.]+) at (\d+)")
-"""What the text below has for a word that is read."""
-
-_READ = r"\1.at = getelementptr i64, ptr \3, i64 \4\n  \1 = load \2, ptr \1.at"
 
 _TEXT = """
 {yields}
@@ -388,4 +382,4 @@ def text(triple: str, block: int) -> str:
         + ("" if windows else "declare i32 @sched_yield()"),
         **{"yield": "" if windows else "%yielded = call i32 @sched_yield()"},
     )
-    return _WORD.sub(_READ, text)
+    return written_out(text)
