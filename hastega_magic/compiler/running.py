@@ -107,7 +107,8 @@ def told(outputs: Sequence[Output], mode: str = "exact") -> list[str]:
                 f"{text} multiplies the value so far by a number and adds to it: rows of {ROW} elements are computed "
                 "side by side, in a shape that is the same on every back end; equal to one after the other up to "
                 "roundings of the values on the way (`equal to` gives the difference relative to the largest element), "
-                "and computed one after the other where a result is not finite."
+                "and computed one after the other where a result is not finite, or a zero whose sign depends on the "
+                "order."
             )
         elif kind in ("scan", "fold"):
             found.append(

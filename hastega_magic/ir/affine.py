@@ -6,6 +6,11 @@
 Two such steps in a row are one of the same kind, so that rows of elements can be computed side by side (ir/scan.py).
 The number is a constant, or what captured numbers that keep changing come to: the same operations give it then, before
 the loop, so that results do not hang on what ran before.
+
+Zeros have signs. Where the value so far is multiplied by a positive number and added to, a zero is negative if all that
+came to it is, side by side and one after the other. Other functions turn signs on the way: their rows give zeros that
+are `doubtful`, and are then computed in order. What is doubtful follows from the function's shape and the factor's
+sign alone, so that captured numbers give the same whether the loop was made for them or takes any.
 """
 
 from __future__ import annotations
@@ -27,11 +32,17 @@ SMALLEST, LARGEST = 2.0**-15, 1.0
 class Affine:
     """`factor` times the value so far, plus `offset`; None stands for nothing to add.
 
-    The factor is a float: a constant, or a graph over captured numbers that keep changing.
+    The factor is a float: a constant, or a graph over captured numbers that keep changing. `doubtful` are zeros of a
+    positive factor, one of DOUBTFUL; of a negative one all are.
     """
 
     factor: Expr
     offset: Expr | None
+    doubtful: str = ""
+
+
+DOUBTFUL = ("", "negative", "any")
+"""Which zeros computed in rows may be of another sign than those computed in order."""
 
 
 def affine(fn: Fn) -> Affine | None:
@@ -95,7 +106,7 @@ def _form(fn: Fn) -> Affine | None:
     if found is None or found.factor is None or found.offset is None:
         return None
     plain = all(node in fixed or _plain(node) for node in postorder([found.offset]))
-    return Affine(found.factor, found.offset) if plain else None
+    return Affine(found.factor, found.offset, found.doubtful) if plain else None
 
 
 def regrouped(output: Output) -> Output | None:
@@ -114,7 +125,7 @@ def regrouped(output: Output) -> Output | None:
     if output.init is None:
         first = make("eq", leaf("index", INT), const(0))
         added = make("select", first, value, added)
-    sink = Sink("affine", output.sink.text, output.sink.span, factor=found.factor)
+    sink = Sink("affine", output.sink.text, output.sink.span, factor=found.factor, doubtful=found.doubtful)
     return replace(output, sink=sink, value=added)
 
 
@@ -149,10 +160,29 @@ def _plain(node: Expr) -> bool:
 
 @dataclass(frozen=True)
 class _Part:
-    """A node on the way: so many times the value so far (None: it does not depend on it), plus something."""
+    """A node on the way: so many times the value so far (None: it does not depend on it), plus something.
+
+    `repeated`: the value so far stands in it more than once. `turned`: the sign of a sum may have been turned.
+    `led`: the value so far itself is a summand, so that the sum is no negative zero unless that is one.
+    """
 
     factor: Expr | None
     offset: Expr | None
+    repeated: bool = False
+    turned: bool = False
+    led: bool = False
+
+    @property
+    def doubtful(self) -> str:
+        """One of DOUBTFUL."""
+        if not self.repeated and not self.turned:
+            return ""
+        return "any" if self.turned and not self.led else "negative"
+
+    @property
+    def is_sum(self) -> bool:
+        """Whether something is added to the value so far."""
+        return self.factor is not None and (self.offset is not None or self.repeated)
 
 
 def _parts(root: Expr, total: Expr, fixed: set[Expr]) -> _Part | None:
@@ -162,7 +192,7 @@ def _parts(root: Expr, total: Expr, fixed: set[Expr]) -> _Part | None:
         if _is_number(node) or (node.op in _EXACT and fixed.issuperset(node.args)):
             fixed.add(node)
         if node is total:
-            known[node] = _Part(const(1.0), None)
+            known[node] = _Part(const(1.0), None, led=True)
         elif all(_free(known[arg]) for arg in node.args):
             known[node] = _Part(None, node)
         else:
@@ -180,19 +210,24 @@ def _free(part: _Part | None) -> bool:
 
 def _combined(node: Expr, parts: list[_Part | None], fixed: Container[Expr]) -> _Part | None:
     """A node above the value so far."""
+    repeated = any(part is not None and part.repeated for part in parts)
+    turned = any(part is not None and (part.turned or part.is_sum) for part in parts)
     match node.op, parts:
-        case ("add" | "sub") as op, [_Part(p, a), _Part(q, b)]:
-            return _Part(_joined(_counted, op, p, q), _joined(make, op, a, b))
+        case ("add" | "sub") as op, [_Part(p, a) as left, _Part(q, b) as right]:
+            repeated |= p is not None and q is not None
+            turned = left.turned or right.turned or (op == "sub" and right.is_sum)
+            led = left.led or (op == "add" and right.led)
+            return _Part(_joined(_counted, op, p, q), _joined(make, op, a, b), repeated, turned, led)
         case "neg", [_Part(Expr() as p, a)]:
-            return _Part(_counted("neg", p), None if a is None else make("neg", a))
+            return _Part(_counted("neg", p), None if a is None else make("neg", a), repeated, turned)
         case "mul", [_Part(None, Expr() as k), _Part(Expr() as q, b)] if k in fixed:
-            return _Part(_counted("mul", k, q), None if b is None else make("mul", k, b))
+            return _Part(_counted("mul", k, q), None if b is None else make("mul", k, b), repeated, turned)
         case "mul", [_Part(Expr() as p, a), _Part(None, Expr() as k)] if k in fixed:
-            return _Part(_counted("mul", p, k), None if a is None else make("mul", a, k))
+            return _Part(_counted("mul", p, k), None if a is None else make("mul", a, k), repeated, turned)
         case "truediv", [_Part(Expr() as p, None), _Part(None, Expr() as k)] if k in fixed and not _is_zero(
             k
         ):
-            return _Part(_counted("truediv", p, k), None)
+            return _Part(_counted("truediv", p, k), None, repeated, turned)
         case _:
             return None
 
@@ -218,6 +253,6 @@ def _counted(op: str, *args: Expr) -> Expr:
 
 
 __all__ = [
-    "LARGEST", "SMALLEST", "Affine", "affine", "affine_scan", "fits", "in_blocks", "keeps_changing",
+    "DOUBTFUL", "LARGEST", "SMALLEST", "Affine", "affine", "affine_scan", "fits", "in_blocks", "keeps_changing",
     "may_be_affine", "regrouped", "varies",
 ]  # fmt: skip

@@ -290,7 +290,7 @@ class _Running(Elements):
         return list(found)
 
     def _in_rows(self) -> list[Any] | None:
-        """An affine scan; None for others, and where a result is not finite."""
+        """An affine scan; None for others, and where rows do not give a result."""
         if self._affine is None or self._output.sink.kind != "scan":
             return None
         try:
@@ -299,7 +299,8 @@ class _Running(Elements):
             return None
         if not fits(factor):
             return None
-        found = running_affine(np.array(self._added), factor, self._start or 0.0)
+        start = -0.0 if self._start is None else self._start
+        found = running_affine(np.array(self._added), factor, start, self._affine.doubtful)
         return None if found is None else found.tolist()
 
 

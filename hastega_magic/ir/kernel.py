@@ -115,12 +115,13 @@ class Factor:
     """What an affine step multiplies the value so far by: a constant, or what captured numbers (`given`) come to.
 
     The same for all elements. Where a guard is true, or rows cannot be computed with it (ir/affine.py), there are no
-    results: they are NaN.
+    results: they are NaN. `doubtful`: which zeros are no results either, if it is positive; of a negative one all.
     """
 
     value: Expr
     guards: tuple[Expr, ...] = ()
     given: tuple[tuple[Expr, int], ...] = ()
+    doubtful: str = ""
 
 
 @dataclass(frozen=True)
@@ -128,8 +129,8 @@ class Store:
     """Write the value to result number `slot`: at the element's own place, or, with a mask, densely packed.
 
     running: "cumsum" (running sums are written instead), "affine" (`factor` times the value so far, plus the value:
-    from what source `init` holds on, or from 0; blocks with results that are not finite report VIOLATED), "scan" (every
-    value of `step`), "fold" (its last value alone, at place 0), or "".
+    from what source `init` holds on, if any; blocks with results that are not finite, or doubtful, report VIOLATED),
+    "scan" (every value of `step`), "fold" (its last value alone, at place 0), or "".
 
     A step has as many stores, one after the other, as its elements or its values have parts, whichever are more: store
     number `part` of them holds that part of both.

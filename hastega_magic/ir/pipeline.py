@@ -133,7 +133,8 @@ class Sink:
     by the number of elements less `ddof`. A scan or fold applies `fn` to the value so far and an element, in the order
     of the elements, from `init` on (one source for each number of a tuple; none: from the first element); both may be
     complex, or tuples. "affine" is a scan in a variant of a loop, over what its elements add to `factor` times the
-    value so far. `wraps`: integers that go from one element to the next wrap around.
+    value so far, with `doubtful` zeros (ir/affine.py). `wraps`: integers that go from one element to the
+    next wrap around.
     """
 
     kind: str
@@ -143,6 +144,7 @@ class Sink:
     fn: Fn | None = None
     init: tuple[Source, ...] = ()
     factor: Expr | None = None
+    doubtful: str = ""
     wraps: bool = False
 
 

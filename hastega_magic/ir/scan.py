@@ -5,7 +5,8 @@ the sum of the block's rows before it; these to the sum of all blocks before. A 
 
 An affine step (ir/affine.py), acc' = factor * acc + x, is computed in the same rows, where what comes from lanes 1, 2
 and 4 to the left is multiplied by that power of the factor. Eight rows are a row of rows, whose last values are
-combined in the same way; then one row of rows after the other, from the value before it.
+combined in the same way; then one row of rows after the other, from the value before it. Without a starting value that
+is a missing element too.
 """
 
 from __future__ import annotations
@@ -37,14 +38,15 @@ def powers(factor: Number, times: Callable[[Number, Number], Number]) -> tuple[N
     return (factor, second, third, fourth, *(times(fourth, each) for each in (factor, second, third, fourth)))
 
 
-def running_affine(values: Floats, factor: float, start: float) -> Floats | None:
+def running_affine(values: Floats, factor: float, start: float = -0.0, doubtful: str = "") -> Floats | None:
     """The value so far times the factor, plus the element, from `start` on: shape and dtype as the values' (float64).
 
-    None where a result is not finite: what follows it is then right only in the order of the elements.
+    None where a result is not finite, or a zero that is `doubtful` (ir/affine.py): what follows it, or its sign, is
+    right only in the order of the elements.
     """
     power = np.array(powers(factor, operator.mul))
     further = np.array(powers(float(power[-1]), operator.mul))
-    grid = np.zeros((-(-len(values) // ROW**2), ROW, ROW))
+    grid = np.full((-(-len(values) // ROW**2), ROW, ROW), -0.0)
     grid.reshape(-1)[: len(values)] = values
     with np.errstate(all="ignore"):
         grid = _combined(grid, power)
@@ -55,7 +57,14 @@ def running_affine(values: Floats, factor: float, start: float) -> Floats | None
             start = start * further[-1] + lasts[number, -1]
         before = starts * np.concatenate([[1.0], further[:-1]]) + _moved(lasts, 1)
         found = (before[:, :, None] * power + grid).reshape(-1)[: len(values)]
-    return found if np.isfinite(found).all() else None
+    return (
+        found if (np.isfinite(found) & ~_in_doubt(found, "any" if factor < 0 else doubtful)).all() else None
+    )
+
+
+def _in_doubt(found: Floats, doubtful: str) -> npt.NDArray[np.bool_]:
+    """Which results are doubtful zeros."""
+    return (found == 0) & ((doubtful == "any") | np.signbit(found) & (doubtful == "negative"))
 
 
 def _combined(rows: Floats, power: Floats) -> Floats:
@@ -66,8 +75,8 @@ def _combined(rows: Floats, power: Floats) -> Floats:
 
 
 def _moved(rows: Floats, apart: int) -> Floats:
-    """So many places to the right, where zeros come in."""
-    found = np.zeros_like(rows)
+    """So many places to the right, where missing elements come in."""
+    found = np.full_like(rows, -0.0)
     found[..., apart:] = rows[..., :-apart]
     return found
 

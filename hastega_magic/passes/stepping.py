@@ -37,7 +37,8 @@ def stepping(statement: Statement, fused: Fused, leaves: Leaves, target: Target)
         if 0 <= part < slots and output.sink.fn is not None:
             return replace(statement, step=_step(output, fused, leaves, target), part=part)
         if 0 <= part < slots and output.sink.factor is not None:
-            return replace(statement, factor=_factor(output, output.sink.factor, fused, leaves, target))
+            factor = _factor(output, output.sink.factor, fused, leaves, target)
+            return replace(statement, factor=replace(factor, doubtful=output.sink.doubtful))
         slot += slots
     return statement
 

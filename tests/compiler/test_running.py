@@ -19,6 +19,7 @@ from tests.compiler.battery import (
     on_target,
     python,
     run,
+    run_in,
 )
 
 BLOCKS = 3 * 4096 + 5
@@ -130,6 +131,13 @@ AVERAGES = {
 }
 
 
+SIGNED = [
+    "a + x", "a * k + x", "x - a * k", "a - x", "-(a * k + x)", "-(x - a) * k", "(a + x) * k", "a + k * (x - a)",
+    "a * k + a * 0.25 + x", "x - (a * k + 0.0)", "-(-a * k) - x", "-a / 2 + x * k", "(a + x) * k - (x + a) / 4",
+]  # fmt: skip
+"""Steps in which signs of zeros are kept, turned, or lost."""
+
+
 class TestAffineSteps:
     @pytest.mark.parametrize("text", AVERAGES)
     def test_have_the_same_bits_everywhere(self, text):
@@ -178,6 +186,44 @@ class TestAffineSteps:
             ran = assert_like_python(text, {"xs": bad}, on=backend, threads=3)
             assert ran.report["pipelines"][0]["barriers"] == []
         assert run(text, {"xs": xs}, on=backend).value.tobytes() == finite.tobytes()
+
+    @pytest.mark.parametrize("text", SIGNED)
+    @pytest.mark.parametrize("start", ["", ", 0.0", ", -0.0"])
+    def test_zeros_have_the_signs_that_they_have_in_order(self, text, start):
+        random = np.random.default_rng(0)
+        cell = f"xs |> scan(lambda a, x: {text}{start})"
+        for values in ([0.0, -0.0], [-0.0], [0.0, -0.0, -0.0, 1.0, -1.0, 0.5]):
+            for k, options in (
+                (0.5, {"threads": 2}),
+                (1.0, {"width": 1}),
+                (-0.5, {"on": "opencl"}),
+                (-1.0, {}),
+            ):
+                names = {"xs": random.choice(values, 40), "k": k}
+                wanted, found = python(cell, names).value, run(cell, names, **options)
+                assert np.allclose(found.value, wanted, rtol=1e-14, atol=1e-300), (values, k)
+                zeros = (found.value == 0) & (wanted == 0)
+                assert np.array_equal(np.signbit(found.value)[zeros], np.signbit(wanted)[zeros]), (values, k)
+                assert_interpreted(found)
+
+    def test_zeros_of_a_number_that_keeps_changing_too(self):
+        random = np.random.default_rng(0)
+        for text in SIGNED:
+            session = Session({}, Options(baseline=False, on="parallel"))
+            cell = f"xs |> scan(lambda a, x: {text})"
+            for k in (0.25, 0.5, 1.0, -0.5, 0.75, -0.25):
+                names = {"xs": random.choice([0.0, -0.0], 40), "k": k}
+                session.namespace.update(names)
+                assert run_in(session, cell).value.tobytes() == python(cell, names).value.tobytes(), (text, k)
+
+    def test_zeros_do_not_keep_averages_from_rows(self):
+        xs = np.concatenate([np.zeros(100), np.random.default_rng(0).normal(size=5000)])
+        for text, factor, offset in (
+            ("a + 0.1 * (x - a)", 1 - 0.1, 0.1 * xs),
+            ("(1 - 0.1) * a + 0.1 * x", 1 - 0.1, 0.1 * xs),
+        ):
+            found = run(f"xs |> scan(lambda a, x: {text}, 0.0)", {"xs": xs}).value
+            assert found.tobytes() == running_affine(offset, factor, 0.0).tobytes()
 
     def test_rows_are_rows_of_the_elements_that_are_left(self):
         xs = np.random.default_rng(0).normal(size=BLOCKS)

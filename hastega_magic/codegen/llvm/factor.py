@@ -16,10 +16,14 @@ _NAN = "0x7FF8000000000000"
 
 
 def factors(frame: Frame) -> None:
-    """At the end of the entry: for each affine store the powers of its factor, and those of the last of these."""
+    """At the end of the entry: for each affine store the powers of its factor, and those of the last of these.
+
+    Whether it is negative too: NaN if it is, else 0.
+    """
     for number, store in enumerate(frame.layout.stores):
         if store.factor is not None:
-            frame.powers[number] = _powers(frame, store.factor)
+            frame.powers[number] = near, _ = _powers(frame, store.factor)
+            frame.negative[number] = _negative(frame, store.factor, near[0])
 
 
 def _powers(frame: Frame, factor: Factor) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -35,6 +39,15 @@ def _powers(frame: Frame, factor: Factor) -> tuple[tuple[str, ...], tuple[str, .
 
     names = powers(_computed(frame, factor), times)
     return names, powers(names[-1], times)
+
+
+def _negative(frame: Frame, factor: Factor, name: str) -> str:
+    zero = literal(0.0, FLOAT)
+    if factor.value.op == "const":
+        assert isinstance(factor.value.value, float)
+        return _NAN if factor.value.value < 0 else zero
+    below = frame.writer.let(f"fcmp olt double {name}, {zero}")
+    return frame.writer.let(f"select i1 {below}, double {_NAN}, double {zero}", "negative")
 
 
 def _literals(numbers: tuple[float, ...]) -> tuple[str, ...]:

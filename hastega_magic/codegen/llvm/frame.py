@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from hastega_magic.codegen.llvm.body import Address, Body
 from hastega_magic.codegen.llvm.fold import Fold, memory_lanes
-from hastega_magic.codegen.llvm.text import Writer, element_type
+from hastega_magic.codegen.llvm.text import Writer, element_type, literal, splat
 from hastega_magic.codegen.llvm.trail import Trail
 from hastega_magic.interval import Interval
 from hastega_magic.ir import abi
@@ -17,7 +17,7 @@ from hastega_magic.ir.printer import Places, kernel_places
 from hastega_magic.ir.scan import ROW
 from hastega_magic.ir.schedule import BLOCK
 from hastega_magic.ir.target import Target
-from hastega_magic.types import INT
+from hastega_magic.types import FLOAT, INT
 
 _NOT_NEGATIVE = Interval(0, (1 << 63) - 1)
 
@@ -56,8 +56,9 @@ class Frame:
         self.scratch: dict[int, str] = {}
         self.memory: dict[int, str] = {}
         self.totals: dict[int, str] = {}
-        self.zeros: dict[str, str] = {}
+        self.missing: dict[str, str] = {}
         self.powers: dict[int, tuple[tuple[str, ...], tuple[str, ...]]] = {}
+        self.negative: dict[int, str] = {}
         self.results: list[str] = []
         self.partials: list[str] = []
         self.positions: list[str] = []
@@ -166,7 +167,7 @@ class Frame:
         if self.target.vector_bits >= 512:
             affine = [store.value.type for store in self.layout.stores if store.running == "affine"]
             kinds = {f"<{lanes} x {element_type(type_)}>" for type_ in affine for lanes in (self.lanes, ROW)}
-            self.zeros |= {vector: self._unknown_zeros(vector) for vector in sorted(kinds)}
+            self.missing |= {vector: self._unknown(vector) for vector in sorted(kinds)}
         self.next = self._shared(abi.NEXT)
         self.stop = self._shared(abi.STOP)
         self.turn = self._shared(abi.TURN)
@@ -179,14 +180,14 @@ class Frame:
         lane_numbers = ", ".join(f"i64 {lane}" for lane in range(self.lanes))
         self.iota = w.let(f"or <{self.lanes} x i64> <{lane_numbers}>, zeroinitializer", "iota")
 
-    def _unknown_zeros(self, vector: str) -> str:
-        """Zeros that LLVM does not know to be zeros: elements that move up beside them take one operation of AVX-512.
+    def _unknown(self, vector: str) -> str:
+        """Negative zeros that LLVM does not know: elements that move up beside them take one operation of AVX-512.
 
-        Beside known zeros it expands the vector, which takes two; on AMD's Zen moving averages took a fifth longer so.
+        Beside known ones it expands the vector, which takes two; on AMD's Zen moving averages took a fifth longer so.
         """
         w = self.writer
-        place = w.let(f"alloca {vector}, align 64", "zeros")
-        w.line(f"store volatile {vector} zeroinitializer, ptr {place}, align 64")
+        place, zeros = w.let(f"alloca {vector}, align 64", "missing"), splat("double", literal(-0.0, FLOAT))
+        w.line(f"store volatile {vector} {zeros}, ptr {place}, align 64")
         return w.let(f"load volatile {vector}, ptr {place}, align 64")
 
     def _word(self, number: int, type_: str, hint: str) -> str:

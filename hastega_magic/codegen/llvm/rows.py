@@ -11,6 +11,7 @@ The shape depends on nothing but the elements' places, so that every width and b
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 from hastega_magic.codegen.llvm.frame import Frame
@@ -21,7 +22,7 @@ from hastega_magic.ir.schedule import BLOCK
 from hastega_magic.types import FLOAT, INT, RESULT_STORAGE
 
 _IOTA = f"<{', '.join(f'i64 {lane}' for lane in range(ROW))}>"
-_ONE = literal(1.0, FLOAT)
+_ZERO, _ONE, _NAN = (literal(each, FLOAT) for each in (0.0, 1.0, math.nan))
 _ROW_BITS = SAFE_BITS + ROW.bit_length() - 1
 
 
@@ -40,7 +41,7 @@ class Rows:
         self.row = f"<{ROW} x {self.element}>"
         self.add = "add" if self.ints else "fadd"
         self.powers, self.further = frame.powers.get(number, ((), ()))
-        self.neutral = "0" if self.ints else literal(0.0 if self.powers else -0.0, type_)
+        self.neutral = "0" if self.ints else literal(-0.0, type_)
 
     @property
     def early(self) -> bool:
@@ -75,12 +76,11 @@ class Rows:
         """A vector of whole rows, each element with those before it in its row; `powers`: of another factor."""
         powers = self.powers if powers is None else powers
         w, type_ = self.frame.writer, f"<{lanes} x {self.element}>"
-        start = self.frame.zeros.get(type_, "") if powers else ""
-        start = start or splat(self.element, self.neutral)
+        missing = self._missing(type_) if powers else splat(self.element, self.neutral)
         for apart in (1, 2, 4):
             numbers = (lanes if lane % ROW < apart else lane - apart for lane in range(lanes))
             order = ", ".join(f"i32 {number}" for number in numbers)
-            moved = w.let(f"shufflevector {type_} {name}, {type_} {start}, <{lanes} x i32> <{order}>")
+            moved = w.let(f"shufflevector {type_} {name}, {type_} {missing}, <{lanes} x i32> <{order}>")
             if powers:
                 moved = w.let(
                     f"fmul {type_} {moved}, {self._splatted(self.element, powers[apart - 1], lanes)}"
@@ -152,8 +152,8 @@ class Rows:
         where = self._total(f"%{loop}.j")
         lasts = w.let(f"load {self.row}, ptr {where}, align {self.size}")
         order = ", ".join(f"i32 {ROW if lane == 0 else lane - 1}" for lane in range(ROW))
-        zero = self.frame.zeros.get(self.row) or splat(self.element, literal(0.0, self.store.value.type))
-        moved = w.let(f"shufflevector {self.row} {lasts}, {self.row} {zero}, <{ROW} x i32> <{order}>")
+        missing = self._missing(self.row)
+        moved = w.let(f"shufflevector {self.row} {lasts}, {self.row} {missing}, <{ROW} x i32> <{order}>")
         value = w.let(f"load {self.element}, ptr {self._value(f'%{loop}.j')}, align {self.size}")
         scaled = w.let(
             f"fmul {self.row} {self._splatted(self.element, value)}, {self._each((_ONE, *self.further[:-1]))}"
@@ -163,6 +163,10 @@ class Rows:
         )
         self._again(loop, count, end, ROW * ROW)
         w.label(end)
+
+    def _missing(self, vector: str) -> str:
+        """What elements of affine steps have to their left where there are none."""
+        return self.frame.missing.get(vector) or splat(self.element, self.neutral)
 
     def _value(self, position: str) -> str:
         """Where the value before the row of rows at a position lies."""
@@ -231,7 +235,7 @@ class Rows:
         return self._any(w.let(f"or <{ROW} x i1> {large}, {negative}"))
 
     def _results(self, position: str, carry: str) -> tuple[str, list[str]]:
-        """A row's results; with ints its bits and signs of overflow, with affine steps NaN for what is not finite."""
+        """A row's results; with ints its bits and signs of overflow, with affine steps NaN for what is none."""
         w = self.frame.writer
         own = w.let(f"load {self.row}, ptr {self._scratch(position)}, align {self.size}")
         total = w.let(f"load {self.element}, ptr {self._total(position)}, align {self.size}")
@@ -239,8 +243,7 @@ class Rows:
         if self.powers:
             known = w.let(f"fmul {self.row} {known}, {self._each(self.powers)}")
             found = w.let(f"fadd {self.row} {known}, {own}")
-            zero = splat(self.element, literal(0.0, self.store.value.type))
-            return found, [w.let(f"fmul {self.row} {found}, {zero}")]
+            return found, [self._marked(found)]
         summed = w.let(f"{self.add} {self.row} {known}, {own}")
         found = w.let(f"{self.add} {self.row} {carry}, {summed}")
         if not self.checked:
@@ -249,6 +252,25 @@ class Rows:
         folded = w.let(f"xor {self.row} {own}, {sign}")
         left, right = w.let(f"xor {self.row} {carry}, {found}"), w.let(f"xor {self.row} {summed}, {found}")
         return found, [folded, w.let(f"and {self.row} {left}, {right}")]
+
+    def _marked(self, found: str) -> str:
+        """NaN for results that are not finite, or zeros of doubtful signs (ir/affine.py); else a zero."""
+        w, factor = self.frame.writer, self.store.factor
+        assert factor is not None
+        doubtful, mark = factor.doubtful, self.frame.negative[self.number]
+        if mark == _NAN:
+            doubtful = "any"
+        marks = w.let(f"fmul {self.row} {found}, {splat(self.element, _ZERO)}")
+        if doubtful == "any" or mark != _ZERO:
+            none = self._splatted(self.element, _NAN if doubtful == "any" else mark)
+            zero = w.let(f"fcmp oeq {self.row} {found}, {splat(self.element, _ZERO)}")
+            marks = w.let(f"select <{ROW} x i1> {zero}, {self.row} {none}, {self.row} {marks}")
+        if doubtful == "negative":
+            bits = w.let(f"bitcast {self.row} {found} to <{ROW} x i64>")
+            zero = w.let(f"icmp eq <{ROW} x i64> {bits}, {splat('i64', -(2**63))}")
+            none = splat(self.element, _NAN)
+            marks = w.let(f"select <{ROW} x i1> {zero}, {self.row} {none}, {self.row} {marks}")
+        return marks
 
     def _over(self, loop: str, count: str) -> tuple[str, str]:
         """Begin a loop over positions of a block; the labels before it and behind it."""

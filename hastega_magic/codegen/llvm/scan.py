@@ -104,7 +104,7 @@ class Scans:
         """One row of rows after the other, from the last value of the block before."""
         w, rows = self.frame.writer, self.rows[number]
         word = self._carry(number)
-        carried, first = load(self.frame, word, store.value.type), "0.0"
+        carried, first = load(self.frame, word, store.value.type), rows.neutral
         if store.init is not None:
             first = load(self.frame, self.frame.sources[store.init].base, store.value.type)
         started = w.let(f"icmp ne i64 {start}, 0")
