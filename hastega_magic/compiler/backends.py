@@ -20,7 +20,8 @@ from hastega_magic.progress import Task, task
 from hastega_magic.runtime import cpu
 from hastega_magic.runtime.cpu.launch import Launch, LoopResult, Stretch, Variant
 from hastega_magic.runtime.cpu.spread import soon
-from hastega_magic.runtime.sources import Column, TableColumn, streamed
+from hastega_magic.runtime.sources import Column, streamed
+from hastega_magic.runtime.tables import TableColumn
 from hastega_magic.runtime.threads import default_threads
 from hastega_magic.trace import Trace
 

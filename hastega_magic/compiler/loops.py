@@ -29,7 +29,8 @@ from hastega_magic.passes.schedule import STREAMED
 from hastega_magic.passes.stepping import carried_fit
 from hastega_magic.passes.variants import Variants
 from hastega_magic.records import changed
-from hastega_magic.runtime.sources import Column, TableColumn
+from hastega_magic.runtime.sources import Column
+from hastega_magic.runtime.tables import TableColumn
 from hastega_magic.trace import Trace
 
 

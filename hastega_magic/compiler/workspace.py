@@ -13,15 +13,8 @@ from hastega_magic.interval import INT64, Interval
 from hastega_magic.ir.expr import Expr, leaf
 from hastega_magic.ir.items import Items
 from hastega_magic.ir.pipeline import FIRST_PARAMETER, Source, Table
-from hastega_magic.runtime.sources import (
-    Column,
-    TableColumn,
-    described,
-    described_table,
-    halves,
-    number,
-    taken,
-)
+from hastega_magic.runtime.sources import Column, described, halves, number, taken
+from hastega_magic.runtime.tables import TableColumn, described_table
 from hastega_magic.syntax.closures.around import same_number
 from hastega_magic.syntax.values.graph import Where
 from hastega_magic.types import BOOL, FLOAT, INT, STORAGES, Complex, ScalarType

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from hastega_magic.runtime import python_stages
 from hastega_magic.runtime.columnar import Pieces, numbers
-from hastega_magic.runtime.python_calls import elements, over_tuples, spreads
+from hastega_magic.runtime.python_calls import Noted, elements, over_tuples, spreads
 from hastega_magic.runtime.python_stages import mean
 
 StageCall = tuple[str, Callable[..., Any] | None, Sequence[Any], Mapping[str, Any]]
@@ -111,11 +111,15 @@ def structured(columns: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:
     return result
 
 
-def _map(values: Iterator[Any], /, f: Callable[..., Any]) -> Iterator[Any]:
+def _map(values: Iterator[Any], /, f: Callable[..., Any] | Noted) -> Iterator[Any]:
+    if isinstance(f, Noted):
+        return f.mapped(values, {})
     return map(over_tuples(f), values)
 
 
-def _filter(values: Iterator[Any], /, f: Callable[..., Any] | None) -> Iterator[Any]:
+def _filter(values: Iterator[Any], /, f: Callable[..., Any] | Noted | None) -> Iterator[Any]:
+    if isinstance(f, Noted):
+        return f.filtered(values)
     return filter(None if f is None else over_tuples(f), values)
 
 

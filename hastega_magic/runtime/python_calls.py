@@ -5,7 +5,8 @@ from __future__ import annotations
 import functools
 import inspect
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any, cast
 
@@ -16,6 +17,8 @@ from hastega_magic.runtime.columnar import numbers
 
 _CHUNK = 4096
 """Elements of an array that become Python objects at a time."""
+_MOST = 16
+"""More parameters than a function of builtins or math has that must be given."""
 
 
 def elements(source: Any) -> Iterator[Any]:
@@ -101,14 +104,70 @@ class _OverTuples:
         return self._function(*members) if spread else self._function(members)
 
 
-def takes_one(function: FunctionType) -> bool:
-    """Whether a function cannot take a tuple's members, but only the tuple."""
-    code = function.__code__
-    return code.co_argcount <= 1 and not code.co_flags & inspect.CO_VARARGS
+def takes_one(function: Callable[..., Any]) -> bool:
+    """Whether a function is given tuples whole, of any length; asked of functions, ufuncs and what builtins has."""
+    if type(function) is FunctionType:
+        code = function.__code__
+        return code.co_argcount <= 1 and not code.co_flags & inspect.CO_VARARGS
+    if isinstance(function, np.ufunc):
+        return function.nin == 1
+    if isinstance(function, BuiltinFunctionType):
+        return type(function.__self__) is ModuleType and _builtin_takes_one(function)
+    return isinstance(function, type) and function.__module__ == "builtins" and _builtin_takes_one(function)
+
+
+@functools.cache
+def _builtin_takes_one(function: Callable[..., Any]) -> bool:
+    return not any(_asked(function, size) for size in range(2, _MOST))
 
 
 def over_tuples(function: Callable[..., Any]) -> Callable[..., Any]:
     """The function itself where it cannot take a tuple's members: a baseline is not to pay for a check."""
-    if isinstance(function, FunctionType) and takes_one(function):
-        return function
-    return _OverTuples(function)
+    return function if takes_one(function) else _OverTuples(function)
+
+
+@dataclass(frozen=True)
+class Noted:
+    """A function of elements, and what notes on an error that it raised which element it was given.
+
+    `note` gets the error, the element's number and the arguments. The loops are generators: a call for each element,
+    where a function around the function takes two.
+    """
+
+    function: Callable[..., Any]
+    note: Callable[[Exception, int, tuple[Any, ...]], None]
+
+    def mapped(self, values: Iterable[Any], turned: Mapping[type, Callable[[Any], Any]]) -> Iterator[Any]:
+        """The results, as `map` gives them; those of the types in `turned` made into others."""
+        called, number = over_tuples(self.function), -1
+        for value in values:
+            number += 1
+            try:
+                found = called(value)
+            except StopIteration:  # which ends a `map`
+                return
+            except Exception as error:
+                self._tell(error, number, value)
+                raise
+            yield turned[type(found)](found) if type(found) in turned else found
+
+    def filtered(self, values: Iterable[Any]) -> Iterator[Any]:
+        """The elements for which it holds, as `filter` gives them."""
+        called, number = over_tuples(self.function), -1
+        for value in values:
+            number += 1
+            try:
+                found = called(value)
+            except StopIteration:
+                return
+            except Exception as error:
+                self._tell(error, number, value)
+                raise
+            if found:
+                yield value
+
+    def _tell(self, error: Exception, number: int, value: object) -> None:
+        args: tuple[Any, ...] = (value,)
+        if type(value) is tuple and spreads(self.function, len(cast("tuple[Any, ...]", value))):
+            args = cast("tuple[Any, ...]", value)
+        self.note(error, number, args)

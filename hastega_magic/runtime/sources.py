@@ -13,9 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from hastega_magic.errors import BeyondInt64, NotCompilable
-from hastega_magic.interval import INT64, Interval
-from hastega_magic.ir.items import Items
-from hastega_magic.ir.pipeline import Source, Table
+from hastega_magic.interval import Interval
+from hastega_magic.ir.pipeline import Source
 from hastega_magic.progress import task
 from hastega_magic.runtime.addresses import name_of
 from hastega_magic.runtime.buffers import allocate
@@ -208,7 +207,7 @@ def described(data: object, name: str) -> Column:
     if isinstance(data, np.ndarray):
         return _array(cast(AnyArray, data), name, id(cast(object, data)))
     if type(data) in (list, tuple):  # a subclass may iterate in a way of its own
-        return _list(cast("Sequence[object]", data), name)
+        return of_list(cast("Sequence[object]", data), name)
     if isinstance(data, (Stream, Strided)):
         alike = _array(np.empty(0, data.dtype), name, id(data))
         return Column(replace(alike.source, kind="stream", length=len(data)), data)
@@ -313,13 +312,16 @@ def _complex_rows(data: Paired, name: str) -> Column:
     return Column(replace(alike, kind="stream", layout=layout, length=len(data), parts=parts), data)
 
 
-def _list(data: Sequence[object], name: str) -> Column:
+def of_list(data: Sequence[object], name: str) -> Column:
+    """A list or another row of numbers of one type; NotCompilable for elements of other kinds."""
     if len(data) >= lists.WORTH and lists.read(data, type(data[0]), None):
         return _of_kind(data, name, type(data[0]))
-    kinds = set[type]()
     elements = iter(data)
+    kinds = set(map(type, itertools.islice(elements, _FEW)))
+    if kinds.isdisjoint(_TOLD_APART):  # whatever else there is
+        elements = iter(())
     with task(f"read {name}", len(data)) as work:
-        for start in range(0, len(data), PIECE):
+        for start in range(_FEW, len(data), PIECE):
             kinds.update(map(type, itertools.islice(elements, PIECE)))
             work.at(start + PIECE)
     if not kinds:
@@ -329,6 +331,11 @@ def _list(data: Sequence[object], name: str) -> Column:
     if len(kinds) > 1 or not kinds <= _LIST_STORAGE.keys():
         raise NotCompilable(_of_other_kinds(kinds))
     return _of_kind(data, name, kinds.pop())
+
+
+_TOLD_APART = frozenset({*_LIST_STORAGE, complex, np.complex64, tuple})
+"""Types of which it counts whether all elements have them."""
+_FEW = 1024
 
 
 def _of_other_kinds(kinds: set[type]) -> str:
@@ -347,54 +354,3 @@ def _of_kind(data: Sequence[object], name: str, kind: type) -> Column:
     limits = storage.limits
     interval = None if limits is None else Interval(*limits)
     return Column(Source(name, "list", scalar, interval, storage, "dense", id(data), len(data)), data)
-
-
-@dataclass(frozen=True)
-class TableColumn:
-    """A captured array in contiguous memory."""
-
-    table: Table
-    scalar: ScalarType
-    data: AnyArray
-
-
-def described_table(data: object, name: str) -> TableColumn:
-    """A captured array or list of numbers; NotCompilable if it is neither.
-
-    Of arrays of several dimensions, and of lists of lists, the numbers stand one after the other.
-    """
-    if isinstance(data, Items):
-        return TableColumn(Table(name, data.storage, id(data)), data.scalar, data.array)
-    if isinstance(data, (list, tuple)):
-        column = _list(_flat(cast("Sequence[object]", data)), name)
-        if column.source.parts:
-            raise NotCompilable(f"`{name}` holds lists of complex numbers")
-        try:
-            values = column.array(0, len(column.data))
-        except BeyondInt64 as error:
-            raise NotCompilable(error.reason.text) from None
-    elif isinstance(data, (np.ndarray, array.array, bytes, bytearray, memoryview)):
-        column = described(_in_a_row(cast(AnyArray, data)), name)
-        values = column.array(0, len(column.data))
-        if values.dtype.name == "uint64" and len(values) and values.max() not in INT64:
-            raise NotCompilable(f"`{name}` holds integers beyond 64 bits")
-    else:
-        raise NotCompilable(f"`{name}` is a {type(data).__name__}, not an array of numbers")
-    storage = column.source.storage
-    assert storage is not None
-    dense = np.ascontiguousarray(values, dtype=values.dtype.newbyteorder("="))
-    return TableColumn(Table(name, storage, id(cast(object, data))), column.source.type, dense)
-
-
-def _flat(data: Sequence[object]) -> Sequence[object]:
-    """The numbers of equally long lists one after the other."""
-    while data and all(type(each) in (list, tuple) for each in data):
-        rows = cast("Sequence[Sequence[object]]", data)
-        if len({len(row) for row in rows}) > 1:
-            break
-        data = [item for row in rows for item in row]
-    return data
-
-
-def _in_a_row(data: AnyArray) -> AnyArray:
-    return data.reshape(-1) if type(data) is np.ndarray and data.ndim > 1 else data

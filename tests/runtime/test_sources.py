@@ -9,7 +9,8 @@ import pytest
 
 from hastega_magic.errors import NotCompilable
 from hastega_magic.interval import Interval
-from hastega_magic.runtime.sources import PIECE, BeyondInt64, described, described_table
+from hastega_magic.runtime.sources import PIECE, BeyondInt64, described
+from hastega_magic.runtime.tables import described_table
 from hastega_magic.types import BOOL, FLOAT, FLOAT32, FLOAT64, INT
 
 DESCRIBED = {

@@ -40,6 +40,13 @@ PLAIN = [
      "min((note(x) or 'a' for x in xs), key=lambda x: -x)"),
     ("map(lambda x: note(1j)) |> max", "max(note(1j) for x in xs)"),
     ("map(note) |> map(lambda x: (x, x)) |> sum", "sum((x, x) for x in map(note, xs))"),
+    ("map(lambda x: note(x) if x < 2 else next(iter(()))) |> map(str) |> to_list",
+     "list(map(str, map(lambda x: note(x) if x < 2 else next(iter(())), xs)))"),
+    ("filter(lambda x: note(x) < 2 or next(iter(()))) |> map(str) |> to_list",
+     "list(map(str, filter(lambda x: note(x) < 2 or next(iter(())), xs)))"),
+    ("map(lambda x: (note(x), x)) |> map(divmod) |> to_list", "[divmod(note(x), x) for x in xs]"),
+    ("map(lambda x: note((x, 'a'))) |> map(len) |> to_list", "[len(note((x, 'a'))) for x in xs]"),
+    ("map(lambda x: note((x, 'a'))) |> map(print) |> to_list", "[print(note((x, 'a'))) for x in xs]"),
     ("map(note) |> sum('a')", "sum(map(note, xs), 'a')"),
     ("map(note) |> sum(start=None)", "sum(map(note, xs), start=None)"),
     ("map(lambda x: note(x) > 0) |> any", "any(note(x) > 0 for x in xs)"),
@@ -183,6 +190,18 @@ def test_what_nobody_can_tell_is_a_loop():
         (
             "map(lambda i: noted([image[i], 'a'][i % 2])) |> map(lambda v: v * 2) |> to_list",
             [50_000, "aa"] * 2,
+        ),
+        (
+            "map(lambda i: noted([image[i], 'a'][i % 2])) |> filter(lambda v: v != 0) |> map(_ * 2) |> to_list",
+            [50_000, "aa"] * 2,
+        ),
+        (
+            "map(lambda i: noted('a' if i < 1 else (image[i], (image[i],)))) |> map(lambda v: v * 2) |> last",
+            (25_000, (25_000,)) * 2,
+        ),
+        (
+            "filter(noted) |> map(lambda i: ['a', image[i]][i > 1]) |> map(lambda v: v * 2) |> to_list",
+            ["aa", 50_000, 50_000],
         ),
     ],
 )

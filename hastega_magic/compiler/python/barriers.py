@@ -15,7 +15,7 @@ import numpy as np
 from hastega_magic.compiler.python.naming import shown
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import NotCompilable, Reason
-from hastega_magic.runtime.python_calls import takes_one
+from hastega_magic.runtime.python_calls import Noted
 from hastega_magic.syntax.functions.lower import lower, parameters
 from hastega_magic.syntax.joining.build import BoundStage
 from hastega_magic.syntax.joining.rounds import lead_to_digits
@@ -72,10 +72,9 @@ def _noting(stage: BoundStage) -> object:
     function, site = stage.args[0], stage.site
     if not callable(function) or isinstance(function, (np.ufunc, type)):
         return function  # their signatures decide how tuples are passed
-    in_order = site.name in _IN_ORDER
+    called, in_order = cast("Callable[..., Any]", function), site.name in _IN_ORDER
     # Without a start the first element is one.
     number = int(in_order and len(stage.args) < 2 and not stage.kwargs) - 1
-    called = cast("Callable[..., Any]", function)
 
     def note(error: Exception, number: int, args: tuple[Any, ...]) -> None:
         value, after = args[0] if len(args) == 1 else args, ""
@@ -86,15 +85,6 @@ def _noting(stage: BoundStage) -> object:
         if isinstance(error, TypeError) and not _fits(called, args):
             error.add_note(f"hastega: {_as_given(site.name, value)}")
 
-    def call_with_one(value: Any) -> Any:
-        nonlocal number
-        number += 1
-        try:
-            return called(value)
-        except Exception as error:
-            note(error, number, (value,))
-            raise
-
     def call(*args: Any) -> Any:
         nonlocal number
         number += 1
@@ -104,8 +94,8 @@ def _noting(stage: BoundStage) -> object:
             note(error, number, args)
             raise
 
-    if isinstance(function, FunctionType) and not in_order and takes_one(function):
-        return call_with_one
+    if site.name in ("map", "filter"):
+        return Noted(called, note)
     return functools.update_wrapper(call, called)
 
 

@@ -30,6 +30,7 @@ from hastega_magic.runtime import python
 from hastega_magic.runtime.buffers import AnyArray, extended
 from hastega_magic.runtime.objects.drawing import can_watch, drawer
 from hastega_magic.runtime.python import StageCall
+from hastega_magic.runtime.python_calls import Noted
 from hastega_magic.syntax.closures.around import ABSENT
 from hastega_magic.syntax.joining.build import BoundStage
 from hastega_magic.syntax.joining.quiet import quiet
@@ -69,12 +70,19 @@ def _passes(stage: BoundStage) -> bool:
     return one_by_one(stage) and not STAGES[stage.site.name].sink
 
 
+def _own_parts(element: tuple[object, ...]) -> tuple[object, ...]:
+    """The tuple with Python's numbers for NumPy's."""
+    for each in element:
+        if type(each) in _OWN:
+            return tuple(map(_own, element))
+    return element
+
+
 _OWN: dict[type, Callable[[Any], object]] = {
-    np.float64: float, np.complex128: complex,
+    np.float64: float, np.complex128: complex, tuple: _own_parts,
     **{np.dtype(code).type: int for code in "bBhHiIlLqQ"},
 }  # fmt: skip
 """What NumPy's scalars are among the elements of an array; its bools are no ints, and stay."""
-_LOOKED_INTO = {*_OWN, tuple}
 
 Known = dict[tuple[int, object, object], bool]
 
@@ -119,21 +127,49 @@ def run(
     """What Python's stages give, and how many of those behind are in it; what one raises propagates."""
     source: Any = value
     passing: Any = value if before is None else _again(value, before, stages)
-    for name, callee, args, kwargs in calls_of(stages):
-        passing = python.apply(name, passing, args, kwargs, callee)
     done: list[StageCall] = calls_of([*stages, *behind.stages])
+    for name, callee, args, kwargs in done[: len(stages) - 1]:
+        passing = python.apply(name, passing, args, kwargs, callee)
+    if not behind.stages:
+        name, callee, args, kwargs = done[-1]
+        return _ended(python.apply(name, passing, args, kwargs, callee), [*stages], done, source), 0
+    passing, owned = _applied(done[len(stages) - 1], passing, False)
     watch = Watch.of(behind.stages)
     keeps = not watch.reached_by(stages)
     try:
-        for place, (name, callee, args, kwargs) in enumerate(calls_of(noted(behind.stages))):
-            gate = _gate(passing, behind, place, watch) if keeps else map(_own, passing)
-            passing = python.apply(name, gate, args, kwargs, callee)
-        if not _passes([*stages, *behind.stages][-1]):
-            return passing, len(behind.stages)
-        return python.collected(passing, done, source), len(behind.stages)
+        for place, call in enumerate(calls_of(noted(behind.stages))):
+            gate = _gate(passing, owned, behind, place, watch) if keeps else _owned(passing, owned)
+            passing, owned = _applied(call, gate, True)
+        return _ended(passing, behind.stages, done, source), len(behind.stages)
     except _AllKept as kept:
         elements, place = kept.elements, kept.place
     return python.collected(elements, done[: len(stages) + place], source), place
+
+
+def _applied(call: StageCall, passing: Any, owned: bool) -> tuple[Any, bool]:
+    """What a stage gives, and whether Python's numbers are in it for NumPy's. `owned`: whether in what it gets."""
+    name, callee, args, kwargs = call
+    if callee is None and name == "map" and args and isinstance(args[0], Noted):
+        return args[0].mapped(python.elements(passing), _OWN), True
+    return python.apply(name, passing, args, kwargs, callee), owned and callee is None and name in _PASSED_ON
+
+
+_PASSED_ON = frozenset({
+    "filter", "take", "drop", "take_while", "drop_while", "step", "reverse", "enumerate", "window", "chunk",
+})  # fmt: skip
+"""Stages that give the elements that they get, if in tuples."""
+
+
+def _owned(elements: Iterator[object], owned: bool) -> Iterator[object]:
+    """The elements with Python's numbers for NumPy's; `owned`: whether they are that already."""
+    return (
+        elements if owned else (_OWN[type(each)](each) if type(each) in _OWN else each for each in elements)
+    )
+
+
+def _ended(passing: Any, stages: Sequence[BoundStage], done: Sequence[StageCall], source: object) -> object:
+    """What the pass has come to behind its last stage."""
+    return python.collected(passing, done, source) if _passes(stages[-1]) else passing
 
 
 def _again(value: object, before: Before, stages: Sequence[BoundStage]) -> Iterator[object]:
@@ -168,8 +204,15 @@ class _AllKept(Exception):
         self.elements, self.place = elements, place
 
 
-def _gate(elements: Iterator[object], behind: Behind, place: int, watch: Watch) -> Iterator[object]:
+def _gate(
+    elements: Iterator[object], owned: bool, behind: Behind, place: int, watch: Watch
+) -> Iterator[object]:
     """The elements, let through from the first one on that somebody could tell from its being kept."""
+    return itertools.chain(_at_gate(elements, behind, place, watch), _owned(elements, owned))
+
+
+def _at_gate(elements: Iterator[object], behind: Behind, place: int, watch: Watch) -> Iterator[object]:
+    """Those that were kept, and the one that opens the gate."""
     keeper = _Keeper(behind, place, watch)
     odd = keeper.keep(itertools.islice(elements, _MANY))
     if not odd and len(keeper.kept) == _MANY:
@@ -179,8 +222,6 @@ def _gate(elements: Iterator[object], behind: Behind, place: int, watch: Watch) 
     with watch.as_before() if keeper.changed else nullcontext():
         yield from keeper.all.tolist() if isinstance(keeper.all, np.ndarray) else keeper.all
     yield odd[0]
-    for element in elements:  # a call less for most
-        yield _own(element) if type(element) in _LOOKED_INTO else element
 
 
 @dataclass
@@ -260,10 +301,6 @@ class _Keeper:
 def _own(element: object) -> object:
     """The element with Python's numbers for NumPy's."""
     type_ = type(element)
-    if type_ is tuple:
-        parts = cast("tuple[object, ...]", element)
-        has = any(type(each) in _OWN or type(each) is tuple for each in parts)
-        return tuple(map(_own, parts)) if has else element
     return _OWN[type_](element) if type_ in _OWN else element
 
 

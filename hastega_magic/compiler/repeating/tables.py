@@ -14,7 +14,8 @@ import numpy as np
 
 from hastega_magic.compiler.repeating.slots import Again
 from hastega_magic.compiler.workspace import Workspace
-from hastega_magic.runtime.sources import AnyArray, TableColumn, described_table
+from hastega_magic.runtime.sources import AnyArray
+from hastega_magic.runtime.tables import TableColumn, described_table
 from hastega_magic.syntax.closures.captured import Captured
 
 

@@ -18,7 +18,8 @@ from hastega_magic.ir.kernel import Kernel
 from hastega_magic.ir.schedule import BLOCK
 from hastega_magic.runtime.addresses import table_words
 from hastega_magic.runtime.cpu import Program
-from hastega_magic.runtime.sources import AnyArray, TableColumn
+from hastega_magic.runtime.sources import AnyArray
+from hastega_magic.runtime.tables import TableColumn
 from hastega_magic.types import RESULT_STORAGE
 
 MOST_BLOCKS = 16

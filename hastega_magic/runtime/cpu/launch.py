@@ -18,7 +18,8 @@ from hastega_magic.runtime.addresses import address_of
 from hastega_magic.runtime.buffers import allocate
 from hastega_magic.runtime.cpu import Program
 from hastega_magic.runtime.cpu.crew import Call, together
-from hastega_magic.runtime.sources import PIECE, AnyArray, Column, TableColumn, streamed
+from hastega_magic.runtime.sources import PIECE, AnyArray, Column, streamed
+from hastega_magic.runtime.tables import TableColumn
 from hastega_magic.types import RESULT_STORAGE
 
 

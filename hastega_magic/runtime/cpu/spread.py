@@ -21,7 +21,8 @@ from hastega_magic.runtime.cpu import Program
 from hastega_magic.runtime.cpu.crew import Call
 from hastega_magic.runtime.cpu.folding import Totals, total
 from hastega_magic.runtime.cpu.launch import LoopResult, make, room
-from hastega_magic.runtime.sources import AnyArray, Column, TableColumn
+from hastega_magic.runtime.sources import AnyArray, Column
+from hastega_magic.runtime.tables import TableColumn
 
 
 class Spread:

@@ -29,7 +29,7 @@ from hastega_magic.runtime.cpu import Program
 from hastega_magic.runtime.objects import boxes
 from hastega_magic.runtime.objects import overlapped_text as job_words
 from hastega_magic.runtime.objects.lists import Reader, items_of, layout
-from hastega_magic.runtime.sources import TableColumn
+from hastega_magic.runtime.tables import TableColumn
 from hastega_magic.types import RESULT_STORAGE
 
 CHUNK = 2 * BLOCK

@@ -27,7 +27,8 @@ from hastega_magic.runtime.opencl.lane import Lane
 from hastega_magic.runtime.opencl.ledger import TO_DEVICE, Ledger
 from hastega_magic.runtime.opencl.plan import LEAST_CHUNK, SHARED_CHUNK, STAGING, Plan, chunks, cut, sizes
 from hastega_magic.runtime.opencl.resident import Resident
-from hastega_magic.runtime.sources import AnyArray, Column, TableColumn
+from hastega_magic.runtime.sources import AnyArray, Column
+from hastega_magic.runtime.tables import TableColumn
 from hastega_magic.runtime.threads import default_threads
 
 cl: Any = cast(Any, pyopencl)

@@ -1,0 +1,68 @@
+"""Captured arrays and lists of numbers, which functions subscript: described for the compiler, in contiguous memory."""
+
+from __future__ import annotations
+
+import array
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import cast
+
+import numpy as np
+
+from hastega_magic.errors import BeyondInt64, NotCompilable
+from hastega_magic.interval import INT64
+from hastega_magic.ir.items import Items
+from hastega_magic.ir.pipeline import Table
+from hastega_magic.runtime.sources import AnyArray, described, of_list
+from hastega_magic.types import ScalarType
+
+
+@dataclass(frozen=True)
+class TableColumn:
+    """A captured array in contiguous memory."""
+
+    table: Table
+    scalar: ScalarType
+    data: AnyArray
+
+
+def described_table(data: object, name: str) -> TableColumn:
+    """A captured array or list of numbers; NotCompilable if it is neither.
+
+    Of arrays of several dimensions, and of lists of lists, the numbers stand one after the other.
+    """
+    if isinstance(data, Items):
+        return TableColumn(Table(name, data.storage, id(data)), data.scalar, data.array)
+    if isinstance(data, (list, tuple)):
+        column = of_list(_flat(cast("Sequence[object]", data)), name)
+        if column.source.parts:
+            raise NotCompilable(f"`{name}` holds lists of complex numbers")
+        try:
+            values = column.array(0, len(column.data))
+        except BeyondInt64 as error:
+            raise NotCompilable(error.reason.text) from None
+    elif isinstance(data, (np.ndarray, array.array, bytes, bytearray, memoryview)):
+        column = described(_in_a_row(cast(AnyArray, data)), name)
+        values = column.array(0, len(column.data))
+        if values.dtype.name == "uint64" and len(values) and values.max() not in INT64:
+            raise NotCompilable(f"`{name}` holds integers beyond 64 bits")
+    else:
+        raise NotCompilable(f"`{name}` is a {type(data).__name__}, not an array of numbers")
+    storage = column.source.storage
+    assert storage is not None
+    dense = np.ascontiguousarray(values, dtype=values.dtype.newbyteorder("="))
+    return TableColumn(Table(name, storage, id(cast(object, data))), column.source.type, dense)
+
+
+def _flat(data: Sequence[object]) -> Sequence[object]:
+    """The numbers of equally long lists one after the other."""
+    while data and all(type(each) in (list, tuple) for each in data):
+        rows = cast("Sequence[Sequence[object]]", data)
+        if len({len(row) for row in rows}) > 1:
+            break
+        data = [item for row in rows for item in row]
+    return data
+
+
+def _in_a_row(data: AnyArray) -> AnyArray:
+    return data.reshape(-1) if type(data) is np.ndarray and data.ndim > 1 else data
