@@ -117,3 +117,8 @@ def test_baselines_are_checked_before_they_are_shown():
     rows = {row["backend"]: row for row in ran.report["pipelines"][0]["baselines"]}
     assert {"python", "numpy"} <= rows.keys()
     assert all(row["equal"] for row in rows.values())
+
+
+def test_a_captured_number_that_python_would_not_write_out():
+    text = "[1, 2, 3] |> map(lambda x: x * k) |> sum"
+    assert battery.run(text, {"k": 10**5000}, on="simd").value == 6 * 10**5000
