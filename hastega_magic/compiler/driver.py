@@ -76,7 +76,9 @@ class Driver:
         self.current = bound
         options = self.options
         alone = producer is None and (in_stretches(bound, source) or counts_many(bound.stages, source))
-        if alone or not options.fuse or options.on in ("python", "numpy") or not bound.stages[0].site.known:
+        first = bound.stages[0].site  # a tap is given the source as it is, elements or none
+        alone = alone or not first.known or first.name == "tap"
+        if alone or not options.fuse or options.on in ("python", "numpy"):
             return None
         workspace = group.workspace if group is not None else Workspace(self.filename)
         with workspace.tried() as tried:

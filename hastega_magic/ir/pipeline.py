@@ -28,7 +28,7 @@ class Source:
               "even" or "odd" (every other number of dense pairs, from the first or the second on), or "scalar" (one
               number, for all elements)
     key       the identity of the object behind it: the same key is the same elements
-    length    how many elements there are; of a stream at most
+    length    how many elements there are; of a stream and a result at most
     parts     of complex numbers, whose `type` is that of a part, the sources of both parts: loops read these; of
               numbers of two types (results of the same group alone) those of an Either, `type` being the higher one
     beside    its elements are those of another source of the loop, a few places on, and come into the caches with them

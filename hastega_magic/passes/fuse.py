@@ -143,7 +143,8 @@ def can_fuse(group: Sequence[Pipeline], candidate: Pipeline) -> bool:
         if producer is None or producer.sink.kind != "array":
             return False
         pairs = any(stage.kind in ("zip", "enumerate") for stage in candidate.stages)
-        if (pairs or in_blocks(candidate.sink, _floats(candidate))) and _filtered(group, producer):
+        places = pairs or candidate.sink.kind in ("argmin", "argmax")
+        if (places or in_blocks(candidate.sink, _floats(candidate))) and _filtered(group, producer):
             return False
         return _extent(candidate) is None or _extent(candidate) == _extent(group[0])
     if any(source.kind == "result" for source in _sources(candidate)):

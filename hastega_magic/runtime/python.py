@@ -33,10 +33,10 @@ def run(source: object, stages: Sequence[StageCall]) -> Any:
     """
     value: Any = source
     lazy = False
-    for name, callee, args, kwargs in stages:
+    for number, (name, callee, args, kwargs) in enumerate(stages):
         observes = callee is not None or name not in _KNOWN
         if lazy and observes:
-            value = as_result(list(value), source)
+            value = collected(value, stages[:number], source)
         value = apply(name, value, args, kwargs, callee)
         lazy = not observes and name in _LAZY
     return collected(value, stages, source) if lazy else value

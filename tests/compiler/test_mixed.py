@@ -361,3 +361,10 @@ def test_comprehensions():
     ran = battery.assert_like_python("[x if x > 0 else 0.0 for x in xs]", NAMES)
     assert ran.report["pipelines"][0]["loops"] == 1
     battery.assert_like_python("max([x if x > 0 else x / 2 for x in xs])", NAMES)
+
+
+@pytest.mark.parametrize("sink", ["sum", "mean", "prod"])
+def test_bools_among_ints_beyond_64_bits(sink):
+    """Python computes their block, and counts with the ints that they are, not with whether they hold."""
+    for stage in ("clip(True, 7)", "map(lambda x: x**13 if x > 5 else x > 3)"):
+        battery.assert_like_python(f"range(64) |> {stage} |> {sink}")

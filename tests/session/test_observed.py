@@ -3,6 +3,7 @@
 import itertools
 import math
 
+import battery
 import numpy as np
 import pytest
 
@@ -179,3 +180,16 @@ def test_an_element_far_behind_is_named_by_its_number():
     with pytest.raises(ZeroDivisionError) as caught:
         session.run_cell("t = range(10**12) |> map(lambda x: 1 // (x - 20_000_000) > 2) |> any")
     assert "element 20000000 of range(10**12)" in caught.value.__notes__[0]
+
+
+@pytest.mark.parametrize("on", ["python", "simd"])
+def test_a_tap_is_given_the_source_also_where_it_has_no_elements(on):
+    ran = battery.run("x |> tap(seen.append)", {"x": None, "seen": []}, on=on)
+    assert (ran.value, ran.error, ran.namespace["seen"]) == (None, None, [None])
+
+
+@pytest.mark.parametrize("on", ["python", "numpy", "simd"])
+def test_what_is_called_behind_astype_is_given_its_dtype(on):
+    ran = battery.run("[1.5, 2.0] |> astype(np.int16) |> tap(seen.append) |> list", {"seen": []}, on=on)
+    assert ran.namespace["seen"][0].dtype == np.int16
+    assert [type(each) for each in ran.value] == [np.int16, np.int16]

@@ -54,6 +54,22 @@ def test_changed_sources_are_read_again():
     assert session.run_cell("xs |> sum").value == 13
 
 
+@pytest.mark.parametrize("stage", ["map(lambda y: y * k)", "map(lambda y: y * k) |> sum", "filter(_ > k)"])
+@pytest.mark.parametrize("first", ["filter(lambda x: x > 0)", "map(lambda x: x + 1)"])
+def test_a_number_that_changes_beside_a_result_of_the_cell(first, stage):
+    text = f"ys = range(-5, 9) |> {first}\nzs = ys |> {stage}\n[ys, zs]"
+    space = {"k": 1}
+    session = Session(space, Options(baseline=False, quiet=True, on="simd"))
+    for space["k"] in (1, 2, 3):
+        assert battery.same(session.run_cell(text).value, battery.python(text, {"k": space["k"]}).value)
+
+
+@pytest.mark.parametrize("stages", ["argmax", "argmin", "map(-_) |> argmin"])
+def test_the_place_of_an_extreme_is_that_in_the_result_it_is_looked_for_in(stages):
+    text = f"ys = [5, -1, 2, -3, 7, 0, 1] |> filter(_ > 0)\nplace = ys |> {stages}\nplace"
+    battery.assert_like_python(text, on="simd")
+
+
 @pytest.mark.parametrize("text", ["xs |> map(", "xs |> |> sum", "1 +", "2 |> ", "def f(:\n  pass"])
 def test_a_syntax_error_has_its_line_and_runs_nothing(text):
     space = {}
@@ -101,3 +117,8 @@ def test_baselines_are_checked_before_they_are_shown():
     rows = {row["backend"]: row for row in ran.report["pipelines"][0]["baselines"]}
     assert {"python", "numpy"} <= rows.keys()
     assert all(row["equal"] for row in rows.values())
+
+
+def test_a_captured_number_that_python_would_not_write_out():
+    text = "[1, 2, 3] |> map(lambda x: x * k) |> sum"
+    assert battery.run(text, {"k": 10**5000}, on="simd").value == 6 * 10**5000

@@ -225,6 +225,8 @@ def _function(stage: Stage, given: BoundStage, sink: str) -> Callable[..., Any]:
         return operator.mul
     if name in ("var", "std"):
         return _deviation
+    if name in ("sum", "mean", "prod"):  # bools among ints count as these
+        return int
     if name in ("min", "max"):
         return _Key(given.kwargs["key"])
     function: Any = given.args[0] if given.args else given.kwargs.get("f")

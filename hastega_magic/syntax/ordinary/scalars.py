@@ -47,6 +47,9 @@ _DISGUISED = frozenset({"bool_to_int", "int_to_float", "exact_float", "to_float3
 _FLOATS = frozenset({"add", "sub", "mul", "truediv", "sqr", "floordiv", "mod", "float_pow"})
 """Operators of floats that warn where a result is not finite and the operands are."""
 
+_OPERATORS: dict[str, Callable[..., Any]] = {"float_pow": pow}
+"""What NumPy is asked in place of a row's own function, which gives Python's numbers whatever it is given."""
+
 _PASSING = frozenset({"neg", "pos", "abs"})
 _ABSORBING = frozenset({"add", "sub", "mul", "sqr"}) | _PASSING
 """What is not finite, or not a number, stays so in these."""
@@ -374,7 +377,7 @@ def _same_type(kind: Kind, type_: ScalarType) -> None:
 
 def _tried(op: str, operands: tuple[Any, ...]) -> Kind:
     """The kind of an operator's result: NumPy is asked."""
-    function = cast("Callable[..., Any]", OPS[op].python)
+    function = _OPERATORS.get(op) or cast("Callable[..., Any]", OPS[op].python)
     try:
         with np.errstate(all="raise"):
             return cast("Kind", type(function(*operands)))

@@ -123,10 +123,14 @@ SHORT = 64
 NONE = Known(None, "None")
 
 _PLAIN = (bool, int, float, np.bool_, np.float64, np.float32)
+_BITS = 8192
+"""Of the largest captured int that is a constant: Python refuses to write out numbers of some thousand digits."""
 
 
 def known(value: object, name: str) -> Symbolic:
     """A captured object: numbers are constants; subclasses of numbers may do as they like, and are not."""
+    if type(value) is int and value.bit_length() > _BITS:
+        raise NotCompilable(f"`{name}` has more than {_BITS} bits")
     if type(value) in _PLAIN:
         return const(value)
     if type(value) in (complex, np.complex64):
