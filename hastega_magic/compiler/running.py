@@ -117,7 +117,8 @@ def told(outputs: Sequence[Output], mode: str = "exact") -> list[str]:
             )
         elif kind == "cumsum" and floats:
             found.append(
-                f"{text} adds floats in a shape that is the same on every back end (rows of {ROW}, blocks of {BLOCK}): "
+                f"{text} adds floats in a shape that is the same on every back end (rows of {ROW}, blocks of {BLOCK}; "
+                "one after the other where a sum is not finite): "
                 "equal to sums one after the other up to roundings of the sums on the way (`equal to` gives the "
                 "difference relative to the largest element)."
             )

@@ -285,9 +285,10 @@ class _Running(Elements):
             return list(itertools.accumulate(self.values))
         found: Any = np.array(self.values)
         if found.dtype.kind != "c":
-            return list(running_sums(found))
-        found.real, found.imag = running_sums(found.real), running_sums(found.imag)
-        return list(found)
+            found = running_sums(found)
+        else:
+            found.real, found.imag = running_sums(found.real), running_sums(found.imag)
+        return list(found) if np.isfinite(found).all() else _in_order(self.values)
 
     def _in_rows(self) -> list[Any] | None:
         """An affine scan; None for others, and where rows do not give a result."""
@@ -302,6 +303,12 @@ class _Running(Elements):
         start = -0.0 if self._start is None else self._start
         found = running_affine(np.array(self._added), factor, start, self._affine.doubtful)
         return None if found is None else found.tolist()
+
+
+def _in_order(values: Sequence[Any]) -> list[Any]:
+    """Running sums, one element after the other; a sum begins with 0."""
+    with np.errstate(all="ignore"):
+        return list(itertools.accumulate(values, initial=0))[1:]
 
 
 def _parts(value: Any) -> tuple[Any, ...]:

@@ -17,6 +17,7 @@ from hastega_magic.ir.schedule import UNTUNED, Tuned
 from hastega_magic.ir.target import Target
 from hastega_magic.passes import beyond, fuse, schedule, wrap
 from hastega_magic.passes.exact import exact_ranges
+from hastega_magic.passes.in_order import in_order
 from hastega_magic.passes.infer import Leaves, inference
 from hastega_magic.passes.infer_loops import Inference
 from hastega_magic.passes.simplify import simplify
@@ -140,13 +141,17 @@ def _replaced(loop: Fused, new: Mapping[Expr, Expr]) -> Fused:
 
 
 def _guard(state: State) -> State:
-    found = _with_plain(variants(state.loop, state.leaves, state.mode), state)
-    loop = state.loop if state.target.spelling == "opencl" else _in_rows(state.loop)
+    on_device = state.target.spelling == "opencl"  # which leaves what is running to the host
+    loop = state.loop if on_device else _in_rows(state.loop)
+    found = variants(loop, state.leaves, state.mode)
+    if loop is state.loop:
+        found = _with_plain(found, state)
+    ordered = state.loop if on_device else in_order(state.loop)
     if (
-        loop is not state.loop
+        loop is not ordered
     ):  # the body in the order of the elements, for results that are not finite, comes last
-        first = variants(loop, state.leaves, state.mode)
-        found = replace(found, bodies=(*first.bodies, found.bodies[-1]), ordered=True)
+        last = variants(ordered, state.leaves, state.mode).bodies[-1]
+        found = replace(found, bodies=(*found.bodies, last), ordered=True)
     return replace(state, variants=found)
 
 
@@ -162,7 +167,7 @@ def _with_plain(found: Variants, state: State) -> Variants:
 
 
 def _in_rows(loop: Fused) -> Fused:
-    """The loop with affine scans as such; devices leave them to the host."""
+    """The loop with affine scans as such."""
     outputs = tuple(affine.regrouped(each) or each for each in loop.outputs)
     return loop if outputs == loop.outputs else replace(loop, outputs=outputs)
 

@@ -32,7 +32,7 @@ class Spent:
 class Produced:
     """A loop that stores elements, as a `Producer`. The variants are as in a Job, and begin with number `first`.
 
-    `ordered`: a later variant may give other bits, so that all elements have to be of the one.
+    `ordered`: the last variant may give other bits, so that all elements have to be of it, or of those before it.
     """
 
     variant: Callable[[int], Variant]
@@ -85,7 +85,7 @@ class Produced:
         self._at = stop
         blocks = slice(start // BLOCK, -(-stop // BLOCK))
         while left := self._run(start, stop, blocks, rooms):
-            if self.ordered or self.first + 1 >= self.variants:
+            if self.first + 1 >= self.variants - self.ordered:
                 raise NotProduced
             self.first += 1
             if 2 * left > blocks.stop - blocks.start:

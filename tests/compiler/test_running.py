@@ -131,6 +131,26 @@ AVERAGES = {
 }
 
 
+OVERFLOWING = [
+    np.array([-1e308, -1e308, 0, 0, 0, 0, 0, 0, 1e308, 1e308, 1.0]),
+    np.array([-1e308, 0, 0, 0, 0, 0, 0, 0, 1e308, 1e308, 1.0]),
+    np.array([-0.0, np.inf, 1.0, -np.inf, 2.0]),
+    np.array([-0.0, np.nan, 1.0]),
+    np.array([3e38, 0, 0, 0, 0, 0, 0, 0, -3e38, -3e38, 3e38], "f4"),
+    np.array([-1e308 + 1j, -1e308, 0, 0, 0, 0, 0, 0, 1e308, 1e308 - 2j]),
+]
+
+
+@pytest.mark.parametrize("xs", OVERFLOWING, ids=str)
+def test_sums_that_overflow_are_added_in_order(xs):
+    xs = np.concatenate([np.full(4096, xs.dtype.type(-0.0)), xs, np.ones(4096, xs.dtype)])
+    for options in ({"threads": 2}, {"width": 1}, {"on": "opencl"}):
+        ran = assert_like_python("xs |> cumsum", {"xs": xs}, **options)
+        assert ran.report["pipelines"][0]["barriers"] == []
+    assert_interpreted(ran)
+    assert_like_python("xs |> cumsum |> map(abs) |> max", {"xs": xs})
+
+
 SIGNED = [
     "a + x", "a * k + x", "x - a * k", "a - x", "-(a * k + x)", "-(x - a) * k", "(a + x) * k", "a + k * (x - a)",
     "a * k + a * 0.25 + x", "x - (a * k + 0.0)", "-(-a * k) - x", "-a / 2 + x * k", "(a + x) * k - (x + a) / 4",

@@ -178,7 +178,7 @@ class Rows:
     # Results
 
     def write(self, count: str, start: str, carry: str, asks: Callable[[str], None] | None) -> str:
-        """The results of a block; `carry`: the sum of the blocks before, for sums. Whether it was not to be had.
+        """The results of a block; `carry`: the sum of the blocks before, for sums. Whether they are none.
 
         `asks`: emits a request for elements that are read later, at a position of a block.
         """
@@ -192,7 +192,7 @@ class Rows:
         checked = f"<{ROW} x i64>" if self.ints else self.row
         w.label(loop)
         w.line(f"%{loop}.j = phi i64 [ 0, %{before} ], [ %{loop}.next, %{loop} ]")
-        marks = [f"%{loop}.mark{k}" for k in range(2 if self.checked else 1 if self.powers else 0)]
+        marks = [f"%{loop}.mark{k}" for k in range(2 if self.checked else 0 if self.ints else 1)]
         for name in marks:
             w.line(f"{name} = phi {checked} [ {none}, %{before} ], [ {name}.next, %{loop} ]")
         found, seen = self._results(f"%{loop}.j", carries)
@@ -227,7 +227,7 @@ class Rows:
         w = self.frame.writer
         if not marks:
             return ""
-        if self.powers:
+        if not self.ints:
             return self._any(w.let(f"fcmp uno {self.row} {marks[0]}, {marks[0]}"))
         high = w.let(f"lshr {self.row} {marks[0]}, {splat('i64', _ROW_BITS)}")
         large = w.let(f"icmp ne {self.row} {high}, zeroinitializer")
@@ -235,7 +235,7 @@ class Rows:
         return self._any(w.let(f"or <{ROW} x i1> {large}, {negative}"))
 
     def _results(self, position: str, carry: str) -> tuple[str, list[str]]:
-        """A row's results; with ints its bits and signs of overflow, with affine steps NaN for what is none."""
+        """A row's results; with ints its bits and signs of overflow, with floats NaN for what is none."""
         w = self.frame.writer
         own = w.let(f"load {self.row}, ptr {self._scratch(position)}, align {self.size}")
         total = w.let(f"load {self.element}, ptr {self._total(position)}, align {self.size}")
@@ -247,7 +247,7 @@ class Rows:
         summed = w.let(f"{self.add} {self.row} {known}, {own}")
         found = w.let(f"{self.add} {self.row} {carry}, {summed}")
         if not self.checked:
-            return found, []
+            return found, [] if self.ints else [self._marked(found)]
         sign = w.let(f"ashr {self.row} {own}, {splat('i64', 63)}")
         folded = w.let(f"xor {self.row} {own}, {sign}")
         left, right = w.let(f"xor {self.row} {carry}, {found}"), w.let(f"xor {self.row} {summed}, {found}")
@@ -256,11 +256,12 @@ class Rows:
     def _marked(self, found: str) -> str:
         """NaN for results that are not finite, or zeros of doubtful signs (ir/affine.py); else a zero."""
         w, factor = self.frame.writer, self.store.factor
-        assert factor is not None
+        marks = w.let(f"fmul {self.row} {found}, {splat(self.element, _ZERO)}")
+        if factor is None:
+            return marks
         doubtful, mark = factor.doubtful, self.frame.negative[self.number]
         if mark == _NAN:
             doubtful = "any"
-        marks = w.let(f"fmul {self.row} {found}, {splat(self.element, _ZERO)}")
         if doubtful == "any" or mark != _ZERO:
             none = self._splatted(self.element, _NAN if doubtful == "any" else mark)
             zero = w.let(f"fcmp oeq {self.row} {found}, {splat(self.element, _ZERO)}")

@@ -80,7 +80,7 @@ class Scans:
                 self.rows[number].spread(counts[group])
             bad = self.rows[number].write(counts[group], starts[group], carry, asks)
             asks = None
-            self._report(number, bad, VIOLATED if store.running == "affine" else TROUBLE, place)
+            self._report(number, bad, VIOLATED if store.value.type.is_float else TROUBLE, place)
 
     def _group(self, number: int) -> int:
         group = self.frame.layout.groups[number]
