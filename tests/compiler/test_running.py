@@ -206,6 +206,17 @@ class TestAffineSteps:
                 assert np.array_equal(np.signbit(found.value)[zeros], np.signbit(wanted)[zeros]), (values, k)
                 assert_interpreted(found)
 
+    @pytest.mark.parametrize("text", ["a + k * (x - a)", "a - 0.25 * (x - a) - 0.75 * (a - x)"])
+    def test_zeros_of_a_factor_of_1_and_of_several_sums_too(self, text):
+        session = Session({}, Options(baseline=False))
+        cell = f"xs |> scan(lambda a, x: {text}, -0.0)"
+        for k in (-1e-20, 0.5, -0.0, 0.0, -1e-30, -1e-25):
+            names = {"xs": np.array([-0.0, 0.0, -0.0]), "k": k}
+            wanted = python(cell, names).value.tobytes()
+            session.namespace.update(names)
+            assert run_in(session, cell).value.tobytes() == wanted
+            assert run(cell, names).value.tobytes() == wanted
+
     def test_zeros_of_a_number_that_keeps_changing_too(self):
         random = np.random.default_rng(0)
         for text in SIGNED:

@@ -257,7 +257,7 @@ class Rows:
         """NaN for results that are not finite, or zeros of doubtful signs (ir/affine.py); else a zero."""
         w, factor = self.frame.writer, self.store.factor
         assert factor is not None
-        doubtful, mark = factor.doubtful, self.frame.negative[self.number]
+        doubtful, mark = factor.doubtful, self.frame.in_doubt[self.number]
         if mark == _NAN:
             doubtful = "any"
         marks = w.let(f"fmul {self.row} {found}, {splat(self.element, _ZERO)}")
