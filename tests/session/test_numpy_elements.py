@@ -338,3 +338,23 @@ def test_word_of_underflow_is_numpys(same):
         compiled, why = compared("[x * 1e-300 for x in a]", same, a=FLOATS * 1e-10)
     assert not compiled
     assert "underflow" in why
+
+
+@pytest.mark.parametrize("power", ["x ** 1.5", "x ** 7", "x ** -2.0", "x ** -1", "2.5 ** x", "(x, x ** 0.5)"])
+@pytest.mark.parametrize("dtype", ["int64", "int8", "float64", "bool"])
+def test_powers_are_of_numpys_types(power, dtype):
+    xs = (np.arange(300) % 3 + 1).astype(dtype)
+    python, compiled = made(f"[{power} for x in xs]", xs=xs)
+    try:
+        wanted = python()
+    except ValueError as error:  # of ints to negative powers
+        with pytest.raises(ValueError, match=str(error)):
+            compiled()
+        return
+    found = compiled()
+    assert [kinds_of(each) for each in found] == [kinds_of(each) for each in wanted]
+    assert np.allclose(found, wanted, rtol=1e-14)
+
+
+def kinds_of(value):
+    return tuple(map(type, value)) if isinstance(value, tuple) else type(value)

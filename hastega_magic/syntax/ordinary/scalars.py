@@ -262,7 +262,10 @@ class _Rules:
         pairs = [(_bare(arg), kind) for arg, kind in zip(node.args, given, strict=True)]
         if np.float32 in given and any(kind is float and arg.op != "const" for arg, kind in pairs):
             raise NotCompilable("a Python float beside NumPy's float32 is left to NumPy")
-        operands = [arg.value if arg.op == "const" else kind(1) for arg, kind in pairs]
+        operands: list[Any] = [arg.value if arg.op == "const" else kind(1) for arg, kind in pairs]
+        refused = node.op == "float_pow" and operands[1] < 0 and operands[1] % 1 == 0
+        if refused and not issubclass(given[0], (float, np.floating)):
+            raise NotCompilable("NumPy refuses to take its ints to negative powers")
         kind = _tried(node.op, tuple(operands))
         _same_type(kind, node.type)
         return kind
@@ -374,7 +377,7 @@ def _same_type(kind: Kind, type_: ScalarType) -> None:
 
 def _tried(op: str, operands: tuple[Any, ...]) -> Kind:
     """The kind of an operator's result: NumPy is asked."""
-    function = cast("Callable[..., Any]", OPS[op].python)
+    function = cast("Callable[..., Any]", pow if op == "float_pow" else OPS[op].python)
     try:
         with np.errstate(all="raise"):
             return cast("Kind", type(function(*operands)))
