@@ -16,9 +16,9 @@ from hastega_magic.compiler.python.empty import typed
 from hastega_magic.compiler.python.in_step import Before
 from hastega_magic.compiler.python.left_over import LeftOver
 from hastega_magic.compiler.run import run_loops
-from hastega_magic.compiler.sources.drawn import Drawing, goes_its_own_way, iterable
+from hastega_magic.compiler.sources.drawn import goes_its_own_way, iterable
+from hastega_magic.compiler.sources.in_chunks import in_chunks
 from hastega_magic.compiler.sources.kinds import of_scalars
-from hastega_magic.compiler.sources.over_pairs import of_pairs
 from hastega_magic.compiler.sources.places import over_fields, over_places
 from hastega_magic.compiler.sources.probe import found
 from hastega_magic.compiler.sources.reach import within_reach
@@ -134,7 +134,7 @@ class Driver:
         pictures = Pictures(shown)
         pictures.group(group.loops, execution)
         pictures.finish("", None, self.trace)
-        self._warn(execution, bounds[0])
+        self.warn(execution, bounds[0])
         yield Outcome(bounds, execution.values, group.loops, execution, number, group.workspace)
 
     def _one_by_one(self, group: Group) -> Iterator[Outcome]:
@@ -191,7 +191,7 @@ class Driver:
             self._left_to_python(run, LOOKED_AT, rest[:1])
             return
         if isinstance(value, Iterator) or goes_its_own_way(value):
-            self._draw(run, iterated(value))
+            in_chunks(self, run, iterated(value))
             return
         run.value = value = iterable(value)
         if self._otherwise(run):
@@ -243,40 +243,13 @@ class Driver:
         run.parts = None if earlier is None or ran is None else [*earlier, Part(same, ran)]
         return True
 
-    def _draw(self, run: UnderWay, source: Iterator[object]) -> None:
-        """Loops over chunks of an iterator's elements, or Python, one element after the other."""
-        unpaired = of_pairs(self, run, source)
-        if unpaired is None:
-            return
-        drawing = Drawing(run.bound, run.rest, self.options, self.filename, self.trace, source)
-        why = unpaired or drawing.why_not()
-        if why:
-            once = "the source is an iterator, which gives its elements only once and one by one"
-            run.goes_on(self._left.lazily(run.bound, drawing.left, run.rest, f"{once}: {why}"), [])
-            return
-        if drawing.small:
-            run.goes_on(drawing.chunk, run.rest, part=Part(run.part(()), kind=drawing.element_type))
-            return
-        value, why = drawing.run()
-        if why and self.options.strict:
-            raise StrictError(f"`{run.bound.site.source_text}` is not compiled to its end: {why}")
-        if drawing.loop is not None and drawing.execution is not None:
-            execution = replace(drawing.execution, length=drawing.elements)
-            run.first = execution, drawing.loop
-            self._keep_texts(run.texts, execution, drawing.loop)
-            self.pictures.loop(drawing.loop, execution)
-        if drawing.warned is not None:
-            self._warn(drawing.warned, run.bound)
-        self.trace.add("why", text=drawing.told(why))
-        run.goes_on(value, [])
-
     def _left_to_python(
         self, run: UnderWay, reason: Reason, stages: Sequence[BoundStage] | None = None
     ) -> None:
         if stages is None:  # NumPy's scalars are to stay what they are, up to the end
             whole = of_scalars(run.value) or reason.text == BOOLS_BESIDE_NUMPY
             stages = run.rest if whole else together(run.rest)
-        self._left.barrier(run, stages, reason)
+        self.left.barrier(run, stages, reason)
 
     def _run_loop(self, run: UnderWay, loop: Loop, workspace: Workspace, reason: Reason | None) -> None:
         """Run the loop; `reason`: why the stage behind is not in it."""
@@ -287,7 +260,7 @@ class Driver:
         execution: Execution | None = None
         try:
             if self.options.on == "numpy":
-                run.goes_on(self._left.by_numpy(bound, loop, workspace, run.value), left)
+                run.goes_on(self.left.by_numpy(bound, loop, workspace, run.value), left)
             else:
                 execution = run_loops([loop], workspace, self.options, self.trace, self.options.tune)
         except NotCompilable as error:
@@ -313,9 +286,9 @@ class Driver:
         run.workspaces.append(workspace)
         run.first = run.first or (execution, loop)
         run.loops.append(loop)
-        self._keep_texts(run.texts, execution, loop)
+        self.keep_texts(run.texts, execution, loop)
         self.pictures.loop(loop, execution)
-        self._warn(execution, run.bound)
+        self.warn(execution, run.bound)
 
     def _instead(self, run: UnderWay, failed: Exception | None, stages: Sequence[BoundStage]) -> None:
         """Go on by Python where a loop over the stages could not be built or run.
@@ -326,13 +299,13 @@ class Driver:
         if isinstance(failed, BeyondInt64):
             if self.tentative:
                 raise StrictError(f"`{bound.site.source_text}` is not compiled: {failed}")
-            self._left.beyond(run, stages, str(failed))
+            self.left.beyond(run, stages, str(failed))
         elif isinstance(failed, NotCompilable):
             self._left_to_python(run, failed.reason)
         elif isinstance(failed, NoNumpyForm):
-            run.goes_on(self._left.lazily(bound, value, run.rest, str(failed)), [])
+            run.goes_on(self.left.lazily(bound, value, run.rest, str(failed)), [])
         elif failed is not None:
-            run.goes_on(self._left.perhaps_unreached(bound, value, run.rest, failed), [])
+            run.goes_on(self.left.perhaps_unreached(bound, value, run.rest, failed), [])
 
     def longest(
         self, bound: Bound, value: object, stages: Sequence[BoundStage], varying: frozenset[Where]
@@ -366,10 +339,11 @@ class Driver:
             known[probe.number] = found(loop, probe, workspace, self.options, self.trace)
 
     @property
-    def _left(self) -> LeftOver:
+    def left(self) -> LeftOver:
+        """What Python runs of the statement."""
         return LeftOver(self.options, self.trace, self.pictures, self._warn_at)
 
-    def _keep_texts(self, texts: list[LoopTexts], execution: Execution, loop: Loop) -> None:
+    def keep_texts(self, texts: list[LoopTexts], execution: Execution, loop: Loop) -> None:
         """The listings of one of several loops, made at once: its arrays are not kept for them."""
         if not self.options.quiet and len(texts) < MOST:
             texts.append(LoopTexts.of(execution, [loop], self.options, self.trace))
@@ -385,7 +359,8 @@ class Driver:
             for sentence in changing.sentences(bounds, workspaces):
                 self.trace.add("why", text=sentence)
 
-    def _warn(self, execution: Execution, bound: Bound) -> None:
+    def warn(self, execution: Execution, bound: Bound) -> None:
+        """Show the warnings of a run."""
         for text in execution.warnings:
             self._warn_at(text, bound)
 

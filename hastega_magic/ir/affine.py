@@ -9,8 +9,8 @@ the loop, so that results do not hang on what ran before.
 
 Zeros have signs. Where the value so far is multiplied by a positive number and added to, a zero is negative if all that
 came to it is, side by side and one after the other. Other functions turn signs on the way: their rows give zeros that
-are `doubtful`, and are then computed in order. What is doubtful follows from the function's shape and the factor's
-sign alone, so that captured numbers give the same whether the loop was made for them or takes any.
+are `doubtful`, and are then computed in order. What is doubtful follows from the function's shape and the factor
+alone, so that captured numbers give the same whether the loop was made for them or takes any.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ SMALLEST, LARGEST = 2.0**-15, 1.0
 class Affine:
     """`factor` times the value so far, plus `offset`; None stands for nothing to add.
 
-    The factor is a float: a constant, or a graph over captured numbers that keep changing. `doubtful` are zeros of a
-    positive factor, one of DOUBTFUL; of a negative one all are.
+    The factor is a float: a constant, or a graph over captured numbers that keep changing. `doubtful`: one of DOUBTFUL,
+    as the function's shape says; `all_in_doubt` knows the factor too.
     """
 
     factor: Expr
@@ -43,6 +43,14 @@ class Affine:
 
 DOUBTFUL = ("", "negative", "any")
 """Which zeros computed in rows may be of another sign than those computed in order."""
+
+
+def all_in_doubt(factor: float, doubtful: str) -> bool:
+    """Whether all zeros are doubtful, given what follows from the function's shape.
+
+    In `a + k * (x - a)` a factor of 1 hides that `k` may be negative, or a zero.
+    """
+    return factor < 0 or doubtful == "any" or (doubtful != "" and factor == LARGEST)
 
 
 def affine(fn: Fn) -> Affine | None:
@@ -163,7 +171,8 @@ class _Part:
     """A node on the way: so many times the value so far (None: it does not depend on it), plus something.
 
     `repeated`: the value so far stands in it more than once. `turned`: the sign of a sum may have been turned.
-    `led`: the value so far itself is a summand, so that the sum is no negative zero unless that is one.
+    `led`: the value so far itself is a summand beside one sum that may have been turned, so that for factors below 1
+    it is a negative zero only where that is one and so is what is added.
     """
 
     factor: Expr | None
@@ -216,7 +225,7 @@ def _combined(node: Expr, parts: list[_Part | None], fixed: Container[Expr]) -> 
         case ("add" | "sub") as op, [_Part(p, a) as left, _Part(q, b) as right]:
             repeated |= p is not None and q is not None
             turned = left.turned or right.turned or (op == "sub" and right.is_sum)
-            led = left.led or (op == "add" and right.led)
+            led = (left.led or (op == "add" and right.led)) and not (left.repeated or right.repeated)
             return _Part(_joined(_counted, op, p, q), _joined(make, op, a, b), repeated, turned, led)
         case "neg", [_Part(Expr() as p, a)]:
             return _Part(_counted("neg", p), None if a is None else make("neg", a), repeated, turned)
@@ -253,6 +262,6 @@ def _counted(op: str, *args: Expr) -> Expr:
 
 
 __all__ = [
-    "DOUBTFUL", "LARGEST", "SMALLEST", "Affine", "affine", "affine_scan", "fits", "in_blocks", "keeps_changing",
-    "may_be_affine", "regrouped", "varies",
+    "DOUBTFUL", "LARGEST", "SMALLEST", "Affine", "affine", "affine_scan", "all_in_doubt", "fits", "in_blocks",
+    "keeps_changing", "may_be_affine", "regrouped", "varies",
 ]  # fmt: skip

@@ -115,7 +115,7 @@ class Factor:
     """What an affine step multiplies the value so far by: a constant, or what captured numbers (`given`) come to.
 
     The same for all elements. Where a guard is true, or rows cannot be computed with it (ir/affine.py), there are no
-    results: they are NaN. `doubtful`: which zeros are no results either, if it is positive; of a negative one all.
+    results: they are NaN. `doubtful`: which zeros are no results either; of some factors all.
     """
 
     value: Expr

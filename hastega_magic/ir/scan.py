@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from hastega_magic.ir.affine import all_in_doubt
 from hastega_magic.ir.schedule import BLOCK
 
 ROW = 8
@@ -57,14 +58,9 @@ def running_affine(values: Floats, factor: float, start: float = -0.0, doubtful:
             start = start * further[-1] + lasts[number, -1]
         before = starts * np.concatenate([[1.0], further[:-1]]) + _moved(lasts, 1)
         found = (before[:, :, None] * power + grid).reshape(-1)[: len(values)]
-    return (
-        found if (np.isfinite(found) & ~_in_doubt(found, "any" if factor < 0 else doubtful)).all() else None
-    )
-
-
-def _in_doubt(found: Floats, doubtful: str) -> npt.NDArray[np.bool_]:
-    """Which results are doubtful zeros."""
-    return (found == 0) & ((doubtful == "any") | np.signbit(found) & (doubtful == "negative"))
+    everywhere = all_in_doubt(factor, doubtful)
+    in_doubt = (found == 0) & (everywhere | (np.signbit(found) & (doubtful == "negative")))
+    return found if (np.isfinite(found) & ~in_doubt).all() else None
 
 
 def _combined(rows: Floats, power: Floats) -> Floats:

@@ -377,3 +377,14 @@ def test_decorated_functions():
     assert found == [z * z for z in zs if z.imag > 0]
     assert set(map(type, found)) == {complex}
     assert math.isfinite(abs(found[0]))
+
+
+@pytest.mark.parametrize("sink", ["sum", "mean", "var", "filter(lambda z: z != 1) |> sum"])
+def test_powers_of_negative_numbers(sink):
+    session = battery.Session({}, battery.Options(baseline=False))
+    cell = f"xs |> map(lambda x: (-8.0) ** x) |> {sink}"
+    for xs in ([1.0, 2.0], [2.0, 4.0, 1.0], [1.0, 0.5, 2.0], [2.0, 1.0]):
+        session.namespace["xs"] = xs
+        found, wanted = battery.run_in(session, cell), battery.python(cell, {"xs": xs})
+        assert found.error is None
+        assert battery.close(found.value, wanted.value), xs

@@ -3,6 +3,7 @@
 import functools
 import linecache
 import math
+import re
 import types
 import warnings
 
@@ -131,7 +132,7 @@ PYTHONS = [
     ("[x if x > 3 else 0 for x in a]", INT64S, "of one type for some"),
     ("[max(x, 0) for x in a]", INT64S, "of one type for some"),
     ("[x ** 0 for x in a]", INT64S, "exponent 0"),
-    ("[x ** -1 for x in a]", INT64S + N, "no negative powers"),
+    ("[x ** -1 for x in a]", INT64S + N, "negative powers"),
     ("[math.floor(x) for x in a]", INT64S + 2**62, "left to NumPy"),
     ("[x.imag for x in a]", INT64S, "`imag` of a number"),
     ("[np.sqrt(x) for x in a]", INT64S + N, "uses NumPy"),
@@ -342,3 +343,25 @@ def test_word_of_underflow_is_numpys(same):
         compiled, why = compared("[x * 1e-300 for x in a]", same, a=FLOATS * 1e-10)
     assert not compiled
     assert "underflow" in why
+
+
+@pytest.mark.parametrize(
+    "power", ["x ** 1.5", "x ** 7", "x ** -2.0", "x ** -1", "2.5 ** x", "(x, x ** 0.5)", "pow(x, 0, 97)"]
+)
+@pytest.mark.parametrize("dtype", ["int64", "int8", "float64", "bool"])
+def test_powers_are_of_numpys_types(power, dtype):
+    xs = (np.arange(300) % 3 + 1).astype(dtype)
+    python, compiled = made(f"[{power} for x in xs]", xs=xs)
+    try:
+        wanted = python()
+    except (TypeError, ValueError) as error:  # of ints to negative powers, and of three numbers
+        with pytest.raises(type(error), match=re.escape(str(error))):
+            compiled()
+        return
+    found = compiled()
+    assert [kinds_of(each) for each in found] == [kinds_of(each) for each in wanted]
+    assert np.allclose(found, wanted, rtol=1e-14)
+
+
+def kinds_of(value):
+    return tuple(map(type, value)) if isinstance(value, tuple) else type(value)

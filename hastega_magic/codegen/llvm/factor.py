@@ -7,7 +7,7 @@ import operator
 from hastega_magic.codegen.llvm.frame import Frame
 from hastega_magic.codegen.llvm.single import Single, given
 from hastega_magic.codegen.llvm.text import literal
-from hastega_magic.ir.affine import LARGEST, SMALLEST
+from hastega_magic.ir.affine import LARGEST, SMALLEST, all_in_doubt
 from hastega_magic.ir.kernel import Factor
 from hastega_magic.ir.scan import powers
 from hastega_magic.types import FLOAT
@@ -18,12 +18,12 @@ _NAN = "0x7FF8000000000000"
 def factors(frame: Frame) -> None:
     """At the end of the entry: for each affine store the powers of its factor, and those of the last of these.
 
-    Whether it is negative too: NaN if it is, else 0.
+    Whether it leaves all zeros in doubt too: NaN if it does, else 0.
     """
     for number, store in enumerate(frame.layout.stores):
         if store.factor is not None:
             frame.powers[number] = near, _ = _powers(frame, store.factor)
-            frame.negative[number] = _negative(frame, store.factor, near[0])
+            frame.in_doubt[number] = _in_doubt(frame, store.factor, near[0])
 
 
 def _powers(frame: Frame, factor: Factor) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -41,13 +41,16 @@ def _powers(frame: Frame, factor: Factor) -> tuple[tuple[str, ...], tuple[str, .
     return names, powers(names[-1], times)
 
 
-def _negative(frame: Frame, factor: Factor, name: str) -> str:
-    zero = literal(0.0, FLOAT)
+def _in_doubt(frame: Frame, factor: Factor, name: str) -> str:
+    """What `all_in_doubt` says of the factor."""
+    w, zero = frame.writer, literal(0.0, FLOAT)
     if factor.value.op == "const":
         assert isinstance(factor.value.value, float)
-        return _NAN if factor.value.value < 0 else zero
-    below = frame.writer.let(f"fcmp olt double {name}, {zero}")
-    return frame.writer.let(f"select i1 {below}, double {_NAN}, double {zero}", "negative")
+        return _NAN if all_in_doubt(factor.value.value, factor.doubtful) else zero
+    found = w.let(f"fcmp olt double {name}, {zero}")
+    if factor.doubtful:
+        found = w.let(f"or i1 {found}, {w.let(f'fcmp oeq double {name}, {literal(LARGEST, FLOAT)}')}")
+    return w.let(f"select i1 {found}, double {_NAN}, double {zero}", "in_doubt")
 
 
 def _literals(numbers: tuple[float, ...]) -> tuple[str, ...]:

@@ -58,7 +58,7 @@ class Frame:
         self.totals: dict[int, str] = {}
         self.missing: dict[str, str] = {}
         self.powers: dict[int, tuple[tuple[str, ...], tuple[str, ...]]] = {}
-        self.negative: dict[int, str] = {}
+        self.in_doubt: dict[int, str] = {}
         self.results: list[str] = []
         self.partials: list[str] = []
         self.positions: list[str] = []

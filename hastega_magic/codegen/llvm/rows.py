@@ -259,7 +259,7 @@ class Rows:
         marks = w.let(f"fmul {self.row} {found}, {splat(self.element, _ZERO)}")
         if factor is None:
             return marks
-        doubtful, mark = factor.doubtful, self.frame.negative[self.number]
+        doubtful, mark = factor.doubtful, self.frame.in_doubt[self.number]
         if mark == _NAN:
             doubtful = "any"
         if doubtful == "any" or mark != _ZERO:

@@ -16,6 +16,7 @@ from hastega_magic.compiler.python import two_types
 from hastega_magic.compiler.python.elements import Element, Elements
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
+from hastega_magic.errors import NotCompilable
 from hastega_magic.ir.expr import Expr, Value, flatten
 from hastega_magic.ir.fused import Output, is_product
 from hastega_magic.ir.pipeline import ELEMENT_SINKS, MIXED_SINKS
@@ -259,7 +260,12 @@ class Recovery:
         return COMBINE[kind](results.fold(kind, type_, partials, counts, output.weights), mine)
 
     def _float_partial(self, kind: str, elements: Sequence[Element]) -> float:
-        """A block's sum or product by the fixed tree, with elements that are left out counting as neutral."""
+        """A block's sum or product by the fixed tree, with elements that are left out counting as neutral.
+
+        NotCompilable where a power of a negative number is complex.
+        """
+        if any(type(element.value) is complex for element in elements):
+            raise NotCompilable("an element is a complex number, as that of `(-8.0) ** 0.5`")
         product = kind in ("prod", "reduce_mul")
         neutral = PROD_NEUTRAL if product else SUM_NEUTRAL
         first = next((element.value for element in elements if element.kept), 0.0)

@@ -67,7 +67,7 @@ def _float_power(graph: Graph, base: Expr, exponent: Expr) -> Expr:
     if value == 1:
         return convert(base, FLOAT) if base.type.is_integral else base
     if value == 0:
-        _left_to_numpy(graph, "the exponent 0 gives a 1 of the base's type")
+        _typed_by_numpy(graph)
         graph.keep(base)
         return const(1.0, FLOAT if base.type.is_integral else base.type)
     return graph.make("float_pow", base, exponent)
@@ -95,7 +95,6 @@ def _constant_power(base: Expr, exponent: Expr) -> Expr:
 def _integer_power(graph: Graph, base: Expr, exponent: int) -> Expr:
     """Multiplications by squaring: no intermediate is larger than the result. Negative powers are floats."""
     if exponent < 0:
-        _left_to_numpy(graph, "integers of NumPy have no negative powers")
         return graph.make("float_pow", base, const(float(exponent)))
     if exponent > _LARGEST_POWER:
         raise NotCompilable(f"powers above {_LARGEST_POWER} are not compiled")
@@ -108,16 +107,16 @@ def _integer_power(graph: Graph, base: Expr, exponent: int) -> Expr:
         if exponent:
             square = graph.make("mul", square, square)
     if result is None:
-        _left_to_numpy(graph, "the exponent 0 gives a 1 of the base's type")
+        _typed_by_numpy(graph)
         graph.keep(base)
         return const(1)
     return result
 
 
-def _left_to_numpy(graph: Graph, reason: str) -> None:
-    """NotCompilable where the base may be one of NumPy's scalars."""
+def _typed_by_numpy(graph: Graph) -> None:
+    """NotCompilable where a 1 would be of the base's type, which may be one of NumPy's."""
     if getattr(graph.env, "scalars", None) is not None:
-        raise NotCompilable(f"{reason}: NumPy computes it")
+        raise NotCompilable("the exponent 0 gives a 1 of the base's type: NumPy computes it")
 
 
 def as_int(graph: Graph, value: Expr) -> Expr:

@@ -78,6 +78,13 @@ def _power_modulo(base: int, exponent: int, modulus: int) -> int:
     return result
 
 
+def power_modulo(graph: Graph, args: Sequence[Symbolic]) -> Symbolic:
+    """`pow` of three ints, of Python's alone: NumPy's have none."""
+    if getattr(graph.env, "scalars", None) is not None:
+        raise NotCompilable("`pow` of three of NumPy's numbers raises a TypeError")
+    return _plain_power_modulo(graph, args)
+
+
 def _isclose(a: float, b: float, *, rel_tol: float = 1e-09, abs_tol: float = 0.0) -> bool:
     rel_tol = require(rel_tol, (rel_tol >= 0.0) & (abs_tol >= 0.0))
     if a == b:
@@ -187,6 +194,6 @@ gcd = _folded("math.gcd", _gcd, 0)
 lcm = _folded("math.lcm", _lcm, 1)
 comb = _of_ints("math.comb", _comb, 2)
 factorial = _of_ints("math.factorial", _factorial, 1)
-power_modulo = _of_ints("pow", _power_modulo, 3)
+_plain_power_modulo = _of_ints("pow", _power_modulo, 3)
 modf = in_parts("math.modf", "math_modf_fraction", "math_modf_whole")
 frexp = in_parts("math.frexp", "math_frexp_mantissa", "math_frexp_exponent")

@@ -47,9 +47,6 @@ _DISGUISED = frozenset({"bool_to_int", "int_to_float", "exact_float", "to_float3
 _FLOATS = frozenset({"add", "sub", "mul", "truediv", "sqr", "floordiv", "mod", "float_pow"})
 """Operators of floats that warn where a result is not finite and the operands are."""
 
-_OPERATORS: dict[str, Callable[..., Any]] = {"float_pow": pow}
-"""What NumPy is asked in place of a row's own function, which gives Python's numbers whatever it is given."""
-
 _PASSING = frozenset({"neg", "pos", "abs"})
 _ABSORBING = frozenset({"add", "sub", "mul", "sqr"}) | _PASSING
 """What is not finite, or not a number, stays so in these."""
@@ -265,7 +262,10 @@ class _Rules:
         pairs = [(_bare(arg), kind) for arg, kind in zip(node.args, given, strict=True)]
         if np.float32 in given and any(kind is float and arg.op != "const" for arg, kind in pairs):
             raise NotCompilable("a Python float beside NumPy's float32 is left to NumPy")
-        operands = [arg.value if arg.op == "const" else kind(1) for arg, kind in pairs]
+        operands: list[Any] = [arg.value if arg.op == "const" else kind(1) for arg, kind in pairs]
+        refused = node.op == "float_pow" and operands[1] < 0 and operands[1] % 1 == 0
+        if refused and not issubclass(given[0], (float, np.floating)):
+            raise NotCompilable("NumPy refuses to take its ints to negative powers")
         kind = _tried(node.op, tuple(operands))
         _same_type(kind, node.type)
         return kind
@@ -377,7 +377,7 @@ def _same_type(kind: Kind, type_: ScalarType) -> None:
 
 def _tried(op: str, operands: tuple[Any, ...]) -> Kind:
     """The kind of an operator's result: NumPy is asked."""
-    function = _OPERATORS.get(op) or cast("Callable[..., Any]", OPS[op].python)
+    function = cast("Callable[..., Any]", pow if op == "float_pow" else OPS[op].python)
     try:
         with np.errstate(all="raise"):
             return cast("Kind", type(function(*operands)))
