@@ -229,8 +229,8 @@ def finish(
                 if running.is_doubtful(output, value):
                     if len(loops) > 1:
                         raise Separately
-                    there = running.in_order(loop, workspace)
-                    value = _on_the_host(there, workspace, options, trace).values[0]
+                    there = running.in_order(loop, output, workspace)
+                    value = float(cast(float, _on_the_host(there, workspace, options, trace).values[0]))
                 execution.values.append(value)
             slot += count
 

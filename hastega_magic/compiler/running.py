@@ -82,16 +82,17 @@ def doubtful(product: float) -> bool:
 
 def is_doubtful(output: Output, value: object) -> bool:
     """The same of what a loop gives, which may be something else."""
-    plain = output.sink.kind == "prod" and isinstance(output.value, Expr) and output.value.type is not FLOAT32
+    plain = output.sink.kind == "prod" and isinstance(output.value, Expr)
     return plain and type(value) is float and doubtful(value)
 
 
-def in_order(loop: Loop, workspace: Workspace) -> Loop:
+def in_order(loop: Loop, output: Output, workspace: Workspace) -> Loop:
     """The loop of a product that multiplies one element after the other."""
     sink, length = loop.pipeline.sink, loop.pipeline.source.length
-    pair = leaf("param", FLOAT, 0), leaf("param", FLOAT, 1)
+    type_ = FLOAT32 if flatten(output.value)[0].type is FLOAT32 else FLOAT
+    pair = leaf("param", type_, 0), leaf("param", type_, 1)
     fn = Fn(pair, make("mul", *pair), (), sink.text, sink.span)
-    begin = workspace.number("start of prod", 1.0, FLOAT, length)
+    begin = workspace.number("start of prod", 1.0, type_, length)
     pipeline = replace(loop.pipeline, sink=Sink("fold", sink.text, sink.span, 0.0, fn, (begin,)))
     return replace(loop, pipeline=pipeline)
 

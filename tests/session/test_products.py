@@ -43,6 +43,22 @@ def test_they_are_pythons(name, stages, make):
         assert repr(session.namespace["f"](make(factors))) == expected
 
 
+@pytest.mark.parametrize("on", ["simd", "parallel", "opencl"])
+@pytest.mark.parametrize(
+    "factors", [([1e-30] * 100 + [1e30] * 100) * 30, [1e-30] * 40, [0.5] * 200, [-0.0, 3.0]]
+)
+def test_those_of_float32_too(on, factors):
+    if on == "opencl":
+        pytest.importorskip("pyopencl")
+    xs = np.array(factors, np.float32)
+    with np.errstate(all="ignore"):
+        expected = repr(float(math.prod(xs)))
+    session = Session({"xs": xs}, Options(on=on, baseline=False, quiet=True))
+    session.run_cell("ts = []\nfor turn in range(3):\n    ts.append(xs |> prod)")
+    session.run_cell("ts.append(xs |> filter(_ < 1e35) |> prod)")
+    assert list(map(repr, session.namespace["ts"])) == [expected] * 4
+
+
 def test_beside_other_statements_and_in_ordinary_code():
     @hastega
     def product(xs):

@@ -16,7 +16,7 @@ from hastega_magic.compiler.repeating.extremes import FUNCTIONS, Extreme, extrem
 from hastega_magic.compiler.repeating.left import Gather, Left
 from hastega_magic.compiler.repeating.slots import Again
 from hastega_magic.compiler.repeating.storing import storing
-from hastega_magic.compiler.running import doubtful
+from hastega_magic.compiler.running import doubtful, is_doubtful
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.ir.expr import flatten
@@ -98,7 +98,10 @@ def _reduction(output: Output, folds: Sequence[int], loop: Loop, options: Option
         blocks, partials = left.direct.blocks, left.direct.folded()
         status = np.zeros(blocks, np.uint8)
         result = LoopResult(left.direct.length, [], partials, status, _NO_COUNTS, (), blocks_run=blocks)
-        return Recovery(loop, nothing, (), result, options).reduction(output, folds)
+        value = Recovery(loop, nothing, (), result, options).reduction(output, folds)
+        if is_doubtful(output, value):
+            raise Again
+        return value
 
     nothing = Workspace("")  # is left to Python
     return found
