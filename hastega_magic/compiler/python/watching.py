@@ -16,6 +16,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from hastega_magic.runtime.python_calls import Noted
 from hastega_magic.syntax.closures.around import ABSENT, Cell, Name, codes, contents
 from hastega_magic.syntax.joining.build import BoundStage
 
@@ -161,7 +162,7 @@ def _parts(value: Any) -> Iterator[Any] | None:
     if isinstance(value, functools.partial):
         called = cast("functools.partial[Any]", value)
         return iter((called.func, *called.args, *called.keywords.values()))
-    return None
+    return iter((value.function,)) if isinstance(value, Noted) else None
 
 
 def _around(function: FunctionType) -> Iterator[Any]:
