@@ -34,6 +34,7 @@ from hastega_magic.runtime.python_calls import Noted
 from hastega_magic.syntax.closures.around import ABSENT
 from hastega_magic.syntax.joining.build import BoundStage
 from hastega_magic.syntax.joining.quiet import quiet
+from hastega_magic.syntax.joining.rules_order import WIDEST
 from hastega_magic.syntax.stages import STAGES
 from hastega_magic.types import BOOL, FLOAT64, INT, Complex
 
@@ -274,7 +275,9 @@ class _Keeper:
     def _goes_with(self, kind: object) -> bool:
         """Whether the stages are quiet for one of this kind behind those before."""
         known = self._kind
-        alike = known is None or kind == known or (known in _MIXED and kind in _MIXED)
+        if kind == known:
+            return True
+        alike = known is None or (known in _MIXED and kind in _MIXED)
         self._kind = kind
         return alike and self.behind.quiet(self.place, kind, self.watch.state)
 
@@ -305,12 +308,13 @@ def _own(element: object) -> object:
 
 
 def kind_of_element(element: object) -> object:
-    """The types of an element of Python's numbers; None for any other, and for an int beyond 64 bits."""
+    """The types of an element of Python's numbers; None for any other, long tuples, and an int beyond 64 bits."""
     type_ = type(element)
     if type_ is int:
         return INT if _LOWEST <= cast(int, element) <= _HIGHEST else None
-    if type_ is tuple and element:
-        kinds = tuple(map(kind_of_element, cast("tuple[object, ...]", element)))
+    if type_ is tuple:
+        parts = cast("tuple[object, ...]", element)
+        kinds = tuple(map(kind_of_element, parts)) if 0 < len(parts) <= WIDEST else (None,)
         return None if None in kinds else kinds
     return _TYPES.get(type_)
 
