@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import battery
+import numpy as np
 import pytest
 
 from hastega_magic.errors import CellSyntaxError, UsageError
@@ -122,3 +123,19 @@ def test_baselines_are_checked_before_they_are_shown():
 def test_a_captured_number_that_python_would_not_write_out():
     text = "[1, 2, 3] |> map(lambda x: x * k) |> sum"
     assert battery.run(text, {"k": 10**5000}, on="simd").value == 6 * 10**5000
+
+
+def test_a_statement_that_does_not_join_the_loop_before_leaves_no_table():
+    space = {"xs": np.arange(3), "table": None}
+    session = Session(space, Options(on="simd", baseline=False, quiet=True))
+    text = "r = xs |> map(lambda x: x + 1)\nt = ys |> map(lambda y: table[y]) |> sum"
+    with pytest.raises(TypeError):
+        session.run_cell("ys = [0, 1]\n" + text)
+    for _ in range(3):
+        with pytest.raises(TypeError):
+            session.run_cell("ys = [0, 1]\n" + text, options=session.options)
+        space["table"] = [0.5, 1.5]
+        session.run_cell("ys = [0, 1]\n" + text)
+        assert space["r"].tolist() == [1, 2, 3]
+        assert space["t"] == 2.0
+        space["table"] = None
