@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
-from types import CodeType
+from types import CodeType, ModuleType
 from typing import Any, cast
 
 from hastega_magic.compiler.backends import forget_inputs, require
@@ -32,7 +32,7 @@ from hastega_magic.records import changed
 from hastega_magic.syntax.cell import BIND, RUN, CellPlan, PipelineStatement, Plain, plan
 from hastega_magic.syntax.ordinary.comprehension import TRY
 from hastega_magic.syntax.reading.functions import globals_read
-from hastega_magic.syntax.reading.names import calls, is_pure_source, reads, shadowed
+from hastega_magic.syntax.reading.names import calls, is_pure_source, owners_read, reads, shadowed
 from hastega_magic.syntax.reading.text import Text
 from hastega_magic.syntax.site import Site
 from hastega_magic.trace import Trace
@@ -252,9 +252,15 @@ class CellRun:
         return name if self.group is not None and name is not None and name in self.group.names() else None
 
     def _independent(self, item: PipelineStatement) -> bool:
-        """Whether the arguments of the stages read no variable that the group is yet to assign."""
+        """Whether evaluating the stages' arguments reads no variable that the group is yet to assign.
+
+        Nor runs code that may: functions, and attributes that are computed, see what the statements before have done.
+        """
         assert self.group is not None
         assert item.site.bind_expression is not None
+        owners = owners_read(item.site.bind_expression)
+        if owners is None or not all(isinstance(self.namespace.get(name), ModuleType) for name in owners):
+            return False
         call = item.site.bind_expression.body
         assert isinstance(call, ast.Call)
         names = {name for stage in call.args[2:] for name in reads(stage)}

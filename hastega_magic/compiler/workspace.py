@@ -88,14 +88,15 @@ class Workspace:
 
     @contextmanager
     def tried(self) -> Generator[Tried]:
-        """What is described meanwhile are parameters of the loops here only if it is said to be kept."""
-        before, varying, tried = len(self.parameters), self.varying, Tried()
+        """What is described meanwhile are parameters and tables of the loops here only if it is said to be kept."""
+        parameters, tables = len(self.parameters), len(self._captured)
+        varying, tried = self.varying, Tried()
         try:
             yield tried
         finally:
             if not tried.kept:
                 self.varying = varying
-                del self.parameters[before:]
+                del self.parameters[parameters:], self.table_columns[tables:], self._captured[tables:]
 
     @property
     def captured(self) -> Sequence[object]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import battery
+import numpy as np
 import pytest
 
 from hastega_magic.errors import CellSyntaxError, UsageError
@@ -122,3 +123,66 @@ def test_baselines_are_checked_before_they_are_shown():
 def test_a_captured_number_that_python_would_not_write_out():
     text = "[1, 2, 3] |> map(lambda x: x * k) |> sum"
     assert battery.run(text, {"k": 10**5000}, on="simd").value == 6 * 10**5000
+
+
+BEFORE = """
+class Counted:
+    @property
+    def sum(self):
+        return s
+
+counted, fs = Counted(), [abs]
+def total():
+    return s
+def adding():
+    return lambda x, by=s: x + by
+s = 1
+"""
+
+
+@pytest.mark.parametrize(
+    "stage",
+    [
+        "take(total())",
+        "clip(total(), 6)",
+        "map(adding())",
+        "zip([total()] * 3)",
+        "take(counted.sum)",
+        "map(lambda x, by=counted.sum: x + by)",
+        "take(globals()['s'])",
+        "take(xs.pop())",
+    ],
+)
+def test_arguments_see_what_the_statements_before_have_done(stage):
+    space = {}
+    session = Session(space, Options(on="simd", baseline=False, quiet=True))
+    session.run_cell(BEFORE)
+    space["ys"] = [2, 6, 7, 8]
+    for _ in range(2):
+        space |= {"xs": [0, 2, 1], "s": 1}
+        session.run_cell(f"s = xs |> sum\nys |> {stage}")
+        found = session.last.value.tolist()
+        assert space["s"] == 3
+        assert found == session.run_cell(f"xs = [0, 2, 1]\nys |> {stage}").value.tolist()
+
+
+def test_arguments_that_run_nothing_of_the_user_leave_statements_in_one_loop():
+    text = "a = xs |> map(_ + 1)\nb = xs |> astype(np.float64) |> clip(lo, len(xs))\nc = xs |> zip(range(3)) |> count"
+    ran = battery.run(text, {"xs": [1, 2, 3], "lo": 2}, on="simd")
+    assert len(ran.executions) == 1
+
+
+def test_a_statement_that_does_not_join_the_loop_before_leaves_no_table():
+    space = {"xs": np.arange(3), "table": None}
+    session = Session(space, Options(on="simd", baseline=False, quiet=True))
+    text = "r = xs |> map(lambda x: x + 1)\nt = ys |> map(lambda y: table[y]) |> sum"
+    with pytest.raises(TypeError):
+        session.run_cell("ys = [0, 1]\n" + text)
+    for _ in range(3):
+        with pytest.raises(TypeError):
+            session.run_cell("ys = [0, 1]\n" + text, options=session.options)
+        space["table"] = [0.5, 1.5]
+        session.run_cell("ys = [0, 1]\n" + text)
+        assert space["r"].tolist() == [1, 2, 3]
+        assert space["t"] == 2.0
+        space["table"] = None

@@ -169,6 +169,33 @@ def _declared(body: Iterable[ast.stmt]) -> frozenset[str]:
 
 
 @lru_cache(256)
+def owners_read(expression: ast.Expression) -> frozenset[str] | None:
+    """Names whose attributes are read when the arguments of a pipeline's stages are evaluated.
+
+    None where that may run other code of the user, or reads attributes of something else. Evaluating the arguments
+    earlier cannot be observed if all these names are modules.
+    """
+    assert isinstance(expression.body, ast.Call)
+    found: set[str] = set()
+    pending: list[ast.AST] = [*expression.body.args[2:]]
+    while pending:
+        match pending.pop():
+            case ast.Lambda(args=args):
+                pending += [*args.defaults, *filter(None, args.kw_defaults)]
+            case ast.Attribute(value=ast.Name(id=name)):
+                found.add(name)
+            case ast.Call() as call if is_pure_source(call) or _is_pure_number(call):
+                pass
+            case ast.Attribute() | ast.Call() | ast.NamedExpr() | ast.Await():
+                return None
+            case ast.Subscript() as part if not is_pure_source(part):
+                return None
+            case node:
+                pending += ast.iter_child_nodes(node)
+    return frozenset(found)
+
+
+@lru_cache(256)
 def calls(expression: ast.Expression | None) -> bool:
     """Whether evaluating the arguments of a pipeline's stages calls something, which may change arrays."""
     assert expression is not None
