@@ -32,7 +32,7 @@ from hastega_magic.records import changed
 from hastega_magic.syntax.cell import BIND, RUN, CellPlan, PipelineStatement, Plain, plan
 from hastega_magic.syntax.ordinary.comprehension import TRY
 from hastega_magic.syntax.reading.functions import globals_read
-from hastega_magic.syntax.reading.names import calls, is_pure_source, owners_read, reads, shadowed
+from hastega_magic.syntax.reading.names import is_pure_source, owners_read, reads, shadowed
 from hastega_magic.syntax.reading.text import Text
 from hastega_magic.syntax.site import Site
 from hastega_magic.trace import Trace
@@ -258,13 +258,17 @@ class CellRun:
         """
         assert self.group is not None
         assert item.site.bind_expression is not None
-        owners = owners_read(item.site.bind_expression)
-        if owners is None or not all(isinstance(self.namespace.get(name), ModuleType) for name in owners):
+        if self._runs_code(item.site.bind_expression):
             return False
         call = item.site.bind_expression.body
         assert isinstance(call, ast.Call)
         names = {name for stage in call.args[2:] for name in reads(stage)}
         return not names & self.group.names()
+
+    def _runs_code(self, expression: ast.Expression) -> bool:
+        """Whether evaluating the stages' arguments may run code of the user, which may read and change anything."""
+        owners = owners_read(expression)
+        return owners is None or not all(isinstance(self.namespace.get(each), ModuleType) for each in owners)
 
     def _reads_pending(self, bound: Bound) -> bool:
         """The same, for functions defined elsewhere."""
@@ -286,10 +290,10 @@ class CellRun:
             self.driver.current = bound
             given.fail()
             return bound
-        if not is_pure_source(item.site.source) or calls(item.site.bind_expression):
-            forget_inputs()
         assert item.site.bind_expression is not None
         expression = item.site.bind_expression
+        if not is_pure_source(item.site.source) or self._runs_code(expression):
+            forget_inputs()
         if producer is not None:
             call = expression.body
             assert isinstance(call, ast.Call)

@@ -205,11 +205,7 @@ def _narrow(pipeline: Pipeline) -> bool:
 def _result_source(producer: Loop) -> Source:
     found = element_structure(producer.pipeline)
     types = cast("tuple[object, ...]", found) if isinstance(found, Composite) else (found,)
-    sources = (
-        producer.pipeline.source,
-        *(each for stage in producer.pipeline.stages for each in stage.sources),
-    )
-    length = min(each.length for each in sources)  # captured numbers have as many elements
+    length = min(each.length for each in producer.pipeline.sources)  # captured numbers have as many elements
     of_parts = [
         Source(producer.name, "result", FLOAT64 if each is FLOAT else each, None, length=length)
         for each in types

@@ -161,3 +161,13 @@ class Pipeline:
     source_span: Span = NOWHERE
     parameters: tuple[tuple[Expr, Source], ...] = ()
     """Captured numbers that change from run to run: what stands for them in functions, and where they lie."""
+
+    @property
+    def others(self) -> tuple[Source, ...]:
+        """The sources of the stages, in their order."""
+        return tuple(source for stage in self.stages for source in stage.sources)
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """What it goes over: its own source and those of the stages."""
+        return self.source, *self.others

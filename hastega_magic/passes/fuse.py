@@ -117,7 +117,7 @@ def _sameness(group: Sequence[Pipeline]) -> tuple[object, list[Source]]:
     """
     found: list[Source] = []
     for each in group:
-        for source in (*_sources(each), *each.sink.init, *(source for _, source in each.parameters)):
+        for source in (*each.sources, *each.sink.init, *(source for _, source in each.parameters)):
             found += (source, *source.parts)
     numbers: dict[tuple[str, int], int] = {}
     same = tuple(numbers.setdefault((source.kind, source.key), len(numbers)) for source in found)
@@ -147,7 +147,7 @@ def can_fuse(group: Sequence[Pipeline], candidate: Pipeline) -> bool:
         if (places or in_blocks(candidate.sink, _floats(candidate))) and _filtered(group, producer):
             return False
         return _extent(candidate) is None or _extent(candidate) == _extent(group[0])
-    if any(source.kind == "result" for source in _sources(candidate)):
+    if any(source.kind == "result" for source in candidate.sources):
         return False
     return _extent(candidate) == _extent(group[0])
 
@@ -167,12 +167,8 @@ def _floats(pipeline: Pipeline) -> bool:
     return any(node.type.is_float for node in last) or pipeline.source.type.is_float
 
 
-def _sources(pipeline: Pipeline) -> list[Source]:
-    return [pipeline.source, *(source for stage in pipeline.stages for source in stage.sources)]
-
-
 def _extent(pipeline: Pipeline) -> int | None:
-    lengths = [source.length for source in _sources(pipeline) if source.kind != "result"]
+    lengths = [source.length for source in pipeline.sources if source.kind != "result"]
     return min(lengths) if lengths else None
 
 

@@ -6,9 +6,10 @@ two to infinity.
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 
-from hastega_magic.ir.expr import Expr, const, flatten, leaf, make, map_value
+from hastega_magic.ir.expr import const, flatten, leaf, make, map_value
 from hastega_magic.ir.fused import Fused, Output
 from hastega_magic.ir.pipeline import Fn, Sink
 
@@ -25,20 +26,10 @@ def _scanned(output: Output) -> Output:
         return output
     # A sum begins with 0: a first element of -0.0 becomes 0.0.
     value = map_value(lambda node: make("add", node, const(0.0, node.type)), output.value)
-    total = map_value(_Parameters(0), value)
-    element = map_value(_Parameters(len(flatten(value))), value)
+    numbers = itertools.count()
+    total, element = (
+        map_value(lambda node: leaf("param", node.type, next(numbers)), value) for _ in range(2)
+    )
     sums = iter([make("add", *pair) for pair in zip(flatten(total), flatten(element), strict=True)])
     fn = Fn((total, element), map_value(lambda _: next(sums), value), (), sink.text, sink.span)
     return replace(output, value=value, sink=Sink("scan", sink.text, sink.span, fn=fn))
-
-
-class _Parameters:
-    """A parameter for each scalar, with numbers from a first one on."""
-
-    def __init__(self, first: int) -> None:
-        self._next = first
-
-    def __call__(self, node: Expr) -> Expr:
-        found = leaf("param", node.type, self._next)
-        self._next += 1
-        return found

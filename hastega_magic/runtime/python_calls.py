@@ -1,4 +1,4 @@
-"""What functions of stages are given: elements as Python scalars, and tuples whole or spread."""
+"""Calls of stages' functions: elements as Python scalars, tuples whole or spread, notes on what they raise."""
 
 from __future__ import annotations
 

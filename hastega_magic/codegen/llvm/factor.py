@@ -6,13 +6,11 @@ import operator
 
 from hastega_magic.codegen.llvm.frame import Frame
 from hastega_magic.codegen.llvm.single import Single, given
-from hastega_magic.codegen.llvm.text import literal
+from hastega_magic.codegen.llvm.text import NAN, literal
 from hastega_magic.ir.affine import LARGEST, SMALLEST, all_in_doubt
 from hastega_magic.ir.kernel import Factor
 from hastega_magic.ir.scan import powers
 from hastega_magic.types import FLOAT
-
-_NAN = "0x7FF8000000000000"
 
 
 def factors(frame: Frame) -> None:
@@ -44,13 +42,15 @@ def _powers(frame: Frame, factor: Factor) -> tuple[tuple[str, ...], tuple[str, .
 def _in_doubt(frame: Frame, factor: Factor, name: str) -> str:
     """What `all_in_doubt` says of the factor."""
     w, zero = frame.writer, literal(0.0, FLOAT)
+    if factor.doubtful == "any":
+        return NAN
     if factor.value.op == "const":
         assert isinstance(factor.value.value, float)
-        return _NAN if all_in_doubt(factor.value.value, factor.doubtful) else zero
+        return NAN if all_in_doubt(factor.value.value, factor.doubtful) else zero
     found = w.let(f"fcmp olt double {name}, {zero}")
     if factor.doubtful:
         found = w.let(f"or i1 {found}, {w.let(f'fcmp oeq double {name}, {literal(LARGEST, FLOAT)}')}")
-    return w.let(f"select i1 {found}, double {_NAN}, double {zero}", "in_doubt")
+    return w.let(f"select i1 {found}, double {NAN}, double {zero}", "in_doubt")
 
 
 def _literals(numbers: tuple[float, ...]) -> tuple[str, ...]:
@@ -67,4 +67,4 @@ def _computed(frame: Frame, factor: Factor) -> str:
     fits = w.let(f"and i1 {large}, {w.let(f'fcmp ole double {size}, {literal(LARGEST, FLOAT)}')}")
     for guard in factor.guards:
         fits = w.let(f"and i1 {fits}, {w.let(f'xor i1 {found[guard]}, true')}")
-    return w.let(f"select i1 {fits}, double {value}, double {_NAN}", "factor")
+    return w.let(f"select i1 {fits}, double {value}, double {NAN}", "factor")

@@ -11,18 +11,17 @@ The shape depends on nothing but the elements' places, so that every width and b
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 
 from hastega_magic.codegen.llvm.frame import Frame
-from hastega_magic.codegen.llvm.text import element_type, literal, mangled, splat
+from hastega_magic.codegen.llvm.text import NAN, element_type, literal, mangled, splat
 from hastega_magic.ir.kernel import Store
 from hastega_magic.ir.scan import ROW, SAFE_BITS
 from hastega_magic.ir.schedule import BLOCK
 from hastega_magic.types import FLOAT, INT, RESULT_STORAGE
 
 _IOTA = f"<{', '.join(f'i64 {lane}' for lane in range(ROW))}>"
-_ZERO, _ONE, _NAN = (literal(each, FLOAT) for each in (0.0, 1.0, math.nan))
+_ZERO, _ONE = literal(0.0, FLOAT), literal(1.0, FLOAT)
 _ROW_BITS = SAFE_BITS + ROW.bit_length() - 1
 
 
@@ -259,18 +258,16 @@ class Rows:
         marks = w.let(f"fmul {self.row} {found}, {splat(self.element, _ZERO)}")
         if factor is None:
             return marks
-        doubtful, mark = factor.doubtful, self.frame.in_doubt[self.number]
-        if mark == _NAN:
-            doubtful = "any"
-        if doubtful == "any" or mark != _ZERO:
-            none = self._splatted(self.element, _NAN if doubtful == "any" else mark)
+        of_zero = self.frame.in_doubt[self.number]
+        if of_zero != _ZERO:
+            mark = self._splatted(self.element, of_zero)
             zero = w.let(f"fcmp oeq {self.row} {found}, {splat(self.element, _ZERO)}")
-            marks = w.let(f"select <{ROW} x i1> {zero}, {self.row} {none}, {self.row} {marks}")
-        if doubtful == "negative":
+            marks = w.let(f"select <{ROW} x i1> {zero}, {self.row} {mark}, {self.row} {marks}")
+        if factor.doubtful == "negative" and of_zero != NAN:
             bits = w.let(f"bitcast {self.row} {found} to <{ROW} x i64>")
             zero = w.let(f"icmp eq <{ROW} x i64> {bits}, {splat('i64', -(2**63))}")
-            none = splat(self.element, _NAN)
-            marks = w.let(f"select <{ROW} x i1> {zero}, {self.row} {none}, {self.row} {marks}")
+            mark = splat(self.element, NAN)
+            marks = w.let(f"select <{ROW} x i1> {zero}, {self.row} {mark}, {self.row} {marks}")
         return marks
 
     def _over(self, loop: str, count: str) -> tuple[str, str]:

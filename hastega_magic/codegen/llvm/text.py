@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import re
 import struct
 
 from hastega_magic.ir.expr import Expr
-from hastega_magic.types import BOOL, FLOAT32, INT, ScalarType
+from hastega_magic.types import BOOL, FLOAT, FLOAT32, INT, ScalarType
 
 INTRINSICS = (
     "llvm.abs.", "llvm.smin.", "llvm.smax.", "llvm.umin.", "llvm.umax.", "llvm.fabs.", "llvm.sqrt.",
@@ -47,6 +48,9 @@ def literal(value: object, type_: ScalarType) -> str:
         return str(value)
     assert isinstance(value, (int, float))
     return f"0x{struct.unpack('<Q', struct.pack('<d', float(value)))[0]:016X}"
+
+
+NAN = literal(math.nan, FLOAT)
 
 
 def splat_literal(node: Expr) -> str:

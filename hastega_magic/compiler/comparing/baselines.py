@@ -221,7 +221,7 @@ class Comparison:
             value: Any = (
                 values[source.name] if source.kind == "result" else self.workspace.column(source).data[:size]
             )
-            others = iter([source for stage in loop.pipeline.stages for source in stage.sources])
+            others = iter(loop.pipeline.others)
             for stage in loop.stages:
                 args: Sequence[Any] = stage.args
                 if stage.site.name == "zip":

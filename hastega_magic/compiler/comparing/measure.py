@@ -205,7 +205,7 @@ def _unfused(each: _Part, options: Options, found: _Once) -> None:
 
 def _stages(each: _Part, loop: Loop) -> Iterator[Any]:
     """The stages over columns that are cut already: without `take` and `drop`, and with the others of `zip` cut."""
-    others = iter([source for stage in loop.pipeline.stages for source in stage.sources])
+    others = iter(loop.pipeline.others)
     for stage in loop.stages:
         if stage.site.name in PLACED and loop.built.view is not None:
             continue

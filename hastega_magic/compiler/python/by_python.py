@@ -43,7 +43,7 @@ def python_values(loops: Sequence[Loop], workspace: Workspace) -> list[object]:
     for loop in loops:
         source = loop.pipeline.source
         value = named[source.name] if source.kind == "result" else workspace.column(source).data
-        others = iter([source for stage in loop.pipeline.stages for source in stage.sources])
+        others = iter(loop.pipeline.others)
         calls: list[python.StageCall] = []
         for name, callee, args, kwargs in loop.bound.calls(loop.stages):
             used = [workspace.column(next(others)).data for _ in args] if name == "zip" else args
@@ -106,13 +106,12 @@ def _complex(value: object) -> bool:
 
 def _plain(loop: Loop) -> bool:
     built = loop.built
-    sources = [source for stage in loop.pipeline.stages for source in stage.sources]
-    complexes = any(source.parts for source in (loop.pipeline.source, *sources))
+    complexes = any(source.parts for source in loop.pipeline.sources)
     named = all(stage.callee is None and not stage.kwargs for stage in loop.stages)
     return (
         built.plain and not built.tail and not built.initial and named and not complexes and loop.scalars is None
         and all(stage.site.name in _STAGES for stage in loop.stages)
-        and all(source.kind != "result" for source in sources)
+        and all(source.kind != "result" for source in loop.pipeline.others)
     )  # fmt: skip
 
 

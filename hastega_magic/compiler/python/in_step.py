@@ -129,19 +129,21 @@ def run(
     source: Any = value
     passing: Any = value if before is None else _again(value, before, stages)
     done: list[StageCall] = calls_of([*stages, *behind.stages])
-    for name, callee, args, kwargs in done[: len(stages) - 1]:
+    # To the stages behind, the numbers of the last one are Python's.
+    before_last, owned = len(stages) - bool(behind.stages), False
+    for name, callee, args, kwargs in done[:before_last]:
         passing = python.apply(name, passing, args, kwargs, callee)
-    if not behind.stages:
-        name, callee, args, kwargs = done[-1]
-        return _ended(python.apply(name, passing, args, kwargs, callee), [*stages], done, source), 0
-    passing, owned = _applied(done[len(stages) - 1], passing, False)
+    for call in done[before_last : len(stages)]:
+        passing, owned = _applied(call, passing, False)
     watch = Watch.of(behind.stages)
     keeps = not watch.reached_by(stages)
     try:
         for place, call in enumerate(calls_of(noted(behind.stages))):
             gate = _gate(passing, owned, behind, place, watch) if keeps else _owned(passing, owned)
             passing, owned = _applied(call, gate, True)
-        return _ended(passing, behind.stages, done, source), len(behind.stages)
+        if not _passes([*stages, *behind.stages][-1]):
+            return passing, len(behind.stages)
+        return python.collected(passing, done, source), len(behind.stages)
     except _AllKept as kept:
         elements, place = kept.elements, kept.place
     return python.collected(elements, done[: len(stages) + place], source), place
@@ -166,11 +168,6 @@ def _owned(elements: Iterator[object], owned: bool) -> Iterator[object]:
     return (
         elements if owned else (_OWN[type(each)](each) if type(each) in _OWN else each for each in elements)
     )
-
-
-def _ended(passing: Any, stages: Sequence[BoundStage], done: Sequence[StageCall], source: object) -> object:
-    """What the pass has come to behind its last stage."""
-    return python.collected(passing, done, source) if _passes(stages[-1]) else passing
 
 
 def _again(value: object, before: Before, stages: Sequence[BoundStage]) -> Iterator[object]:

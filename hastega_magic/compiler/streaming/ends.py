@@ -52,8 +52,7 @@ def is_of_another_form(loop: Loop) -> bool:
     Lists are read and made at the same time, elsewhere.
     """
     pipeline, stored = loop.pipeline, _numbers_of(element_structure(loop.pipeline))
-    sources = (pipeline.source, *(each for stage in pipeline.stages for each in stage.sources))
-    if pipeline.sink.kind not in _WHOLE or any(each.kind == "list" for each in sources):
+    if pipeline.sink.kind not in _WHOLE or any(each.kind == "list" for each in pipeline.sources):
         return False
     return stored > (pipeline.sink.kind == "array") and stored * pipeline.source.length >= _LARGEST
 

@@ -195,21 +195,6 @@ def owners_read(expression: ast.Expression) -> frozenset[str] | None:
     return frozenset(found)
 
 
-@lru_cache(256)
-def calls(expression: ast.Expression | None) -> bool:
-    """Whether evaluating the arguments of a pipeline's stages calls something, which may change arrays."""
-    assert expression is not None
-    assert isinstance(expression.body, ast.Call)
-    pending: list[ast.AST] = [*expression.body.args[2:]]
-    while pending:
-        node = pending.pop()
-        if isinstance(node, (ast.Call, ast.NamedExpr, ast.Await)):
-            return True
-        if not isinstance(node, ast.Lambda):
-            pending += ast.iter_child_nodes(node)
-    return False
-
-
 def shadowed(namespace: Mapping[str, object]) -> frozenset[str]:
     """Stage names that the user has defined functions of; `sum = 0` and imported ones leave a stage what it is."""
     return frozenset(name for name in STAGES.keys() & namespace.keys() if is_shadowed(namespace, name))
