@@ -9,17 +9,22 @@ from hastega_magic.compiler.editing.edited import KernelError, run_edited, text_
 from hastega_magic.compiler.editing.kernel_rules_opencl import TEXT_RULES, check_opencl
 from hastega_magic.compiler.options import Options
 from hastega_magic.session import Session
+from tests.compiler import battery
 
 pytest.importorskip("pyopencl")
 
 CELL = "ys = xs |> map(lambda x: x * 3 + 1) |> filter(lambda y: y % 2 == 0)"
 
 
-@pytest.fixture(scope="module")
-def kept():
+def ran():
     session = Session({"xs": np.arange(50_001)})
     session.run_cell(CELL, options=Options(on="opencl", baseline=False, quiet=True))
     return session.kept[0]
+
+
+@pytest.fixture(scope="module")
+def kept():
+    return ran()
 
 
 @pytest.fixture(scope="module")
@@ -27,18 +32,30 @@ def text(kept):
     return text_of(kept, "opencl")
 
 
+@pytest.fixture(scope="module")
+def text_for_gpus():
+    with battery.as_gpu():
+        return text_of(ran(), "opencl")
+
+
 def first_statement(text, statement):
-    place = text.index("{", text.index("__kernel void hastega")) + 1
+    place = text.index("{", text.index("void hastega")) + 1
     return f"{text[:place]}\n    {statement}{text[place:]}"
 
 
 BREAKS = [
-    ("kernels", lambda t: t.replace("const long origin", "const int origin", 1), "__kernel void hastega("),
-    ("kernels", lambda t: t.replace("kernel void hastega(", "kernel void other(", 1), None),
+    ("kernels", lambda t: t.replace("const long origin", "const int origin", 1), "void hastega("),
+    ("kernels", lambda t: t.replace("void hastega(", "void other(", 1), None),
     ("kernels", lambda t: t + "\n__kernel void more(const long n) {\n}\n", "void more"),
     ("directives", lambda t: '#include "secret.h"\n' + t, "#include"),
     ("directives", lambda t: "#define long int\n" + t, "#define"),
     ("no assembly", lambda t: first_statement(t, '__asm__("hlt");'), "__asm__"),
+    (
+        "attributes",
+        lambda t: t.replace("__kernel ", "__kernel __attribute__((vec_type_hint(int)))\n", 1),
+        "vec_type_hint",
+    ),
+    ("attributes", lambda t: first_statement(t, "int x __attribute((aligned(f((8)))));"), "aligned"),
     ("no output", lambda t: first_statement(t, 'printf("%d", 1);'), "printf"),
     ("addresses come from arguments", lambda t: first_statement(t, "*(__global long *)64 = 1;"), "64 = 1"),
     ("addresses come from arguments", lambda t: first_statement(t, "*( long*) 64 = 1;"), "64 = 1"),
@@ -50,12 +67,13 @@ BREAKS = [
 
 
 @pytest.mark.parametrize(("rule", "change", "words"), BREAKS)
-def test_what_breaks_a_rule_is_refused_with_its_line(text, rule, change, words):
-    broken = change(text)
-    found = check_opencl(broken, text)
-    assert found is not None
-    line = 0 if words is None else next(n for n, each in enumerate(broken.splitlines(), 1) if words in each)
-    assert (found.rule, found.line) == (rule, line), found
+def test_what_breaks_a_rule_is_refused_with_its_line(text, text_for_gpus, rule, change, words):
+    for original in (text, text_for_gpus):
+        broken = change(original)
+        found = check_opencl(broken, original)
+        assert found is not None
+        lines = [n for n, each in enumerate(broken.splitlines(), 1) if words and words in each]
+        assert (found.rule, found.line) == (rule, lines[0] if lines else 0), found
 
 
 def test_every_rule_is_tried_and_has_a_reason():
@@ -63,13 +81,13 @@ def test_every_rule_is_tried_and_has_a_reason():
     assert all(rule.reason.endswith(".") for rule in TEXT_RULES)
 
 
-def test_what_may_be_written(text):
-    assert check_opencl(text, text) is None
+def test_what_may_be_written(text, text_for_gpus):
     comment = "/* printf, asm\n(__global int *) */ // __builtin_trap\n"
     helper = "__constant long two = 2;\ninline long twice(const long x) { return two * x; }\n"
-    unrolled = text.replace("    for (", "    #pragma unroll\n    for (", 1)
-    for changed in (comment + text, helper + text, unrolled):
-        assert check_opencl(changed, text) is None
+    for original in (text, text_for_gpus):
+        unrolled = original.replace("    for (", "    #pragma unroll\n    for (", 1)
+        for changed in (original, comment + original, helper + original, unrolled):
+            assert check_opencl(changed, original) is None
 
 
 def test_the_same_kernel_gives_the_same(kept, text):
@@ -80,7 +98,7 @@ def test_the_same_kernel_gives_the_same(kept, text):
 
 
 def test_another_kernel_is_the_first_difference(kept, text):
-    stores = re.sub(r"(vstore\d+)\((v\d+), 0, r0 \+", r"\1(\2 + 10, 0, r0 +", text)
+    stores = re.sub(r"(vstore\d+\(v\d+)(?=, 0, r0 \+)|(?<=r0\[)(at\d*\] = v\d+)", r"\1\2 + 10", text)
     assert stores != text
     run = run_edited(kept, "opencl", stores)
     assert run.difference == "`ys`: element 0 is 14, the original's is 4"
@@ -97,7 +115,7 @@ def test_a_build_failure_shows_the_line_and_the_log(kept, text):
 
 
 def test_a_wild_store_kills_the_trial_and_nothing_else(kept, text):
-    wild = re.sub(r", r0 \+ (at\d+)\)", r", r0 + \1 * 1000000)", text)
+    wild = re.sub(r"(?<=, r0 \+ )at\d+|(?<=r0\[)at\d*", r"\g<0> * 1000000", text)
     assert wild != text
     with pytest.raises(KernelError, match=r"crashed \(SIG\w+\)"):
         run_edited(kept, "opencl", wild)

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from hastega_magic.compiler.editing.kernel_rules import Refusal
 from hastega_magic.compiler.editing.kernel_text import KernelText
 
-_KERNEL = re.compile(r"\b(?:__)?kernel\s+void\s+(\w+)\s*\(([^)]*)\)")
+_ATTRIBUTE = r"\b__attribute(?:__)?\b(?:\s*\(\((?:[^()]|\([^()]*\))*\)\))?"
+_KERNEL = re.compile(rf"\b(?:__)?kernel\s+(?:{_ATTRIBUTE}\s*)*void\s+(\w+)\s*\(([^)]*)\)")
 _POINTER_CAST = (
     r"\(\s*(?:(?:__)?(?:global|local|private|constant|generic|const|volatile|restrict|unsigned|signed)\s+)*"
     r"[A-Za-z_]\w*(?:\s+(?:__)?(?:const|volatile|restrict|global|local|private))*\s*\*+\s*\)"
@@ -42,23 +43,22 @@ def _directives(edited: KernelText, generated: KernelText) -> Iterator[Finding]:
     for found in _DIRECTIVE.finditer(edited.bare):
         said = " ".join(found[0].split())
         if said not in known and not said.startswith("#pragma unroll"):
-            yield 1 + edited.bare.count("\n", 0, found.start()), f"`{said}`"
+            yield _line(edited, found), f"`{said}`"
     if line := edited.line_of(r"\\\s*$|\?\?/|%:"):
         yield line, "a line that the preprocessor would join or rewrite"
 
 
 def _kernels(edited: KernelText, generated: KernelText) -> Iterator[Finding]:
-    wanted = {name: _types(parameters) for name, parameters in _KERNEL.findall(generated.bare)}
-    there = {name: _types(parameters) for name, parameters in _KERNEL.findall(edited.bare)}
+    wanted = {found[1]: _types(found[2]) for found in _KERNEL.finditer(generated.bare)}
+    there = {found[1]: found for found in _KERNEL.finditer(edited.bare)}
     for name, types in wanted.items():
-        line = edited.line_of(rf"\bkernel\s+void\s+{name}\b|\b__kernel\s+void\s+{name}\b")
         if name not in there:
             yield 0, f"there is no kernel `{name}`"
-        elif there[name] != types:
+        elif _types(there[name][2]) != types:
             shown = ", ".join(types)
-            yield line, f"the arguments of `{name}` are others than ({shown})"
+            yield _line(edited, there[name], 1), f"the arguments of `{name}` are others than ({shown})"
     for name in there.keys() - wanted.keys():
-        yield edited.line_of(rf"kernel\s+void\s+{name}\b"), f"a kernel `{name}`, which nobody runs"
+        yield _line(edited, there[name], 1), f"a kernel `{name}`, which nobody runs"
 
 
 def _types(parameters: str) -> tuple[str, ...]:
@@ -82,16 +82,20 @@ def _words(*names: str) -> Callable[[KernelText, KernelText], Iterator[Finding]]
     return found
 
 
-def _casts(edited: KernelText, generated: KernelText) -> Iterator[Finding]:
-    for found in re.finditer(_POINTER_CAST, edited.bare):
-        if found[0] not in generated.bare:
-            yield 1 + edited.bare.count("\n", 0, found.start()), f"`{' '.join(found[0].split())}`"
+def _new(pattern: str) -> Callable[[KernelText, KernelText], Iterator[Finding]]:
+    """What matches, unless the original says the same."""
+
+    def found(edited: KernelText, generated: KernelText) -> Iterator[Finding]:
+        known = set(re.findall(pattern, generated.bare))
+        for each in re.finditer(pattern, edited.bare):
+            if each[0] not in known:
+                yield _line(edited, each), f"`{' '.join(each[0].split())}`"
+
+    return found
 
 
-def _builtins(edited: KernelText, generated: KernelText) -> Iterator[Finding]:
-    for found in re.finditer(r"\b__builtin_\w+", edited.bare):
-        if found[0] not in generated.bare:
-            yield 1 + edited.bare.count("\n", 0, found.start()), f"`{found[0]}`"
+def _line(text: KernelText, found: re.Match[str], group: int = 0) -> int:
+    return 1 + text.bare.count("\n", 0, found.start(group))
 
 
 def _file_scope(edited: KernelText, generated: KernelText) -> Iterator[Finding]:
@@ -117,11 +121,15 @@ TEXT_RULES = (
     TextRule("directives", "What it stands for could not be seen; those of the original may stay.", _directives),
     TextRule("kernels", "The runtime runs the original's kernels, with the original's arguments.", _kernels),
     TextRule("no assembly", "Nothing can be said of instructions that the compiler does not know.",
-             _words("asm", "__asm", "__asm__", "__attribute__")),
+             _words("asm", "__asm", "__asm__")),
+    TextRule("attributes", "They may say what the runtime does not know; those of the original may stay.",
+             _new(_ATTRIBUTE)),
     TextRule("no output", "Every work-item would print.", _words("printf")),
     TextRule("file scope", "Functions have a body here, and a kernel keeps no state between runs.", _file_scope),
-    TextRule("addresses come from arguments", "An address made of something else is not the kernel's.", _casts),
-    TextRule("compiler's own functions", "They may trap, or take stack; those of the original may be used.", _builtins),
+    TextRule("addresses come from arguments", "An address made of something else is not the kernel's.",
+             _new(_POINTER_CAST)),
+    TextRule("compiler's own functions", "They may trap, or take stack; those of the original may be used.",
+             _new(r"\b__builtin_\w+")),
 )  # fmt: skip
 """In the order in which they are looked at."""
 

@@ -42,7 +42,7 @@ entry:
   %release = word ptr of %words at 7
   %last.at = getelementptr i64, ptr %words, i64 8
   %find = word ptr of %words at 9
-  %many = word i64 of %words at 10
+  %v.many = word i64 of %words at 10
   %watched = word ptr of %words at 11
   br label %head
 head:
@@ -61,7 +61,7 @@ look:
   br i1 %fits, label %watch, label %end
 watch:
   %w = phi i64 [ 0, %look ], [ %w.next, %found ]
-  %v.all = icmp sge i64 %w, %many
+  %v.all = icmp sge i64 %w, %v.many
   br i1 %v.all, label %read, label %variable
 variable:
   %v.where.at = getelementptr {ptr, ptr, ptr}, ptr %watched, i64 %w
