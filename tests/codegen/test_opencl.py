@@ -52,6 +52,20 @@ def test_contraction_is_off_unless_asked_for(features):
     assert "FP_CONTRACT" not in generate(made, target(features), contract=True)
 
 
+@pytest.mark.parametrize("element", [F, S])
+def test_a_choice_of_zero_keeps_its_sign_on_gpus(element):
+    """NVIDIA's compiler takes it for a minimum, which is -0.0 where the element is."""
+    type_ = element.type
+    for number, shown in ((0.0, r"= \(v\d+ \? \w+ : 0x0.0p\+0f?\) \+ 0x0.0p\+0f?;"),
+                          (-0.0, r"= -\(0x0.0p\+0f? - \(v\d+ \? \w+ : \(-0x0.0p\+0f?\)\)\);")):  # fmt: skip
+        zero = const(number, type_)
+        below = make("lt", element, zero)
+        assert re.search(shown, text(make("select", below, element, zero), features=GPU))
+        assert not re.search(shown, text(make("select", below, element, zero), features=CPU))
+    for other in (make("select", below, zero, element), make("select", below, element, const(1.0, type_))):
+        assert not re.search(r"\) \+ 0x0|-\(0x0", text(other, features=GPU))
+
+
 @pytest.mark.parametrize("features", [CPU, GPU])
 def test_a_statement_holds_one_floating_point_operation(features):
     written = text(make("add", make("mul", F, F), make("truediv", F, const(3.0))), features=features)

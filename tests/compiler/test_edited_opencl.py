@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from hastega_magic.compiler.editing.edited import KernelError, run_edited, text_of
+from hastega_magic.compiler.editing.edited import KernelError, _place, run_edited, text_of
 from hastega_magic.compiler.editing.kernel_rules_opencl import TEXT_RULES, check_opencl
 from hastega_magic.compiler.options import Options
 from hastega_magic.session import Session
@@ -112,6 +112,16 @@ def test_a_build_failure_shows_the_line_and_the_log(kept, text):
     assert "nobody_knows_this" in found.value.log
     line = next(n for n, each in enumerate(broken.splitlines(), 1) if "nobody_knows_this" in each)
     assert f"Cell line {line + 1}\n        const long wrong" in shown
+
+
+def test_a_function_that_only_a_linker_misses_is_found_in_the_text():
+    log = "error   : Unresolved extern function 'nobody'"
+    assert _place(log, "void f() {\n    // nobody\n    nobody(1);\n}\n") == (
+        3,
+        -1,
+        "there is no function `nobody`",
+    )
+    assert _place(log, "void f() {\n}\n")[0] == 0
 
 
 def test_a_wild_store_kills_the_trial_and_nothing_else(kept, text):

@@ -80,8 +80,8 @@ def test_syntax_error_from_running_code(notebook):
         ("y = [1, 2, None] |> map(lambda x: x + 1)", "TypeError", ["unsupported operand type(s) for +", "lambda"]),
         ("y = [1, 2, None] |> sum", "TypeError", ["unsupported operand type(s) for +", "----> 2"]),
         ("y = [1, None] |> max", "TypeError", ["'>' not supported", "----> 2"]),
-        ("y = [] |> min", "ValueError", ["arg is an empty sequence", "----> 2"]),
-        ("y = range(0) |> map(lambda x: x + 1) |> max", "ValueError", ["arg is an empty sequence"]),
+        ("y = [] |> min", "ValueError", ["empty", "----> 2"]),
+        ("y = range(0) |> map(lambda x: x + 1) |> max", "ValueError", ["empty"]),
         ("y = [] |> mean", "StatisticsError", ["at least one data point"]),
         ("y = [] |> reduce(lambda a, b: a + b)", "TypeError", ["empty iterable with no initial value"]),
         ("y = range(-3, 3) |> map(lambda x: 5 % x)", "ZeroDivisionError", ["element 3 of range(-3, 3), 0", "lambda"]),
@@ -135,7 +135,7 @@ CARETS = [
     ("filter(_ > 9) |> mean", "StatisticsError", "at least one data point"),
     ("filter(_ > 9) |> reduce(lambda a, x: a + x)", "TypeError", "`reduce(f, init)`"),
     ("zip(xs) |> cumsum", "TypeError", "`map(lambda a, b: ...)` before `cumsum`"),
-    ("sorted(kee=3)", "TypeError", "invalid keyword argument"),
+    ("sorted(kee=3)", "TypeError", "keyword argument"),
 ]
 
 

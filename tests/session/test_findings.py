@@ -88,7 +88,7 @@ def test_compared_back_ends_are_measured_without_baselines_too():
 
 def test_a_pipeline_too_long_for_a_parser_is_refused_with_a_sentence():
     with pytest.raises(CellSyntaxError, match=r"nest(s|ed) too deeply"):
-        run("range(3)" + " |> map(_ + 1)" * 3000)
+        run("range(3)" + " |> map(_ + 1)" * 20_000)
 
 
 def test_a_function_of_the_notebook_shadows_a_stage_and_a_number_does_not():

@@ -108,6 +108,24 @@ def test_it_is_one_loop():
     assert space["t"] == sum(x * 3 + 1 for x in range(1 << 19) if x % 3)
 
 
+def test_an_iterator_over_a_range_that_has_begun(small):
+    def names():
+        numbers = iter(range(3, 500, 7))
+        next(numbers)
+        return {"numbers": numbers, "more": iter(range(1000))}
+
+    ours, pythons = names(), names()
+    cell = "t = (x * 2 for x in numbers if x % 3) |> map(lambda v: v + 1) |> sum\n"
+    cell += "u = zip(more, [5] * 300) |> map(lambda a, b: a * b) |> sum"
+    session = Session(ours, Options(on="simd", baseline=False))
+    session.run_cell(cell)
+    Session(pythons, Options(on="python", baseline=False)).run_cell(cell)
+    assert (ours["t"], ours["u"]) == (pythons["t"], pythons["u"])
+    assert [*ours["numbers"]] == []
+    assert next(ours["more"]) == next(pythons["more"]) == 301
+    assert [pipeline.loops for pipeline in session.last_report.pipelines] == [1, 1]
+
+
 def test_iterators_are_left_as_python_leaves_them(small):
     space = {"given": iter([1, 2, 3, 4]), "held": None}
     next(space["given"])

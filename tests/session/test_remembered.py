@@ -52,7 +52,7 @@ def test_the_same_again_is_not_timed_again(timed, source):
 
 
 def test_equality_up_to_rounding_is_still_said(timed):
-    mine = session(xs=np.random.default_rng(1).random(5000))
+    mine = session(xs=np.random.default_rng(3).random(5000))
     (before,) = [each for each in ran(mine) if each.backend == "python"]
     (now,) = [each for each in ran(mine) if each.backend == "python"]
     assert before.note.startswith("equal to ")

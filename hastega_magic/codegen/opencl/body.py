@@ -5,6 +5,7 @@ One operation per statement, under `FP_CONTRACT OFF`, gives the same bits on eve
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
@@ -126,7 +127,7 @@ class Body:
             text = f"{builtin(function, scalar_type(node.type, 1), self.lanes)}{bracket}{rest}"
         text = widened(text, self.lanes)
         if self.lanes == 1:
-            return text
+            return _with_zero(node, text) if node.op == "select" else text
         if node.op in _ORDER and kind == "bool":
             return text.format("{1}", "{0}")  # True is -1 in a vector
         if node.type is BOOL and is_narrow_float(subject):
@@ -200,3 +201,20 @@ class Body:
 def _unsigned(text: str) -> str:
     """An arithmetic spelling over operands whose overflow is defined."""
     return text.replace("{0}", "as_ulong({0})").replace("{1}", "as_ulong({1})")
+
+
+def _with_zero(node: Expr, text: str) -> str:
+    """A choice of an element or zero, with the sign of that zero.
+
+    NVIDIA's compiler takes `x < 0.0 ? x : 0.0` for a minimum, which is -0.0 where x is (driver 580, OpenCL C 1.2).
+    """
+    test, yes, no = node.args
+    while test.op == "not":
+        (test,), yes, no = test.args, no, yes
+    if test.op not in ("lt", "gt") or not no.type.is_float or yes not in test.args:
+        return text
+    if not all(each is yes or (each.op == "const" and not each.value) for each in (*test.args, no)):
+        return text
+    assert isinstance(no.value, float)
+    zero = literal(0.0, no.type, 1)
+    return f"({text}) + {zero}" if math.copysign(1, no.value) > 0 else f"-({zero} - ({text}))"

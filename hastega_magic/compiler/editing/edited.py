@@ -20,7 +20,7 @@ import numpy as np
 
 from hastega_magic.compiler.backends import Backend, backend_of
 from hastega_magic.compiler.comparing.kept import Kept
-from hastega_magic.compiler.editing.kernel_text import without_places
+from hastega_magic.compiler.editing.kernel_text import KernelText, without_places
 from hastega_magic.compiler.editing.trial import Tried, attempt, scratch_file
 from hastega_magic.compiler.editing.trial_data import Text, Trial, frame_of, write_columns, write_tables
 from hastega_magic.compiler.execute import Execution, Separately, finish
@@ -253,6 +253,9 @@ def _error(tried: Tried, text: str) -> KernelError:
 _IN_LOG = (re.compile(r":(\d+):(\d+): (?:fatal )?error: (.*)"), re.compile(r"error: \S+:(\d+):(\d+): (.*)"))
 """How drivers name a place: clang's way, and PoCL's."""
 
+_NOWHERE = re.compile(r"[Uu]nresolved extern function '(\w+)'")
+"""NVIDIA's linker: a function that is declared nowhere, without its place."""
+
 
 def _place(log: str, text: str) -> tuple[int, int, str]:
     """Line, column and message of the first error in a compiler's log; 0, -1 and "" where it names no place."""
@@ -260,6 +263,9 @@ def _place(log: str, text: str) -> tuple[int, int, str]:
         found = form.search(log)
         if found is not None and 0 < int(found[1]) <= text.count("\n") + 1:
             return int(found[1]), int(found[2]) - 1, found[3].strip()
+    if missing := _NOWHERE.search(log):
+        line = KernelText.of("opencl", text).line_of(rf"\b{missing[1]}\b")
+        return line, -1, f"there is no function `{missing[1]}`"
     return 0, -1, ""
 
 

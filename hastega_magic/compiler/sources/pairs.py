@@ -114,9 +114,13 @@ def sequence_of(iterator: Any) -> tuple[Any, int] | None:
     if not hasattr(iterator, "__setstate__"):
         return None
     made, args, *place = cast("tuple[Any, ...]", iterator.__reduce__())
-    if made is not builtins.iter or len(args) != 1 or len(place) != 1 or type(place[0]) is not int:
+    if made is not builtins.iter or len(args) != 1 or len(place) != 1:
         return None
     (data,) = args
+    if place == [None] and type(data) is range:
+        place = [0]  # from Python 3.12 on it is the range that is left, and places are counted from there
+    if type(place[0]) is not int:
+        return None
     if type(data) in _SEQUENCES or (
         type(data) is np.ndarray and cast("np.ndarray[Any, Any]", data).ndim == 1
     ):

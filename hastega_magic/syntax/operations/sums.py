@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
-import functools
 import sys
 from collections.abc import Sequence
 
 from hastega_magic.errors import NotCompilable
-from hastega_magic.ir.expr import Expr, const
+from hastega_magic.ir.expr import Expr, const, convert
 from hastega_magic.syntax.operations import complex_numbers
 from hastega_magic.syntax.values.graph import Graph
 from hastega_magic.syntax.values.values import Symbolic, number
-from hastega_magic.types import FLOAT32, Composite
+from hastega_magic.types import FLOAT, FLOAT32, Composite
 
 COMPENSATED = sys.version_info >= (3, 12)
 """Whether CPython's `sum` of floats keeps what rounding loses, and adds it at the end."""
 
+_OF_INTS = sys.version_info >= (3, 14)
+"""Whether it does so for ints among the floats, too."""
+
 
 def added(graph: Graph, args: Sequence[Symbolic]) -> Symbolic:
     """Total, what rounding has lost so far, and another item: the new total, and what is lost then."""
+    if complex_numbers.is_complex(args[0], args[2]):  # nothing is kept any more
+        return complex_numbers.binary(graph, "add", totalled(graph, args[:2]), args[2]), const(0.0)
     total, lost, value = map(number, args)
+    if _OF_INTS and total.type.is_float and not value.type.is_float:
+        value = convert(value, FLOAT)
     double = all(each.type.is_float and each.type is not FLOAT32 for each in (total, value))
     new = graph.make("add", total, value)
     if not (COMPENSATED and double):
@@ -31,6 +37,8 @@ def added(graph: Graph, args: Sequence[Symbolic]) -> Symbolic:
 
 def totalled(graph: Graph, args: Sequence[Symbolic]) -> Symbolic:
     """The total with what was lost."""
+    if complex_numbers.is_complex(args[0]):
+        return args[0]
     total, lost = map(number, args)
     if lost.op == "const" or not total.type.is_float:
         return total
@@ -44,9 +52,7 @@ def sum_of_tuple(graph: Graph, args: Sequence[Symbolic]) -> Symbolic:
         raise NotCompilable("`sum` of something that is no tuple, generator or `range` is not compiled")
     graph.keep(args[0])
     start = args[1] if len(args) == 2 else const(0)
-    if complex_numbers.is_complex(start, *args[0]):
-        return functools.reduce(lambda a, b: complex_numbers.binary(graph, "add", a, b), args[0], start)
-    total: Symbolic = number(args[1]) if len(args) == 2 else const(0)
+    total: Symbolic = start if complex_numbers.is_complex(start) else number(start)
     lost: Symbolic = const(0.0)
     for part in args[0]:
         pair = added(graph, (total, lost, part))
