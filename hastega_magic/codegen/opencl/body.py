@@ -5,7 +5,6 @@ One operation per statement, under `FP_CONTRACT OFF`, gives the same bits on eve
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
@@ -18,6 +17,7 @@ from hastega_magic.codegen.opencl.text import (
     memory_type,
     scalar_type,
     suffix,
+    unknown_zero,
     vector_type,
     widened,
 )  # fmt: skip
@@ -105,6 +105,8 @@ class Body:
             case _:
                 template = self._template(node)
                 names = [self.values[arg] for arg in node.args]
+                if node.op == "select":
+                    names = _hidden_zeros(node, names, self.lanes)
                 return [self._let(node, template.format(*(name[k] for name in names))) for k in many]
 
     def _numbers(self, first: str) -> str:
@@ -127,7 +129,7 @@ class Body:
             text = f"{builtin(function, scalar_type(node.type, 1), self.lanes)}{bracket}{rest}"
         text = widened(text, self.lanes)
         if self.lanes == 1:
-            return _with_zero(node, text) if node.op == "select" else text
+            return text
         if node.op in _ORDER and kind == "bool":
             return text.format("{1}", "{0}")  # True is -1 in a vector
         if node.type is BOOL and is_narrow_float(subject):
@@ -203,18 +205,24 @@ def _unsigned(text: str) -> str:
     return text.replace("{0}", "as_ulong({0})").replace("{1}", "as_ulong({1})")
 
 
-def _with_zero(node: Expr, text: str) -> str:
-    """A choice of an element or zero, with the sign of that zero.
+def _hidden_zeros(node: Expr, names: list[list[str]], lanes: int) -> list[list[str]]:
+    """Operands of a choice between an element and zero: the zero as a number that a compiler does not know.
 
-    NVIDIA's compiler takes `x < 0.0 ? x : 0.0` for a minimum, which is -0.0 where x is (driver 580, OpenCL C 1.2).
+    Else it may take the choice for a minimum or maximum, whose zero can have the other sign: `x < 0.0 ? x : 0.0` on
+    NVIDIA (driver 580), `x < 0.0 ? -0.0 : x` on PoCL 3.
     """
-    test, yes, no = node.args
+    test, *arms = node.args
     while test.op == "not":
-        (test,), yes, no = test.args, no, yes
-    if test.op not in ("lt", "gt") or not no.type.is_float or yes not in test.args:
-        return text
-    if not all(each is yes or (each.op == "const" and not each.value) for each in (*test.args, no)):
-        return text
-    assert isinstance(no.value, float)
-    zero = literal(0.0, no.type, 1)
-    return f"({text}) + {zero}" if math.copysign(1, no.value) > 0 else f"-({zero} - ({text}))"
+        (test,) = test.args
+    if test.op not in _ORDER or not node.type.is_float or not any(map(_is_zero, arms)):
+        return names
+    if not all(_is_zero(each) or each in test.args for each in arms) or not any(map(_is_zero, test.args)):
+        return names
+    return [names[0], *(
+        [unknown_zero(arm.value, arm.type, lanes)] * len(name) if _is_zero(arm) else name
+        for arm, name in zip(arms, names[1:], strict=True)
+    )]  # fmt: skip
+
+
+def _is_zero(node: Expr) -> bool:
+    return node.op == "const" and node.type.is_float and node.value == 0

@@ -66,6 +66,17 @@ def literal(value: object, type_: ScalarType, lanes: int) -> str:
     return text if lanes == 1 else f"({vector_type(type_, lanes)})({text})"
 
 
+def unknown_zero(value: object, type_: ScalarType, lanes: int) -> str:
+    """0.0 or -0.0 for so many elements, which no compiler knows to be that: it does not know of lengths below zero."""
+    assert isinstance(value, float)
+    short, bits = ("float", "uint") if type_ is FLOAT32 else ("double", "ulong")
+    text = f"({bits})(length < 0)"
+    if math.copysign(1, value) < 0:
+        text += f" | {1 << (31 if type_ is FLOAT32 else 63):#x}{'u' if type_ is FLOAT32 else 'UL'}"
+    text = f"as_{short}({text})"
+    return text if lanes == 1 else f"({vector_type(type_, lanes)})({text})"
+
+
 def _scalar_literal(value: object, type_: ScalarType) -> str:
     assert isinstance(value, (int, float))
     if type_ is BOOL:
