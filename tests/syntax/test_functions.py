@@ -1,6 +1,7 @@
 import functools
 import math
 import operator
+import sys
 
 import numpy as np
 import pytest
@@ -14,7 +15,8 @@ def test_lambdas_on_one_line_are_told_apart(cell):
     texts = ["lambda x: x + 1", "lambda x: x + 2", "lambda x: (lambda y: x + y)", "lambda: 0", "lambda: 0"]
     functions = cell(f"fs = [{', '.join(texts)}]")["fs"]
     assert [ast_of(f).text for f in functions] == texts
-    assert ast_of(functions[3]).span != ast_of(functions[4]).span
+    if sys.version_info[:2] != (3, 12):  # which knows no places of constants
+        assert ast_of(functions[3]).span != ast_of(functions[4]).span
     assert ast_of(functions[2](3)).text == "lambda y: x + y"
 
 
