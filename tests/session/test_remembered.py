@@ -180,3 +180,12 @@ def test_what_was_not_equal_is_compared_again(timed, monkeypatch):
         assert not any(each.equal for each in ran(mine))
     assert all(each.equal for each in ran(mine))
     assert timed == ["python", "numpy"] * 2
+
+
+def test_why_pythons_floats_differ_beside_float32():
+    mine = session(xs=np.full(600, 0.1, np.float32), ys=np.full(600, 0.7))
+    mine.run_cell("zs = xs |> zip(ys) |> map(lambda x, y: x * y)")
+    by_python, by_numpy = mine.last_report.pipelines[0].baselines
+    assert not by_python.equal
+    assert "Python rounds its floats to float32" in by_python.note
+    assert by_numpy.equal

@@ -32,7 +32,7 @@ from hastega_magic.runtime.numpy import NoNumpyForm, run_fused_numpy
 from hastega_magic.runtime.sources import Column
 from hastega_magic.syntax.joining.build import PLACED
 from hastega_magic.trace import Trace
-from hastega_magic.types import FLOAT32
+from hastega_magic.types import FLOAT32, FLOAT64
 
 UNCOMPILED = ("python", "numpy")
 """Back ends that keep nothing from run to run."""
@@ -50,6 +50,7 @@ _AGAIN = "timed as the others: its memory in use already"
 
 _OWN = "computed this cell"
 
+_ROUNDED = ": Python rounds its floats to float32 beside such elements, where the loop computes in float64"
 _PROBE = 512
 """Elements of the first run over a long source."""
 
@@ -260,7 +261,8 @@ class Comparison:
         for their, own, output in zip(theirs, ours, self.fused.outputs, strict=True):
             error = difference(own, their, approximate, running, tolerance_of(output, self.length))
             if error is None:
-                return False, "another result"
+                mixed = {FLOAT32, FLOAT64} <= {source.type for source in self.fused.sources}
+                return False, f"another result{_ROUNDED if mixed else ''}"
             worst = max(worst, error)
         return True, rounded(worst, running)
 
