@@ -60,6 +60,7 @@ class Elements:
         )
         self._functions = [_function(*step, self.loop.pipeline.sink.kind) for step in self._steps]
         source = self.loop.pipeline.source
+        self._spread: dict[tuple[int, int], bool] = {}
         self._producer = None
         if source.kind == "result":
             producer = next(loop for loop in self.group if loop.name == source.name)
@@ -128,7 +129,10 @@ class Elements:
         try:
             with np.errstate(all="ignore"):
                 parts = cast("tuple[Any, ...]", value) if isinstance(value, tuple) else ()
-                found = function(*parts) if spreads(function, len(parts)) else function(value)
+                spread = self._spread.get((number, len(parts)))
+                if spread is None:
+                    spread = self._spread[number, len(parts)] = spreads(function, len(parts))
+                found = function(*parts) if spread else function(value)
         except Exception as error:
             error.add_note(self._where(stage, index, start, cast(object, value)))
             raise
