@@ -24,6 +24,7 @@ from hastega_magic.compiler.repeating.fielded import prepared
 from hastega_magic.compiler.repeating.objects import NotExact, holds_nan_keys, objects
 from hastega_magic.compiler.repeating.places import Places, PlacesOf
 from hastega_magic.compiler.repeating.repeated import Form, Repeated
+from hastega_magic.compiler.repeating.unbound import local_error
 from hastega_magic.compiler.sources import reach, stretches
 from hastega_magic.compiler.sources.kinds import of_scalars
 from hastega_magic.compiler.statement import Bound
@@ -101,7 +102,13 @@ class OrdinaryCode(Repeated):
         self._all += 1
         found = self._found(callees, functions, operands)
         if found is _NOTHING:
-            return python(callees, functions, operands)
+            try:
+                return python(callees, functions, operands)
+            except NameError as error:
+                unbound = local_error(error, python)
+                if unbound is None:
+                    raise
+            raise unbound
         assert self.code is not None
         if self.code.after is None:
             return found
