@@ -92,3 +92,17 @@ def test_a_variable_without_a_value_in_a_cell():
     session = Session({}, Options(baseline=False, quiet=True))
     session.run_cell(text)
     assert _raised(session.namespace["f"], XS)[:3] == _raised(names["f"], XS)[:3]
+
+
+def test_a_sum_that_begins_with_a_zero_keeps_its_sign():
+    def sums(xs, start):
+        return (
+            sum((-x for x in xs), start),
+            sum([x * 1.0 for x in xs], start),
+            sum((x for x in xs), start=start),
+        )
+
+    made = hastega(sums)
+    for xs in ([0.0] * 600, [-0.0] * 600, [0] * 600, [1.0, -1.0] * 300):
+        for start in (-0.0, 0.0, 0, 2.0):
+            assert repr(made(xs, start)) == repr(sums(xs, start))

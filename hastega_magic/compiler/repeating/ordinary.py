@@ -349,6 +349,8 @@ def _started(start: Any, total: Any) -> Any:
     if type(start) is int and (type(total) is int or (type(total) is float and start == 0)):
         return start + total
     if type(start) is float and type(total) is float:
+        if not start and not total:
+            raise NotExact("the sum is a zero, whose sign depends on what it begins with")
         return start + total
     if type(start) is int and start == 0:
         return total
