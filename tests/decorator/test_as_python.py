@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import traceback
+from collections import Counter
 
 from hastega_magic import hastega
 from hastega_magic.session import Options, Session
@@ -106,3 +107,17 @@ def test_a_sum_that_begins_with_a_zero_keeps_its_sign():
     for xs in ([0.0] * 600, [-0.0] * 600, [0] * 600, [1.0, -1.0] * 300):
         for start in (-0.0, 0.0, 0, 2.0):
             assert repr(made(xs, start)) == repr(sums(xs, start))
+
+
+def test_keys_that_are_nan_are_as_many_as_of_a_list():
+    def keyed(xs):
+        pairs = dict((x, x * 2) for x in xs if x)  # noqa: C402 (a generator is what this is about)
+        counts = Counter(x for x in xs if x != 7)
+        both = Counter((x, 1) for x in xs if x)
+        return list(map(repr, pairs.items())), list(map(repr, counts.items())), len(both)
+
+    made = hastega(keyed)
+    nan = float("nan")
+    for xs in ([nan, 1.0, 2.0] * 1000, [1.0, 2.5] * 300, [nan, float("nan"), 0.0] * 300):
+        for _ in range(3):
+            assert made(xs) == keyed(xs)

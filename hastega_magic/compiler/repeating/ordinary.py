@@ -21,7 +21,7 @@ from hastega_magic.compiler.driver import Driver, StrictError
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.repeating.alike import Again, Display
 from hastega_magic.compiler.repeating.fielded import prepared
-from hastega_magic.compiler.repeating.objects import NotExact, holds_nan_keys, objects
+from hastega_magic.compiler.repeating.objects import NotExact, holds_nan, holds_nan_keys, objects
 from hastega_magic.compiler.repeating.places import Places, PlacesOf
 from hastega_magic.compiler.repeating.repeated import Form, Repeated
 from hastega_magic.compiler.repeating.unbound import local_error
@@ -110,11 +110,10 @@ class OrdinaryCode(Repeated):
                     raise
             raise unbound
         assert self.code is not None
-        if self.code.after is None:
-            return found
-        made = self.code.after(found)
+        made = found if self.code.after is None else self.code.after(found)
         # Which NaN are one key is a matter of identity, and the loop's are new objects.
-        return python(callees, functions, operands) if holds_nan_keys(made) else made
+        odd = holds_nan_keys(made) if self.code.keys is None else holds_nan(self.code.keys(made))
+        return python(callees, functions, operands) if odd else made
 
     def _found(
         self, callees: tuple[object, ...], functions: tuple[object, ...], operands: tuple[object, ...]
