@@ -1,5 +1,6 @@
 import ast
 import contextlib
+import sys
 
 import pytest
 from hypothesis import given
@@ -7,6 +8,7 @@ from hypothesis import strategies as st
 
 from hastega_magic.errors import CellSyntaxError
 from hastega_magic.syntax.reading.pipe import ends_with_semicolon, is_pipe, parse
+from hastega_magic.syntax.reading.text import scan
 
 
 def shape(text):
@@ -80,6 +82,37 @@ def test_strings_are_left_alone(literal):
     value = parse(f"{literal} |> f").body[0].value
     assert is_pipe(value)
     assert ast.dump(value.left) == ast.dump(ast.parse(literal).body[0].value)
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="a string's own quotes end it there")
+@pytest.mark.parametrize(
+    "literal",
+    [
+        'f"{d["a |> b"]}"',
+        'f"{\'"\'}"',
+        "f'{'a' 'b'}|>'",
+        'f"{\n  x  # a |> \'b\n}"',
+        'f"{x!r:>{len("|>")}}"',
+        "f'{f\"{f'{1}'}\"}'",
+        "f'''{\n'''|>''' }'''",
+        r"rf'\{x['{']}'",
+        "f'{{ {x:{'}'}}'",
+        r"f'\N{COLON}{x['\'']}'",
+        "f'{(lambda y: {y: y['{']})}|>'",
+    ],
+)
+def test_strings_in_the_fields_of_strings_are_left_alone(literal):
+    value = parse(f"{literal} |> f").body[0].value
+    assert is_pipe(value)
+    assert ast.dump(value.left) == ast.dump(ast.parse(literal).body[0].value)
+    assert [each.text for each in scan(literal)] == [literal]
+
+
+@pytest.mark.parametrize("start", ["f'{", "f'{x", "f'{x:", "f'{x['", "f'{{", "f'\\N{", 'f"{a["b"}"'])
+def test_a_string_that_has_no_end_ends_with_its_line(start):
+    text = f"{start}\ny |> f"
+    assert "".join(each.text for each in scan(text)) == text
+    assert [each.line for each in scan(text) if each.kind == "pipe"] == [2]
 
 
 def test_strings_that_only_the_parser_knows_are_left_alone():

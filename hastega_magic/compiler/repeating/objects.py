@@ -38,14 +38,15 @@ def objects(value: Any, scalars: Scalars) -> Any:
 
 def holds_nan_keys(made: object) -> bool:
     """Whether it is a set or a dict with NaN among its items or keys, or in tuples that are such."""
-    return isinstance(made, (set, frozenset, dict)) and _holds_nan(cast("Collection[object]", made))
+    return isinstance(made, (set, frozenset, dict)) and holds_nan(cast("Collection[object]", made))
 
 
-def _holds_nan(values: Collection[object]) -> bool:
+def holds_nan(values: Collection[object]) -> bool:
+    """Whether NaN is among the values, or in tuples that are such."""
     kinds = set(map(type, values))
     if kinds == {tuple}:
         columns = zip(*cast("Collection[tuple[object, ...]]", values), strict=False)
-        return any(map(_holds_nan, columns))
+        return any(map(holds_nan, columns))
     return not kinds <= {int, bool} and any(map(operator.ne, values, values))
 
 
@@ -59,4 +60,4 @@ def _listed(array: np.ndarray[Any, Any], kinds: Any) -> list[Any]:
     return listed(np.ascontiguousarray(array, dtype=np.dtype(kinds)), scalars=True)
 
 
-__all__ = ["NotExact", "holds_nan_keys", "objects"]
+__all__ = ["NotExact", "holds_nan", "holds_nan_keys", "objects"]

@@ -21,9 +21,10 @@ from hastega_magic.compiler.driver import Driver, StrictError
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.repeating.alike import Again, Display
 from hastega_magic.compiler.repeating.fielded import prepared
-from hastega_magic.compiler.repeating.objects import NotExact, holds_nan_keys, objects
+from hastega_magic.compiler.repeating.objects import NotExact, holds_nan, holds_nan_keys, objects
 from hastega_magic.compiler.repeating.places import Places, PlacesOf
 from hastega_magic.compiler.repeating.repeated import Form, Repeated
+from hastega_magic.compiler.repeating.unbound import local_error
 from hastega_magic.compiler.sources import reach, stretches
 from hastega_magic.compiler.sources.kinds import of_scalars
 from hastega_magic.compiler.statement import Bound
@@ -101,13 +102,18 @@ class OrdinaryCode(Repeated):
         self._all += 1
         found = self._found(callees, functions, operands)
         if found is _NOTHING:
-            return python(callees, functions, operands)
+            try:
+                return python(callees, functions, operands)
+            except NameError as error:
+                unbound = local_error(error, python)
+                if unbound is None:
+                    raise
+            raise unbound
         assert self.code is not None
-        if self.code.after is None:
-            return found
-        made = self.code.after(found)
+        made = found if self.code.after is None else self.code.after(found)
         # Which NaN are one key is a matter of identity, and the loop's are new objects.
-        return python(callees, functions, operands) if holds_nan_keys(made) else made
+        odd = holds_nan_keys(made) if self.code.keys is None else holds_nan(self.code.keys(made))
+        return python(callees, functions, operands) if odd else made
 
     def _found(
         self, callees: tuple[object, ...], functions: tuple[object, ...], operands: tuple[object, ...]
@@ -342,6 +348,8 @@ def _started(start: Any, total: Any) -> Any:
     if type(start) is int and (type(total) is int or (type(total) is float and start == 0)):
         return start + total
     if type(start) is float and type(total) is float:
+        if not start and not total:
+            raise NotExact("the sum is a zero, whose sign depends on what it begins with")
         return start + total
     if type(start) is int and start == 0:
         return total

@@ -18,7 +18,7 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
-from hastega_magic.syntax.ordinary.consumers import Consumer, consumer_of, eager_consumer
+from hastega_magic.syntax.ordinary.consumers import Consumer, consumer_of, eager_consumer, keys_of
 from hastega_magic.syntax.ordinary.nest import nested
 from hastega_magic.syntax.ordinary.parts import CALLEES, FUNCTIONS, OPERANDS, Ordinary, Parts, Step
 from hastega_magic.syntax.ordinary.rewriting import (
@@ -91,7 +91,7 @@ def recognised(
     site = Site(new_site_id(), text.cut(span), span, shown, stages, name, source, None, source_span)
     found = Ordinary(
         site, tuple(parts.expected), tuple(parts.steps), parts.made, after, tuple(parts.sources),
-        frozenset(parts.backwards), parts.start, parts.nest,
+        frozenset(parts.backwards), parts.start, parts.nest, keys_of(getattr(node, _FOR, None)),
     )  # fmt: skip
     arguments: list[ast.expr] = [
         ast.Constant(site.id),

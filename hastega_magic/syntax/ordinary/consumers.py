@@ -7,7 +7,7 @@ import collections
 import functools
 import math
 import statistics
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -73,6 +73,18 @@ def eager_consumer(callee: ast.expr) -> object | None:
     return _EAGER.get(_name(callee, _OF_MODULES))
 
 
+def keys_of(callee: ast.expr | None) -> Callable[[Any], Collection[object]] | None:
+    """What gives the keys that the function of that name makes of a list; None if it makes none."""
+    return _KEYS.get(eager_consumer(callee)) if callee is not None else None
+
+
+def _of_pairs(pairs: list[Any]) -> list[object]:
+    return [pair[0] for pair in pairs] if pairs and type(pairs[0]) is tuple else []
+
+
+_KEYS: Mapping[object, Callable[[Any], Collection[object]]] = {dict: _of_pairs, collections.Counter: list}
+
+
 def _name(callee: ast.expr, modules: frozenset[str]) -> str:
     match callee:
         case ast.Name(id=name):
@@ -83,4 +95,4 @@ def _name(callee: ast.expr, modules: frozenset[str]) -> str:
             return ""
 
 
-__all__ = ["Consumer", "consumer_of", "eager_consumer"]
+__all__ = ["Consumer", "consumer_of", "eager_consumer", "keys_of"]

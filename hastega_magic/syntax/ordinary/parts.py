@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -78,6 +78,7 @@ class Ordinary:
     steps      the stages, with their arguments by place
     made       functions that stand for expressions of it, by place; the others are the user's own
     after      what becomes of the pipeline's value (None: it is the result)
+    keys       what of the value will be keys of what is made of it behind the code (None: nothing)
     sources    which of the operands are iterated over; `backwards` those that are from their end
     start      the operand that a sum begins with (None: 0)
     nest       the `for` clauses, if there are several: the pipeline then goes through their places
@@ -92,6 +93,7 @@ class Ordinary:
     backwards: frozenset[int] = frozenset()
     start: int | None = None
     nest: Nest | None = None
+    keys: Callable[[Any], Collection[object]] | None = None
 
 
 @dataclass

@@ -47,14 +47,68 @@ class Token:
 def scan(text: str) -> Iterator[Token]:
     """All pieces of the text, whatever is wrong with it; an unclosed string ends with its line or text."""
     line, start, depth = 1, 0, 0
-    for match in _TOKEN.finditer(text):
+    at = 0
+    while (match := _TOKEN.match(text, at)) is not None:
         kind, piece = match.lastgroup or "other", match.group()
+        if kind == "string":
+            piece = text[at : _end_of_string(text, match)]
         depth += kind == "open"
-        yield Token(kind, piece, line, match.start() - start, depth)
+        yield Token(kind, piece, line, at - start, depth)
         depth -= kind == "close" and depth > 0
         if "\n" in piece:
             line += piece.count("\n")
-            start = match.start() + piece.rindex("\n") + 1
+            start = at + piece.rindex("\n") + 1
+        at += len(piece)
+
+
+_OPENED = re.compile(r"(?i:([a-z]*))('{3}|\"{3}|'|\")")
+_NAMED = re.compile(r"\\N\{[^{}\n]*\}")
+
+
+def _end_of_string(text: str, match: re.Match[str]) -> int:
+    """Where a string ends that begins with the match: from Python 3.12 on, its own quotes may stand in its fields."""
+    opened = _OPENED.match(text, match.start())
+    if opened is None or not {"f", "t"} & set(opened[1].lower()) or "{" not in match.group():
+        return match.end()
+    end = _end_of_literal(text, opened.end(), opened[2], "r" in opened[1].lower())
+    return match.end() if end is None else end
+
+
+def _end_of_literal(text: str, at: int, quote: str, raw: bool, spec: bool = False) -> int | None:
+    """Behind the quote that ends a string with fields; of a field's format, behind its brace. None if there is none."""
+    while at < len(text):
+        if text.startswith(quote, at):
+            return None if spec else at + len(quote)
+        two = text[at : at + 2]
+        if two[0] == "\n" and len(quote) == 1:
+            return None
+        if two[0] == "}" and spec:
+            return at + 1
+        if two[0] == "\\":
+            name = None if raw else _NAMED.match(text, at)
+            at = name.end() if name is not None else at + (1 if two[1:] in ("{", "}") else 2)
+        elif two == "{{" and not spec:
+            at += 2
+        elif two[0] == "{":
+            end = _end_of_field(text, at + 1, quote, raw)
+            if end is None:
+                return None
+            at = end
+        else:
+            at += 1
+    return None
+
+
+def _end_of_field(text: str, at: int, quote: str, raw: bool) -> int | None:
+    """Behind the brace that ends a field of a string; None if there is none."""
+    depth = 0
+    while (match := _TOKEN.match(text, at)) is not None:
+        kind, piece = match.lastgroup, match.group()
+        if not depth and piece in ("}", ":"):
+            return match.end() if piece == "}" else _end_of_literal(text, match.end(), quote, raw, spec=True)
+        depth += (kind == "open") - (kind == "close")
+        at = _end_of_string(text, match) if kind == "string" else match.end()
+    return None
 
 
 class Text:

@@ -1,0 +1,123 @@
+"""`@hastega` where Python runs the code after all, and where ends of sums tell: nothing of it is to be noticed."""
+
+from __future__ import annotations
+
+import traceback
+from collections import Counter
+
+from hastega_magic import hastega
+from hastega_magic.session import Options, Session
+
+XS = list(range(600))
+
+
+def _same_error(function, *args):
+    """The function and the decorated one raise the same; from one line, if the text shows where."""
+    found = [_raised(each, *args) for each in (hastega(function), function)]
+    assert found[0] == found[1]
+    return found[1]
+
+
+def _raised(function, *args):
+    try:
+        return function(*args)
+    except NameError as error:
+        line = traceback.extract_tb(error.__traceback__)[-1].line
+        return type(error), str(error), error.name, error.__context__, line
+
+
+def test_a_variable_without_a_value_is_local_where_it_was():
+    def of_a_list(xs, given):
+        if given:
+            k = 2
+        return [x * k for x in xs]
+
+    def deleted(xs, given):
+        k = 1
+        ys = [x * k for x in xs]
+        del k
+        return {x + k for x in ys}  # noqa: F821 (that it is unbound is the point)
+
+    def of_an_inner_clause(xs, given):
+        if given:
+            ys = xs
+        return [x * y for x in xs for y in ys]
+
+    def of_a_generator(xs, given):
+        if given:
+            k = 2
+        return sum(x * k for x in xs)
+
+    def caught(xs, given):
+        if given:
+            k = 2
+        try:
+            return [x * k for x in xs]
+        except UnboundLocalError:
+            return "local"
+        except NameError:
+            return "free"
+
+    for function in (of_a_list, deleted, of_an_inner_clause, of_a_generator, caught):
+        for xs in (XS, XS[:3]):
+            _same_error(function, xs, False)
+
+
+def test_a_variable_of_a_function_further_out_is_free_where_it_was():
+    def outer(xs, decorate):
+        def inner():
+            return [x * k for x in xs]
+
+        early = _raised(decorate(inner))
+        k = 2
+        return early, k
+
+    assert outer(XS, hastega) == outer(XS, lambda function: function)
+
+    def reads(x):
+        return x * late
+
+    def calls(xs):
+        late = 3  # noqa: F841 (of another function)
+        return [reads(x) for x in xs]
+
+    _same_error(calls, XS)
+    late = 2
+    assert hastega(calls)(XS) == [x * late for x in XS]
+
+
+def test_a_variable_without_a_value_in_a_cell():
+    text = "def f(xs):\n    if not xs:\n        k = 1\n    return [x * k for x in xs]\n"
+    names: dict[str, object] = {}
+    exec(text, names)
+    session = Session({}, Options(baseline=False, quiet=True))
+    session.run_cell(text)
+    assert _raised(session.namespace["f"], XS)[:3] == _raised(names["f"], XS)[:3]
+
+
+def test_a_sum_that_begins_with_a_zero_keeps_its_sign():
+    def sums(xs, start):
+        return (
+            sum((-x for x in xs), start),
+            sum([x * 1.0 for x in xs], start),
+            sum((x for x in xs), start=start),
+        )
+
+    made = hastega(sums)
+    for xs in ([0.0] * 600, [-0.0] * 600, [0] * 600, [1.0, -1.0] * 300):
+        for start in (-0.0, 0.0, 0, 2.0):
+            assert repr(made(xs, start)) == repr(sums(xs, start))
+
+
+def test_keys_that_are_nan_are_as_many_as_of_a_list():
+    def keyed(xs):
+        pairs = dict((x, x * 2) for x in xs if x)  # noqa: C402 (a generator is what this is about)
+        counts = Counter(x for x in xs if x != 7)
+        both = Counter((x, 1) for x in xs if x)
+        return list(map(repr, pairs.items())), list(map(repr, counts.items())), len(both)
+
+    made = hastega(keyed)
+    nan = float("nan")
+    for xs in ([nan, 1.0, 2.0] * 1000, [1.0, 2.5] * 300, [nan, float("nan"), 0.0] * 300):
+        for _ in range(3):
+            assert made(xs) == keyed(xs)
