@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from hastega_magic.compiler import changing
+from hastega_magic.compiler.backends import forget_inputs
 from hastega_magic.compiler.execute import Execution, Separately
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Group, Outcome, Part
@@ -193,7 +194,10 @@ class Driver:
         if isinstance(value, Iterator) or goes_its_own_way(value):
             in_chunks(self, run, iterated(value))
             return
-        run.value = value = iterable(value)
+        given, value = value, iterable(value)
+        if given is not value:
+            forget_inputs()  # iterating over an object may run any code
+        run.value = value
         if self._otherwise(run):
             return
         failed: Exception | None = None

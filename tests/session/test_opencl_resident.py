@@ -131,6 +131,48 @@ def test_what_python_may_have_changed_is_sent_again(name):
     assert run(CHANGES[name], {**XS, "change": change})[-1] >= 8 * (N - 1)
 
 
+DRAWN = {
+    "an iterator": "n = drawn |> map(lambda v: v + 1) |> sum",
+    "an iterator of many": "n = many |> map(lambda v: v + 1) |> sum",
+    "an iterator, one by one": "n = drawn |> take(3) |> sum",
+    "an object": "n = odd |> map(lambda v: v + 1) |> sum",
+    "a subclass": "n = numbers |> map(lambda v: v + 1) |> sum",
+    "a stage behind one that raises": "n = xs |> map(lambda x: 9 // (x - 500)) |> map(changing) |> take(3) |> sum",
+}
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_what_drawing_elements_changes_is_sent_again(name):
+    def session(on):
+        xs = XS["xs"].copy()
+
+        def changing(x):
+            xs[7] = 10**6 + 1
+            return x
+
+        class Odd:
+            def __iter__(self):
+                return map(changing, range(5))
+
+        class Numbers(list):
+            __module__ = "builtins"  # as of classes in a namespace without a name
+
+            def __iter__(self):
+                return map(changing, super().__iter__())
+
+        names = {
+            "xs": xs, "changing": changing, "drawn": map(changing, range(9)), "many": map(changing, range(70_000)),
+            "odd": Odd(), "numbers": Numbers([1, 2]),
+        }  # fmt: skip
+        found = Session(names, Options(on=on, baseline=False, quiet=True))
+        found.run_cell(f"m = xs |> max\n{DRAWN[name]}\ny = xs |> map(lambda x: x - m)")
+        return names
+
+    mine, theirs = session("opencl"), session("parallel")
+    assert mine["n"] == theirs["n"]
+    assert mine["y"][7] == theirs["y"][7] == 10**6 + 1 - mine["m"]
+
+
 def test_what_no_later_pipeline_reads_is_not_kept(monkeypatch):
     kept = []
     monkeypatch.setattr(

@@ -216,6 +216,14 @@ def test_what_a_key_raises_is_raised_once():
     )
 
 
+@pytest.mark.parametrize("on", ["python", "numpy", "simd"])
+def test_what_python_runs_it_runs_once(on):
+    session = Session({"seen": []}, Options(on=on, baseline=False))
+    session.run_cell("def f(x):\n    seen.append(x)\n    return x")
+    session.run_cell("ys = [f(x) for x in range(1000)]\nn = sum(f(x) for x in range(1000))")
+    assert session.namespace["seen"] == [*range(1000)] * 2
+
+
 def test_names_do_not_leak_and_closures_are_real():
     text = "def outer(n):\n    x = 'kept'\n    ys = [x * n for x in xs]\n    return x, ys[-1]\nouter(2), outer(3)"
     assert run(text).value == (("kept", 798), ("kept", 1197))

@@ -91,8 +91,11 @@ class LeftOver:
         self, value: object, stages: Sequence[BoundStage], behind: Behind, before: Before | None = None
     ) -> tuple[object, int]:
         began = time.perf_counter()
-        with self.trace.phase("kernel"):
-            found, more = by_python(value, stages, behind, before)
+        try:
+            with self.trace.phase("kernel"):
+                found, more = by_python(value, stages, behind, before)
+        finally:
+            forget_inputs()
         ran = [*stages, *behind.stages[:more]]
         describe.describe_python([stage.site.text for stage in ran], time.perf_counter() - began, self.trace)
         return found, more
@@ -121,7 +124,6 @@ class LeftOver:
         kind = kind_of(run.value) if stage.site.known else None
         watch = Watch.of(run.bound.stages)
         found, more, behind = self._as_far_as(run, stages, reason.text)
-        forget_inputs()
         ran = run.rest[: len(stages) + more]
         part = Part(replace(run.part(ran), source=None), kind=kind, behind=behind, more=more)
         # What is kept for later runs has to know the values that the loops before were made for.

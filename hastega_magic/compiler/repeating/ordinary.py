@@ -60,6 +60,7 @@ _MANY = 1 << 17
 """Over so many elements a loop that is known may be put together anew for each run."""
 
 _IS_FEW = f"there are fewer than {FEW} elements: Python is faster"
+_ASKED_FOR = "`--on python` was asked for"
 _RAISED = "it raised: Python ran it again, from the first element"
 
 
@@ -126,6 +127,8 @@ class OrdinaryCode(Repeated):
             operand: Any = operands[number]
             if type(operand) in _SOURCES and reach.count_of(operand) < FEW:
                 return self._left(_IS_FEW)
+        if self.options.on == "python":
+            return self._left(_ASKED_FOR)
         for callee, expected in zip(callees, code.expected, strict=True):
             if callee is not expected:
                 return self._left("a name that it calls is not Python's own function here")

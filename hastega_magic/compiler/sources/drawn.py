@@ -19,6 +19,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from hastega_magic.compiler.backends import forget_inputs
 from hastega_magic.compiler.execute import Execution
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.python.in_step import kind_of_element
@@ -152,6 +153,7 @@ class Drawing:
             self.chunk, others = self._drawer.draw(self._others, _LATER * CHUNK, self._watched)
             if len(self.chunk) < _LATER * CHUNK:
                 self._others = itertools.chain(others, self._others) if others else iter(())
+        forget_inputs()  # a generator may have changed any array
         following = itertools.chain(self._run, self._others)
         if len(self.chunk) and self._watch.changed():
             self._changed = CHANGES

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from hastega_magic.compiler.backends import forget_inputs
 from hastega_magic.compiler.outcome import Part
 from hastega_magic.compiler.sources.drawn import Drawing
 from hastega_magic.compiler.sources.over_pairs import of_pairs
@@ -31,6 +32,7 @@ def in_chunks(driver: Driver, run: UnderWay, source: Iterator[object]) -> None:
         run.goes_on(drawing.chunk, run.rest, part=Part(run.part(()), kind=drawing.element_type))
         return
     value, why = drawing.run()
+    forget_inputs()  # Python may have drawn the last elements
     if why and driver.options.strict:
         raise StrictError(f"`{run.bound.site.source_text}` is not compiled to its end: {why}")
     if drawing.loop is not None and drawing.execution is not None:
