@@ -20,7 +20,7 @@ from hastega_magic.compiler.repeating.ordinary import OrdinaryCode, options_for
 from hastega_magic.compiler.repeating.repeated import Repeated
 from hastega_magic.compiler.statement import Bound
 from hastega_magic.compiler.telling import describe
-from hastega_magic.errors import CellSyntaxError, NotCompilable, Reason, UsageError
+from hastega_magic.errors import CellSyntaxError, NotCompilable, Reason, UsageError, leaves
 from hastega_magic.report import Report, build_report
 from hastega_magic.syntax.cell import FUTURES, RUN, Rewriter
 from hastega_magic.syntax.closures.around import codes
@@ -64,11 +64,19 @@ class Calls:
 
     def run(self, number: int, source: object, *displays: Display) -> object:
         """A pipeline written with `|>`."""
-        return self.pipelines[number].run(source, displays)
+        try:
+            return self.pipelines[number].run(source, displays)
+        except BaseException as error:
+            leaves(error)
+            raise
 
     def attempt(self, number: int, callees: Any, functions: Any, operands: Any, python: Any) -> object:
         """A pipeline written as ordinary code."""
-        return cast(OrdinaryCode, self.pipelines[number]).attempt(callees, functions, operands, python)
+        try:
+            return cast(OrdinaryCode, self.pipelines[number]).attempt(callees, functions, operands, python)
+        except BaseException as error:
+            leaves(error)
+            raise
 
     def report(self) -> Report:
         """The report of the last call."""

@@ -127,7 +127,11 @@ class HastegaMagics(Magics):
     @line_magic("hastega")  # pyright: ignore[reportUntypedFunctionDecorator]
     def run_command(self, line: str) -> None:
         """Answer a question about the last cell, the cache or this machine: `%hastega help` lists them."""
-        commands.run(line, self)
+        try:
+            commands.run(line, self)
+        except BaseException as error:
+            show_without_ours(error, self.its_shell)  # of an interrupt
+            raise
 
     @no_var_expand
     @cell_magic("hastega_kernel")  # pyright: ignore[reportUntypedFunctionDecorator]
