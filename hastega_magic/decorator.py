@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import functools
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from types import CellType, CodeType, FunctionType
 from typing import Any, TypeVar, cast, overload
 
@@ -20,9 +20,9 @@ from hastega_magic.compiler.repeating.ordinary import OrdinaryCode, options_for
 from hastega_magic.compiler.repeating.repeated import Repeated
 from hastega_magic.compiler.statement import Bound
 from hastega_magic.compiler.telling import describe
-from hastega_magic.errors import CellSyntaxError, NotCompilable, Reason, UsageError
+from hastega_magic.errors import CellSyntaxError, NotCompilable, Reason, UsageError, leaves
 from hastega_magic.report import Report, build_report
-from hastega_magic.syntax.cell import RUN, Rewriter
+from hastega_magic.syntax.cell import FUTURES, RUN, Rewriter
 from hastega_magic.syntax.closures.around import codes
 from hastega_magic.syntax.ordinary.comprehension import TRY
 from hastega_magic.syntax.reading.functions import Function, definition_of, name_of
@@ -64,11 +64,19 @@ class Calls:
 
     def run(self, number: int, source: object, *displays: Display) -> object:
         """A pipeline written with `|>`."""
-        return self.pipelines[number].run(source, displays)
+        try:
+            return self.pipelines[number].run(source, displays)
+        except BaseException as error:
+            leaves(error)
+            raise
 
     def attempt(self, number: int, callees: Any, functions: Any, operands: Any, python: Any) -> object:
         """A pipeline written as ordinary code."""
-        return cast(OrdinaryCode, self.pipelines[number]).attempt(callees, functions, operands, python)
+        try:
+            return cast(OrdinaryCode, self.pipelines[number]).attempt(callees, functions, operands, python)
+        except BaseException as error:
+            leaves(error)
+            raise
 
     def report(self) -> Report:
         """The report of the last call."""
@@ -217,8 +225,7 @@ def _code_of(node: Function, function: FunctionType) -> CodeType:
     outside: list[ast.stmt] = [ast.Global([named])] if named and named not in free else []
     factory = ast.FunctionDef("__hastega_factory__", parameters, [*outside, inner], [])
     module = ast.fix_missing_locations(ast.Module([ast.copy_location(factory, node)], []))
-    flags = old.co_flags & functools.reduce(int.__or__, _future_flags())
-    compiled = compile(module, old.co_filename, "exec", flags, dont_inherit=True)
+    compiled = compile(module, old.co_filename, "exec", old.co_flags & FUTURES, dont_inherit=True)
     for code in codes(compiled):
         at_its_place = code.co_name == old.co_name and code.co_firstlineno == old.co_firstlineno
         if at_its_place and code.co_flags & inspect.CO_OPTIMIZED:  # no body of a class
@@ -254,13 +261,6 @@ def _completed(code: CodeType, calls: Calls, found: str, written: str) -> CodeTy
                 name if in_class and isinstance(each, str) and each == code.co_qualname else each
             )
     return code.replace(co_qualname=name, co_consts=tuple(constants))
-
-
-def _future_flags() -> Iterator[int]:
-    import __future__
-
-    for name in __future__.all_feature_names:
-        yield getattr(__future__, name).compiler_flag
 
 
 def _owner(function: FunctionType) -> str | None:

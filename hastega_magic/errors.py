@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 PACKAGE = Path(__file__).resolve().parent.as_posix() + "/"
 """The folder of this package's own files, by which a traceback's frames are told from the user's."""
+
+
+SHOWN: list[Callable[[BaseException], None]] = []
+"""What front ends do with an exception that leaves the package through a function of the user's or a `pipe`."""
+
+
+def leaves(error: BaseException) -> None:
+    """Let the front ends decide how the exception, which is about to be raised on, is to be shown."""
+    for prepare in SHOWN:
+        prepare(error)
 
 
 class Span(NamedTuple):

@@ -19,7 +19,7 @@ import numpy as np
 from hastega_magic.compiler.backends import require
 from hastega_magic.compiler.options import Options, options_of
 from hastega_magic.compiler.repeating.repeated import Repeated
-from hastega_magic.errors import NotCompilable, Span
+from hastega_magic.errors import NotCompilable, Span, leaves
 from hastega_magic.report import Report, build_report
 from hastega_magic.syntax.reading.functions import ast_of, name_of
 from hastega_magic.syntax.site import Site, StageSite, new_site_id
@@ -116,7 +116,8 @@ class Pipe:
         turns.runs = 0
         try:
             return turns.run(self._source, displays)
-        except Exception as error:
+        except BaseException as error:
+            leaves(error)
             notes: list[str] = getattr(error, "__notes__", [])
             notes[:] = [
                 _PLACE.sub("", note) for note in notes

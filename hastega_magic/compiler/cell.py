@@ -58,6 +58,8 @@ class Memory:
     """What the baselines gave."""
     briefs: Briefs = field(default_factory=Briefs)
     """Cells that are one statement, which ran with nobody looking."""
+    futures: int = 0
+    """What `from __future__ import ...` in a cell has set, which holds for those after it, as it does in IPython."""
 
 
 _Codes = dict[object, CodeType]
@@ -98,6 +100,7 @@ class CellRun:
         """`given`: what the source and arguments of its first statement are, where they were evaluated already."""
         self.namespace = namespace
         self.flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT if awaits else 0
+        self.awaits = awaits
         self.given = given
         self.memory = memory
         self.nested, self.changing, self.earlier = memory.nested, memory.changing, memory.earlier
@@ -123,6 +126,8 @@ class CellRun:
         with self.trace.phase("parse"), _shallow_enough(self.text, self.filename):
             cell, self.codes = _planned(self.text, self.filename, shadowed(self.namespace))
         self.sites = cell.sites
+        self.memory.futures |= cell.futures
+        self.flags |= self.memory.futures
         lines = len(self.text), None, self.text.splitlines(True), self.filename
         linecache.cache.setdefault(self.filename, lines)
         for number, site in cell.sites.items():
@@ -157,7 +162,7 @@ class CellRun:
         `named`: the file name that it was given, if it was.
         """
         briefs = self.memory.briefs
-        if len(self.outcomes) != 1 or self.flags:
+        if len(self.outcomes) != 1 or self.awaits:
             return
         if not briefs.wants(self.text, named, self.namespace, self.options):
             return

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, cast
 
 from IPython.core.getipython import get_ipython
 
-from hastega_magic.errors import UsageError
+from hastega_magic.errors import SHOWN, UsageError
 
 if TYPE_CHECKING:
     from hastega_magic.jupyter.magics import HastegaMagics
@@ -18,7 +18,10 @@ def load(shell: Shell) -> None:
     """Register the magics in the shell; once, however often it is called."""
     from hastega_magic.jupyter import completer
     from hastega_magic.jupyter.magics import HastegaMagics
+    from hastega_magic.jupyter.tracebacks import show_in_shell
 
+    if show_in_shell not in SHOWN:
+        SHOWN.append(show_in_shell)
     if _magics(shell) is None:
         shell.register_magics(HastegaMagics)
         completer.install(shell)

@@ -17,6 +17,8 @@ from IPython.core.error import UsageError
 from hastega_magic.compiler.options import BACKENDS, INT_MODES, Options, did_you_mean
 from hastega_magic.errors import UsageError as OptionError
 
+CELL = "%%hastega"
+
 SECTIONS = ("pipeline", "fused", "passes", "llvm", "asm", "opencl", "phases", "baselines")
 """What `--show` takes."""
 
@@ -45,17 +47,18 @@ class Arguments(argparse.ArgumentParser):
     def _refuse(self, word: str) -> NoReturn:
         name = word.partition("=")[0]
         if not name.startswith("-"):
-            self.error(f"unexpected {name!r}: the cell's code begins on the next line")
+            below = ": the cell's code begins on the next line" if self.prog.startswith("%%") else ""
+            self.error(f"unexpected {name!r}{below}")
         known = [each for action in self._actions for each in action.option_strings]
         self.error(f"there is no option {name}{did_you_mean(name, known)}")
 
 
 @cache
-def cell_parser() -> Arguments:
-    """The options of `%%hastega`; what is not given is None."""
-    parser = Arguments("%%hastega", add_help=False, allow_abbrev=False, argument_default=None)
+def cell_parser(magic: str = CELL) -> Arguments:
+    """The options of `%%hastega`, or of another magic that takes them; what is not given is None."""
+    parser = Arguments(magic, add_help=False, allow_abbrev=False, argument_default=None)
     add = parser.add_argument
-    add("--on", metavar="BACKEND", help=f"what computes: {', '.join(BACKENDS)}[:DEVICE]")
+    add("--on", metavar="BACKEND", help=f"what computes: {', '.join(BACKENDS)}; opencl:DEVICE")
     add("--compare", metavar="BACKEND,...", type=_names, help="measure these as well, beside the baselines")
     add("--no-baseline", dest="baseline", action="store_false", help="time neither pure Python nor NumPy")
     add("--int", dest="int_mode", metavar="MODE", help=f"beyond 64 bits: {', '.join(INT_MODES)}")
@@ -82,21 +85,21 @@ def cell_parser() -> Arguments:
     return parser
 
 
-def options_from(line: str, defaults: Mapping[str, Any]) -> Options:
+def options_from(line: str, defaults: Mapping[str, Any], magic: str = CELL) -> Options:
     """The options of a cell: those in its first line over the defaults. UsageError, in one line."""
-    found = vars(cell_parser().read(line))
+    found = vars(cell_parser(magic).read(line))
     chosen: dict[str, Any] = dict(defaults) | {
         name: value for name, value in found.items() if value is not None
     }
     for name in chosen.get("show", ()):
         if name not in SECTIONS:
-            raise UsageError(f"%%hastega: there is no section {name!r}{did_you_mean(name, SECTIONS)}")
+            raise UsageError(f"{magic}: there is no section {name!r}{did_you_mean(name, SECTIONS)}")
     if chosen.get("show"):
         chosen["quiet"] = False  # the compiler gathers what is to be shown
     try:
         return Options(**chosen)
     except OptionError as error:
-        raise UsageError(f"%%hastega: {error}") from None
+        raise UsageError(f"{magic}: {error}") from None
 
 
 def _mebibytes(text: str) -> int:

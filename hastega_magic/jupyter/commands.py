@@ -143,7 +143,7 @@ def _on(rest: str, magics: HastegaMagics) -> None:
     words = rest.split()
     told = "--report" in words
     line = " ".join(word for word in words if word != "--report")
-    options_from(line, {})  # a wrong one is to be told now, not in the next cell
+    options_from(line, {}, "%hastega on")  # a wrong one is to be told now, not in the next cell
     magics.everywhere.on(line if told else f"--quiet --no-baseline {line}".rstrip())
 
 

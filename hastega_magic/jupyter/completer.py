@@ -98,8 +98,8 @@ def _among(fragment: str, texts: Iterable[tuple[str, str]], alone: bool = False)
     return Found(fragment, found, alone) if found else None
 
 
-def _options(before: str) -> Found | None:
-    """Options, or the values of the one before the cursor."""
+def _options(before: str, others: Iterable[tuple[str, str]] = ()) -> Found | None:
+    """Options, those of the cell and others, or the values of the one before the cursor."""
     word = _WORD.search(before)
     assert word is not None
     given = before[: word.start()].split()
@@ -107,7 +107,7 @@ def _options(before: str) -> Found | None:
     ended = given[-1:] == [name] or before[: word.start()].endswith((",", "="))
     if name in _VALUES and ended:
         return _among(word[0], ((value, "") for value in _VALUES[name]), alone=True)
-    return _among(word[0], _known_options(), alone=True)
+    return _among(word[0], [*others, *_known_options()], alone=True)
 
 
 def _known_options() -> list[tuple[str, str]]:
@@ -121,9 +121,12 @@ def _commands(before: str) -> Found | None:
         listed = ((each, (run.__doc__ or "").rstrip(".")) for each, run in COMMANDS.items())
         return _among(name, listed, alone=True)
     if name == "on":
-        return _options(" " + rest)
+        return _options(" " + rest, [("--report", "show reports")])
     word = _WORD.search(rest)
     assert word is not None
+    if name == "doctor" and rest[: word.start()].rstrip(" =").endswith("--on"):
+        tried = (backend for backend in BACKENDS if backend not in ("auto", "all"))
+        return _among(word[0], ((backend, "") for backend in tried), alone=True)
     return _among(word[0], ((each, "") for each in _OF_COMMANDS.get(name, ())), alone=True)
 
 

@@ -102,6 +102,9 @@ class HastegaMagics(Magics):
         number = shell.displayhook.prompt_count
         filename = shell.compile.cache(text, number, raw_code=text)
         session = self._started()
+        from hastega_magic.syntax.cell import FUTURES
+
+        session.memory.futures |= shell.compile.flags & FUTURES
         if self.panel is not None:
             self.panel.cancel()  # two at a time would share the CPUs, and tell nothing
             self.panel.wait(1.0)
@@ -111,6 +114,7 @@ class HastegaMagics(Magics):
         self, value: object, error: BaseException | None, options: Options, filename: str, shows: bool
     ) -> object:
         self._keep_hook(self.its_shell)
+        self.its_shell.compile.flags |= self._started().memory.futures
         given = not shows and options.quiet
         self._display(None if given else value, error, options)
         if options.widgets and error is None:
@@ -123,7 +127,11 @@ class HastegaMagics(Magics):
     @line_magic("hastega")  # pyright: ignore[reportUntypedFunctionDecorator]
     def run_command(self, line: str) -> None:
         """Answer a question about the last cell, the cache or this machine: `%hastega help` lists them."""
-        commands.run(line, self)
+        try:
+            commands.run(line, self)
+        except BaseException as error:
+            show_without_ours(error, self.its_shell)  # of an interrupt
+            raise
 
     @no_var_expand
     @cell_magic("hastega_kernel")  # pyright: ignore[reportUntypedFunctionDecorator]

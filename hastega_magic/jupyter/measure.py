@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from IPython.core.getipython import get_ipython
 
-from hastega_magic.errors import UsageError
+from hastega_magic.errors import UsageError, leaves
 from hastega_magic.jupyter.progress import Bar
 from hastega_magic.progress import listening
 
@@ -27,8 +27,12 @@ def measure(
 
     shell = cast("Shell | None", get_ipython())
     loops = _loops(what, shell, namespace)
-    with listening(None if shell is None else Bar(shell)):
-        return compiled.measure(loops, **choices)
+    try:
+        with listening(None if shell is None else Bar(shell)):
+            return compiled.measure(loops, **choices)
+    except BaseException as error:
+        leaves(error)
+        raise
 
 
 def _loops(

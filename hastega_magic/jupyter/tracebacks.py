@@ -9,12 +9,16 @@ IPython asks an exception's `_render_traceback_`, where it has one, for the line
 from __future__ import annotations
 
 import ast
+import linecache
 import traceback
 from pathlib import Path
-from types import TracebackType
+from types import CodeType, TracebackType
 from typing import TYPE_CHECKING, Any, cast
 
+from IPython.core.getipython import get_ipython
+
 from hastega_magic.errors import PACKAGE
+from hastega_magic.syntax.ordinary.parts import CALLEES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -72,8 +76,16 @@ def show_without_ours(
         offset = 0 if _after_the_magic(list(_links(error.__traceback__))) or shown is not trimmed else None
         return shell.InteractiveTB.structured_traceback(type(error), error, shown, tb_offset=offset)
 
-    if not hasattr(error, "_render_traceback_"):
+    known = getattr(error, "_render_traceback_", None)
+    if known is None or getattr(known, "__module__", None) == __name__:  # whoever raises it on knows more
         cast("Any", error)._render_traceback_ = render
+
+
+def show_in_shell(error: BaseException) -> None:
+    """The same, in the running shell if the extension is loaded there."""
+    shell = cast("Shell | None", get_ipython())
+    if shell is not None and "HastegaMagics" in shell.magics_manager.registry:
+        show_without_ours(error, shell)
 
 
 def hiding_ours(function: Callable[..., object], shell: Shell) -> Callable[..., object]:
@@ -95,9 +107,10 @@ def without_ours(trace: TracebackType | None) -> TracebackType | None:
     ours: list[bool] = []
     for each in links:
         ours.append(_is_ours(each) or (ours[-1:] == [True] and _is_waiting(each)))
+    hides = [hidden or _is_made(each.tb_frame.f_code) for each, hidden in zip(links, ours, strict=True)]
     first = _after_the_magic(links)
     result: TracebackType | None = None
-    for each, hidden in reversed(list(zip(links[first:], ours[first:], strict=True))):
+    for each, hidden in reversed(list(zip(links[first:], hides[first:], strict=True))):
         if not hidden:
             result = TracebackType(result, each.tb_frame, each.tb_lasti, each.tb_lineno)
     return result
@@ -139,6 +152,14 @@ def _is_waiting(link: TracebackType) -> bool:
 
 def _is_ours(link: TracebackType) -> bool:
     return _file(link).startswith(PACKAGE)
+
+
+def _is_made(code: CodeType) -> bool:
+    """Whether it is a lambda that nobody has written: of an argument with `_`, or around ordinary code."""
+    if code.co_name != "<lambda>":
+        return False
+    line = linecache.getline(code.co_filename, code.co_firstlineno)
+    return code.co_varnames[:1] == (CALLEES,) or (line != "" and "lambda" not in line)
 
 
 def _is_statement(link: TracebackType, filename: str) -> bool:

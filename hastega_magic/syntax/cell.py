@@ -7,11 +7,14 @@ Arguments of stages stay ordinary Python, evaluated by Python where they stand: 
 """
 
 from __future__ import annotations
+import __future__
 
 import ast
+import functools
 import warnings
 from collections.abc import Collection
 from dataclasses import dataclass
+from types import CodeType
 
 from hastega_magic.errors import CellSyntaxError, Span
 from hastega_magic.syntax.ordinary.comprehension import Ordinary, recognised
@@ -25,6 +28,11 @@ from hastega_magic.syntax.stages import STAGES, function_argument, suggest
 
 BIND, RUN = "__hastega_bind__", "__hastega_run__"
 """The names that the rewritten code calls: f(site id, source, (callee or None, args, kwargs), ...)."""
+FUTURES: int = functools.reduce(
+    int.__or__, (getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
+)
+"""The flags of code that `from __future__ import ...` sets, which compilers take as well."""
+
 _NO_FUNCTIONS = (
     ast.Constant,
     ast.JoinedStr,
@@ -68,6 +76,8 @@ class CellPlan:
     """Ordinary code that is a pipeline, by the number of its site."""
     lasting: frozenset[int]
     """Which of it stands in functions, and may run when the cell is over."""
+    futures: int = 0
+    """Those of `FUTURES` that the cell sets."""
 
     def read_from(self, place: int) -> frozenset[str]:
         """Names that pipelines read from item `place` on, up to the next statement that is Python's to run."""
@@ -98,19 +108,19 @@ def plan(text: str, filename: str = "<cell>", shadowed: Collection[str] = ()) ->
         if isinstance(last, PipelineStatement):
             shown = PipelineStatement(last.target, last.site, last.node, is_last_expression=True)
         items[-1] = shown
-    _check_compiles(items, text, filename)
-    return CellPlan(
-        tuple(items), rewriter.sites, text, filename, rewriter.ordinary, frozenset(rewriter.lasting)
-    )
+    futures = _compiled_flags(items, text, filename) & FUTURES
+    lasting = frozenset(rewriter.lasting)
+    return CellPlan(tuple(items), rewriter.sites, text, filename, rewriter.ordinary, lasting, futures)
 
 
-def _check_compiles(items: list[Plain | PipelineStatement], text: str, filename: str) -> None:
-    """What only the compiler refuses: `return` outside a function, `nonlocal x` at the top level, ..."""
+def _compiled_flags(items: list[Plain | PipelineStatement], text: str, filename: str) -> int:
+    """The flags of the whole as code. Here is told what only the compiler refuses, such as `return` in no function."""
     module = ast.Module([item.node for item in items], [])
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # Python gives them when the statements are run
-            compile(module, filename, "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
+            flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+            code: CodeType = compile(module, filename, "exec", flags, dont_inherit=True)
     except SyntaxError as error:
         line, col = error.lineno or 1, max((error.offset or 1) - 1, 0)
         width = max((error.end_offset or 0) - 1 - col, 1) if error.end_lineno == line else 1
@@ -119,6 +129,7 @@ def _check_compiles(items: list[Plain | PipelineStatement], text: str, filename:
     except (ValueError, RecursionError) as error:
         message = f"the cell cannot be compiled: {error}"
         raise CellSyntaxError(message, text, Span(1, 0, 1, 1), filename) from None
+    return code.co_flags
 
 
 def _callables_bound(statement: ast.stmt) -> frozenset[str]:

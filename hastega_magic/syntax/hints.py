@@ -6,6 +6,7 @@ import ast
 import difflib
 import math
 import re
+import unicodedata
 from collections.abc import Iterable
 
 from hastega_magic.errors import CellSyntaxError, Span
@@ -78,7 +79,14 @@ def marked(text: str, span: Span, width: int) -> str:
     if not 0 < span.line <= len(lines):
         return ""
     line = lines[span.line - 1]
-    return f"    {line}\n    {' ' * span.col}{'^' * width}"
+    end = span.col + width
+    before = "".join("\t" if each == "\t" else " " * _columns(each) for each in line[: span.col])
+    return f"    {line}\n    {before}{'^' * (sum(map(_columns, line[span.col : end])) + max(0, end - len(line)))}"
+
+
+def _columns(character: str) -> int:
+    """How many columns of a screen it takes; of a tab nobody knows."""
+    return 2 if unicodedata.east_asian_width(character) in ("W", "F") else 1
 
 
 def _is_function_over(stage: str, name: str) -> bool:

@@ -224,3 +224,21 @@ def test_last_report_is_that_of_the_last_cell(notebook):
     notebook("b = range(10) |> map(lambda x: 1 // x) |> sum")
     notebook.run("text = last_report().to_text()")
     assert notebook.ns["text"].startswith("b   ✗ raised ZeroDivisionError · 1 fused loop · 1 thread · ")
+
+
+def test_imports_from_the_future_hold_for_their_cell_and_for_those_after_it(notebook):
+    annotated = "def f(x: Unknown):\n    return x"
+    seen = notebook(
+        f"from __future__ import annotations\n{annotated}\ny: Unknown = range(3) |> map(f) |> sum"
+    )
+    assert seen.error is None
+    assert notebook.ns["__annotations__"] == {"y": "Unknown"}
+    for run in (notebook.run, notebook):
+        del notebook.ns["f"]
+        assert run(annotated).error is None
+        assert notebook.ns["f"].__annotations__ == {"x": "Unknown"}
+
+
+def test_imports_from_the_future_in_an_ordinary_cell_hold_for_cells_with_pipelines(notebook):
+    notebook.run("from __future__ import annotations")
+    assert notebook("def f(x: Unknown):\n    return x\nrange(3) |> map(f) |> sum").error is None

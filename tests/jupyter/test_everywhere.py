@@ -66,5 +66,5 @@ def test_a_function_with_a_pipe_is_called_by_an_ordinary_cell(notebook):
 
 def test_wrong_options_are_told_at_once(notebook):
     seen = notebook.run("%hastega on --thread 2")
-    assert re.search(r"there is no option --thread: did you mean --threads\?", seen.text)
+    assert re.search(r"%hastega on: there is no option --thread: did you mean --threads\?", seen.text)
     assert notebook.run("[1] |> sum").error is not None

@@ -121,6 +121,7 @@ def test_help_lists_every_option(notebook):
     text = notebook.run("%hastega").out
     for option in ("--on", "--int", "--no-fuse", "--show", "--strict", "report", "cache", "doctor"):
         assert option in text
+    assert "all[:DEVICE]" not in text, "it is opencl that takes a device"
     assert notebook.run("%hastega help").out == text
 
 
@@ -158,8 +159,11 @@ def test_cache_says_what_it_holds_and_forgets_it(notebook):
         ("report --sav x", ["--sav", "--save"]),
         ("cache empty", ["empty", "clear"]),
         ("devices all", ["all"]),
+        ("on simd", ["%hastega on", "simd"]),
+        ("on --show simd", ["%hastega on", "fused"]),
     ],
 )
 def test_commands_that_do_not_exist(notebook, line, words):
     said = one_line(notebook.run(f"%hastega {line}"))
     assert all(word in said for word in words), said
+    assert "next line" not in said

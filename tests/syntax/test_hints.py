@@ -4,9 +4,10 @@ import re
 
 import pytest
 
-from hastega_magic.errors import CellSyntaxError
+from hastega_magic.errors import CellSyntaxError, Span
 from hastega_magic.session import Session
 from hastega_magic.syntax.cell import plan
+from hastega_magic.syntax.hints import marked
 
 
 @pytest.mark.parametrize(
@@ -35,6 +36,12 @@ def test_what_was_perhaps_meant(text, note):
     name = caught.value.name
     shown = [] if name == "_" else [f"    {text}\n    {' ' * text.rindex(name)}"]
     assert [each.rstrip("^") for each in caught.value.__notes__] == [note, *shown]
+
+
+def test_the_caret_stands_where_a_screen_shows_the_stage():
+    wide = marked("x = '日本語'; y = xs |> 名()", Span(1, 21, 1, 22), 1)
+    assert wide.splitlines()[1] == "    " + " " * (21 + 3) + "^^"
+    assert marked("if 1:\n\txs |> f", Span(2, 7, 2, 8), 1).splitlines()[1] == "    \t" + " " * 6 + "^"
 
 
 def test_the_caret_stands_under_the_stage():

@@ -1,0 +1,73 @@
+"""Which frames a traceback shows: the user's own, however the pipeline was written."""
+
+import re
+
+import pytest
+
+from hastega_magic.jupyter import commands
+
+OURS = re.compile(r"hastega_magic|run_cell_magic|run_line_magic|site-packages|__hastega|During handling")
+
+
+def frames(seen, kind):
+    """The places that the traceback shows, checked to be nothing of ours."""
+    assert type(seen.error).__name__ == kind
+    assert not OURS.search(seen.out), seen.out
+    return re.findall(r"^Cell In\[(\d+)\], line (\d+)(?:, in ([\w.<>]*))?", seen.out, re.MULTILINE)
+
+
+def test_what_is_made_around_ordinary_code_is_not_shown(notebook):
+    notebook.run("def inverse(x):\n    return 1 // (x - 5)")
+    seen = notebook("a = 1\nlist(map(inverse, range(1000)))")
+    assert frames(seen, "ZeroDivisionError") == [("2", "3", ""), ("1", "2", "inverse")]
+
+
+def test_what_is_made_of_a_placeholder_is_not_shown(notebook):
+    seen = notebook("xs = [1, 'a'] * 300\nxs |> map(_ + 1) |> sum")
+    assert frames(seen, "TypeError") == [("1", "3", "")]
+    seen = notebook("xs |> map(lambda _: _ + 1) |> sum")
+    assert frames(seen, "TypeError") == [("2", "2", ""), ("2", "2", "<lambda>")]
+
+
+@pytest.mark.parametrize(
+    ("call", "inner"),
+    [
+        ("pipe(range(1000)).map(inverse).sum()", []),
+        ("pipe(range(1000)).map(inverse).run()", []),
+        ("list(pipe(range(1000)).map(inverse))", []),
+        ("ordinary(1000)", [("2", "3", "ordinary")]),
+        ("piped(1000)", [("3", "4", "piped")]),
+    ],
+)
+def test_pipes_and_decorated_functions_in_ordinary_cells(notebook, call, inner):
+    notebook.run("from hastega_magic import hastega, pipe\ndef inverse(x):\n    return 1 // (x - 5)")
+    notebook.run("@hastega\ndef ordinary(n):\n    return [each for each in map(inverse, range(n))]")
+    notebook("@hastega\ndef piped(n):\n    return range(n) |> map(inverse) |> sum", "--quiet")
+    found = frames(notebook.run(call), "ZeroDivisionError")
+    assert found[: 1 + len(inner)] == [("4", "1", ""), *inner]
+    assert found[-1] == ("1", "3", "inverse")
+
+
+def test_a_pipe_inside_a_stage_leaves_the_statement_to_be_seen(notebook):
+    notebook.run("from hastega_magic import pipe")
+    seen = notebook(
+        "a = 1\n(range(3)\n |> map(lambda x: pipe([x]).map(lambda y: 1 // y).sum())\n |> to_list)"
+    )
+    assert frames(seen, "ZeroDivisionError")[0] == ("2", "3", "")
+
+
+def test_without_the_extension_exceptions_are_left_alone(notebook):
+    notebook.run("from hastega_magic import pipe")
+    notebook.run("%unload_ext hastega_magic")
+    seen = notebook.run("pipe(range(1000)).map(lambda x: 1 // x).sum()")
+    assert not hasattr(seen.error, "_render_traceback_")
+
+
+def test_an_interrupted_command(notebook, monkeypatch):
+    def interrupted(rest, magics):
+        raise KeyboardInterrupt
+
+    monkeypatch.setitem(commands.COMMANDS, "calibrate", interrupted)
+    seen = notebook.run("%hastega calibrate")
+    assert "KeyboardInterrupt" in seen.out
+    assert "commands.py" not in seen.out
