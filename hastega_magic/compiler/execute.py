@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
+import numpy as np
+
 from hastega_magic.compiler import running
 from hastega_magic.compiler.backends import Backend, Job, backend_of
 from hastega_magic.compiler.choice import known
@@ -22,6 +24,7 @@ from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.telling.broken_off import told_if_it_raises
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import NotCompilable
+from hastega_magic.ir.expr import flatten
 from hastega_magic.ir.fused import Fused, Output, slots_of
 from hastega_magic.ir.kernel import TROUBLE
 from hastega_magic.ir.pipeline import RUNNING_SINKS
@@ -33,6 +36,7 @@ from hastega_magic.runtime.cpu.launch import LoopResult, Variant, blocks_of
 from hastega_magic.runtime.sources import Column, streamed
 from hastega_magic.runtime.stream import NotProduced
 from hastega_magic.trace import Event, Trace
+from hastega_magic.types import RESULT_STORAGE
 
 _RECOVERED, _SHARE = 2, 64
 """Blocks of ordinary code that are recovered, and one more of so many: Python does all of it in the same time."""
@@ -256,8 +260,12 @@ def _running(
     length = result.packed_length(slot)
     if output.sink.kind == "fold" and not elsewhere:
         length = min(length, 1)
-    array = nested(made, (trim(each, length) for each in result.arrays[slot:]))
-    if not elsewhere or not len(array):
+    arrays = (trim(each, length) for each in result.arrays[slot:])
+    if elsewhere and not length and fn is not None:
+        made = fn.result  # nothing is left to do, but the values may be of another type than the elements
+        arrays = (np.empty(0, RESULT_STORAGE[part.type].name) for part in flatten(made))
+    array = nested(made, arrays)
+    if not elsewhere or not length:
         return running.stored(output, array, loop), []
     found = _on_the_host(*running.behind(array, loop, workspace), options, trace)
     return found.values[0], found.warnings

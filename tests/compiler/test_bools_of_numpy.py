@@ -1,6 +1,7 @@
 """NumPy's bools: `~` of one is `not`, of Python's an int; and ints of captured arrays are NumPy's numbers."""
 
 import functools
+import sys
 from types import ModuleType, SimpleNamespace
 
 import numpy as np
@@ -89,7 +90,6 @@ def test_python_computes_what_numpys_numbers_do_otherwise(cell):
     [
         "ns |> filter(lambda n: np.invert(n > 5)) |> to_list",
         "ns |> map(lambda n: np.invert(n)) |> to_list",
-        "ns |> map(lambda n: ~(n > 5)) |> to_list",
         "ns |> map(lambda n: ~n + table[n]) |> to_list",
         "ns |> map(lambda n: (n > 5) + (n > 7)) |> to_list",
         "ns |> map(lambda n: int(mask[n]) + int(image[n % 30, 0])) |> to_list",
@@ -102,3 +102,11 @@ def test_python_computes_what_numpys_numbers_do_otherwise(cell):
 def test_the_rest_is_compiled(cell):
     one_loop(run(f"{cell}\n", NAMES))
     assert_like_python(f"{cell}\n", NAMES)
+
+
+@pytest.mark.filterwarnings("ignore:Bitwise inversion:DeprecationWarning")
+def test_what_python_warns_of_for_each_element_is_left_to_it():
+    cell = "ns |> map(lambda n: ~(n > 5)) |> to_list"
+    ran = run(cell, NAMES)
+    assert len(ran.report["pipelines"][0]["barriers"]) == (sys.version_info >= (3, 12))
+    assert_like_python(cell, NAMES)

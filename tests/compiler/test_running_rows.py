@@ -23,6 +23,14 @@ AVERAGES = {
 }
 
 
+@pytest.mark.parametrize("source", [[], range(0), np.arange(0, dtype=np.int8)])
+def test_values_of_no_elements_are_of_one_type_on_every_back_end(source):
+    for function in ("s * 0.5 + x", "s + x", "s if x > s else s * 0.3"):
+        found = [run(f"xs |> scan(lambda s, x: {function}, 0.5)", {"xs": source}, on=on).value.dtype
+                 for on in ("simd", "parallel", "opencl")]  # fmt: skip
+        assert found == [np.float64] * 3
+
+
 SIGNED = [
     "a + x", "a * k + x", "x - a * k", "a - x", "-(a * k + x)", "-(x - a) * k", "(a + x) * k", "a + k * (x - a)",
     "a * k + a * 0.25 + x", "x - (a * k + 0.0)", "-(-a * k) - x", "-a / 2 + x * k", "(a + x) * k - (x + a) / 4",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 
 from hastega_magic.errors import NotCompilable
 from hastega_magic.ir.expr import Expr, postorder
@@ -25,11 +26,17 @@ def unary(graph: Graph, op: ast.unaryop, value: Symbolic) -> Symbolic:
     return graph.make(UNARY[type(op)], value)
 
 
+_WARNS_OF_BOOLS = sys.version_info >= (3, 12)
+
+
 def inverted(graph: Graph, value: Expr) -> Expr:
-    """`~`; comparisons of float32 numbers are NumPy's."""
+    """`~`; comparisons of float32 numbers are NumPy's. NotCompilable where Python warns of it for each element."""
     if value.type is BOOL:
         graph.of_bools = True
-        graph.numpy = graph.numpy or any(node.type is FLOAT32 for node in postorder((value,)))
+        numpys = any(node.type is FLOAT32 for node in postorder((value,)))
+        graph.numpy = graph.numpy or numpys
+        if _WARNS_OF_BOOLS and not numpys:
+            raise NotCompilable("Python warns of `~` of a bool, which is an int: `not` may be what is meant")
     return graph.make("invert", value)
 
 
