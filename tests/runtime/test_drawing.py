@@ -10,7 +10,8 @@ import weakref
 import numpy as np
 import pytest
 
-from hastega_magic.runtime.objects.drawing import can_watch, drawer
+from hastega_magic.runtime.objects import lists
+from hastega_magic.runtime.objects.drawing import Drawer, can_watch, drawer
 from hastega_magic.session import Options, Session
 
 NUMBERS = {
@@ -244,3 +245,13 @@ def test_behind_its_end_an_iterator_is_not_asked_again(size):
             f"for turn in range(3):\n    told() |> {stages}"
         )
     assert [each.asked for each in asked] == [size + 1] * 9
+
+
+@pytest.mark.parametrize("form", ["signed", "tagged"])
+def test_there_is_code_for_ints_of_every_version(monkeypatch, form):
+    """Which version of Python has it or not: a mistake in the text of one must show in all."""
+    monkeypatch.setattr(lists, "layout", lambda: form)
+    code = lists.code_of(int, values=True)
+    assert code is not None
+    for made in (lists.Reader(int, code), Drawer(int, code)):
+        assert made.type is int

@@ -51,6 +51,7 @@ _AGAIN = "timed as the others: its memory in use already"
 _OWN = "computed this cell"
 
 _ROUNDED = ": Python rounds its floats to float32 beside such elements, where the loop computes in float64"
+
 _PROBE = 512
 """Elements of the first run over a long source."""
 

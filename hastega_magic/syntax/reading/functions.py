@@ -241,11 +241,12 @@ def _innermost(nodes: Sequence[F], code: CodeType) -> F | None:
     places = list(_places(code))
     if not places:  # Python was told to keep no columns: nothing tells functions of one line apart
         alike = [node for node in nodes if _fits(node, code)]
-        if (
-            len(alike) > 1
-        ):  # what gives a constant has no columns in Python 3.12, and those that give the same are one
-            given = [each.argval for each in dis.get_instructions(code) if each.opname == "RETURN_CONST"]
-            alike = [node for node in alike if given and _gives(node) == list(map(repr, given))][:1]
+        if len(alike) > 1:
+            # In Python 3.12 a lambda of a constant has no columns either; those that give the same are as good.
+            given = [
+                repr(each.argval) for each in dis.get_instructions(code) if each.opname == "RETURN_CONST"
+            ]
+            alike = [node for node in alike if [_constant(node)] == given][:1]
         return alike[0] if len(alike) == 1 else None
     first, last = min(place for place, _ in places), max(place for _, place in places)
     for number in range(bisect_right(nodes, first, key=lambda node: _body(node)[0]) - 1, -1, -1):
@@ -263,10 +264,9 @@ def _fits(node: Function, code: CodeType) -> bool:
     return name == code.co_name and tuple(arg.arg for arg in parameters) == code.co_varnames[:count]
 
 
-def _gives(node: Function) -> list[str]:
-    """The constant that a lambda gives; nothing of other functions."""
-    body = node.body
-    return [repr(body.value)] if isinstance(body, ast.Constant) else []
+def _constant(node: Function) -> str | None:
+    """The constant that a lambda gives, as it is written; None of other functions."""
+    return repr(node.body.value) if isinstance(node.body, ast.Constant) else None
 
 
 def _body(node: Function) -> tuple[tuple[int, int], tuple[int, int]]:
