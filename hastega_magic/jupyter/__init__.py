@@ -22,9 +22,12 @@ def load(shell: Shell) -> None:
 
     if show_in_shell not in SHOWN:
         SHOWN.append(show_in_shell)
-    if _magics(shell) is None:
-        shell.register_magics(HastegaMagics)
-        completer.install(shell)
+    if _magics(shell) is not None:
+        return
+    shell.register_magics(HastegaMagics)
+    completer.install(shell)
+    if getattr(getattr(shell, "kernel", None), "pipes_everywhere", False):
+        shell.run_line_magic("hastega", "on")
 
 
 def unload(shell: Shell) -> None:

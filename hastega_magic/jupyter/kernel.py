@@ -20,17 +20,17 @@ from hastega_magic.syntax.reading.names import shadowed
 
 
 class HastegaKernel(IPythonKernel):
-    """Loads the extension, and switches `%hastega on`."""
+    """Loads the extension, which finds `pipes_everywhere` and switches `%hastega on`: again after a reload."""
 
     implementation = "hastega"
     implementation_version = hastega_magic.__version__
+    pipes_everywhere = True
 
     def __init__(self, **kwargs: Any) -> None:
         """Start as IPython's kernel does."""
         super().__init__(**kwargs)  # pyright: ignore[reportUnknownMemberType]
         shell: Any = self.shell
         shell.extension_manager.load_extension("hastega_magic")
-        shell.run_line_magic("hastega", "on")
 
     @property
     def banner(self) -> str:

@@ -23,6 +23,10 @@ class Shell(Protocol):
         """Put text into a new cell, or into the next prompt."""
         ...
 
+    def run_line_magic(self, magic_name: str, line: str) -> object:
+        """Run a magic as if its line were in a cell."""
+        ...
+
     def register_magics(self, *classes: type) -> None:
         """Make instances of these classes, and their magics known."""
         ...

@@ -56,6 +56,15 @@ def test_pipes_work_in_every_cell(client):
     assert Ran(client, "%%hastega --no-baseline\nxs |> sum").of("display_data")
 
 
+def test_pipes_work_again_after_a_reload(client):
+    Ran(client, "%reload_ext hastega_magic")
+    assert Ran(client, "[1, 2] |> sum").value == "3"
+    Ran(client, "%unload_ext hastega_magic")
+    assert Ran(client, "[1, 2] |> sum").reply["ename"] == "SyntaxError"
+    Ran(client, "%load_ext hastega_magic")
+    assert Ran(client, "[1, 2] |> sum").value == "3"
+
+
 def test_a_value_is_shown_where_ipython_would(client):
     Ran(client, "xs = [1, 2, 3]")
     assert Ran(client, "xs |> sum").value == "6"
