@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 
 from hastega_magic.doctor.command import add_parser
+from hastega_magic.report.writable import make_output_forgiving
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -25,4 +26,5 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
+    make_output_forgiving()
     sys.exit(main())

@@ -48,10 +48,8 @@ def _run(given: argparse.Namespace) -> int:
     except UsageError as error:
         sys.stderr.write(f"doctor: {error}\n")
         return 2
-    # A terminal or file that cannot take the marks gets question marks.
-    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
     text = json.dumps(examination.to_dict(), indent=2) + "\n" if given.json else to_text(examination)
-    sys.stdout.write(text.encode(encoding, "replace").decode(encoding))
+    sys.stdout.write(text)
     return 0 if examination.ok else 1
 
 

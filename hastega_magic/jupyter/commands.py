@@ -14,6 +14,7 @@ from IPython.core.error import UsageError
 
 from hastega_magic.errors import UsageError as OptionError
 from hastega_magic.jupyter.arguments import Arguments, cell_parser, did_you_mean, options_from
+from hastega_magic.report.writable import writable
 
 if TYPE_CHECKING:
     from hastega_magic.jupyter.magics import HastegaMagics
@@ -155,11 +156,11 @@ def _off(rest: str, magics: HastegaMagics) -> None:
 
 def _show(text: str, html: str) -> None:
     """Display both forms: a front end takes the HTML, a terminal the text."""
-    publish_display_data({"text/html": html, "text/plain": text})
+    publish_display_data({"text/html": html, "text/plain": writable(text)})
 
 
 def _say(text: str = "") -> None:
-    print(text)  # noqa: T201  the answer
+    print(writable(text))  # noqa: T201  the answer
 
 
 COMMANDS: Mapping[str, Callable[[str, HastegaMagics], None]] = {

@@ -16,6 +16,7 @@ from IPython.core.display_functions import (
 
 from hastega_magic.report import MIME, Report
 from hastega_magic.report.units import rate, seconds, size
+from hastega_magic.report.writable import writable
 
 if TYPE_CHECKING:
     from hastega_magic.jupyter.shell import Shell
@@ -36,7 +37,7 @@ def show_report(report: Report, shell: Shell) -> None:
     data = {
         MIME: report.published(),
         "text/html": report.to_html(),
-        "text/plain": report.to_text(_columns(shell)),
+        "text/plain": writable(report.to_text(_columns(shell))),
     }
     with _flushing_what_waits():
         publish_display_data(data)
@@ -76,8 +77,8 @@ def show_sections(report: Report, names: Sequence[str]) -> None:
     """Print sections of the report as text, for each of its pipelines."""
     for pipeline in report.pipelines:
         for name in names:
-            print(f"── {pipeline.name or 'pipeline'}: {name}")  # noqa: T201  what was asked for
-            print("\n".join(_SECTIONS[name](pipeline)) or "(nothing)", end="\n\n")  # noqa: T201
+            text = "\n".join(_SECTIONS[name](pipeline)) or "(nothing)"
+            print(writable(f"── {pipeline.name or 'pipeline'}: {name}\n{text}\n"))  # noqa: T201  what was asked for
 
 
 def ran(report: Report) -> bool:

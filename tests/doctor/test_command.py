@@ -64,7 +64,8 @@ def test_this_machine(doctor):
 def test_an_encoding_without_marks(doctor):
     done = doctor("--on", "parallel", PYTHONIOENCODING="ascii")
     assert done.returncode == 0
-    assert "? parallel" in done.stdout
+    assert "+ parallel" in done.stdout
+    assert "marked !" in doctor("--help", PYTHONIOENCODING="ascii").stdout
 
 
 @needs_pocl

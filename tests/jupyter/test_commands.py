@@ -1,7 +1,9 @@
 """`%hastega doctor` and `%hastega devices`: two forms of one answer, and one line for what cannot be."""
 
 import importlib.util
+import io
 import sys
+from contextlib import redirect_stdout
 
 import pytest
 from IPython.core.error import UsageError
@@ -140,3 +142,17 @@ def test_calibrate_says_what_was_measured_and_where_it_is_kept(notebook, monkeyp
 
     monkeypatch.setattr(calibration, "calibrate", homeless)
     assert "cannot be written to" in notebook.run("%hastega calibrate").out
+
+
+@pytest.mark.parametrize(
+    "cell",
+    ["%%hastega\nrange(3) |> map(_ * 2) |> sum", "%%hastega --show phases\n[1] |> sum", "%hastega devices"],
+)
+def test_a_terminal_whose_encoding_has_no_marks(notebook, cell):
+    terminal = io.TextIOWrapper(io.BytesIO(), "ascii", write_through=True)
+    with redirect_stdout(terminal):
+        result = notebook.shell.run_cell(cell)
+    result.raise_error()
+    shown = terminal.buffer.getvalue().decode("ascii")
+    assert shown
+    assert "?" not in shown
