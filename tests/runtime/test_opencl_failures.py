@@ -1,6 +1,9 @@
 """Devices that fail or lack something: smaller chunks where that helps, else one clear sentence; then all is well."""
 
 import dataclasses
+import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -199,3 +202,35 @@ def test_a_small_device_is_told_of_before_anything_is_sent(monkeypatch):
     with pytest.raises(DeviceError, match=r"too little memory: a block of this loop and its captured arrays"):
         run({"xs": XS[:1000], "table": table}, "y = xs |> map(lambda i: table[i])")
     right()
+
+
+FORKS = """
+import os
+import numpy as np
+from hastega_magic.errors import UsageError
+from hastega_magic.session import Options, Session
+
+def session(on):
+    made = Session({"xs": np.arange(200_000)}, Options(on=on, baseline=False))
+    return lambda: (made.run_cell("y = xs |> map(_ * 2 + 1) |> sum"), made.namespace["y"])[1]
+
+def refused(run):
+    try:
+        run()
+    except UsageError as error:
+        return "forked" in str(error)
+
+known, others = session("opencl"), [session("auto"), session("all"), session("parallel")]
+assert [run() for run in (known, *others)] == [200_000**2] * 4
+child = os.fork()
+if not child:
+    right = [run() for run in others] == [200_000**2] * 3
+    os._exit(0 if refused(known) and refused(session("opencl")) and right else 1)
+assert os.waitpid(child, 0)[1] == 0
+assert known() == 200_000**2
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+def test_in_a_forked_process_drivers_are_left_behind():
+    subprocess.run([sys.executable, "-c", FORKS], check=True, timeout=120)

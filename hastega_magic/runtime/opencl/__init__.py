@@ -27,6 +27,10 @@ _NO_FLOAT64 = "{} has no float64, which these operations need"
 _KINDS = ("gpu", "cpu", "accelerator")
 _LOG_LINES = 12
 _INSTALL = "`pip install hastega-magic[pocl]` installs one that runs on the CPU"
+_FORKED = (
+    "OpenCL was in use when this process was forked, and its drivers' threads are not here: start processes with "
+    "`spawn`, or choose `parallel`"
+)
 
 
 class DeviceError(HastegaError):
@@ -86,6 +90,17 @@ class DeviceInfo:
         return Target("opencl", self.name, features, self.vector_bits, "OpenCL", "opencl")
 
 
+@dataclass
+class _Drivers:
+    """Whether drivers were begun in this process, or in one that it was forked from."""
+
+    begun: bool = False
+    left_behind: bool = False
+
+
+_DRIVERS = _Drivers()
+
+
 def _opencl() -> Any:
     if "pyopencl" not in sys.modules and not _is_kept():
         os.environ.setdefault("PYOPENCL_NO_CACHE", "1")
@@ -112,7 +127,10 @@ def _is_kept() -> bool:
 
 def _found() -> list[tuple[Any, Any]]:
     """Platforms with their devices; an empty list where no driver is installed."""
+    if _DRIVERS.left_behind:
+        raise UsageError(_FORKED)
     cl = _opencl()
+    _DRIVERS.begun = True
     pairs: list[tuple[Any, Any]] = []
     with held_back():  # drivers begin threads
         try:
@@ -128,7 +146,7 @@ def _found() -> list[tuple[Any, Any]]:
 
 
 def devices() -> list[DeviceInfo]:
-    """All devices of all platforms in their order; UsageError without pyopencl."""
+    """All devices of all platforms in their order; UsageError without pyopencl, or where drivers were left behind."""
     return [_described(number, *pair) for number, pair in enumerate(_found())]
 
 
@@ -218,6 +236,8 @@ class Device:
     def context(self) -> Any:
         """The OpenCL context."""
         with self.lock:
+            if _DRIVERS.left_behind:
+                raise DeviceError(_FORKED)
             if self._context is None:
                 try:
                     with held_back():
@@ -288,9 +308,26 @@ class Device:
             self._seen.clear()
             self._context, self.chunk_bytes = None, 0
 
+    def leave_behind(self) -> None:
+        """In a forked process: keep all that is the driver's and touch none of it, as even letting go would wait."""
+        _LEFT.append((self._context, self._programs, self.kept, self.resident))
+        self._context, self._programs, self.kept, self.resident = None, {}, [], {}
+        self.lock = threading.RLock()  # the thread that held the old one may not be here
+
 
 _DEVICES: dict[int, Device] = {}
 _DEVICES_LOCK = threading.Lock()
+_LEFT: list[object] = []
+
+
+def _forked() -> None:
+    _DRIVERS.left_behind = _DRIVERS.begun
+    for each in _DEVICES.values():
+        each.leave_behind()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forked)
 
 
 def device(spec: str) -> Device:
