@@ -16,7 +16,7 @@ from hastega_magic.compiler.backends import forget_inputs, require
 from hastega_magic.compiler.changing import Changing
 from hastega_magic.compiler.comparing.compare import compare
 from hastega_magic.compiler.comparing.remembered import Remembered
-from hastega_magic.compiler.course import Course, evaluated
+from hastega_magic.compiler.course import Course, carried, evaluated
 from hastega_magic.compiler.driver import Driver
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Group, Outcome
@@ -224,6 +224,11 @@ class CellRun:
         except BaseException:
             self._flush()  # the statements before have taken effect
             raise
+        self._go_on(item, bound, producer)
+
+    @carried()
+    def _go_on(self, item: PipelineStatement, bound: Bound, producer: str | None) -> None:
+        """Into the open group with a statement, or into one of its own; or run it alone."""
         if self.group is not None and self._reads_pending(bound):
             self._flush()
             bound, producer = self._with_value(bound, producer), None
@@ -293,7 +298,8 @@ class CellRun:
         if given is not None:
             bound = changed(given.bound(item.site), target=item.target)
             self.driver.current = bound
-            given.fail()
+            with carried():
+                given.fail()
             return bound
         assert item.site.bind_expression is not None
         expression = item.site.bind_expression
@@ -309,6 +315,7 @@ class CellRun:
         bound = cast(Bound, (yield from evaluated(code, self.namespace)))
         return changed(bound, target=item.target)
 
+    @carried()
     def _flush(self) -> None:
         """Run the open group, and assign its results in order."""
         group, self.group = self.group, None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Awaitable, Generator
+from contextlib import contextmanager
 from types import CodeType
 from typing import Any
 
@@ -11,20 +12,43 @@ Course = Generator[Awaitable[object], object, None]
 """Hands out what the cell awaits, and is sent what became of it."""
 
 
+class Stopped(Exception):
+    """Carries a StopIteration of the cell through its course, a generator, which would make a RuntimeError of it."""
+
+    def __init__(self, error: StopIteration) -> None:
+        super().__init__(error)
+        self.error = error
+
+
+@contextmanager
+def carried() -> Generator[None]:
+    """Around what a course runs of the user's."""
+    try:
+        yield
+    except StopIteration as error:
+        raise Stopped(error) from None
+
+
 def evaluated(code: CodeType, namespace: dict[str, Any]) -> Generator[Awaitable[object], object, object]:
     """What code gives; awaited where it was compiled to be."""
-    found: Any = eval(code, namespace)
+    with carried():
+        found: Any = eval(code, namespace)
     return (yield found) if code.co_flags & inspect.CO_COROUTINE else found
 
 
 def gone_through(course: Course) -> None:
     """Go through a course that awaits nothing."""
-    for _ in course:
-        raise AssertionError("the cell was compiled to await nothing")
+    try:
+        for _ in course:
+            raise AssertionError("the cell was compiled to await nothing")
+        return
+    except Stopped as stopped:
+        left = [stopped.error]
+    raise left.pop()  # out here it keeps its own context, and no name holds it and with it this frame
 
 
 async def awaited(course: Course) -> None:
-    """Go through a course, and await what it asks for."""
+    """Go through a course, and await what it asks for. A StopIteration is a RuntimeError, as in any coroutine."""
     try:
         asked = next(course)
         while True:
@@ -36,6 +60,9 @@ async def awaited(course: Course) -> None:
                 asked = course.send(found)
     except StopIteration:
         return
+    except Stopped as stopped:
+        left = [stopped.error]
+    raise left.pop()
 
 
-__all__ = ["Course", "awaited", "evaluated", "gone_through"]
+__all__ = ["Course", "awaited", "carried", "evaluated", "gone_through"]

@@ -186,3 +186,28 @@ def test_a_statement_that_does_not_join_the_loop_before_leaves_no_table():
         assert space["r"].tolist() == [1, 2, 3]
         assert space["t"] == 2.0
         space["table"] = None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "next(iter(()))",
+        "[1] |> sum\nnext(iter(()))",
+        "a = next(iter(())) |> sum",
+        "a = iter(()) |> next",
+        "a = range(9) |> sum\nb = iter(()) |> next",
+    ],
+)
+def test_an_iterator_that_has_ended_says_so(text):
+    """A cell is gone through by a generator, which a StopIteration cannot leave as itself."""
+    session = Session({}, Options(baseline=False, quiet=True))
+    with pytest.raises(StopIteration) as raised:
+        session.run_cell(text)
+    assert raised.value.__context__ is None
+    assert raised.value.__cause__ is None
+
+
+def test_what_stop_iteration_was_raised_in_stays_its_context():
+    with pytest.raises(StopIteration) as raised:
+        Session({}).run_cell("try:\n    1 // 0\nexcept ZeroDivisionError:\n    next(iter(()))")
+    assert isinstance(raised.value.__context__, ZeroDivisionError)
