@@ -239,3 +239,21 @@ def test_functions_of_one_line_are_not_mixed_up_where_python_keeps_no_columns(tm
     path = tmp_path / "without_columns.py"
     path.write_text(WITHOUT_COLUMNS)
     subprocess.run([sys.executable, "-X", "no_debug_ranges", path], check=True)
+
+
+def test_a_module_that_is_read_anew_is_compiled_anew(tmp_path, monkeypatch):
+    """Python keeps the text of a file that somebody has asked for."""
+    path = tmp_path / "read_anew.py"
+    path.write_text(EDITED.format(k=3))
+    monkeypatch.syspath_prepend(tmp_path)
+    module, xs = importlib.import_module("read_anew"), list(range(300))
+    for k in (3, 55):
+        path.write_text(EDITED.format(k=k))
+        importlib.reload(module)
+        made = hastega(module.comp, on="simd")
+        assert made(xs) == [x * k + 1 for x in xs]
+        assert made.explain().pipelines[0].loops == 1
+        for function in (module.one, module.two):
+            assert pipe(xs, on="simd").map(function).to_list() == list(map(function, xs))
+            assert pipe(xs, on="simd").map(function).explain().pipelines[0].barriers == ()
+    del sys.modules["read_anew"]

@@ -73,27 +73,25 @@ def definition_of(function: FunctionType) -> tuple[Text, Function]:
     Stages' placeholders are written out, and `|>` is marked, as in `syntax/reading/pipe.py`.
     """
     code, name = function.__code__, name_of(function)
-    text = "".join(linecache.getlines(code.co_filename))
-    if not text:
-        raise NotCompilable(f"the text of `{name}` is not known to Python")
-    text = normalise(text)
-    places = Text(text)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            tree = expand(parse(text), places, code.co_filename)
-    except CellSyntaxError:
-        raise NotCompilable(f"the text of `{name}` has changed since it was defined") from None
     kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
-    nodes = [
-        each
-        for each in ast.walk(tree)
-        if isinstance(each, kinds) and _first_line(each) == code.co_firstlineno
-    ]
-    node = _innermost(sorted(nodes, key=_body), code)
-    if node is None or not _is_of(code, text):
-        raise NotCompilable(f"the text of `{name}` has changed since it was defined")
-    return places, node
+    for known in _texts(code, name):
+        text = normalise(known)
+        places = Text(text)
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                tree = expand(parse(text), places, code.co_filename)
+        except CellSyntaxError:
+            continue
+        nodes = [
+            each
+            for each in ast.walk(tree)
+            if isinstance(each, kinds) and _first_line(each) == code.co_firstlineno
+        ]
+        node = _innermost(sorted(nodes, key=_body), code)
+        if node is not None and _is_of(code, text):
+            return places, node
+    raise NotCompilable(f"the text of `{name}` has changed since it was defined")
 
 
 def _first_line(node: Function) -> int:
@@ -173,17 +171,27 @@ def _check_kind(code: CodeType, name: str) -> None:
 
 
 def _search(code: CodeType, name: str) -> FunctionSyntax:
-    text = "".join(linecache.getlines(code.co_filename))
-    if not text:
+    for text in _texts(code, name):
+        try:
+            places, functions = _functions_in(text)
+        except CellSyntaxError:
+            continue
+        node = _innermost(functions.get(code.co_firstlineno, []), code)
+        if node is not None and _is_of(code, text):
+            return FunctionSyntax(node, code.co_filename, places.segment(node), places.span(node), places)
+    raise NotCompilable(f"the text of `{name}` has changed since it was defined")
+
+
+def _texts(code: CodeType, name: str) -> Iterator[str]:
+    """The text of the code's file as Python has read it before, and as it is now: a module may be read anew."""
+    known = "".join(linecache.getlines(code.co_filename))
+    if not known:
         raise NotCompilable(f"the text of `{name}` is not known to Python")
-    try:
-        places, functions = _functions_in(text)
-    except CellSyntaxError:
-        raise NotCompilable(f"the text of `{name}` has changed since it was defined") from None
-    node = _innermost(functions.get(code.co_firstlineno, []), code)
-    if node is None or not _is_of(code, text):
-        raise NotCompilable(f"the text of `{name}` has changed since it was defined")
-    return FunctionSyntax(node, code.co_filename, places.segment(node), places.span(node), places)
+    yield known
+    linecache.checkcache(code.co_filename)
+    now = "".join(linecache.getlines(code.co_filename))
+    if now not in {"", known}:
+        yield now
 
 
 def _is_of(code: CodeType, text: str) -> bool:
