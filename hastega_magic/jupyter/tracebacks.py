@@ -32,10 +32,15 @@ _MACHINERY = frozenset(
         "concurrent.futures._base",
         "concurrent.futures.thread",
         "contextlib",
+        "copy",
+        "dataclasses",
         "functools",
         "threading",
+        "typing",
     }
 )
+
+_NAME = __name__.partition(".")[0]
 
 
 class CellError(Exception):
@@ -151,7 +156,9 @@ def _is_waiting(link: TracebackType) -> bool:
 
 
 def _is_ours(link: TracebackType) -> bool:
-    return _file(link).startswith(PACKAGE)
+    # Python's dataclasses make methods that stand in no file: their variables are those of the module.
+    module = link.tb_frame.f_globals.get("__name__")
+    return _file(link).startswith(PACKAGE) or str(module).startswith(f"{_NAME}.")
 
 
 def _is_made(code: CodeType) -> bool:

@@ -3,14 +3,18 @@
 PoCL links kernels in processes of their own, and aborts ours where one of them is interrupted. And once it has
 compiled, the LLVM in it answers Ctrl-C in place of Python: it removes the files that it works on, and what is linked
 is gone.
+
+In a finaliser (`__del__`) Python prints it and goes on. Objects of llvmlite have one, and go while it compiles.
 """
 
 from __future__ import annotations
 
 import ctypes
 import signal
+import threading
 from collections.abc import Generator
 from contextlib import contextmanager
+from types import FrameType
 
 _CTRL_C = frozenset({signal.SIGINT})
 _HAS_MASKS = hasattr(signal, "pthread_sigmask")
@@ -42,4 +46,21 @@ def held_back() -> Generator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-__all__ = ["held_back", "leave_to_others"]
+@contextmanager
+def put_off() -> Generator[None]:
+    """Python answers Ctrl-C at the end, not between two operations of the block, whichever thread it reached."""
+    answer = signal.getsignal(signal.SIGINT)
+    if not callable(answer) or threading.current_thread() is not threading.main_thread():
+        yield  # nobody is interrupted, or nobody here
+        return
+    came: list[FrameType | None] = []
+    signal.signal(signal.SIGINT, lambda _, frame: came.append(frame))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, answer)
+        if came:
+            answer(signal.SIGINT, came[0])
+
+
+__all__ = ["held_back", "leave_to_others", "put_off"]

@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from hastega_magic.compiler.outcome import Group
 from hastega_magic.jupyter import commands
 
 OURS = re.compile(r"hastega_magic|run_cell_magic|run_line_magic|site-packages|__hastega|During handling")
@@ -71,3 +72,16 @@ def test_an_interrupted_command(notebook, monkeypatch):
     seen = notebook.run("%hastega calibrate")
     assert "KeyboardInterrupt" in seen.out
     assert "commands.py" not in seen.out
+
+
+def test_an_interrupt_in_what_python_makes_of_a_record(notebook, monkeypatch):
+    """Methods of dataclasses stand in no file."""
+
+    class Interrupting:
+        def __set__(self, record, value):
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(Group, "workspace", Interrupting(), raising=False)
+    seen = notebook("xs = range(10)\nxs |> map(lambda x: x + 1) |> sum")
+    assert frames(seen, "KeyboardInterrupt") == [("1", "3", "")]
+    assert "__init__" not in seen.out

@@ -9,7 +9,8 @@ import time
 
 import pytest
 
-from hastega_magic.runtime.signals import held_back
+from hastega_magic.runtime import cpu
+from hastega_magic.runtime.signals import held_back, put_off
 
 pytestmark = pytest.mark.skipif(
     not hasattr(signal, "pthread_sigmask"), reason="signals are no one's own here"
@@ -59,3 +60,34 @@ def test_a_process_lives_on_when_its_compiler_is_interrupted(tmp_path):
         time.sleep(0.002)
     out, err = child.communicate(timeout=60)
     assert (child.returncode, out) == (0, f"{sum(x * 3 % 1009 for x in range(100_000))} True\n"), err
+
+
+def test_ctrl_c_in_a_finaliser_is_not_lost_while_llvm_compiles(monkeypatch):
+    class Module:
+        def __del__(self):
+            signal.raise_signal(signal.SIGINT)
+
+    def image_of(text):
+        Module()
+        done.append(text)
+        return made(text)
+
+    made, done = cpu.image_of, []
+    monkeypatch.setattr(cpu, "image_of", image_of)
+    before = signal.getsignal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt):
+        cpu.compile_text("define void @hastega(ptr %words, ptr %scratch) { ret void }")
+    assert len(done) == 1
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_threads_put_nothing_off():
+    def enter():
+        with put_off():
+            found.append(signal.getsignal(signal.SIGINT))
+
+    found, before = [], signal.getsignal(signal.SIGINT)
+    thread = threading.Thread(target=enter)
+    thread.start()
+    thread.join()
+    assert found == [before]

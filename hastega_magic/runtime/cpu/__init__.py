@@ -16,6 +16,7 @@ import llvmlite.binding as llvm
 
 from hastega_magic.ir.abi import ENTRY
 from hastega_magic.ir.target import Target, describe
+from hastega_magic.runtime.signals import put_off
 
 KernelFunction = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
 
@@ -110,7 +111,7 @@ def image_of(text: str) -> bytes:
 
 def compile_text(text: str) -> Program:
     """Machine code for the host from a module's text; RuntimeError with LLVM's words if the text is not valid."""
-    with _LOCK:
+    with _LOCK, put_off():
         image = image_of(text)
         builder = llvm.JITLibraryBuilder().add_object_img(image).add_current_process().export_symbol(ENTRY)
         library = builder.link(_jit(), f"kernel{next(_NUMBERS)}")
@@ -137,7 +138,7 @@ def listing(text: str) -> Listing:
 
 @lru_cache(8)
 def _listing(text: str, target: Target) -> Listing:
-    with _LOCK:
+    with _LOCK, put_off():
         emitted = _machine(target).emit_assembly(_parsed(text))
     if _LOCATED not in text:
         return Listing(emitted, (0,) * emitted.count("\n"))
