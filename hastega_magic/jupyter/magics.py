@@ -26,6 +26,15 @@ if TYPE_CHECKING:
     from hastega_magic.session import CellResult, Session
 
 
+_AWAITS = (
+    "'await' outside",
+    "'async with' outside",
+    "'async for' outside",
+    "asynchronous comprehension outside",
+)
+"""How Python's words begin for what only coroutines may do."""
+
+
 def taken(result: CellResult) -> object:
     """The value of a cell, which the session must not keep alive."""
     value, result.value = result.value, None
@@ -235,7 +244,7 @@ class HastegaMagics(Magics):
         """The exception that the shell is to show."""
         shell = self.its_shell
         if isinstance(error, SyntaxError):
-            if error.msg.startswith("'await' outside"):
+            if error.msg.startswith(_AWAITS):
                 error.msg += ": a cell awaits under `%hastega on`, where it needs no `%%hastega`"
             return CellError(error, shell)
         if isinstance(error, OptionError):

@@ -52,6 +52,13 @@ def test_syntax_error_has_its_caret_under_the_users_line(notebook, body, line, t
     alive(notebook)
 
 
+@pytest.mark.parametrize(
+    "body", ["await a", "async with a:\n    pass", "async for x in a:\n    pass", "[x async for x in a]"]
+)
+def test_where_a_cell_may_await_is_said(notebook, body):
+    fails(notebook(body), "SyntaxError", "a cell awaits under `%hastega on`")
+
+
 def test_nothing_runs_before_a_syntax_error_and_no_report_is_shown(notebook):
     seen = notebook("before = 1\nx = range(3) |> sum\ny = 3 +")
     fails(seen, "SyntaxError")
