@@ -226,14 +226,13 @@ class Cpu:
 
 
 def bytes_moved(result: LoopResult, job: Job) -> int:
-    """Bytes of the results and of the sources of the elements that ran, in memory."""
+    """Bytes of results, and of sources: what memory gives, or takes, for the elements that ran."""
     elements = job.elements if streamed(job.columns) is None else result.length
     written = sum(
         array.itemsize * (elements if group is None else int(result.kept[:, group].sum()))
         for array, group in zip(result.arrays, result.groups, strict=True)
     )
-    stored = [column.source.storage for column in job.columns]
-    return written + sum(each.size * elements for each in stored if each is not None)
+    return written + elements * sum(source.fresh for source in job.variant(job.first).kernel.sources)
 
 
 def forget_inputs() -> None:

@@ -53,6 +53,12 @@ class Source:
         return (Complex if len(self.parts) == 2 else Either)(part.type for part in self.parts)
 
     @property
+    def fresh(self) -> int:
+        """Bytes that memory gives for an element: none of a range, of one number for all, of what lies beside others."""
+        came = self.layout == "scalar" or (self.beside and self.layout in ("dense", "turned"))
+        return 0 if self.storage is None or came else self.storage.size
+
+    @property
     def type_name(self) -> str:
         """The type of an element in one word."""
         if not self.parts:

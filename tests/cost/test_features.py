@@ -1,5 +1,6 @@
 import math
 
+import battery
 import numpy as np
 import pytest
 
@@ -33,6 +34,13 @@ def test_bytes_are_those_of_sources_and_results():
     assert narrow.bus_out == 1, "results cross a bus in as few bytes as their range needs"
     both = features("xs |> zip(small) |> map(lambda x, y: x * y) |> sum", xs=xs, small=small)
     assert both.inward == 10
+
+
+@pytest.mark.parametrize(("stage", "inward"), [("window(5)", 8), ("chunk(5)", 40)])
+def test_neighbours_come_from_memory_once_and_to_a_device_each_by_itself(stage, inward):
+    ran = battery.run(f"xs |> {stage} |> map(sum) |> max", {"xs": np.arange(N) * 0.5}, on="simd")
+    found = features_of(ran.executions[-1].compiled.bodies[0].kernel, 0)
+    assert (found.inward, found.bus_in) == (inward, 40)
 
 
 def test_lists_are_converted_first_and_results_last():

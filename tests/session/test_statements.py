@@ -211,3 +211,29 @@ def test_what_stop_iteration_was_raised_in_stays_its_context():
     with pytest.raises(StopIteration) as raised:
         Session({}).run_cell("try:\n    1 // 0\nexcept ZeroDivisionError:\n    next(iter(()))")
     assert isinstance(raised.value.__context__, ZeroDivisionError)
+
+
+MOVED = {  # bytes for each of the elements, the results among them
+    "t = xs |> sum": 8,
+    "t = xs |> map(_ * k) |> sum": 8,
+    "t = xs |> window(3) |> map(sum) |> sum": 8,
+    "t = xs |> reverse |> window(3) |> map(sum)": 16,
+    "t = xs |> chunk(4) |> map(sum) |> sum": 8,
+    "t = xs |> zip(ys) |> map(lambda x, y: x * y) |> sum": 16,
+    "t = xs |> var": 16,  # the mean needs them as well
+}
+
+
+@pytest.mark.parametrize("on", ["simd", "parallel", "opencl"])
+@pytest.mark.parametrize("text", MOVED)
+def test_the_report_counts_what_memory_gives_and_takes(text, on):
+    if on == "opencl":
+        pytest.importorskip("pyopencl")
+    n = 40_000
+    xs = np.arange(n) * 1.0
+    session = Session({"xs": xs, "ys": xs + 1}, Options(on=on, baseline=False, quiet=True))
+    for k in (2.5, 3.5, 4.5, 5.5):  # a number that changes becomes a source of the loop: one for all elements
+        session.namespace["k"] = k
+        (told,) = session.run_cell(text).report.pipelines
+        moved = sum(phase.bytes for phase in told.phases if phase.name == "kernel")
+        assert moved == pytest.approx(MOVED[text] * n, rel=1e-3), k

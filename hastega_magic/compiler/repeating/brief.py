@@ -178,7 +178,7 @@ class Brief:
         trace, ran, site = Trace(), self.alike.execution, self.item.site
         stages = tuple(BoundStage(each, None, (), {}) for each in site.stages)
         trace.add("cell", source=self.text, options=self.options.to_dict())
-        read = sum(each.storage.size for each in ran.fused.sources if each.storage is not None)
+        read = sum(each.fresh for each in ran.fused.sources)
         for name, seconds in zip(("parse", "convert_in", "kernel", "convert_out"), phases, strict=True):
             if name == "convert_in":
                 trace.next_group()
