@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from hastega_magic import progress
+from hastega_magic.compiler.comparing.kept import choose
 from hastega_magic.compiler.comparing.measure import measure
 from hastega_magic.compiler.options import Options
 from hastega_magic.errors import IntegerOverflowWarning, UsageError
@@ -149,6 +150,17 @@ def test_a_cell_without_compiled_pipelines():
 def test_why_a_result_cannot_be_measured_again(text, words):
     with pytest.raises(UsageError, match=words):
         measure(session_of(text).kept)
+
+
+def test_why_one_result_of_several_is_not_there():
+    kept = session_of("a = xs |> sum\nb = xs |> var\nc = xs |> filter(_ > 3) |> take(3)").kept
+    assert choose(kept, "a").names == ("a",)
+    with pytest.raises(UsageError, match=r"the loop of `b` is made .*because of `var`"):
+        choose(kept, "b")
+    with pytest.raises(UsageError, match="`c` is computed by 2 loops"):
+        choose(kept, "c")
+    with pytest.raises(UsageError, match=r"has no result 'd' .*; there are a$"):
+        choose(kept, "d")
 
 
 def test_progress_is_told(kept, monkeypatch):

@@ -6,8 +6,8 @@ Results are not kept: what is run again is computed again.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import overload
 
 from hastega_magic.compiler.comparing.baselines import own_name
@@ -31,7 +31,7 @@ class Kept:
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the results, as one can write them: of one that has none, its line."""
-        return tuple(re.sub(r"\W", "_", loop.bound.name) for loop in self.loops)
+        return tuple(_written(loop.bound.name) for loop in self.loops)
 
 
 NOTHING = "the last %%hastega cell ran no pipeline that became one loop"
@@ -39,10 +39,15 @@ NOTHING = "the last %%hastega cell ran no pipeline that became one loop"
 
 @dataclass(frozen=True)
 class Loops(Sequence[Kept]):
-    """What is kept of a cell. `why`: a sentence for who asks for something that is not."""
+    """What is kept of a cell. `whys`: of results that are not, a sentence for who asks for them."""
 
     kept: tuple[Kept, ...] = ()
-    why: str = NOTHING
+    whys: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    @property
+    def why(self) -> str:
+        """Why the last result that is not kept is not."""
+        return list(self.whys.values())[-1] if self.whys else NOTHING
 
     def __len__(self) -> int:
         return len(self.kept)
@@ -58,7 +63,7 @@ class Loops(Sequence[Kept]):
 def keep(outcomes: Sequence[Outcome], options: Options, filename: str) -> Loops:
     """The outcomes that loops alone computed."""
     found: list[Kept] = []
-    whys: list[str] = []
+    whys: dict[str, str] = {}
     for outcome in outcomes:
         # A loop that is made for these elements says nothing of the stages over fewer of them.
         complete = [
@@ -71,8 +76,12 @@ def keep(outcomes: Sequence[Outcome], options: Options, filename: str) -> Loops:
             own = placed(options, own_name(options, outcome.execution.on))
             found.append(Kept(tuple(outcome.loops), outcome.workspace, length, own, filename))
         else:
-            whys.append(_why(outcome))
-    return Loops(tuple(found), whys[-1] if whys else NOTHING)
+            whys |= {_written(bound.name): _why(outcome) for bound in outcome.bounds}
+    return Loops(tuple(found), whys)
+
+
+def _written(name: str) -> str:
+    return re.sub(r"\W", "_", name)
 
 
 def _why(outcome: Outcome) -> str:
@@ -108,6 +117,8 @@ def choose(kept: Sequence[Kept], name: str = "") -> Kept:
     for each in reversed(kept):
         if name in each.names:
             return each
+    if isinstance(kept, Loops) and name in kept.whys:
+        raise UsageError(kept.whys[name])
     there = ", ".join(one for each in kept for one in each.names)
     raise UsageError(
         f"the last %%hastega cell has no result {name!r} of a compiled pipeline; there are {there}"
