@@ -11,7 +11,7 @@ from hastega_magic.compiler.backends import forget_inputs
 from hastega_magic.compiler.execute import Execution, Separately
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Group, Outcome, Part
-from hastega_magic.compiler.python.barriers import LOOKED_AT, not_a_stage, together
+from hastega_magic.compiler.python.barriers import LOOKED_AT, together
 from hastega_magic.compiler.python.elements import of_check
 from hastega_magic.compiler.python.empty import typed
 from hastega_magic.compiler.python.in_step import Before
@@ -41,6 +41,7 @@ from hastega_magic.runtime.numpy import NoNumpyForm
 from hastega_magic.runtime.python_calls import iterated
 from hastega_magic.syntax.functions.lower import BOOLS_BESIDE_NUMPY
 from hastega_magic.syntax.joining.build import BoundStage
+from hastega_magic.syntax.stages import no_stage
 from hastega_magic.syntax.values.graph import Where
 from hastega_magic.trace import Trace
 
@@ -186,7 +187,7 @@ class Driver:
         """The longest loop over the value so far, or the stages that Python has to run."""
         bound, value, rest = run.bound, run.value, run.rest
         if not rest[0].site.known:
-            self._left_to_python(run, not_a_stage(rest[0].site.name), rest[:1])
+            self._left_to_python(run, Reason(no_stage(rest[0].site.name)), rest[:1])
             return
         if rest[0].site.name == "tap":  # which is given the value as it is
             self._left_to_python(run, LOOKED_AT, rest[:1])

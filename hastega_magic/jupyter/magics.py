@@ -71,7 +71,10 @@ class HastegaMagics(Magics):
     @no_var_expand
     @cell_magic("hastega")  # pyright: ignore[reportUntypedFunctionDecorator]
     def run_cell(self, line: str, cell: str) -> None:
-        """Compile the pipelines of a cell, run it in order, show its value and its report."""
+        """Compile the pipelines of a cell, run it in order, show its value and its report.
+
+        Options stand in its first line, `%%hastega --on simd`; `%hastega help` lists them.
+        """
         # With its first line, as the editor shows it: line numbers then agree.
         self._run(f"%%hastega {line}".rstrip() + "\n" + cell, arguments.options_from(line, self._defaults()))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -132,6 +133,15 @@ def function_argument(row: Stage, call: ast.Call) -> ast.expr | None:
     """The expression of the call that has to be a function; None where it is not written as such."""
     found = function_arguments(replace(row, functions=row.functions[:1]), call)
     return found[0] if found else None
+
+
+def no_stage(name: str) -> str:
+    """Why Python calls what a pipeline names. Of Python's own functions `reversed` alone is near to a stage's name."""
+    near = suggest(name)
+    meant = (
+        f" (did you mean {near}?)" if near and (not hasattr(builtins, name) or name.startswith(near)) else ""
+    )
+    return f"`{name}` is no stage: Python calls it on the value so far{meant}"
 
 
 def suggest(name: str, others: Iterable[str] = ()) -> str | None:

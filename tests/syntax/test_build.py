@@ -230,6 +230,7 @@ class TestReduce:
         ("range(5) |> map(print) |> sum", 0, "`print` is called", "map(print)"),
         ("range(5) |> map(lambda x: print(x))", 0, "`print` is called", "print(x)"),
         ("range(5) |> map(_ * 2) |> sorted |> sum", 1, "`sorted` is no stage", "sorted"),
+        ("range(5) |> map(_ * 2) |> reversed", 1, "(did you mean reverse?)", "reversed"),
         ("range(5) |> fliter(abs)", 0, "did you mean filter", "fliter(abs)"),
         ("range(5) |> sum(3)", 0, "`sum` with `start`", "sum(3)"),
         ("range(5) |> min(key=lambda x: (x, 1))", 0, "`min` by keys that", "min(key=lambda x: (x, 1))"),
@@ -252,6 +253,11 @@ def test_barriers_say_why_and_where(built, text, consumed, words, under):
     line, col, end_line, end_col = result.reason.span
     assert text.split("\n")[line - 1][col:end_col] == under
     assert line == end_line
+
+
+@pytest.mark.parametrize("name", ["sorted", "set", "list", "round"])
+def test_functions_of_python_are_no_misspelt_stages(built, name):
+    assert built(f"range(5) |> {name}").reason.text.endswith("Python calls it on the value so far")
 
 
 def test_tuples_may_be_counted_and_listed(built):

@@ -1,3 +1,4 @@
+import collections
 import math
 import random
 
@@ -30,6 +31,8 @@ class Count(int):
         ("lambda x: x + missing", "`missing` is not defined"),
         ("lambda x: x.shape", "attribute `x.shape`"),
         ("lambda x: [x]", "a list is built"),
+        ("lambda x: Pair(x, 1)", "a named tuple, `Pair`"),
+        ("lambda x: (x, Pair(x, 1))", "a named tuple, `Pair`"),
         ("lambda x: (lambda **a: x)()", "any number of named arguments"),
         ("lambda x: x if x > 1 else x > 0 and 0.5", "a bool, an int or a float"),
         ("lambda x: arr[x if x > 1 else 0.5]", "of type int for some elements and float for others"),
@@ -90,6 +93,7 @@ def test_what_is_left_to_python(graph, text, words):
         "i": Count(3),
         "o": Count,
         "arr": np.arange(3),
+        "Pair": collections.namedtuple("Pair", "x y"),  # noqa: PYI024
     }
     with pytest.raises(NotCompilable, match=words) as caught:
         graph(text, INT, **names)

@@ -19,7 +19,6 @@ from hastega_magic.runtime.python_calls import Noted
 from hastega_magic.syntax.functions.lower import lower, parameters
 from hastega_magic.syntax.joining.build import BoundStage
 from hastega_magic.syntax.joining.rounds import lead_to_digits
-from hastega_magic.syntax.stages import suggest
 from hastega_magic.types import FLOAT, INT
 
 
@@ -44,13 +43,6 @@ def _is_silent(function: Any, in_order: bool) -> bool:
 
 
 LOOKED_AT = Reason("`tap` looks at the elements: observation prevents optimisation")
-
-
-def not_a_stage(name: str) -> Reason:
-    """Why a name that is in no table is Python's."""
-    hint = suggest(name)
-    near = f" (did you mean {hint}?)" if hint else ""
-    return Reason(f"`{name}` is no stage: Python calls it on the value so far{near}")
 
 
 def noted(stages: Sequence[BoundStage]) -> list[BoundStage]:

@@ -30,6 +30,7 @@ from hastega_magic.syntax.values.values import (
     Nested,
     Partly,
     Poison,
+    Record,
     Symbolic,
     known,
 )
@@ -171,6 +172,10 @@ def _numbers(result: Symbolic, name: str) -> Value:
         raise NotCompilable(f"`{name}` returns None, and only numbers are compiled")
     if isinstance(result.value, Listed):
         raise NotCompilable("a list is built")
+    if isinstance(result.value, Record):
+        raise NotCompilable(
+            f"the result is a named tuple, `{result.name}`, and elements are numbers or plain tuples"
+        )
     raise NotCompilable(
         f"the result is `{result.name}`, {described(result.value)}, and only numbers are compiled"
     )

@@ -11,7 +11,7 @@ from hastega_magic.syntax.functions.lower import BESIDE_NUMPY, BOOLS_BESIDE_NUMP
 from hastega_magic.syntax.joining.loop import BoundStage, Cut, Loop, Probed, View
 from hastega_magic.syntax.joining.rounds import begins_with_numpys, lead_to_digits
 from hastega_magic.syntax.joining.rules import RULES, sink
-from hastega_magic.syntax.stages import STAGES, suggest
+from hastega_magic.syntax.stages import STAGES, no_stage
 from hastega_magic.syntax.values.environment import Environment
 
 PLACED = frozenset({"take", "drop", "step", "reverse"})
@@ -139,9 +139,7 @@ def _probe(name: str, source: Source, loop: Loop, asked: Probed) -> Probe:
 def _add(loop: Loop, bound: BoundStage) -> None:
     site = bound.site
     if not site.known:
-        hint = suggest(site.name)
-        near = f" (did you mean {hint}?)" if hint else ""
-        raise NotCompilable(f"`{site.name}` is no stage: Python calls it on the value so far{near}")
+        raise NotCompilable(no_stage(site.name))
     row = STAGES[site.name]
     try:
         given = row.bind(bound.args, bound.kwargs)
