@@ -54,7 +54,7 @@ class Source:
 
     @property
     def fresh(self) -> int:
-        """Bytes that memory gives for an element: none of a range, of one number for all, of what lies beside others."""
+        """Bytes that memory gives for an element: none of a range, of one number for all, of neighbours in a window."""
         came = self.layout == "scalar" or (self.beside and self.layout in ("dense", "turned"))
         return 0 if self.storage is None or came else self.storage.size
 

@@ -159,6 +159,8 @@ def test_why_one_result_of_several_is_not_there():
         choose(kept, "b")
     with pytest.raises(UsageError, match="`c` is computed by 2 loops"):
         choose(kept, "c")
+    with pytest.raises(UsageError, match=r"the loop of `b`"):
+        choose(session_of("b = xs |> var\nc = xs |> filter(_ > 3) |> take(3)").kept, "b")
     with pytest.raises(UsageError, match=r"has no result 'd' .*; there are a$"):
         choose(kept, "d")
 

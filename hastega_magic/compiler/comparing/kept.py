@@ -47,7 +47,7 @@ class Loops(Sequence[Kept]):
     @property
     def why(self) -> str:
         """Why the last result that is not kept is not."""
-        return list(self.whys.values())[-1] if self.whys else NOTHING
+        return tuple(self.whys.values())[-1] if self.whys else NOTHING
 
     def __len__(self) -> int:
         return len(self.kept)
@@ -109,16 +109,14 @@ def why_nothing(kept: Sequence[Kept]) -> str:
 
 def choose(kept: Sequence[Kept], name: str = "") -> Kept:
     """The loop that gives the result `name` (none given: the last one); UsageError with the names there are."""
-    if not kept:
-        raise UsageError(why_nothing(kept))
-    if not name:
-        return kept[-1]
     # A name may be assigned twice: the last one counts, as in Python.
     for each in reversed(kept):
-        if name in each.names:
+        if not name or name in each.names:
             return each
     if isinstance(kept, Loops) and name in kept.whys:
         raise UsageError(kept.whys[name])
+    if not kept:
+        raise UsageError(why_nothing(kept))
     there = ", ".join(one for each in kept for one in each.names)
     raise UsageError(
         f"the last %%hastega cell has no result {name!r} of a compiled pipeline; there are {there}"
