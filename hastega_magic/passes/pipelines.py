@@ -1,4 +1,4 @@
-"""All passes and the order they run in. Adding a pass is a file, an entry here, and nothing else."""
+"""All passes and the order they run in. Adding a pass is a file, a `Pass` here in its place, and nothing else."""
 
 from __future__ import annotations
 

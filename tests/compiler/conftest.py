@@ -1,10 +1,14 @@
 """The battery runs on every back end."""
 
+from dataclasses import replace
+
 import battery
 import pytest
 
 from hastega_magic.compiler.choice import costs
 from hastega_magic.cost.learned import Learned
+from hastega_magic.ir.verifier import VerificationError, verify_fused, verify_kernel, verify_pipeline
+from hastega_magic.passes import pipelines
 
 BACKENDS = ("parallel", "opencl")
 
@@ -32,6 +36,56 @@ def backend(request):
         pytest.importorskip("pyopencl")
     with battery.on_backend(name, quiet=_module(request.module) not in REPORTING):
         yield name
+
+
+def _verify(each, before, after):
+    """The forms that the pass made, by the rules of their levels."""
+    if each is pipelines.FUSE:
+        for pipeline in after.pipelines:
+            verify_pipeline(pipeline)
+    if after.fused is not before.fused:
+        verify_fused(after.fused)
+    if after.plain is not before.plain:
+        verify_fused(replace(after.plain, ranges={}))  # of its new nodes they are inferred with the variants
+    if after.kernel is not None:
+        verify_kernel(after.kernel)
+
+
+BROKEN: list[VerificationError] = []
+"""What the verifier has found: Python may compute what a loop could not, and the test would pass."""
+
+
+def _verified(each):
+    run = each.run
+
+    def checked(state):
+        made = run(state)
+        try:
+            _verify(each, state, made)
+        except VerificationError as error:
+            BROKEN.append(error)
+            raise
+        return made
+
+    return checked
+
+
+@pytest.fixture(autouse=True, scope="session")
+def verifier():
+    """After each pass the verifier looks at what it made, from this folder's first test on."""
+    with pytest.MonkeyPatch.context() as patch:
+        for each in (*pipelines.ANALYSIS, *pipelines.CPU):
+            patch.setitem(vars(each), "run", _verified(each))
+        yield
+
+
+@pytest.fixture(autouse=True)
+def sound():
+    """What was compiled was well formed."""
+    yield
+    found = BROKEN[:]
+    BROKEN.clear()
+    assert not found
 
 
 @pytest.fixture
