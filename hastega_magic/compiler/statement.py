@@ -225,7 +225,10 @@ def _placed(pipeline: Pipeline, view: View, workspace: Workspace) -> Pipeline:
 
     def part(source: Source, distance: int) -> Source:
         found = workspace.part(source, view.start + distance, view.step, count)
-        return replace(found, name=f"{found.name}{distance:+}", beside=True) if distance else found
+        if not distance:
+            return found
+        parts = tuple(replace(each, beside=True) for each in found.parts)
+        return replace(found, name=f"{found.name}{distance:+}", beside=True, parts=parts)
 
     for stage in pipeline.stages:
         added: list[tuple[Source, int]] = [(source, 0) for source in stage.sources]

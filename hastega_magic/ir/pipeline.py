@@ -55,7 +55,7 @@ class Source:
     @property
     def fresh(self) -> int:
         """Bytes that memory gives for an element: none of a range, of one number for all, of neighbours in a window."""
-        came = self.layout == "scalar" or (self.beside and self.layout in ("dense", "turned"))
+        came = self.layout == "scalar" or (self.beside and self.layout not in ("strided", "swapped"))
         return 0 if self.storage is None or came else self.storage.size
 
     @property
@@ -81,8 +81,7 @@ class Table:
 class Fn:
     """A user's function as a graph: parameters (leaves), result, and what it computes without using it.
 
-    `effects` holds pairs (condition, node): nodes that Python evaluates though the result does not need
-    them; they
+    `effects` holds pairs (condition, node): nodes that Python evaluates though the result does not need them; they
     matter because they may raise. `spans`: the places in the cell that nodes come from.
     """
 

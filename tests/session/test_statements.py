@@ -218,6 +218,7 @@ MOVED = {  # bytes for each of the elements, the results among them
     "t = xs |> map(_ * k) |> sum": 8,
     "t = xs |> window(3) |> map(sum) |> sum": 8,
     "t = xs |> reverse |> window(3) |> map(sum)": 16,
+    "t = zs |> window(3) |> map(lambda a, b, c: a + b - c) |> sum": 16,
     "t = xs |> chunk(4) |> map(sum) |> sum": 8,
     "t = xs |> zip(ys) |> map(lambda x, y: x * y) |> sum": 16,
     "t = xs |> var": 16,  # the mean needs them as well
@@ -231,7 +232,7 @@ def test_the_report_counts_what_memory_gives_and_takes(text, on):
         pytest.importorskip("pyopencl")
     n = 40_000
     xs = np.arange(n) * 1.0
-    session = Session({"xs": xs, "ys": xs + 1}, Options(on=on, baseline=False, quiet=True))
+    session = Session({"xs": xs, "ys": xs + 1, "zs": xs * 1j}, Options(on=on, baseline=False, quiet=True))
     for k in (2.5, 3.5, 4.5, 5.5):  # a number that changes becomes a source of the loop: one for all elements
         session.namespace["k"] = k
         (told,) = session.run_cell(text).report.pipelines
