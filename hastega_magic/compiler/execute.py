@@ -209,8 +209,8 @@ def finish(
     execution.recovered = len(troubled)
     with trace.phase("convert_out"):
         slot = 0
-        made = (each.weights for each in compiled.fused.outputs)
-        pairs = zip(fused.outputs, made, strict=True)
+        weights = (each.weights for each in compiled.fused.outputs)
+        pairs = zip(fused.outputs, weights, strict=True)
         outputs = [each if each.weights == own else changed(each, weights=own) for each, own in pairs]
         for loop, output, folds in zip(loops, outputs, folds_of(compiled.fused), strict=True):
             recovery = Recovery(loop, workspace, columns, result, options, loops)

@@ -227,15 +227,14 @@ def compile_loop(
             raise NotCompilable(
                 "the expressions of an element are nested too deeply for its compiler"
             ) from None
-        compiled.structure = structure.hexdigest()
+        compiled.key, compiled.structure = key.hex(), structure.hexdigest()
         compiled.tuning_key = tuning_key(compiled.structure, state.large, options, backend)
         compiled.finding = finding
         if compiled.variants.fits or not has_range:
             break
         _ENDS_MATTER.add(shape.digest())
     assert compiled is not None
-    compiled.key = key.hex()  # pyright: ignore[reportPossiblyUnboundVariable]
-    _CACHE[key] = compiled  # pyright: ignore[reportPossiblyUnboundVariable]
+    _CACHE[compiled.place] = compiled
     while len(_CACHE) > _CACHE_SIZE:
         _CACHE.popitem(last=False)
     return compiled, state.loop, False

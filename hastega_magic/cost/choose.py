@@ -14,11 +14,6 @@ Factor = Callable[[str, int], float]
 """A back end and a number of elements -> by what the model's seconds are to be multiplied, as was learned."""
 
 
-def unlearned(backend: str, n: int) -> float:
-    """Nothing was learned."""
-    return 1.0
-
-
 @dataclass(frozen=True)
 class Names:
     """How a sentence calls things: a device by its own name."""
@@ -126,4 +121,4 @@ def _two_digits(number: float) -> str:
     return f"{rounded:,.0f}".replace(",", " ")
 
 
-__all__ = ["Factor", "Names", "sentence", "unlearned"]
+__all__ = ["Factor", "Names", "sentence"]

@@ -1,8 +1,7 @@
 """The calling convention between generated CPU code and the runtime: one array of 8-byte words.
 
-`void hastega(ptr words, ptr scratch)` is called by every thread with the same words and a scratch area of
-its own. Threads claim
-blocks through a shared counter. All words are int64 or addresses.
+`void hastega(ptr words, ptr scratch)` is called by every thread with the same words and a scratch area of its own.
+Threads claim blocks through a shared counter. All words are int64 or addresses.
 """
 
 from __future__ import annotations
@@ -51,11 +50,10 @@ def aligned(address: int) -> int:
 class Layout:
     """Where a kernel's operands stand among the words.
 
-    A source takes two words: base address and stride in bytes, or start and step of a range. A table takes
-    three: base, stride,
-    length. A store takes one: the result's address. An accumulation takes one: the address of its partial
-    results, one or two words
-    per block. `groups` maps the stores with a mask, or with running values, to packed groups.
+    A source takes two words: base address and stride in bytes, or start and step of a range. A table takes three:
+    base, stride, length. A store takes one: the result's address. An accumulation takes one: the address of its
+    partial results, one or two words per block. `groups` maps the stores with a mask, or with running values, to
+    packed groups.
     """
 
     sources: int

@@ -4,9 +4,8 @@
     total = ys |> filter(p) |> sum                    ys     = store g(f(x))
                                                       total  = sum   g(f(x)) where p(g(f(x)))
 
-A filter becomes a conjunct of the mask. A second predicate counts only where the first holds, so the
-conjunction is
-a select, whose branch is not evaluated for the other elements.
+A filter becomes a conjunct of the mask. A second predicate counts only where the first holds, so the conjunction is a
+select, whose branch is not evaluated for the other elements.
 """
 
 from __future__ import annotations

@@ -1,14 +1,10 @@
-"""Guards: under which condition an element is troublesome, and the variants of the loop that make guards cheap.
+"""Guards: under which condition an element is troublesome; `variants.py` makes the bodies that need few of them.
 
     %2 = floordiv 100, %1        guard %1 == 0              (unless %1's range excludes zero)
     %3 = mul %0, %0              guard overflow of %3       (unless its range is within int64)
 
-A node counts only where Python would evaluate it: the demand of a node is the disjunction, over its uses,
-of the user's demand
-and the select's condition. A loop over an array whose values are unknown gets variants: the first assumes
-the widest source
-interval in which nothing can overflow, and has no overflow guard; blocks outside it are run by the next
-variant.
+A node counts only where Python would evaluate it: the demand of a node is the disjunction, over its uses, of the
+user's demand and the select's condition.
 """
 
 from __future__ import annotations

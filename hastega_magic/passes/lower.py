@@ -1,7 +1,6 @@
 """Lowering: operators that the target cannot spell become smaller ones, chosen by value ranges.
 
-%3 = mod %2, 7        %2 in [0, 10^6]         %3 = float_to_int fma(-rint(%2 · (1/7)), 7, %2), made
-non-negative
+%3 = mod %2, 7        %2 in [0, 10^6]         %3 = float_to_int fma(-rint(%2 · (1/7)), 7, %2), made non-negative
 select(a, b, False)                           and a, b              (after guards, evaluating b harms nobody)
 """
 

@@ -1,8 +1,7 @@
 """Rewrite rules as data: a name, the kinds of values it holds for, a pattern and a replacement.
 
-Patterns are Python expressions: names that begin with c stand for constants, other names for any node. A
-rule never makes code
-slower, and holds for every value of its kinds, NaN and signed zeros included. `x + 0 → x` is absent for
+Patterns are Python expressions: names that begin with c stand for constants, other names for any node. A rule never
+makes code slower, and holds for every value of its kinds, NaN and signed zeros included. `x + 0 → x` is absent for
 floats (-0.0 + 0 is 0.0).
 """
 

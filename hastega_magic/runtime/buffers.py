@@ -1,8 +1,7 @@
 """Memory of results: anonymous pages that are kept for the next result when their array dies.
 
-Fresh pages cost more than most kernels do (about 0.2 ms per MiB), so a freed result's pages are worth
-keeping. A kept buffer is
-dropped as soon as a result needs other pages, so that keeping never raises the peak.
+Fresh pages cost more than most kernels do (about 0.2 ms per MiB), so a freed result's pages are worth keeping. A kept
+buffer is dropped as soon as a result needs other pages, so that keeping never raises the peak.
 """
 
 from __future__ import annotations

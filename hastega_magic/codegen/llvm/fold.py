@@ -1,7 +1,6 @@
 """Accumulators: how each fold starts, takes a vector in, and becomes one value at the end of a block.
 
-Floating-point sums and products follow the fixed tree: 64 virtual lanes held in memory at `lane = position
-mod 64`
+Floating-point sums and products follow the fixed tree: 64 virtual lanes held in memory at `lane = position mod 64`
 between loops and in registers within them, then lanes h apart for h = 32, 16, ..., 1.
 """
 
