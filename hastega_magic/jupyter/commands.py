@@ -14,7 +14,6 @@ from IPython.core.error import UsageError
 
 from hastega_magic.errors import UsageError as OptionError
 from hastega_magic.jupyter.arguments import Arguments, cell_parser, did_you_mean, options_from
-from hastega_magic.report.writable import writable
 
 if TYPE_CHECKING:
     from hastega_magic.jupyter.magics import HastegaMagics
@@ -156,10 +155,14 @@ def _off(rest: str, magics: HastegaMagics) -> None:
 
 def _show(text: str, html: str) -> None:
     """Display both forms: a front end takes the HTML, a terminal the text."""
+    from hastega_magic.report.writable import writable
+
     publish_display_data({"text/html": html, "text/plain": writable(text)})
 
 
 def _say(text: str = "") -> None:
+    from hastega_magic.report.writable import writable
+
     print(writable(text))  # noqa: T201  the answer
 
 
