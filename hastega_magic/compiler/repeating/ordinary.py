@@ -9,7 +9,7 @@ from __future__ import annotations
 import array
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import FunctionType
 from typing import Any, cast
 
@@ -22,6 +22,7 @@ from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.repeating.alike import Again, Display
 from hastega_magic.compiler.repeating.fielded import prepared
 from hastega_magic.compiler.repeating.objects import NotExact, holds_nan, holds_nan_keys, objects
+from hastega_magic.compiler.repeating.pace import SOONER, Pace
 from hastega_magic.compiler.repeating.places import Places, PlacesOf
 from hastega_magic.compiler.repeating.repeated import Form, Repeated
 from hastega_magic.compiler.repeating.unbound import local_error
@@ -90,6 +91,7 @@ class OrdinaryCode(Repeated):
     _compiled: int = 0
     _all: int = 0
     _nest: PlacesOf | None = None
+    _pace: Pace = field(default_factory=Pace)
 
     def attempt(
         self,
@@ -101,20 +103,30 @@ class OrdinaryCode(Repeated):
         """The code's value: of the pipeline it is, or what `python(callees, functions, operands)` gives or raises."""
         self.runs += 1
         self._all += 1
+        began = time.perf_counter()
         found = self._found(callees, functions, operands)
+        length, by_python = self._pace.asked()
         if found is _NOTHING:
+            began = time.perf_counter()
             try:
-                return python(callees, functions, operands)
+                value = python(callees, functions, operands)
             except NameError as error:
                 unbound = local_error(error, python)
                 if unbound is None:
                     raise
+            else:
+                if by_python:
+                    self._pace.took(time.perf_counter() - began, length, python=True)
+                return value
             raise unbound
         assert self.code is not None
         made = found if self.code.after is None else self.code.after(found)
         # Which NaN are one key is a matter of identity, and the loop's are new objects.
         odd = holds_nan_keys(made) if self.code.keys is None else holds_nan(self.code.keys(made))
-        return python(callees, functions, operands) if odd else made
+        if odd:
+            return python(callees, functions, operands)
+        self._pace.took(time.perf_counter() - began, length, python=False)
+        return made
 
     def _found(
         self, callees: tuple[object, ...], functions: tuple[object, ...], operands: tuple[object, ...]
@@ -177,6 +189,8 @@ class OrdinaryCode(Repeated):
             return found
 
     def _value(self, functions: Sequence[object], operands: Sequence[object], given: _Given) -> object:
+        if self._pace.by_python(given.length):
+            return self._left(SOONER)
         displays = self._displays(functions, operands, given)
         source = given.source
         for form in self._forms:
@@ -271,6 +285,7 @@ class OrdinaryCode(Repeated):
             return self._left(_RAISED)
         self._failed = 0
         self.taken(outcome)
+        self._pace.expect(outcome.execution.choice, given.length)
         self._compiled += not (outcome.execution.cached and given.length >= _MANY)
         self.reason = ""
         seconds = time.perf_counter() - began

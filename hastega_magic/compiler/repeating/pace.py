@@ -1,0 +1,89 @@
+"""Ordinary code that Python computes sooner than the compiled loop: found out by one run of Python's, and remembered.
+
+What predictions cannot know is what Python's own code costs beside the pipeline's stages: a dict comprehension makes no
+tuples, a list of what is there already no numbers.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+from hastega_magic.compiler.choice.choosing import Choice
+
+_RUNS = 3
+"""After so many compiled runs over about so many elements Python may have one: the first of them compile."""
+
+_LEAST = 10e-9
+"""Seconds for an element that no code of Python's falls below."""
+
+_DEARER = 4.0
+"""Python is not tried where it is predicted to take so many times as long."""
+
+_CLEAR = 0.8
+"""Python's part of the time, from which on it computes."""
+
+_OTHERWISE = 2.0
+"""Where Python takes so many times what it took, the work is another."""
+
+SOONER = "Python was measured to be faster over about so many elements"
+
+
+@dataclass
+class _Size:
+    """Least seconds for an element, over numbers of elements that differ by a factor of four at most."""
+
+    runs: int = 0
+    ours: float = math.inf
+    theirs: float = math.inf
+    tried: bool = False
+
+
+@dataclass
+class Pace:
+    """What runs of one piece of code took for an element, compiled and as Python's own code."""
+
+    predicted: float = math.inf
+    """Of Python, for an element; infinite where that is not to be known beforehand."""
+    _sizes: dict[int, _Size] = field(default_factory=dict[int, _Size])
+    _length: int = 0
+    _by_python: bool = False
+
+    def expect(self, choice: Choice | None, length: int) -> None:
+        """What was predicted of a run. Where Python's last bits are others, it is not tried: results are to stay."""
+        python = choice.costs.python if choice is not None else None
+        self.predicted = math.inf
+        if choice is not None and python is not None and length:
+            self.predicted = python.seconds(choice.case) / length
+
+    def by_python(self, length: int) -> bool:
+        """Whether Python is to compute so many elements."""
+        size = self._sizes.get(length.bit_length() // 2)
+        self._length, self._by_python = length, False
+        if size is not None and size.tried:
+            self._by_python = size.theirs < _CLEAR * size.ours
+        elif size is not None and size.runs >= _RUNS and size.ours > _LEAST:
+            self._by_python = self.predicted < _DEARER * size.ours
+        return self._by_python
+
+    def asked(self) -> tuple[int, bool]:
+        """How many elements the run has that was last asked for, and whether Python computes them; forgotten then."""
+        found = self._length, self._by_python
+        self._length, self._by_python = 0, False
+        return found
+
+    def took(self, seconds: float, length: int, python: bool) -> None:
+        """A run took so long."""
+        if not length or math.isinf(self.predicted):
+            return
+        size = self._sizes.setdefault(length.bit_length() // 2, _Size())
+        each = seconds / length
+        if not python:
+            size.runs, size.ours = size.runs + 1, min(size.ours, each)
+        elif size.tried and each > _OTHERWISE * size.theirs:
+            self._sizes.pop(length.bit_length() // 2, None)
+        else:
+            size.theirs, size.tried = min(size.theirs, each), True
+
+
+__all__ = ["SOONER", "Pace"]

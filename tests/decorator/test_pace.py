@@ -1,0 +1,82 @@
+"""Ordinary code that Python computes sooner than the compiled loop is Python's, after a few runs."""
+
+import math
+
+import pytest
+
+from hastega_magic import hastega
+from hastega_magic.compiler.repeating import pace
+from hastega_magic.compiler.repeating.pace import SOONER, Pace
+
+
+def taken(monkeypatch, clear, function, *args, runs=6):
+    """Who computed in each run, where Python is tried, and taken below so many times the loop's time."""
+    monkeypatch.setenv("HASTEGA_AUTO", "")
+    monkeypatch.setattr(pace, "_LEAST", 0.0)
+    monkeypatch.setattr(pace, "_DEARER", math.inf)
+    monkeypatch.setattr(pace, "_OTHERWISE", math.inf)
+    monkeypatch.setattr(pace, "_CLEAR", clear)
+    made, found = hastega(function), ""
+    for _ in range(runs):
+        value, expected = made(*args), function(*args)
+        assert value == expected
+        assert type(value) is type(expected)
+        found += "p" if SOONER in made.explain().to_text(width=200) else "c"
+    return found
+
+
+def squares(xs):
+    return {x: x * x for x in xs}
+
+
+def halves(n):
+    return [(i, i * 0.5) for i in range(n)]
+
+
+def total(xs):
+    return sum(0.1 / (x + 1) for x in xs)
+
+
+@pytest.mark.parametrize(("function", "argument"), [(squares, list(range(600))), (halves, 600)])
+def test_python_is_tried_once_and_taken_where_it_is_faster(monkeypatch, function, argument):
+    assert taken(monkeypatch, math.inf, function, argument) == "cccppp"
+    assert taken(monkeypatch, 0.0, function, argument) == "cccpcc"
+
+
+def test_what_may_differ_in_its_last_bits_stays_where_it_is(monkeypatch):
+    monkeypatch.setenv("HASTEGA_AUTO", "")
+    monkeypatch.setattr(pace, "_LEAST", 0.0)
+    monkeypatch.setattr(pace, "_DEARER", math.inf)
+    made, xs = hastega(total), list(range(5000))
+    assert len({made(xs) for _ in range(9)}) == 1
+
+
+def paced(predicted=1e-6):
+    found = Pace(predicted)
+    for _ in range(3):
+        assert not found.by_python(1000)
+        found.took(1e-4, 1000, python=False)
+    return found
+
+
+def test_python_is_not_tried_where_it_is_predicted_to_take_far_longer():
+    assert paced(3e-7).by_python(1000)
+    assert not paced(5e-7).by_python(1000)
+    assert not paced(math.inf).by_python(1000)
+
+
+def test_other_sizes_are_others():
+    found = paced(1e-7)
+    assert not found.by_python(100_000)
+    assert found.by_python(1000)
+    assert found.asked() == (1000, True)
+    assert found.asked() == (0, False)
+
+
+def test_python_is_given_up_where_its_work_grows():
+    found = paced(1e-7)
+    for seconds in (1e-5, 1.5e-5, 1e-5):
+        assert found.by_python(1000)
+        found.took(seconds, 1000, python=True)
+    found.took(1e-3, 1000, python=True)
+    assert not found.by_python(1000)
