@@ -80,3 +80,14 @@ def test_python_is_given_up_where_its_work_grows():
         found.took(seconds, 1000, python=True)
     found.took(1e-3, 1000, python=True)
     assert not found.by_python(1000)
+
+
+def digits(text):
+    return sum(int(c) for c in text)
+
+
+@pytest.mark.parametrize("text", ["1234", {1: 2, 3: 4}, {1, 2}, frozenset({5})])
+def test_few_elements_of_what_is_never_compiled_are_not_looked_at(text):
+    made = hastega(digits)
+    assert made(text) == digits(text)
+    assert "fewer than 256 elements" in made.explain().to_text(width=200)

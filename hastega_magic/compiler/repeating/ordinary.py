@@ -50,6 +50,9 @@ _FEW_PLACES = 2048
 _SOURCES = frozenset({range, list, tuple, array.array, bytes, bytearray})
 """What gives Python's own numbers. Elements of NumPy's arrays have types and rules of their own."""
 
+_OTHERS = frozenset({str, dict, set, frozenset})
+"""Left to Python whatever is in them, and at once where that is few: what is not tried costs least."""
+
 _NOTHING = object()
 _TRIES = 3
 """After so many failures in a row, nothing is tried any more."""
@@ -137,7 +140,8 @@ class OrdinaryCode(Repeated):
         # The least that it may cost where there is nothing to gain.
         for number in code.sources if code.nest is None else ():
             operand: Any = operands[number]
-            if type(operand) in _SOURCES and reach.count_of(operand) < FEW:
+            few = type(operand) in _SOURCES and reach.count_of(operand) < FEW
+            if few or (type(operand) in _OTHERS and len(operand) < FEW):
                 return self._left(_IS_FEW)
         if self.options.on == "python":
             return self._left(_ASKED_FOR)
