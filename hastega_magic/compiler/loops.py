@@ -169,7 +169,9 @@ def clear_cache() -> None:
 
 def still_cached(compiled: CompiledLoop) -> bool:
     """Whether a search by its structure would find this loop; it is then the one that was used last."""
-    if known.something() or _CACHE.get(compiled.place) is not compiled:
+    if _CACHE.get(compiled.place) is not compiled:
+        return False
+    if known.something() and known.found(compiled.tuning_key) != compiled.finding:
         return False
     _CACHE.move_to_end(compiled.place)
     return True

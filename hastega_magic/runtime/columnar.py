@@ -231,7 +231,7 @@ def _nulls(data: object, name: str, count: int, bools: bool) -> NullsError:
 
 
 def _library(data: object) -> str:
-    return type(data).__module__.partition(".")[0]
+    return getattr(type(data), "__module__", "").partition(".")[0]
 
 
 __all__ = ["NullsError", "Part", "Pieces", "gives_numbers", "is_columnar", "memory_of", "numbers", "widened"]

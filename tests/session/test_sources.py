@@ -310,3 +310,13 @@ def test_overflow_warns_once(chunks):
         value = run("xs |> map(lambda x: x * 2 ** 60)", xs=iter(range(600))).value
     assert value.tolist() == [x * 2**60 for x in range(600)]
     assert len(caught) == 1
+
+
+@pytest.mark.parametrize("on", ["auto", "simd", "python"])
+def test_types_without_a_module(on):
+    """Where a namespace has no `__name__`, types that are made without a class statement have no `__module__`."""
+    session = Session({"ctypes": ctypes}, Options(on=on, baseline=False, quiet=True))
+    assert list(session.run_cell("(ctypes.c_int * 3)(1, 2, 3) |> map(str)").value) == ["1", "2", "3"]
+    session.run_cell("T = type('T', (), {'__getitem__': lambda self, i: [4, 5, 6][i]})")
+    assert not hasattr(session.namespace["T"], "__module__")
+    assert session.run_cell("T() |> map(_ + 1) |> sum").value == 18

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 from hastega_magic.codegen.llvm.body import Body
 from hastega_magic.codegen.llvm.text import Writer, element_type, mangled, splat
-from hastega_magic.ir.expr import is_const, postorder
+from hastega_magic.codegen.product import times
+from hastega_magic.ir.expr import is_const
 from hastega_magic.ir.kernel import Accumulate
 from hastega_magic.ir.schedule import VIRTUAL_LANES
 
@@ -131,21 +132,8 @@ class Fold:
                 for old, new in zip(state, (high, value), strict=True)
             ], None
         if self.multiplies_ints:
-            return self._times(body.at_lanes(self.lanes), state, value)
+            return times(body.at_lanes(self.lanes), self.statement.product, state, value)
         return [self.combine(writer, state[0], value, self.lanes)], None
-
-    def _times(self, body: Body, state: list[str], factor: str) -> tuple[list[str], str]:
-        """A product times an int64, and the mask of lanes in which it may be none that 128 bits hold."""
-        step = self.statement.product
-        assert step is not None
-        names = zip((step.low, step.excess, step.factor), (*state, factor), strict=True)
-        place = body.writer.place
-        body.values = {leaf: [name] for leaf, name in names}
-        body.places = dict.fromkeys(postorder(step.roots()), place)
-        body.emit(step.roots())
-        body.writer.place = place
-        low, excess, trouble = (body[node][0] for node in step.roots())
-        return [low, excess], trouble
 
     def joined(self, body: Body, left: list[str], right: list[str]) -> tuple[list[str], str | None]:
         """One state of two, and the mask of lanes in which a product may be none that 128 bits hold.
@@ -164,7 +152,7 @@ class Fold:
             w.let(f"select {i1} {large[1]}, {i64} {b}, {i64} {a}") for a, b in zip(left, right, strict=True)
         ]
         factor = w.let(f"select {i1} {large[1]}, {i64} {left[0]}, {i64} {right[0]}")
-        state, trouble = self._times(body, bigger, factor)
+        state, trouble = times(body, self.statement.product, bigger, factor)
         return state, w.let(f"or {i1} {trouble}, {both}")
 
     def _extreme(self, writer: Writer, left: list[str], right: list[str], lanes: int) -> list[str]:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from hastega_magic.codegen.opencl.body import Body
 from hastega_magic.codegen.opencl.text import Writer, literal, scalar_type, suffix, vector_type
-from hastega_magic.ir.expr import is_const, postorder
+from hastega_magic.codegen.product import times
+from hastega_magic.ir.expr import is_const
 from hastega_magic.ir.kernel import Accumulate
 from hastega_magic.types import BOOL, FLOAT, FLOAT32, INT, ScalarType
 
@@ -86,25 +87,12 @@ class Fold:
             writer.line(f"{states[1]} = {states[1]} + ({value} & 0xffffffffL);")
             return
         if self.checked:
-            new, beyond = self._times(body.at_lanes(self.lanes), states, value)
+            new, beyond = times(body.at_lanes(self.lanes), self.statement.product, states, value)
             writer.line(f"{trouble} |= {beyond};")
             for state, name in zip(states, new, strict=True):
                 writer.line(f"{state} = {name};")
             return
         writer.line(f"{states[0]} = {self.combined(states[0], value, self.lanes)};")
-
-    def _times(self, body: Body, state: list[str], factor: str) -> tuple[list[str], str]:
-        """A product times an int64, and a mask that holds wherever it may be none that 128 bits hold."""
-        step = self.statement.product
-        assert step is not None
-        names = zip((step.low, step.excess, step.factor), (*state, factor), strict=True)
-        place = body.writer.place
-        body.values = {leaf: [name] for leaf, name in names}
-        body.places = dict.fromkeys(postorder(step.roots()), place)
-        body.emit(step.roots())
-        body.writer.place = place
-        low, excess, trouble = (body[node][0] for node in step.roots())
-        return [low, excess], trouble
 
     def joined(self, body: Body, left: list[str], right: list[str]) -> tuple[list[str], str]:
         """One state of two, and a mask that holds wherever a product may be none that 128 bits hold ("": nowhere).
@@ -119,7 +107,7 @@ class Fold:
         large = [w.let(vector_type(BOOL, body.lanes), f"{state[1]} != 0", "large") for state in (left, right)]
         bigger = [w.let(long, f"{large[1]} ? {b} : {a}", "bigger") for a, b in zip(left, right, strict=True)]
         factor = w.let(long, f"{large[1]} ? {left[0]} : {right[0]}", "factor")
-        state, trouble = self._times(body, bigger, factor)
+        state, trouble = times(body, self.statement.product, bigger, factor)
         return state, f"({trouble} | ({large[0]} & {large[1]}))"
 
     def _extreme(self, w: Writer, left: list[str], right: list[str], lanes: int = 0) -> list[str]:

@@ -212,7 +212,7 @@ def _held(value: Any) -> Iterator[Any]:
         yield from gc.get_referents(held)[:_MOST]
     yield from getattr(held, "__dict__", {}).values()
     for base in type(held).__mro__:
-        if base.__module__ != "builtins":
+        if getattr(base, "__module__", "") != "builtins":
             yield from (each for each in vars(base).values() if isinstance(each, FunctionType))
 
 

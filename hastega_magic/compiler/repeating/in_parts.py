@@ -27,7 +27,7 @@ from hastega_magic.compiler.repeating.alike import BESIDE, Again, Display
 from hastega_magic.compiler.repeating.fielded import Fielded, of_part, prepared
 from hastega_magic.compiler.repeating.prepared import Prepared
 from hastega_magic.compiler.repeating.slots import Number
-from hastega_magic.compiler.sources.drawn import CHUNK, first_run, goes_its_own_way, iterable
+from hastega_magic.compiler.sources.drawn import CHUNK, first_run, goes_its_own_way, is_of_python, iterable
 from hastega_magic.compiler.sources.kinds import kind_of
 from hastega_magic.compiler.statement import Bound, bound_of
 from hastega_magic.runtime.python_calls import iterated
@@ -137,7 +137,7 @@ class _Further(Exception):
 
 def _again(given: object, listed: object) -> Again:
     """What is raised where the elements do not fit: of objects that may show it they are not asked a second time."""
-    alike = given is listed or type(given).__module__ in ("builtins", "collections")
+    alike = given is listed or is_of_python(given)
     return Again() if alike else _Instead(listed)
 
 

@@ -306,9 +306,14 @@ def _behind(odd: list[object], source: Iterator[object]) -> Iterator[object]:
         yield from source
 
 
+def is_of_python(value: object) -> bool:
+    """Whether an object's type is one of Python's own. Types that were made where no `__name__` is have no module."""
+    return getattr(type(value), "__module__", "") in ("builtins", "collections")
+
+
 def goes_its_own_way(value: Any) -> bool:
     """Whether it is an object of a class that may give its elements as it likes, and show it: none of Python's own."""
-    if type(value).__module__ in ("builtins", "collections") or isinstance(value, (Iterator, *BUFFERS)):
+    if is_of_python(value) or isinstance(value, (Iterator, *BUFFERS)):
         return False
     given = cast(object, value)
     gives = hasattr(given, "__iter__") or hasattr(given, "__getitem__")
@@ -323,4 +328,4 @@ def iterable(value: object) -> object:
     return value if is_columnar(value) else list(iterated(value))
 
 
-__all__ = ["CHUNK", "Drawing", "first_run", "goes_its_own_way", "iterable"]
+__all__ = ["CHUNK", "Drawing", "first_run", "goes_its_own_way", "is_of_python", "iterable"]
