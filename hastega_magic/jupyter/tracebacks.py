@@ -68,18 +68,24 @@ def show_without_ours(
     """Make the shell show the exception, with its notes and what it came from, without frames of this package.
 
     `line` of `filename` is where the failing statement stands, if that is known. An exception that renders
-    itself is left as it is.
+    itself is left as it is. What was shown is the exception's traceback from then on: `%debug` goes up and down there.
     """
+    walked: TracebackType | None = None
+    offset: int | None = None
 
     def render() -> list[str]:
+        nonlocal walked, offset
         for each in _chain(error)[1:]:
             each.__traceback__ = without_ours(each.__traceback__)
-        shown = trimmed = without_ours(error.__traceback__)
-        if line is not None and not any(_is_statement(each, filename) for each in _links(shown)):
-            shown = _below(filename, line, shell.user_ns, shown)
-        # Where the shell ran the magic, its own frame is gone; else it is still there, and it knows how to skip it.
-        offset = 0 if _after_the_magic(list(_links(error.__traceback__))) or shown is not trimmed else None
-        return shell.InteractiveTB.structured_traceback(type(error), error, shown, tb_offset=offset)
+        if walked is None or error.__traceback__ is not walked:  # `%tb` shows an exception once more
+            shown = trimmed = without_ours(error.__traceback__)
+            if line is not None and not any(_is_statement(each, filename) for each in _links(shown)):
+                shown = _below(filename, line, shell.user_ns, shown)
+            # Where the shell ran the magic, its own frame is gone; else it is there, and it knows how to skip it.
+            magic = _after_the_magic(list(_links(error.__traceback__)))
+            walked, offset = shown, 0 if magic or shown is not trimmed else None
+            error.__traceback__ = walked or error.__traceback__  # a debugger needs a frame to begin with
+        return shell.InteractiveTB.structured_traceback(type(error), error, walked, tb_offset=offset)
 
     known = getattr(error, "_render_traceback_", None)
     if known is None or getattr(known, "__module__", None) == __name__:  # whoever raises it on knows more

@@ -1,6 +1,7 @@
 """Which frames a traceback shows: the user's own, however the pipeline was written."""
 
 import re
+import traceback
 
 import pytest
 
@@ -55,6 +56,25 @@ def test_a_pipe_inside_a_stage_leaves_the_statement_to_be_seen(notebook):
         "a = 1\n(range(3)\n |> map(lambda x: pipe([x]).map(lambda y: 1 // y).sum())\n |> to_list)"
     )
     assert frames(seen, "ZeroDivisionError")[0] == ("2", "3", "")
+
+
+@pytest.mark.parametrize("call", ["%%hastega --quiet\ninverses(range(9))", "inverses(range(9))"])
+def test_a_debugger_goes_up_and_down_in_what_was_shown(notebook, call):
+    notebook("def inverses(xs):\n    return xs |> map(lambda x: 1 // (x - 5)) |> sum", "--quiet")
+    seen = notebook.run(call)
+    places = [line for _, line, _ in frames(seen, "ZeroDivisionError")]
+    walked = [
+        each for each in traceback.extract_tb(seen.error.__traceback__) if "IPython" not in each.filename
+    ]
+    assert [str(each.lineno) for each in walked] == places
+    again = notebook.run("%tb")
+    assert again.out == seen.out
+
+
+def test_of_a_pipeline_a_debugger_shows_the_statement_with_the_variables_of_the_notebook(notebook):
+    seen = notebook("xs = [1, 0]\nys = xs |> map(lambda x: 1 // x)", "--quiet")
+    statement = seen.error.__traceback__.tb_frame
+    assert (statement.f_code.co_name, statement.f_locals["xs"]) == ("<module>", [1, 0])
 
 
 def test_without_the_extension_exceptions_are_left_alone(notebook):
