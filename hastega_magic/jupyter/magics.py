@@ -128,9 +128,13 @@ class HastegaMagics(Magics):
         self._keep_hook(self.its_shell)
         self.its_shell.compile.flags |= self._started().memory.futures
         given = not shows and options.quiet
-        self._display(None if given else value, error, options)
-        if options.widgets and error is None:
-            self._show_panel()
+        try:
+            self._display(None if given else value, error, options)
+            if options.widgets and error is None:
+                self._show_panel()
+        except BaseException as raised:
+            show_without_ours(raised, self.its_shell)  # an interrupt, while a value makes its text
+            raise
         if error is not None:
             raise self._shown(error, filename)
         return value if given else None

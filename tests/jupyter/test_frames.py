@@ -105,3 +105,11 @@ def test_an_interrupt_in_what_python_makes_of_a_record(notebook, monkeypatch):
     seen = notebook("xs = range(10)\nxs |> map(lambda x: x + 1) |> sum")
     assert frames(seen, "KeyboardInterrupt") == [("1", "3", "")]
     assert "__init__" not in seen.out
+
+
+@pytest.mark.parametrize("first", ["%%hastega --quiet", "%%hastega --no-baseline"])
+def test_an_interrupt_while_a_value_makes_its_text(notebook, first):
+    notebook.run("class Long:\n    def __repr__(self):\n        raise KeyboardInterrupt")
+    seen = notebook.run(f"{first}\nn = range(9) |> sum\nLong()")
+    assert frames(seen, "KeyboardInterrupt") == [("1", "3", "Long.__repr__")]
+    assert notebook.ns["n"] == 36
