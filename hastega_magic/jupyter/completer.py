@@ -32,6 +32,7 @@ _STAGE = re.compile(r"\|>\s*(\w*)$")
 _ARGUMENT = re.compile(r"\|>\s*(\w+)\s*\((?:[^()]|\([^()]*\))*?(?<![\w.])([^\W\d]\w*)?$")
 _NEAR = re.compile(r"\|>\s*(\w+)\s*(?:\((?:[^()|]|\([^()]*\))*)?$")
 _CELL_MAGIC = re.compile(r"\s*%%hastega(?=\s)")
+_KERNEL_MAGIC = re.compile(r"\s*%%hastega_kernel(?=\s)")
 _LINE_MAGIC = re.compile(r"\s*%hastega(?=\s)")
 _WORD = re.compile(r"[^\s,=]*$")
 
@@ -46,8 +47,8 @@ _OF_COMMANDS: Mapping[str, tuple[str, ...]] = {
     "report": ("--save",),
     "cache": ("clear",),
     "doctor": ("--on",),
-    "edit": ("llvm", "opencl"),
 }
+_LANGUAGES = ("llvm", "opencl")
 
 
 @dataclass(frozen=True)
@@ -69,8 +70,10 @@ def complete(
     before = text.split("\n")[line][:column]
     if line == 0 and (magic := _CELL_MAGIC.match(before)):
         return _options(before[magic.end() :])
+    if line == 0 and (magic := _KERNEL_MAGIC.match(before)):
+        return _kernels(before[magic.end() :], names)
     if magic := _LINE_MAGIC.match(before):
-        return _commands(before[magic.end() :])
+        return _commands(before[magic.end() :], names)
     stage = _STAGE.search(before)
     if stage and _is_code(text, line, stage.start()):
         stages = [(row.name, f"{row.kind}: {row.doc}") for row in STAGES.values()]
@@ -115,13 +118,24 @@ def _known_options() -> list[tuple[str, str]]:
     return [(name, action.help or "") for action in actions for name in action.option_strings]
 
 
-def _commands(before: str) -> Found | None:
+def _kernels(before: str, names: Iterable[str]) -> Found | None:
+    """A language, then what may be the name of a result."""
+    word = _WORD.search(before)
+    assert word is not None
+    given = len(before[: word.start()].split())
+    offered = _LANGUAGES if given == 0 else names if given == 1 else ()
+    return _among(word[0], ((each, "") for each in offered), alone=True)
+
+
+def _commands(before: str, names: Iterable[str]) -> Found | None:
     name, space, rest = before.lstrip().partition(" ")
     if not space:
         listed = ((each, (run.__doc__ or "").rstrip(".")) for each, run in COMMANDS.items())
         return _among(name, listed, alone=True)
     if name == "on":
         return _options(" " + rest, [("--report", "show reports")])
+    if name == "edit":
+        return _kernels(rest, names)
     word = _WORD.search(rest)
     assert word is not None
     if name == "doctor" and rest[: word.start()].rstrip(" =").endswith("--on"):

@@ -47,6 +47,9 @@ def test_all_stages_stand_after_a_pipe_with_what_they_do():
         ("%%hastega --on simd --qui⇥", ["--quiet"]),
         ("%hastega dev⇥", ["devices"]),
         ("%hastega edit ⇥", ["llvm", "opencl"]),
+        ("%hastega edit llvm ⇥", None),
+        ("%%hastega_kernel ⇥", ["llvm", "opencl"]),
+        ("%%hastega_kernel open⇥\nkernel", ["opencl"]),
         ("%hastega on --rep⇥", ["--report", "--repeat"]),
         ("%hastega on --report --on si⇥", ["simd"]),
         ("%hastega doctor --o⇥", ["--on"]),
@@ -88,6 +91,7 @@ def test_the_shell_asks(notebook):
     assert offered("%%hastega --thr") == ["--threads"]
     notebook.run("width = 3")
     assert {"n=", "width"} <= set(offered("xs |> window("))
+    assert offered("%hastega edit llvm wi") == offered("%%hastega_kernel llvm wi") == ["width"]
     assert "abs" not in offered("xs |> window("), "what is wanted would be lost among Python's own names"
     assert "abs" in offered("xs |> window(a")
     notebook.run("from hastega_magic import pipe\nxs = range(9)")
