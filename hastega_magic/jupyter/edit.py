@@ -91,7 +91,7 @@ def to_html(run: EditedRun) -> str:
         f"<div><b>{markup(_head(run))}</b></div>",
         f'<div style="{_GOOD if run.equal else _BAD}">{markup(_verdict(run))}</div>',
         *(f"<div>{markup(note)}</div>" for note in _notes(run)),
-        f'<div style="margin:4px 0">{baseline_image(rows)}</div>',
+        f'<div style="margin:4px 0">{baseline_image(rows)}</div>' if _measured(run) else "",
         f"<div>{markup(_times(run))}</div>",
     ]
     return f'<div dir="ltr" style="line-height:1.5;max-width:1000px">{"".join(parts)}</div>'
@@ -99,12 +99,9 @@ def to_html(run: EditedRun) -> str:
 
 def _head(run: EditedRun) -> str:
     names = ", ".join(name + SUFFIX for name in run.values)
-    count = units.grouped(run.elements)
-    over = (
-        f"{count} elements"
-        if run.elements == run.of
-        else f"the first {count} of {units.grouped(run.of)} elements"
-    )
+    over = units.plural(run.of, "element")
+    if run.elements != run.of:
+        over = f"the first {units.grouped(run.elements)} of {over}"
     return f"edited {run.language} kernel · {run.backend} · {over} · {names}"
 
 
@@ -118,8 +115,14 @@ def _notes(run: EditedRun) -> list[str]:
     return [f"{units.plural(run.by_python, 'block')} left to Python"]
 
 
+def _measured(run: EditedRun) -> bool:
+    return run.seconds > 0 and run.original_seconds > 0
+
+
 def _times(run: EditedRun) -> str:
-    ratio = run.original_seconds / run.seconds if run.seconds > 0 else 0.0
+    if not _measured(run):
+        return "nothing to measure: without elements neither runs"
+    ratio = run.original_seconds / run.seconds
     spread = max(high / low if low > 0 else 1.0 for low, high in (run.spread, run.original_spread))
     return (
         f"edited {units.seconds(run.seconds)}, original {units.seconds(run.original_seconds)}: "

@@ -48,6 +48,16 @@ def test_the_kernel_comes_in_a_new_cell_that_runs_as_it_is(notebook, cells):
     assert notebook.ns["total_edited"] == notebook.ns["total"]
 
 
+def test_without_elements_there_are_no_times(notebook, cells):
+    notebook("ys = [] |> map(_ + 1)")
+    notebook.run("%hastega edit llvm")
+    [bundle] = notebook.run(cells[0]).bundles
+    title, _, times = bundle["text/plain"].splitlines()
+    assert title.endswith("0 elements · ys_edited")
+    assert times == "nothing to measure: without elements neither runs"
+    assert "<img" not in bundle["text/html"]
+
+
 def test_the_html_is_static(notebook, cells):
     notebook(CELL)
     notebook.run("%hastega edit llvm")
