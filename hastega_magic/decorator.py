@@ -25,6 +25,7 @@ from hastega_magic.report import Report, build_report
 from hastega_magic.syntax.cell import FUTURES, RUN, Rewriter
 from hastega_magic.syntax.closures.around import codes
 from hastega_magic.syntax.ordinary.comprehension import TRY
+from hastega_magic.syntax.ordinary.naming import as_written
 from hastega_magic.syntax.reading.functions import Function, definition_of, name_of
 from hastega_magic.syntax.reading.names import shadowed
 from hastega_magic.syntax.reading.text import Text
@@ -179,7 +180,7 @@ def _compiled_again(function: FunctionType, options: Options) -> tuple[FunctionT
     if not isinstance(node, ast.Lambda):
         _begin(node)
     new = _code_of(cast(Function, _Hooked().visit(node)), function)
-    new = _completed(new, calls, new.co_qualname, code.co_qualname)
+    new = as_written(_completed(new, calls, new.co_qualname, code.co_qualname))
     cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
     return _copied(function, new, tuple(cells[name] for name in new.co_freevars)), calls
 

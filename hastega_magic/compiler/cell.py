@@ -31,6 +31,7 @@ from hastega_magic.errors import CellSyntaxError, Span
 from hastega_magic.records import changed
 from hastega_magic.syntax.cell import BIND, RUN, CellPlan, PipelineStatement, Plain, plan
 from hastega_magic.syntax.ordinary.comprehension import TRY
+from hastega_magic.syntax.ordinary.naming import as_written
 from hastega_magic.syntax.reading.functions import globals_read
 from hastega_magic.syntax.reading.names import is_pure_source, owners_read, reads, shadowed
 from hastega_magic.syntax.reading.text import Text
@@ -208,7 +209,8 @@ class CellRun:
         """Code of a part of the cell, kept with the cell's plan under a key."""
         key = key, self.flags
         if key not in self.codes:
-            self.codes[key] = compile(ast.fix_missing_locations(node), self.filename, mode, self.flags, True)
+            code = compile(ast.fix_missing_locations(node), self.filename, mode, self.flags, True)
+            self.codes[key] = as_written(code) if self.ordinary else code
         return self.codes[key]
 
     def _pipeline(self, item: PipelineStatement) -> Course:

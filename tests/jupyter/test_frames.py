@@ -24,6 +24,23 @@ def test_what_is_made_around_ordinary_code_is_not_shown(notebook):
     assert frames(seen, "ZeroDivisionError") == [("2", "3", ""), ("1", "2", "inverse")]
 
 
+@pytest.mark.parametrize(
+    ("cell", "names"),
+    [
+        ("%%hastega --quiet\n{}f(400)", ["f", "f.<locals>.<genexpr>"]),
+        ("@hastega\n{}f(400)", ["f", "f.<locals>.<genexpr>"]),
+        ("%%hastega --quiet\nsum(nosuch * i for i in range(400))", ["<genexpr>"]),
+    ],
+)
+def test_names_of_frames_are_those_of_python(notebook, cell, names):
+    notebook.run("from hastega_magic import hastega")
+    seen = notebook.run(cell.format("def f(n):\n    return sum(nosuch * i for i in range(n))\n"))
+    frames(seen, "NameError")
+    walked = [each.f_code.co_qualname for each, _ in traceback.walk_tb(seen.error.__traceback__)]
+    assert walked[-len(names) :] == names
+    assert walked[-len(names) - 1] == "<module>"
+
+
 def test_what_is_made_of_a_placeholder_is_not_shown(notebook):
     seen = notebook("xs = [1, 'a'] * 300\nxs |> map(_ + 1) |> sum")
     assert frames(seen, "TypeError") == [("1", "3", "")]
