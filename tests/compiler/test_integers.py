@@ -142,6 +142,14 @@ def test_lists_beyond_64_bits():
     )
 
 
+@pytest.mark.parametrize("sink", ["sum", "prod", "reduce(lambda a, b: a + b)"])
+def test_what_is_made_of_one_bool_that_python_evaluated(sink):
+    """No float holds the element, so that Python compares it."""
+    battery.assert_like_python(f"xs |> map(lambda x: x > 5.0) |> {sink}", {"xs": [BIG]})
+    filtered = f"xs |> filter(lambda x: x > 5) |> map(lambda x: x / 3 > 1) |> {sink}"
+    battery.assert_like_python(filtered, {"xs": [BIG, 3]})
+
+
 @pytest.mark.parametrize("text", ["x + 1", "x * 2", "x // 7", "x % 10", "x - 2**63", "x >> 1", "-x", "x / 3"])
 def test_unsigned_64_bits(text):
     xs = np.array([0, 1, 2**63 - 1, 2**63, 2**64 - 1, 12345], np.uint64)

@@ -39,6 +39,9 @@ from hastega_magic.types import FLOAT32, Complex, Either
 _PRODUCT_BITS = 126
 """Products of so many bits need no Python."""
 
+_BEGINS_WITH = {"sum": (0,), "prod": (1,)}
+"""A sum or product of a single bool is an int, where `reduce` gives the bool itself."""
+
 
 def assembled(output: Output, arrays: Sequence[AnyArray], loop: Loop) -> object:
     """The value of an output whose elements are stored, from the arrays of its scalars."""
@@ -254,7 +257,7 @@ class Recovery:
         if kind == "mean":
             total = cast(int, results.fold("sum", type_, partials, counts, output.weights)) + sum(kept)
             return total / (int(counts.sum()) + len(kept))
-        mine = functools.reduce(COMBINE[kind], kept)
+        mine = functools.reduce(COMBINE[kind], kept, *_BEGINS_WITH.get(kind, ()))
         if not counts.sum():
             return mine
         return COMBINE[kind](results.fold(kind, type_, partials, counts, output.weights), mine)
