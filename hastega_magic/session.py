@@ -8,13 +8,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from hastega_magic.compiler.cell import CellRun, Memory, Namespace, Nothing
+from hastega_magic.compiler.cell import CellRun, Memory, Namespace
 from hastega_magic.compiler.comparing.kept import Loops, keep
 from hastega_magic.compiler.course import awaited, gone_through
 from hastega_magic.compiler.driver import StrictError
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.python.pointing import point
 from hastega_magic.compiler.repeating.brief import Given, Run
+from hastega_magic.compiler.showing import USUAL, Nothing, Showing
 from hastega_magic.errors import Span
 from hastega_magic.report import Report, build_report
 from hastega_magic.syntax.cell import RUN
@@ -44,7 +45,7 @@ class CellResult:
 
 @dataclass
 class Session:
-    """Runs cells in a namespace. `last` is the last cell, also if it failed."""
+    """Runs cells in a namespace. `last` is the last cell, also if it failed; `showing`: what cells display."""
 
     namespace: Namespace
     options: Options = field(default_factory=Options)
@@ -52,6 +53,7 @@ class Session:
     failed_at: Span | None = None
     """Where the pipeline stands in its cell that was running when the last cell failed."""
     memory: Memory = field(default_factory=Memory)
+    showing: Showing = USUAL
     _kept: Callable[[], Loops] = Loops
 
     def run_cell(self, text: str, filename: str | None = None, options: Options | None = None) -> CellResult:
@@ -60,7 +62,7 @@ class Session:
         `filename` is how tracebacks and `linecache` call the text; every text needs one of its own.
         """
         options = options or self.options
-        brief = self.memory.briefs.of(text, filename, self.namespace, options)
+        brief = self.memory.briefs.of(text, filename, self.namespace, options) if self.showing.usual else None
         given: Given | None = None
         if brief is not None:
             self.failed_at, self._kept = None, Loops
@@ -68,7 +70,8 @@ class Session:
             if isinstance(ran, Run):
                 return self._ran(ran)
             given = ran
-        cell = CellRun(self.memory, self.namespace, text, filename or _name(text), options, given=given)
+        name, showing = filename or _name(text), self.showing
+        cell = CellRun(self.memory, self.namespace, text, name, options, given=given, showing=showing)
         with self._running(cell):
             gone_through(cell.course())
             cell.learn(filename)
@@ -80,7 +83,7 @@ class Session:
     ) -> CellResult:
         """The same for a cell that awaits something at its top level."""
         name, options = filename or _name(text), options or self.options
-        cell = CellRun(self.memory, self.namespace, text, name, options, awaits=True)
+        cell = CellRun(self.memory, self.namespace, text, name, options, awaits=True, showing=self.showing)
         with self._running(cell):
             await awaited(cell.course())
         assert self.last is not None
@@ -130,4 +133,4 @@ def _name(text: str) -> str:
     return f"<hastega {zlib.crc32(text.encode()):08x}>"
 
 
-__all__ = ["RUN", "TRY", "CellResult", "Options", "Session", "StrictError"]
+__all__ = ["RUN", "TRY", "CellResult", "Options", "Session", "Showing", "StrictError"]

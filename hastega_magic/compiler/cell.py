@@ -26,6 +26,7 @@ from hastega_magic.compiler.repeating.cell_turns import CellTurns
 from hastega_magic.compiler.repeating.earlier import Earlier
 from hastega_magic.compiler.repeating.ordinary import OrdinaryCode, options_for
 from hastega_magic.compiler.repeating.repeated import Repeated
+from hastega_magic.compiler.showing import USUAL, Nothing, Showing
 from hastega_magic.compiler.statement import Bound, bound_of
 from hastega_magic.errors import CellSyntaxError, Span
 from hastega_magic.records import changed
@@ -39,10 +40,6 @@ from hastega_magic.syntax.site import Site
 from hastega_magic.trace import Trace
 
 Namespace = dict[str, Any]
-
-
-class Nothing:
-    """No value to display."""
 
 
 @dataclass
@@ -67,9 +64,9 @@ _Codes = dict[object, CodeType]
 
 
 @lru_cache(64)
-def _planned(text: str, filename: str, shadowed: frozenset[str]) -> tuple[CellPlan, _Codes]:
+def _planned(text: str, filename: str, shadowed: frozenset[str], shows: str) -> tuple[CellPlan, _Codes]:
     """The plan of a cell, and the code made of it so far; running the same cell again starts from them."""
-    return plan(text, filename, shadowed), {}
+    return plan(text, filename, shadowed, shows), {}
 
 
 @contextmanager
@@ -97,12 +94,13 @@ class CellRun:
         *,
         awaits: bool = False,
         given: Given | None = None,
+        showing: Showing = USUAL,
     ) -> None:
         """`given`: what the source and arguments of its first statement are, where they were evaluated already."""
         self.namespace = namespace
         self.flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT if awaits else 0
         self.awaits = awaits
-        self.given = given
+        self.given, self.showing = given, showing
         self.memory = memory
         self.nested, self.changing, self.earlier = memory.nested, memory.changing, memory.earlier
         self.remembered = memory.remembered.of(text)
@@ -125,7 +123,8 @@ class CellRun:
         """Go through the statements; raises what they raise."""
         require(self.options)
         with self.trace.phase("parse"), _shallow_enough(self.text, self.filename):
-            cell, self.codes = _planned(self.text, self.filename, shadowed(self.namespace))
+            asked = shadowed(self.namespace), self.showing.which
+            cell, self.codes = _planned(self.text, self.filename, *asked)
         self.sites = cell.sites
         self.memory.futures |= cell.futures
         self.flags |= self.memory.futures
@@ -149,6 +148,9 @@ class CellRun:
                 else:
                     self._flush()
                     yield from self._plain(item)
+                if item.shown and item is not cell.items[-1]:
+                    self._flush()
+                    self._show()
             self.driver.wanted = frozenset()
             self._flush()
         finally:
@@ -163,11 +165,11 @@ class CellRun:
         `named`: the file name that it was given, if it was.
         """
         briefs = self.memory.briefs
-        if len(self.outcomes) != 1 or self.awaits:
+        if len(self.outcomes) != 1 or self.awaits or not self.showing.usual:
             return
         if not briefs.wants(self.text, named, self.namespace, self.options):
             return
-        cell, _ = _planned(self.text, self.filename, shadowed(self.namespace))
+        cell, _ = _planned(self.text, self.filename, shadowed(self.namespace), self.showing.which)
         (item, *others), site = cell.items, self.outcomes[0].bounds[0].site
         alike = self.earlier.alike(site)
         if alike is None or others or len(cell.sites) > 1 or cell.ordinary:
@@ -197,15 +199,24 @@ class CellRun:
     def _plain(self, item: Plain) -> Course:
         forget_inputs()
         self.driver.current = None
-        if item.is_last_expression:
-            assert isinstance(item.node, ast.Expr)
+        if item.shown and isinstance(item.node, ast.Expr):
             code = self._compiled(ast.Expression(item.node.value), "eval", item.node)
             self.value = yield from evaluated(code, self.namespace)
         else:
-            code = self._compiled(ast.Module([item.node], []), "exec", item.node)
+            whole = ast.Interactive([item.node]) if item.shown else ast.Module([item.node], [])
+            code = self._compiled(whole, "single" if item.shown else "exec", item.node)
             yield from evaluated(code, self.namespace)
 
-    def _compiled(self, node: ast.Module | ast.Expression, mode: str, key: object) -> CodeType:
+    @carried()
+    def _show(self) -> None:
+        """Display the value of an expression before the last one."""
+        value, self.value = self.value, Nothing()
+        if not isinstance(value, Nothing):
+            self.showing.show(value)
+
+    def _compiled(
+        self, node: ast.Module | ast.Interactive | ast.Expression, mode: str, key: object
+    ) -> CodeType:
         """Code of a part of the cell, kept with the cell's plan under a key."""
         key = key, self.flags
         if key not in self.codes:
@@ -332,7 +343,7 @@ class CellRun:
         for bound, value in zip(outcome.bounds, outcome.values, strict=True):
             if bound.target is not None:
                 self.namespace[bound.target] = value
-            if self.last.is_last_expression and bound.site is self.last.site:
+            if self.last.shown and bound.site is self.last.site:
                 self.value = value
 
     def _runner(self, cell: CellPlan) -> Callable[..., object]:
@@ -383,4 +394,4 @@ def _binder(cell: CellPlan) -> Callable[..., Bound]:
     return bind
 
 
-__all__ = ["CellRun", "Memory", "Namespace", "Nothing"]
+__all__ = ["CellRun", "Memory", "Namespace"]

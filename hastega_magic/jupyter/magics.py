@@ -114,9 +114,12 @@ class HastegaMagics(Magics):
         number = shell.displayhook.prompt_count
         filename = shell.compile.cache(text, number, raw_code=text)
         session = self._started()
+        from hastega_magic.jupyter.display import show_value
+        from hastega_magic.session import Showing
         from hastega_magic.syntax.cell import FUTURES
 
         session.memory.futures |= shell.compile.flags & FUTURES
+        session.showing = Showing(shell.ast_node_interactivity, show_value)
         if self.panel is not None:
             self.panel.cancel()  # two at a time would share the CPUs, and tell nothing
             self.panel.wait(1.0)

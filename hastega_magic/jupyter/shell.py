@@ -18,6 +18,7 @@ class Shell(Protocol):
     SyntaxTB: Any
     Completer: Any
     input_transformers_post: list[Any]
+    ast_node_interactivity: str
 
     def set_next_input(self, s: str, replace: bool = False) -> None:
         """Put text into a new cell, or into the next prompt."""

@@ -12,8 +12,8 @@ import __future__
 import ast
 import functools
 import warnings
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from types import CodeType
 
 from hastega_magic.errors import CellSyntaxError, Span
@@ -48,10 +48,10 @@ _NO_FUNCTIONS = (
 
 @dataclass(frozen=True)
 class Plain:
-    """A statement for Python. `is_last_expression`: its value is the cell's, to be displayed."""
+    """A statement for Python. `shown`: values of expressions in it are to be displayed; not those in functions."""
 
     node: ast.stmt
-    is_last_expression: bool = False
+    shown: bool = False
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class PipelineStatement:
     target: str | None
     site: Site
     node: ast.stmt
-    is_last_expression: bool = False
+    shown: bool = False
 
 
 @dataclass(frozen=True)
@@ -89,9 +89,13 @@ class CellPlan:
         return found
 
 
-def plan(text: str, filename: str = "<cell>", shadowed: Collection[str] = ()) -> CellPlan:
-    """The plan of a cell's text. `shadowed`: stage names that mean something else in the user's namespace.
+def plan(
+    text: str, filename: str = "<cell>", shadowed: Collection[str] = (), shows: str = "last_expr"
+) -> CellPlan:
+    """The plan of a cell's text.
 
+    `shadowed`: stage names that mean something else in the user's namespace. `shows`: which values are displayed, as
+    IPython's `ast_node_interactivity` has it: "all", "last" and "last_expr", "last_expr_or_assign", "none".
     CellSyntaxError, with the user's own line and a caret, for all that can be seen to be wrong in the text.
     """
     text = normalise(text)
@@ -99,18 +103,37 @@ def plan(text: str, filename: str = "<cell>", shadowed: Collection[str] = ()) ->
     tree = expand(parse(text, filename), places, filename)
     rewriter = Rewriter(places, filename, frozenset(shadowed))
     items: list[Plain | PipelineStatement] = []
+    if shows == "last_expr_or_assign":
+        tree.body += [ast.fix_missing_locations(ast.Expr(each)) for each in _assigned(tree.body)]
+    shown = _shown(tree.body, "none" if ends_with_semicolon(text) else shows)
     for statement in tree.body:
         items += rewriter.statement(statement)
         rewriter.shadowed |= _callables_bound(statement)
-    if items and isinstance(tree.body[-1], ast.Expr) and not ends_with_semicolon(text):
-        last = items[-1]
-        shown = Plain(last.node, is_last_expression=True)
-        if isinstance(last, PipelineStatement):
-            shown = PipelineStatement(last.target, last.site, last.node, is_last_expression=True)
-        items[-1] = shown
+        if statement in shown and (isinstance(statement, ast.Expr) or isinstance(items[-1], Plain)):
+            items[-1] = replace(items[-1], shown=True)
     futures = _compiled_flags(items, text, filename) & FUTURES
     lasting = frozenset(rewriter.lasting)
     return CellPlan(tuple(items), rewriter.sites, text, filename, rewriter.ordinary, lasting, futures)
+
+
+def _assigned(body: Sequence[ast.stmt]) -> list[ast.Name]:
+    """The variable that the last statement assigns, if it is one, to be read."""
+    match body[-1:]:
+        case [
+            ast.Assign(targets=[ast.Name() as name])
+            | ast.AugAssign(target=ast.Name() as name)
+            | ast.AnnAssign(target=ast.Name() as name)
+        ]:
+            return [ast.copy_location(ast.Name(name.id, ast.Load()), name)]
+        case _:
+            return []
+
+
+def _shown(body: Sequence[ast.stmt], shows: str) -> Sequence[ast.stmt]:
+    """The statements of which something is displayed: as if typed at a prompt, or as values."""
+    if shows in ("all", "none"):
+        return body if shows == "all" else ()
+    return [each for each in body[-1:] if shows == "last" or isinstance(each, ast.Expr)]
 
 
 def _compiled_flags(items: list[Plain | PipelineStatement], text: str, filename: str) -> int:

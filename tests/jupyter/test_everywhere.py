@@ -3,6 +3,7 @@
 import re
 
 import numpy as np
+import pytest
 
 
 def test_cells_with_pipes_run_and_show_no_report(notebook):
@@ -68,3 +69,41 @@ def test_wrong_options_are_told_at_once(notebook):
     seen = notebook.run("%hastega on --thread 2")
     assert re.search(r"%hastega on: there is no option --thread: did you mean --threads\?", seen.text)
     assert notebook.run("[1] |> sum").error is not None
+
+
+CELLS = {  # with pipes, and the same without
+    "1\nrange(4) |> sum\n3": "1\nsum(range(4))\n3",
+    "range(4) |> sum\nn = range(5) |> sum": "sum(range(4))\nn = sum(range(5))",
+    "n = 1\nn += range(5) |> sum": "n = 1\nn += sum(range(5))",
+    "n: int = range(5) |> sum": "n: int = sum(range(5))",
+    "a, b = 1, range(5) |> sum": "a, b = 1, sum(range(5))",
+    "n = 2\nNone\nn\nfor i in range(2): range(n) |> sum": "n = 2\nNone\nn\nfor i in range(2): sum(range(n))",
+    "'one'; n = 1; range(n + 4) |> sum; n": "'one'; n = 1; sum(range(n + 4)); n",
+    "1\nrange(4) |> sum;": "1\nsum(range(4));",
+    "range(4) |> sum\nprint(_)\n_": "sum(range(4))\nprint(_)\n_",
+}
+
+
+@pytest.mark.parametrize("shown", ["all", "last", "last_expr", "last_expr_or_assign", "none"])
+@pytest.mark.parametrize("cell", CELLS)
+def test_the_shells_own_setting_says_which_values_are_shown(notebook, cell, shown):
+    notebook.shell.ast_node_interactivity = shown
+    plain = notebook.run("_ = 7\n" + CELLS[cell])
+    notebook.run("%hastega on")
+    for _ in range(2):
+        seen = notebook.run("_ = 7\n" + cell)
+        assert seen.error is plain.error is None
+        assert re.sub(r"Out\[\d+\]", "", seen.out) == re.sub(r"Out\[\d+\]", "", plain.out)
+    awaits = notebook.run("import asyncio\nawait asyncio.sleep(0)\n_ = 7\n" + cell)
+    assert re.sub(r"Out\[\d+\]", "", awaits.out).endswith(re.sub(r"Out\[\d+\]", "", plain.out))
+
+
+def test_values_shown_before_a_statement_that_fails_are_shown(notebook):
+    notebook.shell.ast_node_interactivity = "all"
+    notebook.run("%hastega on")
+    seen = notebook.run("t = range(4) |> sum\nt\n[1, 0] |> map(lambda x: 1 // x) |> sum\n8")
+    assert seen.out.startswith("Out[2]: 6\n")
+    assert isinstance(seen.error, ZeroDivisionError)
+    assert "8" not in seen.out.splitlines()[:1]
+    seen = notebook("1\nrange(4) |> sum")
+    assert seen.out.splitlines()[:2] == ["Out[3]: 1", "Out[3]: 6"]

@@ -34,7 +34,7 @@ total = ys |> filter(lambda y: y % 2 == 0) |> sum
 
 def kinds(text, **options):
     return [
-        (type(item).__name__, getattr(item, "target", None), item.is_last_expression)
+        (type(item).__name__, getattr(item, "target", None), item.shown)
         for item in plan(text, **options).items
     ]
 

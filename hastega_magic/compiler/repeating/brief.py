@@ -164,7 +164,7 @@ class Brief:
         forget_inputs()
         self.misses = 0
         return Run(
-            value if item.is_last_expression else None,
+            value if item.shown else None,
             partial(self._trace, seconds, length, written),
             partial(self._loops, source, displays, operands, arguments, length),
         )
