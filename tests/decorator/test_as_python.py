@@ -121,3 +121,38 @@ def test_keys_that_are_nan_are_as_many_as_of_a_list():
     for xs in ([nan, 1.0, 2.0] * 1000, [1.0, 2.5] * 300, [nan, float("nan"), 0.0] * 300):
         for _ in range(3):
             assert made(xs) == keyed(xs)
+
+
+def test_functions_are_called_once_for_each_number_beyond_64_bits():
+    class Rates:
+        asked = 0
+
+        @property
+        def rate(self):
+            self.asked += 1
+            return 2
+
+    rates = Rates()
+    called = []
+
+    def noted(x):
+        called.append(x)
+        return x + 1
+
+    def asked(xs):
+        return [rates.rate * x for x in xs if x > 0]
+
+    def calls(xs):
+        return [noted(x) for x in xs if x > 0]
+
+    def sums(xs):
+        return sum(noted(x) for x in xs if x > 0)
+
+    xs = [10 ** (n % 25) for n in range(600)]
+    for function in (asked, calls, sums):
+        made = hastega(function)
+        for _ in range(4):
+            rates.asked = 0
+            called.clear()
+            assert made(xs) == function(xs)
+            assert rates.asked + len(called) == 1200

@@ -270,7 +270,7 @@ class OrdinaryCode(Repeated):
             bound = Bound(site, source, stages, ordinary=True)
             self.look(bound)
             bound = replace(bound, varying=self.varying)
-            driver = Driver(self.options, self.filename, trace, silent=True, scalars=scalars)
+            driver = Driver(self.options, self.filename, trace, silent=True, scalars=scalars, tentative=True)
             outcome = driver.run_alone(bound, source)
             if outcome.execution is None or (scalars is not None and len(outcome.loops) != 1):
                 raise NotExact("nothing of it is compiled")
