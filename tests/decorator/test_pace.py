@@ -51,6 +51,30 @@ def test_what_may_differ_in_its_last_bits_stays_where_it_is(monkeypatch):
     assert len({made(xs) for _ in range(9)}) == 1
 
 
+def sevenfold(xs):
+    return sum(x * 7 for x in xs)
+
+
+@pytest.mark.parametrize("before", [0, 5])
+def test_what_may_differ_stays_where_it_is_beside_what_may_not(monkeypatch, before):
+    """Sums of floats are always the loop's, or always Python's, also where integers go through the same code."""
+    monkeypatch.setenv("HASTEGA_AUTO", "")
+    for name in ("_DEARER", "_CLEAR", "_OTHERWISE"):
+        monkeypatch.setattr(pace, name, math.inf)
+    monkeypatch.setattr(pace, "_LEAST", 0.0)
+    many = ([(n * k % 997) / 997 for n in range(600)] for k in range(100, 300))
+    floats = next(xs for xs in many if sevenfold(xs) != hastega(sevenfold)(xs))
+    made, integers = hastega(sevenfold), list(range(600))
+    for _ in range(before):
+        made(integers)
+    found = set[float]()
+    for _ in range(6):
+        found.add(made(floats))
+        assert made(integers) == sevenfold(integers)
+        made(floats * 10)  # another size, which is compiled
+    assert len(found) == 1
+
+
 def paced(predicted=1e-6):
     found = Pace(predicted)
     for _ in range(3):

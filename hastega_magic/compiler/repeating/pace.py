@@ -45,15 +45,18 @@ class Pace:
 
     predicted: float = math.inf
     """Of Python, for an element; infinite where that is not to be known beforehand."""
+    alike: bool = True
+    """Python's last bits were those of every loop so far: the same code may be of integers now, and of floats later."""
     _sizes: dict[int, _Size] = field(default_factory=dict[int, _Size])
     _length: int = 0
     _by_python: bool = False
 
     def expect(self, choice: Choice | None, length: int) -> None:
-        """What was predicted of a run. Where Python's last bits are others, it is not tried: results are to stay."""
+        """What was predicted. Where Python's last bits are others, it is tried no more: results are to stay."""
         python = choice.costs.python if choice is not None else None
         self.predicted = math.inf
-        if choice is not None and python is not None and length:
+        self.alike = self.alike and python is not None
+        if self.alike and choice is not None and python is not None and length:
             self.predicted = python.seconds(choice.case) / length
 
     def by_python(self, length: int) -> bool:
@@ -74,7 +77,7 @@ class Pace:
 
     def took(self, seconds: float, length: int, python: bool) -> None:
         """A run took so long."""
-        if not length or math.isinf(self.predicted):
+        if not length:
             return
         size = self._sizes.setdefault(length.bit_length() // 2, _Size())
         each = seconds / length
