@@ -156,3 +156,31 @@ def test_functions_are_called_once_for_each_number_beyond_64_bits():
             called.clear()
             assert made(xs) == function(xs)
             assert rates.asked + len(called) == 1200
+
+
+def test_inner_clauses_are_evaluated_as_often_as_by_python():
+    asked = []
+
+    class Items:
+        def __getitem__(self, part):
+            asked.append(part)
+            return [1, 2, 3]
+
+    class Number:
+        def __index__(self):
+            asked.append(self)
+            return 3
+
+    def parts(xs, given):
+        return [x * y for x in xs for y in given[0:3]]
+
+    def ranges(xs, given):
+        return [x * y for x in xs for y in range(given)]
+
+    for function, given in ((parts, Items()), (ranges, Number())):
+        made = hastega(function)
+        for length in (3, 300, 3000):
+            asked.clear()
+            found, times = made(range(length), given), len(asked)
+            assert found == function(range(length), given)
+            assert times == length

@@ -43,10 +43,10 @@ class Going:
 
 def are_fewer(nest: Nest, functions: Sequence[Any], operands: Sequence[Any], few: int) -> bool:
     """Whether it can be seen with next to no effort that there are fewer elements."""
+    if any(len(clause.columns) != 1 for clause in nest.clauses) or _not_own(nest, functions):
+        return False
     count = 1
     for clause in nest.clauses:
-        if len(clause.columns) != 1:
-            return False
         given = clause.columns[0].given
         assert given is not None
         kind, number = given
@@ -72,22 +72,30 @@ def gone_through(
     found = [_going(nest.clauses[0], value, usable)]
     if not found[0].count:
         raise NotExact("there are no elements")
-    called, expected = nest.builtins
-    if any(each is not known for each, known in zip(functions[called](), expected, strict=True)):
-        raise NotExact("a name that it calls is not Python's own function here")
-    exact = any(clause.within is not None for clause in nest.clauses)
-    numbers = _NUMBERS - {float} if exact else _NUMBERS
-    if any(type(each) not in numbers for each in functions[nest.numbers]()):
-        raise NotExact("an inner `for` depends on something that is no number of Python's")
+    why = _not_own(nest, functions)
+    if why:
+        raise NotExact(why)
     sequences = functions[nest.sequences]()
-    if any(type(each) not in _SIZED for each in sequences):
-        raise NotExact("an inner `for` depends on something that is no sequence of Python's")
     for clause in nest.clauses[1:]:
         going = _going(clause, value, usable) if clause.within is None else _within(clause, functions, found)
         found.append(going)
     if math.prod(each.filled for each in found) * _SPARSE < 1:
         raise NotExact("the ranges inside differ too much in length")
     return found, [len(sequences[number]) for number in nest.lengths]
+
+
+def _not_own(nest: Nest, functions: Sequence[Any]) -> str:
+    """Why inner clauses are not to be evaluated beforehand, as that may run the user's code; "" if it may not."""
+    called, expected = nest.builtins
+    if any(each is not known for each, known in zip(functions[called](), expected, strict=True)):
+        return "a name that it calls is not Python's own function here"
+    exact = any(clause.within is not None for clause in nest.clauses)
+    numbers = _NUMBERS - {float} if exact else _NUMBERS
+    if any(type(each) not in numbers for each in functions[nest.numbers]()):
+        return "an inner `for` depends on something that is no number of Python's"
+    if any(type(each) not in _SIZED for each in functions[nest.sequences]()):
+        return "an inner `for` depends on something that is no sequence of Python's"
+    return ""
 
 
 def _going(clause: Clause, value: Callable[[Given], Any], usable: Callable[[Any], None]) -> Going:
