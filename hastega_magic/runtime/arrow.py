@@ -107,8 +107,8 @@ class _Owned:
 
 
 def is_exported(data: object) -> bool:
-    """Whether the object hands its memory over."""
-    return hasattr(data, "__arrow_c_array__") or hasattr(data, "__arrow_c_stream__")
+    """Whether the object hands its memory over: told by its class, as the object may note what it is asked for."""
+    return hasattr(type(data), "__arrow_c_array__") or hasattr(type(data), "__arrow_c_stream__")
 
 
 def read(data: Any) -> Exported:

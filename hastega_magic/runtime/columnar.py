@@ -137,8 +137,9 @@ def is_columnar(data: object) -> bool:
         case "polars":
             return hasattr(data, "dtype") and hasattr(data, "__arrow_c_stream__")
         case _:
-            typed = hasattr(data, "type") or hasattr(data, "dtype")
-            return arrow.is_exported(data) and typed and hasattr(data, "__len__")
+            if not arrow.is_exported(data):
+                return False
+            return (hasattr(data, "type") or hasattr(data, "dtype")) and hasattr(data, "__len__")
 
 
 def gives_numbers(data: Any) -> bool:

@@ -184,3 +184,23 @@ def test_inner_clauses_are_evaluated_as_often_as_by_python():
             found, times = made(range(length), given), len(asked)
             assert found == function(range(length), given)
             assert times == length
+
+
+def test_an_object_that_notes_what_it_is_asked_for_is_asked_for_nothing_more():
+    noted = []
+
+    class Noting:
+        def __getattr__(self, name):
+            noted.append(name)
+            raise AttributeError(name)
+
+        def __iter__(self):
+            return iter(range(300))
+
+        def __len__(self):
+            return 300
+
+    triples = hastega(lambda xs: [x * 3 for x in xs])
+    for _ in range(3):
+        assert triples(Noting()) == [x * 3 for x in range(300)]
+    assert noted == []
