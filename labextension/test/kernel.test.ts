@@ -130,12 +130,13 @@ test('under a cell that is not the report\'s own the button changes nothing, and
   assert.match(document.body.textContent ?? '', /not the one of this report/);
 });
 
-test('a cell with a panel gets no button, nor does a text that is no cell of ours', () => {
-  const made = (source: string) => measureButton(decode({ cell: { source } }));
+test('a cell with a panel or without a pipeline gets no button, nor does a text that is no cell of ours', () => {
+  const made = (source: string, pipelines: object[] = [{}]) => measureButton(decode({ cell: { source }, pipelines }));
   assert.ok(made('%%hastega\nx = 1'));
   for (const source of ['%%hastega --widgets\nx', '%%hastega_kernel llvm y', 'x = 1', '']) {
     assert.equal(made(source), null, source);
   }
+  assert.equal(made('%%hastega\n1', []), null, 'nothing ran that could be measured');
   assert.equal(withWidgets('%%hastega'), '%%hastega --widgets');
   assert.equal(withWidgets('%%hastega --widgets'), '%%hastega --widgets');
   assert.equal(withWidgets('# %%hastega'), null);
