@@ -34,7 +34,10 @@ class Kept:
         return tuple(_written(loop.bound.name) for loop in self.loops)
 
 
-NOTHING = "the last %%hastega cell ran no pipeline that became one loop"
+NOTHING = (
+    "the last %%hastega cell ran no pipeline that became one loop, as a statement of its own: "
+    "those in loops, functions and larger expressions are not kept"
+)
 
 
 @dataclass(frozen=True)
