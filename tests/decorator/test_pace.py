@@ -6,7 +6,7 @@ import pytest
 
 from hastega_magic import hastega
 from hastega_magic.compiler.repeating import pace
-from hastega_magic.compiler.repeating.pace import SOONER, Pace
+from hastega_magic.compiler.repeating.pace import SOONER, STAYS, Pace
 
 
 def taken(monkeypatch, clear, function, *args, runs=6):
@@ -73,6 +73,35 @@ def test_what_may_differ_stays_where_it_is_beside_what_may_not(monkeypatch, befo
         assert made(integers) == sevenfold(integers)
         made(floats * 10)  # another size, which is compiled
     assert len(found) == 1
+
+
+@pytest.mark.parametrize(("clear", "otherwise", "before"), [(0.0, math.inf, 3), (math.inf, 0.0, 4)])
+def test_what_python_was_tried_with_stays_python_s(monkeypatch, clear, otherwise, before):
+    """The run that Python is tried with may be the first of floats, and it may be given up for floats."""
+    monkeypatch.setenv("HASTEGA_AUTO", "")
+    monkeypatch.setattr(pace, "_DEARER", math.inf)
+    monkeypatch.setattr(pace, "_LEAST", 0.0)
+    monkeypatch.setattr(pace, "_CLEAR", clear)
+    monkeypatch.setattr(pace, "_OTHERWISE", otherwise)
+    many = ([(n * k % 997) / 997 for n in range(600)] for k in range(100, 300))
+    floats = next(xs for xs in many if sevenfold(xs) != hastega(sevenfold)(xs))
+    made, integers = hastega(sevenfold), list(range(600))
+    for _ in range(before):
+        made(integers)
+    assert {made(floats) for _ in range(5)} == {sevenfold(floats)}
+    assert made(integers) == sevenfold(integers)
+
+
+def test_integers_stay_compiled_where_python_was_slower_for_them(monkeypatch):
+    """Python's tried sum of integers has no last bits, whatever a loop over floats may give."""
+    assert taken(monkeypatch, 0.0, sevenfold, list(range(600))) == "cccpcc"
+    made, integers = hastega(sevenfold), list(range(600))
+    for _ in range(4):
+        made(integers)
+    made([0.1] * 600)
+    made(integers)
+    assert STAYS not in made.explain().to_text(width=200)
+    assert SOONER not in made.explain().to_text(width=200)
 
 
 def paced(predicted=1e-6):

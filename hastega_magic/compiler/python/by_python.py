@@ -13,7 +13,7 @@ from hastega_magic.compiler.loops import CompiledLoop
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.ir.expr import flatten
-from hastega_magic.ir.fused import Output
+from hastega_magic.ir.fused import Fused, Output
 from hastega_magic.ir.kernel import Assume
 from hastega_magic.ir.loop import everything
 from hastega_magic.ops import OPS
@@ -62,14 +62,18 @@ def alike(compiled: CompiledLoop, mode: str) -> tuple[Assume, ...] | None:
     Asked once for a structure, which several loops may have.
     """
     unguarded = [body for body in compiled.variants.bodies if not body.guards]
-    fused = compiled.fused
-    if mode == "wrap" or not unguarded or not all(map(_exact, fused.outputs)):
-        return None
+    return unguarded[-1].assumes if mode != "wrap" and unguarded and same_bits(compiled.fused) else None
+
+
+def same_bits(fused: Fused) -> bool:
+    """Whether what Python gives, where it raises nothing, is the same to the last bit."""
+    if not all(map(_exact, fused.outputs)):
+        return False
     for node in everything(fused.roots()):
         row = OPS.get(node.op)
         if node.type is FLOAT32 or (row is not None and "approximate" in row.traits) or node.op == "turns":
-            return None
-    return unguarded[-1].assumes
+            return False
+    return True
 
 
 def fits(assumes: Sequence[Assume], columns: Sequence[Column], loops: Sequence[Loop]) -> bool:
@@ -118,4 +122,4 @@ def _plain(loop: Loop) -> bool:
 _STAGES = frozenset({"map", "filter", "zip", "enumerate"}) | _STORED | _ALWAYS | _OTHERWISE
 
 
-__all__ = ["NotAlike", "alike", "fits", "python_values"]
+__all__ = ["NotAlike", "alike", "fits", "python_values", "same_bits"]

@@ -19,10 +19,12 @@ from hastega_magic.compiler.backends import forget_inputs
 from hastega_magic.compiler.choice.choosing import sooner_again
 from hastega_magic.compiler.driver import Driver, StrictError
 from hastega_magic.compiler.options import Options
+from hastega_magic.compiler.outcome import Outcome
+from hastega_magic.compiler.python.by_python import same_bits
 from hastega_magic.compiler.repeating.alike import Again, Display
 from hastega_magic.compiler.repeating.fielded import prepared
 from hastega_magic.compiler.repeating.objects import NotExact, holds_nan, holds_nan_keys, objects
-from hastega_magic.compiler.repeating.pace import SOONER, Pace
+from hastega_magic.compiler.repeating.pace import STAYS, Pace
 from hastega_magic.compiler.repeating.places import Places, PlacesOf
 from hastega_magic.compiler.repeating.repeated import Form, Repeated
 from hastega_magic.compiler.repeating.unbound import local_error
@@ -119,7 +121,7 @@ class OrdinaryCode(Repeated):
                     raise
             else:
                 if by_python:
-                    self._pace.took(time.perf_counter() - began, length, python=True)
+                    self._pace.took(time.perf_counter() - began, length, True, value)
                 return value
             raise unbound
         assert self.code is not None
@@ -128,7 +130,7 @@ class OrdinaryCode(Repeated):
         odd = holds_nan_keys(made) if self.code.keys is None else holds_nan(self.code.keys(made))
         if odd:
             return python(callees, functions, operands)
-        self._pace.took(time.perf_counter() - began, length, python=False)
+        self._pace.took(time.perf_counter() - began, length, False)
         return made
 
     def _found(
@@ -193,8 +195,8 @@ class OrdinaryCode(Repeated):
             return found
 
     def _value(self, functions: Sequence[object], operands: Sequence[object], given: _Given) -> object:
-        if self._pace.by_python(given.length):
-            return self._left(SOONER)
+        if why := self._pace.by_python(given.length):
+            return self._left(why)
         displays = self._displays(functions, operands, given)
         source = given.source
         for form in self._forms:
@@ -289,7 +291,7 @@ class OrdinaryCode(Repeated):
             return self._left(_RAISED)
         self._failed = 0
         self.taken(outcome)
-        self._pace.expect(outcome.execution.choice, given.length)
+        self._pace.expect(outcome.execution.choice, given.length, _same_bits(outcome))
         self._compiled += not (outcome.execution.cached and given.length >= _MANY)
         self.reason = ""
         seconds = time.perf_counter() - began
@@ -297,7 +299,7 @@ class OrdinaryCode(Repeated):
         if sooner_again(outcome.execution.choice):  # which has no choice to make of its own again
             self.options = replace(self.options, on="parallel")
         self.keep(Form(remember(outcome, trace), ready, seconds, known, given.arrays))
-        return value
+        return self._left(STAYS) if self._pace.stays(given.length) else value
 
     def tell(self, source: str, trace: Trace, quiet: bool = False) -> None:
         """Add what the last run was to the trace of a report."""
@@ -307,6 +309,14 @@ class OrdinaryCode(Repeated):
         trace.next_group()
         describe.describe_group([Bound(self.site, None, ())], trace)
         describe.describe_barrier(self.site.text, Reason(self.reason, self.site.span), trace)
+
+
+def _same_bits(outcome: Outcome) -> bool:
+    """Whether Python's last bits are those of its loops."""
+    ran = [part.outcome.execution for part in outcome.parts if part.outcome is not None] or [
+        outcome.execution
+    ]
+    return all(each is not None and same_bits(each.compiled.fused) for each in ran)
 
 
 def _sentence(error: Exception) -> str:

@@ -27,6 +27,7 @@ _OTHERWISE = 2.0
 """Where Python takes so many times what it took, the work is another."""
 
 SOONER = "Python was measured to be faster over about so many elements"
+STAYS = "Python computed about so many elements before, and the loop's last bits may be others"
 
 
 @dataclass
@@ -48,26 +49,34 @@ class Pace:
     alike: bool = True
     """Python's last bits were those of every loop so far: the same code may be of integers now, and of floats later."""
     _sizes: dict[int, _Size] = field(default_factory=dict[int, _Size])
+    _rounded: set[int] = field(default_factory=set[int])
+    """Sizes over which Python, tried or taken, gave something that may have last bits."""
     _length: int = 0
     _by_python: bool = False
 
-    def expect(self, choice: Choice | None, length: int) -> None:
-        """What was predicted. Where Python's last bits are others, it is tried no more: results are to stay."""
+    def expect(self, choice: Choice | None, length: int, same_bits: bool) -> None:
+        """What was predicted. Where a loop's last bits are others, Python is tried no more: results are to stay."""
         python = choice.costs.python if choice is not None else None
         self.predicted = math.inf
-        self.alike = self.alike and python is not None
+        self.alike = self.alike and same_bits
         if self.alike and choice is not None and python is not None and length:
             self.predicted = python.seconds(choice.case) / length
 
-    def by_python(self, length: int) -> bool:
-        """Whether Python is to compute so many elements."""
-        size = self._sizes.get(length.bit_length() // 2)
+    def by_python(self, length: int) -> str:
+        """Why Python is to compute so many elements; "" if it is not."""
+        size = self._sizes.get(_place(length))
         self._length, self._by_python = length, False
+        if self.stays(length):
+            return STAYS
         if size is not None and size.tried:
             self._by_python = size.theirs < _CLEAR * size.ours
         elif size is not None and size.runs >= _RUNS and size.ours > _LEAST:
             self._by_python = self.predicted < _DEARER * size.ours
-        return self._by_python
+        return SOONER if self._by_python else ""
+
+    def stays(self, length: int) -> bool:
+        """Whether it is Python's for good, which has computed there what is now known to be otherwise by a loop."""
+        return not self.alike and _place(length) in self._rounded
 
     def asked(self) -> tuple[int, bool]:
         """How many elements the run has that was last asked for, and whether Python computes them; forgotten then."""
@@ -75,18 +84,25 @@ class Pace:
         self._length, self._by_python = 0, False
         return found
 
-    def took(self, seconds: float, length: int, python: bool) -> None:
-        """A run took so long."""
+    def took(self, seconds: float, length: int, python: bool, value: object = 0) -> None:
+        """A run took so long, and gave that."""
         if not length:
             return
-        size = self._sizes.setdefault(length.bit_length() // 2, _Size())
-        each = seconds / length
+        place, each = _place(length), seconds / length
+        size = self._sizes.setdefault(place, _Size())
+        if python and not isinstance(value, int):
+            self._rounded.add(place)
         if not python:
             size.runs, size.ours = size.runs + 1, min(size.ours, each)
         elif size.tried and each > _OTHERWISE * size.theirs:
-            self._sizes.pop(length.bit_length() // 2, None)
+            self._sizes.pop(place, None)
         else:
             size.theirs, size.tried = min(size.theirs, each), True
 
 
-__all__ = ["SOONER", "Pace"]
+def _place(length: int) -> int:
+    """One number for numbers of elements that differ by a factor of four at most."""
+    return length.bit_length() // 2
+
+
+__all__ = ["SOONER", "STAYS", "Pace"]
