@@ -70,7 +70,7 @@ class CompiledLoop:
     structure: str = ""
     """What tells the loop from others on any back end, the same in every process."""
     tuning_key: str = ""
-    """What findings about its schedule are kept under."""
+    """What findings about its schedule are kept under, for the options that it was last searched with."""
     finding: Finding | None = None
     """What is known of its schedule, if it was tuned."""
     bodies: dict[int, Body] = field(default_factory=dict[int, Body])
@@ -212,15 +212,14 @@ def compile_loop(
         if not exact and shape.digest() in _ENDS_MATTER:
             continue
         structure = _structure(state, options, exact) if exact else shape
-        finding = None
-        if known.something():
-            finding = known.found(tuning_key(structure.hexdigest(), state.large, options, backend))
+        searched = tuning_key(structure.hexdigest(), state.large, options, backend)
+        finding = known.found(searched) if known.something() else None
         tuned = UNTUNED if finding is None else finding.tuned
         tuned = replace(tuned, stream=False) if near else tuned
         key = _key(structure, state.large, options, backend, tuned)
         if key in _CACHE:
             _CACHE.move_to_end(key)
-            _CACHE[key].finding = finding
+            _CACHE[key].tuning_key, _CACHE[key].finding = searched, finding
             return _CACHE[key], state.loop, True
         leaves = Leaves(tuple(sources) if exact else tuple(map(_rounded, sources)), tuple(limits))
         try:
@@ -230,8 +229,7 @@ def compile_loop(
                 "the expressions of an element are nested too deeply for its compiler"
             ) from None
         compiled.key, compiled.structure = key.hex(), structure.hexdigest()
-        compiled.tuning_key = tuning_key(compiled.structure, state.large, options, backend)
-        compiled.finding = finding
+        compiled.tuning_key, compiled.finding = searched, finding
         if compiled.variants.fits or not has_range:
             break
         _ENDS_MATTER.add(shape.digest())
