@@ -32,7 +32,7 @@ _NOTE_COLUMN = 64
 def print_pipeline(pipeline: Pipeline) -> str:
     """The source, each stage with its function's graph, and the sink."""
     lines = [f"pipeline {pipeline.name}".rstrip(), f"  {_source(pipeline.source)}"]
-    names = _Names((), pipeline.tables)
+    names = _Names((), pipeline.tables, _parameters(pipeline))
     lines += [f"  {_table(table)}" for table in pipeline.tables]
     for stage in pipeline.stages:
         lines.append(_noted(f"  {_stage(stage)}", (stage.span,)))
@@ -138,9 +138,15 @@ def _place(roots: Iterable[Expr], places: dict[Expr, int], line: int) -> int:
 class _Names:
     """Numbers nodes as they are defined."""
 
-    def __init__(self, sources: Sequence[Source], tables: Sequence[Table]) -> None:
+    def __init__(
+        self,
+        sources: Sequence[Source],
+        tables: Sequence[Table],
+        parameters: Mapping[Expr, str] | None = None,
+    ) -> None:
         self._sources = sources
         self.tables = tables
+        self.parameters = parameters or {}
         self._numbers: dict[Expr, int] = {}
         self._leaves: dict[Expr, str] = {}
         self._depth = 0
@@ -195,6 +201,8 @@ class _Names:
             return f"{node.op} {', '.join(map(self.use, node.args))}"
         if node.op == "load":
             return f"load {_named(self._sources, node.value, 'source')}"
+        if node in self.parameters:
+            return f"{node.op} {self.parameters[node]}"
         return node.op if node.value is None else f"{node.op} {node.value}"
 
     def use(self, value: Value) -> str:
@@ -223,6 +231,12 @@ def _named(things: Sequence[Source] | Sequence[Table], slot: object, kind: str) 
     name = things[slot].name
     shared = sum(thing.name == name for thing in things) > 1
     return f"{kind}{slot}" if shared or not name else name
+
+
+def _parameters(pipeline: Pipeline) -> dict[Expr, str]:
+    """The user's names of captured numbers: those that stand for them have numbers that say nothing to a reader."""
+    numbers = [source for _, source in pipeline.parameters]
+    return {node: _named(numbers, slot, "captured") for slot, (node, _) in enumerate(pipeline.parameters)}
 
 
 def _joined(lines: Iterable[Line]) -> str:
@@ -275,7 +289,7 @@ def _stage(stage: Stage) -> str:
 
 
 def _function(fn: Fn, names: _Names) -> list[str]:
-    own = _Names((), names.tables)  # numbers start anew in each function
+    own = _Names((), names.tables, names.parameters)  # numbers start anew in each function
     effects = [node for pair in fn.effects for node in pair if node is not None]
     lines = [
         text for text, _ in own.definitions([*flatten(fn.params), *effects, *flatten(fn.result)], {}, {})

@@ -5,7 +5,7 @@ from hastega_magic.interval import Interval
 from hastega_magic.ir.expr import const, leaf, make
 from hastega_magic.ir.fused import Effect, Fused, Output
 from hastega_magic.ir.kernel import TROUBLE, VIOLATED, Accumulate, Assume, Guard, Kernel, Store
-from hastega_magic.ir.pipeline import Fn, Pipeline, Sink, Source, Stage, Table
+from hastega_magic.ir.pipeline import FIRST_PARAMETER, Fn, Pipeline, Sink, Source, Stage, Table
 from hastega_magic.ir.printer import print_expr, print_fused, print_kernel, print_lines, print_pipeline
 from hastega_magic.ir.schedule import Schedule
 from hastega_magic.types import INT, STORAGES
@@ -126,6 +126,20 @@ pipeline ys
   array
 """
     )
+
+
+def test_captured_numbers_that_change_have_the_users_names():
+    numbers = [leaf("param", INT, FIRST_PARAMETER + slot) for slot in range(3)]
+    sources = [Source(name, "array", INT, None, STORAGES["int64"], "scalar") for name in ("k", "n", "n")]
+    p = leaf("param", INT, 0)
+    result = make("mul", make("add", make("mul", p, numbers[0]), numbers[1]), numbers[2])
+    stage = Stage("map", "map(...)", fn=Fn(p, result, (), "lambda x: ..."))
+    parameters = tuple(zip(numbers, sources, strict=True))
+    text = print_pipeline(Pipeline("ys", XS, (stage,), Sink("array"), parameters=parameters))
+    assert "%0: int = param 0\n" in text
+    assert "= param k\n" in text
+    assert "= param captured1\n" in text
+    assert "= param captured2\n" in text
 
 
 def test_expressions():
