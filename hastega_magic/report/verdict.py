@@ -96,7 +96,7 @@ def verdict(pipeline: PipelineReport) -> tuple[Part, ...]:
     running, compiling = pipeline.seconds(), pipeline.seconds(compiling=True)
     if running > 0:
         parts.append(Part(units.seconds(running)))
-    if compiling > 0 and not pipeline.cached:
+    if compiling > 0 and pipeline.loops and not pipeline.cached:  # what has no loop was read, not compiled
         parts.append(Part(f"{units.seconds(compiling)} to compile, once"))
     others = (b for b in pipeline.baselines if not (b.equal and itself(pipeline, b)))
     parts += [Part(compared(b, held_against(pipeline, b)), bad=not b.equal) for b in others]

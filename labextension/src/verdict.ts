@@ -181,7 +181,8 @@ export function verdict(pipeline: Pipeline): Part[] {
   const running = runningTime(pipeline);
   const compiling = sum(pipeline.phases, true);
   say(running > 0 ? units.seconds(running) : '');
-  say(compiling > 0 && !pipeline.cached ? `${units.seconds(compiling)} to compile, once` : '');
+  const compiled = compiling > 0 && loops > 0 && !pipeline.cached; // what has no loop was read, not compiled
+  say(compiled ? `${units.seconds(compiling)} to compile, once` : '');
   for (const each of pipeline.baselines.filter(each => !(each.equal && itself(pipeline, each)))) {
     say(compared(each, heldAgainst(pipeline, each)), !each.equal);
   }

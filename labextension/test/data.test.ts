@@ -274,4 +274,7 @@ test('a pipeline that raised says so first, and one of NumPy has words of its ow
   assert.deepEqual(words({ backend: 'numpy', device: 'NumPy' }), ['no compiled loop', 'computed by NumPy, array by array']);
   const barriers = [{ stage: 'tap(f)', reason: 'it looks', span: [] }];
   assert.deepEqual(words({ backend: 'numpy', barriers }), ['no compiled loop', 'computed by NumPy and Python', '✗ 1 barrier']);
+  const phases = [{ name: 'parse', seconds: 1, bytes: 0 }]; // of a cell that was read, and no more
+  assert.deepEqual(words({ backend: 'python', phases }), ['no compiled loop', 'ran in Python']);
+  assert.deepEqual(words({ backend: 'simd', loops: 1, phases }), ['1 fused loop', '1.00 s to compile, once']);
 });

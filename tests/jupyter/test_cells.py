@@ -197,6 +197,7 @@ def test_python_and_numpy_are_held_against_each_other(notebook, on, said, other)
     (found,) = notebook.ns["report"].to_dict()["pipelines"]
     assert [(each["backend"], each["equal"]) for each in found["baselines"]] == [(other, True)]
     assert f"no compiled loop · {said} · " in notebook.ns["report"].to_text(200)
+    assert "to compile" not in notebook.ns["report"].to_text(200)
 
 
 @pytest.mark.parametrize("on", ["python", "numpy"])
