@@ -200,6 +200,12 @@ def test_python_and_numpy_are_held_against_each_other(notebook, on, said, other)
     assert "to compile" not in notebook.ns["report"].to_text(200)
 
 
+def test_a_baseline_warns_of_nothing(notebook):
+    seen = notebook("y = range(300_000) |> map(lambda x: x**5)", "--on python")
+    assert notebook.ns["y"][-1] == 299_999**5
+    assert "Warning" not in seen.err
+
+
 @pytest.mark.parametrize("on", ["python", "numpy"])
 def test_what_somebody_sees_is_not_called_again_for_a_baseline(notebook, on):
     notebook.run("seen = []")

@@ -7,6 +7,7 @@ the whole statement over the shorter source.
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
@@ -89,7 +90,7 @@ class Prefix:
                 size = larger
             if backend == "numpy" and seconds < left:  # the first run has looked for the form, too
                 seconds = min(seconds, _timed(lambda: self._run(backend, size))[0])
-            ours = self.outcome.values[0] if size == length else self._run("", size)
+            ours = self.outcome.values[0] if size == length else _timed(lambda: self._run("", size))[1]
             own = cast("list[object]", ours)[0] if size != length else ours
             execution = self.outcome.execution
             allowed = TOLERANCE if execution is None else tolerance_of(execution.fused.outputs[-1], length)
@@ -115,9 +116,11 @@ class Prefix:
 
 
 def _timed(run: Callable[[], list[object] | None]) -> tuple[float, Sequence[object] | None]:
-    start = time.perf_counter()
-    found = run()
-    return time.perf_counter() - start, found
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the cell gave its own: these would name no place of the user's
+        start = time.perf_counter()
+        found = run()
+        return time.perf_counter() - start, found
 
 
 __all__ = ["Prefix"]
