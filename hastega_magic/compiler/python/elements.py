@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import functools
-import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
 import numpy as np
 
+from hastega_magic.compiler.python.calling import function_of
 from hastega_magic.compiler.python.naming import BEYOND, named, placed, short, shown
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
@@ -18,12 +18,10 @@ from hastega_magic.interval import INT64
 from hastega_magic.ir.expr import Expr, Value, flatten, postorder
 from hastega_magic.ir.interpreter import evaluate
 from hastega_magic.ir.pipeline import Fn, Source, Stage
-from hastega_magic.ir.sinks import NEUTRAL
 from hastega_magic.ops import OPS
 from hastega_magic.passes.infer import Leaves
 from hastega_magic.passes.wrap import wrapped
-from hastega_magic.runtime import python_stages
-from hastega_magic.runtime.python_calls import over_tuples, spreads
+from hastega_magic.runtime.python_calls import spreads
 from hastega_magic.runtime.sources import Column
 from hastega_magic.syntax.joining.build import BoundStage
 from hastega_magic.types import BOOL, INT, Complex, Either
@@ -58,7 +56,7 @@ class Elements:
         self._steps: list[tuple[Stage, BoundStage]] = list(
             zip(self.loop.pipeline.stages, self.loop.built.owners, strict=True)
         )
-        self._functions = [_function(*step, self.loop.pipeline.sink.kind) for step in self._steps]
+        self._functions = [function_of(*step, self.loop.pipeline.sink.kind) for step in self._steps]
         source = self.loop.pipeline.source
         self._spread: dict[tuple[int, int], bool] = {}
         self._producer = None
@@ -74,6 +72,48 @@ class Elements:
     def at(self, index: int) -> Element:
         """Element number `index` of the loop; what its functions raise propagates, with a note that names it."""
         return self._before(len(self._steps), index, 0, {})
+
+    def through(self, first: int, last: int) -> list[Element]:
+        """Elements number `first` to `last` - 1 of the loop, each as `at` gives it."""
+        found, plain = list[Element](), self._is_plain
+        for index in range(first, last):
+            if plain and self.overflowed:
+                rest = self._plainly(index, last)
+                if rest is not None:
+                    return found + rest
+                plain = False  # one raises: of which, and where, is told below
+            found.append(self.at(index))
+        return found
+
+    @functools.cached_property
+    def _is_plain(self) -> bool:
+        """Whether an element is what its functions alone make of it, with Python's own bits and beyond 64 bits."""
+        kinds = {stage.kind for stage, _ in self._steps} <= {"map", "filter"}
+        own = self._producer is None and not self._by_field and not self._approximate
+        return kinds and own and self.mode == "exact"
+
+    def _plainly(self, first: int, last: int) -> list[Element] | None:
+        """What is left of them by the functions alone, as nothing is left to be told; None where one of them raises."""
+        data, found = self.workspace.column(self.loop.pipeline.source).data, list[Element]()
+        steps = [
+            (stage.kind == "filter", function)
+            for (stage, _), function in zip(self._steps, self._functions, strict=True)
+        ]
+        try:
+            with np.errstate(all="ignore"):
+                for index in range(first, last):
+                    value, kept = _python(data[index]), True
+                    for number, (filters, function) in enumerate(steps):
+                        made = self._called(number, function, value)
+                        if not filters:
+                            value = _python(made)
+                        elif not made:
+                            kept = False
+                            break
+                    found.append(Element(kept, value if kept else None))
+        except Exception:
+            return None
+        return found
 
     def _before(self, end: int, index: int, ahead: int, moved: _Moved) -> Element:
         """The element before step `end`: `ahead` elements on within a window, over sources that are moved on so far."""
@@ -128,11 +168,7 @@ class Elements:
         stage, function = self._steps[number][0], self._functions[number]
         try:
             with np.errstate(all="ignore"):
-                parts = cast("tuple[Any, ...]", value) if isinstance(value, tuple) else ()
-                spread = self._spread.get((number, len(parts)))
-                if spread is None:
-                    spread = self._spread[number, len(parts)] = spreads(function, len(parts))
-                found = function(*parts) if spread else function(value)
+                found = self._called(number, function, value)
         except Exception as error:
             error.add_note(self._where(stage, index, start, cast(object, value)))
             raise
@@ -165,6 +201,13 @@ class Elements:
             self.warnings.append(f"{sentence}; such blocks were computed by Python, exactly")
         self.overflowed = True
         return result if id(stage) in self._approximate else _python(found)
+
+    def _called(self, number: int, function: Any, value: Any) -> Any:
+        parts = cast("tuple[Any, ...]", value) if isinstance(value, tuple) else ()
+        spread = self._spread.get((number, len(parts)))
+        if spread is None:
+            spread = self._spread[number, len(parts)] = spreads(function, len(parts))
+        return function(*parts) if spread else function(value)
 
     def _values(self, stage: Stage, value: Any) -> dict[Expr, Any] | None:
         """The stage's nodes, integers exactly; None where Python gives a value and the graph does not (2 ** -1)."""
@@ -216,64 +259,6 @@ def _at(source: Source, moved: _Moved) -> Source:
 def _alike(value: object, start: object) -> bool:
     """Whether a stage was given what the source has, to a reader."""
     return value is start or (type(value) is type(start) and shown(value) == shown(start))
-
-
-def _function(stage: Stage, given: BoundStage, sink: str) -> Callable[..., Any]:
-    """What the stage calls, as Python does it. `sink`: what its loop ends in."""
-    name = given.site.name
-    if stage.kind not in ("map", "filter"):
-        return operator.truth
-    if name in python_stages.ELEMENT_FUNCTIONS:
-        return python_stages.ELEMENT_FUNCTIONS[name](*given.args, **given.kwargs)
-    if name == "dot":
-        return operator.mul
-    if name in ("var", "std"):
-        return _deviation
-    if name in ("sum", "mean", "prod"):  # bools among ints count as these
-        return int
-    if name in ("min", "max"):
-        return _Key(given.kwargs["key"])
-    function: Any = given.args[0] if given.args else given.kwargs.get("f")
-    function = operator.truth if function is None else function
-    if name == "reduce":  # the term that an element adds to what came before
-        term = functools.partial(function, NEUTRAL[sink.removeprefix("reduce_")])
-        return term if len(given.args) > 1 or "init" in given.kwargs else _Later(term)
-    return _Failing(function) if name in ("take_while", "drop_while") else function
-
-
-def _deviation(value: Any, center: Any) -> Any:
-    distance = value - center
-    return distance * distance
-
-
-class _Key:
-    """A function that is given tuples whole."""
-
-    def __init__(self, function: Any) -> None:
-        self._function = function
-
-    def __call__(self, value: Any) -> Any:
-        return self._function(value)
-
-
-class _Failing:
-    """Whether a predicate does not hold."""
-
-    def __init__(self, function: Any) -> None:
-        self._holds = over_tuples(function)
-
-    def __call__(self, value: Any) -> bool:
-        return not self._holds(value)
-
-
-class _Later:
-    """A function of all elements but the first, which stays as it is."""
-
-    def __init__(self, function: Any) -> None:
-        self._function = function
-
-    def __call__(self, number: int, value: Any) -> Any:
-        return self._function(value) if number else value
 
 
 class _Table:

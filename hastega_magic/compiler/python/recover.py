@@ -118,14 +118,14 @@ class Recovery:
 
     def block(self, number: int) -> Iterator[Element]:
         """The elements of a block, evaluated one after the other."""
-        for index in range(number * BLOCK, min((number + 1) * BLOCK, self.result.length)):
-            yield self.elements.at(index)
+        return map(self.elements.at, range(number * BLOCK, min((number + 1) * BLOCK, self.result.length)))
 
     def value(self, output: Output, folds: Sequence[int], troubled: AnyArray) -> object:
         """The output with the troubled blocks evaluated by Python; whatever an element raises propagates."""
         if output.sink.kind in ("any", "all"):
             return self._decision(output, folds, troubled)
-        blocks = {int(number): list(self.block(int(number))) for number in troubled}
+        ends = {first: min(first + BLOCK, self.result.length) for first in (troubled * BLOCK).tolist()}
+        blocks = {first // BLOCK: self.elements.through(first, end) for first, end in ends.items()}
         self.overflowed, self.warnings = self.elements.overflowed, self.elements.warnings
         if output.sink.kind in ELEMENT_SINKS:
             return self._array(output, blocks)
