@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -29,8 +29,7 @@ from hastega_magic.types import BOOL, INT, Complex, Either
 _NUMPY_SCALAR: Any = np.generic
 
 
-@dataclass(frozen=True)
-class Element:
+class Element(NamedTuple):
     """What became of an element: whether the filters kept it, and its value after the last stage."""
 
     kept: bool
@@ -102,11 +101,13 @@ class Elements:
         try:
             with np.errstate(all="ignore"):
                 for index in range(first, last):
-                    value, kept = _python(data[index]), True
+                    value: Any = _python(data[index])
+                    kept = True
                     for number, (filters, function) in enumerate(steps):
-                        made = self._called(number, function, value)
+                        spread = type(value) is tuple
+                        made = self._called(number, function, value) if spread else function(value)
                         if not filters:
-                            value = _python(made)
+                            value = made if type(made) is int else _python(made)
                         elif not made:
                             kept = False
                             break
