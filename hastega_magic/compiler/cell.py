@@ -123,8 +123,7 @@ class CellRun:
         """Go through the statements; raises what they raise."""
         require(self.options)
         with self.trace.phase("parse"), _shallow_enough(self.text, self.filename):
-            asked = shadowed(self.namespace), self.showing.which
-            cell, self.codes = _planned(self.text, self.filename, *asked)
+            cell, self.codes = self._plan()
         self.sites = cell.sites
         self.memory.futures |= cell.futures
         self.flags |= self.memory.futures
@@ -159,6 +158,9 @@ class CellRun:
             self._tell_ordinary()
         compare(self.outcomes, self.options, time.perf_counter() - started, self.trace, self.remembered)
 
+    def _plan(self) -> tuple[CellPlan, _Codes]:
+        return _planned(self.text, self.filename, shadowed(self.namespace), self.showing.which)
+
     def learn(self, named: str | None) -> None:
         """Make the cell ready to be run again shortly, if it is one statement that one loop computed.
 
@@ -169,7 +171,7 @@ class CellRun:
             return
         if not briefs.wants(self.text, named, self.namespace, self.options):
             return
-        cell, _ = _planned(self.text, self.filename, shadowed(self.namespace), self.showing.which)
+        cell, _ = self._plan()
         (item, *others), site = cell.items, self.outcomes[0].bounds[0].site
         alike = self.earlier.alike(site)
         if alike is None or others or len(cell.sites) > 1 or cell.ordinary:

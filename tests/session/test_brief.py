@@ -7,39 +7,19 @@ import sys
 import warnings
 import weakref
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from hastega_magic.compiler.choice import costs, known
 from hastega_magic.compiler.comparing.measure import measure
 from hastega_magic.compiler.loops import clear_cache
-from hastega_magic.compiler.repeating.brief import Brief, Briefs, Run
+from hastega_magic.compiler.repeating.brief import Brief, Briefs
 from hastega_magic.errors import IntegerOverflowWarning
-from hastega_magic.ir.schedule import Tuned
-from hastega_magic.runtime import threads
 from hastega_magic.session import Options, Session
 
 QUIET = Options(on="parallel", threads=2, baseline=False, quiet=True)
 N = 100_000
-
-
-@pytest.fixture
-def short(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
-    """Of each attempt whether it was enough."""
-    seen: list[bool] = []
-    run = Brief.run
-
-    def noted(self: Brief, namespace: dict[str, Any]) -> Any:
-        found = run(self, namespace)
-        seen.append(isinstance(found, Run))
-        return found
-
-    monkeypatch.setattr(Brief, "run", noted)
-    monkeypatch.setattr(threads, "SOON", 10.0)  # however busy the machine is
-    return seen
 
 
 @pytest.fixture
@@ -252,34 +232,6 @@ def test_other_options_are_followed(session: Session, short: list[bool]) -> None
             )
     assert session.run_cell(text, options=Options(on="python", baseline=False, quiet=True)) is session.last
     assert session.namespace["t"] == exact
-
-
-@pytest.fixture
-def own_store(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
-    with monkeypatch.context() as patch:
-        patch.setenv("XDG_CACHE_HOME", str(tmp_path))
-        costs.forget()
-        known.forget()
-        yield
-    costs.forget()
-    known.forget()
-    clear_cache()
-
-
-@pytest.mark.usefixtures("own_store")
-def test_what_is_known_of_other_loops_changes_nothing(session: Session, short: list[bool]) -> None:
-    timed = known.Timed("lanes 8", 1.0, (1.0, 1.0))
-    known.keep("of another loop", known.Finding(Tuned(lanes=8), timed, timed, 1, "2026-11-24"))
-    value(session, "t = xs |> sum")
-    assert short == [True, True]
-    compiled = next(iter(session.memory.briefs._known.values())).alike.execution.compiled
-    known.keep(compiled.tuning_key, known.Finding(Tuned(lanes=4), timed, timed, N, "2026-11-24"))
-    session.run_cell("t = xs |> sum")
-    assert short == [True, True]  # it is compiled anew, by the schedule that was found
-    session.run_cell("t = xs |> sum")
-    assert short == [True, True, True]
-    (anew,) = session.memory.briefs._known.values()
-    assert anew.alike.execution.compiled.state.tuned.lanes == 4
 
 
 def test_cells_that_are_looked_at_are_not_short(session: Session, short: list[bool]) -> None:

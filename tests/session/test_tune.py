@@ -35,14 +35,7 @@ NAMES = {
 CELL = "y = x |> map(lambda v: v * v % 1000 - 5)"
 
 
-@pytest.fixture(autouse=True)
-def nothing_known(monkeypatch, tmp_path):
-    """A cache folder of the test's own, and no loops of others."""
-    with monkeypatch.context() as patch:
-        patch.setenv("XDG_CACHE_HOME", str(tmp_path))
-        anew()
-        yield
-    anew()
+pytestmark = pytest.mark.usefixtures("own_store")
 
 
 def anew():

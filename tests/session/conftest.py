@@ -1,0 +1,46 @@
+"""Fixtures that several modules of tests about sessions share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hastega_magic.compiler.choice import costs, known
+from hastega_magic.compiler.loops import clear_cache
+from hastega_magic.compiler.repeating.brief import Brief, Run
+from hastega_magic.runtime import threads
+
+
+@pytest.fixture
+def own_store(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
+    """A cache folder of the test's own, and no loops of others."""
+    with monkeypatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path))
+        _anew()
+        yield
+    _anew()
+
+
+def _anew() -> None:
+    costs.forget()
+    known.forget()
+    clear_cache()
+
+
+@pytest.fixture
+def short(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """Of each attempt at a short run of a cell whether it was enough."""
+    seen: list[bool] = []
+    run = Brief.run
+
+    def noted(self: Brief, namespace: dict[str, Any]) -> Any:
+        found = run(self, namespace)
+        seen.append(isinstance(found, Run))
+        return found
+
+    monkeypatch.setattr(Brief, "run", noted)
+    monkeypatch.setattr(threads, "SOON", 10.0)  # however busy the machine is
+    return seen
