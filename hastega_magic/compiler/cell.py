@@ -24,6 +24,7 @@ from hastega_magic.compiler.repeating.alike import Display
 from hastega_magic.compiler.repeating.brief import Brief, Briefs, Given
 from hastega_magic.compiler.repeating.cell_turns import CellTurns
 from hastega_magic.compiler.repeating.earlier import Earlier
+from hastega_magic.compiler.repeating.grouped import Matched
 from hastega_magic.compiler.repeating.ordinary import OrdinaryCode, options_for
 from hastega_magic.compiler.repeating.repeated import Repeated
 from hastega_magic.compiler.showing import USUAL, Nothing, Showing
@@ -106,8 +107,7 @@ class CellRun:
         self.remembered = memory.remembered.of(text)
         self.options = options
         self.trace = Trace()
-        self.text = text
-        self.filename = filename
+        self.text, self.filename = text, filename
         self.driver = Driver(options, filename, self.trace)
         self.outcomes: list[Outcome] = []
         self.group: Group | None = None
@@ -247,11 +247,11 @@ class CellRun:
         if self.group is not None and self._reads_pending(bound):
             self._flush()
             bound, producer = self._with_value(bound, producer), None
-        extended = self._as_before(bound) if self.group is None else None
-        if extended is None:
-            bound = self.changing.look(bound)
+        extended = self._as_before(bound, producer)
+        if not isinstance(extended, Group):
+            matched, bound = extended, self.changing.look(bound) if extended is None else extended.bound
             try:
-                extended = self.driver.extend(self.group, bound, bound.source, producer)
+                extended = self.driver.extend(self.group, bound, bound.source, producer, matched)
             except Exception:
                 self._flush()
                 self.driver.current = bound
@@ -266,11 +266,11 @@ class CellRun:
         else:
             self.group = extended
 
-    def _as_before(self, bound: Bound) -> Group | None:
-        """A group of its own for a statement that nothing has changed about since it ran last."""
+    def _as_before(self, bound: Bound, producer: str | None) -> Group | Matched | None:
+        """What is known of a statement that nothing has changed about since it ran last."""
         self.driver.current = bound
         with self.trace.phase("parse"):
-            return self.earlier.group(bound, self.options, self.filename)
+            return self.earlier.known(bound, self.group, producer, self.options, self.filename)
 
     def _producer(self, item: PipelineStatement) -> str | None:
         name = item.site.source_name

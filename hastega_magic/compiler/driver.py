@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from hastega_magic.compiler import changing
 from hastega_magic.compiler.backends import forget_inputs
@@ -45,6 +46,9 @@ from hastega_magic.syntax.stages import no_stage
 from hastega_magic.syntax.values.graph import Where
 from hastega_magic.trace import Trace
 
+if TYPE_CHECKING:
+    from hastega_magic.compiler.repeating.grouped import Matched
+
 
 @dataclass
 class Driver:
@@ -70,10 +74,17 @@ class Driver:
     tentative: bool = False
     """What fails is computed anew in another way: Python's stages, which may do something, are not to run."""
 
-    def extend(self, group: Group | None, bound: Bound, source: object, producer: str | None) -> Group | None:
+    def extend(
+        self,
+        group: Group | None,
+        bound: Bound,
+        source: object,
+        producer: str | None,
+        matched: Matched | None = None,
+    ) -> Group | None:
         """The group with the statement in it (a new group for None); None if it does not fit.
 
-        `producer` names the statement of the group whose result is the source.
+        `producer` names the statement of the group whose result is the source; `matched`: its loop, where it is known.
         """
         self.current = bound
         options = self.options
@@ -82,6 +93,13 @@ class Driver:
         alone = alone or not first.known or first.name == "tap"
         if alone or not options.fuse or options.on in ("python", "numpy"):
             return None
+        before = [] if group is None else group.loops
+        if matched is not None:
+            if not self._joins(before, matched.loop):
+                return None
+            return Group(
+                matched.workspace, [*before, matched.loop], matched.expected.compiled, matched.expected
+            )
         workspace = group.workspace if group is not None else Workspace(self.filename)
         with workspace.tried() as tried:
             workspace.varying |= bound.varying
@@ -99,15 +117,17 @@ class Driver:
                     constant = replace(bound, varying=frozenset(), needed=bound.varying)
                     return self.extend(None, constant, source, None)
                 return None
-            if is_of_another_form(loop) and (
-                loop.pipeline.sink.kind == "to_list" or bound.target not in self.wanted
-            ):
-                return None
-            before = [] if group is None else group.loops
-            if before and not can_fuse([each.pipeline for each in before], loop.pipeline):
+            if not self._joins(before, loop):
                 return None
             tried.keep()
             return Group(workspace, [*before, loop])
+
+    def _joins(self, before: Sequence[Loop], loop: Loop) -> bool:
+        """Whether a statement's loop is one for a group, and for the one with these."""
+        told = loop.pipeline.sink.kind == "to_list" or loop.bound.target not in self.wanted
+        if told and is_of_another_form(loop):
+            return False
+        return not before or can_fuse([each.pipeline for each in before], loop.pipeline)
 
     def run_group(self, group: Group) -> Iterator[Outcome]:
         """Values of the group's statements: in one outcome, or one after the other where an element needs Python."""

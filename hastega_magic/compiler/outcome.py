@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from hastega_magic.compiler.execute import Execution
 from hastega_magic.compiler.loops import CompiledLoop
@@ -11,6 +12,9 @@ from hastega_magic.compiler.python.in_step import Behind
 from hastega_magic.compiler.statement import Bound, Loop
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.ir.fused import Fused
+
+if TYPE_CHECKING:
+    from hastega_magic.compiler.repeating.grouped import Expected
 
 
 @dataclass
@@ -21,6 +25,8 @@ class Group:
     loops: list[Loop] = field(default_factory=list[Loop])
     compiled: tuple[CompiledLoop, Fused] | None = None
     """What compiling it would find, where that is known: its code, and the loop over this run's sources."""
+    expected: Expected | None = None
+    """The group of an earlier run that this one may become, where it has been the same so far."""
 
     def names(self) -> set[str]:
         """Variables that the group assigns."""

@@ -9,7 +9,7 @@ import argparse
 import shlex
 from collections.abc import Mapping
 from dataclasses import fields
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, NoReturn
 
 from IPython.core.error import UsageError
@@ -87,10 +87,7 @@ def cell_parser(magic: str = CELL) -> Arguments:
 
 def options_from(line: str, defaults: Mapping[str, Any], magic: str = CELL) -> Options:
     """The options of a cell: those in its first line over the defaults. UsageError, in one line."""
-    found = vars(cell_parser(magic).read(line))
-    chosen: dict[str, Any] = dict(defaults) | {
-        name: value for name, value in found.items() if value is not None
-    }
+    chosen: dict[str, Any] = {**defaults, **_given(line, magic)}
     for name in chosen.get("show", ()):
         if name not in SECTIONS:
             raise UsageError(f"{magic}: there is no section {name!r}{did_you_mean(name, SECTIONS)}")
@@ -100,6 +97,13 @@ def options_from(line: str, defaults: Mapping[str, Any], magic: str = CELL) -> O
         return Options(**chosen)
     except OptionError as error:
         raise UsageError(f"{magic}: {error}") from None
+
+
+@lru_cache(64)
+def _given(line: str, magic: str) -> Mapping[str, Any]:
+    """The options that stand in the line; a cell that runs again has the line that it had."""
+    found = vars(cell_parser(magic).read(line))
+    return {name: value for name, value in found.items() if value is not None}
 
 
 def _mebibytes(text: str) -> int:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from hastega_magic.compiler import driver
 from hastega_magic.compiler.choice import costs, known
 from hastega_magic.compiler.loops import clear_cache
 from hastega_magic.compiler.repeating.brief import Brief, Run
@@ -43,4 +44,18 @@ def short(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
 
     monkeypatch.setattr(Brief, "run", noted)
     monkeypatch.setattr(threads, "SOON", 10.0)  # however busy the machine is
+    return seen
+
+
+@pytest.fixture
+def built(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names of statements whose stages were looked at."""
+    seen: list[str] = []
+    build = driver.build_loop
+
+    def counted(bound: Any, *args: Any) -> Any:
+        seen.append(bound.name)
+        return build(bound, *args)
+
+    monkeypatch.setattr(driver, "build_loop", counted)
     return seen

@@ -10,26 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hastega_magic.compiler import driver, loops
+from hastega_magic.compiler import loops
 from hastega_magic.errors import IntegerOverflowWarning
 from hastega_magic.session import Options, Session
 
 QUIET = Options(on="parallel", threads=2, baseline=False, quiet=True)
 BIG = 1 << 20
-
-
-@pytest.fixture
-def built(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The names of statements whose stages were looked at."""
-    seen: list[str] = []
-    build = driver.build_loop
-
-    def counted(bound: Any, *args: Any) -> Any:
-        seen.append(bound.name)
-        return build(bound, *args)
-
-    monkeypatch.setattr(driver, "build_loop", counted)
-    return seen
 
 
 def run(session: Session, text: str, options: Options = QUIET) -> Any:

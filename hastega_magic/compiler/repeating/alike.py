@@ -40,14 +40,16 @@ Display = tuple[Any, tuple[Any, ...], Mapping[str, Any]]
 BESIDE = ("zip", "dot")
 """Stages whose arguments are sources."""
 
+Shape = tuple[tuple[bool, int, tuple[str, ...]], ...]
+"""Of each stage whether its arguments are sources, how many there are, and the names of others."""
+
 
 @dataclass
 class Alike:
     """A statement that one loop on the CPU computed, without its data."""
 
     captured: Captured
-    shape: tuple[tuple[bool, int, tuple[str, ...]], ...]
-    """Of each stage whether its arguments are sources, how many there are, and the names of others."""
+    shape: Shape
     slots: tuple[Slot, ...]
     twins: tuple[tuple[int, int], ...]
     """Sources that are one: they must be the same object."""
@@ -68,24 +70,10 @@ class Alike:
 
     def fitting(self, source: object, displays: Sequence[Display]) -> tuple[list[object], list[object], int]:
         """The sources, the other arguments, and the number of elements; Again where the loop is not for them."""
-        arguments: list[object] = []
-        operands: list[object] = [source]
-        for (callee, args, kwargs), (zips, count, names) in zip(displays, self.shape, strict=True):
-            if callee is not None or len(args) != count:
-                raise Again
-            (operands if zips else arguments).extend(args)
-            if kwargs or names:
-                if (*kwargs,) != names:
-                    raise Again
-                arguments.extend(kwargs.values())
-        as_arrays(operands)
+        operands, arguments = arguments_of(source, displays, self.shape)
         if not self.captured.fits(arguments):
             raise Again
-        for first, second in self.twins:
-            if operands[first] is not operands[second] and not equal_ranges(
-                operands[first], operands[second]
-            ):
-                raise Again
+        same_twins(operands, self.twins)
         length = -1
         for slot in self.slots:
             found = slot.length(operands[slot.operand])
@@ -117,31 +105,56 @@ class Alike:
             else found[cast(Whole, each).slot.operand]
             for each, source in zip(self.words, self.execution.fused.sources, strict=True)
         ]
-        pipeline = self._renewed(now)
+        before = ((each.kind, each.key) for each in self.execution.fused.sources)
+        pipeline = renewed(self.loop.pipeline, dict(zip(before, now, strict=True)))
+        bound = changed(bound, numbers=self.loop.bound.numbers)
         built = changed(self.loop.built, owners=tuple(bound.stages[each] for each in self.owners))
         loop = changed(
             self.loop, bound=bound, source=bound.source, stages=bound.stages, built=built, pipeline=pipeline
         )
         return loop, changed(self.execution.fused, sources=tuple(now))
 
-    def _renewed(self, now: Sequence[Source]) -> Pipeline:
-        """The pipeline over the sources of this run."""
-        places = {
-            (old.kind, old.key): new for old, new in zip(self.execution.fused.sources, now, strict=True)
-        }
 
-        def new(source: Source) -> Source:
-            if (source.kind, source.key) not in places:
+def arguments_of(
+    source: object, displays: Sequence[Display], shape: Shape
+) -> tuple[list[object], list[object]]:
+    """The sources of a statement, as arrays, and its other arguments; Again where its stages take others."""
+    arguments: list[object] = []
+    operands: list[object] = [source]
+    for (callee, args, kwargs), (zips, count, names) in zip(displays, shape, strict=True):
+        if callee is not None or len(args) != count:
+            raise Again
+        (operands if zips else arguments).extend(args)
+        if kwargs or names:
+            if (*kwargs,) != names:
                 raise Again
-            return places[source.kind, source.key]
+            arguments.extend(kwargs.values())
+    as_arrays(operands)
+    return operands, arguments
 
-        pipeline = self.loop.pipeline
-        stages = tuple(
-            changed(stage, sources=tuple(map(new, stage.sources))) if stage.sources else stage
-            for stage in pipeline.stages
-        )
-        given = tuple((node, new(source)) for node, source in pipeline.parameters)
-        return changed(pipeline, source=new(pipeline.source), stages=stages, parameters=given)
+
+def same_twins(operands: Sequence[object], twins: Sequence[tuple[int, int]]) -> None:
+    """Again where sources that were one are two."""
+    for first, second in twins:
+        one, other = operands[first], operands[second]
+        if one is not other and not equal_ranges(one, other):
+            raise Again
+
+
+def renewed(pipeline: Pipeline, places: Mapping[tuple[str, int], Source]) -> Pipeline:
+    """The pipeline over other sources, by kind and key of its own; Again where there is none for one."""
+
+    def new(source: Source) -> Source:
+        if (source.kind, source.key) not in places:
+            raise Again
+        return places[source.kind, source.key]
+
+    stages = tuple(
+        changed(stage, sources=tuple(map(new, stage.sources))) if stage.sources else stage
+        for stage in pipeline.stages
+    )
+    given = tuple((node, new(source)) for node, source in pipeline.parameters)
+    return changed(pipeline, source=new(pipeline.source), stages=stages, parameters=given)
 
 
 def given(bound: Bound) -> list[object]:
@@ -210,7 +223,6 @@ def alike(bound: Bound, outcome: Outcome, *, few: bool = False) -> Alike | None:
         words = readings(operands, owned[0], all_numbers, workspace, execution, loop)
     if slots is None or words is None:
         return None
-    shape = tuple((stage.site.name in BESIDE, len(stage.args), (*stage.kwargs,)) for stage in bound.stages)
     places = {id(stage): number for number, stage in enumerate(loop.stages)}
     if any(id(owner) not in places for owner in loop.built.owners):
         return None
@@ -219,7 +231,7 @@ def alike(bound: Bound, outcome: Outcome, *, few: bool = False) -> Alike | None:
     large = min(each.length for each in execution.fused.sources) >= STREAMED
     return Alike(
         known,
-        shape,
+        shape_of(bound),
         slots,
         owned[1],
         numbers,
@@ -229,16 +241,24 @@ def alike(bound: Bound, outcome: Outcome, *, few: bool = False) -> Alike | None:
         changed(execution, values=[], columns=[], job=job, choice=None),
         found is not None,
         large,
-        loop.built.even or _raises_before_zip(loop.pipeline),
+        loop.built.even or raises_before_zip(loop.pipeline),
         varied(known, workspace),
     )  # fmt: skip
 
 
-def _raises_before_zip(pipeline: Pipeline) -> bool:
+def shape_of(bound: Bound) -> Shape:
+    """What its stages take."""
+    return tuple((stage.site.name in BESIDE, len(stage.args), (*stage.kwargs,)) for stage in bound.stages)
+
+
+def raises_before_zip(pipeline: Pipeline) -> bool:
     """Whether sources have to be of one length: of a longer first one Python computes one element more."""
     zips = [number for number, stage in enumerate(pipeline.stages) if stage.kind == "zip"]
     before = pipeline.stages[: zips[-1]] if zips else ()
     return any(stage.fn is not None and stage.fn.effects for stage in before)
 
 
-__all__ = ["Again", "Alike", "Display", "alike", "bare", "given", "sources"]
+__all__ = [
+    "BESIDE", "Again", "Alike", "Display", "Shape", "alike", "arguments_of", "bare", "given", "raises_before_zip",
+    "renewed", "same_twins", "shape_of", "sources",
+]  # fmt: skip
