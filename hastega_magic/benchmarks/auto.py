@@ -23,7 +23,7 @@ from hastega_magic.benchmarks.auto_cells import CELLS, SIZES, Cell
 from hastega_magic.benchmarks.model import Row
 from hastega_magic.compiler.choice import costs
 from hastega_magic.compiler.choice.choosing import Costs, costs_of, device_model
-from hastega_magic.compiler.comparing.baselines import difference
+from hastega_magic.compiler.comparing.difference import difference
 from hastega_magic.compiler.comparing.kept import Kept
 from hastega_magic.compiler.execute import Execution
 from hastega_magic.compiler.options import Options

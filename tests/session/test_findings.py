@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pytest
 
-from hastega_magic.compiler.comparing.baselines import difference
+from hastega_magic.compiler.comparing.difference import difference
 from hastega_magic.errors import CellSyntaxError, IntegerOverflowWarning
 from hastega_magic.session import Options, Session
 

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-import math
 import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, cast
-
-import numpy as np
+from typing import Any
 
 from hastega_magic.compiler.backends import forget_inputs
+from hastega_magic.compiler.comparing.difference import (
+    adds_floats,
+    difference,
+    magnitudes,
+    of_terms,
+    out_of_range,
+    rounded,
+    tolerance_of,
+)
 from hastega_magic.compiler.comparing.fit import Run
 from hastega_magic.compiler.execute import Execution, Separately
 from hastega_magic.compiler.options import Options
@@ -22,9 +28,8 @@ from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import HastegaError
 from hastega_magic.ir.affine import in_blocks
-from hastega_magic.ir.expr import flatten, postorder
-from hastega_magic.ir.fused import Fused, Output
-from hastega_magic.ir.sinks import EXTREMES
+from hastega_magic.ir.expr import postorder
+from hastega_magic.ir.fused import Fused
 from hastega_magic.ops import OPS
 from hastega_magic.progress import Task, task
 from hastega_magic.runtime import python
@@ -51,6 +56,10 @@ _AGAIN = "timed as the others: its memory in use already"
 _OWN = "computed this cell"
 
 _ROUNDED = ": Python rounds its floats to float32 beside such elements, where the loop computes in float64"
+
+_OUT_OF_RANGE = (
+    ": floats are added up in another order there, and not in every order the sums on the way stay finite"
+)
 
 _PROBE = 512
 """Elements of the first run over a long source."""
@@ -119,7 +128,7 @@ class Comparison:
             with task(backend, self.length) as work:
                 size, seconds, values = self._within(run, budget / 2 if compiled else budget, work)
             phases = self.phases
-            equal, note = self.equal(values, self.values if size == self.length else self._ours(size))
+            equal, note = self.equal(values, self.values if size == self.length else self._ours(size), size)
             del values  # a run may use the pages of the last one's results
             if compiled:
                 times, phases = self._again(run, size, budget / 2)
@@ -252,20 +261,35 @@ class Comparison:
         self.phases = tuple(event.data for event in trace.of("phase"))
         return values
 
-    def equal(self, theirs: Sequence[object], ours: Sequence[object]) -> tuple[bool, str]:
-        """Whether two lists of the statements' values are equal, and a note if only up to rounding."""
-        worst = 0.0
+    def equal(
+        self, theirs: Sequence[object], ours: Sequence[object], size: int | None = None
+    ) -> tuple[bool, str]:
+        """Whether two lists of the statements' values are equal, and a note if only up to rounding.
+
+        `size`: of how many elements they are, where not of all.
+        """
+        worst, added = 0.0, False
         approximate = any(
             "approximate" in OPS[node.op].traits for node in postorder(self.fused.roots()) if node.op in OPS
         )
         running = any(in_blocks(output.sink, True) for output in self.fused.outputs)
+        count = self.length if size is None else size
         for their, own, output in zip(theirs, ours, self.fused.outputs, strict=True):
-            error = difference(own, their, approximate, running, tolerance_of(output, self.length))
+            tolerance = tolerance_of(output, count)
+            error = difference(own, their, approximate, running, tolerance)
+            if error is None and adds_floats(output):
+                if out_of_range(own, their):
+                    return False, f"another result{_OUT_OF_RANGE}"
+                arrays = [column.array(0, count) for column in self.columns]
+                tables = [column.data for column in self.workspace.table_columns]
+                terms = magnitudes(self.fused, arrays, tables).get(output.name)
+                error = None if terms is None else of_terms(own, their, terms, count, tolerance)
+                added = True
             if error is None:
                 mixed = {FLOAT32, FLOAT64} <= {source.type for source in self.fused.sources}
                 return False, f"another result{_ROUNDED if mixed else ''}"
             worst = max(worst, error)
-        return True, rounded(worst, running)
+        return True, rounded(worst, running, added)
 
 
 def own_name(options: Options, ran: str = "") -> str:
@@ -288,106 +312,3 @@ def _sentence(error: Exception) -> str:
     (first, *_) = str(error).splitlines() or [""]
     ours = isinstance(error, (HastegaError, NoNumpyForm))
     return first if ours and first else f"{type(error).__name__}: {first}".removesuffix(": ")
-
-
-def rounded(error: float, running: bool) -> str:
-    """The note on a difference by rounding; `running`: it is one of running values (see `difference`)."""
-    if error == 0:
-        return ""
-    return f"equal to {error:.0e}{' of the largest element' if running else ''}"
-
-
-def _of_objects(own: list[Any], other: list[Any], approximate: bool) -> float | None:
-    """The same of lists, whose elements may be of several types."""
-    if own == other:
-        return 0.0
-    if len(own) != len(other):
-        return None
-    worst = 0.0
-    for a, b in zip(own, other, strict=True):
-        error = _of_elements(a, b, approximate)
-        if error is None or (error and not approximate):
-            return None
-        worst = max(worst, error)
-    return worst
-
-
-def _of_elements(a: Any, b: Any, approximate: bool) -> float | None:
-    if isinstance(a, tuple) and isinstance(b, tuple):
-        return _of_objects(list(cast("tuple[Any, ...]", a)), list(cast("tuple[Any, ...]", b)), approximate)
-    floats = isinstance(a, float) and isinstance(b, float)
-    return difference(a, b) if floats else 0.0 if a == b else None
-
-
-TOLERANCE = 1e-9
-"""Relative difference up to which float reductions in another order count as equal."""
-
-_TOLERANCE_32 = 1e-2
-"""The same for float32 at most: Python adds one element after the other, and each time rounds to 24 bits."""
-
-
-def tolerance_of(output: Output, length: int) -> float:
-    """Of a reduction over so many elements; as many roundings of float32 may all go one way."""
-    if output.sink.kind in EXTREMES or all(part.type is not FLOAT32 for part in flatten(output.value)):
-        return TOLERANCE
-    return max(TOLERANCE, min(_TOLERANCE_32, length * 2.0**-24))
-
-
-def _largest(parts: Sequence[float | None]) -> float | None:
-    """The largest of some differences; None where one of them is none."""
-    return None if None in parts else max(part for part in parts if part is not None)
-
-
-def difference(
-    own: Any, other: Any, approximate: bool = False, running: bool = False, tolerance: float = TOLERANCE
-) -> float | None:
-    """0.0 if equal (NaN is NaN), the relative difference of float results within rounding, None if different.
-
-    Elements of arrays have to be equal, unless an `approximate` operator (off by at most 1 ulp) took part, or they are
-    `running` values, which may differ by roundings of the largest: the difference is then relative to that one, as an
-    element that came near zero on the way has lost the same digits.
-    """
-    if isinstance(own, np.ndarray):
-        mine = cast("np.ndarray[Any, Any]", own)
-        if mine.dtype.names or mine.dtype == object:
-            return _of_objects(
-                mine.tolist(), other.tolist() if isinstance(other, np.ndarray) else list(other), approximate
-            )
-        if isinstance(other, np.ndarray):
-            theirs = cast("np.ndarray[Any, Any]", other)
-        else:
-            try:
-                theirs = np.array(other, dtype=mine.dtype) if len(other) else np.empty(0, mine.dtype)
-            except OverflowError:  # Python's ints beyond what wrapped around
-                return None
-        if mine.shape != theirs.shape:
-            return None
-        if np.array_equal(mine, theirs, equal_nan=mine.dtype.kind in "fc"):
-            return 0.0
-        if running and mine.dtype.kind == "c":
-            pairs: list[tuple[Any, Any]] = [
-                (np.real(mine), np.real(theirs)),
-                (np.imag(mine), np.imag(theirs)),
-            ]
-            return _largest([difference(*pair, running=True, tolerance=tolerance) for pair in pairs])
-        if running and mine.dtype.kind == "f" and len(mine):
-            most = float(np.max(np.abs(mine[np.isfinite(mine)]), initial=1e-300))
-            if not np.allclose(mine, theirs, rtol=tolerance, atol=tolerance * most, equal_nan=True):
-                return None
-            return float(np.nanmax(np.abs(mine - theirs))) / most
-        close = approximate and np.allclose(mine, theirs, rtol=TOLERANCE, atol=0, equal_nan=True)
-        return float(np.nanmax(np.abs(mine - theirs) / np.maximum(np.abs(mine), 1e-300))) if close else None
-    if isinstance(own, list):
-        return _of_objects(cast("list[Any]", own), list(other), approximate)
-    if isinstance(own, complex) or isinstance(other, complex):
-        parts = ((getattr(own, each), getattr(other, each)) for each in ("real", "imag"))
-        return _largest([difference(*pair, tolerance=tolerance) for pair in parts])
-    if isinstance(own, float) or isinstance(other, float):
-        a, b = float(own), float(other)
-        if a == b or (math.isnan(a) and math.isnan(b)):
-            return 0.0
-        error = (
-            abs(a - b) / max(abs(a), abs(b), 1e-300) if math.isfinite(a) and math.isfinite(b) else math.inf
-        )
-        return error if error <= tolerance else None
-    return 0.0 if own == other else None
