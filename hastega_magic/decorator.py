@@ -22,14 +22,13 @@ from hastega_magic.compiler.statement import Bound
 from hastega_magic.compiler.telling import describe
 from hastega_magic.errors import CellSyntaxError, NotCompilable, Reason, UsageError, leaves
 from hastega_magic.report import Report, build_report
-from hastega_magic.syntax.cell import FUTURES, RUN, Rewriter
+from hastega_magic.syntax.cell import FUTURES, Rewriter
 from hastega_magic.syntax.closures.around import codes
-from hastega_magic.syntax.ordinary.comprehension import TRY
 from hastega_magic.syntax.ordinary.naming import as_written
 from hastega_magic.syntax.reading.functions import Function, definition_of, name_of
 from hastega_magic.syntax.reading.names import shadowed
 from hastega_magic.syntax.reading.text import Text
-from hastega_magic.syntax.site import Site, new_site_id
+from hastega_magic.syntax.site import RUN, TRY, Site, new_site_id
 from hastega_magic.trace import Trace
 
 _BEGIN = "__hastega_begin__"

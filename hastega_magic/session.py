@@ -18,9 +18,8 @@ from hastega_magic.compiler.repeating.brief import Given, Run
 from hastega_magic.compiler.showing import USUAL, Nothing, Showing
 from hastega_magic.errors import Span
 from hastega_magic.report import Report, build_report
-from hastega_magic.syntax.cell import RUN
 from hastega_magic.syntax.hints import hint
-from hastega_magic.syntax.ordinary.comprehension import TRY
+from hastega_magic.syntax.site import RUN, TRY
 from hastega_magic.trace import Trace
 
 
@@ -102,13 +101,14 @@ class Session:
             yield
             value = cell.value
         except BaseException as error:
+            failing = cell.failing(error)
             if isinstance(error, NameError):
                 hint(error, cell.sites.values(), cell.text)
-            elif cell.driver.current is not None:
-                point(error, cell.driver.current, cell.text)
-            if cell.driver.current is not None:
+            elif failing is not None:
+                point(error, failing, cell.text)
+            if failing is not None:
                 cell.trace.raised(error)
-            self.failed_at = cell.driver.current.site.span if cell.driver.current is not None else None
+                self.failed_at = failing.site.span
             raise
         finally:
             trace, kept = cell.trace, keep(cell.outcomes, cell.options, cell.filename)

@@ -31,13 +31,12 @@ from hastega_magic.compiler.showing import USUAL, Nothing, Showing
 from hastega_magic.compiler.statement import Bound, bound_of
 from hastega_magic.errors import CellSyntaxError, Span
 from hastega_magic.records import changed
-from hastega_magic.syntax.cell import BIND, RUN, CellPlan, PipelineStatement, Plain, plan
-from hastega_magic.syntax.ordinary.comprehension import TRY
+from hastega_magic.syntax.cell import CellPlan, PipelineStatement, Plain, plan
 from hastega_magic.syntax.ordinary.naming import as_written
 from hastega_magic.syntax.reading.functions import globals_read
 from hastega_magic.syntax.reading.names import is_pure_source, owners_read, reads, shadowed
 from hastega_magic.syntax.reading.text import Text
-from hastega_magic.syntax.site import Site
+from hastega_magic.syntax.site import BIND, RUN, TRY, Site
 from hastega_magic.trace import Trace
 
 Namespace = dict[str, Any]
@@ -134,9 +133,11 @@ class CellRun:
                 self.nested[number] = Repeated(site, self.options, self.filename)
         started = time.perf_counter()
         self._expect_ordinary(cell)
-        hooks: dict[str, Callable[..., Any]] = {
-            BIND: _binder(cell), RUN: self._runner(cell), TRY: self._trier(),
-        }  # fmt: skip
+
+        def bind(number: int, source: object, *stages: Display) -> Bound:
+            return bound_of(cell.sites[number], source, stages)
+
+        hooks: dict[str, Callable[..., Any]] = {BIND: bind, RUN: self._runner(cell), TRY: self._trier()}
         saved = {name: self.namespace[name] for name in hooks if name in self.namespace}
         self.namespace.update(hooks)
         try:
@@ -182,9 +183,14 @@ class CellRun:
             if brief is not None:
                 briefs.keep(brief)
 
+    def failing(self, error: BaseException) -> Bound | None:
+        """The pipeline that the exception comes from, which ends the cell; None if it comes from ordinary code."""
+        return self.turns.failing(error) or self.driver.current
+
     def forget(self) -> None:
         """Let go of all values: functions that the cell defined may keep it alive for long."""
         forget_inputs()
+        self.turns.forget()
         self.outcomes.clear()
         self.group, self.value, self.driver.current = None, None, None
 
@@ -238,6 +244,7 @@ class CellRun:
             bound = yield from self._bind(item, producer)
         except BaseException:
             self._flush()  # the statements before have taken effect
+            self.driver.current = None  # and did not raise this
             raise
         self._go_on(item, bound, producer)
 
@@ -317,7 +324,7 @@ class CellRun:
                 given.fail()
             return bound
         assert item.site.bind_expression is not None
-        expression = item.site.bind_expression
+        expression, self.driver.current = item.site.bind_expression, None
         if not is_pure_source(item.site.source) or self._runs_code(expression):
             forget_inputs()
         if producer is not None:
@@ -353,9 +360,7 @@ class CellRun:
 
         def run(number: int, source: object, *stages: Display) -> object:
             if self.running and number in cell.sites:
-                value = self.turns.run(cell.sites[number], source, stages)
-                self.driver.current = None  # what fails behind it is another's error
-                return value
+                return self.turns.run(cell.sites[number], source, stages)
             # Of another cell, or called when this one is over: nobody reads what it would tell.
             return self.nested[number].run(source, stages)
 
@@ -387,13 +392,6 @@ class CellRun:
             if code.runs and not code.reason:
                 code.tell(self.text, self.trace, quiet=self.options.quiet)
             code.runs = 0
-
-
-def _binder(cell: CellPlan) -> Callable[..., Bound]:
-    def bind(number: int, source: object, *stages: Display) -> Bound:
-        return bound_of(cell.sites[number], source, stages)
-
-    return bind
 
 
 __all__ = ["CellRun", "Memory", "Namespace"]

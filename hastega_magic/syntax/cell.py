@@ -23,11 +23,9 @@ from hastega_magic.syntax.reading.names import binds, is_pure_source, parameters
 from hastega_magic.syntax.reading.pipe import ends_with_semicolon, is_pipe, normalise, parse, spine
 from hastega_magic.syntax.reading.placeholder import expand
 from hastega_magic.syntax.reading.text import Text
-from hastega_magic.syntax.site import Site, StageSite, new_site_id
+from hastega_magic.syntax.site import BIND, RUN, Site, StageSite, new_site_id
 from hastega_magic.syntax.stages import STAGES, function_argument, suggest
 
-BIND, RUN = "__hastega_bind__", "__hastega_run__"
-"""The names that the rewritten code calls: f(site id, source, (callee or None, args, kwargs), ...)."""
 FUTURES: int = functools.reduce(
     int.__or__, (getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
 )
@@ -354,6 +352,6 @@ class Rewriter(ast.NodeTransformer):
 
 
 __all__ = [
-    "BIND", "RUN", "CellPlan", "PipelineStatement", "Plain", "binds", "is_pure_source",
+    "CellPlan", "PipelineStatement", "Plain", "binds", "is_pure_source",
     "plan", "reads", "suggest",
 ]  # fmt: skip

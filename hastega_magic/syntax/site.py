@@ -8,7 +8,15 @@ from dataclasses import dataclass, field
 
 from hastega_magic.errors import NOWHERE, Span
 
+BIND, RUN, TRY = "__hastega_bind__", "__hastega_run__", "__hastega_try__"
+"""The names that rewritten code calls: f(site id, source, (callee or None, args, kwargs), ...). Ordinary code: TRY."""
+
 _ids = itertools.count(1)
+
+
+def is_ours(name: str) -> bool:
+    """Whether rewritten code has the name from here, and not from the user."""
+    return name.startswith("__hastega_")
 
 
 def new_site_id() -> int:

@@ -77,6 +77,13 @@ def run(text, names=NAMES, **options):
     return made, (error, [str(each.message) for each in told]), session.last_report.to_dict()["pipelines"][0]
 
 
+def own_vectors(**options):
+    """Lanes and vectors in flight that the compiler gives the cell's loop on this machine."""
+    _, _, pipeline = run(CELL, **options)
+    clear_cache()
+    return pipeline["vector"]["lanes"], pipeline["vector"]["in_flight"]
+
+
 def same_bits(a, b):
     if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
         if a.dtype != b.dtype or a.shape != b.shape:
@@ -123,7 +130,9 @@ def test_every_candidate_gives_what_the_first_gives(text, monkeypatch):
 
 
 def test_the_fastest_is_taken_shown_and_remembered(monkeypatch):
-    Clock(monkeypatch, {(8, 8): 4e-3, (8, 4): 4e-3, (8, 2): 4e-3, (16, 2): 2e-3}, run=1e-4)
+    lanes, in_flight = own_vectors()
+    slow = {(lanes, in_flight): 4e-3, (lanes, in_flight // 2): 4e-3, (2 * lanes, in_flight // 2): 2e-3}
+    Clock(monkeypatch, slow, run=1e-4)
     made, _, pipeline = run(CELL, tune=True, width=0)
     tuning = pipeline["tuning"]
     own = tuning["tried"][0]
@@ -180,7 +189,7 @@ def test_what_the_user_fixed_stays(monkeypatch):
 
 
 def test_another_result_is_never_taken(monkeypatch):
-    Clock(monkeypatch, {(8, 8): 4e-3})
+    Clock(monkeypatch, {own_vectors(): 4e-3})
     monkeypatch.setattr(tune, "alike", lambda *results: False)
     _, _, pipeline = run(CELL, tune=True)
     own, *others = pipeline["tuning"]["tried"]
@@ -197,7 +206,7 @@ def test_the_time_ends_the_search(monkeypatch):
 
 
 def test_an_interrupt_keeps_the_best_so_far(monkeypatch):
-    clock = Clock(monkeypatch, {(8, 8): 4e-3})
+    clock = Clock(monkeypatch, {own_vectors(): 4e-3})
     measure, count = tune._Tuner.measure, itertools.count()
 
     def interrupted(tuner, candidate):
@@ -225,7 +234,9 @@ def test_an_interrupt_keeps_the_best_so_far(monkeypatch):
 
 
 def test_intervals_that_no_clock_can_measure_are_none(monkeypatch):
-    clock = Clock(monkeypatch, {(8, 4): -3.0, (8, 2): 0.0})
+    own = own_vectors(width=8)
+    unmeasured = [(8, many) for many in (8, 4, 2, 1) if (8, many) != own][:2]
+    clock = Clock(monkeypatch, dict(zip(unmeasured, (-3.0, 0.0), strict=True)))
     back = itertools.count(10**6, -7)
     monkeypatch.setattr(tune, "time", SimpleNamespace(perf_counter=lambda: float(next(back))))
     _, (error, _), pipeline = run(CELL, tune=True, width=8)
@@ -245,7 +256,7 @@ def test_intervals_that_no_clock_can_measure_are_none(monkeypatch):
 
 
 def test_a_damaged_file_and_another_version_are_no_findings(monkeypatch, tmp_path):
-    Clock(monkeypatch, {(8, 8): 4e-3})
+    Clock(monkeypatch, {own_vectors(): 4e-3})
     run(CELL, tune=True)
     (file,) = (tmp_path / "hastega").glob("machine-*.json")
     data = json.loads(file.read_text())

@@ -3,8 +3,9 @@ import ast
 import pytest
 
 from hastega_magic.errors import Span
-from hastega_magic.syntax.cell import BIND, RUN, PipelineStatement, Plain, binds, plan, reads, suggest
+from hastega_magic.syntax.cell import PipelineStatement, Plain, binds, plan, reads, suggest
 from hastega_magic.syntax.reading.pipe import parse
+from hastega_magic.syntax.site import BIND, RUN
 
 
 def test_the_design_cell():

@@ -9,6 +9,7 @@ from hastega_magic.compiler.backends import forget_inputs
 from hastega_magic.compiler.changing import Changing
 from hastega_magic.compiler.driver import Driver
 from hastega_magic.compiler.options import Options
+from hastega_magic.compiler.outcome import Outcome
 from hastega_magic.compiler.repeating.alike import Display
 from hastega_magic.compiler.repeating.repeated import Repeated
 from hastega_magic.compiler.statement import Bound, bound_of
@@ -24,29 +25,57 @@ class CellTurns:
     changing: Changing
     options: Options
     filename: str
-    _known: dict[int, tuple[int, Repeated, Bound]] = field(
-        default_factory=dict[int, tuple[int, Repeated, Bound]]
-    )
+    _known: dict[int, tuple[int, Repeated]] = field(default_factory=dict[int, tuple[int, Repeated]])
+    _failed: tuple[BaseException, Bound] | None = None
 
     def run(self, site: Site, source: object, stages: Sequence[Display]) -> object:
         """The value; raises what Python raises."""
-        known = self._known.get(site.id)
+        driver = self.driver
+        around, driver.current = driver.current, Bound(site, None, ())
         forget_inputs()
-        if known is None:
-            bound = self.changing.look(bound_of(site, source, stages))
-            outcome = self.driver.run_alone(bound, source)
-            self.changing.learn(outcome)
-            again = replace(self.options, tune=False)
-            repeated = Repeated(site, again, self.filename, varying=bound.varying, runs=1)
-            repeated.ran(bound, outcome)
-            self._known[site.id] = outcome.group, repeated, Bound(site, None, ())
-            return outcome.values[0]
-        self.driver.current = known[2]
-        return known[1].run(source, stages)
+        try:
+            return self._turn(site, source, stages)
+        except BaseException as error:
+            if self._failed is None or self._failed[0] is not error:
+                self._failed = error, driver.current
+            raise
+        finally:
+            driver.current = around  # which may catch it, and go on
+
+    def failing(self, error: BaseException) -> Bound | None:
+        """The innermost of the pipelines that the exception left; None if it is of none of them."""
+        return self._failed[1] if self._failed is not None and self._failed[0] is error else None
+
+    def forget(self) -> None:
+        """Let go of the last exception, whose frames hold values."""
+        self._failed = None
+
+    def _turn(self, site: Site, source: object, stages: Sequence[Display]) -> object:
+        known = self._known.get(site.id)
+        if known is not None:
+            return known[1].run(source, stages)
+        bound = self.driver.current = self.changing.look(bound_of(site, source, stages))
+        outcome = self._first(bound)
+        self.changing.learn(outcome)
+        again = replace(self.options, tune=False)
+        repeated = Repeated(site, again, self.filename, varying=bound.varying, runs=1)
+        repeated.ran(bound, outcome)
+        self._known[site.id] = outcome.group, repeated
+        return outcome.values[0]
+
+    def _first(self, bound: Bound) -> Outcome:
+        """Run it by a driver of its own: a function that another pipeline calls may hold it, which goes on then."""
+        trace = self.driver.trace
+        group = trace.group
+        try:
+            own = Driver(self.options, self.filename, trace, self.driver.wanted)
+            return own.run_alone(bound, bound.source)
+        finally:
+            trace.group = group
 
     def tell(self, trace: Trace) -> None:
         """Count the runs for the report, and tell of numbers that changed."""
-        for group, turns, _ in self._known.values():
+        for group, turns in self._known.values():
             if turns.runs > 1:
                 told = (
                     f"This pipeline ran {turns.runs} times in the cell; the figures are those of the first."

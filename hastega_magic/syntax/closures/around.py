@@ -22,6 +22,7 @@ import numpy as np
 from hastega_magic.ir.items import Items
 from hastega_magic.syntax.closures import attributes
 from hastega_magic.syntax.closures.attributes import ABSENT
+from hastega_magic.syntax.site import is_ours
 
 SMALL = 64
 """Numbers in a list, set or dict that are looked at one by one in each run."""
@@ -188,6 +189,8 @@ class Walk:
         for code in codes(function.__code__):
             self._read.update(code.co_names)
             for name in code.co_names:
+                if is_ours(name):
+                    continue
                 if name in function.__globals__:
                     value = function.__globals__[name]
                     self.around.append(Name(function.__globals__, name, value))

@@ -32,11 +32,7 @@ from hastega_magic.syntax.ordinary.rewriting import (
     target_shape,
 )  # fmt: skip
 from hastega_magic.syntax.reading.text import Text
-from hastega_magic.syntax.site import Site, StageSite, new_site_id
-
-TRY = "__hastega_try__"
-"""The name that the rewritten code calls."""
-
+from hastega_magic.syntax.site import TRY, Site, StageSite, new_site_id
 
 _SEEN = "hastega_seen"
 """An attribute of comprehensions that have been made a part of a pipeline: there is nothing more to be made of them."""
@@ -381,4 +377,4 @@ def _takes(shape: Shape, width: int) -> bool:
     return isinstance(shape, str) or len(shape) == width
 
 
-__all__ = ["TRY", "Ordinary", "Step", "recognised"]
+__all__ = ["Ordinary", "Step", "recognised"]
