@@ -6,6 +6,7 @@ import json
 import math
 import re
 import warnings
+from dataclasses import replace
 
 import battery
 import grammar
@@ -250,7 +251,7 @@ def test_the_first_turns_of_loops():
         "def f(v):\n    s = 0\n    while v > 1:\n        v = v // 2\n"
         "        for i in range(v):\n            s += i\n    return s\n"
     )
-    (pipeline,) = run(text + "y = xs |> map(f)", xs=np.arange(1, 9))
+    (pipeline,) = run(text + "y = xs |> map(f)", replace(PLAIN, width=8), xs=np.arange(1, 9))
     view = check(pipeline)
     steps = {step["text"]: step for step in view["steps"]}
     (outer,) = (step for name, step in steps.items() if "turns while s0" in name)

@@ -103,8 +103,10 @@ def test_special_values(name, x, same):
     found = OPS[name].python(x)
     with np.errstate(all="ignore"):
         reference = float(ufunc(name)(x))
-    if reference == 0 or not math.isfinite(reference) or abs(x) < 1e-300:
+    if reference == 0 or not math.isfinite(reference):
         assert same(found, reference)
+    elif abs(x) < 1e-300:  # NumPy's libm is an ulp off there itself, on some machines
+        assert ulps(found, ONE[name](mp.mpf(x))) <= 1.0
     else:
         assert found == pytest.approx(reference, rel=4e-16)
 
