@@ -89,8 +89,9 @@ _BY_OP = {
     "truediv": "divide", "fdiv": "divide", "divided_by": "divide",
     "sqrt": "root", "fsqrt": "root", "gather": "gather", "madd52lo": "madd",
     "madd52hi": "madd", "int_to_float": "convert", "exact_float": "convert", "to_float32": "convert",
-    "to_float64": "convert", "float_to_int": "convert", "uint_to_float": "convert", "float_to_uint": "convert",
-    "floor": "convert", "ceil": "convert", "trunc": "convert", "rint": "convert", "turns": "turn",
+    "to_float64": "convert", "float_to_int": "convert", "whole_to_int": "convert", "uint_to_float": "convert",
+    "float_to_uint": "convert", "floor": "convert", "ceil": "convert", "trunc": "convert", "rint": "convert",
+    "turns": "turn",
 }  # fmt: skip
 
 

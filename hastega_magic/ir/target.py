@@ -28,6 +28,19 @@ class Target:
         return self.features.issuperset(names)
 
     @property
+    def converts(self) -> bool:
+        """Whether there are instructions that convert vectors between 64-bit integers and floats, or no vectors."""
+        return self.vector_bits != 256 or self.has("avx512dq", "avx512vl")
+
+    @property
+    def permutes(self) -> bool:
+        """Whether a register of 256 bits is put into an order that scatters and gathers of bits give, quickly.
+
+        AMD's Zen and Zen 2 have these, but as microcode, which takes a hundred cycles.
+        """
+        return self.vector_bits == 256 and self.has("bmi2") and self.cpu not in ("znver1", "znver2")
+
+    @property
     def reads_past_caches(self) -> bool:
         """Whether what is asked for as read once leaves all but the nearest cache alone, and comes as fast.
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from hastega_magic import interval
 from hastega_magic.interval import INT64_MIN, Interval
+from hastega_magic.ops.convert import WHOLE
 from hastega_magic.ops.elementary import expand_float_floordiv, expand_float_mod, float_quotient_trouble
 from hastega_magic.ops.row import Builder, Op, arithmetic, untyped
 
@@ -73,7 +74,13 @@ def _by_constant(b: Builder, x: Any, divisor: int) -> tuple[Any, Any]:
     negative = b.op("lt", remainder, b.const(0.0))
     quotient = b.op("select", negative, b.op("sub", quotient, b.const(1.0)), quotient)
     remainder = b.op("select", negative, b.op("add", remainder, size), remainder)
-    return b.op("float_to_int", quotient), b.op("float_to_int", remainder)
+    return _to_int(b, quotient, b.range_of(x), divisor), _to_int(b, remainder, interval.point(divisor))
+
+
+def _to_int(b: Builder, whole: Any, bound: Interval, divisor: int = 1) -> Any:
+    """A whole float of at most the bound's magnitude, which is divided, and one more."""
+    small = bound.at_most((WHOLE - 2) * divisor)
+    return b.op("whole_to_int" if small else "float_to_int", whole)
 
 
 def _refined(b: Builder, size: Any, goal: float = 1.0) -> Any:
@@ -111,7 +118,7 @@ def _small(b: Builder, x: Any, y: Any, divisor: Interval) -> tuple[Any, Any]:
         wrong = b.op("and", b.op("ne", remainder, zero), crossed)
     quotient = b.op("select", wrong, b.op("sub", quotient, b.const(1.0)), quotient)
     remainder = b.op("select", wrong, b.op("add", remainder, size), remainder)
-    return b.op("float_to_int", quotient), b.op("float_to_int", remainder)
+    return _to_int(b, quotient, b.range_of(x)), _to_int(b, remainder, divisor)
 
 
 def _wide(b: Builder, x: Any, y: Any) -> tuple[Any, Any]:

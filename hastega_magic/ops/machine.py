@@ -12,6 +12,7 @@ import numpy as np
 
 from hastega_magic import interval
 from hastega_magic.interval import BIT, INT64, INT64_MIN, Interval
+from hastega_magic.ops.convert import halves_to_int
 from hastega_magic.ops.row import Builder, Function, Op, division, fixed, ufunc_float
 from hastega_magic.types import BOOL, FLOAT, INT
 
@@ -100,6 +101,11 @@ def _estimated(x: float) -> float:
         return exact
     mantissa, exponent = math.frexp(exact)
     return math.ldexp(math.trunc(math.ldexp(mantissa, 15)), exponent - 15)
+
+
+def _not_in_uint64(b: Builder, args: Sequence[Any]) -> Any:
+    (x,) = args
+    return b.op("not", b.op("and", b.op("ge", x, b.const(0.0)), b.op("lt", x, b.const(2.0**64))))
 
 
 def _int_op(
@@ -201,7 +207,8 @@ ROWS = (
     Op("uint_to_float", 1, lambda a: float(a & _MASK64), fixed((INT,), FLOAT), "", None,
        llvm={"int": "uitofp {t} {0} to {r}"}, opencl={"int": "convert_double(as_ulong({0}))"}),
     Op("float_to_uint", 1, lambda a: wrap64(int(a)), fixed((FLOAT,), INT), "", None, _anywhere,
-       llvm={"float": "fptoui {t} {0} to {r}"}, opencl={"float": "as_long(convert_ulong({0}))"}),
+       llvm={"float": "fptoui {t} {0} to {r}"}, opencl={"float": "as_long(convert_ulong({0}))"},
+       expand=lambda b, args: halves_to_int(b, b.op("trunc", args[0])), trouble=_not_in_uint64),
     Op("fma", 3, _fma, ufunc_float, "", None,
        llvm={"float": "call {r} @llvm.fma.{m}({t} {0}, {t} {1}, {t} {2})"},
        opencl={"float": "fma({0}, {1}, {2})"}),

@@ -47,7 +47,7 @@ class SignedFloats(Residues):
     def _canonical(self, residue: Expr, modulus: int) -> Expr:
         negative = make("lt", residue, const(0.0))
         return make(
-            "float_to_int", make("select", negative, make("add", residue, const(float(modulus))), residue)
+            "whole_to_int", make("select", negative, make("add", residue, const(float(modulus))), residue)
         )
 
     def _may_wrap(self, root: Expr) -> bool:

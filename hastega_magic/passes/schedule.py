@@ -27,6 +27,7 @@ from hastega_magic.ir.origins import moved
 from hastega_magic.ir.pipeline import RUNNING_SINKS
 from hastega_magic.ir.schedule import BLOCK, UNTUNED, VIRTUAL_LANES, Schedule, Tuned
 from hastega_magic.ir.target import Target
+from hastega_magic.passes.conversions import converted
 from hastega_magic.passes.exits import chosen_on_leaving
 from hastega_magic.passes.guard import Variant
 from hastega_magic.passes.infer import Leaves
@@ -65,6 +66,9 @@ _HEAVY_TURNS = 192
 
 _VAST = 1000
 """Operations beyond which that holds for chains too: the code of hundreds of stages outgrows the instruction cache."""
+
+_CHAINED, _ENDS = ("madd52", "wrapping", "and", "umin", "add", "sub", "mul", "fma"), 8
+"""Operations of multiply-add chains, and how many there are at least for each other one."""
 
 _SHORT, _LONG = 12, 200
 """The same for OpenCL, whose compiler takes its time over long texts."""
@@ -110,13 +114,19 @@ def make_kernel(
         served.append(tuple(outputs))
     new = chosen_on_leaving([node for each in body for node in nodes_of(each)])
     body = [stepping(_over(each, new), fused, leaves, target) for each in body]
+    schedule = tuned.over(_schedule(tuple(body), target, width, large))
     ranges = {new.get(node, node): interval for node, interval in lowered.ranges.items()}
+    last = converted(
+        [node for each in body for node in nodes_of(each)], leaves, ranges, target, schedule.lanes
+    )
+    body = [_over(each, last) for each in body]
     found = Kernel(
-        fused.sources, fused.tables, tuple(body), tuned.over(_schedule(tuple(body), target, width, large)), ranges,
-        serves=tuple(served),
+        fused.sources, fused.tables, tuple(body), schedule,
+        {last.get(node, node): interval for node, interval in ranges.items()}, serves=tuple(served),
     )  # fmt: skip
     found = replace(found, schedule=refilled(found, target))
     images = [(node, new.get(image, image)) for node, image in lowered.images]
+    images = [(node, last.get(image, image)) for node, image in images]
     return replace(found, origins=moved(fused.origins, images, found.roots()))
 
 
@@ -202,9 +212,9 @@ def _over(statement: Statement, new: Mapping[Expr, Expr]) -> Statement:
             return statement
         case Guard(condition, reason):
             return Guard(new[condition], reason)
-        case Accumulate(kind, value, mask, wide, _, high):
+        case Accumulate(_, value, mask, high=high):
             mask, high = (None if node is None else new[node] for node in (mask, high))
-            return Accumulate(kind, new[value], mask, wide, high=high)
+            return replace(statement, value=new[value], mask=mask, high=high)
         case Store(_, value, mask):
             return replace(statement, value=new[value], mask=None if mask is None else new[mask])
 
@@ -221,13 +231,14 @@ def _schedule(body: tuple[Statement, ...], target: Target, width: int | None, la
         in_flight = 8 if len(nodes) < _SHORT else 2 if len(nodes) > _LONG else 4
         return Schedule(lanes, min(VIRTUAL_LANES // lanes, in_flight), grain=1)
     in_flight = VIRTUAL_LANES // lanes
-    most = 8 if target.vector_bits >= 512 else 4
+    chain = _chains_only(nodes)
+    most = 8 if target.vector_bits >= 512 or chain else 4
     turning = any(node.op == "turns" for node in nodes)
     if turning:
         most = in_flight_of_loops(used, most)
     heavy = _HEAVY_TURNS if turning else _HEAVY
     for limit in (heavy, 2 * heavy, 4 * heavy, 8 * heavy):
-        if len(nodes) > limit and not _chains_only(nodes):
+        if len(nodes) > limit and not chain:
             most = max(1, most // 2)
     for limit in (_VAST, (4 if large else 2) * _VAST):  # few elements do not earn back a long compilation
         if len(nodes) > limit:
@@ -247,7 +258,6 @@ def _schedule(body: tuple[Statement, ...], target: Target, width: int | None, la
 
 
 def _chains_only(nodes: list[Expr]) -> bool:
-    """Multiply-add chains keep one value alive at a time, however long they are."""
-    return all(
-        node.op.startswith(("madd52", "wrapping", "and", "umin", "add", "sub", "mul")) for node in nodes
-    )
+    """Multiply-add chains keep one value alive at a time, however long they are; a few others may be at their ends."""
+    ends = sum(not node.op.startswith(_CHAINED) for node in nodes)
+    return _ENDS * ends <= len(nodes)

@@ -323,7 +323,8 @@ def test_a_loop_that_was_built_once_need_not_earn_it(on, device):
 
 @pytest.mark.parametrize(("operation", "then"), [(1e-8, "parallel"), (1.25e-7, "opencl")])
 def test_a_list_that_is_made_while_it_is_computed_may_be_sooner_here(on, device, same, operation, then):
-    there, lanes = machine(device), host().vector_bits // 64  # an element costs the same, whatever this machine's lanes
+    there = machine(device)
+    lanes = host().vector_bits // 64  # an element costs the same, however many this machine has
     on(replace(there, cpu=replace(there.cpu, classes=dict.fromkeys(CLASSES, operation * lanes))))
 
     def scaled(xs):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hastega_magic.codegen.llvm.body import Body, memory_type
+from hastega_magic.codegen.llvm.compress import compressing
 from hastega_magic.codegen.llvm.frame import Frame
 from hastega_magic.codegen.llvm.rows import Rows
 from hastega_magic.codegen.llvm.text import element_type, mangled
@@ -81,11 +82,11 @@ class Stores:
         values = [self._packable(body, number, vector, bits) for number in members]
         for start in range(0, lanes, size):
             kept = self._part(mask, "i1", start, size)
+            compress = compressing(w, self.frame.target, kept, size)
             for number, (element, name) in zip(members, values, strict=True):
                 self.frame.at(stores[number])
-                self._packed_store(
-                    number, element, self._part(name, element, start, size), kept, size, position
-                )
+                packed = compress(element, self._part(name, element, start, size))
+                self._packed_store(number, element, packed, size, position)
             self.frame.at(stores[members[0]])
             whole = w.let(f"bitcast <{size} x i1> {kept} to i{size}")
             count = w.let(f"call i{size} @llvm.ctpop.i{size}(i{size} {whole})")
@@ -134,18 +135,8 @@ class Stores:
             f"shufflevector {type_} {name}, {type_} poison, <{size} x i32> <{numbers}>"
         )
 
-    def _packed_store(
-        self, number: int, element: str, name: str, mask: str, size: int, position: str
-    ) -> None:
+    def _packed_store(self, number: int, element: str, name: str, size: int, position: str) -> None:
         w, type_ = self.frame.writer, f"<{size} x {element}>"
-        if size > 1:  # a single lane is stored as it is: what is not kept will be overwritten
-            # LLVM 22 takes some masks that it finds to be always true for false, and leaves only what comes behind the
-            # kept elements: let that be the elements. AVX-512 compresses in place, so it costs nothing.
-            behind = name if self.frame.target.has("avx512f") else "poison"
-            name = w.let(
-                f"call {type_} @llvm.experimental.vector.compress.{mangled(element, size)}({type_} {name}, "
-                f"<{size} x i1> {mask}, {type_} {behind})"
-            )
         storage = RESULT_STORAGE[self.frame.layout.stores[number].value.type]
         memory = memory_type(storage)
         if memory != element:
