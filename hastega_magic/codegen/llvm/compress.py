@@ -61,7 +61,9 @@ def _by_parts(w: Writer, mask: str, size: int) -> Compress:
     def compress(element: str, name: str) -> str:
         type_, parts, half = f"<{size} x {element}>", f"<{_PARTS} x i32>", f"<{size} x i32>"
         filled = f"<{size} x i64>" if size < _PARTS else parts
-        short = element == "float" and size < _PARTS  # beside 64-bit elements: these fill half of a register
+        short = (
+            element in ("float", "i32") and size < _PARTS
+        )  # in as many lanes as 64-bit ones: half a register
         if short:
             name = w.let(f"bitcast {type_} {name} to {half}")
             name = w.let(f"zext {half} {name} to {filled}")
