@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import battery
 import numpy as np
 import pytest
 
@@ -49,3 +50,12 @@ def test_large_loops_that_only_read_ask_shortly_before_on_zen(text, in_flight):
 def test_loops_that_write_are_scheduled_alike(text):
     for large in (True, False):
         assert _schedule(body(text), ZEN, None, large) == _schedule(body(text), XEON, None, large)
+
+
+def test_chains_of_fused_multiply_adds_keep_eight_vectors_in_flight_without_avx512():
+    plain = describe("x86_64-unknown-linux-gnu", "haswell", frozenset({"avx2", "fma"}))
+    with battery.on_target("avx2"):
+        steps = body("range(1, 500) " + "|> map(22 * _ * (_ + 1) % 6700417) " * 10)
+        branches = body("xs |> map(" + " + ".join(f"(_ if _ > {n} else {n})" for n in range(20)) + ")")
+    assert _schedule(steps, plain, None, False).in_flight == 8
+    assert _schedule(branches, plain, None, False).in_flight == 1
