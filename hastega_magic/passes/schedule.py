@@ -67,8 +67,8 @@ _HEAVY_TURNS = 192
 _VAST = 1000
 """Operations beyond which that holds for chains too: the code of hundreds of stages outgrows the instruction cache."""
 
-_CHAINED, _ENDS = ("madd52", "wrapping", "and", "umin", "add", "sub", "mul", "fma"), 8
-"""Operations of multiply-add chains, and how many there are at least for each other one."""
+_CHAINED, _ENDS = ("madd52", "wrapping", "and", "umin", "add", "sub", "mul"), 8
+"""Operations of multiply-add chains; and how many of a chain there are at least for each other one at its ends."""
 
 _SHORT, _LONG = 12, 200
 """The same for OpenCL, whose compiler takes its time over long texts."""
@@ -231,8 +231,9 @@ def _schedule(body: tuple[Statement, ...], target: Target, width: int | None, la
         in_flight = 8 if len(nodes) < _SHORT else 2 if len(nodes) > _LONG else 4
         return Schedule(lanes, min(VIRTUAL_LANES // lanes, in_flight), grain=1)
     in_flight = VIRTUAL_LANES // lanes
-    chain = _chains_only(nodes)
-    most = 8 if target.vector_bits >= 512 or chain else 4
+    wide = target.vector_bits >= 512
+    chain = _chains_only(nodes, fused=not wide)
+    most = 8 if wide or chain else 4
     turning = any(node.op == "turns" for node in nodes)
     if turning:
         most = in_flight_of_loops(used, most)
@@ -257,7 +258,11 @@ def _schedule(body: tuple[Statement, ...], target: Target, width: int | None, la
     return found
 
 
-def _chains_only(nodes: list[Expr]) -> bool:
-    """Multiply-add chains keep one value alive at a time, however long they are; a few others may be at their ends."""
-    ends = sum(not node.op.startswith(_CHAINED) for node in nodes)
-    return _ENDS * ends <= len(nodes)
+def _chains_only(nodes: list[Expr], fused: bool) -> bool:
+    """Multiply-add chains keep one value alive at a time, however long they are.
+
+    `fused`: those of floats, too, and a few others may be at their ends. AVX-512 has 52-bit ones in their place.
+    """
+    kinds = (*_CHAINED, "fma") if fused else _CHAINED
+    ends = sum(not node.op.startswith(kinds) for node in nodes)
+    return _ENDS * ends <= len(nodes) if fused else not ends
