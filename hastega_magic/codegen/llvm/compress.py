@@ -58,21 +58,23 @@ def _by_parts(w: Writer, mask: str, size: int) -> Compress:
     numbers = w.let(f"bitcast i64 {numbers} to <{_PARTS} x i8>")
     order = w.let(f"zext <{_PARTS} x i8> {numbers} to <{_PARTS} x i32>")
 
-    def compress(element: str, name: str) -> str:
-        type_, parts, half = f"<{size} x {element}>", f"<{_PARTS} x i32>", f"<{size} x i32>"
-        filled = f"<{size} x i64>" if size < _PARTS else parts
-        short = (
-            element in ("float", "i32") and size < _PARTS
-        )  # in as many lanes as 64-bit ones: half a register
-        if short:
-            name = w.let(f"bitcast {type_} {name} to {half}")
-            name = w.let(f"zext {half} {name} to {filled}")
-        name = w.let(f"bitcast {filled if short else type_} {name} to {parts}")
+    def ordered(type_: str, name: str) -> str:
+        parts = f"<{_PARTS} x i32>"
+        name = w.let(f"bitcast {type_} {name} to {parts}")
         name = w.let(f"call {parts} @llvm.x86.avx2.permd({parts} {name}, {parts} {order})")
-        name = w.let(f"bitcast {parts} {name} to {filled if short else type_}")
-        return (
-            w.let(f"bitcast {half} {w.let(f'trunc {filled} {name} to {half}')} to {type_}") if short else name
-        )
+        return w.let(f"bitcast {parts} {name} to {type_}")
+
+    def compress(element: str, name: str) -> str:
+        type_ = f"<{size} x {element}>"
+        if size == _PARTS or element not in ("float", "i32"):
+            return ordered(type_, name)
+        # 32 bits in as many lanes as 64-bit elements have fill half a register: they are widened meanwhile.
+        half, whole = f"<{size} x i32>", f"<{size} x i64>"
+        name = w.let(f"bitcast {type_} {name} to {half}")
+        name = w.let(f"zext {half} {name} to {whole}")
+        name = ordered(whole, name)
+        name = w.let(f"trunc {whole} {name} to {half}")
+        return w.let(f"bitcast {half} {name} to {type_}")
 
     return compress
 
