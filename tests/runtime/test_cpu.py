@@ -1,4 +1,4 @@
-"""Machine code in a process whose address space is fragmented, and in one that is forked while a thread compiles."""
+"""Machine code: in a fragmented address space, in a process forked while a thread compiles, and on hidden features."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ import subprocess
 import sys
 
 import pytest
+
+from hastega_magic.ir.target import describe
+from hastega_magic.runtime import cpu
 
 # Fills every small hole of the address space, then leaves holes of one page, each 3 GiB from the next.
 _FRAGMENTED = """
@@ -74,3 +77,23 @@ def test_code_and_constants_stay_within_reach_of_each_other():
 def test_a_process_that_is_forked_while_a_thread_compiles_can_compile():
     # in a process of its own: others that may be imported here, as JAX, warn of a fork
     subprocess.run([sys.executable, "-c", _FORKS], check=True, timeout=120)
+
+
+_PRODUCT = """
+define <4 x i64> @product(<4 x i64> %0, <4 x i64> %1) {
+  %3 = mul <4 x i64> %0, %1
+  ret <4 x i64> %3
+}
+"""
+_AVX2 = frozenset({"sse2", "avx", "avx2", "fma", "bmi", "bmi2"})
+_AVX512 = _AVX2 | {"avx512f", "avx512dq", "avx512vl", "avx512bw"}
+
+
+@pytest.mark.skipif(not cpu.host().triple.startswith("x86_64"), reason="instructions of x86")
+@pytest.mark.parametrize(("features", "instruction"), [(_AVX2, "vpmuludq"), (_AVX512, "vpmullq")])
+def test_what_a_hypervisor_hides_is_not_used(features: frozenset[str], instruction: str) -> None:
+    """A Zen 4 by its name, whose AVX-512 is switched off: its instructions would end the process."""
+    target = describe(cpu.host().triple, "znver4", features)
+    written = cpu._listing(_PRODUCT, target).text
+    assert instruction in written
+    assert ("vpmullq" in written) == ("avx512dq" in features)

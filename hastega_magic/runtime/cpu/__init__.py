@@ -65,7 +65,10 @@ def host() -> Target:
 
 @cache
 def _machine(target: Target) -> llvm.TargetMachine:
-    features = ",".join(f"+{name}" for name in sorted(target.features))
+    # A hypervisor may hide what the CPU's name promises: what is not there is said, too, and first, since it takes
+    # along what builds on it.
+    absent = sorted(llvm.get_host_cpu_features().keys() - target.features)
+    features = ",".join([*(f"-{name}" for name in absent), *(f"+{name}" for name in sorted(target.features))])
     found = llvm.Target.from_triple(target.triple)
     return found.create_target_machine(
         cpu=target.cpu, features=features, opt=2, reloc="pic", codemodel="small", jit=True
