@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
+
+from hastega_magic.records import dataclass
 
 PACKAGE = Path(__file__).resolve().parent.as_posix() + "/"
 """The folder of this package's own files, by which a traceback's frames are told from the user's."""

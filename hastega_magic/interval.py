@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from hastega_magic.records import dataclass
 
 INT64_MIN, INT64_MAX = -(1 << 63), (1 << 63) - 1
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 
 from hastega_magic.compiler.cell import CellRun, Memory, Namespace
@@ -17,6 +17,7 @@ from hastega_magic.compiler.python.pointing import point
 from hastega_magic.compiler.repeating.brief import Given, Run
 from hastega_magic.compiler.showing import USUAL, Nothing, Showing
 from hastega_magic.errors import Span
+from hastega_magic.records import dataclass
 from hastega_magic.report import Report, build_report
 from hastega_magic.syntax.hints import hint
 from hastega_magic.syntax.site import RUN, TRY

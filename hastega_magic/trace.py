@@ -5,7 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from hastega_magic.records import dataclass
 
 CELL = -1
 

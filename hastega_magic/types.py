@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
 from hastega_magic.errors import NotCompilable
+from hastega_magic.records import dataclass
 
 
 class ScalarType(Enum):

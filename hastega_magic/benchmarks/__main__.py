@@ -6,13 +6,13 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from hastega_magic.benchmarks import auto, calls, checks, harness, latency, memory, opencl, peers, table
 from hastega_magic.benchmarks.model import Entrant, Row, Workload, untimed
 from hastega_magic.benchmarks.workloads import WORKLOADS, members
+from hastega_magic.records import dataclass
 from hastega_magic.report.writable import make_output_forgiving
 
 # Measured in processes of their own, not by the interleaving harness.

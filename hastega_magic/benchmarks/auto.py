@@ -14,7 +14,7 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, cast
 
 import numpy as np
@@ -32,6 +32,7 @@ from hastega_magic.compiler.run import run_loops
 from hastega_magic.compiler.telling.describe_cost import cpu_kernel
 from hastega_magic.cost.learned import Learned, Phase
 from hastega_magic.cost.predict import Case, Model, Prediction
+from hastega_magic.records import dataclass
 from hastega_magic.report import units
 from hastega_magic.session import Session
 from hastega_magic.trace import Trace

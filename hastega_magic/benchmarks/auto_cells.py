@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
+from hastega_magic.records import dataclass
 
 SIZES = (10, 1_000, 100_000, 10_000_000, 100_000_000)
 _LISTS = 10_000_000

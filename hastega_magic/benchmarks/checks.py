@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from statistics import median
 from typing import Any
 
@@ -23,6 +23,7 @@ from hastega_magic.compiler.run import run_loops
 from hastega_magic.ir.kernel import Assume, Guard, Kernel
 from hastega_magic.ir.schedule import BLOCK
 from hastega_magic.progress import task
+from hastega_magic.records import dataclass
 from hastega_magic.runtime.cpu.launch import Launch, LoopResult
 from hastega_magic.session import Options, Session
 from hastega_magic.trace import Trace

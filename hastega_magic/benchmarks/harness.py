@@ -9,13 +9,14 @@ from __future__ import annotations
 import gc
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from statistics import median
 from typing import Any
 
 import numpy as np
 
 from hastega_magic.benchmarks.model import Entrant, Row, untimed
+from hastega_magic.records import dataclass
 
 # An entrant stops after two rounds once it has used this many seconds: nobody waits for NumPy.
 PATIENCE_S = 15.0

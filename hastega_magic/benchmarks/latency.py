@@ -14,7 +14,6 @@ import subprocess
 import tempfile
 from collections.abc import Generator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from statistics import median
@@ -23,6 +22,7 @@ from typing import Any
 import hastega_magic
 from hastega_magic.benchmarks.harness import message
 from hastega_magic.benchmarks.model import Row, untimed
+from hastega_magic.records import dataclass
 
 N = 1_000
 # What the first cell may cost more than without us, and the second.

@@ -14,7 +14,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
@@ -22,6 +21,7 @@ import numpy as np
 
 from hastega_magic.benchmarks.harness import message
 from hastega_magic.benchmarks.model import Row, untimed
+from hastega_magic.records import dataclass
 
 N = 0x2000000
 LIMIT_MIB = 64

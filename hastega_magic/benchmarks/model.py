@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
+
+from hastega_magic.records import dataclass
 
 
 def _nothing(n: int) -> dict[str, object]:

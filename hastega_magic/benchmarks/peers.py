@@ -11,13 +11,13 @@ import inspect
 import os
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from hastega_magic.benchmarks import cc
 from hastega_magic.benchmarks.model import Entrant, Workload
+from hastega_magic.records import dataclass
 
 
 class Unavailable(Exception):

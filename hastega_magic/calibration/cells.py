@@ -5,7 +5,6 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import cast
 
 from hastega_magic.calibration.pace import PACE
@@ -18,6 +17,7 @@ from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.cost.features import Features, features_of
 from hastega_magic.cost.fit import usable
+from hastega_magic.records import dataclass
 from hastega_magic.session import Session
 from hastega_magic.trace import Trace
 

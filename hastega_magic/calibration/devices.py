@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from hastega_magic.cost.fit import class_costs, line, usable
 from hastega_magic.cost.machine import Cpu, Device, Fit
 from hastega_magic.cost.overlap import overlapping
 from hastega_magic.ir.schedule import BLOCK
+from hastega_magic.records import dataclass
 from hastega_magic.runtime.buffers import drop_kept
 
 _MANY, _MORE, _MOST = 1 << 20, 1 << 24, 1 << 26

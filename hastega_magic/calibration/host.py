@@ -6,7 +6,7 @@ import os
 import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from hastega_magic.cost.fit import class_costs, line, team
 from hastega_magic.cost.machine import Cpu, Curve, Fit, Threads
 from hastega_magic.cost.overlap import DIVIDER
 from hastega_magic.ir.schedule import BLOCK
+from hastega_magic.records import dataclass
 from hastega_magic.runtime.buffers import drop_kept
 from hastega_magic.runtime.sources import AnyArray
 from hastega_magic.runtime.threads import ALONE_BLOCKS, SMALL_BLOCKS

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass
+
+from hastega_magic.records import dataclass
 
 
 @dataclass

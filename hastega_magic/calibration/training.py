@@ -7,9 +7,10 @@ anybody's cells is no more than operators.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
+
+from hastega_magic.records import dataclass
 
 ELEMENTS = 1 << 19
 """Elements of a loop that stores nothing."""

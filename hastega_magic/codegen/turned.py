@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from hastega_magic.records import dataclass
 
 
 @dataclass

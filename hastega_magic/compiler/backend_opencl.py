@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from hastega_magic.compiler.backends import Floor, Job, bytes_moved
@@ -10,6 +10,7 @@ from hastega_magic.compiler.options import Options
 from hastega_magic.ir.kernel import Kernel
 from hastega_magic.ir.target import Target
 from hastega_magic.progress import Task, task
+from hastega_magic.records import dataclass
 from hastega_magic.runtime.cpu.launch import LoopResult
 from hastega_magic.runtime.opencl import Device
 from hastega_magic.trace import Trace

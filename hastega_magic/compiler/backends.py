@@ -6,7 +6,7 @@ import statistics
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Protocol
 
 from hastega_magic.codegen.llvm import generate
@@ -17,6 +17,7 @@ from hastega_magic.ir.kernel import Kernel
 from hastega_magic.ir.schedule import BLOCK, UNTUNED, Tuned
 from hastega_magic.ir.target import Target
 from hastega_magic.progress import Task, task
+from hastega_magic.records import dataclass
 from hastega_magic.runtime import cpu
 from hastega_magic.runtime.cpu.launch import Launch, LoopResult, Stretch, Variant
 from hastega_magic.runtime.cpu.spread import soon

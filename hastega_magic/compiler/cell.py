@@ -7,7 +7,7 @@ import linecache
 import time
 from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from types import CodeType, ModuleType
 from typing import Any, cast
@@ -30,7 +30,7 @@ from hastega_magic.compiler.repeating.repeated import Repeated
 from hastega_magic.compiler.showing import USUAL, Nothing, Showing
 from hastega_magic.compiler.statement import Bound, bound_of
 from hastega_magic.errors import CellSyntaxError, Span
-from hastega_magic.records import changed
+from hastega_magic.records import changed, dataclass
 from hastega_magic.syntax.cell import CellPlan, PipelineStatement, Plain, plan
 from hastega_magic.syntax.ordinary.naming import as_written
 from hastega_magic.syntax.reading.functions import globals_read

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from hastega_magic.compiler.outcome import Outcome
 from hastega_magic.compiler.statement import Bound
 from hastega_magic.compiler.workspace import Workspace
-from hastega_magic.records import changed
+from hastega_magic.records import changed, dataclass
 from hastega_magic.syntax.closures.around import Number, Where, same_number
 from hastega_magic.syntax.closures.captured import numbers_read
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from hastega_magic.compiler import changing
@@ -36,6 +36,7 @@ from hastega_magic.compiler.under_way import UnderWay
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import BeyondInt64, IntegerOverflowWarning, NotCompilable, Reason, StrictError
 from hastega_magic.passes.fuse import can_fuse
+from hastega_magic.records import dataclass
 from hastega_magic.runtime import python
 from hastega_magic.runtime.columnar import NullsError
 from hastega_magic.runtime.numpy import NoNumpyForm
@@ -391,10 +392,9 @@ class Driver:
 
     def _warn_at(self, text: str, bound: Bound) -> None:
         # At the user's own line, and without a registry: every run warns, not only the first from a place.
-        if self.silent:
-            return
-        file, line = self.warn_at or (self.filename, bound.site.span.line)
-        warnings.warn_explicit(text, IntegerOverflowWarning, file, line)
+        if not self.silent:
+            file, line = self.warn_at or (self.filename, bound.site.span.line)
+            warnings.warn_explicit(text, IntegerOverflowWarning, file, line)
 
 
 __all__ = ["Driver", "StrictError"]

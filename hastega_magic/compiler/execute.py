@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, cast
 
 import numpy as np
@@ -29,7 +29,7 @@ from hastega_magic.ir.fused import Fused, Output, slots_of
 from hastega_magic.ir.kernel import TROUBLE
 from hastega_magic.ir.pipeline import RUNNING_SINKS
 from hastega_magic.passes.schedule import folds_of
-from hastega_magic.records import changed
+from hastega_magic.records import changed, dataclass
 from hastega_magic.report.model import COMPILING
 from hastega_magic.runtime.buffers import trim
 from hastega_magic.runtime.cpu.launch import LoopResult, Variant, blocks_of

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from functools import lru_cache
 from typing import Any, cast
 
 from hastega_magic.errors import UsageError
+from hastega_magic.records import dataclass
 
 BACKENDS = ("auto", "python", "numpy", "simd", "parallel", "opencl", "all")
 """Names that `--on` and `--compare` take; `opencl` also as `opencl:DEVICE`."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from hastega_magic.compiler.execute import Execution
@@ -12,6 +12,7 @@ from hastega_magic.compiler.python.in_step import Behind
 from hastega_magic.compiler.statement import Bound, Loop
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.ir.fused import Fused
+from hastega_magic.records import dataclass
 
 if TYPE_CHECKING:
     from hastega_magic.compiler.repeating.grouped import Expected

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from hastega_magic.records import dataclass
 
 
 class Nothing:

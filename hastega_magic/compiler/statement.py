@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, NamedTuple, cast
 
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import BeyondInt64, NotCompilable, Reason, Span
 from hastega_magic.ir.expr import flatten, postorder, structure
 from hastega_magic.ir.pipeline import Pipeline, Source, Stage
-from hastega_magic.records import changed
+from hastega_magic.records import changed, dataclass
 from hastega_magic.runtime.python import StageCall
 from hastega_magic.syntax.closures.around import Number, Where
 from hastega_magic.syntax.joining.build import BoundStage, Built, Probe, View, build

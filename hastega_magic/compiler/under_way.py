@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from hastega_magic.compiler.execute import Execution
 from hastega_magic.compiler.outcome import Part
@@ -12,6 +12,7 @@ from hastega_magic.compiler.statement import Bound, Loop
 from hastega_magic.compiler.telling.stacked import LoopTexts
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import Reason
+from hastega_magic.records import dataclass
 from hastega_magic.syntax.joining.build import BoundStage
 
 

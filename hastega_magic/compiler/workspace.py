@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import cast
 
 import numpy as np
@@ -13,6 +13,7 @@ from hastega_magic.interval import INT64, Interval
 from hastega_magic.ir.expr import Expr, leaf
 from hastega_magic.ir.items import Items
 from hastega_magic.ir.pipeline import FIRST_PARAMETER, Source, Table
+from hastega_magic.records import dataclass
 from hastega_magic.runtime.sources import Column, described, halves, number, taken
 from hastega_magic.runtime.tables import TableColumn, described_table
 from hastega_magic.syntax.closures.around import same_number

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 from hastega_magic.cost.features import Features
 from hastega_magic.cost.machine import Machine
 from hastega_magic.cost.predict import SHORT, Case, Prediction
 from hastega_magic.ir.schedule import BLOCK
+from hastega_magic.records import dataclass
 
 Factor = Callable[[str, int], float]
 """A back end and a number of elements -> by what the model's seconds are to be multiplied, as was learned."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from hastega_magic.cost.overlap import DIVIDER
 from hastega_magic.ir.device import bus_storages
@@ -19,6 +19,7 @@ from hastega_magic.ir.expr import Expr, Value, flatten, postorder
 from hastega_magic.ir.kernel import Accumulate, Assume, Guard, Kernel, Store
 from hastega_magic.ir.loop import iteration
 from hastega_magic.ir.pipeline import Pipeline, Source
+from hastega_magic.records import dataclass
 from hastega_magic.types import FLOAT32, RESULT_STORAGE
 
 CLASSES = (

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from hastega_magic.cost.overlap import parts
+from hastega_magic.records import dataclass
 
 _Floats = npt.NDArray[np.float64]
 

@@ -14,12 +14,13 @@ from __future__ import annotations
 import math
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import pairwise
 from typing import Any, Literal, cast
 
 from hastega_magic.cost.fit import Line, line
 from hastega_magic.cost.levels import Levels, is_number
+from hastega_magic.records import dataclass
 
 LOOPS = 512
 """So many loops are remembered; those longest not run are forgotten first."""

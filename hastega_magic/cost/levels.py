@@ -12,8 +12,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, TypeGuard, cast
+
+from hastega_magic.records import dataclass
 
 _MOST = math.log(3.0)
 """A level stays between a third and three: beyond, the machine is to be calibrated anew. No loop says more, either."""

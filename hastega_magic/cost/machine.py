@@ -10,11 +10,12 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields, is_dataclass
+from dataclasses import asdict, field, fields, is_dataclass
 from types import UnionType
 from typing import Any, TypeVar, cast, get_args, get_origin, get_type_hints
 
 from hastega_magic.cost.sane import check
+from hastega_magic.records import dataclass
 
 SCHEMA = 2
 """Of the stored form; another one is foreign."""

@@ -13,13 +13,13 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from hastega_magic.cost.features import KEPT, Features, PythonFeatures
 from hastega_magic.cost.machine import Device, Machine, Threads
 from hastega_magic.cost.overlap import DIVIDER, overlapped
 from hastega_magic.ir.schedule import BLOCK
-from hastega_magic.records import changed
+from hastega_magic.records import changed, dataclass
 
 SHORT, ALONE = 16, 256
 """Up to so many blocks run on the calling thread (runtime/threads.py), where there are several and where it is one."""

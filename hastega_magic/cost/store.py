@@ -13,11 +13,12 @@ import os
 import tempfile
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, cast
 
 from hastega_magic.cost.machine import SCHEMA, Identity, Machine
+from hastega_magic.records import dataclass
 
 Json = dict[str, Any]
 

@@ -8,8 +8,9 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import IO, Any
+
+from hastega_magic.records import dataclass
 
 SECONDS = 60.0
 """How long an answer may take: a first kernel on a slow machine takes a few."""

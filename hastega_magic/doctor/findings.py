@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -18,6 +18,7 @@ from hastega_magic.doctor.files import is_file
 from hastega_magic.doctor.host import Interpreter, Package, Threads
 from hastega_magic.doctor.icd import CacheFolder, IcdFile, Search
 from hastega_magic.doctor.model import CPU_BACKENDS
+from hastega_magic.records import dataclass
 from hastega_magic.runtime.inspect_cpu import CpuFacts
 from hastega_magic.runtime.inspect_opencl import DeviceFacts, OpenClFacts, PlatformFacts
 

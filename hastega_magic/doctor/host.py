@@ -9,11 +9,11 @@ import re
 import shutil
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
 from hastega_magic.doctor.files import is_file, read
+from hastega_magic.records import dataclass
 
 REQUIRED = {
     "numpy": "2.0", "llvmlite": "0.50", "ipython": "8.18", "ipykernel": "6.29", "ipywidgets": "8.1", "orjson": "3.10",

@@ -12,10 +12,10 @@ import os
 import re
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from hastega_magic.doctor.files import is_file, is_folder, nearest, read
+from hastega_magic.records import dataclass
 
 SYSTEM_FOLDER = Path("/etc/OpenCL/vendors")
 

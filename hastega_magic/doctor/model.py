@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Literal
+
+from hastega_magic.records import dataclass
 
 CPU_BACKENDS = ("python", "numpy", "simd", "parallel")
 """Back ends that work wherever the declared dependencies are installed."""

@@ -16,12 +16,13 @@ alone, so that captured numbers give the same whether the loop was made for them
 from __future__ import annotations
 
 from collections.abc import Callable, Container
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from hastega_magic.ir.expr import Expr, const, flatten, leaf, make, postorder, python_of, rewrite
 from hastega_magic.ir.fused import Output
 from hastega_magic.ir.pipeline import FIRST_PARAMETER, Fn, Sink
 from hastega_magic.ops import OPS
+from hastega_magic.records import dataclass
 from hastega_magic.types import FLOAT32, INT
 
 SMALLEST, LARGEST = 2.0**-15, 1.0

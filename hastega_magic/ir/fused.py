@@ -6,13 +6,14 @@ Filters have become conjuncts of masks, and results stand side by side.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from hastega_magic.errors import Span
 from hastega_magic.interval import Interval
 from hastega_magic.ir.expr import Expr, Value, flatten
 from hastega_magic.ir.origins import Origins
 from hastega_magic.ir.pipeline import ELEMENT_SINKS, Sink, Source, Table
+from hastega_magic.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from hastega_magic.records import dataclass
 from hastega_magic.types import INT, STORAGES, ScalarType, Storage
 
 Array = np.ndarray[Any, Any]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeVar
 
 from hastega_magic.errors import Span
@@ -12,6 +12,7 @@ from hastega_magic.ir.expr import Expr
 from hastega_magic.ir.origins import Origins
 from hastega_magic.ir.pipeline import Source, Table
 from hastega_magic.ir.schedule import Schedule
+from hastega_magic.records import dataclass
 from hastega_magic.types import INT, RESULT_STORAGE, ScalarType
 
 TURN_NEEDS_PYTHON = "a turn of a loop needs Python"

@@ -16,10 +16,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from hastega_magic.interval import Interval
 from hastega_magic.ir.expr import Expr, is_const, leaf, node_of, postorder, rewrite
+from hastega_magic.records import dataclass
 from hastega_magic.types import BOOL
 
 MOST_TURNS = 1 << 46

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from hastega_magic.errors import NOWHERE, Span
 from hastega_magic.interval import Interval
 from hastega_magic.ir.expr import Expr, Value, flatten
+from hastega_magic.records import dataclass
 from hastega_magic.types import FLOAT32, Complex, Either, ScalarType, Storage
 
 FIRST_PARAMETER = 1 << 20

@@ -10,7 +10,7 @@ fused
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from hastega_magic.errors import Span
 from hastega_magic.interval import Interval
@@ -21,6 +21,7 @@ from hastega_magic.ir.loop import EVERY, iteration, operands
 from hastega_magic.ir.origins import UNNAMED
 from hastega_magic.ir.pipeline import Fn, Pipeline, Source, Stage, Table
 from hastega_magic.ir.schedule import BLOCK
+from hastega_magic.records import dataclass
 from hastega_magic.types import BOOL, Either
 
 Line = tuple[str, Expr | None]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
+
+from hastega_magic.records import dataclass
 
 BLOCK = 4096
 """Elements of a block: the unit of work, of error reporting and of the reduction tree."""

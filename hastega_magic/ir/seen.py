@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from hastega_magic.ir.expr import Expr
 from hastega_magic.ir.loop import iteration
+from hastega_magic.records import dataclass
 
 
 @dataclass

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import cast
 
 from hastega_magic.errors import HastegaError, NotCompilable
@@ -25,6 +25,7 @@ from hastega_magic.ir.loop import Iteration, iteration
 from hastega_magic.ir.pipeline import ELEMENT_SINKS, FIRST_PARAMETER, Fn, Pipeline, Sink, Source, Stage, Table
 from hastega_magic.ir.schedule import VIRTUAL_LANES
 from hastega_magic.ops import OPS
+from hastega_magic.records import dataclass
 from hastega_magic.types import BOOL, INT, Composite, ScalarType
 
 REDUCTIONS = frozenset({

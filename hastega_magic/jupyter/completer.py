@@ -8,7 +8,6 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from IPython.core.completer import (
@@ -22,6 +21,7 @@ from hastega_magic.compiler.options import BACKENDS, INT_MODES
 from hastega_magic.jupyter.arguments import SECTIONS, cell_parser
 from hastega_magic.jupyter.commands import COMMANDS
 from hastega_magic.jupyter.methods import methods
+from hastega_magic.records import dataclass
 from hastega_magic.syntax.reading.text import scan
 from hastega_magic.syntax.stages import STAGES, Stage
 

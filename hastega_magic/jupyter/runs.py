@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from hastega_magic.records import dataclass
 from hastega_magic.report import svg, units
 from hastega_magic.report.escape import markup
 

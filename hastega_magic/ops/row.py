@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Protocol
 
 from hastega_magic.errors import MixedTypes, NotCompilable
 from hastega_magic.interval import Interval
+from hastega_magic.records import dataclass
 from hastega_magic.types import BOOL, FLOAT, FLOAT32, INT, ScalarType, promote
 
 untyped: Any = operator

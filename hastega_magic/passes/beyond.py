@@ -9,7 +9,7 @@ Where values are paired, the loop as it was written stays for sources so small t
 from __future__ import annotations
 
 from collections.abc import Container, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from hastega_magic.interval import INT64, Interval
 from hastega_magic.ir.expr import Expr, const, is_const, make, map_value, postorder
@@ -21,6 +21,7 @@ from hastega_magic.passes.infer import Leaves, inference
 from hastega_magic.passes.infer_loops import Inference
 from hastega_magic.passes.pairs import DIVISIONS, Pairs, is_paired
 from hastega_magic.passes.schedule import folds_of
+from hastega_magic.records import dataclass
 from hastega_magic.types import INT
 
 _TRUTHS = frozenset({"any", "all"})

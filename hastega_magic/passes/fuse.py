@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import cast
 
 from hastega_magic.errors import NOWHERE, Span
@@ -22,7 +22,7 @@ from hastega_magic.ir.fused import Effect, Fused, Output
 from hastega_magic.ir.loop import everything, gated, iteration, loops_in
 from hastega_magic.ir.origins import UNNAMED
 from hastega_magic.ir.pipeline import Fn, Pipeline, Source, Stage, Table
-from hastega_magic.records import changed
+from hastega_magic.records import changed, dataclass
 from hastega_magic.types import BOOL, INT, Complex
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from hastega_magic.interval import Interval
 from hastega_magic.ir.expr import Expr, const, flatten, is_const, leaf, make, postorder, rebuild
@@ -23,6 +23,7 @@ from hastega_magic.passes.builder import GraphBuilder
 from hastega_magic.passes.infer import Leaves
 from hastega_magic.passes.infer_loops import Inference
 from hastega_magic.passes.simplify import may_raise, simplify_node
+from hastega_magic.records import dataclass
 from hastega_magic.types import FLOAT32, INT
 
 

@@ -9,13 +9,14 @@ A node whose interval leaves int64 needs an overflow guard; past the guard its i
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, MutableMapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from hastega_magic import interval
 from hastega_magic.interval import BIT, INT64, TOP, Interval, point
 from hastega_magic.ir.expr import Expr, postorder
 from hastega_magic.ops import OPS
 from hastega_magic.passes.infer_loops import Inference
+from hastega_magic.records import dataclass
 from hastega_magic.types import BOOL, INT
 
 MAX_LENGTH = 1 << 48

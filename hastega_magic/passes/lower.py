@@ -7,7 +7,7 @@ select(a, b, False)                           and a, b              (after guard
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from hastega_magic.interval import Interval
 from hastega_magic.ir.expr import Expr, conjunction, const, is_const, make, node_of, postorder, rebuild
@@ -24,6 +24,7 @@ from hastega_magic.passes.quotients import divided_by, multiplies
 from hastega_magic.passes.residue_float import SignedFloats
 from hastega_magic.passes.residues import split_constant
 from hastega_magic.passes.simplify import simplify_node
+from hastega_magic.records import dataclass
 from hastega_magic.types import BOOL, INT
 
 _INT32 = Interval(-(1 << 31), (1 << 31) - 1)

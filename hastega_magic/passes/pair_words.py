@@ -6,12 +6,12 @@ The high word counts 2^64 each and has the sign; the low word counts as unsigned
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from hastega_magic import interval
 from hastega_magic.interval import Interval
 from hastega_magic.ir.expr import Expr, const, is_const, make
 from hastega_magic.ops.machine import wrap64
+from hastega_magic.records import dataclass
 
 RANGES: dict[str, Callable[[Interval, Interval], Interval]] = {
     "add": interval.add,

@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 from hastega_magic.interval import INT64, Interval
 from hastega_magic.ir.expr import Expr, const, is_const, make, rebuild
 from hastega_magic.passes import pair_words as words
 from hastega_magic.passes.pair_words import Pair
+from hastega_magic.records import dataclass
 from hastega_magic.types import INT
 
 HELD = Interval(-(1 << 127) + (1 << 64), (1 << 127) - (1 << 64) - 1)

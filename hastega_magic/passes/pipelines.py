@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from hastega_magic.errors import BeyondInt64
 from hastega_magic.interval import TOP
@@ -22,7 +22,7 @@ from hastega_magic.passes.infer import Leaves, inference
 from hastega_magic.passes.infer_loops import Inference
 from hastega_magic.passes.simplify import simplify
 from hastega_magic.passes.variants import Variants, variants
-from hastega_magic.records import changed
+from hastega_magic.records import changed, dataclass
 
 
 @dataclass(frozen=True)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import ClassVar
 
 from hastega_magic.ir.expr import Expr, is_const, make, postorder
 from hastega_magic.passes.builder import GraphBuilder
+from hastega_magic.records import dataclass
 from hastega_magic.types import INT
 
 

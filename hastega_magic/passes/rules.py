@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from hastega_magic.ir.expr import Expr, const, make
+from hastega_magic.records import dataclass
 from hastega_magic.types import BOOL, FLOAT, FLOAT32, FLOAT64, INT, ScalarType
 
 INTS = frozenset({INT})

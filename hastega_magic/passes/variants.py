@@ -9,7 +9,7 @@ which divisions are cheap, the next the widest in which nothing can overflow; bl
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from hastega_magic.errors import BeyondInt64
 from hastega_magic.interval import INT64_MAX, Interval
@@ -25,6 +25,7 @@ from hastega_magic.passes.infer import Leaves, inference
 from hastega_magic.passes.infer_loops import Inference
 from hastega_magic.passes.modular import SMALL
 from hastega_magic.passes.residues import split_constant
+from hastega_magic.records import dataclass
 from hastega_magic.types import INT
 
 

@@ -10,7 +10,7 @@ sums of parts as well, and a product of two parts is two parts. Nothing is left 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from hastega_magic import interval
 from hastega_magic.interval import Interval
@@ -18,6 +18,7 @@ from hastega_magic.ir.expr import Expr, const, is_const, make
 from hastega_magic.ir.fused import Fused, Output
 from hastega_magic.ir.sinks import SUMS
 from hastega_magic.passes.infer import Leaves, inference
+from hastega_magic.records import dataclass
 from hastega_magic.types import INT
 
 _LINEAR = frozenset({"add", "sub", "mul", "neg", "pos", "shl", "select"})

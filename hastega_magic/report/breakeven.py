@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise
 
+from hastega_magic.records import dataclass
 from hastega_magic.report import svg, units
 from hastega_magic.report.escape import shorten
 from hastega_magic.report.model import Crossing, Model, ModelPhase, ModelRow, PipelineReport

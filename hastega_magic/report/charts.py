@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
+from hastega_magic.records import dataclass
 from hastega_magic.report import svg, units
 from hastega_magic.report.escape import one_line, shorten, visible
 from hastega_magic.report.graph import layered

@@ -8,8 +8,9 @@ neighbours above, then below.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
+
+from hastega_magic.records import dataclass
 
 Edge = tuple[str, str]
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
+
+from hastega_magic.records import dataclass
 
 _LABEL = re.compile(r'^\s*(?:"([^"]+)"|([\w.$%-]+)):')
 # A jump of x86-64 or AArch64 to a label, after the registers and bit numbers that some of them test.

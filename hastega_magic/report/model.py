@@ -8,9 +8,10 @@ spans are `[line, column, end_line, end_column]` (lines from 1, columns from 0) 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias
 
+from hastega_magic.records import dataclass
 from hastega_magic.report.measured import Split, Tuning
 
 Json: TypeAlias = "str | int | float | bool | list[Json] | dict[str, Json] | None"
@@ -19,17 +20,8 @@ SCHEMA = 1
 MIME = "application/vnd.hastega.report+json"
 
 PHASES = (
-    "parse",
-    "infer",
-    "fuse",
-    "codegen",
-    "compile",
-    "convert_in",
-    "to_device",
-    "kernel",
-    "from_device",
-    "convert_out",
-)
+    "parse", "infer", "fuse", "codegen", "compile", "convert_in", "to_device", "kernel", "from_device", "convert_out",
+)  # fmt: skip
 """The names a phase may have, in the order in which they happen."""
 
 COMPILING = frozenset(PHASES[:5])

@@ -10,10 +10,10 @@ from __future__ import annotations
 import json
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeVar, cast
 
-from hastega_magic.records import changed
+from hastega_magic.records import changed, dataclass
 from hastega_magic.report import units
 from hastega_magic.report.cut import FEW, WHOLE, few_nodes
 from hastega_magic.report.encoding import encode

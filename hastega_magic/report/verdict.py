@@ -7,8 +7,8 @@ input, `✗` something cost time or went wrong. Every mark stands beside words t
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
+from hastega_magic.records import dataclass
 from hastega_magic.report import units
 from hastega_magic.report.escape import one_line
 from hastega_magic.report.model import COMPILING, Baseline, Phase, PipelineReport, Vector

@@ -10,13 +10,13 @@ from __future__ import annotations
 import ctypes
 import struct
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from hastega_magic.errors import NotCompilable
+from hastega_magic.records import dataclass
 
 AnyArray = npt.NDArray[Any]
 

@@ -12,13 +12,13 @@ An element that is missing is no number: `NullsError` says how many there are, a
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, cast, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from hastega_magic.errors import HastegaError, NotCompilable
+from hastega_magic.records import dataclass
 from hastega_magic.runtime import arrow
 from hastega_magic.types import STORAGES
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from hastega_magic.records import dataclass
 
 _TRIPLES = ("x86_64", "aarch64", "nvptx64-nvidia-cuda", "amdgcn-amd-amdhsa", "spirv64", "wasm32")
 """One triple of each target that a kernel could be compiled for."""

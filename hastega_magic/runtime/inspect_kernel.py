@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Any
 
 import llvmlite.binding as llvm
 
+from hastega_magic.records import dataclass
 from hastega_magic.runtime import cpu
 
 THROUGH_POINTER = "?"

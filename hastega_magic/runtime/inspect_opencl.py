@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ctypes
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
+from hastega_magic.records import dataclass
 from hastega_magic.runtime.signals import held_back
 
 _MAPS = Path("/proc/self/maps")

@@ -11,7 +11,6 @@ from __future__ import annotations
 import statistics
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -25,6 +24,7 @@ from hastega_magic.ir.fused import Fused, Output
 from hastega_magic.ir.pipeline import ELEMENT_SINKS, MIXED_SINKS
 from hastega_magic.ir.sinks import EXTREMES, spread
 from hastega_magic.ops import OPS
+from hastega_magic.records import dataclass
 from hastega_magic.runtime import python_stages
 from hastega_magic.runtime.python import elements
 from hastega_magic.runtime.results import assembled

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from hastega_magic.ir import abi
 from hastega_magic.ir.kernel import TROUBLE, VIOLATED
 from hastega_magic.ir.schedule import BLOCK
 from hastega_magic.progress import Task
+from hastega_magic.records import dataclass
 from hastega_magic.runtime.cpu.launch import Launch, LoopResult, Variant
 from hastega_magic.runtime.sources import AnyArray, Column, streamed
 from hastega_magic.runtime.stream import NotProduced

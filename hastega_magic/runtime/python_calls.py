@@ -6,13 +6,13 @@ import functools
 import inspect
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
+from hastega_magic.records import dataclass
 from hastega_magic.runtime.columnar import numbers
 
 _CHUNK = 4096

@@ -6,7 +6,7 @@ import array
 import ctypes
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -16,6 +16,7 @@ from hastega_magic.errors import BeyondInt64, NotCompilable
 from hastega_magic.interval import Interval
 from hastega_magic.ir.pipeline import Source
 from hastega_magic.progress import task
+from hastega_magic.records import dataclass
 from hastega_magic.runtime.addresses import name_of
 from hastega_magic.runtime.buffers import allocate
 from hastega_magic.runtime.columnar import Pieces, is_columnar, memory_of, widened

@@ -8,11 +8,12 @@ A stream is read in order. Going back begins anew: computing twice takes time, h
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Protocol, overload
 
 import numpy as np
 
+from hastega_magic.records import dataclass
 from hastega_magic.runtime.buffers import AnyArray, allocate, trim
 from hastega_magic.runtime.python import structured
 
@@ -92,6 +93,9 @@ def _flat(arrays: Sequence[AnyArray]) -> AnyArray:
     return arrays[0] if len(arrays) == 1 else structured(arrays)
 
 
+_ALL = Cut()
+
+
 class Stream:
     """A sequence of numbers, or of tuples of numbers, of which a window is there at a time, and no more."""
 
@@ -100,7 +104,7 @@ class Stream:
         producer: Producer,
         dtypes: Sequence[str],
         most: int,
-        cut: Cut = Cut(),
+        cut: Cut = _ALL,
         form: Callable[[Sequence[AnyArray]], AnyArray] | None = None,
         fields: Sequence[int] | None = None,
     ) -> None:

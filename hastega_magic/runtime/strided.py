@@ -9,12 +9,12 @@ What is at hand are the elements of whole blocks of the loop, in all of its rows
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, overload
 
 import numpy as np
 
 from hastega_magic.ir.schedule import BLOCK
+from hastega_magic.records import dataclass
 from hastega_magic.runtime.buffers import AnyArray
 from hastega_magic.runtime.stream import NotProduced, Stream
 

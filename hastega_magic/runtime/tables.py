@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import array
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
@@ -13,6 +12,7 @@ from hastega_magic.errors import BeyondInt64, NotCompilable
 from hastega_magic.interval import INT64
 from hastega_magic.ir.items import Items
 from hastega_magic.ir.pipeline import Table
+from hastega_magic.records import dataclass
 from hastega_magic.runtime.sources import AnyArray, described, of_list
 from hastega_magic.types import ScalarType
 

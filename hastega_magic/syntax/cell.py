@@ -13,10 +13,11 @@ import ast
 import functools
 import warnings
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import CodeType
 
 from hastega_magic.errors import CellSyntaxError, Span
+from hastega_magic.records import dataclass
 from hastega_magic.syntax.ordinary.comprehension import Ordinary, recognised
 from hastega_magic.syntax.reading.literals import wrong_literal
 from hastega_magic.syntax.reading.names import binds, is_pure_source, parameters_of, reads

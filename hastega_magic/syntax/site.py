@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 import itertools
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from hastega_magic.errors import NOWHERE, Span
+from hastega_magic.records import dataclass
 
 BIND, RUN, TRY = "__hastega_bind__", "__hastega_run__", "__hastega_try__"
 """The names that rewritten code calls: f(site id, source, (callee or None, args, kwargs), ...). Ordinary code: TRY."""

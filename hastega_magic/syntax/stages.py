@@ -6,7 +6,9 @@ import ast
 import builtins
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+
+from hastega_magic.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ flight wait for each other, too many do not fit into registers.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from hastega_magic.ir import abi
 from hastega_magic.ir.expr import Expr
@@ -18,6 +18,7 @@ from hastega_magic.ir.kernel import Kernel, Store
 from hastega_magic.ir.loop import everything
 from hastega_magic.ir.schedule import VIRTUAL_LANES, Tuned
 from hastega_magic.ir.target import Target
+from hastega_magic.records import dataclass
 from hastega_magic.types import BOOL, FLOAT32
 
 _BEGUN, _LATENCY = 2.0, 4.0

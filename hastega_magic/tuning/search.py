@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from hastega_magic.ir.schedule import Tuned
+from hastega_magic.records import dataclass
 from hastega_magic.tuning.candidates import Space, varied
 
 _RUNS, _FEW = 4, 2

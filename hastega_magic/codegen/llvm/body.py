@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from hastega_magic.codegen.llvm.divide import quotients
 from hastega_magic.codegen.llvm.text import Writer, element_type, mangled, splat, splat_literal
@@ -13,6 +13,7 @@ from hastega_magic.ir.expr import Expr, postorder
 from hastega_magic.ir.kernel import Kernel
 from hastega_magic.ir.origins import UNNAMED
 from hastega_magic.ops import OPS
+from hastega_magic.records import dataclass
 from hastega_magic.types import BOOL, FLOAT32, INT, Storage
 
 _LONG_TURN = 256

@@ -11,10 +11,10 @@ need not have them (`located`).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from hastega_magic.codegen.llvm.text import Writer
 from hastega_magic.ir import abi
+from hastega_magic.records import dataclass
 
 
 @dataclass(frozen=True)

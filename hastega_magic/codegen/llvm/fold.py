@@ -6,14 +6,13 @@ between loops and in registers within them, then lanes h apart for h = 32, 16, .
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from hastega_magic.codegen.llvm.body import Body
 from hastega_magic.codegen.llvm.text import Writer, element_type, mangled, splat
 from hastega_magic.codegen.product import times
 from hastega_magic.ir.expr import is_const
 from hastega_magic.ir.kernel import Accumulate
 from hastega_magic.ir.schedule import VIRTUAL_LANES
+from hastega_magic.records import dataclass
 
 _INT_IDENTITY = {
     "add": "0",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from hastega_magic.codegen.llvm.body import Address, Body, memory_type
 from hastega_magic.codegen.llvm.frame import Frame
@@ -11,6 +11,7 @@ from hastega_magic.codegen.llvm.turns import Plan
 from hastega_magic.ir.expr import Expr, postorder
 from hastega_magic.ir.kernel import nodes_of
 from hastega_magic.ir.loop import iteration, needed, operands, settled, uniform
+from hastega_magic.records import dataclass
 from hastega_magic.types import Storage
 
 Key = str | int | Expr

@@ -16,7 +16,7 @@ Short bodies are written several times, so that leaving is decided once for seve
 from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hastega_magic.codegen.llvm.text import element_type, splat
@@ -24,6 +24,7 @@ from hastega_magic.codegen.turned import Turned
 from hastega_magic.ir.expr import Expr, is_const
 from hastega_magic.ir.kernel import Guard
 from hastega_magic.ir.loop import EVERY, Iteration, everything, iteration, needed, operands, settled, uniform
+from hastega_magic.records import dataclass
 
 if TYPE_CHECKING:
     from hastega_magic.codegen.llvm.body import Body

@@ -6,7 +6,7 @@ One operation per statement, under `FP_CONTRACT OFF`, gives the same bits on eve
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from hastega_magic.codegen.opencl.text import (
     BUILTIN,
@@ -28,6 +28,7 @@ from hastega_magic.ir.expr import Expr, postorder
 from hastega_magic.ir.kernel import Assume, Kernel
 from hastega_magic.ir.target import Target
 from hastega_magic.ops import OPS
+from hastega_magic.records import dataclass
 from hastega_magic.types import BOOL, FLOAT32, INT
 
 _ORDER = frozenset({"lt", "le", "gt", "ge"})

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import Any
 
@@ -27,6 +27,7 @@ from hastega_magic.cost.predict import Case, CpuModel, DeviceModel, Model, Pytho
 from hastega_magic.ir.kernel import Assume, Kernel, Store
 from hastega_magic.ir.target import Target
 from hastega_magic.passes.pipelines import CPU
+from hastega_magic.records import dataclass
 from hastega_magic.runtime.buffers import needs_fresh
 from hastega_magic.runtime.sources import Column
 from hastega_magic.runtime.threads import default_threads

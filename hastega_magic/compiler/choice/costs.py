@@ -9,7 +9,6 @@ import threading
 import time
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any, cast
 
 import hastega_magic
@@ -17,6 +16,7 @@ from hastega_magic.cost import defaults
 from hastega_magic.cost.learned import Learned, Phase
 from hastega_magic.cost.machine import Identity, Machine
 from hastega_magic.cost.store import Json, Store, folder
+from hastega_magic.records import dataclass
 
 AUTO = "HASTEGA_AUTO"
 """Environment variable: a back end that `--on auto` is to stand for, whatever the model says; empty: none."""

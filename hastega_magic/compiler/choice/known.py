@@ -6,12 +6,13 @@ The store is that of the cost model's figures, so what was found goes with the m
 from __future__ import annotations
 
 import threading
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, fields
 from typing import Any, cast
 
 from hastega_magic.compiler.choice import costs
 from hastega_magic.cost.store import Json, Store
 from hastega_magic.ir.schedule import Tuned
+from hastega_magic.records import dataclass
 
 _MOST = 2000
 """Findings that are kept; the oldest go first."""

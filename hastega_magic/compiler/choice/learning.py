@@ -7,7 +7,7 @@ teach(expected, execution, events)      after it; False where it tells nothing: 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 from hastega_magic.compiler.backend_opencl import OpenCl
@@ -17,6 +17,7 @@ from hastega_magic.compiler.choice.choosing import Choice, case_of, costs_of, re
 from hastega_magic.compiler.loops import CompiledLoop
 from hastega_magic.cost.features import features_of
 from hastega_magic.cost.predict import Case, DeviceModel, Model
+from hastega_magic.records import dataclass
 from hastega_magic.trace import Event
 
 if TYPE_CHECKING:

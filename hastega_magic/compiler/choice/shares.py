@@ -12,9 +12,9 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from hastega_magic.ir.schedule import BLOCK
+from hastega_magic.records import dataclass
 
 LEAST = 16
 """Blocks below which a part is not worth a launch of its own."""

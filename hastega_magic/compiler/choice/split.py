@@ -14,7 +14,7 @@ import ctypes
 import threading
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 import numpy as np
@@ -31,6 +31,7 @@ from hastega_magic.ir.pipeline import RUNNING_SINKS
 from hastega_magic.ir.schedule import BLOCK
 from hastega_magic.ir.target import Target
 from hastega_magic.progress import Cancelled, Task
+from hastega_magic.records import dataclass
 from hastega_magic.report import units
 from hastega_magic.runtime import cpu, threads
 from hastega_magic.runtime.cpu.launch import LoopResult, Stretch, room

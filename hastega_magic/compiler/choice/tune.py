@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, field, replace
 from datetime import date
 from typing import Any
 
@@ -21,6 +21,7 @@ from hastega_magic.ir import abi
 from hastega_magic.ir.kernel import OK, TROUBLE, Kernel
 from hastega_magic.ir.schedule import BLOCK, UNTUNED, Tuned
 from hastega_magic.progress import task
+from hastega_magic.records import dataclass
 from hastega_magic.report import units
 from hastega_magic.runtime.cpu.launch import LoopResult, Stretch, room
 from hastega_magic.runtime.sources import Column

@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from hastega_magic.compiler.backends import forget_inputs
@@ -32,6 +32,7 @@ from hastega_magic.ir.expr import postorder
 from hastega_magic.ir.fused import Fused
 from hastega_magic.ops import OPS
 from hastega_magic.progress import Task, task
+from hastega_magic.records import dataclass
 from hastega_magic.runtime import python
 from hastega_magic.runtime.numpy import NoNumpyForm, run_fused_numpy
 from hastega_magic.runtime.sources import Column

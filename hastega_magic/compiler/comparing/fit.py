@@ -14,8 +14,10 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from itertools import permutations
+
+from hastega_magic.records import dataclass
 
 Phases = Sequence[Mapping[str, object]]
 Timed = Callable[[str, int], tuple[float, Phases]]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import overload
 
 from hastega_magic.compiler.comparing.baselines import own_name
@@ -16,6 +16,7 @@ from hastega_magic.compiler.outcome import Outcome
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import UsageError
+from hastega_magic.records import dataclass
 
 
 @dataclass(frozen=True)

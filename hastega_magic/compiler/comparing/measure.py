@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, cast
 
 from hastega_magic.compiler.backends import forget_inputs, require
@@ -24,6 +24,7 @@ from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import UsageError
 from hastega_magic.progress import Task, task
+from hastega_magic.records import dataclass
 from hastega_magic.syntax.joining.build import PLACED
 from hastega_magic.trace import Trace
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -29,6 +29,7 @@ from hastega_magic.compiler.outcome import Outcome
 from hastega_magic.compiler.statement import Bound, build_loop
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.ir.sinks import SUMS
+from hastega_magic.records import dataclass
 from hastega_magic.runtime import python
 from hastega_magic.trace import Trace
 

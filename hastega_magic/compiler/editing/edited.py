@@ -13,7 +13,7 @@ import re
 import statistics
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import IO, Any, cast
 
 import numpy as np
@@ -32,6 +32,7 @@ from hastega_magic.errors import HastegaError, NotCompilable, UsageError
 from hastega_magic.ir.fused import Fused
 from hastega_magic.ir.kernel import TROUBLE
 from hastega_magic.ir.schedule import BLOCK
+from hastega_magic.records import dataclass
 from hastega_magic.runtime.sources import Column
 from hastega_magic.trace import Trace
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
 from hastega_magic.codegen.llvm.text import INTRINSICS
 from hastega_magic.compiler.editing.kernel_text import KernelText, word
 from hastega_magic.ir.abi import ENTRY
+from hastega_magic.records import dataclass
 from hastega_magic.runtime.inspect_kernel import (
     THROUGH_POINTER,
     Function,

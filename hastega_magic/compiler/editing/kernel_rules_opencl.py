@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 from hastega_magic.compiler.editing.kernel_rules import Refusal
 from hastega_magic.compiler.editing.kernel_text import KernelText
+from hastega_magic.records import dataclass
 
 _ATTRIBUTE = r"\b__attribute(?:__)?\b(?:\s*\(\((?:[^()]|\([^()]*\))*\)\))?"
 _KERNEL = re.compile(rf"\b(?:__)?kernel\s+(?:{_ATTRIBUTE}\s*)*void\s+(\w+)\s*\(([^)]*)\)")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from hastega_magic.records import dataclass
 
 _LLVM = re.compile(r'"[^"]*"|;[^\n]*')
 _PLACE = re.compile(r",? !dbg !\d+")

@@ -12,12 +12,13 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import IO, Any
 
 from hastega_magic.compiler.editing.trial_data import ResultSlabs, Slab, Trial, read_result
 from hastega_magic.progress import task
+from hastega_magic.records import dataclass
 from hastega_magic.runtime.cpu.launch import LoopResult
 
 _START = (

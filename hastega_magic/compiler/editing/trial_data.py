@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import IO
 
 import numpy as np
@@ -16,6 +16,7 @@ from hastega_magic.compiler.options import Options
 from hastega_magic.ir.expr import Expr
 from hastega_magic.ir.kernel import Accumulate, Kernel, Statement, Store
 from hastega_magic.ir.pipeline import Source, Table
+from hastega_magic.records import dataclass
 from hastega_magic.runtime.cpu.launch import LoopResult
 from hastega_magic.runtime.sources import PIECE, AnyArray, Column
 from hastega_magic.runtime.tables import TableColumn

@@ -19,7 +19,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from typing import IO, Any
 
 from hastega_magic.compiler.backends import Backend, Job, backend_of
@@ -29,6 +29,7 @@ from hastega_magic.compiler.editing.trial_data import Text, Trial, mapped, write
 from hastega_magic.compiler.options import Options
 from hastega_magic.ir.kernel import TROUBLE, Kernel
 from hastega_magic.ir.schedule import BLOCK
+from hastega_magic.records import dataclass
 from hastega_magic.runtime import buffers
 from hastega_magic.runtime.cpu.launch import LoopResult
 from hastega_magic.runtime.sources import Column

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -21,6 +21,7 @@ from hastega_magic.ir.pipeline import Fn, Source, Stage
 from hastega_magic.ops import OPS
 from hastega_magic.passes.infer import Leaves
 from hastega_magic.passes.wrap import wrapped
+from hastega_magic.records import dataclass
 from hastega_magic.runtime.python_calls import spreads
 from hastega_magic.runtime.sources import Column
 from hastega_magic.syntax.joining.build import BoundStage

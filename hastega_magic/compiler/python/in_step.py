@@ -17,7 +17,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, cast
 
 import numpy as np
@@ -26,6 +26,7 @@ from hastega_magic.compiler.python.barriers import noted
 from hastega_magic.compiler.python.watching import Watch
 from hastega_magic.compiler.statement import calls_of
 from hastega_magic.compiler.workspace import Workspace
+from hastega_magic.records import dataclass
 from hastega_magic.runtime import python
 from hastega_magic.runtime.buffers import AnyArray, extended
 from hastega_magic.runtime.objects.drawing import can_watch, drawer

@@ -6,7 +6,7 @@ import functools
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, cast
 
 import numpy as np
@@ -24,6 +24,7 @@ from hastega_magic.ir.reduction import PROD_NEUTRAL, SUM_NEUTRAL, block_prods, b
 from hastega_magic.ir.schedule import BLOCK
 from hastega_magic.ir.sinks import COMBINE, EXTREMES, spread
 from hastega_magic.ops.machine import wrap64
+from hastega_magic.records import dataclass
 from hastega_magic.runtime import python, python_stages, results
 from hastega_magic.runtime.columnar import numbers
 from hastega_magic.runtime.cpu.launch import LoopResult

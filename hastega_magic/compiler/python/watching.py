@@ -10,12 +10,12 @@ import functools
 import gc
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from types import BuiltinFunctionType, CellType, CodeType, FunctionType, GeneratorType, MethodType, ModuleType
 from typing import Any, cast
 
 import numpy as np
 
+from hastega_magic.records import dataclass
 from hastega_magic.runtime.python_calls import Noted
 from hastega_magic.syntax.closures.around import ABSENT, Cell, Name, codes, contents
 from hastega_magic.syntax.joining.build import BoundStage

@@ -6,7 +6,6 @@ The code of its functions, the values that they read, the kind and range of the 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, cast
 
 from hastega_magic.compiler.backends import Cpu
@@ -30,7 +29,7 @@ from hastega_magic.errors import BeyondInt64, NotCompilable
 from hastega_magic.ir.fused import Fused
 from hastega_magic.ir.pipeline import Pipeline, Source
 from hastega_magic.passes.schedule import STREAMED
-from hastega_magic.records import changed
+from hastega_magic.records import changed, dataclass
 from hastega_magic.syntax.closures.captured import Captured, captured
 
 Display = tuple[Any, tuple[Any, ...], Mapping[str, Any]]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from types import CodeType
 from typing import Any, NamedTuple, cast
@@ -27,7 +27,7 @@ from hastega_magic.compiler.statement import Bound, bound_of
 from hastega_magic.compiler.telling import describe
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.ir.schedule import BLOCK
-from hastega_magic.records import changed
+from hastega_magic.records import changed, dataclass
 from hastega_magic.runtime.columnar import NullsError
 from hastega_magic.syntax.cell import BIND, PipelineStatement
 from hastega_magic.syntax.joining.build import BoundStage

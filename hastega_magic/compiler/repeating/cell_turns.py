@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from hastega_magic.compiler.backends import forget_inputs
 from hastega_magic.compiler.changing import Changing
@@ -13,6 +13,7 @@ from hastega_magic.compiler.outcome import Outcome
 from hastega_magic.compiler.repeating.alike import Display
 from hastega_magic.compiler.repeating.repeated import Repeated
 from hastega_magic.compiler.statement import Bound, bound_of
+from hastega_magic.records import dataclass
 from hastega_magic.syntax.site import Site
 from hastega_magic.trace import Event, Trace
 

@@ -6,12 +6,12 @@ import array
 import itertools
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
 
 from hastega_magic.compiler.repeating.objects import NotExact
+from hastega_magic.records import dataclass
 from hastega_magic.syntax.ordinary.parts import Clause, Column, Given, Nest
 
 _TRIED = 1 << 18

@@ -8,7 +8,7 @@ computed: the first one's entry has the group.
 from __future__ import annotations
 
 from collections import OrderedDict
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from hastega_magic.compiler.loops import still_cached
 from hastega_magic.compiler.options import Options
@@ -17,6 +17,7 @@ from hastega_magic.compiler.repeating.alike import Again, Alike, alike
 from hastega_magic.compiler.repeating.grouped import Expected, Matched, Together, together
 from hastega_magic.compiler.statement import Bound
 from hastega_magic.compiler.workspace import Workspace
+from hastega_magic.records import dataclass
 from hastega_magic.runtime.columnar import NullsError
 from hastega_magic.syntax.site import Site
 

@@ -7,7 +7,6 @@ floats that are a source's own elements, these are looked at there; of others th
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
@@ -19,6 +18,7 @@ from hastega_magic.compiler.statement import Loop
 from hastega_magic.ir.expr import flatten
 from hastega_magic.ir.fused import Output
 from hastega_magic.ir.schedule import BLOCK
+from hastega_magic.records import dataclass
 from hastega_magic.runtime import python
 from hastega_magic.runtime.sources import AnyArray
 from hastega_magic.syntax.joining.loop import View

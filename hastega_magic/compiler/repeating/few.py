@@ -6,7 +6,6 @@ Loops that others have to go before, as `var`, which needs the mean, are several
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from threading import Lock
 from typing import Any
 
@@ -23,7 +22,7 @@ from hastega_magic.compiler.run import run_loops
 from hastega_magic.compiler.statement import Bound, Loop, build_loop
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.ir import abi
-from hastega_magic.records import changed
+from hastega_magic.records import changed, dataclass
 from hastega_magic.runtime.cpu import Program
 from hastega_magic.runtime.cpu.direct import MOST, Direct
 from hastega_magic.trace import Trace

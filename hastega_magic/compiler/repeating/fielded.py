@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Outcome, Part
@@ -12,6 +11,7 @@ from hastega_magic.compiler.repeating.prepared import Prepared, prepare
 from hastega_magic.compiler.repeating.slots import Number
 from hastega_magic.compiler.sources.places import fields, over_fields
 from hastega_magic.compiler.statement import Bound
+from hastega_magic.records import dataclass
 from hastega_magic.syntax.closures.around import Where
 
 

@@ -9,7 +9,7 @@ A statement that is another, or has others around it, is built as ever, and join
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from hastega_magic.compiler.backends import Cpu
 from hastega_magic.compiler.execute import Execution, without_cell
@@ -35,7 +35,7 @@ from hastega_magic.interval import Interval
 from hastega_magic.ir.fused import Fused
 from hastega_magic.ir.pipeline import Source
 from hastega_magic.passes.schedule import STREAMED
-from hastega_magic.records import changed
+from hastega_magic.records import changed, dataclass
 from hastega_magic.syntax.closures.captured import Captured, captured
 
 Key = tuple[str, int]

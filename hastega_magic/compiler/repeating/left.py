@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from hastega_magic.compiler.repeating.alike import Display
+from hastega_magic.records import dataclass
 from hastega_magic.runtime.cpu.direct import Direct
 from hastega_magic.runtime.sources import AnyArray
 from hastega_magic.syntax.joining.loop import View

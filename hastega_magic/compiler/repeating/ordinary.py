@@ -9,7 +9,7 @@ from __future__ import annotations
 import array
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from types import FunctionType
 from typing import Any, cast
 
@@ -34,6 +34,7 @@ from hastega_magic.compiler.statement import Bound
 from hastega_magic.compiler.telling import describe
 from hastega_magic.compiler.telling.told import remember
 from hastega_magic.errors import HastegaError, NotCompilable, Reason
+from hastega_magic.records import dataclass
 from hastega_magic.runtime.columnar import gives_numbers
 from hastega_magic.syntax.closures.numpy_read import numpy_read
 from hastega_magic.syntax.joining.build import BoundStage

@@ -7,9 +7,10 @@ tuples, a list of what is there already no numbers.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from hastega_magic.compiler.choice.choosing import Choice
+from hastega_magic.records import dataclass
 
 _RUNS = 3
 """After so many compiled runs over about so many elements Python may have one: the first of them compile."""

@@ -10,7 +10,7 @@ import ast
 import threading
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import FunctionType
 from typing import Any, cast
 
@@ -21,6 +21,7 @@ from hastega_magic.compiler.repeating.objects import NotExact
 from hastega_magic.errors import BeyondInt64, NotCompilable
 from hastega_magic.interval import INT64
 from hastega_magic.ir.items import Items, items
+from hastega_magic.records import dataclass
 from hastega_magic.runtime.sources import described
 from hastega_magic.syntax.ordinary.parts import Nest
 from hastega_magic.syntax.ordinary.rewriting import placed

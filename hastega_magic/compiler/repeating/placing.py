@@ -7,12 +7,12 @@ through 26 windows of 30 by the same code.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, cast
 
 from hastega_magic.compiler.repeating.alike import BESIDE
 from hastega_magic.compiler.repeating.slots import Again
 from hastega_magic.compiler.statement import Bound
+from hastega_magic.records import dataclass
 from hastega_magic.syntax.joining.loop import View
 
 _PLACED = frozenset(

@@ -8,7 +8,7 @@ loop, from where it is compiled.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from threading import Lock
 from typing import Any
 
@@ -27,7 +27,7 @@ from hastega_magic.compiler.run import run_compiled
 from hastega_magic.compiler.statement import Bound
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import BeyondInt64, NotCompilable
-from hastega_magic.records import changed
+from hastega_magic.records import changed, dataclass
 from hastega_magic.runtime.cpu import Program
 from hastega_magic.runtime.cpu.direct import MOST
 from hastega_magic.runtime.objects.fields import Field

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -19,6 +18,7 @@ from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.interval import INT64
 from hastega_magic.ir.pipeline import Source
+from hastega_magic.records import dataclass
 from hastega_magic.runtime.addresses import words_of
 from hastega_magic.runtime.sources import AnyArray
 from hastega_magic.syntax.joining.loop import View

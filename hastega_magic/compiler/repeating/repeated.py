@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from hastega_magic.compiler.backends import forget_inputs
 from hastega_magic.compiler.changing import kept_changing
@@ -21,6 +21,7 @@ from hastega_magic.compiler.repeating.in_parts import InParts, ready
 from hastega_magic.compiler.repeating.prepared import Prepared
 from hastega_magic.compiler.statement import Bound
 from hastega_magic.compiler.telling.told import Told, remember
+from hastega_magic.records import dataclass
 from hastega_magic.report import units
 from hastega_magic.syntax.closures.around import Where
 from hastega_magic.syntax.joining.build import BoundStage

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -15,7 +15,7 @@ from hastega_magic.errors import NotCompilable
 from hastega_magic.interval import Interval
 from hastega_magic.ir.expr import Expr
 from hastega_magic.ir.pipeline import Source
-from hastega_magic.records import changed
+from hastega_magic.records import changed, dataclass
 from hastega_magic.runtime.addresses import words_of
 from hastega_magic.runtime.columnar import numbers
 from hastega_magic.runtime.objects.fields import Field, read

@@ -7,7 +7,7 @@ needs Python, goes the way of every loop.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property, partial
 from operator import mul
 from typing import Any, NamedTuple
@@ -28,6 +28,7 @@ from hastega_magic.ir.expr import Expr, flatten
 from hastega_magic.ir.fused import Output, slots_of
 from hastega_magic.ir.sinks import EXTREMES
 from hastega_magic.passes.schedule import folds_of
+from hastega_magic.records import dataclass
 from hastega_magic.runtime.buffers import trim
 from hastega_magic.runtime.cpu import Program
 from hastega_magic.runtime.cpu.launch import LoopResult

@@ -7,13 +7,13 @@ board = range(n) |> map(lambda k: rule(board, k))    `board` is another array in
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from hastega_magic.compiler.repeating.slots import Again
 from hastega_magic.compiler.workspace import Workspace
+from hastega_magic.records import dataclass
 from hastega_magic.runtime.sources import AnyArray
 from hastega_magic.runtime.tables import TableColumn, described_table
 from hastega_magic.syntax.closures.captured import Captured

@@ -14,7 +14,7 @@ import ctypes
 import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, cast
 
 import numpy as np
@@ -29,6 +29,7 @@ from hastega_magic.compiler.running import doubtful
 from hastega_magic.compiler.statement import Bound, Loop, build_loop
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import BeyondInt64, NotCompilable
+from hastega_magic.records import dataclass
 from hastega_magic.runtime import python
 from hastega_magic.runtime.buffers import extended, of_its_own
 from hastega_magic.runtime.columnar import is_columnar

@@ -12,13 +12,14 @@ from __future__ import annotations
 import array
 import builtins
 from collections.abc import Generator, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
 
 from hastega_magic.compiler.repeating.objects import NotExact, objects
 from hastega_magic.compiler.statement import Loop
+from hastega_magic.records import dataclass
 from hastega_magic.syntax.closures.numpy_read import numpy_read
 from hastega_magic.syntax.joining.build import BoundStage
 

@@ -11,7 +11,7 @@ anything else comes up, nothing has happened, and the loops run one after the ot
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -29,6 +29,7 @@ from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import HastegaError
 from hastega_magic.ir import abi
 from hastega_magic.ir.expr import Expr, Value, flatten
+from hastega_magic.records import dataclass
 from hastega_magic.report import units
 from hastega_magic.runtime.buffers import AnyArray
 from hastega_magic.runtime.produced import Produced, Spent

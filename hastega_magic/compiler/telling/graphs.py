@@ -9,7 +9,6 @@ Bytes before fusion are those that stage after stage would hand over; after it t
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, cast
 
@@ -25,6 +24,7 @@ from hastega_magic.ir.pipeline import Source
 from hastega_magic.ops import OPS
 from hastega_magic.passes.fuse import elements
 from hastega_magic.passes.pipelines import INFER
+from hastega_magic.records import dataclass
 from hastega_magic.report import units
 from hastega_magic.runtime.stream import Passed
 from hastega_magic.syntax.joining.build import BoundStage

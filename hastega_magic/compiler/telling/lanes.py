@@ -17,7 +17,7 @@ import itertools
 import operator
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, cast
 
 from hastega_magic.compiler.execute import Execution
@@ -27,6 +27,7 @@ from hastega_magic.ir.fused import Fused, Output
 from hastega_magic.ir.interpreter import element_seen
 from hastega_magic.ir.printer import fused_lines
 from hastega_magic.ir.seen import Seen, Unfinished
+from hastega_magic.records import dataclass
 from hastega_magic.types import Complex, Either
 
 _MOST_LANES = 16

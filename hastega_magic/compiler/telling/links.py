@@ -9,7 +9,7 @@ the text is the present cell's.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hastega_magic.compiler.options import Options
@@ -21,6 +21,7 @@ from hastega_magic.ir.fused import Fused
 from hastega_magic.ir.kernel import Kernel
 from hastega_magic.ir.origins import UNNAMED
 from hastega_magic.ir.pipeline import Pipeline, Source
+from hastega_magic.records import dataclass
 from hastega_magic.syntax.reading.pipe import normalise
 from hastega_magic.syntax.reading.text import Text
 

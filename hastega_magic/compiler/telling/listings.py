@@ -6,7 +6,7 @@ A loop that was compiled for an earlier cell is printed with the names and line 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hastega_magic.ir.expr import Expr, leaf, postorder
@@ -16,6 +16,7 @@ from hastega_magic.ir.origins import Origins, placed
 from hastega_magic.ir.pipeline import Pipeline, Source
 from hastega_magic.ir.printer import kernel_places, print_fused, print_kernel, print_lines, print_pipeline
 from hastega_magic.passes.pipelines import CPU, FUSE, State
+from hastega_magic.records import dataclass
 
 if TYPE_CHECKING:
     from hastega_magic.compiler.loops import CompiledLoop

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 
 from hastega_magic.compiler.backends import Backend, Cpu, backend_of
@@ -23,6 +23,7 @@ from hastega_magic.ir.kernel import Kernel
 from hastega_magic.ir.schedule import UNTUNED
 from hastega_magic.ir.target import Target
 from hastega_magic.passes.pipelines import CPU, State
+from hastega_magic.records import dataclass
 from hastega_magic.runtime import cpu
 from hastega_magic.runtime.threads import default_threads
 

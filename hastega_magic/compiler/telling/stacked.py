@@ -9,7 +9,7 @@ fused ...
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import cast
 
 from hastega_magic.compiler.execute import Execution
@@ -19,6 +19,7 @@ from hastega_magic.compiler.telling.describe_cost import cost_of
 from hastega_magic.compiler.telling.links import LISTINGS, shown
 from hastega_magic.compiler.telling.listings import PassText
 from hastega_magic.passes.pipelines import CPU
+from hastega_magic.records import dataclass
 from hastega_magic.trace import Trace
 
 MOST = 24

@@ -7,7 +7,7 @@ holds no source and no result: of a source its first elements, of a result its t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -20,6 +20,7 @@ from hastega_magic.compiler.telling import describe
 from hastega_magic.compiler.telling.graphs import Pictures
 from hastega_magic.compiler.telling.lanes import lane_view
 from hastega_magic.compiler.telling.stacked import LoopTexts
+from hastega_magic.records import dataclass
 from hastega_magic.runtime.sources import Column
 from hastega_magic.trace import Event, Trace
 

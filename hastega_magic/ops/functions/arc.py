@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from hastega_magic.ops.functions.kit import (
     two_product,
     where,
 )
+from hastega_magic.records import dataclass
 
 _QUARTER_PI = 0.7853981633974483, 3.061616997868383e-17
 _TAN_EIGHTH_PI = 0.41421356237309503

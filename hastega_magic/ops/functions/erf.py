@@ -7,7 +7,6 @@ Laframboise, Mathematics of Computation 36, 1981), and products and quotients ke
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 from hastega_magic.ops.functions.exp import Reduced, clamped, power_of_two
 from hastega_magic.ops.functions.kit import (
@@ -20,6 +19,7 @@ from hastega_magic.ops.functions.kit import (
     two_sum,
     where,
 )
+from hastega_magic.records import dataclass
 
 _TWO_BY_ROOT_PI = 1.1283791670955126, 1.533545961316588e-17
 _ERF = (

@@ -25,7 +25,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -33,6 +32,7 @@ import numpy as np
 from hastega_magic.interval import INT64, Interval
 from hastega_magic.ops import arithmetic, compare, convert, elementary, machine
 from hastega_magic.ops.row import Builder, Op, TermRule, math_float, numpy_float
+from hastega_magic.records import dataclass
 from hastega_magic.types import BOOL, FLOAT, FLOAT32, INT, ScalarType, type_of_constant
 
 SHIFT = 1.5 * 2.0**52

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -18,6 +17,7 @@ from hastega_magic.ops.functions.kit import (
     two_sum,
     where,
 )
+from hastega_magic.records import dataclass
 
 LN2_HIGH, LN2_LOW = 0.6931471805598903, 5.497923018708371e-14
 """log(2) to 95 bits; n · high is exact for |n| ≤ 2^11."""

@@ -8,7 +8,7 @@ import math
 import os
 import re
 import threading
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache, cached_property, lru_cache
 from typing import Any
 
@@ -16,6 +16,7 @@ import llvmlite.binding as llvm
 
 from hastega_magic.ir.abi import ENTRY
 from hastega_magic.ir.target import Target, describe
+from hastega_magic.records import dataclass
 from hastega_magic.runtime.signals import put_off
 
 KernelFunction = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)

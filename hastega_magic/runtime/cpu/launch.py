@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -13,6 +13,7 @@ from hastega_magic.ir import abi
 from hastega_magic.ir.kernel import VIOLATED, Kernel
 from hastega_magic.ir.schedule import BLOCK
 from hastega_magic.progress import Task
+from hastega_magic.records import dataclass
 from hastega_magic.runtime import threads
 from hastega_magic.runtime.addresses import address_of
 from hastega_magic.runtime.buffers import allocate

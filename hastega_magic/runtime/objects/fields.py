@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, cast, overload
 
 import numpy as np
 import numpy.typing as npt
 
+from hastega_magic.records import dataclass
 from hastega_magic.runtime.objects import lists
 from hastega_magic.runtime.objects.lists import WORTH, Reader, code_of, read_by, reads
 

@@ -14,7 +14,6 @@ import sys
 import threading
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any, cast
 
@@ -24,6 +23,7 @@ from hastega_magic.ir import abi
 from hastega_magic.ir.kernel import Kernel
 from hastega_magic.ir.schedule import BLOCK
 from hastega_magic.progress import task
+from hastega_magic.records import dataclass
 from hastega_magic.runtime import cpu, threads
 from hastega_magic.runtime.cpu import Program
 from hastega_magic.runtime.objects import boxes

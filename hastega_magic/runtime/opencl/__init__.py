@@ -12,7 +12,6 @@ import sys
 import threading
 import warnings
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
@@ -20,6 +19,7 @@ from hastega_magic.errors import HastegaError, NotCompilable, UsageError
 from hastega_magic.ir.expr import postorder
 from hastega_magic.ir.kernel import Kernel
 from hastega_magic.ir.target import Target
+from hastega_magic.records import dataclass
 from hastega_magic.runtime.signals import held_back
 from hastega_magic.types import FLOAT, FLOAT32, FLOAT64, Storage
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -14,6 +14,7 @@ from hastega_magic.ir import abi
 from hastega_magic.ir.device import ENTRY, GROUP, bus_storages, partial_name
 from hastega_magic.ir.kernel import LATE, TROUBLE, VIOLATED
 from hastega_magic.ir.schedule import BLOCK
+from hastega_magic.records import dataclass
 from hastega_magic.runtime import widen
 from hastega_magic.runtime.cpu.launch import LoopResult
 from hastega_magic.runtime.opencl import patience

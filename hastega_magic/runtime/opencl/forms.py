@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hastega_magic.ir import abi
+from hastega_magic.records import dataclass
 from hastega_magic.runtime.sources import AnyArray
 from hastega_magic.types import Storage
 

@@ -6,7 +6,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, cast
 
 import numpy as np
@@ -17,6 +17,7 @@ from hastega_magic.ir.device import bus_storages
 from hastega_magic.ir.kernel import Kernel
 from hastega_magic.ir.schedule import BLOCK
 from hastega_magic.progress import Task
+from hastega_magic.records import dataclass
 from hastega_magic.runtime import threads
 from hastega_magic.runtime.cpu.launch import LoopResult, Stretch, room
 from hastega_magic.runtime.opencl import Device, DeviceError

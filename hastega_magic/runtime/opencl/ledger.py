@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
+
+from hastega_magic.records import dataclass
 
 TO_DEVICE, KERNEL, FROM_DEVICE = "to_device", "kernel", "from_device"
 CONVERT_IN, CONVERT_OUT, COMPILE = "convert_in", "convert_out", "compile"

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from hastega_magic.ir import abi
 from hastega_magic.ir.device import bus_storages
 from hastega_magic.ir.kernel import Kernel
 from hastega_magic.ir.schedule import BLOCK
+from hastega_magic.records import dataclass
 from hastega_magic.runtime.opencl import DeviceError, DeviceInfo
 from hastega_magic.types import RESULT_STORAGE
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Collection, Hashable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, cast
 
 import numpy as np
 import pyopencl
 
+from hastega_magic.records import dataclass
 from hastega_magic.runtime.opencl import Device
 from hastega_magic.runtime.opencl.lane import Lane
 from hastega_magic.runtime.opencl.ledger import KERNEL, Ledger

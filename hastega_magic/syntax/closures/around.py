@@ -13,13 +13,13 @@ import math
 import operator
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from types import BuiltinFunctionType, CellType, CodeType, FunctionType, ModuleType
 from typing import Any, cast
 
 import numpy as np
 
 from hastega_magic.ir.items import Items
+from hastega_magic.records import dataclass
 from hastega_magic.syntax.closures import attributes
 from hastega_magic.syntax.closures.attributes import ABSENT
 from hastega_magic.syntax.site import is_ours

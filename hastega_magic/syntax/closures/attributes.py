@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from types import FunctionType, MemberDescriptorType, SimpleNamespace
 from typing import Any, NamedTuple, cast
+
+from hastega_magic.records import dataclass
 
 ABSENT: Any = object()
 

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from types import CodeType, FunctionType
 from typing import Any, cast
 
 import numpy as np
 
+from hastega_magic.records import dataclass
 from hastega_magic.syntax.closures.around import (
     ABSENT,
     Attribute,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import FunctionType, ModuleType
 from typing import TypeVar, cast
 
@@ -12,6 +12,7 @@ import numpy as np
 
 from hastega_magic.errors import NOWHERE, NotCompilable
 from hastega_magic.ir.expr import Expr
+from hastega_magic.records import dataclass
 from hastega_magic.syntax.operations import lists
 from hastega_magic.syntax.operations.calling import attribute_of, called
 from hastega_magic.syntax.operations.comparisons import comparison

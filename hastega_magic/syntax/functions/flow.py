@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import cast
 
 from hastega_magic.errors import NOWHERE, NotCompilable
 from hastega_magic.ir.expr import Expr, const
+from hastega_magic.records import dataclass
 from hastega_magic.syntax.functions.cases import match_statement
 from hastega_magic.syntax.functions.expressions import Frame
 from hastega_magic.syntax.functions.iterate import MANY, Items, items_of

@@ -6,7 +6,6 @@ import ast
 import builtins
 import functools
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
@@ -14,6 +13,7 @@ import numpy as np
 from hastega_magic.errors import NotCompilable
 from hastega_magic.interval import INT64
 from hastega_magic.ir.expr import Expr, const, convert, is_const
+from hastega_magic.records import dataclass
 from hastega_magic.syntax.functions.expressions import Frame
 from hastega_magic.syntax.operations.applying import apply
 from hastega_magic.syntax.operations.lists import listed

@@ -9,12 +9,13 @@ from __future__ import annotations
 import ast
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from hastega_magic.errors import MixedTypes, NotCompilable
 from hastega_magic.interval import Interval
 from hastega_magic.ir.expr import Expr, Value, const, convert, flatten, leaf, make, map_value
 from hastega_magic.ir.loop import closed, result, turns
+from hastega_magic.records import dataclass
 from hastega_magic.syntax.functions.carried import (
     Carried,
     OtherTypes,

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from hastega_magic.errors import NOWHERE, NotCompilable, Reason
 from hastega_magic.ir.pipeline import Pipeline, Sink, Source
+from hastega_magic.records import dataclass
 from hastega_magic.syntax.functions.lower import BESIDE_NUMPY, BOOLS_BESIDE_NUMPY, parameters
 from hastega_magic.syntax.joining.loop import BoundStage, Cut, Loop, Probed, View
 from hastega_magic.syntax.joining.rounds import begins_with_numpys, lead_to_digits

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, cast
 
 from hastega_magic.errors import NotCompilable
 from hastega_magic.ir.expr import Expr, Value
 from hastega_magic.ir.pipeline import Sink, Stage
+from hastega_magic.records import dataclass
 from hastega_magic.syntax.functions.lower import parameters
 from hastega_magic.syntax.site import StageSite
 from hastega_magic.syntax.values import mixed

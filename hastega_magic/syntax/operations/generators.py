@@ -14,13 +14,13 @@ import ast
 import builtins
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from hastega_magic.errors import NotCompilable
 from hastega_magic.ir.expr import Value, const
+from hastega_magic.records import dataclass
 from hastega_magic.syntax.operations.lists import ITERABLES
 from hastega_magic.syntax.operations.sums import COMPENSATED, added, product, totalled
 from hastega_magic.syntax.values.dimensions import Part

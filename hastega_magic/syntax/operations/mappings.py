@@ -8,11 +8,11 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from hastega_magic.errors import NotCompilable
 from hastega_magic.ir.expr import Expr, const, is_const
+from hastega_magic.records import dataclass
 from hastega_magic.syntax.values.graph import Graph
 from hastega_magic.syntax.values.values import (
     FALSE,

@@ -8,9 +8,9 @@ import functools
 import math
 import statistics
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from hastega_magic.records import dataclass
 from hastega_magic.syntax.ordinary.rewriting import NoPipeline
 
 

@@ -20,9 +20,10 @@ import ast
 import builtins
 import copy
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import cast
 
+from hastega_magic.records import dataclass
 from hastega_magic.syntax.ordinary.parts import Clause, Column, Given, Nest, Parts
 from hastega_magic.syntax.ordinary.rewriting import (
     NoPipeline,

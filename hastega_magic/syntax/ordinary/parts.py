@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, cast
 
 from hastega_magic.errors import Span
+from hastega_magic.records import dataclass
 from hastega_magic.syntax.ordinary.rewriting import item
 from hastega_magic.syntax.reading.text import Text
 from hastega_magic.syntax.site import Site

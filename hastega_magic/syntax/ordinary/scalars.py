@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, cast
 
 import numpy as np
@@ -32,6 +32,7 @@ from hastega_magic.ir.expr import (
 from hastega_magic.ir.pipeline import FIRST_PARAMETER, Fn, Pipeline, Sink, Source, Stage
 from hastega_magic.ops import OPS
 from hastega_magic.ops.row import math_float
+from hastega_magic.records import dataclass
 from hastega_magic.types import BOOL, FLOAT32, INT, Composite, ScalarType
 
 Kind = type[Any]

@@ -10,7 +10,6 @@ import warnings
 from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from types import CodeType, FunctionType
@@ -19,6 +18,7 @@ from typing import TypeVar
 import numpy as np
 
 from hastega_magic.errors import CellSyntaxError, NotCompilable, Span
+from hastega_magic.records import dataclass
 from hastega_magic.syntax.reading.pipe import normalise, parse
 from hastega_magic.syntax.reading.placeholder import expand
 from hastega_magic.syntax.reading.text import Text

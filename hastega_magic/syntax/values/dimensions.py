@@ -11,13 +11,13 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
 
 from hastega_magic.errors import NotCompilable
 from hastega_magic.ir.expr import Expr, const, convert, is_const, make
+from hastega_magic.records import dataclass
 from hastega_magic.syntax.values.graph import Graph
 from hastega_magic.syntax.values.values import Known, Symbolic, number
 from hastega_magic.types import BOOL, INT

@@ -9,12 +9,12 @@ from __future__ import annotations
 import builtins
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from types import FunctionType
 from typing import Any, cast
 
 from hastega_magic.errors import NotCompilable
 from hastega_magic.ir.expr import Expr, const, is_const
+from hastega_magic.records import dataclass
 from hastega_magic.syntax.reading.functions import name_of
 from hastega_magic.syntax.values.graph import Graph
 from hastega_magic.syntax.values.values import Known, Symbolic, required

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol, cast
 
 import numpy as np
 
 from hastega_magic.errors import NotCompilable
 from hastega_magic.ir.expr import Expr, Value, const, make, map_value
+from hastega_magic.records import dataclass
 from hastega_magic.syntax.reading.functions import described
 from hastega_magic.types import Complex, Composite, Either
 
