@@ -10,6 +10,7 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, FrozenInstanceError, field, fields, is_dataclass
 from functools import cache, partial
+from operator import attrgetter
 from reprlib import recursive_repr
 from typing import Any, TypeVar, dataclass_transform, overload
 
@@ -49,12 +50,18 @@ def dataclass(
     if repr:
         methods["__repr__"] = _shown
     if eq:
-        methods["__eq__"] = _Written(kind, "__eq__", _eq)
+        methods["__eq__"] = _comparing(kind)
         methods["__hash__"] = _Written(kind, "__hash__", _hash) if frozen else None
     if frozen:
         methods["__setattr__"], methods["__delattr__"] = _refusing(kind)
     for name in methods.keys() - own:
         setattr(kind, name, methods[name])
+    return kind
+
+
+def written(kind: type[T]) -> type[T]:
+    """The class with its `__init__` written at once: for records that are first made when a cell runs again."""
+    vars(kind)["__init__"].__get__(None, kind)
     return kind
 
 
@@ -120,21 +127,22 @@ def _frozen_init(kind: type[Any]) -> Any:
     return _init(kind, "_set_(self, {name!r}, {value})")
 
 
-def _values(of: str, names: list[str]) -> str:
-    return f"({''.join(f'{of}.{name}, ' for name in names)})"
-
-
-def _eq(kind: type[Any]) -> Any:
-    names = [each.name for each in fields(kind) if each.compare]
-    same = f"return {_values('self', names)} == {_values('other', names)}"
-    return _compiled(
-        "__eq__(self, other)", [f"if other.__class__ is self.__class__: {same}", "return NotImplemented"], {}
-    )
-
-
 def _hash(kind: type[Any]) -> Any:
     names = [each.name for each in fields(kind) if (each.compare if each.hash is None else each.hash)]
-    return _compiled("__hash__(self)", [f"return hash({_values('self', names)})"], {})
+    values = "".join(f"self.{name}, " for name in names)
+    return _compiled("__hash__(self)", [f"return hash(({values}))"], {})
+
+
+def _comparing(kind: type[Any]) -> Callable[[Any, object], bool]:
+    """Written as text it would be twice as fast, but which records a cell compares is seen when it runs again."""
+    names = [each.name for each in fields(kind) if each.compare]
+    # Of one name it would give what is no tuple, and numbers that are not equal to themselves would differ.
+    values: Callable[[Any], object] = attrgetter(*names, *names[: len(names) == 1]) if names else type
+
+    def equal(self: Any, other: object) -> bool:
+        return values(self) == values(other) if other.__class__ is self.__class__ else NotImplemented
+
+    return equal
 
 
 @recursive_repr()
@@ -179,4 +187,4 @@ def _names(kind: type) -> tuple[str, ...]:
     return tuple(each.name for each in fields(kind))
 
 
-__all__ = ["changed", "dataclass"]
+__all__ = ["changed", "dataclass", "written"]

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from hastega_magic.records import changed, dataclass
+from hastega_magic.records import changed, dataclass, written
 
 Made = dict[str, Any]
 
@@ -221,6 +221,7 @@ def test_methods_are_written_when_they_are_looked_up() -> None:
 
         x: int
 
+    assert inspect.isfunction(vars(written(dataclass(type("Now", (), {}))))["__init__"])
     before = vars(Late)["__init__"]
     assert not inspect.isfunction(before)
     assert Late(1).x == 1

@@ -56,7 +56,8 @@ class _Pages:
 
 class _Pool:
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        # Of the thread that has it, too: while it looks for pages, garbage may be collected, and with it some of ours.
+        self._lock = threading.RLock()
         self._free: list[mmap.mmap] = []
         self.closed = False
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import gc
+import threading
 
 import numpy as np
 import pytest
 
+from hastega_magic.runtime import buffers
 from hastega_magic.runtime.buffers import (
     POOLED,
     allocate,
@@ -47,6 +49,30 @@ def test_pages_of_the_dead_are_used_again_but_not_while_a_view_lives():
     assert view.tolist() == [7] * 5
     del view, other
     gc.collect()
+    assert kept_bytes() >= 8 * POOLED
+
+
+def test_garbage_that_is_collected_while_pages_are_looked_for(monkeypatch):
+    """What asks for pages may be what collects garbage, among which other pages are: it must not wait for itself."""
+    pool = buffers._Pool()
+    monkeypatch.setattr(buffers, "_pool", pool)
+
+    class Collecting(list):
+        """The free pages, which collect garbage when they are gone through."""
+
+        def __iter__(self):
+            gc.collect()
+            return super().__iter__()
+
+    dead = allocate(POOLED, "int64")
+    around = [dead]
+    around.append(around)
+    pool._free = Collecting()
+    del dead, around
+    asking = threading.Thread(target=allocate, args=(POOLED, "int64"), daemon=True)
+    asking.start()
+    asking.join(10)
+    assert not asking.is_alive()
     assert kept_bytes() >= 8 * POOLED
 
 

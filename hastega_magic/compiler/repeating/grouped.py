@@ -35,7 +35,7 @@ from hastega_magic.interval import Interval
 from hastega_magic.ir.fused import Fused
 from hastega_magic.ir.pipeline import Source
 from hastega_magic.passes.schedule import STREAMED
-from hastega_magic.records import changed, dataclass
+from hastega_magic.records import changed, dataclass, written
 from hastega_magic.syntax.closures.captured import Captured, captured
 
 Key = tuple[str, int]
@@ -90,6 +90,7 @@ class Together:
         return Expected(self)
 
 
+@written
 @dataclass(frozen=True)
 class Expected:
     """How far a run has come in a group that an earlier run had. `sources`: of this run, and what they were called."""
@@ -148,6 +149,7 @@ class Expected:
         return self.group.execution.compiled, changed(fused, sources=now)
 
 
+@written
 @dataclass(frozen=True)
 class Matched:
     """A statement that is as it was, its loop over this run's sources, and how far the run has come with it."""
