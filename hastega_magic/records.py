@@ -95,7 +95,11 @@ class _Made:
 
 
 _MADE = _Made()
-_NAMES = {"_set_": object.__setattr__, "_made_": _MADE}
+_NAMES = {
+    "_set_": object.__setattr__,
+    "_made_": _MADE,
+    "__name__": __name__,
+}  # tracebacks know by it whose frame it is
 
 
 def _init(kind: type[Any], assign: str = "self.{name} = {value}") -> Any:

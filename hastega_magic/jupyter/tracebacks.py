@@ -162,7 +162,7 @@ def _is_waiting(link: TracebackType) -> bool:
 
 
 def _is_ours(link: TracebackType) -> bool:
-    # Python's dataclasses make methods that stand in no file: their variables are those of the module.
+    # Methods that `records.py` writes stand in no file; their module has a name.
     module = link.tb_frame.f_globals.get("__name__")
     return _file(link).startswith(PACKAGE) or str(module).startswith(f"{_NAME}.")
 

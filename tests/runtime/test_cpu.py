@@ -85,15 +85,16 @@ define <4 x i64> @product(<4 x i64> %0, <4 x i64> %1) {
   ret <4 x i64> %3
 }
 """
-_AVX2 = frozenset({"sse2", "avx", "avx2", "fma", "bmi", "bmi2"})
-_AVX512 = _AVX2 | {"avx512f", "avx512dq", "avx512vl", "avx512bw"}
+_AVX2 = frozenset({"sse2", "avx", "avx2", "fma"})
+_AVX512 = frozenset({"avx512f", "avx512dq", "avx512vl", "avx512bw"})
 
 
 @pytest.mark.skipif(not cpu.host().triple.startswith("x86_64"), reason="instructions of x86")
-@pytest.mark.parametrize(("features", "instruction"), [(_AVX2, "vpmuludq"), (_AVX512, "vpmullq")])
+@pytest.mark.parametrize(("features", "instruction"), [(_AVX2, "vpmuludq"), (_AVX2 | _AVX512, "vpmullq")])
 def test_what_a_hypervisor_hides_is_not_used(features: frozenset[str], instruction: str) -> None:
     """A Zen 4 by its name, whose AVX-512 is switched off: its instructions would end the process."""
-    target = describe(cpu.host().triple, "znver4", features)
+    others = {each for each in cpu.host().features if not each.startswith(("avx512", "avx10", "amx"))}
+    target = describe(cpu.host().triple, "znver4", features | others)
     written = cpu._listing(_PRODUCT, target).text
     assert instruction in written
     assert ("vpmullq" in written) == ("avx512dq" in features)
