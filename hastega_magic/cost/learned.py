@@ -20,7 +20,7 @@ from typing import Any, Literal, cast
 
 from hastega_magic.cost.fit import Line, line
 from hastega_magic.cost.levels import Levels, is_number
-from hastega_magic.records import dataclass
+from hastega_magic.records import dataclass, written
 
 LOOPS = 512
 """So many loops are remembered; those longest not run are forgotten first."""
@@ -47,6 +47,7 @@ _KIN = {"simd": "parallel", "parallel": "simd"}
 """Back ends that run the same code: what was learned of one is the best guess for the other."""
 
 
+@written
 @dataclass
 class _Size:
     """Runs of about so many elements: their logarithms of measured over predicted, and what was measured last.

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Any, TypeGuard, cast
 
-from hastega_magic.records import dataclass
+from hastega_magic.records import dataclass, written
 
 _MOST = math.log(3.0)
 """A level stays between a third and three: beyond, the machine is to be calibrated anew. No loop says more, either."""
@@ -30,6 +30,7 @@ _DOUBT = 0.5
 """So many loops' worth of doubt: one loop alone corrects others by two thirds of what it says."""
 
 
+@written
 @dataclass
 class _Level:
     """Loops that were measured, and the mean logarithms of measured over predicted: of runs, and of their kernels."""

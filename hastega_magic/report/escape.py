@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import re
-from functools import lru_cache
+from functools import cache, lru_cache
 
 # C0 and C1 controls, bidirectional controls, invisible marks, lone surrogates. Newline and tab are text.
 # The zero-width joiners stay: emoji and some scripts are built with them.
@@ -12,10 +12,17 @@ _HIDDEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\uffff"
     "\ud800-\udfff\U000e0000-\U000e007f]"
 )
-# Compiled when a text needs it, which takes 5 ms.
-_WIDE = (
-    "[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\U0001f000-\U0001faff]"
-)
+_JAMO = re.compile("[\u1100-\u115f]")
+_LATER = "\u2e80"
+"""The first of the other wide characters."""
+
+
+@cache
+def _wide() -> re.Pattern[str]:
+    """Made when a text needs it: it takes 5 ms."""
+    return re.compile(
+        "[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\U0001f000-\U0001faff]"
+    )
 
 
 def visible(text: str) -> str:
@@ -37,7 +44,10 @@ def one_line(text: str) -> str:
 
 def columns(text: str) -> int:
     """How many terminal columns the text takes; East Asian characters and emoji take two."""
-    return len(text) + (0 if text.isascii() else len(re.findall(_WIDE, text)))
+    if text.isascii():
+        return len(text)
+    wide = _JAMO if max(text) < _LATER else _wide()
+    return len(text) + len(wide.findall(text))
 
 
 def shorten(text: str, limit: int) -> str:
