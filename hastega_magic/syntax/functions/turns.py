@@ -90,7 +90,9 @@ class Turns:
             before, effects, began = dict(frame.names), len(graph.effects), graph.store.clock
             try:
                 with graph.under(entered):
-                    return self._attempt(place, exits, reaching)
+                    left = self._attempt(place)
+                # What follows is for those, too, that made no turn or were done with it before.
+                return self._behind(*left, exits, reaching)
             except (OtherTypes, ReadTooEarly, MixedTypes) as error:
                 reason = NotCompilable(str(error)) if isinstance(error, OtherTypes) else error
                 frame.names = dict(before)
@@ -129,15 +131,12 @@ class Turns:
 
     # The loop itself
 
-    def _attempt(self, start: Expr | None, exits: Exits, reaching: Expr) -> Expr:
-        """The loop as a node; `exits` holds the ways out of turns that were written out before it.
-
-        `reaching`: whether an element took none of these; it may make no further turn all the same.
-        """
+    def _attempt(self, start: Expr | None) -> tuple[Expr, Expr, bool]:
+        """The loop as a node: who leaves it by `break`, who by `return`, and whether nobody leaves it otherwise."""
         flow, graph, frame = self.flow, self.flow.frame.graph, self.flow.frame
         first = self.first_test(start)
         if first is FALSE:
-            return flow.after(self.statement, reaching, exits)
+            return FALSE, FALSE, False
         outside = frame.names
         before = computed(frame, () if self.items is None else self.items.ends)
         body = self._body(start, first, outside)
@@ -179,7 +178,7 @@ class Turns:
             flow.returns.append((both(flow.taken(), left), returned))
             flow.left.append(kept_in(after))
         frame.names = after
-        return self._behind(broke, left, body.endless, exits, reaching)
+        return broke, left, body.endless
 
     def _body(
         self, start: Expr | None, first: Expr, outside: Names, extra: Mapping[str, Carried] = NOTHING
@@ -198,7 +197,11 @@ class Turns:
             frame.names = dict(outside)
 
     def _behind(self, broke: Expr, left: Expr, endless: bool, exits: Exits, reaching: Expr) -> Expr:
-        """What follows the node: `else` where the loop was not left, then all that did not return."""
+        """What follows the node: `else` where the loop was not left, then all that did not return.
+
+        `exits` holds the ways out of turns that were written out before it. `reaching`: whether an element took none of
+        these; it may make no further turn all the same.
+        """
         flow, graph = self.flow, self.flow.frame.graph
         after = flow.frame.names
         ended = both(reaching, both(graph.negation(left), graph.negation(broke)))
