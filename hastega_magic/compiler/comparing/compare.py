@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 from hastega_magic.compiler.backends import backend_of
 from hastega_magic.compiler.comparing import fit
@@ -13,7 +13,9 @@ from hastega_magic.compiler.comparing.prefix import Prefix
 from hastega_magic.compiler.comparing.remembered import Cell, again
 from hastega_magic.compiler.options import Options, placed
 from hastega_magic.compiler.outcome import Outcome
+from hastega_magic.compiler.telling.describe import NOTABLE
 from hastega_magic.progress import task
+from hastega_magic.report import units
 from hastega_magic.trace import Event, Trace
 
 _FITTED = 1 / 3
@@ -24,6 +26,9 @@ _ALIKE = (
     "they are held against each other. The cell's own time is that of its run, which may have used memory "
     "and device for the first time."
 )
+
+
+_BEHIND = "Baselines begin behind what Python ran of it, whose {} are added to each, as they are to this run."
 
 
 def compare(
@@ -86,6 +91,14 @@ def _backends(options: Options) -> list[str]:
     return list(dict.fromkeys([*first, own_name(options), *others]))
 
 
+def _tell(found: Baseline, before: float, trace: Trace) -> None:
+    """A baseline for the report. `before`: seconds that Python's stages took, which nobody runs again."""
+    if before and found.equal and found.seconds > 0:
+        low, high = found.spread
+        found = replace(found, seconds=found.seconds + before, spread=(low + before, high + before))
+    trace.add("baseline", **vars(found))
+
+
 def _outcome(
     outcome: Outcome,
     options: Options,
@@ -110,6 +123,10 @@ def _outcome(
         resident=execution.job.sent[-1:] == [0] and bool(execution.columns),
     )
     equal = [comparison.own]
+    by_python = [each.data["seconds"] for each in trace.of("by_python") if each.group == outcome.group]
+    before = sum(cast("list[float]", by_python))
+    if before >= NOTABLE:
+        trace.add("why", text=_BEHIND.format(units.seconds(before)))
     if comparison.own in backends:
         trace.add("why", text=_ALIKE.format(comparison.own))
     with task(outcome.bounds[0].name, len(backends) + (1 if fitted else 0)) as work:
@@ -124,12 +141,12 @@ def _outcome(
                 if known is not None and (found is None or found.equal):
                     known[backend] = found
             if found is not None:
-                trace.add("baseline", **vars(found))
+                _tell(found, before, trace)
                 equal += [backend] if found.equal and backend not in equal else []
             work.at(number)
     floor = comparison.floor(execution)
     if floor is not None:
-        trace.add("baseline", **vars(floor))
+        _tell(floor, before, trace)
     if fitted:
         # Python and NumPy last: their share is always used up, and most of what they need is known.
         names = sorted(dict.fromkeys(equal), key=lambda name: name in ("python", "numpy"))

@@ -101,13 +101,14 @@ def describe_group(bounds: Sequence[Bound], trace: Trace) -> None:
     trace.add("group", name=", ".join(bound.name for bound in bounds), span=span, stages=stages)
 
 
-_NOTABLE = 1e-3
+NOTABLE = 1e-3
 """Seconds of Python that are worth a sentence."""
 
 
 def describe_python(stages: Sequence[str], seconds: float, trace: Trace) -> None:
     """How much of the kernel's time is Python's."""
-    if seconds >= _NOTABLE:
+    trace.add("by_python", seconds=seconds)
+    if seconds >= NOTABLE:
         what = f"`{stages[0]}`" if len(stages) == 1 else f"the {len(stages)} stages from `{stages[0]}` on"
         spent = units.seconds(seconds)
         trace.add(
