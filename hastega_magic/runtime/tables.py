@@ -19,11 +19,12 @@ from hastega_magic.types import ScalarType
 
 @dataclass(frozen=True)
 class TableColumn:
-    """A captured array in contiguous memory."""
+    """A captured array in contiguous memory. `numpys`: what functions read from it are NumPy's scalars."""
 
     table: Table
     scalar: ScalarType
     data: AnyArray
+    numpys: bool = False
 
 
 def described_table(data: object, name: str) -> TableColumn:
@@ -51,7 +52,8 @@ def described_table(data: object, name: str) -> TableColumn:
     storage = column.source.storage
     assert storage is not None
     dense = np.ascontiguousarray(values, dtype=values.dtype.newbyteorder("="))
-    return TableColumn(Table(name, storage, id(cast(object, data))), column.source.type, dense)
+    numpys = isinstance(data, np.ndarray)
+    return TableColumn(Table(name, storage, id(cast(object, data))), column.source.type, dense, numpys)
 
 
 def _flat(data: Sequence[object]) -> Sequence[object]:

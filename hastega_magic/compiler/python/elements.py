@@ -17,6 +17,7 @@ from hastega_magic.errors import HastegaError
 from hastega_magic.interval import INT64
 from hastega_magic.ir.expr import Expr, Value, flatten, postorder
 from hastega_magic.ir.interpreter import evaluate
+from hastega_magic.ir.loop import everything
 from hastega_magic.ir.pipeline import Fn, Source, Stage
 from hastega_magic.ops import OPS
 from hastega_magic.passes.infer import Leaves
@@ -28,6 +29,7 @@ from hastega_magic.syntax.joining.build import BoundStage
 from hastega_magic.types import BOOL, INT, Complex, Either
 
 _NUMPY_SCALAR: Any = np.generic
+_NUMPYS: Any = (np.integer, np.bool)
 
 
 class Element(NamedTuple):
@@ -67,7 +69,10 @@ class Elements:
         self._by_field = bool(self._steps) and self._steps[0][1].site.span == self.loop.bound.site.source_span
         self._tables = [column.data for column in self.workspace.table_columns]
         self._approximate = {id(stage) for stage, _ in self._steps if _is_approximate(stage.fn)}
-        self._turning = {id(stage) for stage, _ in self._steps if _turns(stage.fn)} - self._approximate
+        numpys = {number for number, each in enumerate(self.workspace.table_columns) if each.numpys}
+        self._reading = {id(stage) for stage, _ in self._steps if numpys & _read(stage.fn)}
+        self._turning = {id(stage) for stage, _ in self._steps if _turns(stage.fn)}
+        self._turning -= self._approximate | self._reading
 
     def at(self, index: int) -> Element:
         """Element number `index` of the loop; what its functions raise propagates, with a note that names it."""
@@ -89,7 +94,7 @@ class Elements:
     def _is_plain(self) -> bool:
         """Whether an element is what its functions alone make of it, with Python's own bits and beyond 64 bits."""
         kinds = {stage.kind for stage, _ in self._steps} <= {"map", "filter"}
-        own = self._producer is None and not self._by_field and not self._approximate
+        own = self._producer is None and not self._by_field and not self._approximate and not self._reading
         return kinds and own and self.mode == "exact"
 
     def _plainly(self, first: int, last: int) -> list[Element] | None:
@@ -107,6 +112,8 @@ class Elements:
                     for number, (filters, function) in enumerate(steps):
                         spread = type(value) is tuple
                         made = self._called(number, function, value) if spread else function(value)
+                        if isinstance(made, _NUMPYS):
+                            return None
                         if not filters:
                             value = made if type(made) is int else _python(made)
                         elif not made:
@@ -168,13 +175,21 @@ class Elements:
 
     def _call(self, number: int, value: Any, index: int, start: Any) -> Any:
         stage, function = self._steps[number][0], self._functions[number]
+        # Elements of a captured array count as Python's numbers; the function has NumPy's, which wrap, or raise.
+        own = id(stage) in self._approximate | self._reading
         try:
             with np.errstate(all="ignore"):
                 found = self._called(number, function, value)
         except Exception as error:
-            error.add_note(self._where(stage, index, start, cast(object, value)))
-            raise
-        if self.overflowed and self.mode == "exact" and id(stage) not in self._approximate:
+            numpys = isinstance(error, OverflowError) or id(stage) in self._reading
+            values = self._values(stage, value) if numpys else None
+            if values is None or _beyond(values) is None:
+                error.add_note(self._where(stage, index, start, cast(object, value)))
+                raise
+            assert stage.fn is not None
+            found = _filled(stage.fn.result, values)
+        own = own or isinstance(found, _NUMPYS)  # of a captured number
+        if self.overflowed and self.mode == "exact" and not own:
             return _python(found)  # nothing is left to be told
         if id(stage) in self._turning and self.mode == "exact":
             # Turn after turn, the interpreter takes hundreds of times as long as Python, whose value is exact.
@@ -188,7 +203,7 @@ class Elements:
             result, wrong = _filled(stage.fn.result, values), _beyond(values)
         if wrong is None:
             # Functions that are the kernel's own have its bits here too, whichever elements share the block.
-            return result if id(stage) in self._approximate else _python(found)
+            return result if own else _python(found)
         if self.mode == "wrap":
             return self._wrapped(stage, value)
         value = cast(object, value)
@@ -202,7 +217,7 @@ class Elements:
         if not self.overflowed:
             self.warnings.append(f"{sentence}; such blocks were computed by Python, exactly")
         self.overflowed = True
-        return result if id(stage) in self._approximate else _python(found)
+        return result if own else _python(found)
 
     def _called(self, number: int, function: Any, value: Any) -> Any:
         parts = cast("tuple[Any, ...]", value) if isinstance(value, tuple) else ()
@@ -303,6 +318,12 @@ def _is_beyond(value: object) -> bool:
 def _turns(fn: Fn | None) -> bool:
     """Whether a function has a loop of its own."""
     return fn is not None and any(node.op == "turns" for node in postorder(_roots(fn)))
+
+
+def _read(fn: Fn | None) -> set[object]:
+    """The numbers of the captured arrays that a function reads."""
+    nodes = () if fn is None else everything(_roots(fn))
+    return {node.value for node in nodes if node.op == "table"}
 
 
 def _is_approximate(fn: Fn | None) -> bool:
