@@ -6,9 +6,8 @@ import ast
 import linecache
 import time
 from collections.abc import Awaitable, Callable, Generator
-from contextlib import contextmanager
 from dataclasses import field
-from functools import lru_cache
+from functools import lru_cache, partial
 from types import CodeType, ModuleType
 from typing import Any, cast
 
@@ -17,6 +16,7 @@ from hastega_magic.compiler.changing import Changing
 from hastega_magic.compiler.comparing.compare import compare
 from hastega_magic.compiler.comparing.remembered import Remembered
 from hastega_magic.compiler.course import Course, carried, evaluated
+from hastega_magic.compiler.depth import deeply
 from hastega_magic.compiler.driver import Driver
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Group, Outcome
@@ -29,7 +29,6 @@ from hastega_magic.compiler.repeating.ordinary import OrdinaryCode, options_for
 from hastega_magic.compiler.repeating.repeated import Repeated
 from hastega_magic.compiler.showing import USUAL, Nothing, Showing
 from hastega_magic.compiler.statement import Bound, bound_of
-from hastega_magic.errors import CellSyntaxError, Span
 from hastega_magic.records import changed, dataclass
 from hastega_magic.syntax.cell import CellPlan, PipelineStatement, Plain, plan
 from hastega_magic.syntax.ordinary.naming import as_written
@@ -66,19 +65,11 @@ _Codes = dict[object, CodeType]
 @lru_cache(64)
 def _planned(text: str, filename: str, shadowed: frozenset[str], shows: str) -> tuple[CellPlan, _Codes]:
     """The plan of a cell, and the code made of it so far; running the same cell again starts from them."""
-    return plan(text, filename, shadowed, shows), {}
-
-
-@contextmanager
-def _shallow_enough(text: str, filename: str) -> Generator[None]:
-    """A sentence instead of a recursion error where a pipeline is too long for Python's own parser or ours."""
-    try:
-        yield
-    except RecursionError:
-        sentence = (
-            "an expression of this cell nests too deeply; assign a part of the pipeline to a name first"
-        )
-        raise CellSyntaxError(sentence, text, Span(1, 0, 1, 1), filename) from None
+    found = plan(text, filename, shadowed, shows)
+    for item in found.items:  # what is read is remembered, and may nest too deeply where it is asked for
+        if isinstance(item, PipelineStatement) and item.site.bind_expression is not None:
+            reads(item.site.bind_expression)
+    return found, {}
 
 
 class CellRun:
@@ -121,8 +112,8 @@ class CellRun:
     def course(self) -> Course:
         """Go through the statements; raises what they raise."""
         require(self.options)
-        with self.trace.phase("parse"), _shallow_enough(self.text, self.filename):
-            cell, self.codes = self._plan()
+        with self.trace.phase("parse"):
+            cell, self.codes = deeply(self._plan, self.text, self.filename)
         self.sites = cell.sites
         self.memory.futures |= cell.futures
         self.flags |= self.memory.futures
@@ -222,13 +213,16 @@ class CellRun:
         if not isinstance(value, Nothing):
             self.showing.show(value)
 
+    def _compile(self, node: ast.Module | ast.Interactive | ast.Expression, mode: str) -> CodeType:
+        return compile(ast.fix_missing_locations(node), self.filename, mode, self.flags, True)
+
     def _compiled(
         self, node: ast.Module | ast.Interactive | ast.Expression, mode: str, key: object
     ) -> CodeType:
         """Code of a part of the cell, kept with the cell's plan under a key."""
         key = key, self.flags
         if key not in self.codes:
-            code = compile(ast.fix_missing_locations(node), self.filename, mode, self.flags, True)
+            code = deeply(partial(self._compile, node, mode), self.text, self.filename)
             self.codes[key] = as_written(code) if self.ordinary else code
         return self.codes[key]
 

@@ -2,6 +2,7 @@
 
 import math
 import re
+import sys
 
 import numpy as np
 import pytest
@@ -346,3 +347,16 @@ def test_comparisons_with_floats_are_exact_beside_what_leaves_64_bits(body):
     names = {"xs": [2**63 - 1, 3, -(2**63)], "y": 2.0**63, "math": math}
     result = run(f"f = lambda x: {body}\nr = xs |> map(f) |> to_list\nr == [f(x) for x in xs]", **names)
     assert result.value is True
+
+
+@pytest.mark.parametrize("terms", [300, 340, 400, 900, 1400])
+def test_expressions_may_nest_as_python_has_them(terms):
+    more = "+1" * terms
+    text = f"before = 1\nz = 1{more}\nr = range(5) |> map(_{more}) |> to_list\n"
+    text += f"w = range(2) |> filter(_ > 0{more}) |> sum"
+    session = Session({}, Options(baseline=False))
+    session.run_cell(text)
+    found = session.namespace
+    assert (found["before"], found["z"], found["w"]) == (1, terms + 1, 0)
+    assert found["r"] == [terms + each for each in range(5)]
+    assert sys.getrecursionlimit() < 5000
