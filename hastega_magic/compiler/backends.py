@@ -187,6 +187,8 @@ class Cpu:
                 job.columns, job.tables, job.length, threads, time.perf_counter, work, job.stretch
             )
             result = self._variants(job, launch, options)
+        if result.compile_seconds:
+            trace.add("phase", name="compile", seconds=result.compile_seconds, bytes=0)
         trace.add("phase", name="convert_in", seconds=result.convert_seconds, bytes=result.moved_in)
         moved = bytes_moved(result, job)
         trace.add("phase", name="kernel", seconds=result.kernel_seconds, bytes=moved)

@@ -26,7 +26,8 @@ def elements(source: Any) -> Iterator[Any]:
 
     Arrays of bools, integers, float64 and complex128 (any stride and byte order) give bool, int, float and
     complex; float32 arrays give np.float32; structured arrays give tuples; Series and Arrow arrays what
-    their `to_list` has. Anything else is iterated as Python does; TypeError where it cannot be.
+    their `to_list` has; arrays of which a mask hides elements NumPy's scalars and `np.ma.masked`. Anything
+    else is iterated as Python does; TypeError where it cannot be.
     """
     source = numbers(source)
     if not isinstance(source, np.ndarray):
@@ -34,6 +35,8 @@ def elements(source: Any) -> Iterator[Any]:
     array = cast("npt.NDArray[Any]", source)
     if array.ndim == 1 and array.dtype.names:
         return zip(*(elements(array[name]) for name in array.dtype.names), strict=True)
+    if type(array) is not np.ndarray and np.any(getattr(array, "mask", False)):
+        return iter(array)  # `tolist` has None for the elements that a mask hides
     if array.ndim == 1 and (array.dtype.kind in "biu" or array.dtype.str[1:] in ("f8", "c16")):
         chunks = (array[start : start + _CHUNK].tolist() for start in range(0, len(array), _CHUNK))
         return itertools.chain.from_iterable(chunks)

@@ -360,3 +360,13 @@ def test_expressions_may_nest_as_python_has_them(terms):
     assert (found["before"], found["z"], found["w"]) == (1, terms + 1, 0)
     assert found["r"] == [terms + each for each in range(5)]
     assert sys.getrecursionlimit() < 5000
+
+
+def test_elements_that_a_mask_hides_are_what_python_has():
+    masked = np.ma.array([1, 2, 3], mask=[0, 1, 0])
+    expected = [x * 2 + 1 for x in masked]
+    found = run("r = m |> map(lambda x: x * 2 + 1) |> to_list\nr", m=masked).value
+    assert [each is np.ma.masked for each in found] == [False, True, False]
+    assert (found[0], found[2]) == (expected[0], expected[2])
+    assert run("m |> sum", m=masked).value is np.ma.masked
+    assert run("m |> map(_ + 1) |> sum", m=np.ma.array([1, 2, 3])).value == 9

@@ -14,7 +14,7 @@ from hastega_magic.ir.kernel import VIOLATED, Kernel
 from hastega_magic.ir.schedule import BLOCK
 from hastega_magic.progress import Task
 from hastega_magic.records import dataclass
-from hastega_magic.runtime import threads
+from hastega_magic.runtime import cpu, threads
 from hastega_magic.runtime.addresses import address_of
 from hastega_magic.runtime.buffers import allocate
 from hastega_magic.runtime.cpu import Program
@@ -43,7 +43,8 @@ class LoopResult:
     """What a loop left: result arrays by store slot (packed ones with spare room), partial results, and statuses.
 
     `partials[k]` belongs to accumulation k: shape (blocks, words), int64 or float. `kept[b, g]` counts the
-    elements that block b packed in group g. `convert_seconds`: before native code, for it to have its arguments.
+    elements that block b packed in group g. `convert_seconds`: before native code, for it to have its arguments;
+    `compile_seconds`: for what goes through lists of a kind, the first time.
     """
 
     length: int
@@ -54,6 +55,7 @@ class LoopResult:
     groups: tuple[int | None, ...]
     moved_in: int = 0
     convert_seconds: float = 0.0
+    compile_seconds: float = 0.0
     kernel_seconds: float = 0.0
     blocks_run: int = 0
     before: int = 0
@@ -93,7 +95,7 @@ def room(plan: abi.Layout, length: int, stretch: Stretch | None = None) -> LoopR
     if stretch is not None:
         return replace(
             stretch.result, kept=kept, groups=plan.groups, moved_in=0, convert_seconds=0.0, kernel_seconds=0.0,
-            blocks_run=0,
+            compile_seconds=0.0, blocks_run=0,
         )  # fmt: skip
     arrays = [
         allocate(min(length, 1) if store.running == "fold" else length, RESULT_STORAGE[store.type].name)
@@ -181,7 +183,7 @@ class Launch:
         """
         assert self.result is not None
         result, first = self.result, start // BLOCK
-        began = self.clock()
+        began, compiled = self.clock(), cpu.compiled()
         words = np.zeros(plan.words, np.int64)
         alive: list[AnyArray] = []
         for slot, column in enumerate(self.columns):
@@ -203,8 +205,10 @@ class Launch:
         for number, partial in enumerate(result.partials):
             words[plan.fold(number)] = address_of(partial) + first * partial.strides[0]
         shared[abi.NEXT] = shared[abi.TURN] = shared[abi.FLAGS] = 0
+        compiled = cpu.compiled() - compiled  # what goes through lists
         seconds = self._call(plan, program, words, shared, blocks)
-        result.convert_seconds += self.clock() - began - seconds
+        result.compile_seconds += compiled
+        result.convert_seconds += self.clock() - began - seconds - compiled
         result.kernel_seconds += seconds
         result.blocks_run += blocks
         self._done += min(blocks * BLOCK, stop - start)
