@@ -104,7 +104,7 @@ class Session:
         except BaseException as error:
             failing = cell.failing(error)
             if isinstance(error, NameError):
-                hint(error, cell.sites.values(), cell.text)
+                hint(error, cell.sites.values(), cell.text, None if failing is None else failing.site)
             elif failing is not None:
                 point(error, failing, cell.text)
             if failing is not None:

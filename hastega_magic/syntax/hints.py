@@ -7,7 +7,7 @@ import difflib
 import math
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from hastega_magic.errors import CellSyntaxError, Span
 from hastega_magic.syntax.reading.literals import DTYPES
@@ -33,10 +33,10 @@ _PYTHONS = (
 """Python's own that a value is often handed to."""
 
 
-def hint(error: NameError, sites: Iterable[Site], text: str = "") -> None:
+def hint(error: NameError, sites: Collection[Site], text: str = "", failing: Site | None = None) -> None:
     """Add a note to the error: the stage of a similar name, or how a stage's function is written.
 
-    `text` is the cell's, of which a note shows the line, with a caret.
+    `text` is the cell's, of which a note shows the line, with a caret; `failing`: the pipeline that ran.
     """
     name = error.name
     if not name:
@@ -62,6 +62,24 @@ def hint(error: NameError, sites: Iterable[Site], text: str = "") -> None:
             error.add_note(f"hastega: `{stage.text}` takes a function: write {better}")
             _mark(error, text, stage, name)
             return
+    word = re.compile(rf"\b{re.escape(name)}\b")
+    for stage in () if failing is None else failing.stages:
+        if word.search(stage.text.partition("\n")[0]):
+            _mark(error, text, stage, name)
+            return
+    _mark_only(error, text, word, sites)
+
+
+def _mark_only(error: NameError, text: str, word: re.Pattern[str], sites: Iterable[Site]) -> None:
+    """Note where a word stands that the text has once, in a pipeline."""
+    places = [
+        (number, found) for number, line in enumerate(text.splitlines(), 1) for found in word.finditer(line)
+    ]
+    if len(places) != 1:
+        return
+    [(number, found)] = places
+    if any(site.span.line <= number <= site.span.end_line for site in sites):
+        error.add_note(marked(text, Span(number, found.start(), number, found.end()), len(found[0])))
 
 
 def _mark(error: NameError, text: str, stage: StageSite, name: str) -> None:

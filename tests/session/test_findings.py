@@ -370,3 +370,26 @@ def test_elements_that_a_mask_hides_are_what_python_has():
     assert (found[0], found[2]) == (expected[0], expected[2])
     assert run("m |> sum", m=masked).value is np.ma.masked
     assert run("m |> map(_ + 1) |> sum", m=np.ma.array([1, 2, 3])).value == 9
+
+
+@pytest.mark.parametrize(
+    ("text", "under"),
+    [
+        ("x = range(5) |> map(_ + nope) |> sum", "nope"),
+        ("x = range(5) |> map(nope)", "nope"),
+        ("a = 1\nx = (range(5)\n     |> map(lambda x: x + yy))", "yy"),
+        ("x = source |> sum", "source"),
+        ("for i in range(2):\n    y = nn |> sum", "nn"),
+    ],
+)
+def test_a_caret_stands_under_an_unknown_name(text, under):
+    with pytest.raises(NameError) as caught:
+        run(text)
+    line, caret = caught.value.__notes__[-1].splitlines()
+    assert line[caret.index("^") : caret.rindex("^") + 1] == under
+
+
+def test_a_name_that_is_unknown_beside_a_pipeline_has_none():
+    with pytest.raises(NameError) as caught:
+        run("x = range(5) |> sum\nb = nope + 1")
+    assert not hasattr(caught.value, "__notes__")
