@@ -56,30 +56,6 @@ FUNCTIONS = {
         "x",
         "v = y = abs(v) + 0.1\nz = 0.0\nwhile abs(z - y) > 1e-9:\n    z = y\n    y = (y + v / y) / 2\nreturn y",
     ),
-    # Turns that change types are written out: who makes none, or is done with them, goes through `else` all the same.
-    "else after other types": (
-        "small",
-        "a = 0\nfor i in range(v % 5):\n    a = 0.5\nelse:\n    if v % 5 < 3:\n        return 5\nreturn 7",
-    ),
-    "else after other types, broken": (
-        "small",
-        (
-            "a = 0\nfor d in range(2, v % 9):\n    if d == 5:\n        break\n    a = a + 1.0 / d\n"
-            "else:\n    if v % 9 < 2:\n        return -1\n    a = a * 2\nreturn a + 0.5"
-        ),
-    ),
-    "else of a while after other types": (
-        "small",
-        "a = 0\nwhile a < v:\n    a = a + 1.0\nelse:\n    if v < 9:\n        return 5\nreturn 7",
-    ),
-    "else that breaks an outer loop": (
-        "small",
-        (
-            "a = n = 0\nfor j in range(3):\n    for i in range(v % 4):\n        a = 0.5\n    else:\n"
-            "        if v % 4 < 2:\n            break\n        if v % 4 == 2:\n            continue\n"
-            "    n = n + 1\nreturn n"
-        ),
-    ),
     "continue and break": (
         "x",
         (
