@@ -95,11 +95,8 @@ class _Made:
 
 
 _MADE = _Made()
-_NAMES = {
-    "_set_": object.__setattr__,
-    "_made_": _MADE,
-    "__name__": __name__,
-}  # tracebacks know by it whose frame it is
+# Tracebacks know by the module's name whose frames these are.
+_NAMES = {"_set_": object.__setattr__, "_made_": _MADE, "__name__": __name__}
 
 
 def _init(kind: type[Any], assign: str = "self.{name} = {value}") -> Any:
