@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise
+from operator import attrgetter
 
 from hastega_magic.records import dataclass
 from hastega_magic.report import svg, units
@@ -68,7 +69,7 @@ def lines_of(pipeline: PipelineReport) -> Model | None:
     sizes = sorted({int(n) for row in rows for n, _ in row.points})
     others = [row for row in rows if not isinstance(row, PredictedRow)]
     met = [each for one in others for row in rows if row is not one for each in _met(one, row)]
-    crossings = sorted({*cost.crossings, *met}, key=lambda each: each.n)
+    crossings = sorted({*cost.crossings, *met} if met else cost.crossings, key=attrgetter("n"))
     return Model(tuple(sizes), tuple(rows), tuple(crossings))
 
 
@@ -93,7 +94,7 @@ def _apart(one: ModelRow, other: ModelRow, n: float) -> float:
     return math.log(_time(one, n) / _time(other, n))
 
 
-@lru_cache(maxsize=64)
+@once
 def sentences(model: Model) -> tuple[str, ...]:
     """What the crossings say of the cell's own back end, the first row: where others overtake it or it them."""
     own = model.rows[0].backend
@@ -171,7 +172,6 @@ def _name(backend: str) -> str:
 # ------------------------------------------------------------------------------------------ the picture
 
 
-@lru_cache(maxsize=64)
 def model_image(model: Model, elements: int) -> str:
     """The lines as an `<img>`, whose alt text tells the crossings. `elements`: those of the cell."""
     said = shorten("; ".join(sentences(model)) or "one back end was measured", 1000)
@@ -201,20 +201,45 @@ def model_svg(model: Model, elements: int) -> str:
     """A line for each back end on logarithmic axes, thick where it was measured; dots: the measurements."""
     rows = [row for row in model.rows if row.seconds(1e6) > 0][:_ROWS]
     plane = _plane(rows, model.crossings, elements)
-    body = list(_grid(plane))
+    lines = tuple((row.backend, row.phases, _curve(row)) for row in rows)
+    below, above = _still(lines, model.crossings, plane, elements)
+    body = [below]
+    for row, (colour, dash) in zip(rows, _PENS, strict=False):
+        body += _measured(row, plane, colour, dash)
+    return svg.document(_WIDTH, _HEIGHT, [*body, above])
+
+
+_Curve = tuple[tuple[float, float], ...]
+_Line = tuple[str, tuple[ModelPhase, ...], _Curve]
+"""A row without what was measured: back end, phases, and points of a predicted line."""
+
+
+def _curve(row: ModelRow) -> _Curve:
+    return row.curve if isinstance(row, PredictedRow) else ()
+
+
+def _row(backend: str, phases: tuple[ModelPhase, ...], curve: _Curve) -> ModelRow:
+    return PredictedRow(backend, phases, curve=curve) if curve else ModelRow(backend, phases)
+
+
+@lru_cache(maxsize=64)
+def _still(
+    lines: tuple[_Line, ...], crossings: tuple[Crossing, ...], plane: _Plane, elements: int
+) -> tuple[str, str]:
+    """What lies below the measurements, and what above them: it is the same when a cell runs again."""
+    rows = [_row(*line) for line in lines]
+    below = list(_grid(plane))
     if 10**plane.low <= elements <= 10**plane.high:
         x = plane.x(elements)
-        body.append(svg.path([(x, _TOP), (x, _HEIGHT - _BOTTOM)], stroke=svg.INK, dash="2 4"))
-        body.append(
+        below.append(svg.path([(x, _TOP), (x, _HEIGHT - _BOTTOM)], stroke=svg.INK, dash="2 4"))
+        below.append(
             svg.text(x - 4, _TOP + 8, "this cell", size=10.5, anchor="end", fill=svg.MUTED, halo=True)
         )
     ends: list[tuple[float, str, str]] = []
-    for row, (colour, dash) in zip(rows, _PENS, strict=False):
-        body += _line(row, plane, colour, dash)
+    for row, line, (colour, dash) in zip(rows, lines, _PENS, strict=False):
+        below.append(_whole(*line, plane, colour, dash))
         ends.append((plane.y(_time(row, 10**plane.high)), _name(row.backend), colour))
-    body += _ends(ends)
-    body += _crossings(rows, model.crossings, plane)
-    return svg.document(_WIDTH, _HEIGHT, body)
+    return "".join(below), "".join([*_ends(ends), *_crossings(rows, crossings, plane)])
 
 
 def _plane(rows: Sequence[ModelRow], crossings: Iterable[Crossing], elements: int) -> _Plane:
@@ -251,33 +276,30 @@ def _grid(plane: _Plane) -> tuple[str, ...]:
     return tuple(out)
 
 
-def _line(row: ModelRow, plane: _Plane, colour: str, dash: str) -> list[str]:
-    """The row's line, thick where it was measured; dots: the measurements."""
-    whole = _whole(
-        row.backend, row.phases, row.curve if isinstance(row, PredictedRow) else (), plane, colour, dash
-    )
+def _measured(row: ModelRow, plane: _Plane, colour: str, dash: str) -> list[str]:
+    """The row's line where it was measured, thick; dots: the measurements."""
     if not row.points:
-        return [whole]
+        return []
     first, last = (end(n for n, _ in row.points) for end in (min, max))
     dots = [svg.circle(plane.x(n), plane.y(seconds), 3, fill=colour) for n, seconds in row.points[:12]]
     if first == last:
-        return [whole, *dots]
+        return dots
     measured = _drawn(row, plane, math.log10(first), math.log10(last))
-    return [whole, svg.path(measured, stroke=colour, dash=dash, pen=2.2), *dots]
+    return [svg.path(measured, stroke=colour, dash=dash, pen=2.2), *dots]
 
 
 @lru_cache(maxsize=64)
 def _whole(
     backend: str,
     phases: tuple[ModelPhase, ...],
-    curve: tuple[tuple[float, float], ...],
+    curve: _Curve,
     plane: _Plane,
     colour: str,
     dash: str,
 ) -> str:
-    """The row's line from edge to edge: what was measured, and is another every time, has no part in it."""
-    row = PredictedRow(backend, phases, curve=curve) if curve else ModelRow(backend, phases)
-    return svg.path(_drawn(row, plane, plane.low, plane.high), stroke=colour, dash=dash)
+    """The line from edge to edge."""
+    drawn = _drawn(_row(backend, phases, curve), plane, plane.low, plane.high)
+    return svg.path(drawn, stroke=colour, dash=dash)
 
 
 def _drawn(row: ModelRow, plane: _Plane, start: float, stop: float) -> list[tuple[float, float]]:

@@ -9,7 +9,7 @@ did not happen. Before: `[Event("group", 0, {"name": "total", ...}), Event("phas
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, cast
+from typing import Any
 
 from hastega_magic.records import changed
 from hastega_magic.report import codec
@@ -18,7 +18,7 @@ from hastega_magic.report.model import PHASES, PipelineReport, Report
 from hastega_magic.report.verdict import cold
 from hastega_magic.trace import CELL, Event, Trace
 
-_CODE = ("pipeline", "fused", "llvm", "asm", "opencl", "not_run")
+_CODE = ("pipeline", "fused", "passes", "llvm", "asm", "opencl", "not_run")
 _RUN = ("backend", "device", "threads", "elements", "loops", "cached", "elements_out")
 
 
@@ -43,7 +43,7 @@ def _said(pipeline: PipelineReport) -> Iterable[str]:
 
 def _merge(events: Iterable[Event]) -> dict[str, Any]:
     """One group's events as an entry of the report's JSON."""
-    out: dict[str, Any] = {"code": {"passes": []}, "phases": {}}
+    out: dict[str, Any] = {"code": {}, "phases": {}}
     for event in events:
         data = event.data
         match event.kind:
@@ -53,8 +53,6 @@ def _merge(events: Iterable[Event]) -> dict[str, Any]:
                 out.update({key: data[key] for key in _RUN if key in data})
             case "code":
                 out["code"].update({key: data[key] for key in _CODE if data.get(key)})
-            case "pass":
-                out["code"]["passes"].append(data)
             case "phase":
                 _add_phase(out["phases"], data)
             case "overlap":
@@ -104,15 +102,11 @@ def _add_measured(out: dict[str, Any]) -> None:
     }
     cost = codec.record(out.get("cost"))
     if points and cost.get("curves"):
-        curves: list[dict[str, object]] = []
-        for curve in codec.many(cost.get("curves"), codec.record):
-            theirs = points.get(codec.text(curve.get("backend")))
-            curves.append({**curve, "measured": (*_pairs(curve.get("measured")), *_pairs(theirs))})
-        out["cost"] = {**cost, "curves": tuple(curves)}
-
-
-def _pairs(value: object) -> tuple[object, ...]:
-    return tuple(cast("list[object]", value)) if isinstance(value, (list, tuple)) else ()
+        curves = tuple(
+            changed(curve, measured=(*curve.measured, *codec.points(points.get(curve.backend))))
+            for curve in codec.many(cost.get("curves"), codec.curve)
+        )
+        out["cost"] = {**cost, "curves": curves}
 
 
 def _add_results(out: dict[str, Any]) -> None:

@@ -11,6 +11,7 @@ from hastega_magic.report import svg, units
 from hastega_magic.report.escape import one_line, shorten, visible
 from hastega_magic.report.graph import layered
 from hastega_magic.report.model import Graph, GraphNode
+from hastega_magic.report.once import once
 from hastega_magic.report.verdict import Step
 
 WIDTH = 760.0
@@ -47,7 +48,7 @@ class Row:
 # ------------------------------------------------------------------------------------------ the graph
 
 
-@lru_cache(maxsize=64)
+@once
 def graph_image(graph: Graph, caption: str) -> str:
     """The graph as an `<img>`; its alt text names the stages in order."""
     names = shorten(" → ".join(shorten(node.label or node.id, 60) for node in graph.nodes), 1000)

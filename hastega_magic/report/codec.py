@@ -67,6 +67,18 @@ def many(value: object, one: Callable[[object], T]) -> tuple[T, ...]:
     return tuple(one(item) for item in cast("Sequence[object]", value))
 
 
+def _each(one: Callable[[object], T]) -> Recent[[object], tuple[T, ...]]:
+    def each(value: object) -> tuple[T, ...]:
+        return many(value, one)
+
+    return Recent(each)
+
+
+def _often(value: object, made: Recent[[object], T]) -> T:
+    """A part that a trace has as it had it before. Traces have tuples, which stay as they are; JSON has lists."""
+    return made(cast(object, value)) if isinstance(value, tuple) else made.function(value)
+
+
 def decode(data: Record) -> model.Report:
     """A report from its JSON."""
     return model.Report(
@@ -148,19 +160,25 @@ def _integers(data: Record) -> model.IntInfo:
 
 
 def _code(data: Record) -> model.Code:
-    def one(value: object) -> model.PassText:
-        step = record(value)
-        return model.PassText(text(step.get("name")), text(step.get("doc")), text(step.get("text")))
-
     return model.Code(
         pipeline=text(data.get("pipeline")),
         fused=text(data.get("fused")),
-        passes=many(data.get("passes"), one),
+        passes=_often(data.get("passes"), _passes),
         llvm=text(data.get("llvm")),
         asm=text(data.get("asm")),
         opencl=text(data.get("opencl")),
         not_run=many(data.get("not_run"), text) or None,
     )
+
+
+def _pass(value: object) -> model.PassText:
+    if isinstance(value, model.PassText):
+        return value
+    step = record(value)
+    return model.PassText(text(step.get("name")), text(step.get("doc")), text(step.get("text")))
+
+
+_passes = _each(_pass)
 
 
 def _phase(value: object) -> model.Phase:
@@ -187,8 +205,11 @@ def _baseline(value: object) -> model.Baseline:
 
 def _graph(value: object) -> model.Graph:
     data = record(value)
-    nodes = _often(data.get("nodes"), _nodes)
-    edges = _often(data.get("edges"), _edges)
+    return _joined(_often(data.get("nodes"), _nodes), _often(data.get("edges"), _edges))
+
+
+@Recent
+def _joined(nodes: tuple[model.GraphNode, ...], edges: tuple[model.GraphEdge, ...]) -> model.Graph:
     known = {node.id for node in nodes}
     if not all(edge.source in known and edge.target in known for edge in edges):
         edges = tuple(edge for edge in edges if edge.source in known and edge.target in known)
@@ -214,13 +235,8 @@ def _edge(value: object) -> model.GraphEdge:
     return model.GraphEdge(parts[0], parts[1], parts[2])
 
 
-_nodes = Recent(lambda value: many(value, _node))
-_edges = Recent(lambda value: many(value, _edge))
-
-
-def _often(value: object, made: Recent[T]) -> T:
-    """A part that a trace has as it had it before. Traces have tuples, which stay as they are; JSON has lists."""
-    return made(cast(object, value)) if isinstance(value, tuple) else made.function(value)
+_nodes = _each(_node)
+_edges = _each(_edge)
 
 
 def _model(data: Record) -> model.Model | None:
@@ -232,7 +248,7 @@ def _model(data: Record) -> model.Model | None:
 
     def row(value: object) -> model.ModelRow:
         data = record(value)
-        kept = _points(data.get("points"))
+        kept = points(data.get("points"))
         return model.ModelRow(
             text(data.get("backend")), many(data.get("phases"), phase), kept, text(data.get("predicted"))
         )
@@ -244,32 +260,30 @@ def _model(data: Record) -> model.Model | None:
     return model.Model(many(data.get("n"), integer), rows, met)
 
 
-def _points(value: object) -> tuple[tuple[float, float], ...]:
+def points(value: object) -> tuple[tuple[float, float], ...]:
     """Pairs of elements and seconds; what is none is dropped."""
     if type(value) is tuple:  # of a trace, which holds what the compiler computed; JSON has lists
         return cast("tuple[tuple[float, float], ...]", value)
-    points = (many(point, number) for point in many(value, _json))
-    return tuple((n, seconds) for n, seconds in (p for p in points if len(p) == 2) if n >= 1 and seconds > 0)
+    pairs = (many(point, number) for point in many(value, _json))
+    return tuple((n, seconds) for n, seconds in (p for p in pairs if len(p) == 2) if n >= 1 and seconds > 0)
 
 
 def _crossing(value: object) -> model.Crossing:
+    if isinstance(value, model.Crossing):
+        return value
     data = record(value)
     return model.Crossing(text(data.get("faster")), text(data.get("than")), number(data.get("n")))
 
 
 def _cost(data: Record) -> model.Cost | None:
     def one(value: object) -> model.Predicted:
+        if isinstance(value, model.Predicted):
+            return value
         row = record(value)
         return model.Predicted(
             text(row.get("backend")), number(row.get("seconds")), integer(row.get("threads")), text(row.get("bound")),
             many(row.get("phases"), _phase),
         )  # fmt: skip
-
-    def curve(value: object) -> model.PredictedCurve:
-        row = record(value)
-        return model.PredictedCurve(
-            text(row.get("backend")), _points(row.get("points")), _points(row.get("measured"))
-        )
 
     if not data:
         return None
@@ -280,6 +294,16 @@ def _cost(data: Record) -> model.Cost | None:
         many(data.get("predicted"), one), kept,
         tuple(each for each in many(data.get("crossings"), _crossing) if each.n >= 1),
     )  # fmt: skip
+
+
+def curve(value: object) -> model.PredictedCurve:
+    """A back end's predicted line, from its JSON."""
+    if isinstance(value, model.PredictedCurve):
+        return value
+    row = record(value)
+    return model.PredictedCurve(
+        text(row.get("backend")), points(row.get("points")), points(row.get("measured"))
+    )
 
 
 def _json(value: object) -> Json:
@@ -305,7 +329,7 @@ def _step(value: object) -> model.LaneStep:
     )
 
 
-_steps = Recent(lambda value: many(value, _step))
+_steps = _each(_step)
 
 
 def _split(data: Record) -> measured.Split | None:

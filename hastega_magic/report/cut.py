@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 from hastega_magic.report import units
 from hastega_magic.report.model import Graph, GraphEdge, GraphNode
+from hastega_magic.report.once import once
 
 FEW = 18
 """Boxes that are drawn under a cell."""
@@ -16,7 +15,7 @@ WHOLE = 200
 _MORE = "more"
 
 
-@lru_cache(maxsize=64)
+@once
 def few_nodes(graph: Graph, most: int = FEW) -> Graph:
     """The graph, or its first and last nodes with one between them that counts the others.
 

@@ -8,10 +8,12 @@ from functools import cache, lru_cache
 
 # C0 and C1 controls, bidirectional controls, invisible marks, lone surrogates. Newline and tab are text.
 # The zero-width joiners stay: emoji and some scripts are built with them.
-_HIDDEN = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\uffff"
-    "\ud800-\udfff\U000e0000-\U000e007f]"
+_HIDDEN_ONES = (
+    "\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\uffff"
+    "\ud800-\udfff\U000e0000-\U000e007f"
 )
+_HIDDEN = re.compile(f"[{_HIDDEN_ONES}]")
+_NOT_PLAIN = re.compile(f"[&<>\"'\r{_HIDDEN_ONES}]")
 _JAMO = re.compile("[\u1100-\u115f]")
 _LATER = "\u2e80"
 """The first of the other wide characters."""
@@ -33,7 +35,7 @@ def visible(text: str) -> str:
 @lru_cache(4096)
 def markup(text: str) -> str:
     """The text for an HTML or SVG text node or a quoted attribute."""
-    return html.escape(visible(text), quote=True)
+    return html.escape(visible(text), quote=True) if _NOT_PLAIN.search(text) else text
 
 
 @lru_cache(4096)

@@ -7,6 +7,7 @@ strips them still shows all. Text takes the page's colour; where a background is
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 from hastega_magic.report import units
 from hastega_magic.report.breakeven import lines_of, model_image, told
@@ -16,7 +17,7 @@ from hastega_magic.report.cut import FEW, WHOLE, few_nodes
 from hastega_magic.report.escape import markup, one_line, shorten
 from hastega_magic.report.folds import LINES, SAVE, details, listing, listings, nested, pre
 from hastega_magic.report.lanes import MOST_STEPS, lanes_notes, lanes_text
-from hastega_magic.report.model import SCHEMA, PipelineReport, Report
+from hastega_magic.report.model import SCHEMA, Lanes, PipelineReport, Report
 from hastega_magic.report.verdict import (
     LEGEND,
     backend_name,
@@ -150,7 +151,8 @@ def _sections(pipeline: PipelineReport, limit: int) -> Iterable[str]:
         rows = tried_rows(pipeline.tuning, limit == EVERYTHING)
         yield details("Schedules tried", tuning_hint(pipeline.tuning), _rows(TRIED, rows))
     yield listings(pipeline.code, limit)
-    yield details("Lanes", "the first vector, value by value", _lanes(pipeline, limit))
+    lanes = "" if pipeline.lanes is None else _lanes(pipeline.lanes, limit)
+    yield details("Lanes", "the first vector, value by value", lanes)
     yield details("Why", "", _why(pipeline, limit))
 
 
@@ -277,12 +279,11 @@ def _bound(pipeline: PipelineReport, backend: str) -> str:
     return next((f"bound by {row.bound}" for row in rows if row.backend == backend and row.bound), "")
 
 
-def _lanes(pipeline: PipelineReport, limit: int) -> str:
-    if pipeline.lanes is None:
-        return ""
+@lru_cache(maxsize=64)
+def _lanes(lanes: Lanes, limit: int) -> str:
     most = limit if limit == EVERYTHING else MOST_STEPS
-    notes = "".join(f"<div>{markup(note)}</div>" for note in lanes_notes(pipeline.lanes, most))
-    text = pre(markup(lanes_text(pipeline.lanes, most)))
+    notes = "".join(f"<div>{markup(note)}</div>" for note in lanes_notes(lanes, most))
+    text = pre(markup(lanes_text(lanes, most)))
     return f'{text}<div style="opacity:0.8;font-size:12px">{notes}</div>'
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 
 from hastega_magic.report.escape import columns, one_line, shorten
 from hastega_magic.report.model import Lanes
@@ -15,7 +14,6 @@ _TYPED = re.compile(r"^(%\d+): (?!turns)[^=]*= ")
 """A definition's type and range, which the fused listing has."""
 
 
-@lru_cache(maxsize=64)
 def lanes_text(lanes: Lanes, most: int = MOST_STEPS) -> str:
     """Columns aligned for a fixed-width font; a lane that takes no part in a step has a dash there."""
     steps = lanes.steps[:most]

@@ -54,7 +54,7 @@ def published(report: Report, room: int = ROOM) -> dict[str, Json]:
 
 def _with_shared(report: Report) -> dict[str, Json]:
     """`to_dict`, but links, which are JSON already, and what cells that run again share are not encoded anew."""
-    short = tuple(changed(each, links=(), graph=GraphPair(), lanes=None) for each in report.pipelines)
+    short = tuple(map(_short, report.pipelines))
     data = changed(report, pipelines=short).to_dict()
     for entry, pipeline in zip(
         cast("list[dict[str, Json]]", data["pipelines"]), report.pipelines, strict=True
@@ -67,10 +67,27 @@ def _with_shared(report: Report) -> dict[str, Json]:
                 "steps": _copy(_shared(lanes.steps)),
                 "total": lanes.total,
             }
+        if (cost := pipeline.cost) is not None:
+            cast("dict[str, Json]", entry["cost"])["curves"] = [
+                {
+                    "backend": each.backend,
+                    "points": [
+                        [n, seconds] for n, seconds in cast("list[list[float]]", _shared(each.points))
+                    ],
+                    "measured": encode(each.measured),
+                }
+                for each in cost.curves
+            ]
     return data
 
 
-_shared: Recent[Json] = Recent(encode)
+def _short(pipeline: PipelineReport) -> PipelineReport:
+    """Without what `_with_shared` adds."""
+    cost = None if pipeline.cost is None else changed(pipeline.cost, curves=())
+    return changed(pipeline, links=(), graph=GraphPair(), lanes=None, cost=cost)
+
+
+_shared = Recent(encode)
 
 
 def _graph(graph: Graph) -> Json:
@@ -80,10 +97,13 @@ def _graph(graph: Graph) -> Json:
 def _copy(value: Json) -> Json:
     """Whoever captures an output may change it."""
     if type(value) is list:
-        return [_copy(each) for each in value]
+        return [_copy(each) if type(each) in _CHANGED else each for each in value]
     if type(value) is dict:
-        return {key: _copy(each) if type(each) is list else each for key, each in value.items()}
+        return {key: _copy(each) if type(each) in _CHANGED else each for key, each in value.items()}
     return value
+
+
+_CHANGED = (list, dict)
 
 
 def _size(data: Json) -> int:

@@ -1,6 +1,7 @@
 """Pictures as SVG text.
 
-They stand in an `<img>`, so they inherit nothing: each brings a light card and dark ink.
+They stand in an `<img>`, so they inherit nothing: each brings a light card and dark ink. Numbers have five digits, as
+finer places cannot be seen, and are written out where they stand: a picture has hundreds, and cells wait for them.
 """
 
 from __future__ import annotations
@@ -19,11 +20,10 @@ MONO = "font-family='ui-monospace,Menlo,Consolas,DejaVu Sans Mono,monospace'"
 
 def document(width: float, height: float, body: Iterable[str]) -> str:
     """A whole SVG of the given size in pixels, drawn on a card."""
-    w, h = num(width), num(height)
     return (
-        f"<svg xmlns='http://www.w3.org/2000/svg' width='{w}' height='{h}' viewBox='0 0 {w} {h}' {SANS} "
-        f"font-size='12' fill='{INK}' xml:space='preserve'>"
-        f"<rect x='.5' y='.5' width='{num(width - 1)}' height='{num(height - 1)}' rx='6' fill='{CARD}' "
+        f"<svg xmlns='http://www.w3.org/2000/svg' width='{width:.5g}' height='{height:.5g}' "
+        f"viewBox='0 0 {width:.5g} {height:.5g}' {SANS} font-size='12' fill='{INK}' xml:space='preserve'>"
+        f"<rect x='.5' y='.5' width='{width - 1:.5g}' height='{height - 1:.5g}' rx='6' fill='{CARD}' "
         f"stroke='{RIM}'/>{''.join(body)}</svg>"
     )
 
@@ -35,11 +35,6 @@ def image(svg: str, alt: str) -> str:
         f'<img alt="{markup(alt)}" src="data:image/svg+xml;base64,{data}" '
         'style="max-width:100%;height:auto;vertical-align:top">'
     )
-
-
-def num(value: float) -> str:
-    """A coordinate with at most one decimal."""
-    return f"{value:.1f}".removesuffix(".0")
 
 
 def text(
@@ -59,13 +54,13 @@ def text(
     `halo`: the card's colour around it, over lines that it crosses.
     """
     # What is left out, `document` says for all.
-    extra = f" font-size='{num(size)}'" if size != 12 else ""
+    extra = f" font-size='{size:.5g}'" if size != 12 else ""
     extra += f" fill='{fill}'" if fill != INK else ""
     extra += " font-weight='600'" if bold else ""
     extra += f" {MONO}" if mono else ""
     extra += f" text-anchor='{anchor}'" if anchor != "start" else ""
     extra += f" stroke='{CARD}' stroke-width='4' paint-order='stroke'" if halo else ""
-    return f"<text x='{num(x)}' y='{num(y)}'{extra}>{markup(content)}</text>"
+    return f"<text x='{x:.5g}' y='{y:.5g}'{extra}>{markup(content)}</text>"
 
 
 def rect(
@@ -80,9 +75,9 @@ def rect(
     pen: float = 1,
 ) -> str:
     """A rectangle."""
-    edge = "" if stroke == "none" else f" stroke='{stroke}' stroke-width='{num(pen)}'"
+    edge = "" if stroke == "none" else f" stroke='{stroke}' stroke-width='{pen:.5g}'"
     return (
-        f"<rect x='{num(x)}' y='{num(y)}' width='{num(width)}' height='{num(height)}' rx='{num(rx)}' "
+        f"<rect x='{x:.5g}' y='{y:.5g}' width='{width:.5g}' height='{height:.5g}' rx='{rx:.5g}' "
         f"fill='{fill}'{edge}/>"
     )
 
@@ -90,7 +85,7 @@ def rect(
 def circle(x: float, y: float, radius: float, *, fill: str, stroke: str = "none") -> str:
     """A circle around `(x, y)`."""
     edge = "" if stroke == "none" else f" stroke='{stroke}' stroke-width='1.5'"
-    return f"<circle cx='{num(x)}' cy='{num(y)}' r='{num(radius)}' fill='{fill}'{edge}/>"
+    return f"<circle cx='{x:.5g}' cy='{y:.5g}' r='{radius:.5g}' fill='{fill}'{edge}/>"
 
 
 def path(
@@ -102,23 +97,26 @@ def path(
     pen: float = 1,
 ) -> str:
     """A line through the points; `curved`: leaving and arriving vertically; `dash`: lengths drawn and left out."""
-    (x, y), *rest = points
-    steps = [f"M{num(x)} {num(y)}"]
-    for px, py in rest:
-        if curved and abs(px - x) > 0.5:
-            middle = num((y + py) / 2)
-            steps.append(f"C{num(x)} {middle} {num(px)} {middle} {num(px)} {num(py)}")
-        else:
-            steps.append(f"L{num(px)} {num(py)}")
-        x, y = px, py
+    steps = _bent(points) if curved else "M" + "L".join([f"{x:.5g} {y:.5g}" for x, y in points])
     extra = f" stroke-dasharray='{dash}'" if dash else ""
-    extra += f" stroke-width='{num(pen)}'" if pen != 1 else ""
-    return f"<path d='{''.join(steps)}' fill='none' stroke='{stroke}'{extra}/>"
+    extra += f" stroke-width='{pen:.5g}'" if pen != 1 else ""
+    return f"<path d='{steps}' fill='none' stroke='{stroke}'{extra}/>"
+
+
+def _bent(points: Sequence[tuple[float, float]]) -> str:
+    (x, y), *rest = points
+    steps = [f"M{x:.5g} {y:.5g}"]
+    for px, py in rest:
+        middle = (y + py) / 2
+        bends = f"C{x:.5g} {middle:.5g} {px:.5g} {middle:.5g} " if abs(px - x) > 0.5 else "L"
+        steps.append(f"{bends}{px:.5g} {py:.5g}")
+        x, y = px, py
+    return "".join(steps)
 
 
 def arrow_head(x: float, y: float) -> str:
     """A small triangle that points down to `(x, y)`."""
-    return f"<path d='M{num(x)} {num(y)}l-4 -7h8z' fill='{LINE}'/>"
+    return f"<path d='M{x:.5g} {y:.5g}l-4 -7h8z' fill='{LINE}'/>"
 
 
 def text_width(content: str, size: float = 12, *, mono: bool = False) -> float:

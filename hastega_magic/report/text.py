@@ -35,7 +35,7 @@ def render_text(report: Report, width: int = 100) -> str:
     if not report.pipelines:
         notes.append("Hastega: no pipeline ran in this cell.")
     if notes:
-        blocks.append([line for note in notes for line in _folded(note.split(" "), " ", width, "  ")])
+        blocks.append([line for note in notes for line in _wrapped(note, width, "  ")])
     blocks += [_pipeline(p, width) for p in report.pipelines]
     if any(p.baselines for p in report.pipelines):
         blocks.append([f"  {LEGEND}"])
@@ -48,15 +48,15 @@ def _pipeline(pipeline: PipelineReport, width: int) -> list[str]:
     lines = _folded([head + parts[0], *parts[1:]], " · ", width, " " * min(columns(head), 16))
     for barrier in pipeline.barriers[:_MOST]:
         sentence = f"✗ barrier {shorten(barrier.stage, 40)}: {shorten(barrier.reason, _LONG)}"
-        lines += _folded(("  " + sentence).split(" "), " ", width, "    ")
+        lines += _wrapped("  " + sentence, width, "    ")
     if pipeline.count("barriers") > _MOST:
         lines.append(f"  ✗ and {units.plural(pipeline.count('barriers') - _MOST, 'more barrier')}")
     for warning in pipeline.warnings[:_MOST]:
-        lines += _folded(f"  ! {shorten(warning, _LONG)}".split(" "), " ", width, "    ")
+        lines += _wrapped(f"  ! {shorten(warning, _LONG)}", width, "    ")
     if len(pipeline.warnings) > _MOST:
         lines.append(f"  ! and {units.plural(len(pipeline.warnings) - _MOST, 'more warning')}")
     if pipeline.cost is not None and pipeline.cost.because:
-        lines += _folded(f"  chosen: {shorten(pipeline.cost.because, _LONG)}".split(" "), " ", width, "    ")
+        lines += _wrapped(f"  chosen: {shorten(pipeline.cost.because, _LONG)}", width, "    ")
     lines += _table(("phase", "time", "bytes", "rate"), _phases(pipeline), "<>>>")
     if pipeline.overlapped > 0:
         together = units.seconds(pipeline.seconds() + pipeline.overlapped)
@@ -71,7 +71,7 @@ def _pipeline(pipeline: PipelineReport, width: int) -> list[str]:
     said = told(pipeline)
     if said:
         sentence = shorten("; ".join(said), _LONG)
-        lines += _folded(f"  break-even: {sentence}".split(" "), " ", width, "    ")
+        lines += _wrapped(f"  break-even: {sentence}", width, "    ")
     return lines
 
 
@@ -100,21 +100,39 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]], align: str) -> li
     body = [head, *rows]
     if len(body) == 1:
         return []
-    widths = [max(columns(row[i]) for row in body) for i in range(len(head))]
+    sizes = [_sizes(row) for row in body]
+    widths = list(map(max, *sizes))
+    lines: list[str] = []
+    for row, taken in zip(body, sizes, strict=True):
+        cells = zip(row, taken, widths, align, strict=True)
+        line = [
+            " " * (width - size) + text if side == ">" else text + " " * (width - size)
+            for text, size, width, side in cells
+        ]
+        lines.append(f"  {'   '.join(line)}".rstrip())
+    return lines
 
-    def cell(text: str, index: int) -> str:
-        space = " " * (widths[index] - columns(text))
-        return space + text if align[index] == ">" else text + space
 
-    return [("  " + "   ".join(cell(t, i) for i, t in enumerate(row))).rstrip() for row in body]
+def _wrapped(text: str, width: int, indent: str) -> list[str]:
+    """The text in lines of `width` columns, broken at blanks; a longer word has a line to itself."""
+    if columns(text) != len(text):
+        return _folded(text.split(" "), " ", width, indent)
+    lines: list[str] = []
+    least = len(text) - len(text.lstrip(" "))
+    while len(text) > width:
+        at = text.rfind(" ", least, width + 1)
+        if at < 0 and (at := text.find(" ", width)) < 0:
+            break
+        lines.append(text[:at])
+        text, least = indent + text[at + 1 :], len(indent)
+    return [*lines, text]
 
 
 def _folded(parts: Sequence[str], glue: str, width: int, indent: str) -> list[str]:
     """The parts joined by `glue`, broken between parts where a line would grow beyond `width`."""
     lines = [[parts[0]]]
-    at, gap = columns(parts[0]), columns(glue)
-    for part in parts[1:]:
-        size = columns(part)
+    (at, *sizes), gap = _sizes(parts), columns(glue)
+    for part, size in zip(parts[1:], sizes, strict=True):
         if at + gap + size <= width:
             lines[-1].append(part)
             at += gap + size
@@ -122,3 +140,8 @@ def _folded(parts: Sequence[str], glue: str, width: int, indent: str) -> list[st
             lines.append([indent + part])
             at = len(indent) + size
     return [glue.join(line) for line in lines]
+
+
+def _sizes(parts: Sequence[str]) -> list[int]:
+    """The columns of each."""
+    return [len(part) if part.isascii() else columns(part) for part in parts]

@@ -142,10 +142,9 @@ def logistic_trace() -> Trace:
     stages = ["range(1, 0x2000001)", STEP, STEP, "filter(lambda y: y % 2 == 0)", "sum"]
     trace.add("group", name="ys, total", span=[2, 0, 5, 49], stages=stages)
     trace.add("graph", **_graphs())
-    for name, (doc, text) in PASSES.items():
-        trace.add("pass", name=name, doc=doc, text=text)
     llvm, asm = (DATA / "logistic.ll").read_text(), (DATA / "logistic.s").read_text()
-    trace.add("code", pipeline=PASSES["infer"][1], fused=PASSES["fuse"][1], llvm=llvm, asm=asm)
+    passes = [{"name": name, "doc": doc, "text": text} for name, (doc, text) in PASSES.items()]
+    trace.add("code", pipeline=PASSES["infer"][1], fused=PASSES["fuse"][1], passes=passes, llvm=llvm, asm=asm)
     trace.add("run", backend="parallel", device="Xeon, 2 cores", threads=2, elements=N, loops=1, cached=False)
     mix = {"vector": 68, "scalar": 1, "memory": 4, "branch": 1}
     trace.add("vector", lanes=8, bits=512, in_flight=4, scalar_ops=[], instructions=mix, isa="AVX-512")

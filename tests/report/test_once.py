@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from hastega_magic.report.once import Recent, once
+from hastega_magic.report.once import _KEPT, Recent, once
 
 
 @dataclass(frozen=True)
@@ -59,4 +59,4 @@ def test_only_the_latest_are_kept():
     recent = Recent(len)
     values = [(number,) for number in range(1000)]
     assert {recent(value) for value in values} == {1}
-    assert len(recent._known) <= 16
+    assert len(recent._known) <= _KEPT

@@ -28,6 +28,7 @@ from hastega_magic.ir.kernel import Assume, Kernel, Store
 from hastega_magic.ir.target import Target
 from hastega_magic.passes.pipelines import CPU
 from hastega_magic.records import dataclass
+from hastega_magic.report.model import Crossing
 from hastega_magic.runtime.buffers import needs_fresh
 from hastega_magic.runtime.sources import Column
 from hastega_magic.runtime.threads import default_threads
@@ -54,7 +55,7 @@ class Curves:
     """Before the corrections."""
     factors: Sequence[float]
     points: Mapping[str, Points]
-    crossings: Sequence[tuple[str, str, float]]
+    crossings: Sequence[Crossing]
 
 
 @dataclass

@@ -37,10 +37,8 @@ def describe_loop(
     compiled = execution.compiled
     body = compiled.bodies[compiled.first]
     found = stacked(texts, count)
-    for each in found.passes:
-        trace.add("pass", name=each.name, doc=each.doc, text=each.text)
     trace.add("group", links=found.links)
-    trace.add("code", **found.code, not_run=list(found.not_run))
+    trace.add("code", **found.code, passes=found.passes, not_run=list(found.not_run))
     if count > 1:
         which = "all" if count == len(texts) else f"the first {len(texts)}"
         trace.add(

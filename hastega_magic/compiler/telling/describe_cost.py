@@ -19,6 +19,7 @@ from hastega_magic.cost.curve import corrected, crossings, sampled
 from hastega_magic.cost.predict import Case, Model, Prediction
 from hastega_magic.ir.kernel import Kernel
 from hastega_magic.report import units
+from hastega_magic.report.model import Crossing, Phase, Predicted, PredictedCurve
 from hastega_magic.runtime import cpu
 from hastega_magic.runtime.buffers import fresh_bytes
 
@@ -79,7 +80,7 @@ def cost_of(execution: Execution, loops: Sequence[Loop], options: Options) -> di
         "operations": round(known.features.per_element, 2), "bytes": known.features.bytes,
         "bound": chosen.bound if chosen is not None else "", "chosen": ran, "because": because,
         "calibrated": known.machine.calibrated, "measured": execution.seconds,
-        "predicted": [as_data(each) for each in predicted], **_curves(models, case, ran, execution, known, before),
+        "predicted": [_told(each) for each in predicted], **_curves(models, case, ran, execution, known, before),
     }  # fmt: skip
 
 
@@ -100,20 +101,20 @@ def _curves(
 
     # A cell that runs again would wait for them: they follow corrections of a twentieth and more.
     made_for = (case.resident, case.fresh > 0, case.n.bit_length(), *(type(model) for model in models))
-    factors = [math.log(corrections(model.backend, (case.n,))[0]) for model in models]
+    factors = [
+        math.log(before[name] if name in before else known.factor(name, case.n))
+        for name in (model.backend for model in models)
+    ]
     last = known.curves
     same = last is not None and last.made_for == made_for
     if last is None or not same or max(map(_apart, last.factors, factors)) > _TWENTIETH:
         bare = last.bare if last is not None and same else sampled(models, case)
         points = corrected(bare, corrections)
-        last = known.curves = Curves(made_for, bare, factors, points, crossings(points))
+        met = tuple(Crossing(*each) for each in crossings(points))
+        last = known.curves = Curves(made_for, bare, factors, points, met)
     measured = {ran: ((float(execution.length), execution.seconds),)} if execution.seconds > 0 else {}
-    rows = [
-        {"backend": name, "points": points, "measured": measured.get(name, ())}
-        for name, points in last.points.items()
-    ]
-    met = [{"faster": one, "than": other, "n": n} for one, other, n in last.crossings]
-    return {"curves": rows, "crossings": met}
+    rows = [PredictedCurve(name, points, measured.get(name, ())) for name, points in last.points.items()]
+    return {"curves": rows, "crossings": last.crossings}
 
 
 def _barred(choice: Choice) -> dict[str, str]:
@@ -148,13 +149,10 @@ def cpu_kernel(execution: Execution) -> Kernel:
     return lowered(compiled, cpu.host())
 
 
-def as_data(prediction: Prediction) -> dict[str, object]:
-    """A prediction as the report's JSON has it."""
-    phases = [{"name": each.name, "seconds": each.seconds, "bytes": 0} for each in prediction.phases]
-    return {
-        "backend": prediction.backend, "seconds": prediction.seconds, "threads": prediction.threads,
-        "bound": prediction.bound, "phases": phases,
-    }  # fmt: skip
+def _told(prediction: Prediction) -> Predicted:
+    """A prediction as the report has it."""
+    phases = tuple(Phase(each.name, each.seconds) for each in prediction.phases)
+    return Predicted(prediction.backend, prediction.seconds, prediction.threads, prediction.bound, phases)
 
 
 def _twin(one: Prediction, other: Prediction) -> bool:
@@ -172,4 +170,4 @@ def _fresh(execution: Execution) -> float:
     )
 
 
-__all__ = ["as_data", "cost_of", "cpu_kernel"]
+__all__ = ["cost_of", "cpu_kernel"]

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hastega_magic.compiler.options import Options
-from hastega_magic.compiler.telling.listings import LOOP, Key, PassText, fused_keys, kernel_keys, pass_texts
+from hastega_magic.compiler.telling.listings import LOOP, Key, fused_keys, kernel_keys, pass_texts
 from hastega_magic.compiler.telling.spellings import Listing, Others, llvm_listings, opencl_listings, others
 from hastega_magic.errors import NOWHERE, Span
 from hastega_magic.ir.expr import Expr, postorder
@@ -22,6 +22,7 @@ from hastega_magic.ir.kernel import Kernel
 from hastega_magic.ir.origins import UNNAMED
 from hastega_magic.ir.pipeline import Pipeline, Source
 from hastega_magic.records import dataclass
+from hastega_magic.report.model import PassText
 from hastega_magic.syntax.reading.pipe import normalise
 from hastega_magic.syntax.reading.text import Text
 
@@ -41,7 +42,7 @@ class Shown:
     `places`: what the links follow from beside the variant itself; `sources`: what the forms name in addition.
     """
 
-    passes: Sequence[PassText]
+    passes: tuple[PassText, ...]
     links: Sequence[Mapping[str, object]]
     places: object
     sources: Sequence[Source]

@@ -16,7 +16,7 @@ from hastega_magic.ir.origins import Origins, placed
 from hastega_magic.ir.pipeline import Pipeline, Source
 from hastega_magic.ir.printer import kernel_places, print_fused, print_kernel, print_lines, print_pipeline
 from hastega_magic.passes.pipelines import CPU, FUSE, State
-from hastega_magic.records import dataclass
+from hastega_magic.report.model import PassText
 
 if TYPE_CHECKING:
     from hastega_magic.compiler.loops import CompiledLoop
@@ -27,18 +27,9 @@ Key = Expr | int
 LOOP = -1
 
 
-@dataclass(frozen=True)
-class PassText:
-    """The printed form after a pass."""
-
-    name: str
-    doc: str
-    text: str
-
-
 def pass_texts(
     compiled: CompiledLoop, now: Fused, pipelines: Sequence[Pipeline], kernel: Kernel
-) -> list[PassText]:
+) -> tuple[PassText, ...]:
     """The form after each pass. `now`: the loop as this cell has it, only fused; `kernel`: of the variant shown."""
     written = "\n".join(map(print_pipeline, pipelines))
     found = [
@@ -51,7 +42,7 @@ def pass_texts(
         found.append(PassText(each.name, each.doc, "\n".join([text, *checks]) if checks else text))
     shown = replace(kernel, sources=now.sources, tables=now.tables, spans=placed(kernel.origins, now.spans))
     found += [PassText(each.name, each.doc, print_kernel(shown)) for each in CPU]
-    return found
+    return tuple(found)
 
 
 def present(form: Fused, now: Fused) -> Fused:

@@ -17,9 +17,9 @@ from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.telling.describe_cost import cost_of
 from hastega_magic.compiler.telling.links import LISTINGS, shown
-from hastega_magic.compiler.telling.listings import PassText
 from hastega_magic.passes.pipelines import CPU
 from hastega_magic.records import dataclass
+from hastega_magic.report.model import PassText
 from hastega_magic.trace import Trace
 
 MOST = 24
@@ -34,7 +34,7 @@ class LoopTexts:
 
     stages: str
     code: Mapping[str, str]
-    passes: Sequence[PassText]
+    passes: tuple[PassText, ...]
     links: Sequence[Mapping[str, object]]
     not_run: Sequence[str]
     cost: Mapping[str, object] = field(default_factory=dict[str, object])
@@ -79,7 +79,7 @@ def stacked(parts: Sequence[LoopTexts], total: int) -> LoopTexts:
         found, _ = _below([(each.stages, texts.get(id(each), "")) for each in parts], total, ";")
         passes.append(PassText(name, doc, found))
     not_run = tuple(dict.fromkeys(name for each in parts for name in each.not_run))
-    return LoopTexts("", code, passes, _links(parts, offsets), not_run, parts[0].cost)
+    return LoopTexts("", code, tuple(passes), _links(parts, offsets), not_run, parts[0].cost)
 
 
 def _below(texts: Sequence[tuple[str, str]], total: int, comment: str) -> tuple[str, list[int]]:
