@@ -171,8 +171,15 @@ def test_carets(text, line, under, words):
 
 
 def test_pipe_inside_an_f_string_says_so():
-    with pytest.raises(CellSyntaxError, match="f-string"):
+    with pytest.raises(CellSyntaxError, match=r"`\|>` does not work inside an f-string") as caught:
         parse("print(f'{xs |> sum}')")
+    assert caught.value.offset == 13
+
+
+def test_an_f_string_that_is_wrong_beside_a_pipe_has_python_s_message():
+    with pytest.raises(CellSyntaxError) as caught:
+        parse("ys = xs |> map(lambda x: f'{x') |> to_list")
+    assert "does not work" not in caught.value.msg
 
 
 def test_the_rendered_error_shows_the_users_line_alone():

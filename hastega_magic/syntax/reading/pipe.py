@@ -125,8 +125,11 @@ def _explain(message: str, text: Text, span: Span, pipes: set[Place]) -> tuple[s
     if shell and span.col >= shell.start(1):
         place = Span(span.line, shell.start(1), span.line, len(line))
         return f"IPython's commands ({shell[1]}...) do not work in a %%hastega cell: use another one", place
-    if "f-string" in message and "|>" in line:
-        return "`|>` does not work inside an f-string: give the value a name first", span
+    if "f-string" in message:
+        in_strings = (at.start() for at in re.finditer(r"\|>", line) if (span.line, at.start()) not in pipes)
+        for col in in_strings:
+            place = Span(span.line, col, span.line, col + 2)
+            return "`|>` does not work inside an f-string: give the value a name first", place
     if (span.line, span.col) in pipes:
         return "invalid syntax: `|>` stands between a value and a stage", span._replace(end_col=span.col + 2)
     return message, span
