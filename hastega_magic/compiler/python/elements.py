@@ -20,6 +20,7 @@ from hastega_magic.ir.interpreter import evaluate
 from hastega_magic.ir.loop import everything
 from hastega_magic.ir.pipeline import Fn, Source, Stage
 from hastega_magic.ops import OPS
+from hastega_magic.ops.machine import wrap64
 from hastega_magic.passes.infer import Leaves
 from hastega_magic.passes.wrap import wrapped
 from hastega_magic.records import dataclass
@@ -205,7 +206,11 @@ class Elements:
             # Functions that are the kernel's own have its bits here too, whichever elements share the block.
             return result if own else _python(found)
         if self.mode == "wrap":
-            return self._wrapped(stage, value)
+            try:
+                return self._wrapped(stage, value)
+            except Exception as error:  # 1 // x, where x wrapped around to 0
+                error.add_note(self._where(stage, index, start, cast(object, value)))
+                raise
         value = cast(object, value)
         given = "" if _alike(value, start) else f", given to it as {shown(value)},"
         sentence = (
@@ -239,7 +244,10 @@ class Elements:
         assert stage.fn is not None
         new = wrapped(_roots(stage.fn), Leaves((), (None,) * len(self._tables)))
         values = evaluate([new[node] for node in _roots(stage.fn)], self._leaves(stage.fn.params, value))
-        return _filled(stage.fn.result, {old: values[node] for old, node in new.items() if node in values})
+        found = {old: values[node] for old, node in new.items() if node in values}
+        # A float that becomes an int may do so beyond 64 bits without an operation of ints.
+        made = {node: wrap64(each) if type(each) is int else each for node, each in found.items()}
+        return _filled(stage.fn.result, made)
 
     def _leaves(self, params: Value, value: Any) -> Any:
         known: dict[Expr, Any] = dict(zip(flatten(params), _of_params(params, value), strict=True))
