@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import functools
 import inspect
+import warnings
 from collections.abc import Callable
 from types import CellType, CodeType, FunctionType
 from typing import Any, TypeVar, cast, overload
@@ -25,7 +26,7 @@ from hastega_magic.report import Report, build_report
 from hastega_magic.syntax.cell import FUTURES, Rewriter
 from hastega_magic.syntax.closures.around import codes
 from hastega_magic.syntax.ordinary.naming import as_written
-from hastega_magic.syntax.reading.functions import Function, definition_of, name_of
+from hastega_magic.syntax.reading.functions import Function, definition_of, described
 from hastega_magic.syntax.reading.names import shadowed
 from hastega_magic.syntax.reading.text import Text
 from hastega_magic.syntax.site import RUN, TRY, Site, new_site_id
@@ -117,7 +118,8 @@ def _decorated(function: Any, options: Options) -> Any:
         return type(cast(Any, function))(_decorated(inner, options))
     function = _as_written(function)
     if not isinstance(function, FunctionType):
-        raise TypeError(f"hastega() takes a function written in Python, not {name_of(function)!r}")
+        below = ": put it below the decorator that made that" if hasattr(function, "__wrapped__") else ""
+        raise TypeError(f"hastega() takes a function written in Python, not {described(function)}{below}")
     calls: Calls
     try:
         made, calls = _compiled_again(function, options)
@@ -225,7 +227,9 @@ def _code_of(node: Function, function: FunctionType) -> CodeType:
     outside: list[ast.stmt] = [ast.Global([named])] if named and named not in free else []
     factory = ast.FunctionDef("__hastega_factory__", parameters, [*outside, inner], [])
     module = ast.fix_missing_locations(ast.Module([ast.copy_location(factory, node)], []))
-    compiled = compile(module, old.co_filename, "exec", old.co_flags & FUTURES, dont_inherit=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SyntaxWarning)  # which Python gave when it compiled the file
+        compiled = compile(module, old.co_filename, "exec", old.co_flags & FUTURES, dont_inherit=True)
     for code in codes(compiled):
         at_its_place = code.co_name == old.co_name and code.co_firstlineno == old.co_firstlineno
         if at_its_place and code.co_flags & inspect.CO_OPTIMIZED:  # no body of a class

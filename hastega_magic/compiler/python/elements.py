@@ -62,6 +62,7 @@ class Elements:
         self._functions = [function_of(*step, self.loop.pipeline.sink.kind) for step in self._steps]
         source = self.loop.pipeline.source
         self._spread: dict[tuple[int, int], bool] = {}
+        self._wraps: dict[int, Mapping[Expr, Expr]] = {}
         self._producer = None
         if source.kind == "result":
             producer = next(loop for loop in self.group if loop.name == source.name)
@@ -242,7 +243,9 @@ class Elements:
     def _wrapped(self, stage: Stage, value: Any) -> Any:
         """The stage's result in two's complement."""
         assert stage.fn is not None
-        new = wrapped(_roots(stage.fn), Leaves((), (None,) * len(self._tables)))
+        new = self._wraps.get(id(stage))
+        if new is None:
+            new = self._wraps[id(stage)] = wrapped(_roots(stage.fn), Leaves((), (None,) * len(self._tables)))
         values = evaluate([new[node] for node in _roots(stage.fn)], self._leaves(stage.fn.params, value))
         found = {old: values[node] for old, node in new.items() if node in values}
         # A float that becomes an int may do so beyond 64 bits without an operation of ints.

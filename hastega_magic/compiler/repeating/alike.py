@@ -11,7 +11,15 @@ from typing import Any, cast
 from hastega_magic.compiler.backends import Cpu
 from hastega_magic.compiler.execute import Execution, without_cell
 from hastega_magic.compiler.outcome import Outcome
-from hastega_magic.compiler.repeating.reading import Varying, Whole, Words, checks, readings
+from hastega_magic.compiler.repeating.reading import (
+    Stretch,
+    Varying,
+    Whole,
+    Words,
+    checks,
+    readings,
+    stretches_of,
+)
 from hastega_magic.compiler.repeating.slots import (
     Again,
     Number,
@@ -66,6 +74,8 @@ class Alike:
     """Whether all sources have to be of one length."""
     arrays: tuple[Varied, ...] = ()
     """Captured ones that may be others in each run."""
+    stretches: tuple[Stretch, ...] = ()
+    """What the loop takes of its slots, where not all, as of windows: their lengths have to be the same then."""
 
     def fitting(self, source: object, displays: Sequence[Display]) -> tuple[list[object], list[object], int]:
         """The sources, the other arguments, and the number of elements; Again where the loop is not for them."""
@@ -76,7 +86,7 @@ class Alike:
         length = -1
         for slot in self.slots:
             found = slot.length(operands[slot.operand])
-            if self.even and found != length >= 0:
+            if (self.even and found != length >= 0) or (self.stretches and found != slot.source.length):
                 raise Again
             length = found if found < length or length < 0 else length
         if not length or (self.simple and (length >= STREAMED) != self.large):
@@ -98,14 +108,19 @@ class Alike:
         except (NotCompilable, BeyondInt64):
             raise Again from None
         length = min(each.length for each in found.values())
-        now = [
-            each.number.now(source, arguments, length, workspace)
-            if isinstance(each, Varying)
-            else found[cast(Whole, each).slot.operand]
-            for each, source in zip(self.words, self.execution.fused.sources, strict=True)
-        ]
-        before = ((each.kind, each.key) for each in self.execution.fused.sources)
-        pipeline = renewed(self.loop.pipeline, dict(zip(before, now, strict=True)))
+        before = self.execution.fused.sources
+        if self.stretches:
+            parts = (workspace.part(found[operand], *places) for operand, *places in self.stretches)
+            now = [changed(old, key=new.key) for old, new in zip(before, parts, strict=True)]
+        else:
+            now = [
+                each.number.now(source, arguments, length, workspace)
+                if isinstance(each, Varying)
+                else found[cast(Whole, each).slot.operand]
+                for each, source in zip(self.words, before, strict=True)
+            ]
+        keys = ((each.kind, each.key) for each in before)
+        pipeline = renewed(self.loop.pipeline, dict(zip(keys, now, strict=True)))
         bound = changed(bound, numbers=self.loop.bound.numbers)
         built = changed(self.loop.built, owners=tuple(bound.stages[each] for each in self.owners))
         loop = changed(
@@ -211,7 +226,7 @@ def alike(bound: Bound, outcome: Outcome, *, few: bool = False) -> Alike | None:
             return None
         number.free = free[number.where]
     plain = loop.built.plain or loop.built.even
-    slots, numbers, words = None, (), None
+    slots, numbers, words, stretches = None, (), None, ()
     found = slots_of(owned[0], all_numbers, execution) if plain else None
     if found is not None:
         slots = tuple(each for each in found if isinstance(each, Slot))
@@ -220,6 +235,8 @@ def alike(bound: Bound, outcome: Outcome, *, few: bool = False) -> Alike | None:
     elif few:
         slots, numbers = checks(operands, owned[0], workspace), tuple(all_numbers.values())
         words = readings(operands, owned[0], all_numbers, workspace, execution, loop)
+    elif stretches := stretches_of(owned[0], workspace, execution, loop):
+        slots, words = checks(operands, owned[0], workspace), ()
     if slots is None or words is None:
         return None
     places = {id(stage): number for number, stage in enumerate(loop.stages)}
@@ -238,10 +255,11 @@ def alike(bound: Bound, outcome: Outcome, *, few: bool = False) -> Alike | None:
         bare(loop),
         owners,
         changed(execution, values=[], columns=[], job=job, choice=None),
-        found is not None,
+        found is not None or bool(stretches),
         large,
         loop.built.even or raises_before_zip(loop.pipeline),
         varied(known, workspace),
+        stretches,
     )  # fmt: skip
 
 

@@ -176,6 +176,27 @@ def checks(
     return tuple(slot_of(number, source, INT64) for number, source in sources)
 
 
+Stretch = tuple[int, int, int, int]
+"""Elements of a statement's source: which one, and of these start, step and count."""
+
+
+def stretches_of(
+    owners: Mapping[tuple[str, int], int], workspace: Workspace, execution: Execution, loop: Loop
+) -> tuple[Stretch, ...]:
+    """What the loop takes of arrays of these lengths; () where it takes something else, or what they hold decides."""
+    built = loop.built
+    if built.view is None or built.probed or built.tail:
+        return ()
+    parts = {
+        (column.source.kind, column.source.key): (owners[key], *places)
+        for key, places, column in workspace.parts()
+        if key in owners and key[0] == "array"
+    }
+    found = [parts.get((each.kind, each.key)) for each in execution.fused.sources]
+    known = tuple(each for each in found if each is not None)
+    return known if len(known) == len(found) else ()
+
+
 def _stride(source: Source) -> int | None:
     if source.kind != "array" or source.layout not in _STRIDES:
         return None
@@ -219,4 +240,4 @@ def _centers(loop: Loop) -> dict[int, int]:
     return found
 
 
-__all__ = ["Given", "Varying", "Whole", "Words", "checks", "readings"]
+__all__ = ["Given", "Stretch", "Varying", "Whole", "Words", "checks", "readings", "stretches_of"]

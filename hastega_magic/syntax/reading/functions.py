@@ -109,7 +109,7 @@ def described(value: object) -> str:
     """The type of a value with its article: "a list", "an ndarray"."""
     if value is None:
         return "None"
-    name = type(value).__name__.removesuffix("_or_method").replace("_", " ")
+    name = type(value).__name__.removesuffix("_or_method").replace("_", " ").strip()
     return f"{'an' if name[0].lower() in 'aeio' else 'a'} {name}"
 
 

@@ -1,0 +1,118 @@
+"""Loops over parts of their sources, as of windows, whose cell runs again: from where they are compiled."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from hastega_magic.compiler.repeating.alike import Alike
+from hastega_magic.errors import IntegerOverflowWarning
+from hastega_magic.session import Options, Session
+
+QUIET = Options(on="parallel", threads=2, baseline=False, quiet=True)
+MANY = 30_011
+
+CELLS = {
+    "window": "v = xs |> window(5) |> map(lambda a, b, c, d, e: (a + b + c + d + e) / 5)",
+    "sum": "v = xs |> window(3) |> map(lambda a, b, c: a * b - c) |> filter(_ > 0) |> sum",
+    "chunk": "v = xs |> take(30_000) |> chunk(4) |> map(lambda a, b, c, d: a * d - b * c)",
+    "step": "v = xs |> drop(5) |> step(3) |> map(_ * 2)",
+    "reverse": "v = xs |> reverse |> map(_ * 2) |> take(1000)",
+    "zip": "v = xs |> zip(ys) |> drop(7) |> map(lambda x, y: x - y)",
+    "cumsum": "v = xs |> take(20_000) |> cumsum",
+    "enumerate": "v = xs |> drop(3) |> enumerate |> map(lambda i, x: i - x)",
+}
+
+
+@pytest.fixture
+def begun(monkeypatch):
+    """Counts statements that begin where they are compiled."""
+    found = []
+    over = Alike.over
+
+    def counted(self, *given):
+        found.append(self)
+        return over(self, *given)
+
+    monkeypatch.setattr(Alike, "over", counted)
+    return found
+
+
+def arrays(seed, kind=np.int64, count=MANY):
+    random = np.random.default_rng(seed)
+    return {name: random.integers(-1000, 1000, count).astype(kind) for name in ("xs", "ys")}
+
+
+def value(session, cell, given):
+    session.namespace.update(given)
+    session.run_cell(cell)
+    return session.namespace["v"]
+
+
+def same(one, other):
+    assert type(one) is type(other)
+    if isinstance(one, np.ndarray):
+        assert one.dtype == other.dtype
+        assert one.tolist() == other.tolist()
+    else:
+        assert one == other
+
+
+@pytest.mark.parametrize("kind", [np.int64, np.float64, np.int16])
+@pytest.mark.parametrize("name", CELLS)
+def test_other_data_of_the_same_kind(name, kind, begun):
+    session = Session({}, QUIET)
+    for seed in range(4):
+        given = arrays(seed, kind)
+        same(value(session, CELLS[name], given), value(Session({}, QUIET), CELLS[name], given))
+    assert len(begun) == 3
+
+
+def test_other_lengths_layouts_and_kinds_are_looked_at():
+    session, cell = Session({}, QUIET), CELLS["window"]
+    base = arrays(1)["xs"]
+    doubled = np.repeat(base, 2)
+    others = [
+        base,
+        base[:-1],
+        doubled[::2],
+        base[::-1],
+        base.astype(np.int32),
+        base.tolist(),
+        base,
+        range(MANY),
+    ]
+    for xs in others:
+        same(value(session, cell, {"xs": xs}), value(Session({}, QUIET), cell, {"xs": xs}))
+
+
+def test_what_an_element_raises_names_it_each_time():
+    session, cell = Session({}, QUIET), "v = xs |> window(2) |> map(lambda a, b: a // b)"
+    xs = np.arange(1, MANY)
+    value(session, cell, {"xs": xs})
+    for place in (7, 20_000):
+        broken = xs.copy()
+        broken[place] = 0
+        with pytest.raises(ZeroDivisionError) as caught:
+            value(session, cell, {"xs": broken})
+        assert any(f"element {place - 1} of " in note for note in caught.value.__notes__)
+    same(value(session, cell, {"xs": xs}), xs[:-1] // xs[1:])
+
+
+def test_integers_beyond_64_bits_are_exact():
+    session, cell = Session({}, QUIET), "v = xs |> window(2) |> map(lambda a, b: a * b)"
+    xs = np.arange(1, MANY)
+    value(session, cell, {"xs": xs})
+    large = xs.copy()
+    large[100:102] = 2**62
+    with pytest.warns(IntegerOverflowWarning, match="no int64 holds"):
+        found = value(session, cell, {"xs": large})
+    numbers = large.tolist()
+    assert found.tolist() == [a * b for a, b in itertools.pairwise(numbers)]
+
+
+def test_the_report_is_that_of_every_run():
+    session = Session(arrays(1), Options(on="parallel", threads=2, baseline=False))
+    first, second = (session.run_cell(CELLS["window"]).report.to_dict()["pipelines"][0] for _ in range(2))
+    kept = ("name", "stages", "loops", "elements", "code", "links", "graph", "int", "vector")
+    assert {name: first[name] for name in kept} == {name: second[name] for name in kept}
