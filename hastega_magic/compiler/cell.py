@@ -166,7 +166,7 @@ class CellRun:
         cell, _ = self._plan()
         (item, *others), site = cell.items, self.outcomes[0].bounds[0].site
         alike = self.earlier.alike(site)
-        if alike is None or alike.stretches or others or len(cell.sites) > 1 or cell.ordinary:
+        if alike is None or not alike.words or others or len(cell.sites) > 1 or cell.ordinary:
             return
         if isinstance(item, PipelineStatement) and item.site is site:
             code = self._compiled(cast(ast.Expression, site.bind_expression), "eval", (item.node, True))

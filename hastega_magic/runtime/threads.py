@@ -20,7 +20,7 @@ SMALL_BLOCKS = 16
 ALONE_BLOCKS = 256
 """Up to so many blocks, one thread is the calling one: an interrupt can wait for the milliseconds that they take."""
 
-SOON = 0.015
+SOON = 0.05
 """A call that takes no more seconds may use the calling thread too: so long an interrupt can wait."""
 
 _TICK = 0.05

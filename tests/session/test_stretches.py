@@ -5,12 +5,12 @@ import itertools
 import numpy as np
 import pytest
 
-from hastega_magic.compiler.repeating.alike import Alike
 from hastega_magic.errors import IntegerOverflowWarning
 from hastega_magic.session import Options, Session
 
 QUIET = Options(on="parallel", threads=2, baseline=False, quiet=True)
-MANY = 30_011
+MANY, COUNT = 30_011, 100_003
+"""Elements of cells, and of functions, which call loops over fewer ones directly."""
 
 CELLS = {
     "window": "v = xs |> window(5) |> map(lambda a, b, c, d, e: (a + b + c + d + e) / 5)",
@@ -22,20 +22,6 @@ CELLS = {
     "cumsum": "v = xs |> take(20_000) |> cumsum",
     "enumerate": "v = xs |> drop(3) |> enumerate |> map(lambda i, x: i - x)",
 }
-
-
-@pytest.fixture
-def begun(monkeypatch):
-    """Counts statements that begin where they are compiled."""
-    found = []
-    over = Alike.over
-
-    def counted(self, *given):
-        found.append(self)
-        return over(self, *given)
-
-    monkeypatch.setattr(Alike, "over", counted)
-    return found
 
 
 def arrays(seed, kind=np.int64, count=MANY):
@@ -60,12 +46,14 @@ def same(one, other):
 
 @pytest.mark.parametrize("kind", [np.int64, np.float64, np.int16])
 @pytest.mark.parametrize("name", CELLS)
-def test_other_data_of_the_same_kind(name, kind, begun):
+def test_other_data_of_the_same_kind(name, kind, built):
     session = Session({}, QUIET)
     for seed in range(4):
         given = arrays(seed, kind)
-        same(value(session, CELLS[name], given), value(Session({}, QUIET), CELLS[name], given))
-    assert len(begun) == 3
+        found = value(session, CELLS[name], given)
+        assert built == ["v"]
+        same(found, value(Session({}, QUIET), CELLS[name], given))
+        built.pop()
 
 
 def test_other_lengths_layouts_and_kinds_are_looked_at():
@@ -116,3 +104,18 @@ def test_the_report_is_that_of_every_run():
     first, second = (session.run_cell(CELLS["window"]).report.to_dict()["pipelines"][0] for _ in range(2))
     kept = ("name", "stages", "loops", "elements", "code", "links", "graph", "int", "vector")
     assert {name: first[name] for name in kept} == {name: second[name] for name in kept}
+
+
+@pytest.mark.parametrize("name", ["window", "sum", "chunk", "reverse", "zip"])
+def test_functions_are_called_again_as_they_are(name, built):
+    session = Session({}, QUIET)
+    session.run_cell(f"def f(xs, ys):\n    {CELLS[name]}\n    return v")
+    f = session.namespace["f"]
+    given = [arrays(seed, count=COUNT) for seed in range(4)]
+    found = [f(**given[0])]
+    first = len(built)
+    found += [f(**each) for each in given[1:]]
+    assert len(built) == first
+    shorter = arrays(9, count=COUNT - 4)
+    for each, values in zip([*found, f(**shorter)], [*given, shorter], strict=True):
+        same(each, value(Session({}, QUIET), CELLS[name], values))

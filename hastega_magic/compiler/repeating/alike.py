@@ -18,6 +18,7 @@ from hastega_magic.compiler.repeating.reading import (
     Words,
     checks,
     readings,
+    readings_of,
     stretches_of,
 )
 from hastega_magic.compiler.repeating.slots import (
@@ -89,6 +90,8 @@ class Alike:
             if (self.even and found != length >= 0) or (self.stretches and found != slot.source.length):
                 raise Again
             length = found if found < length or length < 0 else length
+        if self.stretches:
+            *_, length = self.stretches[0]
         if not length or (self.simple and (length >= STREAMED) != self.large):
             raise Again
         return operands, arguments, length
@@ -236,7 +239,8 @@ def alike(bound: Bound, outcome: Outcome, *, few: bool = False) -> Alike | None:
         slots, numbers = checks(operands, owned[0], workspace), tuple(all_numbers.values())
         words = readings(operands, owned[0], all_numbers, workspace, execution, loop)
     elif stretches := stretches_of(owned[0], workspace, execution, loop):
-        slots, words = checks(operands, owned[0], workspace), ()
+        slots = checks(operands, owned[0], workspace)
+        words = readings_of(stretches, slots, execution)
     if slots is None or words is None:
         return None
     places = {id(stage): number for number, stage in enumerate(loop.stages)}

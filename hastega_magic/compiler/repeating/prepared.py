@@ -169,9 +169,20 @@ def prepare(bound: Bound, outcome: Outcome, options: Options, filename: str) -> 
         return Prepared(
             found, ready, (), options, filename, ready is not None and to_list and not found.arrays, wide
         )
-    if execution.length > MOST or not _stays(bound, built):
+    if execution.length > MOST:
+        return _of_stretches(bound, outcome, options, filename)
+    if not _stays(bound, built):
         return None
     return _placed(bound, outcome, found, options, filename)
+
+
+def _of_stretches(bound: Bound, outcome: Outcome, options: Options, filename: str) -> Prepared | None:
+    """The same of a loop over parts of arrays of these lengths."""
+    found = alike(bound, outcome)
+    if found is None or not found.words:
+        return None
+    wide = spreading(found.execution, found.slots, found.loop, options, found.arrays)
+    return Prepared(found, None, (), options, filename, spreading=wide)
 
 
 def _placed(bound: Bound, outcome: Outcome, found: Alike, options: Options, filename: str) -> Prepared | None:

@@ -197,6 +197,20 @@ def stretches_of(
     return known if len(known) == len(found) else ()
 
 
+def readings_of(
+    stretches: Sequence[Stretch], slots: Sequence[Slot], execution: Execution
+) -> tuple[Words, ...]:
+    """The words of elements that follow each other; () where some do not."""
+    by_operand = {slot.operand: slot for slot in slots}
+    pairs = zip(stretches, execution.fused.sources, strict=True)
+    found = tuple(
+        Part(by_operand[operand], start, "", _stride(source))
+        for (operand, start, step, _), source in pairs
+        if step == 1
+    )
+    return found if len(found) == len(stretches) else ()
+
+
 def _stride(source: Source) -> int | None:
     if source.kind != "array" or source.layout not in _STRIDES:
         return None
@@ -240,4 +254,14 @@ def _centers(loop: Loop) -> dict[int, int]:
     return found
 
 
-__all__ = ["Given", "Stretch", "Varying", "Whole", "Words", "checks", "readings", "stretches_of"]
+__all__ = [
+    "Given",
+    "Stretch",
+    "Varying",
+    "Whole",
+    "Words",
+    "checks",
+    "readings",
+    "readings_of",
+    "stretches_of",
+]
