@@ -68,9 +68,7 @@ _MANY = 1 << 17
 
 _IS_FEW = f"there are fewer than {FEW} elements: Python is faster"
 _ASKED_FOR = "`--on python` was asked for"
-_RAISED = (
-    "an element raised, or there was none where one is needed: Python ran it again, from the first element"
-)
+_RAISED = "an element raised, or there was none: Python ran it again, from the first one"
 
 
 @dataclass(frozen=True)
