@@ -216,7 +216,7 @@ class Driver:
         if isinstance(value, Iterator) or goes_its_own_way(value):
             in_chunks(self, run, iterated(value))
             return
-        given, value = value, iterable(value)
+        given, value = value, iterable(value, behind=len(rest) < len(bound.stages))
         if given is not value:
             forget_inputs()  # iterating over an object may run any code
         run.value = value

@@ -78,7 +78,7 @@ class Outcome:
     def whole(self) -> bool:
         """Whether one compiled loop for each value computed it, so that other back ends can be asked for the same."""
         ran = self.execution
-        whole = ran is not None and len(self.loops) == len(self.values) and not ran.fell_back
+        whole = ran is not None and len(self.loops) == len(self.values)
         whole = whole and all(map(_reaches_end, self.loops, self.bounds))
         return whole and not self.handed and not any(loop.built.bespoke for loop in self.loops)
 

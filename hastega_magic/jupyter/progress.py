@@ -29,6 +29,12 @@ class Bar:
 
     def show(self, task: Task) -> None:
         """Draw the bar at the task's place; the next task begins it anew."""
+        try:
+            self._show(task)
+        except KeyboardInterrupt as interrupt:  # where tqdm was just then is nobody's concern
+            raise interrupt.with_traceback(None) from None
+
+    def _show(self, task: Task) -> None:
         if self._kind is None:
             # In a thread: an interrupt in the middle of an import would leave half a module behind.
             if self._importing is None:
@@ -55,8 +61,10 @@ class Bar:
     def _import(self) -> None:
         name = "tqdm.auto" if self._in_notebook else "tqdm"
         tqdm: Any = importlib.import_module(name).tqdm
-        # tqdm's own thread, which looks for bars that stand still, is not needed.
-        self._kind = type("Quiet", (tqdm,), {"monitor_interval": 0})
+        tqdm.get_lock()  # which takes its time the first time
+        # tqdm's own thread, which looks for bars that stand still, is not needed. Of a bar that an interrupt left half
+        # made there is nothing to be taken away.
+        self._kind = type("Quiet", (tqdm,), {"monitor_interval": 0, "disable": True})
 
     def _open(self) -> Any:
         options: dict[str, Any] = {"total": _PARTS, "leave": False, "bar_format": _FORM}

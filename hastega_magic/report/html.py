@@ -175,7 +175,9 @@ def _times(pipeline: PipelineReport) -> str:
 
 
 def _ours(pipeline: PipelineReport) -> str:
-    return "this run" + (f" ({one_line(pipeline.backend)})" if pipeline.backend else "")
+    alone = pipeline.backend == "parallel" and pipeline.threads == 1
+    name = backend_name("simd") if alone else one_line(pipeline.backend)
+    return f"this run ({name})" if name else "this run"
 
 
 def _graphs(pipeline: PipelineReport, limit: int) -> str:

@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from hastega_magic.runtime import python_stages
 from hastega_magic.runtime.columnar import Pieces, numbers
+from hastega_magic.runtime.own import own
 from hastega_magic.runtime.python_calls import Noted, elements, over_tuples, spreads
 from hastega_magic.runtime.python_stages import mean
 
@@ -32,13 +33,15 @@ def run(source: object, stages: Sequence[StageCall]) -> Any:
     Whatever the user's functions raise propagates.
     """
     value: Any = source
-    lazy = False
+    lazy = gave = False
     for number, (name, callee, args, kwargs) in enumerate(stages):
         observes = callee is not None or name not in _KNOWN
         if lazy and observes:
             value = collected(value, stages[:number], source)
+        elif gave and not observes and not isinstance(value, np.ndarray):
+            value = map(own, elements(value))
         value = apply(name, value, args, kwargs, callee)
-        lazy = not observes and name in _LAZY
+        lazy, gave = not observes and name in _LAZY, observes
     return collected(value, stages, source) if lazy else value
 
 

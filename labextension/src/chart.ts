@@ -65,7 +65,8 @@ export function chart(model: Model, found: readonly Crossing[]): Chart {
     const end = cx > WIDTH * 0.7;
     root.append(svg('circle', { cx, cy, r: 7, class: cls('crossing') }));
     const text = `${backendName(each.to)} from ${units.amount(each.n)}`;
-    const where = { x: cx + (end ? -10 : 10), y: cy + (at % 2 === 0 ? 20 : -13), 'text-anchor': end ? 'end' : 'start' };
+    const below = at % 2 === 0 && cy + 24 < HEIGHT - BOX.bottom; // not on the axis
+    const where = { x: cx + (end ? -10 : 10), y: cy + (below ? 20 : -13), 'text-anchor': end ? 'end' : 'start' };
     root.append(svg('text', { ...where, class: cls('crossing-label') }, text));
   });
   root.append(cursor, beads);

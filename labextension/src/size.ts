@@ -60,11 +60,11 @@ export function sizes(model: Model, elements: number): HTMLElement {
     h('div', { class: cls('scroll') }, picture.element),
     h('div', { class: cls('scroll') },
       h('table', { class: cls('table') },
-        h('thead', {}, h('tr', {}, ...['back end', 'time', '', 'of which'].map(text => h('th', { scope: 'col' }, text)))), body)),
+        h('thead', {}, h('tr', {}, ...['back end', 'time', '', model.rows.some(row => row.phases.length > 0) ? 'of which' : ''].map(text => h('th', { scope: 'col' }, text)))), body)),
     named.length > 0
       ? h('div', {}, 'Break-even:', h('ul', { class: cls('plain') }, ...named))
       : h('div', {}, `${only ? backendName(only.backend) : 'No back end'} is the fastest for every size drawn.`),
-    h('div', { class: cls('faint') }, `Lines: ${predicted ? 'predicted by the cost model' : 'fitted, seconds per element and seconds once for each phase'}. Dots: measured on this machine. Beyond the dots it is an extrapolation.`)
+    h('div', { class: cls('faint') }, `Lines: ${predicted ? 'predicted by the cost model' : 'fitted, seconds per element and seconds once for each phase'}. Small rings: measured on this machine, and beyond them it is an extrapolation. Filled dots: what the lines say for the slider's number.`)
   );
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import Any, NamedTuple, cast
@@ -24,7 +25,7 @@ from hastega_magic.ops.machine import wrap64
 from hastega_magic.passes.infer import Leaves
 from hastega_magic.passes.wrap import wrapped
 from hastega_magic.records import dataclass
-from hastega_magic.runtime.python_calls import spreads
+from hastega_magic.runtime.python_calls import elements, spreads
 from hastega_magic.runtime.sources import Column
 from hastega_magic.syntax.joining.build import BoundStage
 from hastega_magic.types import BOOL, INT, Complex, Either
@@ -100,30 +101,40 @@ class Elements:
         return kinds and own and self.mode == "exact"
 
     def _plainly(self, first: int, last: int) -> list[Element] | None:
-        """What is left of them by the functions alone, as nothing is left to be told; None where one of them raises."""
-        data, found = self.workspace.column(self.loop.pipeline.source).data, list[Element]()
-        steps = [
-            (stage.kind == "filter", function)
-            for (stage, _), function in zip(self._steps, self._functions, strict=True)
-        ]
+        """What is left of them by the functions alone, as nothing is left to be told; None where one of them raises.
+
+        Each function goes over all of them, and nobody sees in which order they are called.
+        """
+        data = self.workspace.column(self.loop.pipeline.source).data
+        places: Sequence[int] = range(last - first)
+        if isinstance(data, (np.ndarray, range)):
+            values = list(elements(data[first:last]))
+        else:
+            values = _own([data[index] for index in range(first, last)])
         try:
             with np.errstate(all="ignore"):
-                for index in range(first, last):
-                    value: Any = _python(data[index])
-                    kept = True
-                    for number, (filters, function) in enumerate(steps):
-                        spread = type(value) is tuple
-                        made = self._called(number, function, value) if spread else function(value)
-                        if isinstance(made, _NUMPYS):
-                            return None
-                        if not filters:
-                            value = made if type(made) is int else _python(made)
-                        elif not made:
-                            kept = False
-                            break
-                    found.append(Element(kept, value if kept else None))
+                for number, ((stage, _), function) in enumerate(
+                    zip(self._steps, self._functions, strict=True)
+                ):
+                    call = function
+                    if tuple in set(map(type, values)):
+                        call = functools.partial(self._called, number, function)
+                    made = list(map(call, values))
+                    if any(issubclass(each, _NUMPYS) for each in set(map(type, made))):
+                        return None
+                    if stage.kind != "filter":
+                        values = _own(made)
+                        continue
+                    pairs = zip(places, values, strict=True)
+                    kept = list(itertools.compress(pairs, made))
+                    places, values = [place for place, _ in kept], [value for _, value in kept]
         except Exception:
             return None
+        if len(places) == last - first:
+            return list(map(Element, itertools.repeat(True), values))
+        found = [Element(False, None)] * (last - first)
+        for place, value in zip(places, values, strict=True):
+            found[place] = Element(True, value)
         return found
 
     def _before(self, end: int, index: int, ahead: int, moved: _Moved) -> Element:
@@ -305,6 +316,12 @@ class _Table:
 def item(column: Column, index: int) -> object:
     """An element as functions see it."""
     return _python(column.data[index])
+
+
+def _own(values: list[Any]) -> list[Any]:
+    """With Python's numbers for NumPy's."""
+    numpys = any(issubclass(each, _NUMPY_SCALAR) for each in set(map(type, values)))
+    return list(map(_python, values)) if numpys else values
 
 
 def _python(value: Any) -> Any:

@@ -15,7 +15,7 @@ The first gate that still keeps all at the end ends the pass there.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import field
 from typing import Any, cast
@@ -30,6 +30,7 @@ from hastega_magic.records import dataclass
 from hastega_magic.runtime import python
 from hastega_magic.runtime.buffers import AnyArray, extended
 from hastega_magic.runtime.objects.drawing import can_watch, drawer
+from hastega_magic.runtime.own import OWN, own
 from hastega_magic.runtime.python import StageCall
 from hastega_magic.runtime.python_calls import Noted
 from hastega_magic.syntax.closures.around import ABSENT
@@ -71,20 +72,6 @@ def _passes(stage: BoundStage) -> bool:
     """Whether it takes and gives elements one by one."""
     return one_by_one(stage) and not STAGES[stage.site.name].sink
 
-
-def _own_parts(element: tuple[object, ...]) -> tuple[object, ...]:
-    """The tuple with Python's numbers for NumPy's."""
-    for each in element:
-        if type(each) in _OWN:
-            return tuple(map(_own, element))
-    return element
-
-
-_OWN: dict[type, Callable[[Any], object]] = {
-    np.float64: float, np.complex128: complex, tuple: _own_parts,
-    **{np.dtype(code).type: int for code in "bBhHiIlLqQ"},
-}  # fmt: skip
-"""What NumPy's scalars are among the elements of an array; its bools are no ints, and stay."""
 
 Known = dict[tuple[int, object, object], bool]
 
@@ -154,7 +141,7 @@ def _applied(call: StageCall, passing: Any, owned: bool) -> tuple[Any, bool]:
     """What a stage gives, and whether Python's numbers are in it for NumPy's. `owned`: whether in what it gets."""
     name, callee, args, kwargs = call
     if callee is None and name == "map" and args and isinstance(args[0], Noted):
-        return args[0].mapped(python.elements(passing), _OWN), True
+        return args[0].mapped(python.elements(passing), OWN), True
     return python.apply(name, passing, args, kwargs, callee), owned and callee is None and name in _PASSED_ON
 
 
@@ -166,9 +153,7 @@ _PASSED_ON = frozenset({
 
 def _owned(elements: Iterator[object], owned: bool) -> Iterator[object]:
     """The elements with Python's numbers for NumPy's; `owned`: whether they are that already."""
-    return (
-        elements if owned else (_OWN[type(each)](each) if type(each) in _OWN else each for each in elements)
-    )
+    return elements if owned else (OWN[type(each)](each) if type(each) in OWN else each for each in elements)
 
 
 def _again(value: object, before: Before, stages: Sequence[BoundStage]) -> Iterator[object]:
@@ -259,12 +244,12 @@ class _Keeper:
                 return [element]
             type_ = type(element)
             if type_ is not number or (type_ is int and not _LOWEST <= cast(int, element) <= _HIGHEST):
-                own = _own(element)
-                kind, number = kind_of_element(own), type(own)
+                mine = own(element)
+                kind, number = kind_of_element(mine), type(mine)
                 if kind is None or not self._goes_with(kind):
-                    return [own]
+                    return [mine]
                 number = number if number is type_ and number is not tuple else None
-                keep(own)
+                keep(mine)
             else:
                 keep(element)
         self._type = number
@@ -297,12 +282,6 @@ class _Keeper:
                 return itertools.chain(odd, elements)
             if len(array) < _AT_ONCE:  # it has ended, and is not asked again
                 return iter(())
-
-
-def _own(element: object) -> object:
-    """The element with Python's numbers for NumPy's."""
-    type_ = type(element)
-    return _OWN[type_](element) if type_ in _OWN else element
 
 
 def kind_of_element(element: object) -> object:

@@ -31,6 +31,7 @@ from hastega_magic.compiler.sources.drawn import CHUNK, first_run, goes_its_own_
 from hastega_magic.compiler.sources.kinds import kind_of
 from hastega_magic.compiler.statement import Bound, bound_of
 from hastega_magic.records import dataclass
+from hastega_magic.runtime.own import owned
 from hastega_magic.runtime.python_calls import iterated
 from hastega_magic.syntax.closures.around import Where
 from hastega_magic.syntax.closures.captured import Captured, captured
@@ -56,6 +57,11 @@ class _ByPython:
     """The stages behind them that go in step with them, for as long as somebody could tell."""
     quiet: Known = field(default_factory=dict[tuple[int, object, object], bool])
     """For which elements nobody could."""
+
+    @property
+    def takes_it_whole(self) -> bool:
+        """Whether the first of them is given the value as it is."""
+        return self.kind is None or self.site.stages[0].name == "tap"
 
     def fits(self, displays: Sequence[Display]) -> bool:
         return self.known.resembles(_arguments(displays, self.looked))
@@ -221,6 +227,8 @@ class InParts:
         for number, part in enumerate(self.parts):
             start, stop = self._places[number]
             given = value
+            if number and not (isinstance(part, _ByPython) and part.takes_it_whole):
+                value = owned(value)
             try:
                 if isinstance(part, _ByPython):
                     value = part.run(value, displays[start : stop + len(part.following)], before)

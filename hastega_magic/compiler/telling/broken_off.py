@@ -44,10 +44,12 @@ def integers_of(execution: Execution, options: Options) -> dict[str, Any]:
     variants = execution.compiled.variants
     products = any(map(is_product, execution.fused.outputs))
     checked = products or (execution.compiled.checks_carried and options.int_mode != "wrap")
+    # Of floats that become ints ranges prove nothing: these are looked at one by one.
+    proved = variants.proved and not execution.fell_back
     return {
         "mode": options.int_mode,
-        "proved": variants.proved and not checked and options.int_mode != "wrap",
-        "guarded": not variants.proved or checked,
+        "proved": proved and not checked and options.int_mode != "wrap",
+        "guarded": not proved or checked,
         "fell_back": execution.fell_back,
     }
 

@@ -141,7 +141,7 @@ def _why(execution: Execution, options: Options) -> list[str]:
         pass  # nothing is computed with integers
     elif options.int_mode == "wrap":
         sentences.append("Integers wrap around at 64 bits, as asked for with --int wrap.")
-    elif variants.proved:
+    elif variants.proved and not execution.fell_back:
         which = "Integers of each element" if carries else "Integers"
         sentences.append(f"{which} proved to fit: {_FITTING[execution.compiled.state.form]}.")
     elif body.assumes and not is_held(body):
