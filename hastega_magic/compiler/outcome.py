@@ -83,6 +83,11 @@ class Outcome:
         return whole and not self.handed and not any(loop.built.bespoke for loop in self.loops)
 
     @property
+    def recomputed(self) -> bool:
+        """Whether integers left 64 bits, and Python computed them."""
+        return self.execution is not None and self.execution.fell_back
+
+    @property
     def bespoke(self) -> bool:
         """Whether compiled loops computed all of it, of which some are made for its very elements."""
         complete = self.handed or sum(len(loop.stages) for loop in self.loops) == sum(

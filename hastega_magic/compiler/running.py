@@ -83,7 +83,7 @@ def doubtful(product: float) -> bool:
 def is_doubtful(output: Output, value: object) -> bool:
     """The same of what a loop gives, which may be something else."""
     plain = output.sink.kind == "prod" and isinstance(output.value, Expr)
-    return plain and type(value) is float and doubtful(value)
+    return plain and isinstance(value, (float, np.floating)) and doubtful(cast(float, value))
 
 
 def in_order(loop: Loop, output: Output, workspace: Workspace) -> Loop:

@@ -41,20 +41,20 @@ def compare(
     """
     if not options.baseline and not options.compare:
         return
-    measured = [outcome for outcome in outcomes if outcome.whole]
     theirs = [name for name in options.compare if not {name, options.on} <= {*UNCOMPILED}]
+    measured: list[Outcome] = []
+    others: list[Outcome] = []
+    for outcome in outcomes:
+        # Where Python recomputed integers, other back ends would leave them to Python as well.
+        (measured if outcome.whole and not (theirs and outcome.recomputed) else others).append(outcome)
     if theirs:
         who = "NumPy" if options.on == "numpy" else "Python"
         text = f"Not compared with {', '.join(theirs)}: {who} computed a part of it."
-        left = [outcome for outcome in outcomes if not outcome.whole and not outcome.bespoke]
+        left = [outcome for outcome in others if not outcome.bespoke]
         trace.events += [Event("why", outcome.group, {"text": text}) for outcome in left]
     if not _backends(options):
         return
-    alone = [
-        each
-        for each in (Prefix(outcome, options) for outcome in outcomes if not outcome.whole)
-        if each.possible
-    ]
+    alone = [each for each in (Prefix(outcome, options) for outcome in others) if each.possible]
     budget = max(1.0, spent) / max(1, len(measured) + len(alone))
     fitted = budget * _FITTED if options.compare else 0.0
     with task("baselines", len(measured)) as work:

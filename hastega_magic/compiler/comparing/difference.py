@@ -45,9 +45,12 @@ def _of_objects(own: list[Any], other: list[Any], approximate: bool) -> float | 
 def _of_elements(a: Any, b: Any, approximate: bool) -> float | None:
     if isinstance(a, tuple) and isinstance(b, tuple):
         return _of_objects(list(cast("tuple[Any, ...]", a)), list(cast("tuple[Any, ...]", b)), approximate)
-    floats = isinstance(a, float) and isinstance(b, float)
+    floats = isinstance(a, FLOATS) and isinstance(b, FLOATS)
     return difference(a, b) if floats else 0.0 if a == b else None
 
+
+FLOATS: Any = (float, np.floating)
+_COMPLEX: Any = (complex, np.complexfloating)
 
 TOLERANCE = 1e-9
 """Relative difference up to which float reductions in another order count as equal."""
@@ -109,10 +112,10 @@ def difference(
         return float(np.nanmax(np.abs(mine - theirs) / np.maximum(np.abs(mine), 1e-300))) if close else None
     if isinstance(own, list):
         return _of_objects(cast("list[Any]", own), list(other), approximate)
-    if isinstance(own, complex) or isinstance(other, complex):
+    if isinstance(own, _COMPLEX) or isinstance(other, _COMPLEX):
         parts = ((getattr(own, each), getattr(other, each)) for each in ("real", "imag"))
         return _largest([difference(*pair, tolerance=tolerance) for pair in parts])
-    if isinstance(own, float) or isinstance(other, float):
+    if isinstance(own, FLOATS) or isinstance(other, FLOATS):
         a, b = float(own), float(other)
         if a == b or (math.isnan(a) and math.isnan(b)):
             return 0.0

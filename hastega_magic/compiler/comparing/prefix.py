@@ -16,6 +16,7 @@ import numpy as np
 
 from hastega_magic.compiler.comparing.baselines import UNCOMPILED, Baseline
 from hastega_magic.compiler.comparing.difference import (
+    FLOATS,
     TOLERANCE,
     difference,
     magnitude_of,
@@ -101,7 +102,7 @@ class Prefix:
             execution = self.outcome.execution
             allowed = TOLERANCE if execution is None else tolerance_of(execution.fused.outputs[-1], length)
             apart, added = difference(own, theirs[0], running=True, tolerance=allowed), False
-            if apart is None and isinstance(own, (float, complex)):
+            if apart is None and isinstance(own, (*FLOATS, complex)):
                 apart, added = self._of_terms(own, theirs[0], size, allowed), True
         except Exception as error:
             note = f"did not run: {type(error).__name__}: {error}".splitlines()[0]

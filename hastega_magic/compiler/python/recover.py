@@ -173,10 +173,14 @@ class Recovery:
         self, output: Output, folds: Sequence[int], blocks: Mapping[int, list[Element]] | None = None
     ) -> object:
         """The result of a reduction; `blocks` are those that Python evaluated."""
-        found = self._reduction(output, folds, blocks or {})
+        found: Any = self._reduction(output, folds, blocks or {})
         if self.options.int_mode == "wrap" and type(found) is int:
             return wrap64(found)
-        return found
+        single = isinstance(output.value, (Expr, Complex)) and flatten(output.value)[0].type is FLOAT32
+        # What Python makes of numpy.float32 is one, too; of no elements it has an int.
+        if single and type(found) is float:
+            return np.float32(found)
+        return np.complex64(found) if single and type(found) is complex else found
 
     def _reduction(self, output: Output, folds: Sequence[int], blocks: Mapping[int, list[Element]]) -> object:
         kind, type_ = output.sink.kind, flatten(output.value)[0].type

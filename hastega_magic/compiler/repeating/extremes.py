@@ -22,7 +22,7 @@ from hastega_magic.records import dataclass
 from hastega_magic.runtime import python
 from hastega_magic.runtime.sources import AnyArray
 from hastega_magic.syntax.joining.loop import View
-from hastega_magic.types import BOOL
+from hastega_magic.types import BOOL, FLOAT32
 
 _KINDS = {
     "min": min, "max": max, "reduce_min": min, "reduce_max": max, "argmin": min, "argmax": max,
@@ -46,7 +46,7 @@ class Extreme:
     """
 
     pick: Callable[[Sequence[Any]], Any]
-    type: type[int | float | bool]
+    type: type[int | float | bool | np.float32]
     numbered: bool
     own: bool
     stages: tuple[str, ...]
@@ -67,17 +67,17 @@ class Extreme:
         if not live:
             raise Again
         best = self.pick(live)
-        if self.type is not float and not self.numbered:
+        if self.type in (int, bool) and not self.numbered:
             return self.type(best)
         data = operands[0] if view is None else view.of(operands[0])
         first = data[0] if self.own else self._first_made(operands, displays)
         if self.numbered:
             return 0 if first != first else _first(data, best, BLOCK * list(found).index(best))
         if first != first:
-            return float(first)
+            return self.type(first)
         if best == 0 and not self.own:
             raise Again
-        return float(data[_first(data, 0, 0)] if best == 0 else best)
+        return self.type(data[_first(data, 0, 0)] if best == 0 else best)
 
     def _first_made(self, operands: Sequence[Any], displays: Sequence[Display]) -> Any:
         for head in _HEADS:
@@ -122,7 +122,7 @@ def extreme_of(execution: Execution, output: Output, loop: Loop) -> Extreme | No
     own = output.mask is None and _is_source(output.value) and _OTHERS.isdisjoint(stages)
     if not own and (numbered or (type_.is_float and not FUNCTIONS.issuperset(stages))):
         return None
-    found = bool if type_ is BOOL else float if type_.is_float else int
+    found = bool if type_ is BOOL else np.float32 if type_ is FLOAT32 else float if type_.is_float else int
     return Extreme(_KINDS[kind], found, numbered, own, tuple(stages))
 
 

@@ -1,0 +1,79 @@
+"""Sinks over float32 elements give `numpy.float32`, as Python does with such numbers, on every back end."""
+
+import functools
+
+import numpy as np
+import pytest
+
+from hastega_magic.session import Options, Session
+
+XS = np.array([0.1, 0.7, 0.3, 0.25, -0.5], np.float32)
+SINGLE = [
+    "sum", "prod", "min", "max", "mean", "var", "std", "first", "last", "dot(xs)", "sum(1.5)", "cumsum |> max",
+    "cumsum |> last", "reduce(lambda a, b: a + b)", "reduce(max)", "min(key=lambda x: -x)",
+    "window(2) |> map(max) |> min",
+]  # fmt: skip
+BACK_ENDS = ["simd", "parallel", "opencl", "numpy", "python", "auto"]
+SOURCES = {"array": XS, "list": list(XS), "strided": np.repeat(XS, 2)[::2]}
+
+
+def values(cell, on, times=1, **given):
+    session = Session(given, Options(on=on, baseline=False, quiet=True))
+    for _ in range(times):
+        yield session.run_cell(cell).value
+
+
+@pytest.mark.parametrize("on", BACK_ENDS)
+@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize("sink", SINGLE)
+def test_the_type_is_that_of_the_elements(sink, source, on):
+    for text in (f"xs |> {sink}", f"xs |> map(lambda x: x * 0.5) |> {sink}"):
+        (expected,) = values(text, "python", xs=SOURCES[source])
+        for found in values(text, on, 3, xs=SOURCES[source]):
+            assert type(found) is type(expected) is np.float32
+            assert found == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("on", BACK_ENDS)
+@pytest.mark.parametrize("length", [1, 4097, 100_003])
+def test_extremes_are_elements(length, on):
+    xs = np.random.default_rng(3).normal(size=length).astype(np.float32)
+    for name, own in (("min", min), ("max", max)):
+        for found in values(f"xs |> {name}", on, 3, xs=xs):
+            assert type(found) is np.float32
+            assert found == own(xs)
+
+
+def test_nan_and_zeros_are_kept_as_python_keeps_them():
+    for xs in ([np.nan, 1.0], [1.0, np.nan], [-0.0, 0.0], [0.0, -0.0]):
+        array = np.array(xs, np.float32)
+        for name, own in (("min", min), ("max", max)):
+            (found,) = values(f"xs |> {name}", "parallel", xs=array)
+            assert repr(found) == repr(own(array))
+
+
+def test_in_functions():
+    session = Session({}, Options(on="parallel", baseline=False, quiet=True))
+    session.run_cell(
+        "def total(xs):\n    return xs |> map(lambda x: x * 0.5) |> sum\ndef most(xs):\n    return xs |> max"
+    )
+    for length in (5, 5, 4097, 100_003):
+        xs = np.arange(length, dtype=np.float32)
+        total, most = session.namespace["total"](xs), session.namespace["most"](xs)
+        assert type(total) is type(most) is np.float32
+        assert most == length - 1
+        assert total == pytest.approx(functools.reduce(lambda a, b: a + b, xs.tolist()) / 2, rel=1e-6)
+
+
+def test_complex64_too():
+    zs = np.array([1 + 2j, 3 - 1j], np.complex64)
+    for sink in ("sum", "mean"):
+        for found in values(f"zs |> {sink}", "parallel", 2, zs=zs):
+            assert type(found) is np.complex64
+
+
+def test_of_no_elements_sums_are_ints():
+    for sink, expected in (("sum", 0), ("prod", 1)):
+        for on in BACK_ENDS:
+            (found,) = values(f"xs |> {sink}", on, xs=np.empty(0, np.float32))
+            assert (type(found), found) == (int, expected)
