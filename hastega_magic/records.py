@@ -177,8 +177,10 @@ def changed(record: T, **values: Any) -> T:
     """
     kind = type(record)
     made = object.__new__(kind)
-    own = vars(record)
-    vars(made).update({name: own[name] for name in _names(kind)}, **values)
+    own, names = vars(record), _names(kind)
+    if len(own) > len(names):
+        own = {name: own[name] for name in names}
+    vars(made).update(own, **values)
     return made
 
 
