@@ -78,13 +78,10 @@ class CellTurns:
         """Count the runs for the report, and tell of numbers that changed."""
         for group, turns in self._known.values():
             if turns.runs > 1:
-                told = (
-                    f"This pipeline ran {turns.runs} times in the cell; the figures are those of the first."
-                )
+                told = f"This pipeline ran {turns.runs} times in the cell; the figures are those of the first time."
                 said = {each.data.get("text") for each in trace.events if each.group == group}
-                for text in (told, *turns.changing()):
-                    if text not in said:
-                        trace.events.append(Event("why", group, {"text": text}))
+                later = [f"Later {each}" for each in turns.changing() if each not in said]
+                trace.events += [Event("why", group, {"text": text}) for text in (told, *later)]
 
 
 __all__ = ["CellTurns"]
