@@ -6,7 +6,9 @@ import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
-from typing import Any
+from typing import Any, cast
+
+import numpy as np
 
 from hastega_magic.compiler.backends import forget_inputs
 from hastega_magic.compiler.comparing.difference import (
@@ -35,7 +37,7 @@ from hastega_magic.progress import Task, task
 from hastega_magic.records import dataclass
 from hastega_magic.runtime import python
 from hastega_magic.runtime.numpy import NoNumpyForm, run_fused_numpy
-from hastega_magic.runtime.sources import Column
+from hastega_magic.runtime.sources import AnyArray, Column
 from hastega_magic.syntax.joining.build import PLACED
 from hastega_magic.trace import Trace
 from hastega_magic.types import FLOAT32, FLOAT64
@@ -247,7 +249,7 @@ class Comparison:
         return list(values.values())
 
     def _numpy(self, size: int) -> list[object]:
-        arrays = [column.array(0, size) for column in self.columns]
+        arrays = [_by_numpy(column, size) for column in self.columns]
         tables = [column.data for column in self.workspace.table_columns]
         found = run_fused_numpy(self.fused, arrays, tables)
         values = [found[output.name] for output in self.fused.outputs]
@@ -298,6 +300,14 @@ def own_name(options: Options, ran: str = "") -> str:
     if options.on != "auto":
         return options.on
     return "parallel" if ran in ("", "python") else ran
+
+
+def _by_numpy(column: Column, size: int) -> AnyArray:
+    """The first elements as an array, which of a list NumPy makes itself."""
+    data, storage = column.data, column.source.storage
+    if type(data) not in (list, tuple) or storage is None:
+        return column.array(0, size)
+    return np.array(cast("Sequence[object]", data)[:size], storage.name)
 
 
 def _timed(run: Callable[[int], list[object]], size: int) -> tuple[float, list[object]]:
