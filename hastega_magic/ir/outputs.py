@@ -90,12 +90,12 @@ class FloatTree(Elements):
         if not self._count:
             return FOLDS["mean" if self._kind in ("var", "std") else self._kind]([])
         array = np.array(self.values, self._dtype)
-        if self._kind == "prod":
-            return tree_prod(block_prods(array))
-        total = tree_sum(block_sums(array))
+        found: Any = tree_prod(block_prods(array)) if self._kind == "prod" else tree_sum(block_sums(array))
         if self._kind in ("var", "std"):
-            return spread(self._kind, total, self._count, self._ddof)
-        return total / self._count if self._kind == "mean" else total
+            found = spread(self._kind, found, self._count, self._ddof)
+        elif self._kind == "mean":
+            found /= self._count
+        return np.float32(found) if self._dtype is np.float32 else found
 
 
 class ComplexTree(Elements):
@@ -104,6 +104,7 @@ class ComplexTree(Elements):
     def __init__(self, kind: str, type_: ScalarType) -> None:
         super().__init__()
         self._kind = kind
+        self._type = np.complex64 if type_ is FLOAT32 else complex
         self._parts = FloatTree("sum", type_), FloatTree("sum", type_)
 
     def add(self, value: Any, taken: bool) -> None:
@@ -117,7 +118,7 @@ class ComplexTree(Elements):
         if not self.values:
             return FOLDS[self._kind]([])
         total = complex(*(cast("float", part.value()) for part in self._parts))
-        return total / len(self.values) if self._kind == "mean" else total
+        return self._type(total / len(self.values) if self._kind == "mean" else total)
 
 
 class MixedTree(Elements):

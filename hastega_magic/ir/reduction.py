@@ -45,11 +45,11 @@ def tree_prod(partial: Floats) -> float | np.float32:
     return _scalar(_fold(partial, np.multiply, PROD_NEUTRAL))
 
 
-def complex_product(values: Any) -> complex:
+def complex_product(values: Any) -> complex | np.complex64:
     """The product of complex numbers by a fixed tree of halves, each step as Python multiplies; 1 of no elements.
 
-    A complex128 or complex64 array in, a Python complex out. One that comes out as zero, infinite or NaN is computed
-    from left to right, as products of halves may overflow or vanish where Python's do not.
+    A complex128 array in, a Python complex out; of complex64 a numpy.complex64. One that comes out as zero, infinite or
+    NaN is computed from left to right, as products of halves may overflow or vanish where Python's do not.
     """
     joined: Any = np.concatenate
     real, imag = values.real, values.imag
@@ -62,10 +62,11 @@ def complex_product(values: Any) -> complex:
             odd_real, odd_imag = real[2 * half :], imag[2 * half :]
             real = joined([a * c - b * d, odd_real])
             imag = joined([a * d + b * c, odd_imag])
+        kind = np.complex64 if values.dtype == np.complex64 else complex
         found = complex(real[0], imag[0])
         if found and cmath.isfinite(found):
-            return found
-        return complex(math.prod(values if values.dtype == np.complex64 else values.tolist()))
+            return kind(found)
+        return kind(math.prod(values if kind is np.complex64 else values.tolist()))
 
 
 def _scalar(number: Any) -> float | np.float32:

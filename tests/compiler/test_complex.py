@@ -104,7 +104,7 @@ ROUNDED = (
 
 def about(a, b):
     """Equal up to rounding; of complex64, NumPy's own sums are of 32 bits."""
-    narrow = isinstance(b, np.complex64)
+    narrow = isinstance(a, np.complex64) or isinstance(b, np.complex64)
     return battery.close(complex(a), complex(b), 1e-3 if narrow else 1e-10)
 
 

@@ -67,7 +67,7 @@ def test_in_functions():
 
 def test_complex64_too():
     zs = np.array([1 + 2j, 3 - 1j], np.complex64)
-    for sink in ("sum", "mean"):
+    for sink in ("sum", "mean", "prod", "dot(zs)"):
         for found in values(f"zs |> {sink}", "parallel", 2, zs=zs):
             assert type(found) is np.complex64
 
