@@ -11,16 +11,23 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from hastega_magic.compiler.python.calling import function_of
+from hastega_magic.compiler.python.graphs import (
+    filled,
+    has_turns,
+    is_approximate,
+    of_params,
+    roots,
+    scalars,
+    tables_read,
+)
 from hastega_magic.compiler.python.naming import BEYOND, named, placed, short, shown
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import HastegaError
 from hastega_magic.interval import INT64
-from hastega_magic.ir.expr import Expr, Value, flatten, postorder
+from hastega_magic.ir.expr import Expr, Value, flatten
 from hastega_magic.ir.interpreter import evaluate
-from hastega_magic.ir.loop import everything
-from hastega_magic.ir.pipeline import Fn, Source, Stage
-from hastega_magic.ops import OPS
+from hastega_magic.ir.pipeline import Source, Stage
 from hastega_magic.ops.machine import wrap64
 from hastega_magic.passes.infer import Leaves
 from hastega_magic.passes.wrap import wrapped
@@ -28,7 +35,7 @@ from hastega_magic.records import dataclass
 from hastega_magic.runtime.python_calls import elements, spreads
 from hastega_magic.runtime.sources import Column
 from hastega_magic.syntax.joining.build import BoundStage
-from hastega_magic.types import BOOL, INT, Complex, Either
+from hastega_magic.types import INT
 
 _NUMPY_SCALAR: Any = np.generic
 _NUMPYS: Any = (np.integer, np.bool)
@@ -71,10 +78,10 @@ class Elements:
         # The first stage stands for the tuples that the source has.
         self._by_field = bool(self._steps) and self._steps[0][1].site.span == self.loop.bound.site.source_span
         self._tables = [column.data for column in self.workspace.table_columns]
-        self._approximate = {id(stage) for stage, _ in self._steps if _is_approximate(stage.fn)}
+        self._approximate = {id(stage) for stage, _ in self._steps if is_approximate(stage.fn)}
         numpys = {number for number, each in enumerate(self.workspace.table_columns) if each.numpys}
-        self._reading = {id(stage) for stage, _ in self._steps if numpys & _read(stage.fn)}
-        self._turning = {id(stage) for stage, _ in self._steps if _turns(stage.fn)}
+        self._reading = {id(stage) for stage, _ in self._steps if numpys & tables_read(stage.fn)}
+        self._turning = {id(stage) for stage, _ in self._steps if has_turns(stage.fn)}
         self._turning -= self._approximate | self._reading
 
     def at(self, index: int) -> Element:
@@ -194,26 +201,26 @@ class Elements:
             with np.errstate(all="ignore"):
                 found = self._called(number, function, value)
         except Exception as error:
-            numpys = isinstance(error, OverflowError) or id(stage) in self._reading
-            values = self._values(stage, value) if numpys else None
+            numpys = _is_numpys(error) if isinstance(error, OverflowError) else id(stage) in self._reading
+            values = self._values(stage, value, effects=True) if numpys else None
             if values is None or _beyond(values) is None:
                 error.add_note(self._where(stage, index, start, cast(object, value)))
                 raise
             assert stage.fn is not None
-            found = _filled(stage.fn.result, values)
+            found = filled(stage.fn.result, values)
         own = own or isinstance(found, _NUMPYS)  # of a captured number
         if self.overflowed and self.mode == "exact" and not own:
             return _python(found)  # nothing is left to be told
         if id(stage) in self._turning and self.mode == "exact":
             # Turn after turn, the interpreter takes hundreds of times as long as Python, whose value is exact.
             result = _python(found)
-            wrong = next((each for each in _scalars(result) if _is_beyond(each)), None)
+            wrong = next((each for each in scalars(result) if _is_beyond(each)), None)
         else:
             values = self._values(stage, value)
             if values is None:
                 return _python(found)
             assert stage.fn is not None
-            result, wrong = _filled(stage.fn.result, values), _beyond(values)
+            result, wrong = filled(stage.fn.result, values), _beyond(values)
         if wrong is None:
             # Functions that are the kernel's own have its bits here too, whichever elements share the block.
             return result if own else _python(found)
@@ -243,11 +250,18 @@ class Elements:
             spread = self._spread[number, len(parts)] = spreads(function, len(parts))
         return function(*parts) if spread else function(value)
 
-    def _values(self, stage: Stage, value: Any) -> dict[Expr, Any] | None:
-        """The stage's nodes, integers exactly; None where Python gives a value and the graph does not (2 ** -1)."""
+    def _values(self, stage: Stage, value: Any, effects: bool = False) -> dict[Expr, Any] | None:
+        """The stage's nodes, integers exactly; None where Python gives a value and the graph does not (2 ** -1).
+
+        `effects`: with those that the result does not need, which may raise.
+        """
         assert stage.fn is not None
         try:
-            return evaluate(_roots(stage.fn), self._leaves(stage.fn.params, value))
+            leaf = self._leaves(stage.fn.params, value)
+            for path, node in stage.fn.effects if effects else ():
+                if path is None or evaluate([path], leaf)[path]:
+                    evaluate([node], leaf)
+            return evaluate(roots(stage.fn), leaf)
         except Exception:  # Python, which has given a value, is right
             return None
 
@@ -256,15 +270,15 @@ class Elements:
         assert stage.fn is not None
         new = self._wraps.get(id(stage))
         if new is None:
-            new = self._wraps[id(stage)] = wrapped(_roots(stage.fn), Leaves((), (None,) * len(self._tables)))
-        values = evaluate([new[node] for node in _roots(stage.fn)], self._leaves(stage.fn.params, value))
+            new = self._wraps[id(stage)] = wrapped(roots(stage.fn), Leaves((), (None,) * len(self._tables)))
+        values = evaluate([new[node] for node in roots(stage.fn)], self._leaves(stage.fn.params, value))
         found = {old: values[node] for old, node in new.items() if node in values}
         # A float that becomes an int may do so beyond 64 bits without an operation of ints.
         made = {node: wrap64(each) if type(each) is int else each for node, each in found.items()}
-        return _filled(stage.fn.result, made)
+        return filled(stage.fn.result, made)
 
     def _leaves(self, params: Value, value: Any) -> Any:
-        known: dict[Expr, Any] = dict(zip(flatten(params), _of_params(params, value), strict=True))
+        known: dict[Expr, Any] = dict(zip(flatten(params), of_params(params, value), strict=True))
         known |= {each.node: each.value for each in self.workspace.parameters}
 
         def leaf(node: Expr) -> object:
@@ -339,59 +353,13 @@ def _beyond(values: dict[Expr, Any]) -> int | None:
     return next((found for found in integers if _is_beyond(found)), None)
 
 
+def _is_numpys(error: OverflowError) -> bool:
+    """Whether it is of NumPy's integers, beside one that their type does not hold; Python's own say something else."""
+    return any(words in str(error) for words in ("to convert to C long", "out of bounds for"))
+
+
 def _is_beyond(value: object) -> bool:
     return isinstance(value, int) and value not in INT64
-
-
-def _turns(fn: Fn | None) -> bool:
-    """Whether a function has a loop of its own."""
-    return fn is not None and any(node.op == "turns" for node in postorder(_roots(fn)))
-
-
-def _read(fn: Fn | None) -> set[object]:
-    """The numbers of the captured arrays that a function reads."""
-    nodes = () if fn is None else everything(_roots(fn))
-    return {node.value for node in nodes if node.op == "table"}
-
-
-def _is_approximate(fn: Fn | None) -> bool:
-    """Whether a function computes something whose last bit need not be CPython's."""
-    nodes = () if fn is None else postorder(_roots(fn))
-    return any("approximate" in OPS[node.op].traits for node in nodes if node.op in OPS)
-
-
-def _roots(fn: Fn) -> Sequence[Expr]:
-    return flatten(fn.result)
-
-
-def _scalars(value: Any) -> tuple[Any, ...]:
-    if type(value) in (complex, np.complex64):
-        number = cast("complex", value)
-        return number.real, number.imag
-    if not isinstance(value, tuple):
-        return (value,)
-    return tuple(part for each in cast("tuple[Any, ...]", value) for part in _scalars(each))
-
-
-def _of_params(params: Value, value: Any) -> tuple[Any, ...]:
-    """The numbers of an element as the parameters have them."""
-    if isinstance(params, Either):
-        low = bool if params.low.type is BOOL else int
-        return (False, value, 0) if type(value) is low else (True, 0, value)
-    if isinstance(params, (Expr, Complex)):
-        return _scalars(value)
-    return tuple(part for pair in zip(params, value, strict=True) for part in _of_params(*pair))
-
-
-def _filled(value: Value, values: dict[Expr, Any]) -> Any:
-    if isinstance(value, Expr):
-        return values[value]
-    if isinstance(value, Either):
-        return values[value.high if values[value.test] else value.low]
-    parts = [_filled(part, values) for part in value]
-    if not isinstance(value, Complex):
-        return tuple(parts)
-    return np.complex64(complex(*parts)) if type(parts[0]) is np.float32 else complex(*parts)
 
 
 def of_check(error: Exception) -> bool:
