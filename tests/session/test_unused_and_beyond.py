@@ -49,3 +49,16 @@ def test_what_numpy_s_integers_raise_is_still_no_error():
     session = Session({"k": np.int64(7), "xs": [1, 2**62]}, Options(baseline=False))
     found = session.run_cell("xs |> map(lambda x: x * k * 10**15) |> to_list").value
     assert found == [7 * 10**15, 7 * 2**62 * 10**15]
+
+
+def test_elements_before_the_one_that_raises_are_not_computed_bit_by_bit(monkeypatch):
+    """Their values are not needed, and the interpreter takes milliseconds for a power."""
+    from hastega_magic.compiler.python import elements
+
+    asked = []
+    evaluate = elements.evaluate
+    monkeypatch.setattr(elements, "evaluate", lambda *given: asked.append(given) or evaluate(*given))
+    with pytest.raises(OverflowError, match="Numerical result out of range") as caught:
+        Session({"xs": XS}, Options(baseline=False)).run_cell("xs |> map(lambda x: (x + 0.5) ** 200) |> sum")
+    assert any("element 300 of xs" in note for note in caught.value.__notes__)
+    assert len(asked) < 5
