@@ -74,11 +74,15 @@ def graph_svg(graph: Graph, caption: str) -> str:
         if edge not in plan.paths:
             continue
         (ax, ay), (bx, by) = plan.paths[edge][:2]
-        # Beside the arrow's middle, on the outer side of a fork or a join, so that the labels stay apart.
+        # Beside the arrow's middle; of a fork or a join beside its own end, on the outer side: the arrow is upright
+        # there, and labels stay apart.
         joins = sum(target == edge[1] for _, target in plan.paths) > 1
-        leans = ax < bx - 1 if joins else bx < ax - 1
-        x, y = (ax + bx) / 2 + (-8 if leans else 8), (ay + by) / 2 - 7 * len(lines) + 9
-        anchor = "end" if leans else "start"
+        leans = abs(bx - ax) > 1
+        anchor = "end" if leans and (ax < bx if joins else bx < ax) else "start"
+        x = (ax if joins else bx) + (-8 if anchor == "end" else 8)
+        y = (ay + by) / 2 - 7 * len(lines) + 9
+        if leans:
+            y = ay + 16 if joins else by - 12 - 14 * (len(lines) - 1)
         for i, line in enumerate(lines):
             words.append((x, y + 14 * i, line, anchor))
     # Labels at the rims may need more room than the boxes.

@@ -9,6 +9,9 @@ import { backendName } from './verdict';
 const WIDTH = 680;
 const HEIGHT = 270;
 const BOX = { left: 62, right: 14, top: 12, bottom: 34 };
+/** About how wide a character of a crossing's words is, and where these are tried, from its ring. */
+const CHARACTER = 6.6;
+const BESIDE = [20, -13, 36, -29, 52, -45];
 /** Dashes tell the curves apart where colours do not. */
 const DASHES = ['', '7 3', '2 3', '9 3 2 3', '4 2', '1 2'];
 
@@ -60,15 +63,23 @@ export function chart(model: Model, found: readonly Crossing[]): Chart {
       root.append(dot);
     }
   });
-  found.forEach((each, at) => {
+  const taken: { from: number; to: number; y: number }[] = [];
+  for (const each of found) {
     const [cx, cy] = [x(each.n), y(each.seconds)];
-    const end = cx > WIDTH * 0.7;
     root.append(svg('circle', { cx, cy, r: 7, class: cls('crossing') }));
     const text = `${backendName(each.to)} from ${units.amount(each.n)}`;
-    const below = at % 2 === 0 && cy + 24 < HEIGHT - BOX.bottom; // not on the axis
-    const where = { x: cx + (end ? -10 : 10), y: cy + (below ? 20 : -13), 'text-anchor': end ? 'end' : 'start' };
-    root.append(svg('text', { ...where, class: cls('crossing-label') }, text));
-  });
+    const wide = CHARACTER * text.length;
+    const end = cx + 10 + wide > WIDTH - BOX.right;
+    const [from, to] = end ? [cx - 10 - wide, cx - 10] : [cx + 10, cx + 10 + wide];
+    // Below the ring or above it, not on the axis, nor on another's words.
+    const free = BESIDE.map(step => cy + step).find(
+      at => at > BOX.top + 8 && at < HEIGHT - BOX.bottom - 4 && !taken.some(other => from < other.to && other.from < to && Math.abs(at - other.y) < 14)
+    );
+    if (free !== undefined) {
+      taken.push({ from, to, y: free });
+      root.append(svg('text', { x: end ? to : from, y: free, 'text-anchor': end ? 'end' : 'start', class: cls('crossing-label') }, text));
+    }
+  }
   root.append(cursor, beads);
   const mark = (n: number): void => {
     cursor.setAttribute('x1', String(x(n)));

@@ -88,7 +88,7 @@ function draw(graph: Graph, caption: string): SVGElement {
   }
   const filled = rows.filter(row => row !== undefined && row.length > 0);
   const places = place(filled, graph);
-  const labels = graph.edges.flatMap(edge => labelled(edge, places));
+  const labels = graph.edges.flatMap(edge => labelled(edge, places, graph.edges.filter(other => other.target === edge.target).length > 1));
   // Labels may reach beyond the boxes, on either side.
   const from = Math.min(0, ...labels.map(label => (label.anchor === 'end' ? label.x - label.width : label.x) - 4));
   const to = Math.max(...filled.map(row => span(row) + 12), ...labels.map(label => (label.anchor === 'end' ? label.x : label.x + label.width) + 4));
@@ -149,16 +149,21 @@ interface Label {
   readonly width: number;
 }
 
-/** Beside the arrow's middle, on the outer side of a fork or a join, so that labels stay apart. */
-function labelled(edge: GraphEdge, places: ReadonlyMap<string, Placed>): Label[] {
+/**
+ * Beside the arrow's middle; of a fork or a join beside its own end, on the outer side, where the arrow is upright and
+ * labels stay apart. `joins`: whether other arrows end there, too.
+ */
+function labelled(edge: GraphEdge, places: ReadonlyMap<string, Placed>, joins: boolean): Label[] {
   const ends = ended(edge, places);
   if (ends === null || edge.label === '') {
     return [];
   }
-  const anchor = ends.x2 < ends.x1 - 1 ? 'end' : 'start';
-  const x = (ends.x1 + ends.x2) / 2 + (anchor === 'end' ? -8 : 8);
+  const leans = Math.abs(ends.x2 - ends.x1) > 1;
+  const anchor = leans && (joins ? ends.x1 < ends.x2 : ends.x2 < ends.x1) ? 'end' : 'start';
+  const x = (joins ? ends.x1 : ends.x2) + (anchor === 'end' ? -8 : 8);
+  const y = !leans ? ends.half + 4 : joins ? ends.y1 + 14 : ends.y2 - 9;
   const text = oneLine(edge.label, LABEL);
-  return [{ x, y: ends.half + 4, anchor, text, whole: oneLine(edge.label), width: SMALL * Array.from(text).length }];
+  return [{ x, y, anchor, text, whole: oneLine(edge.label), width: SMALL * Array.from(text).length }];
 }
 
 function known(kind: string): string {
