@@ -113,7 +113,9 @@ class Alike:
         length = min(each.length for each in found.values())
         before = self.execution.fused.sources
         if self.stretches:
-            parts = (workspace.part(found[operand], *places) for operand, *places in self.stretches)
+            parts = [workspace.part(found[operand], *places) for operand, *places in self.stretches]
+            if any(old.layout != new.layout for old, new in zip(before, parts, strict=True)):
+                raise Again  # native code takes some strides for granted
             now = [changed(old, key=new.key) for old, new in zip(before, parts, strict=True)]
         else:
             now = [
