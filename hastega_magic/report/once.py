@@ -42,6 +42,7 @@ class Recent(Generic[More, T]):
 
     def __call__(self, *values: More.args, **named: More.kwargs) -> T:
         """The result for the values, which are given by place, made now or earlier."""
+        assert not named
         key = tuple(map(id, values))
         found = self._known.get(key)
         if found is None:

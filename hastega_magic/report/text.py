@@ -143,5 +143,5 @@ def _folded(parts: Sequence[str], glue: str, width: int, indent: str) -> list[st
 
 
 def _sizes(parts: Sequence[str]) -> list[int]:
-    """The columns of each."""
+    """The columns of each, without a call for most."""
     return [len(part) if part.isascii() else columns(part) for part in parts]

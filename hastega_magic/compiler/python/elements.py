@@ -11,7 +11,8 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from hastega_magic.compiler.python.calling import function_of
-from hastega_magic.compiler.python.graphs import (
+from hastega_magic.compiler.python.naming import BEYOND, named, placed, short, shown
+from hastega_magic.compiler.python.nodes import (
     filled,
     has_turns,
     is_approximate,
@@ -20,7 +21,6 @@ from hastega_magic.compiler.python.graphs import (
     scalars,
     tables_read,
 )
-from hastega_magic.compiler.python.naming import BEYOND, named, placed, short, shown
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import HastegaError
@@ -109,7 +109,7 @@ class Elements:
         return own and self._has_functions_alone and self.mode == "exact"
 
     def _raising(self, first: int, last: int) -> int | None:
-        """The first of them for which a function raises; None where that is not known.
+        """The first of them for which a function raises; None where none does, or that is not known.
 
         Functions of which the interpreter computes the bits take it a thousand times as long as Python.
         """
@@ -146,7 +146,7 @@ class Elements:
         if isinstance(data, (np.ndarray, range)):
             values = list(elements(data[first:last]))
         else:
-            values = _own([data[index] for index in range(first, last)])
+            values = _pythons([data[index] for index in range(first, last)])
         try:
             with np.errstate(all="ignore"):
                 for number, ((stage, _), function) in enumerate(
@@ -159,7 +159,7 @@ class Elements:
                     if any(issubclass(each, _NUMPYS) for each in set(map(type, made))):
                         return None
                     if stage.kind != "filter":
-                        values = _own(made)
+                        values = _pythons(made)
                         continue
                     pairs = zip(places, values, strict=True)
                     kept = list(itertools.compress(pairs, made))
@@ -361,7 +361,7 @@ def item(column: Column, index: int) -> object:
     return _python(column.data[index])
 
 
-def _own(values: list[Any]) -> list[Any]:
+def _pythons(values: list[Any]) -> list[Any]:
     """With Python's numbers for NumPy's."""
     numpys = any(issubclass(each, _NUMPY_SCALAR) for each in set(map(type, values)))
     return list(map(_python, values)) if numpys else values

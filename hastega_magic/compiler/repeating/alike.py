@@ -63,13 +63,13 @@ class Alike:
     """Sources that are one: they must be the same object."""
     numbers: tuple[Number, ...]
     words: tuple[Words, ...]
-    """The loop's sources in their order."""
+    """The loop's sources in their order; () of stretches with steps."""
     loop: Loop
     owners: tuple[int, ...]
     """Of each stage of the loop the one of the statement that it was made of."""
     execution: Execution
     simple: bool
-    """Whether the loop takes the first elements of its slots, in their order, and numbers that are captured."""
+    """Whether the loop takes the first elements of its slots, in their order, and captured numbers; or stretches."""
     large: bool
     even: bool
     """Whether all sources have to be of one length."""

@@ -152,6 +152,7 @@ def _finish(
             return (_float_sum if type_.is_float else partial(_int_sum, weights)), folds
         if kind == "mean":
             return partial(_mean, weights), folds
+        # Which element comes first is not looked at where the loop takes parts of its sources.
         extreme = extreme_of(execution, output, loop) if loop.built.view is None else None
         if extreme is not None:
             return partial(_extreme, extreme, folds), ()
