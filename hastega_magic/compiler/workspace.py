@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import field
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -16,9 +16,11 @@ from hastega_magic.ir.pipeline import FIRST_PARAMETER, Source, Table
 from hastega_magic.records import dataclass
 from hastega_magic.runtime.sources import Column, described, halves, number, taken
 from hastega_magic.runtime.tables import TableColumn, described_table
-from hastega_magic.syntax.closures.around import same_number
+from hastega_magic.syntax.closures.around import PARAMETERS, same_number
 from hastega_magic.syntax.values.graph import Where
-from hastega_magic.types import BOOL, FLOAT, INT, STORAGES, Complex, ScalarType
+from hastega_magic.types import BOOL, FLOAT, FLOAT32, INT, RESULT_STORAGE, Complex, ScalarType
+
+_TYPES: Mapping[type, ScalarType] = {int: INT, float: FLOAT, np.float32: FLOAT32}
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,7 @@ class Parameter:
 
     where: Where
     node: Expr
-    value: int | float
+    value: int | float | np.float32
 
     @property
     def name(self) -> str:
@@ -44,7 +46,7 @@ class Parameter:
 
     def column(self, length: int) -> Column:
         """The number, held once."""
-        storage = STORAGES["int64" if self.node.type is INT else "float64"]
+        storage = RESULT_STORAGE[self.node.type]
         data = np.broadcast_to(np.array([self.value], storage.name), length)
         key = id(self)
         return Column(
@@ -151,16 +153,16 @@ class Workspace:
 
         Functions of one code may have several numbers under one name.
         """
-        if where not in self.varying or type(value) not in (int, float):
+        if where not in self.varying or type(value) not in PARAMETERS:
             return None
         if isinstance(value, int) and value not in INT64:
             return None
         for known in self.parameters:
             if known.where == where and same_number(known.value, value):
                 return known.node
-        type_ = INT if type(value) is int else FLOAT
+        type_ = _TYPES[type(value)]
         node = leaf("param", type_, FIRST_PARAMETER + len(self.parameters))
-        self.parameters.append(Parameter(where, node, cast("int | float", value)))
+        self.parameters.append(Parameter(where, node, cast(Any, value)))
         return node
 
     def parameter_sources(self, length: int) -> tuple[tuple[Expr, Source], ...]:

@@ -5,9 +5,12 @@ import functools
 import numpy as np
 import pytest
 
+from hastega_magic import hastega
+from hastega_magic.compiler import loops
 from hastega_magic.session import Options, Session
 
 XS = np.array([0.1, 0.7, 0.3, 0.25, -0.5], np.float32)
+MANY = np.random.default_rng(5).normal(size=5003).astype(np.float32)
 SINGLE = [
     "sum", "prod", "min", "max", "mean", "var", "std", "first", "last", "dot(xs)", "sum(1.5)", "cumsum |> max",
     "cumsum |> last", "reduce(lambda a, b: a + b)", "reduce(max)", "min(key=lambda x: -x)",
@@ -77,3 +80,50 @@ def test_of_no_elements_sums_are_ints():
         for on in BACK_ENDS:
             (found,) = values(f"xs |> {sink}", on, xs=np.empty(0, np.float32))
             assert (type(found), found) == (int, expected)
+
+
+@pytest.mark.parametrize("on", ["parallel", "opencl"])
+def test_one_that_other_functions_read_is_a_parameter(on):
+    """As a Python float is: each turn of an iteration may have another one."""
+    if on == "opencl":
+        pytest.importorskip("pyopencl")
+    session = Session({"xs": MANY}, Options(on=on, baseline=False, quiet=True))
+    session.run_cell("def scaled(xs, m): return xs |> map(lambda x: x / m + m) |> to_list")
+    before = 0
+    for turn in range(6):
+        m = MANY[turn]
+        session.namespace["m"] = m
+        session.run_cell("ys = xs |> map(lambda x: x / m + m)")
+        expected = [x / m + m for x in MANY]
+        assert session.namespace["ys"].tolist() == expected
+        if on == "parallel":  # of a function's loops on a device each number is a constant
+            assert session.namespace["scaled"](MANY, m) == expected
+        if turn == 2:
+            before = len(loops.cached_loops())
+    assert len(loops.cached_loops()) == before
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64, np.int16, list, float])
+def test_ordinary_code_with_one_that_keeps_changing(dtype):
+    """Elements of every type beside it give what they give in Python, in value and type."""
+    makes = {list: lambda: list(MANY), float: lambda: list(map(float, MANY))}
+    xs = makes.get(dtype, lambda: (MANY * 100).astype(dtype))()
+    ways = [
+        lambda m: [x * m for x in xs],
+        lambda m: [x / m + 1 for x in xs if x < m],
+        lambda m: max(m - x for x in xs),
+        lambda m: [(x, m) for x in xs],
+        lambda m: [x * (m + 1e-9) for x in xs],
+        lambda m: [m if x > 1 else x for x in xs],
+    ]
+    for plain in ways:
+        compiled = hastega(plain)
+        for m in MANY[MANY > 1][:5]:
+            found, expected = compiled(m), plain(m)
+            assert found == expected
+            assert types(found) == types(expected)
+
+
+def types(value):
+    """The types of a value, of its elements and of theirs."""
+    return [types(each) for each in value] if isinstance(value, list | tuple) else type(value)

@@ -23,6 +23,7 @@ from hastega_magic.runtime.objects.lists import SHORT, TYPES, WORTH, Intake, Rea
 from hastega_magic.runtime.sources import BUFFERS, AnyArray, Column, in_memory
 from hastega_magic.syntax.closures.around import Where
 from hastega_magic.syntax.closures.captured import Free
+from hastega_magic.types import FLOAT, FLOAT32, INT, ScalarType
 
 
 class Again(Exception):
@@ -158,13 +159,13 @@ class Number:
         alive.append(room)
         return ctypes.addressof(room), 0
 
-    def value(self, arguments: Sequence[object]) -> int | float:
+    def value(self, arguments: Sequence[object]) -> Any:
         """What it is; Again if it is of another kind."""
         assert self.free is not None
         value = self.free.read(arguments)
         if not self._holds(value):
             raise Again
-        return cast("int | float", value)
+        return value
 
     def now(self, source: Source, arguments: Sequence[object], length: int, workspace: Workspace) -> Source:
         """The description of what it is in this run. `source`: that of another one."""
@@ -206,13 +207,18 @@ def owners_of(
     return owners, tuple(twins)
 
 
+_ROOMS: Mapping[ScalarType, type[Any]] = {
+    INT: ctypes.c_int64, FLOAT: ctypes.c_double, FLOAT32: ctypes.c_float
+}  # fmt: skip
+
+
 def numbers_of(workspace: Workspace) -> dict[int, Number]:
     """By key of its source each captured number that is given to the loop."""
     return {
         id(each): Number(
             each.where,
             each.interval,
-            (ctypes.c_int64 if isinstance(each.value, int) else ctypes.c_double)(),
+            _ROOMS[each.node.type](),
             id(each),
             each.node,
         )

@@ -24,6 +24,8 @@ from hastega_magic.syntax.closures import attributes
 from hastega_magic.syntax.closures.attributes import ABSENT
 from hastega_magic.syntax.site import is_ours
 
+PARAMETERS = frozenset({int, float, np.float32})
+"""Types of captured numbers of which one that keeps changing is a parameter of compiled code."""
 SMALL = 64
 """Numbers in a list, set or dict that are looked at one by one in each run."""
 _NUMBERS = frozenset({bool, int, float, np.float64, np.float32, np.bool_})
@@ -32,7 +34,7 @@ _NUMBERS = frozenset({bool, int, float, np.float64, np.float32, np.bool_})
 Where = tuple[str, int, str]
 """A variable around a function, as `syntax/values/graph.py` names it."""
 
-Number = bool | int | float
+Number = bool | int | float | np.float32
 """What compiled code may have as a constant, or as a parameter."""
 
 
@@ -352,6 +354,7 @@ def same_number(a: Any, b: Any) -> bool:
 
 __all__ = [
     "ABSENT",
+    "PARAMETERS",
     "Attribute",
     "Cell",
     "Made",

@@ -19,6 +19,7 @@ import numpy as np
 from hastega_magic.records import dataclass
 from hastega_magic.syntax.closures.around import (
     ABSENT,
+    PARAMETERS,
     Attribute,
     Cell,
     Made,
@@ -215,7 +216,7 @@ def _of_several(found: Sequence[_Function | _Value], around: Sequence[Name | Cel
 
 
 def numbers_read(arguments: Iterable[object]) -> dict[Where, tuple[Number, ...]]:
-    """The ints and floats that functions among the arguments read from around them, those of modules left out.
+    """The numbers of `PARAMETERS` that functions among the arguments read from around them, those of modules left out.
 
     There are several where functions of one code have a variable each.
     """
@@ -225,7 +226,7 @@ def numbers_read(arguments: Iterable[object]) -> dict[Where, tuple[Number, ...]]
         walk.value(argument, None)
     for each in walk.around:
         inside = isinstance(each, Cell) or "__builtins__" in each.scope
-        if inside and type(each.value) in (int, float):
+        if inside and type(each.value) in PARAMETERS:
             found[each.where] = *found.get(each.where, ()), each.value
     return found
 
@@ -263,7 +264,7 @@ def _freed(
         cells: list[Any] = list(known.cells)
         for number, name in enumerate(known.code.co_freevars):
             where = "cell", id(known.code), name
-            if where in varying and type(cells[number]) in (int, float):
+            if where in varying and type(cells[number]) in PARAMETERS:
                 free.setdefault(where, Free(where, _kind(cells[number]), _from_argument(place, number)))
                 cells[number] = _FREE
             elif id(cells[number]) in arrays:
@@ -271,7 +272,7 @@ def _freed(
         arguments.append(replace(known, cells=tuple(cells)))
     left: list[Name | Cell] = []
     for each in walk.around:
-        if each.where in varying and type(each.value) in (int, float):
+        if each.where in varying and type(each.value) in PARAMETERS:
             free.setdefault(each.where, Free(each.where, _kind(each.value), _from_around(each)))
         elif id(each.value) not in arrays:
             left.append(each)
@@ -308,7 +309,7 @@ def _sort(value: Any) -> object:
 
 
 def _both_numbers(a: Any, b: Any) -> bool:
-    return type(a) in (int, float) and type(b) in (int, float)
+    return type(a) in PARAMETERS and type(b) in PARAMETERS
 
 
 __all__ = ["Captured", "Free", "captured", "numbers_read"]
