@@ -19,6 +19,7 @@ from hastega_magic.compiler.showing import USUAL, Nothing, Showing
 from hastega_magic.errors import Span
 from hastega_magic.records import dataclass
 from hastega_magic.report import Report, build_report
+from hastega_magic.runtime.signals import heard
 from hastega_magic.syntax.hints import hint
 from hastega_magic.syntax.site import RUN, TRY
 from hastega_magic.trace import Trace
@@ -66,13 +67,14 @@ class Session:
         given: Given | None = None
         if brief is not None:
             self.failed_at, self._kept = None, Loops
-            ran = brief.run(self.namespace)
+            with heard():
+                ran = brief.run(self.namespace)
             if isinstance(ran, Run):
                 return self._ran(ran)
             given = ran
         name, showing = filename or _name(text), self.showing
         cell = CellRun(self.memory, self.namespace, text, name, options, given=given, showing=showing)
-        with self._running(cell):
+        with heard(), self._running(cell):
             gone_through(cell.course())
             cell.learn(filename)
         assert self.last is not None
@@ -84,7 +86,7 @@ class Session:
         """The same for a cell that awaits something at its top level."""
         name, options = filename or _name(text), options or self.options
         cell = CellRun(self.memory, self.namespace, text, name, options, awaits=True, showing=self.showing)
-        with self._running(cell):
+        with heard(), self._running(cell):
             await awaited(cell.course())
         assert self.last is not None
         return self.last

@@ -28,6 +28,7 @@ from hastega_magic.ir.expr import flatten
 from hastega_magic.ir.fused import Fused, Output, slots_of
 from hastega_magic.ir.kernel import TROUBLE
 from hastega_magic.ir.pipeline import RUNNING_SINKS
+from hastega_magic.ir.schedule import BLOCK
 from hastega_magic.passes.schedule import folds_of
 from hastega_magic.records import changed, dataclass
 from hastega_magic.report.model import COMPILING
@@ -169,7 +170,8 @@ def execute(ready: Ready, backend: Backend, tune: bool = False) -> Execution:
     if said := known.said():
         trace.add("warning", text=f"{said}.")
     result = backend.run(job, options, trace)
-    threads = min(backend.threads, max(1, result.blocks_run), job.tuned.threads or backend.threads)
+    blocks = min(result.blocks_run, -(-result.length // BLOCK))  # several variants may have run some
+    threads = min(backend.threads, max(1, blocks), job.tuned.threads or backend.threads)
     execution = Execution(
         ready.compiled, ready.fused, [], list(job.columns), result.length, threads, ready.cached, backend, job,
         tuning=tuning, on=options.on,
@@ -234,7 +236,8 @@ def finish(
                     if len(loops) > 1:
                         raise Separately
                     there = running.in_order(loop, output, workspace)
-                    value = float(cast(float, _on_the_host(there, workspace, options, trace).values[0]))
+                    found = _on_the_host(there, workspace, options, trace).values[0]
+                    value = found if type(found) is np.float32 else float(cast(float, found))
                 execution.values.append(value)
             slot += count
 

@@ -27,9 +27,10 @@ from hastega_magic.ir.seen import Seen, Watch
 from hastega_magic.ops import OPS
 from hastega_magic.types import BOOL, FLOAT32, INT, Complex, Either, ScalarType
 
-_SCALAR: Mapping[ScalarType, Callable[[Any], object]] = {
+SCALAR: Mapping[ScalarType, Callable[[Any], object]] = {
     type_: {BOOL: bool, INT: int, FLOAT32: np.float32}.get(type_, float) for type_ in ScalarType
 }
+"""The Python number of a type."""
 
 
 def evaluate(roots: Iterable[Expr], leaves: Callable[[Expr], object]) -> dict[Expr, object]:
@@ -173,7 +174,7 @@ class _Evaluation:
             return []
         if not node.args:
             found = node.value if node.op == "const" else self._leaves(node)
-            self.values[node] = found if node.op == "table" else _SCALAR[node.type](found)
+            self.values[node] = found if node.op == "table" else SCALAR[node.type](found)
             return []
         wanted = node.args
         if node.op == "select":
@@ -184,7 +185,7 @@ class _Evaluation:
         missing = [arg for arg in wanted if arg not in self.values]
         if not missing:
             operands = [self.values[arg] for arg in wanted]
-            self.values[node] = _SCALAR[node.type](_apply(node.op, operands))
+            self.values[node] = SCALAR[node.type](apply(node.op, operands))
         return missing
 
     def _turns(self, loop: Expr) -> list[Any]:
@@ -212,7 +213,8 @@ def _beyond(node: Expr, value: object) -> bool:
     return node.type is INT and isinstance(value, int) and value not in INT64
 
 
-def _apply(op: str, operands: list[Any]) -> object:
+def apply(op: str, operands: Sequence[Any]) -> object:
+    """What a node with these operands is; of a select the condition is none of them."""
     if op == "select":
         return operands[0]
     if op == "gather" and operands[1] < 0:  # counting from the end is spelled out before

@@ -60,6 +60,53 @@ def _nearest_float32(exact: Fraction) -> np.float32:
     )
 
 
+_SPLITTING = 2.0**27 + 1
+_MIDDLE = 2.0**-900, 2.0**900
+"""Magnitudes of factors, products and summands of which no step below loses a bit at an end of the format."""
+
+
+def _fma_columns(a: Any, b: Any, c: Any) -> Any:
+    """The same over arrays. Source: Boldo and Melquiond, Emulation of a FMA and Correctly Rounded Sums, 2008.
+
+    The product and the sum are numbers of two parts; what is left of these is rounded to odd, so that the last
+    addition rounds what is exact. Numbers near the ends of the format are computed one by one.
+    """
+    x, y, z = np.broadcast_arrays(a, b, c)
+    if x.dtype == y.dtype == z.dtype == np.float32:
+        return np.array(list(map(_fma, x, y, z)), np.float32)
+    product = x * y
+    small, large = _MIDDLE
+    size, summand = np.abs(product), np.abs(z)
+    exact = (np.abs(x) < large) & (np.abs(y) < large) & (small < size) & (size < large)
+    exact &= (summand == 0) | ((small < summand) & (summand < large))
+    (x_top, x_low), (y_top, y_low) = map(_halves, (x, y))
+    rest = ((x_top * y_top - product) + x_top * y_low + x_low * y_top) + x_low * y_low
+    low, lower = _sum_of_two(z, rest)
+    total, error = _sum_of_two(product, low)
+    odd, left = _sum_of_two(error, lower)
+    bits = np.asarray(odd).view(np.int64)
+    step = np.where((left > 0) == (odd > 0), 1, -1)
+    odd = np.where((left != 0) & (bits & 1 == 0), bits + step, bits).view(np.float64)
+    found = np.where(exact, total + odd, product + z)
+    for place in np.flatnonzero(~exact & np.isfinite(x) & np.isfinite(y) & np.isfinite(z)):
+        found[place] = _fma(float(x[place]), float(y[place]), float(z[place]))
+    return found
+
+
+def _halves(x: Any) -> tuple[Any, Any]:
+    """Two numbers of 26 bits whose sum it is (Veltkamp)."""
+    scaled = _SPLITTING * x
+    top = scaled - (scaled - x)
+    return top, x - top
+
+
+def _sum_of_two(x: Any, y: Any) -> tuple[Any, Any]:
+    """The rounded sum and its rounding error (Knuth)."""
+    total = x + y
+    other = total - x
+    return total, (x - (total - other)) + (y - other)
+
+
 def _bits(value: float) -> int:
     return int(np.float64(value).view(np.int64))
 
@@ -209,7 +256,7 @@ ROWS = (
     Op("float_to_uint", 1, lambda a: wrap64(int(a)), fixed((FLOAT,), INT), "", None, _anywhere,
        llvm={"float": "fptoui {t} {0} to {r}"}, opencl={"float": "as_long(convert_ulong({0}))"},
        expand=lambda b, args: halves_to_int(b, b.op("trunc", args[0])), trouble=_not_in_uint64),
-    Op("fma", 3, _fma, ufunc_float, "", None,
+    Op("fma", 3, _fma, ufunc_float, "", _fma_columns,
        llvm={"float": "call {r} @llvm.fma.{m}({t} {0}, {t} {1}, {t} {2})"},
        opencl={"float": "fma({0}, {1}, {2})"}),
     # By a constant, for vectors whose target multiplies in its place.
@@ -221,15 +268,16 @@ ROWS = (
        opencl={"float": "1.0 / {0}"}),
     # Counts from 0 to 63 only, as for the other shifts.
     _int_op("lshr", 2, lambda a, b: wrap64((a & _MASK64) >> (b & 63)),
-            "lshr {r} {0}, {1}", "as_long(as_ulong({0}) >> as_ulong({1}))"),
+            "lshr {r} {0}, {1}", "as_long(as_ulong({0}) >> as_ulong({1}))",
+            lambda a, b: np.right_shift(np.asarray(a).view(np.uint64), np.uint64(b & 63)).view(np.int64)),
     Op("leading_zeros", 1, lambda a: 64 - (a & _MASK64).bit_length(), fixed((INT,), INT), "", None,
        lambda a: Interval(0, 64),
        llvm={"int": "call {r} @llvm.ctlz.{m}({t} {0}, i1 false)"}, opencl={"int": "clz({0})"}),
     Op("ones", 1, lambda a: (a & _MASK64).bit_count(), fixed((INT,), INT), "", None, lambda a: Interval(0, 64),
        llvm={"int": "call {r} @llvm.ctpop.{m}({t} {0})"}, opencl={"int": "popcount({0})"}),
-    Op("float_bits", 1, _bits, fixed((FLOAT,), INT), "", None, _anywhere,
+    Op("float_bits", 1, _bits, fixed((FLOAT,), INT), "", lambda a: np.asarray(a, np.float64).view(np.int64), _anywhere,
        llvm={"float": "bitcast {t} {0} to {r}"}, opencl={"float": "as_long({0})"}),
-    Op("bits_float", 1, _float_of_bits, fixed((INT,), FLOAT), "", None,
+    Op("bits_float", 1, _float_of_bits, fixed((INT,), FLOAT), "", lambda a: np.asarray(a, np.int64).view(np.float64),
        llvm={"int": "bitcast {t} {0} to {r}"}, opencl={"int": "as_double({0})"}),
     Op("gather", 2, operator.getitem, lambda types: fixed((types[0], INT), types[0])(types), ""),
 )  # fmt: skip

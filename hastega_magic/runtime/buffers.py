@@ -6,7 +6,6 @@ buffer is dropped as soon as a result needs other pages, so that keeping never r
 
 from __future__ import annotations
 
-import _thread
 import ctypes
 import mmap
 import threading
@@ -46,12 +45,8 @@ class _Pages:
 
     def __del__(self) -> None:
         pages = getattr(self, "pages", None)
-        if pages is None:  # an interrupt came first
-            return
-        try:
+        if pages is not None:  # else an interrupt came first
             _pool.give(pages)
-        except KeyboardInterrupt:  # nobody would hear of it here
-            _thread.interrupt_main()
 
 
 class _Pool:

@@ -20,11 +20,18 @@ def _parts(element: tuple[object, ...]) -> tuple[object, ...]:
     return element
 
 
+def _fields(element: Any) -> object:
+    """The tuple that an element of a structured array is."""
+    return (
+        element if element.dtype.names is None else tuple(own(element[name]) for name in element.dtype.names)
+    )
+
+
 OWN: dict[type, Callable[[Any], object]] = {
-    np.float64: float, np.complex128: complex, tuple: _parts,
+    np.bool: bool, np.float64: float, np.complex128: complex, tuple: _parts, np.void: _fields,
     **{np.dtype(code).type: int for code in "bBhHiIlLqQ"},
 }  # fmt: skip
-"""What NumPy's scalars are among the elements of an array; its bools are no ints, and stay."""
+"""What NumPy's scalars are among the elements of an array; float32 and complex64 have no Python type of their own."""
 
 
 def own(element: object) -> object:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import itertools
 import math
+from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
@@ -67,16 +68,27 @@ def apply(
 ) -> Any:
     """One stage: an iterator for element stages, the result for sinks, `tap` and other callables.
 
-    A callee is called with the value as its first argument. NameError for a name that is no stage.
+    A callee is called with the value as its first argument; Python's own collections are made of an array's elements
+    (`|> sorted` gives ints, `|> enumerate |> dict` has tuples). NameError for a name that is no stage.
     """
     named = kwargs or {}
     if callee is not None:
-        return callee(value, *args, **named)
+        return callee(_elementwise(value) if id(callee) in _COLLECTING else value, *args, **named)
     if stage_name == "tap":
         return _tap(value, *args, **named)
     if stage_name not in _KNOWN:
         raise NameError(f"name {stage_name!r} is not defined", name=stage_name)
     return _KNOWN[stage_name](elements(value), *args, **named)
+
+
+_COLLECTING = frozenset(
+    map(id, (list, tuple, set, frozenset, dict, sorted, reversed, iter, Counter, OrderedDict, deque))
+)
+
+
+def _elementwise(value: Any) -> Any:
+    array: Any = value
+    return list(elements(array)) if isinstance(value, np.ndarray) and array.ndim == 1 else array
 
 
 def as_result(values: Sequence[Any], like: object = None) -> npt.NDArray[Any]:

@@ -4,14 +4,18 @@ PoCL links kernels in processes of their own, and aborts ours where one of them 
 compiled, the LLVM in it answers Ctrl-C in place of Python: it removes the files that it works on, and what is linked
 is gone.
 
-In a finaliser (`__del__`) Python prints it and goes on. Objects of llvmlite have one, and go while it compiles.
+In a finaliser (`__del__`) Python prints it and goes on: nothing inside can help, for it may come before the first
+statement. Objects of llvmlite have one, and so have the pages of our results.
 """
 
 from __future__ import annotations
 
+import _thread
 import ctypes
 import signal
+import sys
 import threading
+import time
 from collections.abc import Generator
 from contextlib import contextmanager
 from types import FrameType
@@ -63,4 +67,35 @@ def put_off() -> Generator[None]:
             answer(signal.SIGINT, came[0])
 
 
-__all__ = ["held_back", "leave_to_others", "put_off"]
+_AFTER = 0.002
+"""Seconds after which a finaliser is over, and its caller goes on."""
+
+
+@contextmanager
+def heard() -> Generator[None]:
+    """Ctrl-C that came in a finaliser comes again behind it, where that is before the end of the block."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before, inside = sys.unraisablehook, [True]
+
+    def again() -> None:
+        time.sleep(_AFTER)
+        if inside:
+            _thread.interrupt_main()
+
+    def hook(told: sys.UnraisableHookArgs, /) -> object:
+        if not issubclass(told.exc_type, KeyboardInterrupt):
+            return before(told)
+        return _thread.start_new_thread(again, ())  # here it would be in the finaliser still
+
+    sys.unraisablehook = hook
+    try:
+        yield
+    finally:
+        inside.clear()
+        if sys.unraisablehook is hook:
+            sys.unraisablehook = before
+
+
+__all__ = ["heard", "held_back", "leave_to_others", "put_off"]

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from hastega_magic.runtime import cpu
+from hastega_magic.runtime import cpu, signals
 from hastega_magic.runtime.signals import held_back, put_off
 
 pytestmark = pytest.mark.skipif(
@@ -91,3 +91,37 @@ def test_threads_put_nothing_off():
     thread.start()
     thread.join()
     assert found == [before]
+
+
+class Interrupted:
+    """Of which the finaliser is interrupted."""
+
+    def __del__(self):
+        signal.raise_signal(signal.SIGINT)
+
+
+def test_what_a_finaliser_swallows_is_heard_behind_it():
+    def run():
+        with signals.heard():
+            made = Interrupted()
+            del made
+            time.sleep(10)
+
+    before = sys.unraisablehook
+    with pytest.raises(KeyboardInterrupt):
+        run()
+    assert sys.unraisablehook is before
+
+
+def test_other_errors_of_finalisers_are_told_as_ever(monkeypatch):
+    told = []
+    monkeypatch.setattr(sys, "unraisablehook", told.append)
+
+    class Failing:
+        def __del__(self):
+            raise ValueError("no")
+
+    with signals.heard():
+        made = Failing()
+        del made
+    assert len(told) == 1

@@ -83,6 +83,12 @@ def test_a_program_s_pace():
     assert pace.expected(1, 8) == float("inf")
     pace.note(0.01, 1000, 2)
     assert pace.expected(3000, 3) == pytest.approx(0.02)
+    assert pace.expected(4001, 3) == float("inf")
+    pace.note(0.001, 1000, 2)  # what was dearer is remembered for a while
+    assert pace.expected(3000, 3) == pytest.approx(0.016)
+    for _ in range(50):
+        pace.note(0.001, 1000, 2)
+    assert pace.expected(3000, 3) == pytest.approx(0.002)
 
 
 def test_no_task_runs_on_however_often_it_is_interrupted(monkeypatch):

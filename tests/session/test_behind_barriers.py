@@ -1,5 +1,7 @@
 """Numbers that a callable made of an array's: NumPy's, which count as Python's to the stages behind it."""
 
+from collections import Counter
+
 import numpy as np
 import pytest
 
@@ -15,6 +17,13 @@ CELLS = {
     "[3, 1] |> map(_ + 2**62) |> (lambda v: [(v[0], v[1])]) |> map(lambda a, b: a * b) |> sum": (2**62 + 3)
     * (2**62 + 1),
     "[200, 100] |> astype('u1') |> sorted |> map(lambda x: x + x) |> to_list": [200, 400],
+    "[1, 2, 0] |> map(_ > 0) |> list |> map(lambda x: x + x) |> sum": 4,
+    "[1, 2, 0] |> map(_ > 0) |> (lambda v: list(v)) |> reduce(lambda a, b: a + b)": 2,
+    "[1, 2] |> map(_ > 0) |> (lambda v: list(v)) |> map(lambda x: ~x) |> to_list": [-2, -2],
+    "[3, 4] |> enumerate |> (lambda v: list(v)) |> map(lambda p: p[1] * 2**62) |> to_list": [
+        3 * 2**62,
+        2**64,
+    ],
     "[3.0, 1.0] |> map(_ / 2) |> tuple |> map(lambda x: x * 2) |> to_list": [3.0, 1.0],
 }
 
@@ -47,6 +56,42 @@ def test_so_in_functions_and_in_the_explicit_form():
 
 
 def test_a_callable_at_the_end_gives_what_it_gives():
-    found = Session({}, Options(baseline=False)).run_cell("[3, 1] |> map(_ + 1) |> sorted").value
-    assert found == [2, 4]
-    assert {type(each) for each in found} == {np.int64}
+    found = Session({}, Options(baseline=False)).run_cell("[3, 1] |> map(_ + 1) |> (lambda v: [v[1]])").value
+    assert found == [2]
+    assert type(found[0]) is np.int64
+
+
+COLLECTED = {
+    "[3, 1] |> map(_ + 1) |> sorted": [2, 4],
+    "[3, 1] |> map(_ + 1) |> sorted(reverse=True)": [4, 2],
+    "np.array([3, 1]) |> list": [3, 1],
+    "[3, 1] |> map(_ / 2) |> tuple": (1.5, 0.5),
+    "[3, 1] |> map(_ > 1) |> list": [True, False],
+    "[3, 1] |> map(lambda x: complex(x, 1)) |> list": [3 + 1j, 1 + 1j],
+    "[3, 1, 3] |> map(_ + 1) |> set": {2, 4},
+    "[3, 1, 3] |> map(_ + 1) |> Counter |> (lambda c: sorted(c.items()))": [(2, 1), (4, 2)],
+    "[3, 1] |> map(_ + 1) |> reversed |> list": [2, 4],
+    "[3, 1] |> enumerate |> list": [(0, 3), (1, 1)],
+    "[3, 1] |> enumerate |> dict": {0: 3, 1: 1},
+    "[3, 1] |> zip([0.5, 0.25]) |> sorted": [(1, 0.25), (3, 0.5)],
+    "[3, 1] |> enumerate |> map(lambda i, x: (x, (i, x > 1))) |> set": {(3, (0, True)), (1, (1, False))},
+    "[3, 1] |> enumerate |> list |> map(lambda i, x: i + x) |> to_list": [3, 2],
+    "[3, 1] |> enumerate |> (lambda v: list(v)) |> map(lambda i, x: i + x) |> to_list": [3, 2],
+    "np.arange(6).reshape(3, 2) |> list |> (lambda rows: [row.sum() for row in rows])": [1, 5, 9],
+}
+
+
+def types(value):
+    parts = value.items() if isinstance(value, dict) else value
+    return [types(each) for each in parts] if isinstance(value, list | tuple | set | dict) else type(value)
+
+
+@pytest.mark.parametrize("on", ["parallel", "numpy", "python"])
+@pytest.mark.parametrize("cell", COLLECTED)
+def test_python_s_collections_are_of_python_s_numbers(cell, on):
+    session = Session({"np": np, "Counter": Counter}, Options(on=on, baseline=False))
+    for _ in range(3):
+        found = session.run_cell(cell).value
+        assert found == COLLECTED[cell]
+        if "rows" not in cell:
+            assert types(found) == types(COLLECTED[cell])

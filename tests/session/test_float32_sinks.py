@@ -55,6 +55,22 @@ def test_nan_and_zeros_are_kept_as_python_keeps_them():
             assert repr(found) == repr(own(array))
 
 
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # of NumPy's own, where Python multiplies
+@pytest.mark.parametrize("on", BACK_ENDS)
+@pytest.mark.parametrize("xs", [[2, 0, 1], [3e38] * 3, [np.nan, 1], [1e-30] * 9, [-0.0, 2]])
+def test_products_that_leave_the_numbers(xs, on):
+    for found in values("xs |> prod", on, 3, xs=np.array(xs, np.float32)):
+        assert type(found) is np.float32
+        with np.errstate(all="ignore"):
+            assert repr(found) == repr(functools.reduce(lambda a, b: a * b, np.array(xs, np.float32)))
+
+
+def test_products_of_floats_are_floats_in_each_call():
+    session = Session({"k": np.float64(0.5)}, Options(on="parallel", baseline=False, quiet=True))
+    session.run_cell("def product(xs):\n    return xs |> map(lambda x: k * x) |> prod")
+    assert [type(session.namespace["product"]([0.0, 1.0])) for _ in range(3)] == [float] * 3
+
+
 def test_in_functions():
     session = Session({}, Options(on="parallel", baseline=False, quiet=True))
     session.run_cell(
@@ -68,10 +84,11 @@ def test_in_functions():
         assert total == pytest.approx(functools.reduce(lambda a, b: a + b, xs.tolist()) / 2, rel=1e-6)
 
 
-def test_complex64_too():
+@pytest.mark.parametrize("on", BACK_ENDS)
+def test_complex64_too(on):
     zs = np.array([1 + 2j, 3 - 1j], np.complex64)
     for sink in ("sum", "mean", "prod", "dot(zs)"):
-        for found in values(f"zs |> {sink}", "parallel", 2, zs=zs):
+        for found in values(f"zs |> {sink}", on, 2, zs=zs):
             assert type(found) is np.complex64
 
 

@@ -24,7 +24,7 @@ from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import BeyondInt64, HastegaError, NotCompilable
 from hastega_magic.interval import INT64_MAX
-from hastega_magic.ir.expr import Expr
+from hastega_magic.ir.expr import Expr, flatten
 from hastega_magic.ir.fused import Fused, Output
 from hastega_magic.ir.kernel import Assume
 from hastega_magic.ir.pipeline import Sink
@@ -35,7 +35,7 @@ from hastega_magic.runtime import python
 from hastega_magic.runtime.numpy import NoNumpyForm, run_fused_numpy
 from hastega_magic.runtime.sources import AnyArray
 from hastega_magic.trace import Trace
-from hastega_magic.types import INT
+from hastega_magic.types import FLOAT32, INT
 
 _PRODUCTS = frozenset({"prod", "reduce_mul"})
 
@@ -76,6 +76,8 @@ def numpy_value(
     if len(fires):
         return _by_elements(loop, workspace, options, output, fires, length)
     found = with_initial(loop, _reduced(loop, options, output, call))
+    if type(found) is complex and flatten(output.value)[0].type is FLOAT32:
+        return np.complex64(found)
     return wrap64(found) if type(found) is int and mode == "wrap" else found
 
 

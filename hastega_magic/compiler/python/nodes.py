@@ -28,7 +28,8 @@ def tables_read(fn: Fn | None) -> set[object]:
 def is_approximate(fn: Fn | None) -> bool:
     """Whether a function computes something whose last bit need not be CPython's."""
     nodes = () if fn is None else postorder(roots(fn))
-    return any("approximate" in OPS[node.op].traits for node in nodes if node.op in OPS)
+    floats = (node for node in nodes if node.op in OPS and node.type.is_float)
+    return any("approximate" in OPS[node.op].traits for node in floats)
 
 
 def roots(fn: Fn) -> Sequence[Expr]:

@@ -166,7 +166,8 @@ def _float_prod(folds: Sequence[int], loop: Loop) -> Gather:
             return found
         if blocks > 1 or left.view is not None or not python_too:
             raise Again
-        return python.apply("prod", made(stages, left.operands, left.displays))
+        exact: Any = python.apply("prod", made(stages, left.operands, left.displays))
+        return float(exact) if type(exact) is np.float64 else exact
 
     return product
 

@@ -265,7 +265,7 @@ class _Scalar:
     value: Any
 
 
-_PRIMITIVES = {
+PRIMITIVES = {
     row.name: row for module in (arithmetic, compare, convert, elementary, machine) for row in module.ROWS
 }
 _AS: dict[ScalarType, Callable[[Any], Any]] = {BOOL: bool, INT: int, FLOAT32: np.float32}
@@ -277,7 +277,7 @@ class _ScalarBuilder:
     estimates = False
 
     def op(self, name: str, *args: _Scalar) -> _Scalar:
-        row = _PRIMITIVES[name]
+        row = PRIMITIVES[name]
         result = row.signature(tuple(arg.type for arg in args)).result
         value: Any = row.python(*(arg.value for arg in args))
         return _Scalar(result, _AS.get(result, float)(value))

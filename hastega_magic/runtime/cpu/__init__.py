@@ -23,19 +23,31 @@ from hastega_magic.runtime.signals import put_off
 KernelFunction = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
 
 
+_FURTHER = 4
+"""A pace is known for up to so many times the blocks that it was seen over: more of them find fewer pages in caches."""
+
+_EASING = 0.8
+
+
 @dataclass
 class Pace:
-    """How long a program took for a block, on one thread, when it ran last (seconds); inf before."""
+    """How long a program takes for a block, on one thread (seconds); inf before it has run.
+
+    That of the last run of `blocks`, or of one before that was slower and is forgotten bit by bit: the elements of
+    some data are dearer than those of others.
+    """
 
     block: float = math.inf
+    blocks: int = 0
 
     def expected(self, blocks: int, threads: int) -> float:
-        """Seconds for so many blocks."""
-        return self.block * blocks / threads
+        """Seconds for so many blocks; inf where that is not known."""
+        return self.block * blocks / threads if blocks <= _FURTHER * self.blocks else math.inf
 
     def note(self, seconds: float, blocks: int, threads: int) -> None:
         """A run over one block or more."""
-        self.block = seconds * threads / blocks
+        before = self.block * _EASING if self.blocks else 0.0
+        self.block, self.blocks = max(seconds * threads / blocks, before), blocks
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,98 @@
+"""The stages of a loop as Python goes through them: what each calls, and what its graph reads beside the element."""
+
+from __future__ import annotations
+
+from dataclasses import field
+from typing import Any, cast
+
+import numpy as np
+
+from hastega_magic.compiler.python.calling import function_of
+from hastega_magic.compiler.python.nodes import has_turns, is_approximate, tables_read
+from hastega_magic.compiler.statement import Loop
+from hastega_magic.compiler.workspace import Workspace
+from hastega_magic.errors import HastegaError
+from hastega_magic.ir.expr import Expr
+from hastega_magic.ir.pipeline import Stage
+from hastega_magic.records import dataclass
+from hastega_magic.runtime.python_calls import spreads
+
+NUMPY_SCALAR: Any = np.generic
+
+
+@dataclass
+class Step:
+    """A stage, and what it calls.
+
+    `own`: its graph has the value, not Python's function: bits that need not be Python's, or (`reading`) elements of
+    captured arrays, which count as Python's numbers; the function has NumPy's, which wrap, or raise. `turning`: it has
+    a loop of its own, of which Python's value is taken.
+    """
+
+    stage: Stage
+    function: Any
+    own: bool
+    reading: bool
+    turning: bool
+    _spread: dict[int, bool] = field(default_factory=dict[int, bool])
+
+    def called(self, value: Any) -> Any:
+        """What the function gives; over tuples it may take their parts."""
+        parts = cast("tuple[Any, ...]", value) if isinstance(value, tuple) else ()
+        spread = self._spread.get(len(parts))
+        if spread is None:
+            spread = self._spread[len(parts)] = spreads(self.function, len(parts))
+        return self.function(*parts) if spread else self.function(value)
+
+
+class Surroundings:
+    """What graphs of a loop read beside the element: captured numbers that are given to it, and captured arrays."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self.tables = [column.data for column in workspace.table_columns]
+        self._known: dict[Expr, Any] = {each.node: each.value for each in workspace.parameters}
+
+    def __call__(self, node: Expr) -> object:
+        """The value of a leaf that is no number of the element."""
+        if node in self._known:
+            return self._known[node]
+        assert isinstance(node.value, int)
+        if node.op == "length":
+            return len(self.tables[node.value])
+        if node.op == "table":
+            return _Table(self.tables[node.value])
+        raise HastegaError(f"unexpected leaf {node!r}")
+
+
+class _Table:
+    """A captured array whose elements are Python scalars."""
+
+    def __init__(self, data: Any) -> None:
+        self._data = data
+
+    def __getitem__(self, index: int) -> object:
+        return python_number(self._data[index])
+
+    def __len__(self) -> int:
+        return len(self._data)
+
+
+def steps_of(loop: Loop, workspace: Workspace) -> list[Step]:
+    """The stages as built, with the functions as given."""
+    numpys = {number for number, each in enumerate(workspace.table_columns) if each.numpys}
+    found: list[Step] = []
+    for stage, owner in zip(loop.pipeline.stages, loop.built.owners, strict=True):
+        reading = bool(numpys & tables_read(stage.fn))
+        own = reading or is_approximate(stage.fn)
+        function = function_of(stage, owner, loop.pipeline.sink.kind)
+        found.append(Step(stage, function, own, reading, not own and has_turns(stage.fn)))
+    return found
+
+
+def python_number(value: Any) -> Any:
+    """Python's number for NumPy's. float32 has no Python type of its own; every other NumPy scalar has."""
+    single = type(value) in (np.float32, np.complex64)
+    return value.item() if isinstance(value, NUMPY_SCALAR) and not single else value
+
+
+__all__ = ["NUMPY_SCALAR", "Step", "Surroundings", "python_number", "steps_of"]

@@ -1,0 +1,169 @@
+"""The elements of a block, stage after stage: each function goes over all of them, and nobody sees in which order."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hastega_magic.compiler.python.nodes import filled, of_params, roots, scalars
+from hastega_magic.compiler.python.steps import NUMPY_SCALAR, Step, Surroundings, python_number
+from hastega_magic.compiler.statement import Loop
+from hastega_magic.compiler.workspace import Workspace
+from hastega_magic.interval import INT64
+from hastega_magic.ir.columns import Columns
+from hastega_magic.ir.expr import Expr, flatten
+from hastega_magic.ir.pipeline import Source, Stage
+from hastega_magic.runtime.python_calls import elements
+from hastega_magic.runtime.sources import Column
+
+_NUMPYS: Any = (np.integer, np.bool)
+
+
+class Element(NamedTuple):
+    """What became of an element: whether the filters kept it, and its value after the last stage."""
+
+    kept: bool
+    value: Any
+
+
+class Block(NamedTuple):
+    """The elements, and the number of the first that needs an integer beyond 64 bits, if that was looked for."""
+
+    elements: list[Element]
+    beyond: int | None
+
+
+class Together:
+    """Evaluates elements of a loop with Python's exact integers."""
+
+    def __init__(self, loop: Loop, workspace: Workspace, steps: Sequence[Step], around: Surroundings) -> None:
+        self._loop, self._workspace, self._steps, self._around = loop, workspace, steps, around
+        self.possible = {step.stage.kind for step in steps} <= {"map", "filter", "zip", "enumerate", "index"}
+        """Whether the loop has such stages alone; no source of it may be another loop's result."""
+
+    def block(self, first: int, last: int, looks: bool) -> Block:
+        """Elements number `first` to `last` - 1. `looks`: for integers beyond 64 bits.
+
+        Raises what the functions raise for whichever element; and where a graph raises and Python does not (2 ** -1).
+        """
+        places: list[int] = list(range(first, last))
+        values, beyond = self._values(self._loop.pipeline.source, first, last), list[int]()
+        with np.errstate(all="ignore"):
+            for step in self._steps:
+                if step.stage.kind not in ("map", "filter"):
+                    values = self._placed(step.stage, places, values)
+                    continue
+                made, there = self._made(step, places, values, looks)
+                beyond += [] if there is None else [there]
+                if step.stage.kind == "filter":
+                    places = list(itertools.compress(places, made))
+                    values = list(itertools.compress(values, made))
+                else:
+                    values = made
+        found = [Element(False, None)] * (last - first)
+        for place, value in zip(places, values, strict=True):
+            found[place - first] = Element(True, value)
+        return Block(found, min(beyond, default=None))
+
+    def raising(self, first: int, last: int) -> int | None:
+        """The first of them for which a function raises; None where none does."""
+        for number in range(first, last):
+            try:
+                with np.errstate(all="ignore"):
+                    self._called(number)
+            except Exception:
+                return number
+        return None
+
+    def _called(self, number: int) -> None:
+        values = self._values(self._loop.pipeline.source, number, number + 1)
+        for step in self._steps:
+            if step.stage.kind not in ("map", "filter"):
+                values = self._placed(step.stage, [number], values)
+                continue
+            made: Any = step.called(values[0])
+            if step.stage.kind != "filter":
+                values = [made]
+            elif not made:
+                return
+
+    def _placed(self, stage: Stage, places: Sequence[int], values: list[Any]) -> list[Any]:
+        """The elements with what is at their places."""
+        match stage.kind:
+            case "zip":
+                others = [
+                    self._values(each, places[0], places[-1] + 1) if places else [] for each in stage.sources
+                ]
+                at = [place - places[0] for place in places]
+                return list(zip(values, *([each[there] for there in at] for each in others), strict=True))
+            case "enumerate":
+                return [
+                    (stage.number + stage.stride * place, value)
+                    for place, value in zip(places, values, strict=True)
+                ]
+            case _:
+                return list(places)
+
+    def _made(
+        self, step: Step, places: Sequence[int], values: list[Any], looks: bool
+    ) -> tuple[list[Any], int | None]:
+        """What a stage makes of the elements, and the first of them that needs an integer beyond 64 bits."""
+        call = step.called if tuple in set(map(type, values)) else step.function
+        made = list(map(call, values))
+        own = step.own or any(issubclass(each, _NUMPYS) for each in set(map(type, made)))
+        if step.turning and not own:
+            # Turn after turn, graphs take hundreds of times as long as Python, whose value is exact.
+            made = pythons(made)
+            wrong = (place for place, each in zip(places, made, strict=True) if _is_beyond(scalars(each)))
+            return made, next(wrong, None) if looks else None
+        if not values or not (own or looks):
+            return pythons(made), None
+        fn = step.stage.fn
+        assert fn is not None
+        params = flatten(fn.params)
+        parted = (
+            [values]
+            if isinstance(fn.params, Expr)
+            else zip(*(of_params(fn.params, each) for each in values), strict=True)
+        )
+        given = {
+            leaf: dict(zip(places, column, strict=True)) for leaf, column in zip(params, parted, strict=True)
+        }
+        columns = Columns(given, self._around)
+        found = [columns.of(node, places) for node in roots(fn)]
+        if own:
+            if isinstance(fn.result, Expr):
+                made = found[0]
+            else:
+                made = [
+                    filled(fn.result, dict(zip(roots(fn), each, strict=True)))
+                    for each in zip(*found, strict=True)
+                ]
+        return (made if own else pythons(made)), columns.beyond() if looks else None
+
+    def _values(self, source: Source, first: int, last: int) -> list[Any]:
+        data = self._workspace.column(source).data
+        if isinstance(data, (np.ndarray, range)):
+            return list(elements(data[first:last]))
+        return pythons([data[index] for index in range(first, last)])
+
+
+def pythons(values: list[Any]) -> list[Any]:
+    """With Python's numbers for NumPy's."""
+    numpys = any(issubclass(each, NUMPY_SCALAR) for each in set(map(type, values)))
+    return list(map(python_number, values)) if numpys else values
+
+
+def item(column: Column, index: int) -> object:
+    """An element as functions see it."""
+    return python_number(column.data[index])
+
+
+def _is_beyond(values: Iterable[object]) -> bool:
+    return any(isinstance(value, int) and value not in INT64 for value in values)
+
+
+__all__ = ["Block", "Element", "Together", "item", "pythons"]
