@@ -20,9 +20,11 @@ SMALL_BLOCKS = 16
 ALONE_BLOCKS = 256
 """Up to so many blocks, one thread is the calling one: an interrupt can wait for the milliseconds that they take."""
 
-SOON = 0.02
-"""A call that takes no more seconds may use the calling thread too: an interrupt waits as long, or some times as long
-where the pages of a result are new."""
+SOON = 0.05
+"""A call that takes no more seconds may use the calling thread too: so long an interrupt can wait."""
+
+NEW_PAGES = 4
+"""A call that writes to pages for the first time takes up to so many times as long."""
 
 _TICK = 0.05
 

@@ -73,7 +73,9 @@ class Elements:
         looks = checked or not self.overflowed
         try:
             block = self._together.block(first, last, looks)
-        except Exception:  # of which element, and with which words, is found out here
+        except Exception:  # of which element, and with which words, is found out behind this
+            block = None
+        if block is None:
             raising = self._together.raising(first, last)
             if raising is None or (checked and self._at_once(first, raising) is None):
                 return None

@@ -88,11 +88,11 @@ class Spreading:
         if variant != self._variant:
             self._begin(variant)
         program, kept, threads = self._program, self._kept, self.threads
-        if program is None or not is_soon(program, length, threads):
+        body = self.execution.compiled.bodies[variant]
+        if program is None or not is_soon(body.kernel, program, length, threads):
             return None
         given = Given(operands, arguments, length, None, _NOTHING, [], alone=False)
         words = [word for each in sources for word in each.given(given)]
-        body = self.execution.compiled.bodies[variant]
         spread = take(kept, body.kernel, program, self.execution.job.tables, threads)
         try:
             for each in self.arrays:

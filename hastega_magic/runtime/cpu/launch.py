@@ -16,7 +16,7 @@ from hastega_magic.progress import Task
 from hastega_magic.records import dataclass
 from hastega_magic.runtime import cpu, threads
 from hastega_magic.runtime.addresses import address_of
-from hastega_magic.runtime.buffers import allocate
+from hastega_magic.runtime.buffers import allocate, fresh_bytes
 from hastega_magic.runtime.cpu import Program
 from hastega_magic.runtime.cpu.crew import Call, together
 from hastega_magic.runtime.sources import PIECE, AnyArray, Column, streamed
@@ -242,8 +242,12 @@ class Launch:
         def tick() -> None:
             self.work.at(self._done + min(int(shared[abi.NEXT]), blocks) * BLOCK)
 
-        # Where elements make turns, others may make many more.
-        soon = not plan.turns and program.pace.expected(blocks, count) < threads.SOON
+        assert self.result is not None
+        new = any(map(fresh_bytes, self.result.arrays))
+        expected = program.pace.expected(blocks, count) * (threads.NEW_PAGES if new else 1)
+        soon = (
+            not plan.turns and expected < threads.SOON
+        )  # where elements make turns, others may make many more
         began = self.clock()
         make(Call(program, address, places), blocks, ask_to_stop, tick, short=not plan.turns, soon=soon)
         seconds = self.clock() - began

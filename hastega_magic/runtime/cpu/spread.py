@@ -17,12 +17,14 @@ from hastega_magic.ir.kernel import Kernel
 from hastega_magic.ir.schedule import BLOCK
 from hastega_magic.runtime import threads
 from hastega_magic.runtime.addresses import address_of, table_words, words_of
+from hastega_magic.runtime.buffers import needs_fresh
 from hastega_magic.runtime.cpu import Program
 from hastega_magic.runtime.cpu.crew import Call
 from hastega_magic.runtime.cpu.folding import Totals, total
 from hastega_magic.runtime.cpu.launch import LoopResult, make, room
 from hastega_magic.runtime.sources import AnyArray, Column
 from hastega_magic.runtime.tables import TableColumn
+from hastega_magic.types import RESULT_STORAGE
 
 
 class Spread:
@@ -127,10 +129,14 @@ class Spread:
         return totals
 
 
-def is_soon(program: Program, length: int, thread_count: int) -> bool:
+def is_soon(kernel: Kernel, program: Program, length: int, thread_count: int) -> bool:
     """Whether so many elements will take no longer than `threads.SOON`, as far as is known."""
     blocks = -(-length // BLOCK)
-    return program.pace.expected(blocks, min(thread_count, blocks)) < threads.SOON
+    expected = program.pace.expected(blocks, min(thread_count, blocks))
+    if expected * threads.NEW_PAGES < threads.SOON:
+        return True
+    sizes = (length * np.dtype(RESULT_STORAGE[each.type].name).itemsize for each in abi.layout(kernel).stores)
+    return expected < threads.SOON and not any(map(needs_fresh, sizes))
 
 
 def take(
@@ -151,7 +157,7 @@ def soon(
     kernel: Kernel, program: Program, columns: Sequence[Column], length: int, thread_count: int
 ) -> LoopResult | None:
     """What the loop leaves of arrays and ranges, where the program is known to take milliseconds; else None."""
-    if length <= threads.SMALL_BLOCKS * BLOCK or not is_soon(program, length, thread_count):
+    if length <= threads.SMALL_BLOCKS * BLOCK or not is_soon(kernel, program, length, thread_count):
         return None
     if (
         any(not isinstance(column.data, (np.ndarray, range)) for column in columns)
