@@ -23,6 +23,9 @@ ALONE_BLOCKS = 256
 SOON = 0.05
 """A call that takes no more seconds may use the calling thread too: so long an interrupt can wait."""
 
+BRIEF = 0.25
+"""Of a call that takes no more seconds nobody has to be told how far it has come."""
+
 NEW_PAGES = 4
 """A call that writes to pages for the first time takes up to so many times as long."""
 

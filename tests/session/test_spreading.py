@@ -11,7 +11,7 @@ import pytest
 from hastega_magic.compiler.repeating.spreading import Spreading
 from hastega_magic.errors import IntegerOverflowWarning
 from hastega_magic.ir import abi
-from hastega_magic.runtime import cpu, threads
+from hastega_magic.runtime import buffers, cpu, threads
 from hastega_magic.runtime.cpu import folding, folding_text
 from hastega_magic.runtime.cpu import spread as spread_module
 from hastega_magic.runtime.cpu.direct import MOST
@@ -70,6 +70,7 @@ def spread(monkeypatch):
 
     monkeypatch.setattr(Spread, "run", noted)
     monkeypatch.setattr(threads, "SOON", 10.0)  # however busy the machine is
+    monkeypatch.setattr(threads, "BRIEF", 10.0)
     return found
 
 
@@ -239,12 +240,37 @@ def test_an_interrupt_before_the_first_run_is_prepared_costs_one_run(spread, mon
     assert len(spread) == before + 1
 
 
-def test_what_takes_long_leaves_the_calling_thread_free(names, spread, monkeypatch):
-    monkeypatch.setattr(threads, "SOON", 0.0)
+def test_what_takes_long_goes_the_usual_way(names, spread, monkeypatch):
+    monkeypatch.setattr(threads, "BRIEF", 0.0)
     xs = ints(N)
     for _ in range(3):
         assert names["total"](xs) == int(xs.sum())
     assert not spread
+
+
+def test_what_takes_longer_leaves_the_calling_thread_free(names, spread, monkeypatch):
+    monkeypatch.setattr(threads, "SOON", 0.0)
+    led, run = [], threads.run
+    monkeypatch.setattr(
+        threads, "run", lambda *given, **named: led.append(named["soon"]) or run(*given, **named)
+    )
+    xs = ints(N)
+    for _ in range(4):
+        assert names["total"](xs) == int(xs.sum())
+    assert spread
+    assert led
+    assert not any(led)
+
+
+def test_new_pages_are_foreseen(names, spread, monkeypatch):
+    monkeypatch.setattr(threads, "NEW_PAGES", 1e9)
+    buffers.drop_kept()
+    xs = ints(1 << 19)
+    kept = [names["mapped"](xs) for _ in range(3)]  # each in pages of its own
+    assert not spread
+    kept.clear()
+    names["mapped"](xs)
+    assert spread
 
 
 @pytest.mark.parametrize("way", ["cell", "quiet", "function"])

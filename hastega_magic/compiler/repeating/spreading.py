@@ -32,7 +32,7 @@ from hastega_magic.records import dataclass
 from hastega_magic.runtime.buffers import trim
 from hastega_magic.runtime.cpu import Program
 from hastega_magic.runtime.cpu.launch import LoopResult
-from hastega_magic.runtime.cpu.spread import Spread, is_soon, take
+from hastega_magic.runtime.cpu.spread import Spread, is_brief, take
 from hastega_magic.runtime.python import in_dtype
 from hastega_magic.types import FLOAT32, Composite
 
@@ -89,7 +89,7 @@ class Spreading:
             self._begin(variant)
         program, kept, threads = self._program, self._kept, self.threads
         body = self.execution.compiled.bodies[variant]
-        if program is None or not is_soon(body.kernel, program, length, threads):
+        if program is None or not is_brief(body.kernel, program, length, threads):
             return None
         given = Given(operands, arguments, length, None, _NOTHING, [], alone=False)
         words = [word for each in sources for word in each.given(given)]

@@ -1,6 +1,6 @@
 """A kernel called over many elements on several threads, in words and scratch that are kept: for loops that run again.
 
-What `launch.py` does, where it will take no longer than `threads.SOON`: nobody has to be told how far it has
+What `launch.py` does, where it will take no longer than `threads.BRIEF`: nobody has to be told how far it has
 come. Sources lie in memory or are ranges.
 """
 
@@ -17,7 +17,7 @@ from hastega_magic.ir.kernel import Kernel
 from hastega_magic.ir.schedule import BLOCK
 from hastega_magic.runtime import threads
 from hastega_magic.runtime.addresses import address_of, table_words, words_of
-from hastega_magic.runtime.buffers import needs_fresh
+from hastega_magic.runtime.buffers import fresh_bytes, needs_fresh
 from hastega_magic.runtime.cpu import Program
 from hastega_magic.runtime.cpu.crew import Call
 from hastega_magic.runtime.cpu.folding import Totals, total
@@ -82,10 +82,12 @@ class Spread:
         elif sums:
             totals = self._to_be_made(call, result, sums)
         ctypes.memset(self._shared, 0, ctypes.sizeof(self._shared))
+        new, pace = any(map(fresh_bytes, result.arrays)), self._program.pace
+        expected = pace.expected(self._blocks, len(call.places)) * (threads.NEW_PAGES if new else 1)
         began = time.perf_counter()
-        joined = make(call, self._blocks, self._ask_to_stop, soon=True)
+        joined = make(call, self._blocks, self._ask_to_stop, soon=expected < threads.SOON)
         seconds = time.perf_counter() - began
-        self._program.pace.note(seconds, self._blocks, len(call.places))
+        pace.note(seconds, self._blocks, len(call.places))
         result.convert_seconds, result.kernel_seconds = began - started, seconds
         result.blocks_run = self._blocks
         if self.whole:
@@ -129,14 +131,14 @@ class Spread:
         return totals
 
 
-def is_soon(kernel: Kernel, program: Program, length: int, thread_count: int) -> bool:
-    """Whether so many elements will take no longer than `threads.SOON`, as far as is known."""
+def is_brief(kernel: Kernel, program: Program, length: int, thread_count: int) -> bool:
+    """Whether so many elements will take no longer than `threads.BRIEF`, as far as is known."""
     blocks = -(-length // BLOCK)
     expected = program.pace.expected(blocks, min(thread_count, blocks))
-    if expected * threads.NEW_PAGES < threads.SOON:
+    if expected * threads.NEW_PAGES < threads.BRIEF:
         return True
     sizes = (length * np.dtype(RESULT_STORAGE[each.type].name).itemsize for each in abi.layout(kernel).stores)
-    return expected < threads.SOON and not any(map(needs_fresh, sizes))
+    return expected < threads.BRIEF and not any(map(needs_fresh, sizes))
 
 
 def take(
@@ -156,8 +158,8 @@ def take(
 def soon(
     kernel: Kernel, program: Program, columns: Sequence[Column], length: int, thread_count: int
 ) -> LoopResult | None:
-    """What the loop leaves of arrays and ranges, where the program is known to take milliseconds; else None."""
-    if length <= threads.SMALL_BLOCKS * BLOCK or not is_soon(kernel, program, length, thread_count):
+    """What the loop leaves of arrays and ranges, where it is known to be brief; else None."""
+    if length <= threads.SMALL_BLOCKS * BLOCK or not is_brief(kernel, program, length, thread_count):
         return None
     if (
         any(not isinstance(column.data, (np.ndarray, range)) for column in columns)
@@ -171,4 +173,4 @@ def soon(
         program.kept[thread_count] = spread
 
 
-__all__ = ["Spread", "is_soon", "soon", "take"]
+__all__ = ["Spread", "is_brief", "soon", "take"]
