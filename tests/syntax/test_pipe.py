@@ -170,6 +170,22 @@ def test_carets(text, line, under, words):
     assert error.text[error.offset - 1 : error.end_offset - 1] == under
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "s = f'a |> b {x!z}'\n[1] |> sum",
+        "[1] |> map(lambda x: f'{x +}')",
+        "x = f'{' |> len",
+        "x = f'{1' |> len",
+    ],
+)
+def test_other_errors_of_f_strings_are_python_s(text):
+    with pytest.raises(CellSyntaxError) as caught:
+        parse(text)
+    assert "f-string" in caught.value.msg
+    assert "|>" not in caught.value.msg
+
+
 def test_pipe_inside_an_f_string_says_so():
     with pytest.raises(CellSyntaxError, match=r"`\|>` does not work inside an f-string") as caught:
         parse("print(f'{xs |> sum}')")

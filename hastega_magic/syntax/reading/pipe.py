@@ -126,10 +126,16 @@ def _explain(message: str, text: Text, span: Span, pipes: set[Place]) -> tuple[s
         place = Span(span.line, shell.start(1), span.line, len(line))
         return f"IPython's commands ({shell[1]}...) do not work in a %%hastega cell: use another one", place
     if "f-string" in message:
-        in_strings = (at.start() for at in re.finditer(r"\|>", line) if (span.line, at.start()) not in pipes)
-        for col in in_strings:
+        inside = (at.end() - 2 for at in re.finditer(r"\{[^{}]*?\|>", line))
+        for col in inside:
+            if (span.line, col) in pipes:
+                continue
             place = Span(span.line, col, span.line, col + 2)
             return "`|>` does not work inside an f-string: give the value a name first", place
+        # Where it is, Python 3.11 counts from the expression's own beginning.
+        begins = re.search(r"\b(?:f|rf|fr)(?=['\"])", line, re.IGNORECASE)
+        if begins and (span.line, span.col) in pipes:
+            return message, Span(span.line, begins.start(), span.line, begins.end() + 1)
     if (span.line, span.col) in pipes:
         return "invalid syntax: `|>` stands between a value and a stage", span._replace(end_col=span.col + 2)
     return message, span
