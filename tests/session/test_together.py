@@ -110,3 +110,10 @@ def test_the_number_is_the_element_s_in_its_source(stages, number, on):
 def test_so_where_an_integer_leaves_64_bits(stages):
     _, (told,) = outcome(f"xs |> {stages}", {"xs": [1, 2**62]})
     assert "element 1 of xs (4611686018427387904)" in told
+
+
+def test_a_stage_behind_that_python_runs_names_its_element_too():
+    session = Session({"xs": [-5, 1, 1000]}, Options(on="parallel", baseline=False, quiet=True))
+    with pytest.raises(TypeError) as raised:
+        session.run_cell("xs |> map(lambda x: 1 / (x - 1000)) |> map(lambda x: x << 5) |> sum")
+    assert any("element 0" in note and "`map(lambda x: x << 5)`" in note for note in raised.value.__notes__)

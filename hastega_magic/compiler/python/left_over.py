@@ -80,7 +80,7 @@ class LeftOver:
         self.tell(bound.site.source_text, reason)
         if self.options.strict:
             raise StrictError(f"`{bound.site.source_text}` is not compiled: {reason.text}")
-        found = self._by_python(value, stages)
+        found = self._by_python(value, noted(stages))
         self.pictures.python(stages, why, bound.site.source_text, value, found)
         return found
 
