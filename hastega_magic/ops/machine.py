@@ -81,9 +81,9 @@ def _fma_columns(a: Any, b: Any, c: Any) -> Any:
     exact &= (summand == 0) | ((small < summand) & (summand < large))
     (x_top, x_low), (y_top, y_low) = map(_halves, (x, y))
     rest = ((x_top * y_top - product) + x_top * y_low + x_low * y_top) + x_low * y_low
-    low, lower = _sum_of_two(z, rest)
-    total, error = _sum_of_two(product, low)
-    odd, left = _sum_of_two(error, lower)
+    low, lower = two_sum(z, rest)
+    total, error = two_sum(product, low)
+    odd, left = two_sum(error, lower)
     bits = np.asarray(odd).view(np.int64)
     step = np.where((left > 0) == (odd > 0), 1, -1)
     odd = np.where((left != 0) & (bits & 1 == 0), bits + step, bits).view(np.float64)
@@ -100,8 +100,8 @@ def _halves(x: Any) -> tuple[Any, Any]:
     return top, x - top
 
 
-def _sum_of_two(x: Any, y: Any) -> tuple[Any, Any]:
-    """The rounded sum and its rounding error (Knuth)."""
+def two_sum(x: Any, y: Any) -> tuple[Any, Any]:
+    """The rounded sum and its rounding error (Knuth), of arrays or of whatever is added and subtracted like them."""
     total = x + y
     other = total - x
     return total, (x - (total - other)) + (y - other)

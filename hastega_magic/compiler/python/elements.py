@@ -10,11 +10,10 @@ import numpy as np
 
 from hastega_magic.compiler.python.naming import BEYOND, named, placed, short, shown
 from hastega_magic.compiler.python.nodes import filled, of_params, roots, scalars
-from hastega_magic.compiler.python.steps import Surroundings, python_number, steps_of
+from hastega_magic.compiler.python.steps import NUMPYS, Surroundings, is_beyond, python_number, steps_of
 from hastega_magic.compiler.python.together import Element, Together, item
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
-from hastega_magic.interval import INT64
 from hastega_magic.ir.expr import Expr, Value, flatten
 from hastega_magic.ir.interpreter import evaluate
 from hastega_magic.ir.pipeline import Source, Stage
@@ -23,8 +22,6 @@ from hastega_magic.passes.infer import Leaves
 from hastega_magic.passes.wrap import wrapped
 from hastega_magic.records import dataclass
 from hastega_magic.types import INT
-
-_NUMPYS: Any = (np.integer, np.bool)
 
 
 @dataclass
@@ -154,13 +151,13 @@ class Elements:
                 raise
             assert stage.fn is not None
             found = filled(stage.fn.result, values)
-        own = own or isinstance(found, _NUMPYS)  # of a captured number
+        own = own or isinstance(found, NUMPYS)  # of a captured number
         if self.overflowed and self.mode == "exact" and not own:
             return python_number(found)  # nothing is left to be told
         if step.turning and self.mode == "exact":
             # Turn after turn, the interpreter takes hundreds of times as long as Python, whose value is exact.
             result = python_number(found)
-            wrong = next((each for each in scalars(result) if _is_beyond(each)), None)
+            wrong = next((each for each in scalars(result) if is_beyond(each)), None)
         else:
             values = self._values(stage, value)
             if values is None:
@@ -250,16 +247,12 @@ def _alike(value: object, start: object) -> bool:
 def _beyond(values: dict[Expr, Any]) -> int | None:
     """The first computed integer that no int64 holds."""
     integers = (found for node, found in values.items() if node.args and node.type is INT)
-    return next((found for found in integers if _is_beyond(found)), None)
+    return next((found for found in integers if is_beyond(found)), None)
 
 
 def _is_numpys(error: OverflowError) -> bool:
     """Whether it is of NumPy's integers, beside one that their type does not hold; Python's own say something else."""
     return any(words in str(error) for words in ("to convert to C long", "out of bounds for"))
-
-
-def _is_beyond(value: object) -> bool:
-    return isinstance(value, int) and value not in INT64
 
 
 def of_check(error: Exception) -> bool:

@@ -12,12 +12,15 @@ from hastega_magic.compiler.python.nodes import has_turns, is_approximate, table
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import HastegaError
+from hastega_magic.interval import INT64
 from hastega_magic.ir.expr import Expr
 from hastega_magic.ir.pipeline import Stage
 from hastega_magic.records import dataclass
 from hastega_magic.runtime.python_calls import spreads
 
 NUMPY_SCALAR: Any = np.generic
+NUMPYS: Any = (np.integer, np.bool)
+"""What a function gives that read a captured number of NumPy's, which counts as Python's."""
 
 
 @dataclass
@@ -95,4 +98,9 @@ def python_number(value: Any) -> Any:
     return value.item() if isinstance(value, NUMPY_SCALAR) and not single else value
 
 
-__all__ = ["NUMPY_SCALAR", "Step", "Surroundings", "python_number", "steps_of"]
+def is_beyond(value: object) -> bool:
+    """Whether it is an integer that no int64 holds."""
+    return isinstance(value, int) and value not in INT64
+
+
+__all__ = ["NUMPYS", "NUMPY_SCALAR", "Step", "Surroundings", "is_beyond", "python_number", "steps_of"]

@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from hastega_magic.compiler.python.nodes import filled, of_params, roots, scalars
-from hastega_magic.compiler.python.steps import NUMPY_SCALAR, Step, Surroundings, python_number
+from hastega_magic.compiler.python.steps import (
+    NUMPY_SCALAR,
+    NUMPYS,
+    Step,
+    Surroundings,
+    is_beyond,
+    python_number,
+)
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
-from hastega_magic.interval import INT64
 from hastega_magic.ir.columns import Columns
 from hastega_magic.ir.expr import Expr, flatten
 from hastega_magic.ir.pipeline import Source, Stage
 from hastega_magic.runtime.python_calls import elements
 from hastega_magic.runtime.sources import Column
-
-_NUMPYS: Any = (np.integer, np.bool)
 
 
 class Element(NamedTuple):
@@ -113,11 +117,13 @@ class Together:
         """What a stage makes of the elements, and the first of them that needs an integer beyond 64 bits."""
         call = step.called if tuple in set(map(type, values)) else step.function
         made = list(map(call, values))
-        own = step.own or any(issubclass(each, _NUMPYS) for each in set(map(type, made)))
+        own = step.own or any(issubclass(each, NUMPYS) for each in set(map(type, made)))
         if step.turning and not own:
             # Turn after turn, graphs take hundreds of times as long as Python, whose value is exact.
             made = pythons(made)
-            wrong = (place for place, each in zip(places, made, strict=True) if _is_beyond(scalars(each)))
+            wrong = (
+                place for place, each in zip(places, made, strict=True) if any(map(is_beyond, scalars(each)))
+            )
             return made, next(wrong, None) if looks else None
         if not values or not (own or looks):
             return pythons(made), None
@@ -160,10 +166,6 @@ def pythons(values: list[Any]) -> list[Any]:
 def item(column: Column, index: int) -> object:
     """An element as functions see it."""
     return python_number(column.data[index])
-
-
-def _is_beyond(values: Iterable[object]) -> bool:
-    return any(isinstance(value, int) and value not in INT64 for value in values)
 
 
 __all__ = ["Block", "Element", "Together", "item", "pythons"]

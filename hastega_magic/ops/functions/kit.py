@@ -212,9 +212,7 @@ def fast_two_sum(large: Real, small: Real) -> tuple[Real, Real]:
 
 def two_sum(x: Real, y: Real | float) -> tuple[Real, Real]:
     """The rounded sum and its rounding error."""
-    total = x + y
-    other = total - x
-    return total, (x - (total - other)) + (y - other)
+    return machine.two_sum(x, y)
 
 
 def divided(top: Real, top_low: Real, bottom: Real, bottom_low: Real) -> tuple[Real, Real]:
