@@ -26,9 +26,6 @@ SOON = 0.05
 BRIEF = 0.25
 """Of a call that takes no more seconds nobody has to be told how far it has come."""
 
-NEW_PAGES = 4
-"""A call that writes to pages for the first time takes up to so many times as long."""
-
 _TICK = 0.05
 
 

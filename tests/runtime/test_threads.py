@@ -80,15 +80,16 @@ def test_an_interrupt_on_the_calling_thread_stops_the_others_too():
 
 def test_a_program_s_pace():
     pace = Pace()
-    assert pace.expected(1, 8) == float("inf")
+    assert pace.expected(1, 8, False) == float("inf")
     pace.note(0.01, 1000, 2)
-    assert pace.expected(3000, 3) == pytest.approx(0.02)
-    assert pace.expected(4001, 3) == float("inf")
+    assert pace.expected(3000, 3, False) == pytest.approx(0.02)
+    assert pace.expected(4001, 3, False) == float("inf")
     pace.note(0.001, 1000, 2)  # what was dearer is remembered for a while
-    assert pace.expected(3000, 3) == pytest.approx(0.016)
+    assert pace.expected(3000, 3, False) == pytest.approx(0.016)
     for _ in range(50):
         pace.note(0.001, 1000, 2)
-    assert pace.expected(3000, 3) == pytest.approx(0.002)
+    assert pace.expected(3000, 3, False) == pytest.approx(0.002)
+    assert pace.expected(3000, 3, True) > 0.002  # into new pages
 
 
 def test_no_task_runs_on_however_often_it_is_interrupted(monkeypatch):

@@ -263,7 +263,7 @@ def test_what_takes_longer_leaves_the_calling_thread_free(names, spread, monkeyp
 
 
 def test_new_pages_are_foreseen(names, spread, monkeypatch):
-    monkeypatch.setattr(threads, "NEW_PAGES", 1e9)
+    monkeypatch.setattr(cpu, "_NEW_PAGES", 1e9)
     buffers.drop_kept()
     xs = ints(1 << 19)
     kept = [names["mapped"](xs) for _ in range(3)]  # each in pages of its own

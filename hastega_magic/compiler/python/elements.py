@@ -10,7 +10,7 @@ import numpy as np
 
 from hastega_magic.compiler.python.naming import BEYOND, named, placed, short, shown
 from hastega_magic.compiler.python.nodes import filled, of_params, roots, scalars
-from hastega_magic.compiler.python.steps import NUMPYS, Surroundings, is_beyond, python_number, steps_of
+from hastega_magic.compiler.python.steps import NUMPYS, Surroundings, is_beyond, steps_of
 from hastega_magic.compiler.python.together import Element, Together, item
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
@@ -21,6 +21,7 @@ from hastega_magic.ops.machine import wrap64
 from hastega_magic.passes.infer import Leaves
 from hastega_magic.passes.wrap import wrapped
 from hastega_magic.records import dataclass
+from hastega_magic.runtime.python_numbers import python_number
 from hastega_magic.types import INT
 
 

@@ -30,9 +30,9 @@ from hastega_magic.records import dataclass
 from hastega_magic.runtime import python
 from hastega_magic.runtime.buffers import AnyArray, extended
 from hastega_magic.runtime.objects.drawing import can_watch, drawer
-from hastega_magic.runtime.own import OWN, own
 from hastega_magic.runtime.python import StageCall
 from hastega_magic.runtime.python_calls import Noted
+from hastega_magic.runtime.python_numbers import MADE, python_number
 from hastega_magic.syntax.closures.around import ABSENT
 from hastega_magic.syntax.joining.build import BoundStage
 from hastega_magic.syntax.joining.quiet import quiet
@@ -141,7 +141,7 @@ def _applied(call: StageCall, passing: Any, owned: bool) -> tuple[Any, bool]:
     """What a stage gives, and whether Python's numbers are in it for NumPy's. `owned`: whether in what it gets."""
     name, callee, args, kwargs = call
     if callee is None and name == "map" and args and isinstance(args[0], Noted):
-        return args[0].mapped(python.elements(passing), OWN), True
+        return args[0].mapped(python.elements(passing), MADE), True
     return python.apply(name, passing, args, kwargs, callee), owned and callee is None and name in _PASSED_ON
 
 
@@ -153,7 +153,9 @@ _PASSED_ON = frozenset({
 
 def _owned(elements: Iterator[object], owned: bool) -> Iterator[object]:
     """The elements with Python's numbers for NumPy's; `owned`: whether they are that already."""
-    return elements if owned else (OWN[type(each)](each) if type(each) in OWN else each for each in elements)
+    if owned:
+        return elements
+    return (MADE[type(each)](each) if type(each) in MADE else each for each in elements)
 
 
 def _again(value: object, before: Before, stages: Sequence[BoundStage]) -> Iterator[object]:
@@ -244,7 +246,7 @@ class _Keeper:
                 return [element]
             type_ = type(element)
             if type_ is not number or (type_ is int and not _LOWEST <= cast(int, element) <= _HIGHEST):
-                mine = own(element)
+                mine = python_number(element)
                 kind, number = kind_of_element(mine), type(mine)
                 if kind is None or not self._goes_with(kind):
                     return [mine]

@@ -17,8 +17,8 @@ from hastega_magic.ir.expr import Expr
 from hastega_magic.ir.pipeline import Stage
 from hastega_magic.records import dataclass
 from hastega_magic.runtime.python_calls import spreads
+from hastega_magic.runtime.python_numbers import python_number
 
-NUMPY_SCALAR: Any = np.generic
 NUMPYS: Any = (np.integer, np.bool)
 """What a function gives that read a captured number of NumPy's, which counts as Python's."""
 
@@ -92,15 +92,9 @@ def steps_of(loop: Loop, workspace: Workspace) -> list[Step]:
     return found
 
 
-def python_number(value: Any) -> Any:
-    """Python's number for NumPy's. float32 has no Python type of its own; every other NumPy scalar has."""
-    single = type(value) in (np.float32, np.complex64)
-    return value.item() if isinstance(value, NUMPY_SCALAR) and not single else value
-
-
 def is_beyond(value: object) -> bool:
     """Whether it is an integer that no int64 holds."""
     return isinstance(value, int) and value not in INT64
 
 
-__all__ = ["NUMPYS", "NUMPY_SCALAR", "Step", "Surroundings", "is_beyond", "python_number", "steps_of"]
+__all__ = ["NUMPYS", "Step", "Surroundings", "is_beyond", "steps_of"]

@@ -10,12 +10,10 @@ import numpy as np
 
 from hastega_magic.compiler.python.nodes import filled, of_params, roots, scalars
 from hastega_magic.compiler.python.steps import (
-    NUMPY_SCALAR,
     NUMPYS,
     Step,
     Surroundings,
     is_beyond,
-    python_number,
 )
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
@@ -23,6 +21,7 @@ from hastega_magic.ir.columns import Columns
 from hastega_magic.ir.expr import Expr, flatten
 from hastega_magic.ir.pipeline import Source, Stage
 from hastega_magic.runtime.python_calls import elements
+from hastega_magic.runtime.python_numbers import python_number, python_numbers
 from hastega_magic.runtime.sources import Column
 
 
@@ -120,13 +119,13 @@ class Together:
         own = step.own or any(issubclass(each, NUMPYS) for each in set(map(type, made)))
         if step.turning and not own:
             # Turn after turn, graphs take hundreds of times as long as Python, whose value is exact.
-            made = pythons(made)
+            made = python_numbers(made)
             wrong = (
                 place for place, each in zip(places, made, strict=True) if any(map(is_beyond, scalars(each)))
             )
             return made, next(wrong, None) if looks else None
         if not values or not (own or looks):
-            return pythons(made), None
+            return python_numbers(made), None
         fn = step.stage.fn
         assert fn is not None
         params = flatten(fn.params)
@@ -148,19 +147,13 @@ class Together:
                     filled(fn.result, dict(zip(roots(fn), each, strict=True)))
                     for each in zip(*found, strict=True)
                 ]
-        return (made if own else pythons(made)), columns.beyond() if looks else None
+        return (made if own else python_numbers(made)), columns.beyond() if looks else None
 
     def _values(self, source: Source, first: int, last: int) -> list[Any]:
         data = self._workspace.column(source).data
         if isinstance(data, (np.ndarray, range)):
             return list(elements(data[first:last]))
-        return pythons([data[index] for index in range(first, last)])
-
-
-def pythons(values: list[Any]) -> list[Any]:
-    """With Python's numbers for NumPy's."""
-    numpys = any(issubclass(each, NUMPY_SCALAR) for each in set(map(type, values)))
-    return list(map(python_number, values)) if numpys else values
+        return python_numbers([data[index] for index in range(first, last)])
 
 
 def item(column: Column, index: int) -> object:
@@ -168,4 +161,4 @@ def item(column: Column, index: int) -> object:
     return python_number(column.data[index])
 
 
-__all__ = ["Block", "Element", "Together", "item", "pythons"]
+__all__ = ["Block", "Element", "Together", "item"]

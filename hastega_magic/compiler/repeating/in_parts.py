@@ -31,8 +31,8 @@ from hastega_magic.compiler.sources.drawn import CHUNK, first_run, goes_its_own_
 from hastega_magic.compiler.sources.kinds import kind_of
 from hastega_magic.compiler.statement import Bound, bound_of
 from hastega_magic.records import dataclass
-from hastega_magic.runtime.own import owned
 from hastega_magic.runtime.python_calls import iterated
+from hastega_magic.runtime.python_numbers import python_numbers
 from hastega_magic.syntax.closures.around import Where
 from hastega_magic.syntax.closures.captured import Captured, captured
 from hastega_magic.syntax.joining.build import BoundStage
@@ -228,7 +228,7 @@ class InParts:
             start, stop = self._places[number]
             given = value
             if number and not (isinstance(part, _ByPython) and part.takes_it_whole):
-                value = owned(value)
+                value = python_numbers(value)
             try:
                 if isinstance(part, _ByPython):
                     value = part.run(value, displays[start : stop + len(part.following)], before)

@@ -35,8 +35,8 @@ from hastega_magic.runtime.buffers import extended, of_its_own
 from hastega_magic.runtime.columnar import is_columnar
 from hastega_magic.runtime.objects.boxes import listed
 from hastega_magic.runtime.objects.drawing import Drawer, Variable, can_watch, drawer
-from hastega_magic.runtime.own import owned
 from hastega_magic.runtime.python_calls import iterated
+from hastega_magic.runtime.python_numbers import python_numbers
 from hastega_magic.runtime.sources import BUFFERS, AnyArray
 from hastega_magic.syntax.joining.build import BoundStage
 from hastega_magic.syntax.joining.quiet import quiet
@@ -328,7 +328,7 @@ def iterable(value: object, behind: bool = False) -> object:
     `behind`: a stage gave it, so that its numbers are Python's.
     """
     if behind:
-        return owned(iterable(value))
+        return python_numbers(iterable(value))
     again = (range, list, tuple, bytes, bytearray, memoryview, array.array)
     if type(value) in again or isinstance(value, (np.ndarray, ctypes.Array)) or hasattr(value, "__array__"):
         return cast(object, value)

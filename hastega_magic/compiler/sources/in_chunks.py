@@ -12,7 +12,7 @@ from hastega_magic.compiler.sources.drawn import Drawing
 from hastega_magic.compiler.sources.over_pairs import of_pairs
 from hastega_magic.compiler.under_way import UnderWay
 from hastega_magic.errors import StrictError
-from hastega_magic.runtime.own import own
+from hastega_magic.runtime.python_numbers import python_number
 
 if TYPE_CHECKING:
     from hastega_magic.compiler.driver import Driver
@@ -24,7 +24,7 @@ def in_chunks(driver: Driver, run: UnderWay, source: Iterator[object]) -> None:
     if unpaired is None:
         return
     if len(run.rest) < len(run.bound.stages):  # as of `reversed` over an array
-        source = map(own, source)
+        source = map(python_number, source)
     drawing = Drawing(run.bound, run.rest, driver.options, driver.filename, driver.trace, source)
     why = unpaired or drawing.why_not()
     if why:

@@ -28,6 +28,9 @@ _FURTHER = 4
 
 _EASING = 0.8
 
+_NEW_PAGES = 4
+"""A run that writes to pages for the first time takes up to so many times as long."""
+
 
 @dataclass
 class Pace:
@@ -40,9 +43,11 @@ class Pace:
     block: float = math.inf
     blocks: int = 0
 
-    def expected(self, blocks: int, threads: int) -> float:
-        """Seconds for so many blocks; inf where that is not known."""
-        return self.block * blocks / threads if blocks <= _FURTHER * self.blocks else math.inf
+    def expected(self, blocks: int, threads: int, new: bool) -> float:
+        """Seconds that so many blocks take at most; inf where that is not known. `new`: pages are new to it."""
+        if blocks > _FURTHER * self.blocks:
+            return math.inf
+        return self.block * blocks / threads * (_NEW_PAGES if new else 1)
 
     def note(self, seconds: float, blocks: int, threads: int) -> None:
         """A run over one block or more."""

@@ -244,7 +244,7 @@ class Launch:
 
         assert self.result is not None
         new = any(map(fresh_bytes, self.result.arrays))
-        expected = program.pace.expected(blocks, count) * (threads.NEW_PAGES if new else 1)
+        expected = program.pace.expected(blocks, count, new)
         soon = (
             not plan.turns and expected < threads.SOON
         )  # where elements make turns, others may make many more

@@ -83,7 +83,7 @@ class Spread:
             totals = self._to_be_made(call, result, sums)
         ctypes.memset(self._shared, 0, ctypes.sizeof(self._shared))
         new, pace = any(map(fresh_bytes, result.arrays)), self._program.pace
-        expected = pace.expected(self._blocks, len(call.places)) * (threads.NEW_PAGES if new else 1)
+        expected = pace.expected(self._blocks, len(call.places), new)
         began = time.perf_counter()
         joined = make(call, self._blocks, self._ask_to_stop, soon=expected < threads.SOON)
         seconds = time.perf_counter() - began
@@ -134,11 +134,9 @@ class Spread:
 def is_brief(kernel: Kernel, program: Program, length: int, thread_count: int) -> bool:
     """Whether so many elements will take no longer than `threads.BRIEF`, as far as is known."""
     blocks = -(-length // BLOCK)
-    expected = program.pace.expected(blocks, min(thread_count, blocks))
-    if expected * threads.NEW_PAGES < threads.BRIEF:
-        return True
     sizes = (length * np.dtype(RESULT_STORAGE[each.type].name).itemsize for each in abi.layout(kernel).stores)
-    return expected < threads.BRIEF and not any(map(needs_fresh, sizes))
+    new = any(map(needs_fresh, sizes))
+    return program.pace.expected(blocks, min(thread_count, blocks), new) < threads.BRIEF
 
 
 def take(
