@@ -142,6 +142,10 @@ class Workspace:
 
     def source(self, value: object, name: str = "") -> Source:
         """The description of an object to iterate over."""
+        if type(value) in (list, tuple):  # of which all elements would be looked at again
+            known = self.columns.get(("list", id(value)))
+            if known is not None and known.data is value:
+                return known.source
         return self._known(described(value, name or type(value).__name__))
 
     def taken(self, value: Sequence[object], source: Source) -> Source:

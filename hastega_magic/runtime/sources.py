@@ -18,10 +18,10 @@ from hastega_magic.ir.pipeline import Source
 from hastega_magic.progress import task
 from hastega_magic.records import dataclass
 from hastega_magic.runtime.addresses import name_of
-from hastega_magic.runtime.buffers import allocate
 from hastega_magic.runtime.columnar import Pieces, is_columnar, memory_of, widened
-from hastega_magic.runtime.objects import fields, lists
+from hastega_magic.runtime.objects import lists
 from hastega_magic.runtime.objects.fields import Field
+from hastega_magic.runtime.objects.parts import Part, part_of, read, read_once
 from hastega_magic.runtime.python_calls import iterated
 from hastega_magic.runtime.stream import Stream
 from hastega_magic.runtime.strided import Paired, Reading, Strided, strided
@@ -76,15 +76,12 @@ class Column:
             layout = "dense" if row.step == 1 else "strided"
             return Column(replace(self.source, key=id(row), layout=layout, length=len(row)), row)
         if self.source.layout == "scalar":
-            part: Any = np.broadcast_to(self.array(0, min(count, 1)), count)
-            return Column(replace(self.source, length=count), part)
-        stop = start + step * count
-        part = self.data[start : None if stop < 0 else stop : step] if count else self.data[0:0]
-        if isinstance(part, range):
-            return described(part, self.source.name)
-        if type(part) is tuple and not part:
-            part = list[object]()  # all empty tuples are one object, and sources are told apart by identity
-        source, kept = self.source, cast("AnyArray | Sequence[object]", part)
+            numbers: Any = np.broadcast_to(self.array(0, min(count, 1)), count)
+            return Column(replace(self.source, length=count), numbers)
+        found = self._elements(start, step, count)
+        if isinstance(found, range):
+            return described(found, self.source.name)
+        source, kept = self.source, cast("AnyArray | Sequence[object]", found)
         if isinstance(self.data, Pieces) and not isinstance(kept, Pieces):
             source = replace(source, kind="array")
         if source.parts:
@@ -92,41 +89,44 @@ class Column:
         layout = source.layout
         if isinstance(kept, np.ndarray):
             layout = layout_of(kept)
-        return Column(replace(source, key=id(kept), layout=layout, length=len(kept)), kept)
+        return replace(self, source=replace(source, key=id(kept), layout=layout, length=len(kept)), data=kept)
+
+    def _elements(self, start: int, step: int, count: int) -> object:
+        part = part_of(self.data, start, step, count) if count >= lists.WORTH else None
+        if part is not None:
+            return part
+        stop = start + step * count
+        found: Any = self.data[start : None if stop < 0 else stop : step] if count else self.data[0:0]
+        # All empty tuples are one object, and sources are told apart by identity.
+        return list[object]() if type(found) is tuple and not found else cast(object, found)
 
     def array(self, start: int, stop: int) -> AnyArray:
         """Elements `start` to `stop` as a NumPy array: a view of an array or of one of several, else new memory.
 
         BeyondInt64 for a Python int that int64 does not hold; Unlike for an element of another type.
         """
-        found = self._read(start, stop)
-        if found is not None:
+        known = self._read(start, stop)
+        if known is not None:
+            return known
+        found = self.data[start:stop]
+        if isinstance(found, np.ndarray):
             return found
-        part = self.data[start:stop]
-        if isinstance(part, np.ndarray):
-            return part
-        if isinstance(part, Pieces):
-            return part.array(0, len(part))
-        if isinstance(part, range):
-            return np.arange(part.start, part.stop, part.step, dtype=np.int64)
+        if isinstance(found, Pieces):
+            return found.array(0, len(found))
+        if isinstance(found, range):
+            return np.arange(found.start, found.stop, found.step, dtype=np.int64)
         try:
-            return self._converted(part)
+            return self._converted(found)
         except OverflowError:
             raise BeyondInt64(f"`{self.source.name}` holds integers beyond 64 bits") from None
 
     def _read(self, start: int, stop: int) -> AnyArray | None:
-        """Elements of a long list or tuple by native code; None where it cannot."""
-        data, storage = self.data, self.source.storage
-        if storage is None or not isinstance(data, (list, tuple, Field)):
-            return None
-        stop = min(stop, len(data))
-        if stop - start >= lists.WORTH:
-            found = allocate(stop - start, storage.name)
-            if fields.read(data, lists.TYPES.get(storage.name, object), found, start):
-                return found
-        if not self.checked:
+        """Elements of a long list by native code; None where it cannot."""
+        storage = self.source.storage
+        found = None if storage is None else read(self.data, storage.name, start, stop)
+        if found is None and not self.checked:
             raise Unlike
-        return None
+        return found
 
     def _converted(self, part: Sequence[object]) -> AnyArray:
         """Python's numbers as an array, piece by piece: a piece takes some milliseconds, so that Ctrl-C is answered."""
@@ -143,6 +143,23 @@ class Column:
                 whole[start : start + PIECE] = np.array(piece, dtype=dtype)
                 work.at(start + len(piece))
         return whole
+
+
+def overlapping(columns: Sequence[Column], start: int, stop: int) -> dict[int, AnyArray]:
+    """Elements `start` to `stop` of those columns that are parts of one list, as of windows or chunks: read once.
+
+    By the column's number.
+    """
+    lying: dict[tuple[int, str], dict[int, Part]] = {}
+    for number, column in enumerate(columns):
+        data, storage = column.data, column.source.storage
+        if isinstance(data, Part) and storage is not None:
+            lying.setdefault((id(data.whole), storage.name), {})[number] = data
+    found: dict[int, AnyArray] = {}
+    for (_, dtype), numbered in lying.items():
+        arrays = read_once([*numbered.values()], dtype, start, stop) if len(numbered) > 1 else None
+        found |= zip(numbered, arrays or (), strict=False)
+    return found
 
 
 def stretched(column: Column, start: int, stop: int) -> Any:

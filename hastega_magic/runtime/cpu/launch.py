@@ -19,9 +19,13 @@ from hastega_magic.runtime.addresses import address_of
 from hastega_magic.runtime.buffers import allocate, fresh_bytes
 from hastega_magic.runtime.cpu import Program
 from hastega_magic.runtime.cpu.crew import Call, together
-from hastega_magic.runtime.sources import PIECE, AnyArray, Column, streamed
+from hastega_magic.runtime.objects.parts import Part
+from hastega_magic.runtime.sources import PIECE, AnyArray, Column, overlapping, streamed
 from hastega_magic.runtime.tables import TableColumn
 from hastega_magic.types import RESULT_STORAGE
+
+_LEAST = 16 * BLOCK
+"""Elements of lists that are converted at a time at least."""
 
 
 class Variant(Protocol):
@@ -156,8 +160,9 @@ class Launch:
         begin, end = self.ends
         reading = streamed(self.columns)
         if reading is None:
-            listed = any(column.source.kind == "list" for column in self.columns)
-            piece = PIECE if listed else max(end - begin, 1)
+            listed = sum(column.source.kind == "list" for column in self.columns)
+            # Of several lists as much memory as of one.
+            piece = max(_LEAST, PIECE // listed // BLOCK * BLOCK) if listed else max(end - begin, 1)
             yield from ((start, min(start + piece, end)) for start in range(begin, end, piece))
             return
         reading.restart()
@@ -186,8 +191,8 @@ class Launch:
         began, compiled = self.clock(), cpu.compiled()
         words = np.zeros(plan.words, np.int64)
         alive: list[AnyArray] = []
-        for slot, column in enumerate(self.columns):
-            words[plan.source(slot) : plan.source(slot) + 2] = self._source_words(column, start, stop, alive)
+        for slot, pair in enumerate(self._source_words(start, stop, alive)):
+            words[plan.source(slot) : plan.source(slot) + 2] = pair
         for slot, table in enumerate(self.tables):
             place = plan.table(slot)
             words[place : place + 3] = (table.data.ctypes.data, table.data.itemsize, len(table.data))
@@ -214,17 +219,27 @@ class Launch:
         self._done += min(blocks * BLOCK, stop - start)
         self.work.at(self._done)
 
-    def _source_words(self, column: Column, start: int, stop: int, alive: list[AnyArray]) -> tuple[int, int]:
+    def _source_words(self, start: int, stop: int, alive: list[AnyArray]) -> Iterator[tuple[int, int]]:
+        """Of each source its address and stride, or its start and step."""
         assert self.result is not None
-        if isinstance(column.data, range):
-            return column.data.start + start * column.data.step, column.data.step
-        array = column.array(start, stop)
-        if len(array) < min(stop, column.source.length) - start:
-            raise RuntimeError(f"`{column.source.name}` changed size while it was gone through")
-        alive.append(array)
-        if column.source.kind == "list" and not isinstance(column.data, np.ndarray):  # converted just now
-            self.result.moved_in += array.nbytes
-        return array.ctypes.data, array.strides[0]
+        read, counted = overlapping(self.columns, start, stop), set[int]()
+        for slot, column in enumerate(self.columns):
+            if isinstance(column.data, range):
+                yield column.data.start + start * column.data.step, column.data.step
+                continue
+            array = read[slot] if slot in read else column.array(start, stop)
+            if len(array) < min(stop, column.source.length) - start:
+                raise RuntimeError(f"`{column.source.name}` changed size while it was gone through")
+            alive.append(array)
+            whole = id(column.data.whole) if slot in read and isinstance(column.data, Part) else slot
+            if (
+                column.source.kind == "list"
+                and not isinstance(column.data, np.ndarray)
+                and whole not in counted
+            ):
+                self.result.moved_in += array.nbytes  # converted just now
+                counted.add(whole)
+            yield array.ctypes.data, array.strides[0]
 
     def _call(
         self, plan: abi.Layout, program: Program, words: AnyArray, shared: AnyArray, blocks: int

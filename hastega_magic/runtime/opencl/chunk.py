@@ -31,7 +31,7 @@ from hastega_magic.runtime.opencl.ledger import (
 from hastega_magic.runtime.opencl.plan import Plan
 from hastega_magic.runtime.opencl.resident import Resident
 from hastega_magic.runtime.signals import held_back
-from hastega_magic.runtime.sources import AnyArray, Column
+from hastega_magic.runtime.sources import AnyArray, Column, overlapping
 
 if TYPE_CHECKING:
     from hastega_magic.runtime.opencl.launch import Code, Launch, Turns
@@ -88,7 +88,10 @@ class _Chunk:
         self.events: list[tuple[str, Any, int]] = []
 
     def run(self) -> None:
-        sources = [self._source(slot, column) for slot, column in enumerate(self.launch.columns)]
+        read = overlapping(self.launch.columns, self.start, self.stop)
+        sources = [
+            self._source(slot, column, read.get(slot)) for slot, column in enumerate(self.launch.columns)
+        ]
         form = self.run_.form(0)
         buffers = self._buffers(form)
         back = self._ran(form, sources, buffers, None)
@@ -107,12 +110,13 @@ class _Chunk:
 
     # Sources
 
-    def _source(self, slot: int, column: Column) -> list[Any]:
+    def _source(self, slot: int, column: Column, read: AnyArray | None) -> list[Any]:
+        """What the kernel is given of a column. `read`: its elements, where others have them too."""
         data = column.data
         if isinstance(data, range):
             return [np.int64(data.start + self.start * data.step), np.int64(data.step)]
         began = time.perf_counter()
-        array = column.array(self.start, self.stop)
+        array = column.array(self.start, self.stop) if read is None else read
         if self.shared:
             return [self._wrapped(array, began)]
         resident = self.run_.residents[slot]
