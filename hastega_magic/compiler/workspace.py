@@ -184,6 +184,18 @@ class Workspace:
             self._parts[key] = self.column(source).view(start, step, count)
         return self._known(self._parts[key])
 
+    def places_of(self, source: Source) -> tuple[int, int]:
+        """The number of its first element in the source that it is a part of, and the step from one to the next."""
+        whole = {
+            (column.source.kind, column.source.key): (key, start, step)
+            for key, (start, step, _), column in self.parts()
+        }
+        first, stride, key = 0, 1, (source.kind, source.key)
+        while key in whole:
+            key, start, step = whole.pop(key)
+            first, stride = start + step * first, step * stride
+        return first, stride
+
     def parts(self) -> Iterator[tuple[tuple[str, int], tuple[int, int, int], Column]]:
         """Of all parts so far the source's kind and key; start, step, count; the elements."""
         return ((*key, column) for key, column in self._parts.items())

@@ -24,6 +24,9 @@ CELLS = [
     "r = xs |> map(lambda x: x * 4 - t) |> to_list",
     "r = xs |> map(lambda x: x * u + 1) |> to_list",
     TURNS + "r = xs |> map(f) |> to_list",
+    TURNS + "r = xs |> map(lambda x: f(x) * t) |> to_list",
+    "r = xs |> map(lambda x: i * 1000 + x * 10) |> to_list",
+    "r = xs |> map(lambda x: N[x % 2] * 1000 + (x << 3)) |> map(lambda y: y * 10**7) |> to_list",
 ]
 XS = [1, 2**62, 3, 2**61, 3 * 2**60, -(2**63), 0]
 
@@ -33,8 +36,14 @@ XS = [1, 2**62, 3, 2**61, 3 * 2**60, -(2**63), 0]
 def test_they_are_exact(cell: str, on: str) -> None:
     if on == "opencl":
         pytest.importorskip("pyopencl")
-    numpys = {"T": np.array([5, 7]), "t": np.int64(5), "u": np.uint8(200)}
-    pythons = {"T": [5, 7], "t": 5, "u": 200}
+    numpys = {
+        "T": np.array([5, 7]),
+        "t": np.int64(5),
+        "u": np.uint8(200),
+        "i": np.int8(5),
+        "N": np.array([5, -7], np.int8),
+    }
+    pythons = {"T": [5, 7], "t": 5, "u": 200, "i": 5, "N": [5, -7]}
     results = []
     for captured in (numpys, pythons):
         session = Session({"xs": XS, **captured}, Options(on=on, threads=2, baseline=False))

@@ -47,21 +47,26 @@ LOOKED_AT = Reason("`tap` looks at the elements: observation prevents optimisati
 
 def noted(stages: Sequence[BoundStage]) -> list[BoundStage]:
     """The stages, with a note (PEP 678) on what a function raises: which element, which value, which stage."""
-    return [
-        replace(stage, args=(_noting(stage), *stage.args[1:]))
-        if stage.callee is None and stage.site.name in (*_OF_ELEMENTS, *_IN_ORDER) and stage.args
-        else stage
-        for stage in stages
-    ]
+    return [_noted(stage) if stage.callee is None else stage for stage in stages]
 
 
-_OF_ELEMENTS = "map", "filter", "take_while", "drop_while"
+def _noted(stage: BoundStage) -> BoundStage:
+    name, args, kwargs = stage.site.name, stage.args, stage.kwargs
+    if name in (*_OF_ELEMENTS, *_IN_ORDER) and args:
+        return replace(stage, args=(_noting(stage, args[0]), *args[1:]))
+    if name in _BY_KEY and "key" in kwargs:
+        return replace(stage, kwargs={**kwargs, "key": _noting(stage, kwargs["key"])})
+    return stage
+
+
+_OF_ELEMENTS = "map", "filter", "take_while", "drop_while", "where"
+_BY_KEY = "min", "max"
 _IN_ORDER = "scan", "reduce"
 _TWO = "the value so far and an element: write `{}(lambda total, x: ...)`"
 
 
-def _noting(stage: BoundStage) -> object:
-    function, site = stage.args[0], stage.site
+def _noting(stage: BoundStage, function: object) -> object:
+    site = stage.site
     if not callable(function) or isinstance(function, (np.ufunc, type)):
         return function  # their signatures decide how tuples are passed
     called, in_order = cast("Callable[..., Any]", function), site.name in _IN_ORDER

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from hastega_magic.compiler.python.naming import BEYOND, named, placed, short, shown
+from hastega_magic.compiler.python.naming import BEYOND, named, origin, placed, short, shown
 from hastega_magic.compiler.python.nodes import filled, of_params, roots, scalars
 from hastega_magic.compiler.python.steps import NUMPYS, Surroundings, is_beyond, steps_of
 from hastega_magic.compiler.python.together import Element, Together, item
@@ -53,6 +53,8 @@ class Elements:
         # The first stage stands for the tuples that the source has.
         owners = self.loop.built.owners
         self._by_field = bool(owners) and owners[0].site.span == self.loop.bound.site.source_span
+        self._origin = origin(self.loop.pipeline, self.loop.bound.site.stages)
+        self._places: dict[tuple[str, int], tuple[int, int]] = {}
 
     def at(self, index: int) -> Element:
         """Element number `index` of the loop; what its functions raise propagates, with a note that names it."""
@@ -107,7 +109,7 @@ class Elements:
                 case "window":
                     element = self._window(number, known, element, index, ahead, moved)
                 case _:
-                    found = self._call(number, element.value, self._number(index), start)
+                    found = self._call(number, element.value, self._number(index, moved), start)
                     if stage.kind != "filter":
                         element = Element(True, found)
                     elif not found:
@@ -133,10 +135,14 @@ class Elements:
         found = self._producer.at(index)
         return found.value, found.kept
 
-    def _number(self, index: int) -> int:
+    def _number(self, index: int, moved: _Moved) -> int:
         """The number in its source of an element, whose number among those that the loop has is `index`."""
-        number, view = index + self.workspace.first, self.loop.built.view
-        return number if view is None else view.start + view.step * number
+        source = _at(self.loop.pipeline.source, moved)
+        place = source.kind, source.key
+        if place not in self._places:
+            self._places[place] = self.workspace.places_of(source)
+        first, step = self._places[place]
+        return first + step * (index + self.workspace.first)
 
     def _call(self, number: int, value: Any, index: int, start: Any) -> Any:
         step = self._steps[number]
@@ -145,9 +151,9 @@ class Elements:
             with np.errstate(all="ignore"):
                 found = step.called(value)
         except Exception as error:
-            numpys = _is_numpys(error) if isinstance(error, OverflowError) else step.reading
-            values = self._values(stage, value, effects=True) if numpys else None
-            if values is None or _beyond(values) is None:
+            numpys = isinstance(error, OverflowError) and _is_numpys(error)
+            values = self._values(stage, value, effects=True) if numpys or step.reading else None
+            if values is None or not (numpys or _beyond(values)):
                 error.add_note(self._where(stage, index, start, cast(object, value)))
                 raise
             assert stage.fn is not None
@@ -178,7 +184,7 @@ class Elements:
         given = "" if _alike(value, start) else f", given to it as {shown(value)},"
         sentence = (
             f"{BEYOND}{named(stage.text, stage.span, self.loop.bound.site.stages)}: element {index} of "
-            f"{self.loop.pipeline.source.name} ({shown(start)}){given} needs {short(wrong)}"
+            f"{self._origin} ({shown(start)}){given} needs {short(wrong)}"
         )
         if self.mode == "checked":
             raise OverflowError(sentence)
@@ -226,7 +232,7 @@ class Elements:
 
     def _where(self, stage: Stage, index: int, start: Any, value: Any) -> str:
         """A note: the element as its source has it, and as the stage got it where stages before made another of it."""
-        element = f"element {index} of {self.loop.pipeline.source.name}, {shown(start)}"
+        element = f"element {index} of {self._origin}, {shown(start)}"
         value = cast(object, value)
         given = "" if _alike(value, start) else f", which was given {shown(value)}"
         return f"hastega: {element}, in {placed(stage.text, stage.span, self.loop.bound.site.stages)}{given}"

@@ -6,6 +6,7 @@ import reprlib
 from collections.abc import Iterable, Sequence
 
 from hastega_magic.errors import Span
+from hastega_magic.ir.pipeline import Pipeline
 from hastega_magic.syntax.site import StageSite
 
 BEYOND = "an integer that no int64 holds in "
@@ -46,4 +47,10 @@ def named(text: str, span: Span, stages: Sequence[StageSite]) -> str:
     return placed(text, span, stages) if sum(each.text == text for each in stages) > 1 else f"`{text}`"
 
 
-__all__ = ["BEYOND", "named", "placed", "short", "shown"]
+def origin(pipeline: Pipeline, stages: Iterable[StageSite]) -> str:
+    """What gives a loop its elements: the source, or the stage before it."""
+    before = next((each.text for each in stages if each.span == pipeline.source_span), None)
+    return pipeline.source.name if before is None else f"what `{before}` gives"
+
+
+__all__ = ["BEYOND", "named", "origin", "placed", "short", "shown"]

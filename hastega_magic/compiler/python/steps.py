@@ -18,6 +18,7 @@ from hastega_magic.ir.pipeline import Stage
 from hastega_magic.records import dataclass
 from hastega_magic.runtime.python_calls import spreads
 from hastega_magic.runtime.python_numbers import python_number
+from hastega_magic.syntax.closures.numpy_read import reads_numbers
 
 NUMPYS: Any = (np.integer, np.bool)
 """What a function gives that read a captured number of NumPy's, which counts as Python's."""
@@ -27,9 +28,9 @@ NUMPYS: Any = (np.integer, np.bool)
 class Step:
     """A stage, and what it calls.
 
-    `own`: its graph has the value, not Python's function: bits that need not be Python's, or (`reading`) elements of
-    captured arrays, which count as Python's numbers; the function has NumPy's, which wrap, or raise. `turning`: it has
-    a loop of its own, of which Python's value is taken.
+    `own`: its graph has the value, not Python's function: bits that need not be Python's, or (`reading`) captured
+    numbers of NumPy's or elements of such arrays, which count as Python's numbers; the function has NumPy's, which wrap,
+    or raise. `turning`: it has a loop of its own, of which Python's value is taken.
     """
 
     stage: Stage
@@ -85,9 +86,9 @@ def steps_of(loop: Loop, workspace: Workspace) -> list[Step]:
     numpys = {number for number, each in enumerate(workspace.table_columns) if each.numpys}
     found: list[Step] = []
     for stage, owner in zip(loop.pipeline.stages, loop.built.owners, strict=True):
-        reading = bool(numpys & tables_read(stage.fn))
-        own = reading or is_approximate(stage.fn)
         function = function_of(stage, owner, loop.pipeline.sink.kind)
+        reading = bool(numpys & tables_read(stage.fn)) or reads_numbers(function)
+        own = reading or is_approximate(stage.fn)
         found.append(Step(stage, function, own, reading, not own and has_turns(stage.fn)))
     return found
 
