@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 def load(shell: Shell) -> None:
     """Register the magics in the shell; once, however often it is called."""
     from hastega_magic.jupyter import completer
+    from hastega_magic.jupyter.everywhere import hint
     from hastega_magic.jupyter.magics import HastegaMagics
     from hastega_magic.jupyter.tracebacks import show_in_shell
 
@@ -26,6 +27,7 @@ def load(shell: Shell) -> None:
         return
     shell.register_magics(HastegaMagics)
     completer.install(shell)
+    shell.events.register("post_run_cell", hint)
     if getattr(getattr(shell, "kernel", None), "pipes_everywhere", False):
         shell.run_line_magic("hastega", "on")
 
@@ -36,8 +38,10 @@ def unload(shell: Shell) -> None:
     if magics is None:
         return
     from hastega_magic.jupyter import completer
+    from hastega_magic.jupyter.everywhere import hint
 
     completer.remove(shell)
+    shell.events.unregister("post_run_cell", hint)
     magics.everywhere.off()
     manager = shell.magics_manager
     for kind, names in magics.known().items():

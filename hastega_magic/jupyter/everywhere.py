@@ -11,7 +11,7 @@ from __future__ import annotations
 import ast
 import inspect
 import warnings
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hastega_magic.errors import CellSyntaxError
 from hastega_magic.syntax.reading.pipe import normalise, parse
@@ -61,6 +61,15 @@ class Everywhere:
         return [f"get_ipython().run_cell_magic({CELL!r}, '', {text!r})\n"]
 
 
+def hint(result: Any) -> None:
+    """After a cell that Python cannot read for its `|>`: say where it works. For IPython's event `post_run_cell`."""
+    error, text = result.error_before_exec or result.error_in_exec, result.info.raw_cell
+    if isinstance(error, SyntaxError) and not isinstance(error, CellSyntaxError) and holds_pipe(text):
+        print(
+            "hastega: `|>` works in cells that begin with %%hastega; after `%hastega on`, in all that follow"
+        )
+
+
 def awaits(text: str) -> bool:
     """Whether the cell awaits something outside functions."""
     if "await" not in text and "async" not in text:
@@ -90,4 +99,4 @@ def holds_pipe(text: str) -> bool:
     return any(token.kind == "pipe" for token in scan(text))
 
 
-__all__ = ["AWAITED", "CELL", "Everywhere", "as_bars", "awaits", "holds_pipe"]
+__all__ = ["AWAITED", "CELL", "Everywhere", "as_bars", "awaits", "hint", "holds_pipe"]

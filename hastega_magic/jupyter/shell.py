@@ -10,6 +10,7 @@ class Shell(Protocol):
 
     user_ns: dict[str, Any]
     configurables: list[Any]
+    events: Any
     compile: Any
     displayhook: Any
     display_pub: Any

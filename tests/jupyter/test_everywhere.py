@@ -107,3 +107,17 @@ def test_values_shown_before_a_statement_that_fails_are_shown(notebook):
     assert "8" not in seen.out.splitlines()[:1]
     seen = notebook("1\nrange(4) |> sum")
     assert seen.out.splitlines()[:2] == ["Out[3]: 1", "Out[3]: 6"]
+
+
+def test_a_pipe_in_a_cell_that_is_pythons_is_explained(notebook):
+    said = "hastega: `|>` works in cells that begin with %%hastega"
+    assert said in notebook.run("[1, 2] |> sum").out
+    assert said in notebook.run("%%time\n[1, 2] |> sum").out
+    for other in ("[1, 2", "'a |> b' +", "1 / 0", "%%hastega\n[1, 2] |> 3 +"):
+        seen = notebook.run(other)
+        assert seen.error is not None
+        assert said not in seen.text
+    notebook.run("%hastega on")
+    assert said not in notebook.run("[1, 2] |>").text
+    notebook.run("%hastega off\n%unload_ext hastega_magic")
+    assert said not in notebook.run("[1, 2] |> sum").text
