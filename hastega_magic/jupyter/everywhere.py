@@ -61,13 +61,14 @@ class Everywhere:
         return [f"get_ipython().run_cell_magic({CELL!r}, '', {text!r})\n"]
 
 
+_WHERE = "hastega: `|>` works in cells that begin with %%hastega; after `%hastega on`, in all that follow"
+
+
 def hint(result: Any) -> None:
     """After a cell that Python cannot read for its `|>`: say where it works. For IPython's event `post_run_cell`."""
     error, text = result.error_before_exec or result.error_in_exec, result.info.raw_cell
     if isinstance(error, SyntaxError) and not isinstance(error, CellSyntaxError) and holds_pipe(text):
-        print(
-            "hastega: `|>` works in cells that begin with %%hastega; after `%hastega on`, in all that follow"
-        )
+        print(_WHERE)  # noqa: T201  behind the error
 
 
 def awaits(text: str) -> bool:

@@ -123,21 +123,29 @@ def called_otherwise(error: TypeError, stage: BoundStage, function: FunctionType
     if any(frame.f_code is function.__code__ for frame, _ in traceback.walk_tb(error.__traceback__)):
         return None
     name = stage.site.name
-    if name in ("scan", "reduce") and not _fits(function, (None, None)):
-        called = _TWO.format(name)
-    elif name in ("take_while", "drop_while", "where") and not _fits(function, (None,)):
-        called = f"one element: write `{name}(lambda x: ...)`"
-    elif name in ("min", "max") and not _fits(function, (None,)):
-        called = f"one element: write `{name}(key=lambda x: ...)`"
-    else:
+    given = (None, None) if name in _IN_ORDER else (None,)
+    called = _called(name)
+    if called is None or _fits(function, given):
         return None
     return f"`{name}` calls its function with {called}"
 
 
+def _called(stage: str) -> str | None:
+    """What a stage calls its function with, and how one is written; None for those that may be given a tuple's parts."""
+    if stage in _IN_ORDER:
+        return _TWO.format(stage)
+    if stage in _BY_KEY:
+        return f"one element: write `{stage}(key=lambda x: ...)`"
+    if stage in ("take_while", "drop_while", "where"):
+        return f"one element: write `{stage}(lambda x: ...)`"
+    return None
+
+
 def _as_given(stage: str, value: object) -> str:
     """How a function is written that the stage can call."""
-    if stage in _IN_ORDER:
-        return f"`{stage}` calls its function with {_TWO.format(stage)}"
+    called = _called(stage)
+    if called is not None:
+        return f"`{stage}` calls its function with {called}"
     if not isinstance(value, tuple):
         return f"`{stage}` calls its function with one element: write `{stage}(lambda x: ...)`"
     names = ", ".join("abcdefgh"[: len(cast("tuple[Any, ...]", value))])

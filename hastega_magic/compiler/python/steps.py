@@ -28,9 +28,9 @@ NUMPYS: Any = (np.integer, np.bool)
 class Step:
     """A stage, and what it calls.
 
-    `own`: its graph has the value, not Python's function: bits that need not be Python's, or (`reading`) captured
-    numbers of NumPy's or elements of such arrays, which count as Python's numbers; the function has NumPy's, which wrap,
-    or raise. `turning`: it has a loop of its own, of which Python's value is taken.
+    `own`: its graph has the value, not Python's function: bits that need not be Python's, or (`reading`) NumPy's
+    numbers, captured or of such arrays, which count as Python's, where the function has some that wrap, or raise.
+    `turning`: it has a loop of its own, of which Python's value is taken.
     """
 
     stage: Stage
