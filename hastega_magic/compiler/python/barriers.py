@@ -131,7 +131,7 @@ def called_otherwise(error: TypeError, stage: BoundStage, function: FunctionType
 
 
 def _called(stage: str) -> str | None:
-    """What a stage calls its function with, and how one is written; None for those that may be given a tuple's parts."""
+    """What a stage calls its function with, and how one is written; None where tuples may be taken apart."""
     if stage in _IN_ORDER:
         return _TWO.format(stage)
     if stage in _BY_KEY:
