@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 
 from hastega_magic.compiler.backends import Backend, Cpu, backend_of
 from hastega_magic.compiler.choice.choosing import Choice, all_factors, choose, is_built, refused
@@ -75,10 +76,18 @@ def run_compiled(ready: Ready, backend: Backend, tune: bool = False) -> Executio
     kernels = all_factors(choice.costs.loop, length, "kernel") if shown else {}
     execution = _chosen(ready, choice, tune)
     execution.choosing, execution.kernels = choosing, kernels
-    if execution.on == choice.on and ready.options.repeat == 1:
-        expected = chosen(choice)
-        execution.learned = expected is not None and teach(expected, execution, ready.trace.events[told:])
+    if ready.options.repeat == 1:
+        expected = [chosen(each) for each in _seen(choice, execution)]
+        taught = [teach(each, execution, ready.trace.events[told:]) for each in expected if each is not None]
+        execution.learned = any(taught)
     return execution
+
+
+def _seen(choice: Choice, execution: Execution) -> list[Choice]:
+    """The choices that a run says something of: of few elements one thread and all threads are the calling one."""
+    if execution.on == choice.on:
+        return [choice]
+    return [replace(choice, on="simd"), choice] if (choice.on, execution.on) == ("parallel", "simd") else []
 
 
 def _chosen(ready: Ready, choice: Choice, tune: bool) -> Execution:
@@ -98,6 +107,8 @@ def _chosen(ready: Ready, choice: Choice, tune: bool) -> Execution:
     execution = execute(changed(ready, options=given), backend_of(given), tune)
     if here(execution.threads, -(-execution.length // BLOCK), short=not choice.costs.features.inner):
         execution.threads = 1  # the calling one
+        execution.on = "simd"
+        choice = replace(choice, on="simd")
     execution.choice = choice
     return execution
 

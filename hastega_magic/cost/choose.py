@@ -79,7 +79,7 @@ def _why(
         less = ", less than a call of compiled code" if chosen.seconds < call else ""
         return f" for {_elements(case.n)}{less}"
     threads = machine.cpu.all
-    if chosen.backend == "parallel" and chosen.threads < threads.count and case.n <= SHORT * BLOCK:
+    if chosen.backend in ("simd", "parallel") and chosen.threads < threads.count and case.n <= SHORT * BLOCK:
         return f", too short for {threads.count} threads, which take {said(threads.start)} to start"
     if chosen.bound != "launch":
         return f" ({_BOUNDS[chosen.bound]})"

@@ -134,7 +134,7 @@ def test_sizes_decide(on):
     text = "total = range({}) |> map(lambda x: x * x + 1) |> sum"
     assert run(text.format(10))[1][0]["backend"] == "python"
     _, (some,) = run(text.format(30_000))
-    assert (some["backend"], some["threads"]) == ("parallel", 1)
+    assert (some["backend"], some["threads"]) == ("simd", 1)
     assert "too short for 4 threads" in some["cost"]["because"]
     _, (more,) = run(text.format(300_000))
     assert more["backend"] == "simd"
@@ -270,7 +270,7 @@ def test_its_compiler_has_to_be_earned(on, device):
         chosen.append(report["backend"])
         if len(chosen) == 1:
             assert "compiler" in report["cost"]["because"]
-    assert chosen == ["parallel", "opencl", "opencl"]
+    assert chosen == ["simd", "opencl", "opencl"]
 
 
 def test_a_loop_that_somebody_sent_there_is_compiled_already(on, device):
@@ -282,14 +282,14 @@ def test_a_loop_that_somebody_sent_there_is_compiled_already(on, device):
             "sent = xs |> map(lambda x: x * 3.0 + 8.25)", options=Options(on=name, baseline=False)
         )
         chosen.append(session.last_report.to_dict()["pipelines"][0]["backend"])
-    assert chosen == ["parallel", "opencl", "opencl"]
+    assert chosen == ["simd", "opencl", "opencl"]
 
 
 @pytest.mark.parametrize("change", [{"name": "Another"}, {"driver": "0"}, {"number": 7}])
 def test_a_device_that_is_no_longer_what_was_measured_is_not_chosen(on, device, change):
     on(machine(replace(device, **change)))
     _, (report,) = run("ys = xs |> map(lambda x: x * 3.0 + 0.75)", {"xs": np.arange(5000.0)})
-    assert report["backend"] == "parallel"
+    assert report["backend"] == "simd"
 
 
 def test_a_device_that_fails_leaves_the_loop_to_the_cpu(on, device, monkeypatch):
@@ -307,7 +307,7 @@ def test_a_device_that_fails_leaves_the_loop_to_the_cpu(on, device, monkeypatch)
     session = Session({"xs": np.arange(5000.0)}, Options(baseline=False))
     for _ in range(2):
         session.run_cell("failed = xs |> map(lambda x: x * 3.0 + 1.25)")
-        assert session.last_report.to_dict()["pipelines"][0]["backend"] == "parallel"
+        assert session.last_report.to_dict()["pipelines"][0]["backend"] == "simd"
     assert len(tried) == 1, "it is not asked again"
 
 
