@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import array
 from enum import Enum
 from typing import Any
 
@@ -162,3 +163,14 @@ RESULT_STORAGE: dict[ScalarType, Storage] = {
     FLOAT64: STORAGES["float64"],
     FLOAT32: STORAGES["float32"],
 }
+
+
+_ROWS: tuple[type, ...] = (list, tuple, bytes, bytearray, array.array)
+_RULES = ("__getitem__", "__iter__", "__len__", "__contains__", "__eq__", "__add__", "__mul__")
+
+
+def is_redefined(value: object) -> bool:
+    """Whether a list, a tuple or memory is of a subclass that gives its elements in a way of its own."""
+    kind = type(value)
+    base = next((each for each in _ROWS if issubclass(kind, each)), kind)
+    return kind is not base and any(getattr(kind, each) is not getattr(base, each) for each in _RULES)

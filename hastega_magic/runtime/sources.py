@@ -36,6 +36,7 @@ from hastega_magic.types import (
     Complex,
     ScalarType,
     Storage,
+    is_redefined,
 )
 
 AnyArray = npt.NDArray[Any]
@@ -220,6 +221,8 @@ def described(data: object, name: str) -> Column:
     """
     if isinstance(data, range):
         return _range(data, name)
+    if is_redefined(data):
+        raise NotCompilable(f"the source is a {type(data).__name__}, a subclass with rules of its own")
     if isinstance(data, BUFFERS):
         return _buffer(cast("bytes", data), name)
     if isinstance(data, np.ndarray):

@@ -12,7 +12,7 @@ from hastega_magic.errors import NotCompilable
 from hastega_magic.ir.expr import Expr, Value, const, make, map_value
 from hastega_magic.records import dataclass
 from hastega_magic.syntax.reading.functions import described
-from hastega_magic.types import Complex, Composite, Either
+from hastega_magic.types import Complex, Composite, Either, is_redefined
 
 TRUE, FALSE = const(True), const(False)
 
@@ -138,6 +138,8 @@ def known(value: object, name: str) -> Symbolic:
         return Complex((const(held.real), const(held.imag)))
     if isinstance(value, np.integer):  # `arr.max()`: integers are Python integers here
         return const(int(cast("np.integer[Any]", value)))
+    if is_redefined(value):
+        raise NotCompilable(f"`{name}` is a {type(value).__name__}, a subclass with rules of its own")
     return Known(value, name)
 
 
