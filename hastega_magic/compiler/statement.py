@@ -142,6 +142,22 @@ def build_loop(
     return Attempt(Loop(bound, value, used, built, pipeline, scalars), built.reason)
 
 
+def built_anew(loops: Sequence[Loop], workspace: Workspace) -> list[Loop]:
+    """Loops of one group as they are built of what their sources hold, and their functions read, by now.
+
+    NotCompilable where one is not to be had as a whole.
+    """
+    found: list[Loop] = []
+    for loop in loops:
+        source = loop.pipeline.source
+        producers = (each for each in reversed(found) if source.kind == "result" and each.name == source.name)
+        new, reason, _ = build_loop(loop.bound, loop.source, loop.stages, workspace, next(producers, None))
+        if new is None or len(new.stages) < len(loop.stages):
+            raise NotCompilable(reason.text if reason is not None else "it has no compiled form by now")
+        found.append(new)
+    return found
+
+
 def _asking(
     bound: Bound,
     value: object,

@@ -14,7 +14,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from hastega_magic.compiler.comparing.baselines import UNCOMPILED, Baseline
+from hastega_magic.compiler.comparing.baselines import BY_NOW, UNCOMPILED, Baseline
 from hastega_magic.compiler.comparing.difference import (
     FLOATS,
     TOLERANCE,
@@ -101,15 +101,26 @@ class Prefix:
             own = cast("list[object]", ours)[0] if size != length else ours
             execution = self.outcome.execution
             allowed = TOLERANCE if execution is None else tolerance_of(execution.fused.outputs[-1], length)
-            apart, added = difference(own, theirs[0], running=True, tolerance=allowed), False
-            if apart is None and isinstance(own, (*FLOATS, complex)):
-                apart, added = self._of_terms(own, theirs[0], size, allowed), True
+            apart, added = self._apart(own, theirs[0], size, allowed)
+            by_now = apart is None and size == length
+            if by_now:  # the cell may have changed since what it read
+                now = cast("list[object]", _timed(lambda: self._run("", size))[1])
+                apart, added = self._apart(now[0], theirs[0], size, allowed)
         except Exception as error:
             note = f"did not run: {type(error).__name__}: {error}".splitlines()[0]
             return Baseline(backend, 0.0, (0.0, 0.0), 0, False, False, note)
         scaled = seconds * length / size if size else seconds
         note = "another result" if apart is None else rounded(apart, isinstance(theirs[0], np.ndarray), added)
+        if by_now and apart is not None:
+            note = f"{note or '✓ equal'}{BY_NOW}"
         return Baseline(backend, scaled, (scaled, scaled), size, size < length, apart is not None, note)
+
+    def _apart(self, own: object, other: object, size: int, allowed: float) -> tuple[float | None, bool]:
+        """How far two results are apart (None: they are other ones), and whether that was seen of their terms."""
+        apart = difference(own, other, running=True, tolerance=allowed)
+        if apart is None and isinstance(own, (*FLOATS, complex)):
+            return self._of_terms(own, other, size, allowed), True
+        return apart, False
 
     def _of_terms(self, own: object, other: object, size: int, tolerance: float) -> float | None:
         """The difference of two sums, or means, of terms that may have cancelled; None where it is another."""
