@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from hastega_magic.interval import INT64
-from hastega_magic.ir.expr import Expr
+from hastega_magic.ir.expr import UNROUNDED, Expr
 from hastega_magic.ir.interpreter import SCALAR, apply
 from hastega_magic.ops import OPS
 from hastega_magic.ops.functions.columns import over_columns
@@ -77,7 +77,11 @@ class Columns:
                 there = list(itertools.compress(places, mask))
                 found.update(zip(there, self.of(branch, there), strict=True))
             return [found[place] for place in places]
-        operands = [self.of(arg, places) for arg in node.args]
+        unrounded = node.op in UNROUNDED
+        operands = [
+            self.of(arg.args[0] if unrounded and arg.op == "exact_float" else arg, places)
+            for arg in node.args
+        ]
         row = OPS[node.op]
         if node.type.is_float and "approximate" in row.traits and row.expand is not None:
             return over_columns(row, [arg.type for arg in node.args], operands)

@@ -137,7 +137,10 @@ def _check_float(value: int, exact: bool) -> None:
         raise NotCompilable(f"the integer {value} is not a float64 value")
 
 
-_EXACT_OPERANDS = frozenset({"eq", "ne", "lt", "le", "gt", "ge", "truediv", "fdiv"})
+UNROUNDED = frozenset({"eq", "ne", "lt", "le", "gt", "ge", "truediv"})
+"""Operators to which Python gives ints as they are, where the other operand is no int, or the result a float."""
+
+_EXACT_OPERANDS = UNROUNDED | {"fdiv"}
 
 
 def make(op: str, *args: Expr) -> Expr:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import field
@@ -14,6 +13,7 @@ from hastega_magic.errors import NOWHERE, NotCompilable, Span
 from hastega_magic.ir.expr import Expr, conjunction, const, is_const, leaf, made_like, make, python_of, truth
 from hastega_magic.records import dataclass
 from hastega_magic.syntax.values import mixed
+from hastega_magic.syntax.values.beside_floats import beside_float, beside_infinity
 from hastega_magic.syntax.values.branches import (
     both,
     choice,
@@ -114,11 +114,12 @@ class Graph:
             taken = operands[-1:] if op in _DIVISIONS else operands if op in _OF_INTS else ()
             if taken and all(node.type is BOOL for node in taken):
                 self.of_bools = True
-            decided = _beside_infinity(op, operands)
+            decided = beside_infinity(op, operands)
             if decided is not None:
                 self.keep(tuple(operands))
                 return decided
-            node = make(op, *operands)
+            known = None if self._tells_types else beside_float(op, operands)
+            node = make(op, *operands) if known is None else known
         except OverflowError:
             raise NotCompilable("an integer constant is too large for a float") from None
         except NotCompilable:  # Python raises, and names the types of the operands
@@ -356,28 +357,6 @@ class Graph:
         part = self._parts(table)[0]
         slot, _ = self.env.table(part.name, part.value)
         return leaf("length", INT, slot)
-
-
-_ORDER = {"lt": (True, False), "le": (True, False), "gt": (False, True), "ge": (False, True)}
-"""Whether an int is so related to +inf, and to -inf."""
-
-
-def _beside_infinity(op: str, operands: Sequence[Expr]) -> Expr | None:
-    """What an int gives that is compared with an infinite constant: it needs not be a float for that."""
-    if len(operands) != 2 or op not in (*_ORDER, "eq", "ne"):
-        return None
-    left, right = operands
-    if left.op == "const":
-        left, right, op = right, left, {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le"}.get(op, op)
-    value = right.value
-    if (
-        not left.type.is_integral
-        or right.op != "const"
-        or not isinstance(value, float)
-        or not math.isinf(value)
-    ):
-        return None
-    return const(op == "ne") if op in ("eq", "ne") else const(_ORDER[op][value < 0])
 
 
 __all__ = [
