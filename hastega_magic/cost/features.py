@@ -51,6 +51,7 @@ _OPERATORS = frozenset(
         "neg",
         "pos",
         "truediv",
+        "int_truediv",
         "pow",
         "sqr",
         "floordiv",
@@ -87,7 +88,7 @@ _FREE = frozenset(
     {"float_bits", "bits_float", "pos", "result", "const", "table", "length", "param", "carry", "outer"}
 )
 _BY_OP = {
-    "truediv": "divide", "fdiv": "divide", "divided_by": "divide",
+    "truediv": "divide", "int_truediv": "divide", "fdiv": "divide", "divided_by": "divide",
     "sqrt": "root", "fsqrt": "root", "gather": "gather", "madd52lo": "madd",
     "madd52hi": "madd", "int_to_float": "convert", "exact_float": "convert", "to_float32": "convert",
     "to_float64": "convert", "float_to_int": "convert", "whole_to_int": "convert", "uint_to_float": "convert",

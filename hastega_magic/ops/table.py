@@ -13,6 +13,7 @@ from hastega_magic.ops import (
     convert,
     elementary,
     floating_parts,
+    int_quotients,
     integer_division,
     integers,
     machine,
@@ -40,6 +41,7 @@ OPS: dict[str, Op] = {
     for module in (
         arithmetic,
         integer_division,
+        int_quotients,
         compare,
         convert,
         elementary,

@@ -19,6 +19,7 @@ from hastega_magic.ir.kernel import TROUBLE, VIOLATED, Assume
 from hastega_magic.ir.loop import everything, iteration, loops_in
 from hastega_magic.ir.schedule import BLOCK
 from hastega_magic.ops import OPS
+from hastega_magic.ops.convert import EXACT_FLOAT
 from hastega_magic.ops.integer_division import EXACT
 from hastega_magic.passes.guard import Variant, guarded
 from hastega_magic.passes.infer import Leaves, inference
@@ -200,6 +201,8 @@ def _narrow_limits(fused: Fused, roots: list[Expr]) -> Iterator[tuple[Expr, int]
     for node in everything(roots):
         if node.op in ("mod", "floordiv") and node.type is INT:
             yield _essential(node), (SMALL if is_const(node.args[1]) else EXACT + 1) - 1
+        elif node.op == "int_truediv":
+            yield node.args[0], EXACT_FLOAT
     for output in fused.outputs:
         value = output.value
         summed = output.sink.kind in ("sum", "mean", "reduce_add")

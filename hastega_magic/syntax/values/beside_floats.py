@@ -3,6 +3,7 @@
     x < 0.5       x < 1            an int is compared with an int, whatever float64 makes of it
     x / 1e9       float(x) / 1e9   the float rounds the int first in Python, too
     x / 1024      float(x) / 1024  a power of two rounds nothing after that
+    x / 10        int_truediv      ops/int_quotients.py
 
 Elsewhere ints are made floats by `exact_float`, which leaves those beyond 2^53 to Python.
 """
@@ -71,7 +72,7 @@ def _quotient(dividend: Expr, divisor: Expr) -> Expr | None:
     if INT not in types or not types <= {INT, *_FLOATS}:
         return None
     if types == {INT} and not _is_power_of_two(divisor):
-        return None
+        return make("int_truediv", dividend, divisor)
     return make("truediv", convert(dividend, FLOAT), convert(divisor, FLOAT))
 
 

@@ -78,7 +78,9 @@ def may_raise(node: Expr) -> bool:
         value: Any = right.value
         if node.op in ("shl", "shr"):
             return value < 0
-        if node.op == "truediv" or (node.op in ("floordiv", "mod") and not right.type.is_float):
+        if node.op in ("truediv", "int_truediv") or (
+            node.op in ("floordiv", "mod") and not right.type.is_float
+        ):
             # True division of ints beyond 2^53 is another matter: its operands are nodes of their own.
             return value == 0
     return True
