@@ -114,9 +114,11 @@ class Together:
         self, step: Step, places: Sequence[int], values: list[Any], looks: bool
     ) -> tuple[list[Any], int | None]:
         """What a stage makes of the elements, and the first of them that needs an integer beyond 64 bits."""
-        call = step.called if tuple in set(map(type, values)) else step.function
-        made = list(map(call, values))
-        own = step.own or any(issubclass(each, NUMPYS) for each in set(map(type, made)))
+        made, own = list[Any](), step.own
+        if not own:
+            call = step.called if tuple in set(map(type, values)) else step.function
+            made = list(map(call, values))
+            own = any(issubclass(each, NUMPYS) for each in set(map(type, made)))
         if step.turning and not own:
             # Turn after turn, graphs take hundreds of times as long as Python, whose value is exact.
             made = python_numbers(made)
@@ -138,6 +140,9 @@ class Together:
             leaf: dict(zip(places, column, strict=True)) for leaf, column in zip(params, parted, strict=True)
         }
         columns = Columns(given, self._around)
+        for condition, node in fn.effects if step.own else ():  # which may raise, as Python's function would
+            there = places if condition is None else itertools.compress(places, columns.of(condition, places))
+            columns.of(node, list(there))
         found = [columns.of(node, places) for node in roots(fn)]
         if own:
             if isinstance(fn.result, Expr):
