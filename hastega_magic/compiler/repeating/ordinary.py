@@ -61,7 +61,7 @@ _TRIES = 3
 """After so many failures in a row, nothing is tried any more."""
 
 _OFTEN = 8
-"""After so many compilations nothing is compiled any more, unless most runs need none."""
+"""After so many compilations nothing is compiled any more until the runs are as many as their square."""
 
 _MANY = 1 << 17
 """Over so many elements a loop that is known may be put together anew for each run."""
@@ -205,7 +205,7 @@ class OrdinaryCode(Repeated):
             if found is not _NOTHING:
                 self.form, self.reason = form, ""
                 return found
-        if self._compiled >= _OFTEN and 2 * self._compiled > self._all:
+        if self._compiled >= _OFTEN and self._compiled**2 > self._all:
             return self._left("what it reads changes from run to run, so that it was compiled too often")
         return self._compile(source, functions, displays, given)
 
