@@ -265,7 +265,8 @@ def _break_even(pipeline: PipelineReport) -> str:
 
 
 _PREDICTED = (
-    "Lines: predicted by the cost model; compiling is left out. --compare measures other back ends and sizes."
+    "Lines: predicted by the cost model; compiling is left out. --compare measures other back ends and, "
+    "of what is one loop, other sizes."
 )
 
 
