@@ -21,7 +21,7 @@ from hastega_magic.compiler.repeating.ordinary import OrdinaryCode, options_for
 from hastega_magic.compiler.repeating.repeated import Repeated
 from hastega_magic.compiler.statement import Bound
 from hastega_magic.compiler.telling import describe
-from hastega_magic.errors import CellSyntaxError, NotCompilable, Reason, UsageError, leaves
+from hastega_magic.errors import CellSyntaxError, NotCompilable, Reason, UsageError, leaves, leaving
 from hastega_magic.report import Report, build_report
 from hastega_magic.syntax.cell import FUTURES, Rewriter
 from hastega_magic.syntax.closures.around import codes
@@ -111,6 +111,7 @@ def hastega(function: Any = None, /, **options: Any) -> Any:
     return _decorated(function, chosen)
 
 
+@leaving
 def _decorated(function: Any, options: Options) -> Any:
     require(options)
     if isinstance(function, (staticmethod, classmethod)):

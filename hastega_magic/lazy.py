@@ -19,7 +19,7 @@ import numpy as np
 from hastega_magic.compiler.backends import require
 from hastega_magic.compiler.options import Options, options_of
 from hastega_magic.compiler.repeating.repeated import Repeated
-from hastega_magic.errors import NotCompilable, Span, leaves
+from hastega_magic.errors import NotCompilable, Span, leaves, leaving
 from hastega_magic.report import Report, build_report
 from hastega_magic.syntax.reading.functions import ast_of, name_of
 from hastega_magic.syntax.site import Site, StageSite, new_site_id
@@ -27,7 +27,6 @@ from hastega_magic.syntax.stages import STAGES, Stage, suggest
 from hastega_magic.trace import Trace
 
 _numbers = itertools.count(1)
-_FIRST = "pipe(xs)"
 _LONGEST = 60
 """Characters of a function's text that are shown as it is written; a longer one by its name."""
 
@@ -89,7 +88,7 @@ class Pipe:
         """
         if self._last is None:
             self.run()
-        text = self._last.site.text if self._last is not None else _FIRST
+        text = self._last.site.text if self._last is not None else f"pipe({_told(self._source)})"
         trace = Trace()
         trace.add("cell", source=text, options=self._options.to_dict())
         if self._last is not None:
@@ -111,7 +110,9 @@ class Pipe:
         turns = self._turns.get(key)
         if turns is None:
             lines = (*self._lines, (sink, key, True)) if sink else self._lines or (("drop", "drop(0)", True),)
-            turns = self._turns[key] = Repeated(_site(lines), self._options, _filename(), _caller())
+            turns = self._turns[key] = Repeated(
+                _site(self._source, lines), self._options, _filename(), _caller()
+            )
         self._last = turns
         turns.runs = 0
         try:
@@ -137,6 +138,7 @@ class Pipe:
 
     if not TYPE_CHECKING:
 
+        @leaving
         def __getattr__(self, name: str) -> Any:
             near = suggest(name, ("apply", "explain", "run", "to_array"))
             hint = f": did you mean {near}?" if near else ""
@@ -159,8 +161,10 @@ def pipe(source: object, /, **options: Any) -> Pipe:
 
 
 def _method(row: Stage) -> Callable[..., Any]:
+    bind = leaving(row.bind)
+
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        row.bind(args, kwargs)  # TypeError, in a sentence, where they do not fit
+        bind(args, kwargs)  # TypeError, in a sentence, where they do not fit
         if row.sink:
             return self._run(row.name, args, kwargs)
         text = ", ".join([*map(_told, args), *_named(kwargs)])
@@ -184,8 +188,8 @@ for _row in STAGES.values():
     setattr(Pipe, _row.name, _method(_row))
 
 
-def _site(lines: tuple[tuple[str, str, bool], ...]) -> Site:
-    """A site as if the pipe had been written with a stage on each line."""
+def _site(value: object, lines: tuple[tuple[str, str, bool], ...]) -> Site:
+    """A site as if the pipe over the value had been written with a stage on each line."""
     stages: list[StageSite] = []
     for number, (name, text, known) in enumerate(lines, 2):
         # A text of several lines stands on one here.
@@ -193,10 +197,12 @@ def _site(lines: tuple[tuple[str, str, bool], ...]) -> Site:
         stages.append(StageSite(name, shown, Span(number, 5, number, 5 + len(shown)), known))
     last = stages[-1].span
     whole = Span(1, 0, last.end_line, last.end_col)
-    text = "\n".join([_FIRST, *(f"    .{stage.text}" for stage in stages)])
-    source = Span(1, 5, 1, 7)
+    told = _told(value)
+    text = "\n".join([f"pipe({told})", *(f"    .{stage.text}" for stage in stages)])
+    name = f"the {type(value).__name__}" if told.startswith("<") else told
+    source = Span(1, 5, 1, 5 + len(told))
     return Site(
-        new_site_id(), text, whole, "xs", tuple(stages), "xs", ast.Name("xs", ast.Load()), None, source
+        new_site_id(), text, whole, told, tuple(stages), name, ast.Name("xs", ast.Load()), None, source
     )
 
 

@@ -186,7 +186,7 @@ class Cpu:
             launch = Launch(
                 job.columns, job.tables, job.length, threads, time.perf_counter, work, job.stretch
             )
-            result = self._variants(job, launch, options)
+            result = self._variants(job, launch, options, trace)
         if result.compile_seconds:
             trace.add("phase", name="compile", seconds=result.compile_seconds, bytes=0)
         trace.add("phase", name="convert_in", seconds=result.convert_seconds, bytes=result.moved_in)
@@ -198,15 +198,16 @@ class Cpu:
         """Nothing is transferred."""
         return None
 
-    def _variants(self, job: Job, launch: Launch, options: Options) -> LoopResult:
+    def _variants(self, job: Job, launch: Launch, options: Options, trace: Trace) -> LoopResult:
         body = job.variant(job.first)
         if options.repeat == 1 and job.stretch is None and not job.tables:
             launch.result = soon(body.kernel, body.program, job.columns, job.length, launch.thread_count)
         if launch.result is None:
             runs = (launch.anew(body.kernel, body.program) for _ in range(options.repeat))
-            seconds = statistics.median([run.kernel_seconds for run in runs])
+            seconds = [run.kernel_seconds for run in runs]
             assert launch.result is not None
-            launch.result.kernel_seconds = seconds
+            launch.result.kernel_seconds = statistics.median(seconds)
+            tell_runs(seconds, trace)
         result = launch.result
         for number in range(job.first + 1, job.variants):
             violated = launch.violated()
@@ -226,6 +227,13 @@ class Cpu:
             else:
                 result = launch.run(body.kernel, body.program, violated)
         return result
+
+
+def tell_runs(seconds: Sequence[float], trace: Trace) -> None:
+    """Where a loop ran several times, how far the fastest and the slowest run are from the median."""
+    if len(seconds) > 1:
+        median = statistics.median(seconds)
+        trace.add("repeat", runs=len(seconds), below=median - min(seconds), above=max(seconds) - median)
 
 
 def bytes_moved(result: LoopResult, job: Job) -> int:

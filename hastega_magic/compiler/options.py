@@ -8,7 +8,7 @@ from dataclasses import fields, replace
 from functools import lru_cache
 from typing import Any, cast
 
-from hastega_magic.errors import UsageError
+from hastega_magic.errors import UsageError, leaving
 from hastega_magic.records import dataclass
 
 BACKENDS = ("auto", "python", "numpy", "simd", "parallel", "opencl", "all")
@@ -95,6 +95,7 @@ def did_you_mean(name: str, names: Collection[str]) -> str:
     return f": did you mean {bare[near[0]]}?" if near else f"; there are {', '.join(names)}"
 
 
+@leaving
 def options_of(caller: str, given: Mapping[str, Any], **defaults: Any) -> Options:
     """Options from keywords; TypeError, with the nearest one, for a name that is none."""
     known = [each.name for each in fields(Options)]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import statistics
 import time
 from collections.abc import Sequence
 from dataclasses import replace
 
-from hastega_magic.compiler.backends import Backend, Cpu, backend_of
+from hastega_magic.compiler.backends import Backend, Cpu, backend_of, tell_runs
 from hastega_magic.compiler.choice.choosing import Choice, all_factors, choose, is_built, refused
 from hastega_magic.compiler.choice.costs import auto
 from hastega_magic.compiler.choice.learning import chosen, named, teach
@@ -132,9 +133,13 @@ def _by_python(ready: Ready, choice: Choice) -> Execution:
         ready.compiled, ready.fused, [], list(job.columns), job.length, 1, ready.cached, backend, job,
         on="python", choice=choice,
     )  # fmt: skip
-    began = time.perf_counter()
-    with told_if_it_raises(execution, ready.options, ready.trace):
-        execution.values = python_values(ready.loops, ready.workspace)
-    execution.seconds = time.perf_counter() - began
+    spent: list[float] = []
+    for _ in range(ready.options.repeat):
+        began = time.perf_counter()
+        with told_if_it_raises(execution, ready.options, ready.trace):
+            execution.values = python_values(ready.loops, ready.workspace)
+        spent.append(time.perf_counter() - began)
+    execution.seconds = statistics.median(spent)
+    tell_runs(spent, ready.trace)
     ready.trace.add("phase", name="kernel", seconds=execution.seconds, bytes=0)
     return execution

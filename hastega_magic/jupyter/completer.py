@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from IPython.core.completer import (
@@ -18,6 +18,7 @@ from IPython.core.completer import (
 from IPython.core.getipython import get_ipython
 
 from hastega_magic.compiler.options import BACKENDS, INT_MODES
+from hastega_magic.errors import UsageError
 from hastega_magic.jupyter.arguments import SECTIONS, cell_parser
 from hastega_magic.jupyter.commands import COMMANDS
 from hastega_magic.jupyter.methods import methods
@@ -26,6 +27,7 @@ from hastega_magic.syntax.reading.text import scan
 from hastega_magic.syntax.stages import STAGES, Stage
 
 if TYPE_CHECKING:
+    from hastega_magic.compiler.comparing.kept import Kept
     from hastega_magic.jupyter.shell import Shell
 
 _STAGE = re.compile(r"\|>\s*(\w*)$")
@@ -61,19 +63,25 @@ class Found:
 
 
 def complete(
-    text: str, line: int, column: int, functions: Iterable[str] = (), names: Iterable[str] = ()
+    text: str,
+    line: int,
+    column: int,
+    functions: Iterable[str] = (),
+    names: Iterable[str] = (),
+    results: Callable[[], Iterable[str]] = tuple,
 ) -> Found | None:
     """Completions at a place of a cell (line and column from 0); None where there are none of ours.
 
-    `functions`: names of what may stand behind `|>` beside the stages; `names`: of all variables.
+    `functions`: names of what may stand behind `|>` beside the stages; `names`: of all variables;
+    `results`: of the last cell's, whose kernels can be edited.
     """
     before = text.split("\n")[line][:column]
     if line == 0 and (magic := _CELL_MAGIC.match(before)):
         return _options(before[magic.end() :])
     if line == 0 and (magic := _KERNEL_MAGIC.match(before)):
-        return _kernels(before[magic.end() :], names)
+        return _kernels(before[magic.end() :], results)
     if magic := _LINE_MAGIC.match(before):
-        return _commands(before[magic.end() :], names)
+        return _commands(before[magic.end() :], results)
     stage = _STAGE.search(before)
     if stage and _is_code(text, line, stage.start()):
         stages = [(row.name, f"{row.kind}: {row.doc}") for row in STAGES.values()]
@@ -118,16 +126,16 @@ def _known_options() -> list[tuple[str, str]]:
     return [(name, action.help or "") for action in actions for name in action.option_strings]
 
 
-def _kernels(before: str, names: Iterable[str]) -> Found | None:
-    """A language, then what may be the name of a result."""
+def _kernels(before: str, results: Callable[[], Iterable[str]]) -> Found | None:
+    """A language, then the name of a result."""
     word = _WORD.search(before)
     assert word is not None
     given = len(before[: word.start()].split())
-    offered = _LANGUAGES if given == 0 else names if given == 1 else ()
+    offered = _LANGUAGES if given == 0 else results() if given == 1 else ()
     return _among(word[0], ((each, "") for each in offered), alone=True)
 
 
-def _commands(before: str, names: Iterable[str]) -> Found | None:
+def _commands(before: str, results: Callable[[], Iterable[str]]) -> Found | None:
     name, space, rest = before.lstrip().partition(" ")
     if not space:
         listed = ((each, (run.__doc__ or "").rstrip(".")) for each, run in COMMANDS.items())
@@ -135,7 +143,7 @@ def _commands(before: str, names: Iterable[str]) -> Found | None:
     if name == "on":
         return _options(" " + rest, [("--report", "show reports")])
     if name == "edit":
-        return _kernels(rest, names)
+        return _kernels(rest, results)
     word = _WORD.search(rest)
     assert word is not None
     if name == "doctor" and rest[: word.start()].rstrip(" =").endswith("--on"):
@@ -150,6 +158,17 @@ def _variables() -> dict[str, object]:
     names: Mapping[str, object] = {} if shell is None else shell.user_ns
     known: Mapping[str, object] = {} if shell is None else shell.user_ns_hidden
     return {name: names[name] for name in sorted(names) if name[0] != "_" and name not in known}
+
+
+def _results() -> list[str]:
+    """Names of the last cell's results that loops computed, the latest first."""
+    shell: Any = get_ipython()
+    magics = None if shell is None else shell.magics_manager.registry.get("HastegaMagics")
+    try:
+        kept: Sequence[Kept] = () if magics is None else magics.kept()
+    except UsageError:  # no cell has run
+        return []
+    return list(dict.fromkeys(name for each in reversed(kept) for name in each.names))
 
 
 def stage_at(text: str, place: int) -> Stage | None:
@@ -171,7 +190,7 @@ def matcher(context: CompletionContext) -> Any:
     variables = _variables()
     functions = [name for name, value in variables.items() if callable(value)]
     found = complete(
-        context.full_text, context.cursor_line, context.cursor_position, functions, list(variables)
+        context.full_text, context.cursor_line, context.cursor_position, functions, list(variables), _results
     )
     if found is None:
         return {"completions": []}

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import ast
 import inspect
+import re
 import warnings
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from hastega_magic.errors import CellSyntaxError
@@ -34,6 +36,7 @@ class Everywhere:
         """Off at first."""
         self.line = ""
         self._shell = shell
+        self._usual: Callable[[str], Any] = shell.input_transformer_manager.check_complete
 
     @property
     def is_on(self) -> bool:
@@ -45,11 +48,19 @@ class Everywhere:
         self.line = line
         if not self.is_on:
             self._shell.input_transformers_post.append(self)
+            self._shell.input_transformer_manager.check_complete = self.check_complete
 
     def off(self) -> None:
         """Leave cells alone again."""
         found = self._shell.input_transformers_post
         found[:] = [each for each in found if each is not self]
+        if self._shell.input_transformer_manager.check_complete == self.check_complete:
+            self._shell.input_transformer_manager.check_complete = self._usual
+
+    def check_complete(self, text: str) -> Any:
+        """Whether a console is to run the text or to wait for more; to IPython a pipe is an error."""
+        joined = re.sub(r"\n\s*\|>", " |>", text)  # a line that begins with a pipe continues the one before
+        return self._usual(_as_bars(joined))
 
     def __call__(self, lines: list[str]) -> list[str]:
         """The lines of a cell, for IPython to run."""
@@ -85,7 +96,7 @@ def awaits(text: str) -> bool:
     return bool(code.co_flags & inspect.CO_COROUTINE)
 
 
-def as_bars(text: str) -> str:
+def _as_bars(text: str) -> str:
     """The text with `| ` for each `|>`, which Python can read, if not understand."""
     lines = text.split("\n")
     for token in scan(text):
@@ -100,4 +111,4 @@ def holds_pipe(text: str) -> bool:
     return any(token.kind == "pipe" for token in scan(text))
 
 
-__all__ = ["AWAITED", "CELL", "Everywhere", "as_bars", "awaits", "hint", "holds_pipe"]
+__all__ = ["AWAITED", "CELL", "Everywhere", "awaits", "hint", "holds_pipe"]

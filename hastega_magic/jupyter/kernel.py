@@ -6,7 +6,6 @@ the wheel.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Any, cast
 
@@ -15,7 +14,6 @@ from ipykernel.kernelapp import IPKernelApp
 
 import hastega_magic
 from hastega_magic.jupyter.completer import stage_at
-from hastega_magic.jupyter.everywhere import as_bars
 from hastega_magic.syntax.reading.names import shadowed
 
 
@@ -37,11 +35,6 @@ class HastegaKernel(IPythonKernel):
         """What consoles print first."""
         usual = cast(Any, super()).banner
         return f"{usual}Hastega {hastega_magic.__version__}: `xs |> map(f) |> sum` works in every cell.\n"
-
-    def do_is_complete(self, code: str) -> Any:
-        """Whether a console is to run the code or to wait for more; to IPython a pipe is an error."""
-        joined = re.sub(r"\n\s*\|>", " |>", code)  # a line that begins with a pipe continues the one before
-        return cast(Any, super()).do_is_complete(as_bars(joined))
 
     def do_inspect(
         self, code: str, cursor_pos: int, detail_level: int = 0, omit_sections: Sequence[str] = ()

@@ -18,6 +18,7 @@ class Shell(Protocol):
     InteractiveTB: Any
     SyntaxTB: Any
     Completer: Any
+    input_transformer_manager: Any
     input_transformers_post: list[Any]
     ast_node_interactivity: str
 

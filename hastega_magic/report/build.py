@@ -14,7 +14,7 @@ from typing import Any
 from hastega_magic.records import changed
 from hastega_magic.report import codec
 from hastega_magic.report.choices import share_sentences, tuning_sentences
-from hastega_magic.report.model import PHASES, PipelineReport, Report
+from hastega_magic.report.model import COMPILING, PHASES, PipelineReport, Report
 from hastega_magic.report.verdict import cold
 from hastega_magic.trace import CELL, Event, Trace
 
@@ -36,6 +36,11 @@ def _said(pipeline: PipelineReport) -> Iterable[str]:
     """What the figures of the pipeline say, in sentences that every form of the report shows."""
     if pipeline.split is not None:
         yield from share_sentences(pipeline.split)
+    if pipeline.repeated is not None:
+        yield (
+            f"--repeat: each loop ran {pipeline.repeated.runs} times, and its time is the median; "
+            "conversions on the CPU, and stages that Python runs, are done and counted once."
+        )
     if pipeline.tuning is not None:
         yield from tuning_sentences(pipeline.tuning)
     yield from cold(pipeline)
@@ -60,6 +65,8 @@ def _merge(events: Iterable[Event]) -> dict[str, Any]:
             case "vector":
                 out["vector"] = data
                 out["instructions"] = data.get("instructions")
+            case "repeat":
+                out.setdefault(event.kind, []).append(data)
             case "int" | "graph" | "model" | "lanes" | "split" | "tuning" | "cost" | "raised" | "broken_off":
                 out[event.kind] = data
             case "barrier" | "baseline":
@@ -71,6 +78,7 @@ def _merge(events: Iterable[Event]) -> dict[str, Any]:
             case _:
                 pass
     _add_end(out)
+    _add_repeated(out)
     order = {name: i for i, name in enumerate(PHASES)}
     out["phases"] = sorted(out["phases"].values(), key=lambda p: order.get(p["name"], len(order)))
     _add_results(out)
@@ -92,6 +100,17 @@ def _add_phase(phases: dict[str, dict[str, Any]], data: Mapping[str, object]) ->
     phase = phases.setdefault(name, {"name": name, "seconds": 0.0, "bytes": 0})
     phase["seconds"] += codec.number(data.get("seconds"))
     phase["bytes"] += codec.integer(data.get("bytes"))
+
+
+def _add_repeated(out: dict[str, Any]) -> None:
+    """How far the running time would be from its fastest and its slowest, where loops ran several times."""
+    loops = codec.many(out.pop("repeat", None), codec.record)
+    if loops:
+        spent = [phase["seconds"] for name, phase in out["phases"].items() if name not in COMPILING]
+        running = max(0.0, sum(spent) - out.get("overlapped", 0.0))
+        below, above = (sum(codec.number(each.get(key)) for each in loops) for key in ("below", "above"))
+        runs = max(codec.integer(each.get("runs")) for each in loops)
+        out["repeated"] = {"runs": runs, "spread": [max(0.0, running - below), running + above]}
 
 
 def _add_measured(out: dict[str, Any]) -> None:

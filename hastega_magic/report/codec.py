@@ -119,6 +119,7 @@ def _pipeline(data: Record) -> model.PipelineReport:
         overlapped=number(data.get("overlapped")),
         model=_model(record(data.get("model"))),
         lanes=_lanes(record(data.get("lanes"))),
+        repeated=_repeated(record(data.get("repeated"))),
         split=_split(record(data.get("split"))),
         tuning=_tuning(record(data.get("tuning"))),
         cost=_cost(record(data.get("cost"))),
@@ -330,6 +331,11 @@ def _step(value: object) -> model.LaneStep:
 
 
 _steps = _each(_step)
+
+
+def _repeated(data: Record) -> measured.Repeated | None:
+    runs, spread = integer(data.get("runs")), many(data.get("spread"), number)
+    return measured.Repeated(runs, spread) if runs > 1 and len(spread) == 2 else None
 
 
 def _split(data: Record) -> measured.Split | None:

@@ -29,18 +29,22 @@ _DIFF = {
 
 
 @lru_cache(maxsize=64)
-def listings(code: Code, limit: int) -> str:
+def listings(code: Code, limit: int, loops: int = 1) -> str:
     """The sections that a cell of the same shape shows again as they are."""
     changed = ", ".join(one_line(step.name) for step in code.passes)
     return "".join(
         (
-            details("Fused IR", "the loop that all stages became", listing(code.fused, limit)),
+            details("Fused IR", _became(loops), listing(code.fused, limit)),
             details("Passes", changed, _passes(code, limit)),
             details("LLVM IR", _count(code, "llvm", ", as compiled"), _hot(code.llvm, limit)),
             details("Assembly", _count(code, "asm", ", as run"), _hot(code.asm, limit)),
             details("OpenCL C", _count(code, "opencl"), listing(code.opencl, limit)),
         )
     )
+
+
+def _became(loops: int) -> str:
+    return "the loop that all stages became" if loops < 2 else f"{loops} loops, one after the other"
 
 
 def details(name: str, hint: str, body: str) -> str:

@@ -150,7 +150,7 @@ def _sections(pipeline: PipelineReport, limit: int) -> Iterable[str]:
     if pipeline.tuning is not None:
         rows = tried_rows(pipeline.tuning, limit == EVERYTHING)
         yield details("Schedules tried", tuning_hint(pipeline.tuning), _rows(TRIED, rows))
-    yield listings(pipeline.code, limit)
+    yield listings(pipeline.code, limit, pipeline.loops)
     lanes = "" if pipeline.lanes is None else _lanes(pipeline.lanes, limit)
     yield details("Lanes", "the first vector, value by value", lanes)
     yield details("Why", "", _why(pipeline, limit))
@@ -265,7 +265,8 @@ def _break_even(pipeline: PipelineReport) -> str:
 
 
 _PREDICTED = (
-    "Lines: predicted by the cost model; compiling is left out. --compare measures other back ends and sizes."
+    "Lines: predicted by the cost model; compiling is left out. --compare measures other back ends and, "
+    "of what is one loop, other sizes."
 )
 
 

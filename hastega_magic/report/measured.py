@@ -1,4 +1,4 @@
-"""How a loop was shared among back ends, and which schedules of it were tried: plain data, a part of the report's."""
+"""How a loop was shared among back ends, repeated, and which schedules of it were tried: plain data of the report."""
 
 from __future__ import annotations
 
@@ -31,6 +31,17 @@ class Split:
     parts: tuple[Share, ...] = ()
     by: str = ""
     waited: float = 0.0
+
+
+@dataclass(frozen=True)
+class Repeated:
+    """Loops that ran so many times, as `--repeat` asks: the pipeline's time is made of their medians.
+
+    `spread`: what it would be with the fastest and the slowest run of each.
+    """
+
+    runs: int = 0
+    spread: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -72,4 +83,4 @@ class Tuning:
         return self.tried[0].seconds / best.seconds
 
 
-__all__ = ["Candidate", "Share", "Split", "Tuning"]
+__all__ = ["Candidate", "Repeated", "Share", "Split", "Tuning"]

@@ -12,7 +12,7 @@ from dataclasses import field
 from typing import TypeAlias
 
 from hastega_magic.records import dataclass
-from hastega_magic.report.measured import Split, Tuning
+from hastega_magic.report.measured import Repeated, Split, Tuning
 
 Json: TypeAlias = "str | int | float | bool | list[Json] | dict[str, Json] | None"
 
@@ -298,6 +298,8 @@ class PipelineReport:
     elements_out: int | None = None
     instructions: Mapping[str, int] = field(default_factory=dict[str, int])
     overlapped: float = 0.0
+    # None: each loop ran once.
+    repeated: Repeated | None = None
     # None: nothing was compared; no compiled loop ran.
     model: Model | None = None
     lanes: Lanes | None = None

@@ -95,12 +95,20 @@ def verdict(pipeline: PipelineReport) -> tuple[Part, ...]:
         parts.append(Part("✗ integers recomputed exactly in Python", bad=True))
     running, compiling = pipeline.seconds(), pipeline.seconds(compiling=True)
     if running > 0:
-        parts.append(Part(units.seconds(running)))
+        parts.append(Part(units.seconds(running) + _of_runs(pipeline)))
     if compiling > 0 and pipeline.loops and not pipeline.cached:  # what has no loop was read, not compiled
         parts.append(Part(f"{units.seconds(compiling)} to compile, once"))
     others = (b for b in pipeline.baselines if not (b.equal and itself(pipeline, b)))
     parts += [Part(compared(b, held_against(pipeline, b)), bad=not b.equal) for b in others]
     return tuple(parts)
+
+
+def _of_runs(pipeline: PipelineReport) -> str:
+    """What is said behind a time that is the median of several runs."""
+    if (repeated := pipeline.repeated) is None:
+        return ""
+    low, high = map(units.seconds, repeated.spread)
+    return f", the median of {units.plural(repeated.runs, 'run')} ({low} to {high})"
 
 
 def held_against(pipeline: PipelineReport, baseline: Baseline) -> float:

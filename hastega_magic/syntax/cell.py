@@ -336,6 +336,9 @@ class Rewriter(ast.NodeTransformer):
         starred = any(isinstance(arg, ast.Starred) for arg in args)
         if starred or any(keyword.arg is None for keyword in keywords):
             return  # only running it will tell
+        complaint = STAGES[name].complaint(len(args), [keyword.arg or "" for keyword in keywords])
+        if complaint:
+            raise CellSyntaxError(complaint, self.text.text, span, self.filename)
         function = function_argument(STAGES[name], call) if call else None
         none = isinstance(function, ast.Constant) and function.value is None
         if isinstance(function, _NO_FUNCTIONS) and not none:
@@ -344,9 +347,6 @@ class Rewriter(ast.NodeTransformer):
                 form = "as `lambda total, x: ...`"
             complaint = f"{name} takes a function: write it {form}"
             raise CellSyntaxError(complaint, self.text.text, self.text.span(function), self.filename)
-        complaint = STAGES[name].complaint(len(args), [keyword.arg or "" for keyword in keywords])
-        if complaint:
-            raise CellSyntaxError(complaint, self.text.text, span, self.filename)
         wrong = wrong_literal(name, call) if call else None
         if wrong is not None:
             raise CellSyntaxError(wrong[1], self.text.text, self.text.span(wrong[0]), self.filename)

@@ -45,6 +45,9 @@ class Stage:
         given = set(self.parameters[:positional])
         if positional > len(self.parameters) and not self.variadic:
             most = len(self.parameters)
+            if not most and self.keywords:
+                plural = "its arguments" if len(self.keywords) > 1 else "its argument"
+                return f"{self.name} takes {plural} by name alone: {self.usage}"
             takes = f"at most {most}" if self.required < most else most or "no"
             return f"{self.name} takes {takes} argument{'s' * (most != 1)}, {positional} given: {self.usage}"
         for keyword in keywords:

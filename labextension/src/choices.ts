@@ -1,4 +1,4 @@
-/** How a loop was shared among back ends, and which schedules of it were tried: tables of what was measured. */
+/** How a loop was shared among back ends, repeated, and which schedules of it were tried: tables of what was measured. */
 
 import { cls, h, oneLine } from './dom';
 import { fields, Fields, list, number, text, whole } from './fields';
@@ -21,6 +21,21 @@ export interface Candidate {
   readonly spread: readonly number[];
   readonly chosen: boolean;
   readonly note: string;
+}
+
+/** How often each loop ran, and the running time with the fastest and with the slowest run of each. */
+export interface Repeated {
+  readonly runs: number;
+  readonly low: number;
+  readonly high: number;
+}
+
+/** The runs that a pipeline's JSON tells of; null where each loop ran once. */
+export function repeated(data: Fields): Repeated | null {
+  const found = fields(data['repeated']);
+  const runs = whole(found['runs']);
+  const [low, high] = list(found['spread'], item => number(item));
+  return runs > 1 && low !== undefined && high !== undefined ? { runs, low, high } : null;
 }
 
 /** The shares in a pipeline's JSON; none where one back end computed it. */

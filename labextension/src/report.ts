@@ -6,7 +6,7 @@
  * Times are seconds, sizes bytes; line numbers count from 1, columns from 0 in code points, as in Python.
  */
 
-import { Candidate, Share, shares, tried } from './choices';
+import { Candidate, Repeated, repeated, Share, shares, tried } from './choices';
 import { fields, list, number, text, whole } from './fields';
 
 export const MIME = 'application/vnd.hastega.report+json';
@@ -154,6 +154,7 @@ export interface Pipeline {
   readonly phases: readonly Phase[];
   /** Seconds that the running phases share, because they ran at once. */
   readonly overlapped: number;
+  readonly repeated: Repeated | null;
   readonly cached: boolean;
   /** The name of the exception that ended it; '' where it gave its results. */
   readonly raised: string;
@@ -237,6 +238,7 @@ function pipeline(value: unknown): Pipeline {
     links: list(data['links'], link).filter(each => each !== null),
     phases: list(data['phases'], phase),
     overlapped: Math.max(0, number(data['overlapped'])),
+    repeated: repeated(data),
     cached: data['cached'] === true,
     raised: text(data['raised']),
     baselines: list(data['baselines'], baseline),

@@ -135,6 +135,15 @@ export function compared(baseline: Baseline, running: number): string {
   return ratio < 0.95 ? `${units.times(1 / ratio)} × slower than ${name} ${mark}` : `${units.times(ratio)} × ${name} ${mark}`;
 }
 
+/** What is said behind a time that is the median of several runs. */
+function ofRuns({ repeated }: Pipeline): string {
+  if (repeated === null) {
+    return '';
+  }
+  const { runs, low, high } = repeated;
+  return `, the median of ${units.plural(runs, 'run')} (${units.seconds(low)} to ${units.seconds(high)})`;
+}
+
 /** The line of verdict after the name, as parts to be joined by " · ". */
 export function verdict(pipeline: Pipeline): Part[] {
   const parts: Part[] = [];
@@ -180,7 +189,7 @@ export function verdict(pipeline: Pipeline): Part[] {
   }
   const running = runningTime(pipeline);
   const compiling = sum(pipeline.phases, true);
-  say(running > 0 ? units.seconds(running) : '');
+  say(running > 0 ? units.seconds(running) + ofRuns(pipeline) : '');
   const compiled = compiling > 0 && loops > 0 && !pipeline.cached; // what has no loop was read, not compiled
   say(compiled ? `${units.seconds(compiling)} to compile, once` : '');
   for (const each of pipeline.baselines.filter(each => !(each.equal && itself(pipeline, each)))) {

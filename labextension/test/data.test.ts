@@ -81,6 +81,20 @@ test('what ran at once counts once', () => {
   assert.ok(reasons(pipeline).includes('Transfers, kernel and conversions ran at once: together 5.00 s, the run took 3.50 s.'));
 });
 
+test('a time that is the median of several runs says so', () => {
+  const data = sample();
+  const phases = [{ name: 'kernel', seconds: 3 }];
+  const said = (repeated: unknown): string | undefined => {
+    data.pipelines[0] = { ...data.pipelines[0], phases, baselines: [], repeated };
+    const [pipeline] = decode(data).pipelines;
+    return pipeline && verdict(pipeline).at(-1)?.text;
+  };
+  assert.equal(said({ runs: 5, spread: [2, 4.5] }), '3.00 s, the median of 5 runs (2.00 s to 4.50 s)');
+  for (const odd of [undefined, 3, { runs: 1, spread: [2, 4] }, { runs: 5, spread: [2] }]) {
+    assert.equal(said(odd), '3.00 s');
+  }
+});
+
 test('a baseline with another result has no ratio', () => {
   const base = { backend: 'numpy', seconds: 2, spread: [], elements: 5, extrapolated: false, equal: false, phases: [], note: '' };
   assert.equal(compared(base, 1), '✗ NumPy gave another result');

@@ -142,3 +142,13 @@ def test_quiet_cells_have_no_pictures():
     session = Session({})
     session.run_cell(CELL + "z = [2, 1] |> sorted", options=Options(quiet=True, baseline=False))
     assert not session.last.trace.of("graph")
+
+
+@pytest.mark.parametrize(
+    "stage", ["cumsum", "scan(lambda a, x: max(a, x))", "scan(lambda a, x: a * 0.5 + x)"]
+)
+def test_running_stages_are_no_sinks(stage):
+    (pipeline,) = run(f"s = ([1.5] * 100) |> {stage} |> max", on="simd")
+    assert kinds(pipeline.graph.before)[1:3] == [("stage", stage), ("sink", "max")]
+    (pipeline,) = run("s = ([1.5] * 100) |> reduce(lambda a, x: a * 0.5 + x)", on="simd")
+    assert kinds(pipeline.graph.before)[1][0] == "sink"

@@ -198,6 +198,10 @@ def test_the_first_form_is_compiled(name, dtype):
         ("[1] |> chunk(2) |> filter(lambda c: c is None)", "float64"),
         ("[1] |> take(0) |> astype('int8')", "int8"),
         ("['a'] |> take(0)", "float64"),
+        ("[] |> cumsum", "int64"),
+        ("[True] |> take(0) |> cumsum", "int64"),
+        ("[1.5] |> filter(_ > 9) |> cumsum", "float64"),
+        ("[] |> cumsum |> map(_ > 3)", "bool"),
     ],
 )
 def test_results_without_elements_have_one_type_on_all_back_ends(text, dtype, on):

@@ -82,6 +82,18 @@ def test_all_stages_are_methods_of_a_pipe_without_a_name():
     assert found.alone
 
 
+def test_of_the_results_those_are_offered_whose_kernel_can_be_edited(notebook):
+    def offered(cell):
+        with provisionalcompleter():
+            return [each.text for each in notebook.shell.Completer.completions(cell, len(cell))]
+
+    notebook.run("total_of_mine = 3\nimport math")
+    notebook.run("%%hastega --no-baseline\ntotal = range(9) |> sum\nother = range(7) |> map(_ * 2)")
+    for line in ("%hastega edit llvm ", "%hastega edit opencl ", "%%hastega_kernel llvm "):
+        assert offered(line) == ["other", "total"]
+    assert offered("%hastega edit llvm to") == ["total"]
+
+
 def test_the_shell_asks(notebook):
     def offered(cell):
         with provisionalcompleter():
@@ -91,7 +103,6 @@ def test_the_shell_asks(notebook):
     assert offered("%%hastega --thr") == ["--threads"]
     notebook.run("width = 3")
     assert {"n=", "width"} <= set(offered("xs |> window("))
-    assert offered("%hastega edit llvm wi") == offered("%%hastega_kernel llvm wi") == ["width"]
     assert "abs" not in offered("xs |> window("), "what is wanted would be lost among Python's own names"
     assert "abs" in offered("xs |> window(a")
     notebook.run("from hastega_magic import pipe\nxs = range(9)")

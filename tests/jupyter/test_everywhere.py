@@ -121,3 +121,28 @@ def test_a_pipe_in_a_cell_that_is_pythons_is_explained(notebook):
     assert said not in notebook.run("[1, 2] |>").text
     notebook.run("%hastega off\n%unload_ext hastega_magic")
     assert said not in notebook.run("[1, 2] |> sum").text
+
+
+BLOCKS = {
+    "xs |> sum": "complete",
+    "xs\n  |> sum": "complete",
+    "(xs\n |> map(_ + 1)": "incomplete",
+    "for i in range(3):\n    xs |> sum": "incomplete",
+    "def f():\n    return xs |> sum": "incomplete",
+    "def f():\n    return xs |> sum\n\n": "complete",
+    "s = 'a |> b": "invalid",
+    "xs |> |> sum": "invalid",
+}
+
+
+def test_consoles_wait_for_the_rest_of_a_block_with_pipes(notebook):
+    def answers():
+        return {text: notebook.shell.check_complete(text)[0] for text in BLOCKS}
+
+    before = answers()
+    assert before["xs |> sum"] == "invalid"
+    notebook.run("%hastega on")
+    notebook.run("%hastega on")
+    assert answers() == BLOCKS
+    notebook.run("%hastega off")
+    assert answers() == before

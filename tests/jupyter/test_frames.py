@@ -130,3 +130,20 @@ def test_an_interrupt_while_a_value_makes_its_text(notebook, first):
     seen = notebook.run(f"{first}\nn = range(9) |> sum\nLong()")
     assert frames(seen, "KeyboardInterrupt") == [("1", "3", "Long.__repr__")]
     assert notebook.ns["n"] == 36
+
+
+@pytest.mark.parametrize(
+    ("call", "error"),
+    [
+        ("pipe([1]).nosuch()", "AttributeError"),
+        ("pipe([1, 2]).map().sum()", "TypeError"),
+        ("pipe([1, 2]).sum(foo=3)", "TypeError"),
+        ("pipe([1], foo=1)", "TypeError"),
+        ("hastega(3)", "TypeError"),
+        ("hastega()(3)", "TypeError"),
+        ("@hastega(nope=3)\ndef f(): pass", "TypeError"),
+    ],
+)
+def test_wrong_arguments_of_pipes_and_decorators_show_the_users_line_alone(notebook, call, error):
+    notebook.run("from hastega_magic import hastega, pipe")
+    assert frames(notebook.run(call), error) == [("2", "1", "")]

@@ -256,3 +256,12 @@ def test_a_cell_without_pipelines():
     assert "no pipeline" in Report().to_html()
     assert "no pipeline" in Report().to_text()
     assert "did not run" in Report(pipelines=(PipelineReport(name="x", code=Code(llvm="; x")),)).to_html()
+
+
+@pytest.mark.parametrize(
+    ("loops", "said"), [(1, "the loop that all stages became"), (3, "3 loops, one after the other")]
+)
+def test_the_heading_of_the_ir_counts_the_loops(loops, said):
+    pipeline = PipelineReport(name="s", loops=loops, code=Code(fused="s = sum %0"))
+    html = Report(pipelines=(pipeline,)).to_html()
+    assert f'<b>Fused IR</b> <span style="opacity:0.8;font-size:12px">{said}</span>' in html

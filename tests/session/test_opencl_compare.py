@@ -186,4 +186,4 @@ def test_what_python_computed_is_not_compared_and_says_so(text):
     with pytest.warns(IntegerOverflowWarning) if "61" in text else contextlib.nullcontext():
         report = run(text, compare=("opencl", "parallel"))
     assert report.pipelines[0].baselines == ()
-    assert "Not compared with opencl, parallel: Python computed a part of it." in report.pipelines[0].why
+    assert "Not compared with opencl, parallel: Python computed a part of it." in report.pipelines[0].warnings

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from hastega_magic.compiler.backend_opencl import OpenCl
-from hastega_magic.compiler.backends import Backend, Cpu, Floor, Job
+from hastega_magic.compiler.backends import Backend, Cpu, Floor, Job, tell_runs
 from hastega_magic.compiler.choice.shares import LEAST, Book, Predict, balanced, rate, shares
 from hastega_magic.compiler.options import Options
 from hastega_magic.errors import NotCompilable, UsageError
@@ -150,6 +150,7 @@ class Split:
         found.kernel_seconds = median.seconds
         found.blocks_run = len(found.status)
         median.tell(trace)
+        tell_runs([each.seconds for each in runs], trace)
         return found
 
 

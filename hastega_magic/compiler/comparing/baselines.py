@@ -52,13 +52,14 @@ _SHORT = 5e-5
 _LASTING_SHORT = 5e-3
 """The same of first runs that are shown for a while."""
 
-_RUNS = 3
+RUNS = 3
 """So many runs, at most, have a median."""
 
 BY_NOW = " on the data as the cell has left them"
 """Behind the note of a baseline that was compared with another run than the cell's own."""
 
-_AGAIN = "timed as the others: its memory in use already"
+AGAIN = "timed as the others: its memory in use already"
+"""What is said of the cell's own back end, run again."""
 
 _OWN = "computed this cell"
 
@@ -145,7 +146,7 @@ class Comparison:
             else:
                 times = [seconds]
                 short = _LASTING_SHORT if lasting else _SHORT
-                while len(times) < _RUNS and sum(times) < min(short, budget):
+                while len(times) < RUNS and sum(times) < min(short, budget):
                     times.append(_timed(run, size)[0])
             self.largest[backend] = Run(size, seconds, phases)
         except Exception as error:  # a device may fail, a NumPy call refuse what Python and the kernel accept
@@ -153,7 +154,7 @@ class Comparison:
                 return None
             return Baseline(backend, 0.0, (0.0, 0.0), 0, False, False, f"did not run: {_sentence(error)}")
         if backend == self.own:
-            again = f"{_AGAIN}, its inputs sent once more" if self.resident else _AGAIN
+            again = f"{AGAIN}, its inputs sent once more" if self.resident else AGAIN
             name, note = f"{backend}, run again", note or again
         scale = self.length / size if size else 1.0
         phases = phases if compiled and size == self.length else ()
@@ -188,7 +189,7 @@ class Comparison:
     ) -> tuple[list[float], tuple[Mapping[str, object], ...]]:
         """Seconds of one run or more within the budget, of which none was the first, and the median run's phases."""
         runs: list[tuple[float, tuple[Mapping[str, object], ...]]] = []
-        while not runs or (len(runs) < _RUNS and sum(seconds for seconds, _ in runs) < budget):
+        while not runs or (len(runs) < RUNS and sum(seconds for seconds, _ in runs) < budget):
             self.phases = ()
             runs.append((_timed(run, size)[0], self.phases))
         seconds = [seconds for seconds, _ in runs]

@@ -16,7 +16,7 @@ from hastega_magic.compiler.outcome import Outcome
 from hastega_magic.compiler.telling.describe import NOTABLE
 from hastega_magic.progress import task
 from hastega_magic.report import units
-from hastega_magic.trace import Event, Trace
+from hastega_magic.trace import CELL, Event, Trace
 
 _FITTED = 1 / 3
 """The part of the time that goes into runs over a few sizes, where back ends are compared."""
@@ -27,6 +27,9 @@ _ALIKE = (
     "and device for the first time."
 )
 
+_NOT_COMPARED = "Not compared with {}: {}."
+
+_INSIDE = "it is a part of a loop, a function or a larger expression, and is run for that alone"
 
 _BEHIND = "Baselines begin behind what Python ran of it, whose {} are added to each, as they are to this run."
 
@@ -34,44 +37,68 @@ _BEHIND = "Baselines begin behind what Python ran of it, whose {} are added to e
 def compare(
     outcomes: Sequence[Outcome], options: Options, spent: float, trace: Trace, remembered: Cell
 ) -> None:
-    """Tell the trace of every loop's baselines.
+    """Tell the trace of every loop's baselines, and why there is none where `--compare` asks for one.
 
     All of it takes about a second, or the `spent` seconds of the cell itself if these are more. `remembered`: those
     of the cell's earlier runs.
     """
     if not options.baseline and not options.compare:
         return
-    theirs = [name for name in options.compare if not {name, options.on} <= {*UNCOMPILED}]
+    theirs = any(name not in UNCOMPILED for name in options.compare)
     measured: list[Outcome] = []
-    others: list[Outcome] = []
+    others: list[Prefix] = []
     for outcome in outcomes:
+        own = _own(outcome, options)
         # Where Python recomputed integers, other back ends would leave them to Python as well.
-        (measured if outcome.whole and not (theirs and outcome.recomputed) else others).append(outcome)
-    if theirs:
-        who = "NumPy" if options.on == "numpy" else "Python"
-        text = f"Not compared with {', '.join(theirs)}: {who} computed a part of it."
-        left = [outcome for outcome in others if not outcome.bespoke]
-        trace.events += [Event("why", outcome.group, {"text": text}) for outcome in left]
-    if not _backends(options):
-        return
-    alone = [each for each in (Prefix(outcome, options) for outcome in others) if each.possible]
-    budget = max(1.0, spent) / max(1, len(measured) + len(alone))
+        if outcome.whole and not (theirs and outcome.recomputed):
+            measured.append(outcome)
+        else:
+            others.append(Prefix(outcome, own))
+    alone = [(each, [name for name in _backends(each.options) if each.takes(name)]) for each in others]
+    budget = max(1.0, spent) / max(1, len(measured) + sum(1 for _, backends in alone if backends))
     fitted = budget * _FITTED if options.compare else 0.0
     with task("baselines", len(measured)) as work:
         for number, outcome in enumerate(measured, 1):
             assert outcome.execution is not None
-            own = placed(options, own_name(options, outcome.execution.on))
+            own = _own(outcome, options)
             backends = _backends(own)
             known = None if options.compare else remembered.run(outcome)
-            _outcome(outcome, own, backends, (budget - fitted) / len(backends), fitted, trace, known)
+            if backends:
+                _outcome(outcome, own, backends, (budget - fitted) / len(backends), fitted, trace, known)
             work.at(number)
-    for prefix in alone:
-        trace.group = prefix.outcome.group
-        backends = _backends(options)
-        for backend in backends:
-            found = prefix.measure(backend, budget / len(backends))
-            if found is not None:
-                trace.add("baseline", **vars(found))
+    for prefix, backends in alone:
+        _prefix(prefix, backends, budget, trace)
+    if options.compare:
+        text = _NOT_COMPARED.format(", ".join(options.compare), _INSIDE)
+        inside = {event.group for event in trace.events} - {CELL, *(each.group for each in outcomes)}
+        trace.events += [Event("warning", group, {"text": text}) for group in sorted(inside)]
+
+
+def _own(outcome: Outcome, options: Options) -> Options:
+    """The options with what computed the outcome, where a loop did."""
+    ran = outcome.execution
+    return options if ran is None else placed(options, own_name(options, ran.on))
+
+
+def _prefix(prefix: Prefix, backends: Sequence[str], budget: float, trace: Trace) -> None:
+    """Baselines of what has to run as a whole, and a sentence for those that were asked for and are not there."""
+    trace.group = prefix.outcome.group
+    options, left = prefix.options, list[str]()
+    asked = [name for name in options.compare if name in _backends(options)]
+    if own_name(options) in backends:
+        trace.add("why", text=_ALIKE.format(own_name(options)))
+    for backend in backends:
+        found = prefix.measure(backend, budget / len(backends))
+        if found is not None:
+            trace.add("baseline", **vars(found))
+        elif backend in asked:
+            left.append(backend)
+    if left:
+        trace.add("warning", text=_NOT_COMPARED.format(", ".join(left), "NumPy has no form for all of it"))
+    missing = [name for name in asked if name not in backends]
+    if missing:
+        why = prefix.why_not or "it would take long, over more than one source"
+        trace.add("warning", text=_NOT_COMPARED.format(", ".join(missing), why))
 
 
 def _backends(options: Options) -> list[str]:
@@ -80,8 +107,8 @@ def _backends(options: Options) -> list[str]:
     The cell's run has used memory and device for the first time, and says little beside later runs of others.
     """
     first = UNCOMPILED if options.baseline else ()
-    if options.on in UNCOMPILED:  # which leave no loop that another could run
-        return [name for name in UNCOMPILED if name != options.on and name in (*first, *options.compare)]
+    if options.on in UNCOMPILED:
+        return [name for name in dict.fromkeys([*first, *options.compare]) if name != options.on]
     if all(name in UNCOMPILED for name in options.compare):
         return list(dict.fromkeys([*first, *options.compare]))
     own = backend_of(options)

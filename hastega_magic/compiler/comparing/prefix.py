@@ -6,15 +6,18 @@ the whole statement over the shorter source.
 
 from __future__ import annotations
 
+import statistics
 import time
 import warnings
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import field, replace
+from functools import cached_property
 from typing import Any, cast
 
 import numpy as np
 
-from hastega_magic.compiler.comparing.baselines import BY_NOW, UNCOMPILED, Baseline
+from hastega_magic.compiler.backends import forget_inputs
+from hastega_magic.compiler.comparing.baselines import AGAIN, BY_NOW, RUNS, UNCOMPILED, Baseline, own_name
 from hastega_magic.compiler.comparing.difference import (
     FLOATS,
     TOLERANCE,
@@ -27,16 +30,19 @@ from hastega_magic.compiler.comparing.difference import (
 from hastega_magic.compiler.driver import Driver
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Outcome
-from hastega_magic.compiler.statement import Bound, build_loop
-from hastega_magic.compiler.workspace import Workspace
+from hastega_magic.compiler.statement import Bound
+from hastega_magic.errors import HastegaError
 from hastega_magic.ir.sinks import SUMS
 from hastega_magic.records import dataclass
+from hastega_magic.report.model import COMPILING
 from hastega_magic.runtime import python
 from hastega_magic.trace import Trace
 
 _PROBE = 512
 _LARGEST = 1 << 22
 _GROWTH = 32
+
+_CALLED = {"python": "Python", "numpy": "NumPy"}
 
 _TERMS = 1 << 20
 """Of so many elements Python's sum may be looked at term by term."""
@@ -49,71 +55,117 @@ class Prefix:
     outcome: Outcome
     options: Options
     filename: str = "<prefix>"
+    trace: Trace = field(default_factory=Trace)
+    """Of its last run."""
+
+    @cached_property
+    def why_not(self) -> str:
+        """Why the statement cannot be run once more on its own, or over a part of its source; "" where it can."""
+        outcome = self.outcome
+        if len(outcome.bounds) == 1 and isinstance(self._bound.source, Iterator):
+            return "its source gives its elements only once"
+        if self.options.on in UNCOMPILED:
+            if len(outcome.bounds) > 1 or not self._uncompiled(outcome.bounds[0]):
+                return f"{_CALLED[self.options.on]} computed it, and one loop alone could not"
+        elif not outcome.bespoke:
+            return "Python computed a part of it"
+        elif len(outcome.bounds) > 1:
+            return "its loop is made for these very elements, and gives other results beside"
+        if not all(map(_can_be_cut, [self._bound.source, *self._joined])):
+            return (
+                "its loops are made for these very elements; such are run once more where they come from a list, "
+                "tuple, range or array of one dimension"
+            )
+        return ""
+
+    def takes(self, backend: str) -> bool:
+        """Whether `measure` may be asked for it: what joins several sources is run over all of them, or not at all."""
+        if self.why_not:
+            return False
+        short = not self._joined or len(self._bound.source) <= _PROBE * _GROWTH
+        return short or backend not in UNCOMPILED
 
     @property
-    def possible(self) -> bool:
-        """Whether a part of the source is all that is needed, and can be had."""
-        (bound,) = self.outcome.bounds if len(self.outcome.bounds) == 1 else (None,)
-        if bound is None or not (self.outcome.bespoke or self._uncompiled(bound)):
-            return False
-        source = bound.source
-        sliced = type(source) in (range, list, tuple) or (type(source) is np.ndarray and source.ndim == 1)
-        alone = not any(stage.site.name in ("zip", "dot") for stage in bound.stages)
-        return sliced and (alone or len(source) <= _PROBE * _GROWTH)
+    def _bound(self) -> Bound:
+        (bound,) = self.outcome.bounds
+        return bound
+
+    @property
+    def _joined(self) -> list[Any]:
+        """The sources that stages bring with them."""
+        return [
+            arg for stage in self._bound.stages if stage.site.name in ("zip", "dot") for arg in stage.args
+        ]
 
     def _uncompiled(self, bound: Bound) -> bool:
         """Whether Python or NumPy computed it as asked, and nobody sees its functions called once more."""
         if self.options.on not in UNCOMPILED or not all(stage.site.known for stage in bound.stages):
             return False
+        options = replace(self.options, on="parallel", quiet=True, repeat=1, strict=False)
         try:
-            loop, _, probe = build_loop(bound, bound.source, bound.stages, Workspace(self.filename))
+            driver = Driver(options, self.filename, Trace())
+            loop, _, _ = driver.longest(bound, bound.source, bound.stages, bound.varying)
         except Exception:  # it has no compiled form, or a source that only Python reads
             return False
-        return loop is not None and probe is None and len(loop.stages) == len(bound.stages)
+        return loop is not None and len(loop.stages) == len(bound.stages)
 
     def measure(self, backend: str, budget: float) -> Baseline | None:
-        """Pure Python or NumPy within about so many seconds; one that fails says so in its note.
+        """The statement on a back end within about so many seconds; one that fails says so in its note.
 
-        None for other back ends, for the cell's own, and where NumPy has no form for all of it.
+        The cell's own back end is run again, as others are that compile. None where NumPy has no form for all of it.
         """
-        if backend not in UNCOMPILED or backend == self.options.on:
-            return None
-        (bound,) = self.outcome.bounds
-        length = len(bound.source)
-        alone = not any(stage.site.name in ("zip", "dot") for stage in bound.stages)
-        size = min(length, _PROBE) if alone else length
-        left = budget
+        length = len(self._bound.source)
         try:
-            while True:
-                seconds, theirs = _timed(lambda size=size: self._run(backend, size))
-                if theirs is None:
-                    return None
-                left -= seconds
-                larger = min(
-                    length, size * _GROWTH, int(left / 1.5 / max(seconds / max(size, 1), 1e-10)), _LARGEST
-                )
-                if size == length or (larger < 2 * size and larger < length):
-                    break
-                size = larger
-            if backend == "numpy" and seconds < left:  # the first run has looked for the form, too
-                seconds = min(seconds, _timed(lambda: self._run(backend, size))[0])
+            measured = self._within(backend, budget)
+            if measured is None:
+                return None
+            size, times, theirs = measured
             ours = self.outcome.values[0] if size == length else _timed(lambda: self._run("", size))[1]
             own = cast("list[object]", ours)[0] if size != length else ours
             execution = self.outcome.execution
             allowed = TOLERANCE if execution is None else tolerance_of(execution.fused.outputs[-1], length)
-            apart, added = self._apart(own, theirs[0], size, allowed)
+            apart, added = self._apart(own, theirs, size, allowed)
             by_now = apart is None and size == length
             if by_now:  # the cell may have changed since what it read
                 now = cast("list[object]", _timed(lambda: self._run("", size))[1])
-                apart, added = self._apart(now[0], theirs[0], size, allowed)
+                apart, added = self._apart(now[0], theirs, size, allowed)
         except Exception as error:
             note = f"did not run: {type(error).__name__}: {error}".splitlines()[0]
             return Baseline(backend, 0.0, (0.0, 0.0), 0, False, False, note)
-        scaled = seconds * length / size if size else seconds
-        note = "another result" if apart is None else rounded(apart, isinstance(theirs[0], np.ndarray), added)
+        scale = length / size if size else 1.0
+        median, *spread = (each * scale for each in (statistics.median(times), min(times), max(times)))
+        note = "another result" if apart is None else rounded(apart, isinstance(theirs, np.ndarray), added)
         if by_now and apart is not None:
             note = f"{note or '✓ equal'}{BY_NOW}"
-        return Baseline(backend, scaled, (scaled, scaled), size, size < length, apart is not None, note)
+        name = backend
+        if backend not in UNCOMPILED and backend == own_name(self.options):
+            name, note = f"{backend}, run again", note or AGAIN
+        return Baseline(name, median, (spread[0], spread[1]), size, size < length, apart is not None, note)
+
+    def _within(self, backend: str, budget: float) -> tuple[int, list[float], object] | None:
+        """Larger and larger parts of the source until the budget is used up: elements, seconds of runs, the value."""
+        length, compiled = len(self._bound.source), backend not in UNCOMPILED
+        size, left = length if self._joined else min(length, _PROBE), budget
+        while True:
+            seconds, theirs = _timed(lambda size=size: self._run(backend, size))
+            if theirs is None:
+                return None
+            left -= seconds
+            if compiled:  # what is compiled for so many elements is in hand now
+                seconds, theirs = self._rerun(backend, size)
+                left -= seconds
+            largest = length if compiled else _LARGEST
+            possible = int(left / 1.5 / max(seconds / max(size, 1), 1e-10))
+            larger = min(length, size * _GROWTH, possible, largest)
+            if size == length or (larger < 2 * size and larger < length):
+                break
+            size = larger
+        times, value = [seconds], cast("Sequence[object]", theirs)[0]
+        if backend == "numpy" and seconds < left:  # the first run has looked for the form, too
+            times = [min(seconds, _timed(lambda: self._run(backend, size))[0])]
+        while compiled and len(times) < RUNS and sum(times) < left:
+            times.append(self._rerun(backend, size)[0])
+        return size, times, value
 
     def _apart(self, own: object, other: object, size: int, allowed: float) -> tuple[float | None, bool]:
         """How far two results are apart (None: they are other ones), and whether that was seen of their terms."""
@@ -124,7 +176,7 @@ class Prefix:
 
     def _of_terms(self, own: object, other: object, size: int, tolerance: float) -> float | None:
         """The difference of two sums, or means, of terms that may have cancelled; None where it is another."""
-        (bound,) = self.outcome.bounds
+        bound = self._bound
         *before, last = bound.calls()
         if last[0] not in SUMS or last[1] is not None or last[2] or last[3] or size > _TERMS:
             return None
@@ -133,17 +185,34 @@ class Prefix:
             own, other, magnitude_of(terms) / (len(terms) if last[0] == "mean" else 1), size, tolerance
         )
 
+    def _rerun(self, backend: str, size: int) -> tuple[float, Sequence[object] | None]:
+        """Seconds of a run on a back end that compiles, without reading and compiling it, and what it gave."""
+        seconds, found = _timed(lambda: self._run(backend, size))
+        phases = [event.data for event in self.trace.of("phase") if event.data["name"] in COMPILING]
+        return seconds - sum(cast("float", phase["seconds"]) for phase in phases), found
+
     def _run(self, backend: str, size: int) -> list[object] | None:
         """The statement over the first elements; None where NumPy leaves a part to Python."""
-        (bound,) = self.outcome.bounds
+        bound = self._bound
         source: Any = bound.source
         part = source[:size]
         if backend == "python":
             return [python.run(part, bound.calls())]
-        trace = Trace()
-        options = replace(self.options, on=backend or self.options.on, quiet=True, repeat=1, strict=False)
+        self.trace = trace = Trace()
+        forget_inputs()  # what a device has kept of an earlier run would make this one seem cheap
+        options = replace(
+            self.options, on=backend or self.options.on, quiet=True, repeat=1, strict=False, tune=False
+        )
         found = Driver(options, self.filename, trace).run_alone(replace(bound, source=part), part).values
-        return None if backend == "numpy" and list(trace.of("barrier")) else found
+        left = [str(event.data["stage"]) for event in trace.of("barrier")]
+        if left and backend not in ("", *UNCOMPILED):
+            raise HastegaError(f"Python computes `{left[0]}` there")
+        return None if left and backend == "numpy" else found
+
+
+def _can_be_cut(source: object) -> bool:
+    """Whether its first elements can be had, and had once more."""
+    return type(source) in (range, list, tuple) or (type(source) is np.ndarray and source.ndim == 1)
 
 
 def _timed(run: Callable[[], list[object] | None]) -> tuple[float, Sequence[object] | None]:

@@ -8,9 +8,11 @@ import numpy as np
 
 from hastega_magic.compiler.statement import Bound, build_loop, element_structure
 from hastega_magic.compiler.workspace import Workspace
+from hastega_magic.ir.expr import structure
+from hastega_magic.ir.pipeline import Fn, Pipeline, Sink
 from hastega_magic.runtime import results
 from hastega_magic.runtime.sources import AnyArray
-from hastega_magic.types import RESULT_STORAGE, ScalarType
+from hastega_magic.types import BOOL, INT, RESULT_STORAGE, ScalarType
 
 
 def typed(value: Any, bound: Bound, source: object) -> Any:
@@ -25,23 +27,42 @@ def typed(value: Any, bound: Bound, source: object) -> Any:
     ):
         return value
     try:
-        structure = _structure(bound, source)
+        made = _made(bound, source)
     except Exception:  # what has no compiled form, such as an iterator, leaves Python's array as it is
         return value
-    return value if structure is None else _array(structure)
+    return value if made is None else made
 
 
-def _structure(bound: Bound, source: object) -> object:
-    """The types of an element of the result; None where no loop gives it."""
+def _made(bound: Bound, source: object) -> AnyArray | None:
+    """What loops would give, one after the other; None where no loops give it."""
     workspace = Workspace("<empty>")
     # These need a run to be compiled, and leave elements as they are.
     stages = [stage for stage in bound.stages if stage.site.name not in ("take_while", "drop_while")]
     if not stages:
-        return workspace.source(source).structure
-    loop, _, probe = build_loop(bound, source, stages, workspace)
-    if loop is None or probe is not None or len(loop.stages) < len(stages) or loop.built.tail:
-        return None
-    return element_structure(loop.pipeline) if loop.pipeline.sink.kind == "array" else None
+        return _array(workspace.source(source).structure)
+    made: AnyArray | None = None
+    while stages:
+        loop, _, probe = build_loop(bound, source, stages, workspace)
+        found = None if loop is None or probe is not None or loop.built.tail else _stored(loop.pipeline)
+        if loop is None or found is None:
+            return None
+        source = made = _array(found)
+        stages, workspace = stages[len(loop.stages) :], Workspace("<empty>")
+    return made
+
+
+def _stored(pipeline: Pipeline) -> object:
+    """The types of an element that the loop stores; None where it stores none."""
+    match pipeline.sink:
+        case Sink("array"):
+            return element_structure(pipeline)
+        case Sink("cumsum"):
+            found = element_structure(pipeline)
+            return INT if found is BOOL else found
+        case Sink("scan", fn=Fn() as fn):
+            return structure(fn.result)
+        case _:
+            return None
 
 
 def _array(structure: object) -> AnyArray:

@@ -82,6 +82,8 @@ def describe_uncompiled(backend: str, source: object, options: Options, trace: T
     trace.add("run", backend=backend, device=device, threads=1, elements=elements, loops=0, cached=False)
     if backend == "python" and options.int_mode != "exact":
         trace.add("warning", text=f"{_UNREACHED.format(options.int_mode)}.")
+    if options.repeat > 1:
+        trace.add("warning", text=f"--repeat is for compiled loops: {device} computed it, once.")
     if options.tune:
         trace.add("why", text=f"--tune: there was nothing to tune, for {device} computed it.")
 

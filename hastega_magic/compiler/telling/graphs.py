@@ -20,7 +20,7 @@ from hastega_magic.compiler.statement import Loop
 from hastega_magic.interval import Interval
 from hastega_magic.ir.expr import Expr, Value, flatten
 from hastega_magic.ir.fused import Output
-from hastega_magic.ir.pipeline import Source
+from hastega_magic.ir.pipeline import RUNNING_SINKS, Source
 from hastega_magic.ops import OPS
 from hastega_magic.passes.fuse import elements
 from hastega_magic.passes.pipelines import INFER
@@ -165,7 +165,9 @@ class Pictures:
         if (sink.text, sink.span) == written:
             label = _told(_facts(execution.values[number]))
         elif sink.kind != "array":
-            place = graph.node("sink", sink.text or sink.kind)
+            # A running stage gives elements; what is folded in order gives one value, as other sinks.
+            kind = "stage" if sink.kind in RUNNING_SINKS - {"fold"} else "sink"
+            place = graph.node(kind, sink.text or sink.kind)
             graph.edge(current, place, label)
             current, label = place, _told(_facts(execution.values[number]))
         return current, label

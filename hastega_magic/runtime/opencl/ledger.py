@@ -62,6 +62,16 @@ class Ledger:
     @property
     def overlapped(self) -> float:
         """By how many seconds the phases together are longer than the launch, without what was compiled in it."""
+        together, launch = self._spent()
+        return max(0.0, together - launch)
+
+    @property
+    def running(self) -> float:
+        """Seconds of the phases, what was compiled left out and what ran at once counted once."""
+        return min(self._spent())
+
+    def _spent(self) -> tuple[float, float]:
+        """Seconds of the phases together, and of the launch, both without what was compiled."""
         spent = {name: seconds for name, seconds, _ in self.phases()}
         compiling = spent.pop(COMPILE, 0.0)
-        return max(0.0, sum(spent.values()) - max(0.0, self.seconds - compiling))
+        return sum(spent.values()), max(0.0, self.seconds - compiling)
