@@ -51,3 +51,16 @@ def test_a_filter_takes_at_most_twice_its_result(modulus):
 )
 def test_a_reduction_takes_nothing(stages):
     assert measured(stages, 200_000_000)[0] < 64 * MIB
+
+
+@pytest.mark.parametrize(
+    "stages",
+    [
+        "map(lambda x: 1 << (x % 70)) |> max",
+        "map(lambda x: 1 << (x % 70)) |> argmin",
+        "filter(lambda x: x % 5) |> map(lambda x: 1 << (x % 70)) |> min",
+        "map(lambda x: 1 << (x % 70) if x % 2 else 0.5) |> max",
+    ],
+)
+def test_elements_that_python_evaluates_are_let_go(stages):
+    assert measured(stages, 2_000_000)[0] < 64 * MIB
