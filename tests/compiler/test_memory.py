@@ -8,9 +8,12 @@ import sys
 import pytest
 
 PROGRAM = """
-import resource
+import resource, sys
 from hastega_magic.session import Options, Session
 def peak():
+    if sys.platform == "linux":  # where ru_maxrss begins with the parent's
+        with open("/proc/self/status") as status:
+            return next(int(line.split()[1]) for line in status if line.startswith("VmHWM")) * 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 space = {{}}
 session = Session(space, Options(baseline=False))
@@ -64,3 +67,10 @@ def test_a_reduction_takes_nothing(stages):
 )
 def test_elements_that_python_evaluates_are_let_go(stages):
     assert measured(stages, 2_000_000)[0] < 64 * MIB
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint32", "float32"])
+@pytest.mark.parametrize("before", ["", "cumsum |> "])
+def test_an_array_of_another_type_takes_its_result(before, dtype):
+    used, size = measured(f"{before}map(lambda x: x % 100) |> astype('{dtype}')", 15_000_000)
+    assert used <= size + 64 * MIB

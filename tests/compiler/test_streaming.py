@@ -135,6 +135,17 @@ OTHER_FORMS = [
     "odd |> zip(ints) |> map(lambda a, b: (a, (b, complex(a, b))))",
     "odd |> zip(ints) |> map(lambda a, b: (a, (b, complex(a, b)))) |> filter(lambda p: p[0] > 0) |> to_list",
     "bits |> zip(few, small)",
+    "range(N) |> map(lambda x: x % 100) |> astype('int8')",
+    "listed |> filter(lambda x: x > 0) |> astype('uint32')",
+    "ints |> filter(lambda x: x > 10**9) |> map(lambda x: x % 7) |> astype(dtype='uint8')",
+    "floats |> astype('float32')",
+    "floats |> map(lambda x: complex(x, 1)) |> astype('complex64')",
+    "ints |> map(lambda x: x % 5 > 1) |> astype('float64')",
+    "ints |> map(lambda x: x % 100) |> astype('int8') |> filter(lambda x: x > 50) |> take(10_000)",
+    "ints |> map(lambda x: x % 100) |> astype('int8') |> to_list",
+    "ints |> cumsum |> map(lambda x: x % 100) |> astype('int8')",
+    "ints |> cumsum |> map(lambda x: complex(x, 1))",
+    "ints |> filter(lambda x: x > 0) |> enumerate",
     "floats |> map(lambda x: complex(x, 1)) |> filter(lambda z: z.real > 0) |> window(2) |> map(lambda a, b: a - b)",
 ]
 """Results that are no arrays of what the loop stores."""
@@ -156,6 +167,10 @@ def test_results_of_another_form(pieces, cell):
         ("y = range(N) |> map(lambda x: complex(x, 1))\nt = y |> sum", True),  # one loop
         ("y = range(N) |> map(lambda x: (x, x / 2)) |> filter(lambda a, b: b > 7)", False),
         ("y = range(N) |> map(lambda x: x * 2)", True),  # what is stored is the result
+        ("y = range(N) |> map(lambda x: x % 9) |> astype('int8')", False),
+        ("y = range(N) |> cumsum |> map(lambda x: x % 9) |> astype('int8')", False),
+        ("y = range(N) |> map(lambda x: x % 9) |> astype('int64')", True),
+        ("y = range(N) |> map(lambda x: x % 9) |> astype('int8')\nt = y |> sum", True),
     ],
 )
 def test_results_of_another_form_are_made_piece_by_piece(pieces, cell, all_at_once):

@@ -24,7 +24,14 @@ from hastega_magic.compiler.run import settled
 from hastega_magic.compiler.sources.places import over_fields
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.streaming.cutting import cut_of, is_named, steps_over
-from hastega_magic.compiler.streaming.ends import end, ends, is_of_another_form, takes_all
+from hastega_magic.compiler.streaming.ends import (
+    end,
+    ends,
+    in_type_of,
+    is_of_another_form,
+    is_typed,
+    takes_all,
+)
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import HastegaError
 from hastega_magic.ir import abi
@@ -48,7 +55,7 @@ LONG = 4 * PIECE
 _BACKENDS = frozenset({"auto", "simd", "parallel"})
 _STORED = frozenset({"array", "cumsum", "scan"})
 """Sinks that give elements for another loop."""
-_REVERSE, _TYPED = frozenset({"reverse"}), frozenset({"astype"})
+_REVERSE = frozenset({"reverse"})
 _OF_ONE = frozenset({"map", "filter", "clip", "where"})
 """Stages that may begin at either end."""
 _FURTHER = frozenset({"zip", "drop", "step", "window"})
@@ -117,12 +124,13 @@ class _Chain:
         """From a loop over what there is so far, and the stages behind it."""
         stages = rest
         cut, rest = cut_of(stages)
-        link = self._link(loop, workspace, cut)
+        typed = not stages and is_typed(loop)
+        link = self._link(loop, workspace, cut, typed)
         link.further = any(is_named(stage, _FURTHER) for stage in rest)
         link.all = (self.turned and not self.links) or steps_over(stages[: len(stages) - len(rest)])
         self.links.append(link)
         if not rest:
-            few = cut.limit is not None and cut.limit <= PIECE
+            few = typed or (cut.limit is not None and cut.limit <= PIECE)
             if not few and 2 * len(link.stream) > link.execution.length and len(link.stream.dtypes) == 1:
                 raise NotProduced  # most of them are asked for
             return link.stream.gathered()
@@ -141,7 +149,8 @@ class _Chain:
         later, _, behind = driver.longest(bound, source, stages, bound.varying)
         if later is None or len(later.stages) <= more:
             raise NotProduced
-        if len(later.stages) < len(rest) + more:
+        formed = later.pipeline.sink.kind == "array" and is_of_another_form(later)
+        if formed or len(later.stages) < len(rest) + more:
             return self._value(later, behind, rest[len(later.stages) - more :])
         backend = backend_of(self.options)
         ready = compiled_on(backend, [later], behind, self.options, self.driver.trace)
@@ -149,9 +158,9 @@ class _Chain:
         self.last = later, behind, execution
         return execution.values[0]
 
-    def _link(self, loop: Loop, workspace: Workspace, cut: Cut) -> _Link:
-        """The loop, whose results stay in the caches: they are read soon."""
-        if not _gives_elements(loop):
+    def _link(self, loop: Loop, workspace: Workspace, cut: Cut, typed: bool) -> _Link:
+        """The loop, whose results stay in the caches: they are read soon. `typed`: as its last stage says."""
+        if not (typed or _gives_elements(loop)):
             raise NotProduced
         trace = self.driver.trace
         ready = compiled_on(backend_of(self.options), [loop], workspace, self.options, trace, near=True)
@@ -176,7 +185,8 @@ class _Chain:
         )  # fmt: skip
         most = job.length + bool(loop.built.tail)
         stored = [RESULT_STORAGE[store.type].name for store in plan.stores]
-        stream = Stream(producer, stored, most, cut, partial(_formed, element), _fields_of(element))
+        form = partial(_formed, element, loop if typed else None)
+        stream = Stream(producer, stored, most, cut, form, _fields_of(element))
         execution = Execution(
             ready.compiled, ready.fused, [], list(job.columns), job.length, threads, ready.cached, backend, job,
             on=self.options.on, choice=choice,
@@ -275,11 +285,13 @@ def _turned(driver: Driver, run: UnderWay, loop: Loop, reverse: BoundStage) -> t
 
 def _gives_elements(loop: Loop) -> bool:
     """Whether what it stores is one number for each element, and the value before any further stage."""
-    return loop.pipeline.sink.kind in _STORED and not is_named(loop.stages[-1], _TYPED)
+    return loop.pipeline.sink.kind in _STORED and not is_typed(loop)
 
 
-def _formed(element: Value, numbers: Sequence[AnyArray]) -> AnyArray:
-    return nested(element, iter(numbers))
+def _formed(element: Value, typed: Loop | None, numbers: Sequence[AnyArray]) -> AnyArray:
+    """Elements of their numbers, of the type that the last stage of a loop says."""
+    found = nested(element, iter(numbers))
+    return found if typed is None else in_type_of(typed, found)
 
 
 def _fields_of(element: Value) -> Sequence[int]:
