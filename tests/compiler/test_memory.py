@@ -69,6 +69,12 @@ def test_elements_that_python_evaluates_are_let_go(stages):
     assert measured(stages, 2_000_000)[0] < 64 * MIB
 
 
+@pytest.mark.parametrize("before", ["filter(lambda x: x % 3)", "cumsum"])
+def test_a_reversed_array_takes_its_result(before):
+    used, size = measured(f"{before} |> reverse", 15_000_000)
+    assert used <= size + 64 * MIB
+
+
 @pytest.mark.parametrize("dtype", ["int8", "uint32", "float32"])
 @pytest.mark.parametrize("before", ["", "cumsum |> "])
 def test_an_array_of_another_type_takes_its_result(before, dtype):

@@ -177,6 +177,53 @@ def test_results_of_another_form_are_made_piece_by_piece(pieces, cell, all_at_on
     assert handed(cell) is not all_at_once
 
 
+BACKWARDS = [
+    "range(N) |> filter(lambda x: x % 3) |> reverse",
+    "range(N) |> filter(lambda x: x < 0) |> reverse",
+    "floats |> filter(lambda x: x > 9e9) |> reverse",
+    "floats |> filter(lambda x: x > 0) |> drop(3) |> reverse",
+    "small |> filter(lambda x: x > 0) |> take(30_000) |> reverse",
+    "bits |> filter(lambda x: x) |> reverse",
+    "ints |> cumsum |> reverse",
+    "zeros |> cumsum |> step(3) |> reverse",
+    "ints |> scan(lambda m, x: max(m, x % 1009), 0) |> reverse",
+    "ints |> cumsum |> filter(lambda x: x % 2) |> reverse",
+    "odd |> zip(ints) |> filter(lambda a, b: b > 0) |> reverse",
+    "floats |> map(lambda x: complex(x, 1)) |> filter(lambda z: z.real > 0) |> reverse",
+    "ints |> filter(lambda x: x > 0) |> reverse |> reverse",
+    "ints |> filter(lambda x: x > 0) |> astype('int32') |> reverse",
+]
+
+
+@pytest.mark.parametrize("cell", BACKWARDS)
+def test_backwards(pieces, cell):
+    found = bits(run(f"y = {cell}\n"))
+    assert found == bits(run(f"y = {cell}\n", long=1 << 60))
+    assert found == bits(run(f"y = {cell}\n", on="python"))
+
+
+@pytest.mark.parametrize("cell", BACKWARDS[:-2])
+def test_what_is_turned_in_the_end_is_made_so(pieces, cell):
+    assert handed(f"y = {cell}")
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "range(N) |> filter(lambda x: 1 // (x - 90_000) < 5) |> reverse",
+        "range(N) |> map(lambda x: x << (x // 90_000 * 60)) |> filter(lambda x: x % 3) |> reverse",
+    ],
+)
+def test_what_python_evaluates_is_turned_as_ever(pieces, cell):
+    assert bits(run(f"y = {cell}\n")) == bits(run(f"y = {cell}\n", long=1 << 60))
+
+
+def test_what_is_turned_in_the_end_is_an_array_like_any_other(pieces):
+    found, _ = run("y = range(N) |> filter(lambda x: x % 3) |> reverse\n")
+    assert found.flags.c_contiguous
+    assert found.flags.writeable
+
+
 def test_an_element_that_raises_is_named_where_a_list_is_made_in_pieces(pieces):
     cell = "y = range(N) |> map(lambda x: 1 // (x - 90_000)) |> to_list\n"
     (kind, text, notes), _ = run(cell)

@@ -134,6 +134,8 @@ class _Chain:
             if not few and 2 * len(link.stream) > link.execution.length and len(link.stream.dtypes) == 1:
                 raise NotProduced  # most of them are asked for
             return link.stream.gathered()
+        if len(rest) == 1 and _reverses(rest[0]):
+            return link.stream.gathered_backwards()
         if ends(rest):
             return end(link.stream, rest[0], self.driver.trace)
         if not link.stream.fields:
@@ -246,7 +248,7 @@ def handed_on(driver: Driver, run: UnderWay, loop: Loop, workspace: Workspace) -
             return False
         if not rest and takes_all(loop.stages[-1]):
             loop, workspace, rest = _without_the_last(driver, run, loop)
-        if len(rest) > 1 and is_named(rest[0], _REVERSE) and not (rest[0].args or rest[0].kwargs):
+        if len(rest) > 1 and _reverses(rest[0]):
             loop, workspace = _turned(driver, run, loop, rest[0])
             rest, chain.turned = rest[1:], True
         value = chain.value(loop, workspace, rest)
@@ -281,6 +283,10 @@ def _turned(driver: Driver, run: UnderWay, loop: Loop, reverse: BoundStage) -> t
     before = stages[place + 1].site.text if place + 1 < len(stages) else "all"
     driver.trace.add("why", text=f"`{reverse.site.text}` goes before `{before}`: the loop begins at the end.")
     return turned, workspace
+
+
+def _reverses(stage: BoundStage) -> bool:
+    return is_named(stage, _REVERSE) and not (stage.args or stage.kwargs)
 
 
 def _gives_elements(loop: Loop) -> bool:
