@@ -69,6 +69,10 @@ def test_elements_that_python_evaluates_are_let_go(stages):
     assert measured(stages, 2_000_000)[0] < 64 * MIB
 
 
+def test_an_integer_s_sum_needs_no_reversed_array():
+    assert measured("scan(lambda m, x: max(m, x % 1009), 0) |> reverse |> sum", 15_000_000)[0] < 64 * MIB
+
+
 @pytest.mark.parametrize("before", ["filter(lambda x: x % 3)", "cumsum"])
 def test_a_reversed_array_takes_its_result(before):
     used, size = measured(f"{before} |> reverse", 15_000_000)

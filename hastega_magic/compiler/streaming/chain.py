@@ -22,7 +22,7 @@ from hastega_magic.compiler.options import Options, placed
 from hastega_magic.compiler.python.recover import is_mixed, nested, tail
 from hastega_magic.compiler.run import settled
 from hastega_magic.compiler.sources.places import over_fields
-from hastega_magic.compiler.statement import Loop
+from hastega_magic.compiler.statement import Loop, element_structure
 from hastega_magic.compiler.streaming.cutting import cut_of, is_named, steps_over
 from hastega_magic.compiler.streaming.ends import (
     end,
@@ -35,7 +35,7 @@ from hastega_magic.compiler.streaming.ends import (
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import HastegaError
 from hastega_magic.ir import abi
-from hastega_magic.ir.expr import Expr, Value, flatten
+from hastega_magic.ir.expr import Expr, Value, flatten, structure
 from hastega_magic.records import dataclass
 from hastega_magic.report import units
 from hastega_magic.runtime.buffers import AnyArray
@@ -43,7 +43,7 @@ from hastega_magic.runtime.produced import Produced, Spent
 from hastega_magic.runtime.stream import PIECE, Cut, NotProduced, Passed, Stream
 from hastega_magic.runtime.strided import rows
 from hastega_magic.syntax.joining.build import BoundStage
-from hastega_magic.types import RESULT_STORAGE, Complex, Composite
+from hastega_magic.types import BOOL, INT, RESULT_STORAGE, Complex, Composite
 
 if TYPE_CHECKING:
     from hastega_magic.compiler.driver import Driver
@@ -56,6 +56,8 @@ _BACKENDS = frozenset({"auto", "simd", "parallel"})
 _STORED = frozenset({"array", "cumsum", "scan"})
 """Sinks that give elements for another loop."""
 _REVERSE = frozenset({"reverse"})
+_ANY_ORDER = frozenset({"sum", "prod", "min", "max", "count"})
+"""Sinks that tell the same of integers in any order."""
 _OF_ONE = frozenset({"map", "filter", "clip", "where"})
 """Stages that may begin at either end."""
 _FURTHER = frozenset({"zip", "drop", "step", "window"})
@@ -248,7 +250,10 @@ def handed_on(driver: Driver, run: UnderWay, loop: Loop, workspace: Workspace) -
             return False
         if not rest and takes_all(loop.stages[-1]):
             loop, workspace, rest = _without_the_last(driver, run, loop)
-        if len(rest) > 1 and _reverses(rest[0]):
+        if _either_way(loop, rest):
+            reverse, *rest = rest
+            driver.trace.add("why", text=f"`{rest[0].site.text}` is the same without `{reverse.site.text}`.")
+        elif len(rest) > 1 and _reverses(rest[0]):
             loop, workspace = _turned(driver, run, loop, rest[0])
             rest, chain.turned = rest[1:], True
         value = chain.value(loop, workspace, rest)
@@ -287,6 +292,15 @@ def _turned(driver: Driver, run: UnderWay, loop: Loop, reverse: BoundStage) -> t
 
 def _reverses(stage: BoundStage) -> bool:
     return is_named(stage, _REVERSE) and not (stage.args or stage.kwargs)
+
+
+def _either_way(loop: Loop, stages: Sequence[BoundStage]) -> bool:
+    """Whether the stages are a `reverse` and a sink that tells the same of the elements in any order."""
+    if len(stages) != 2 or not (_reverses(stages[0]) and is_named(stages[1], _ANY_ORDER)):
+        return False
+    fn, given = loop.pipeline.sink.fn, stages[1]
+    element = element_structure(loop.pipeline) if fn is None else structure(fn.result)
+    return element in (INT, BOOL) and not (given.args or given.kwargs)
 
 
 def _gives_elements(loop: Loop) -> bool:
