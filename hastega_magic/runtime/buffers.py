@@ -179,6 +179,19 @@ def trim(array: AnyArray, length: int) -> AnyArray:
     return array[:length]
 
 
+def trim_before(array: AnyArray, start: int) -> AnyArray:
+    """The elements from `start` on; the memory before them goes back to the system."""
+    owner = array.base
+    if not start:
+        return array
+    if not isinstance(owner, _Pages) or (len(array) - start) * array.itemsize < POOLED:
+        return array[start:].copy()
+    unused = start * array.itemsize // mmap.PAGESIZE * mmap.PAGESIZE
+    if unused and hasattr(mmap, "MADV_DONTNEED"):
+        owner.pages.madvise(mmap.MADV_DONTNEED, 0, unused)
+    return array[start:]
+
+
 def needs_fresh(size: int) -> bool:
     """Whether a result of so many bytes would get memory that nothing has used before."""
     return size >= POOLED and not _pool.has(size)

@@ -14,7 +14,7 @@ from typing import Any, Protocol, overload
 import numpy as np
 
 from hastega_magic.records import dataclass
-from hastega_magic.runtime.buffers import AnyArray, allocate, trim
+from hastega_magic.runtime.buffers import AnyArray, allocate, trim, trim_before
 from hastega_magic.runtime.python import structured
 
 PIECE = 1 << 20
@@ -238,6 +238,16 @@ class Stream:
             found[at : at + len(piece)] = piece
             at += len(piece)
         return trim(memory, at * size).view(self.dtype)
+
+    def gathered_backwards(self) -> AnyArray:
+        """All elements, the last one first; the stream has not been read."""
+        size = self.dtype.itemsize
+        memory = allocate(len(self) * size, "uint8")
+        found, at = memory.view(self.dtype), len(self)
+        for piece in self.pieces_of_elements():
+            found[at - len(piece) : at] = piece[::-1]
+            at -= len(piece)
+        return trim_before(memory, at * size).view(self.dtype)
 
     @overload
     def __getitem__(self, place: int) -> Any: ...

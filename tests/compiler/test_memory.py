@@ -8,9 +8,12 @@ import sys
 import pytest
 
 PROGRAM = """
-import resource
+import resource, sys
 from hastega_magic.session import Options, Session
 def peak():
+    if sys.platform == "linux":  # where ru_maxrss begins with the parent's
+        with open("/proc/self/status") as status:
+            return next(int(line.split()[1]) for line in status if line.startswith("VmHWM")) * 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 space = {{}}
 session = Session(space, Options(baseline=False))
@@ -51,3 +54,33 @@ def test_a_filter_takes_at_most_twice_its_result(modulus):
 )
 def test_a_reduction_takes_nothing(stages):
     assert measured(stages, 200_000_000)[0] < 64 * MIB
+
+
+@pytest.mark.parametrize(
+    "stages",
+    [
+        "map(lambda x: 1 << (x % 70)) |> max",
+        "map(lambda x: 1 << (x % 70)) |> argmin",
+        "filter(lambda x: x % 5) |> map(lambda x: 1 << (x % 70)) |> min",
+        "map(lambda x: 1 << (x % 70) if x % 2 else 0.5) |> max",
+    ],
+)
+def test_elements_that_python_evaluates_are_let_go(stages):
+    assert measured(stages, 2_000_000)[0] < 64 * MIB
+
+
+def test_an_integer_s_sum_needs_no_reversed_array():
+    assert measured("scan(lambda m, x: max(m, x % 1009), 0) |> reverse |> sum", 15_000_000)[0] < 64 * MIB
+
+
+@pytest.mark.parametrize("before", ["filter(lambda x: x % 3)", "cumsum"])
+def test_a_reversed_array_takes_its_result(before):
+    used, size = measured(f"{before} |> reverse", 15_000_000)
+    assert used <= size + 64 * MIB
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint32", "float32"])
+@pytest.mark.parametrize("before", ["", "cumsum |> "])
+def test_an_array_of_another_type_takes_its_result(before, dtype):
+    used, size = measured(f"{before}map(lambda x: x % 100) |> astype('{dtype}')", 15_000_000)
+    assert used <= size + 64 * MIB

@@ -1,98 +1,19 @@
 """Loops that hand their elements on piece by piece: the same values as of loops one after the other, over all."""
 
-import math
-import warnings
-
 import numpy as np
 import pytest
 
-from hastega_magic.compiler.streaming import chain, ends
-from hastega_magic.runtime import produced, stream
+from hastega_magic.runtime import produced
 from hastega_magic.session import Options, Session
 from tests.compiler.battery import EFFORT
 from tests.compiler.handed import COMPLEX, CONSUMERS, OF_COMPLEX, OF_PAIRS, PAIRED, PRODUCERS
-
-N = 100_003
-RANDOM = np.random.default_rng(7)
-FLOATS = RANDOM.normal(size=N) * 100
-ODD = FLOATS.copy()
-ODD[::1000] = np.nan
-ODD[5::997] = -0.0
-ODD[6::997] = 0.0
-LARGE = np.full(N, 2**40)
-LARGE[60_000:] = 2**62
-NAMES = {
-    "ints": RANDOM.integers(-1000, 1000, N),
-    "floats": FLOATS,
-    "odd": ODD,
-    "zeros": np.where(np.arange(N) % 50_000 == 49_999, -0.0, 0.0),
-    "small": FLOATS.astype(np.float32),
-    "bits": RANDOM.random(N) < 0.5,
-    "few": RANDOM.integers(0, 200, N, dtype=np.uint8),
-    "large": LARGE,
-    "listed": RANDOM.integers(-9, 9, N).tolist(),
-    "back": np.arange(2 * N)[::-2],
-    "math": math,
-    "np": np,
-    "N": N,
-}
-SMALL = 3 * 4096
-"""Elements of a piece."""
+from tests.compiler.in_pieces import NAMES, SMALL, N, bits, handed, reported, run, shorten
 
 
 @pytest.fixture
 def pieces(monkeypatch):
     """Pieces of some blocks, so that there are several of few elements."""
-    for module in (stream, chain):
-        monkeypatch.setattr(module, "PIECE", SMALL)
-    monkeypatch.setattr(chain, "LONG", 2 * SMALL)
-    monkeypatch.setattr(ends, "_LARGEST", 2 * SMALL)
-
-
-def run(cell, long=None, **options):
-    """What the cell leaves, or raises, with the sentences about pieces; loops over `long` elements hand on."""
-    names, found = dict(NAMES), None
-    session = Session(names, Options(**{"on": "parallel", "threads": 2, "baseline": False} | options))
-    before = chain.LONG, chain.PIECE, ends._LARGEST
-    if long is not None:
-        chain.LONG = chain.PIECE = ends._LARGEST = long
-    try:
-        with warnings.catch_warnings(record=True) as warned:
-            warnings.simplefilter("always")
-            try:
-                session.run_cell(cell)
-                found = names["y"]
-            except Exception as error:
-                found = type(error), str(error), getattr(error, "__notes__", [])
-    finally:
-        chain.LONG, chain.PIECE, ends._LARGEST = before
-    return found, [str(each.message) for each in warned]
-
-
-def reported(cell, **options):
-    """What is told of the cell's statement."""
-    names = dict(NAMES)
-    session = Session(names, Options(**{"on": "parallel", "threads": 2, "baseline": False} | options))
-    (told,) = session.run_cell(cell).report.pipelines
-    return told
-
-
-def handed(cell, **options):
-    """Whether the cell's loops hand on."""
-    told = reported(cell, **options)
-    return any("hands its elements on" in sentence for sentence in told.why)
-
-
-def bits(value):
-    """Equal for values that are the same bit by bit, and of the same type."""
-    found, warned = value
-    if isinstance(found, np.ndarray) and found.dtype == object:
-        found = found.tolist()
-    if isinstance(found, np.ndarray):
-        return found.dtype.str, found.tobytes(), warned
-    if isinstance(found, list):
-        return [(type(each), repr(each)) for each in found], warned
-    return type(found), found if isinstance(found, int) else repr(found), warned
+    shorten(monkeypatch)
 
 
 PAIRS = [
@@ -109,65 +30,6 @@ PAIRS += [(producer, consumer) for producer in COMPLEX for consumer in OF_COMPLE
 def test_the_same_bits(pieces, producer, consumer):
     cell = f"y = {producer} |> {consumer}\n"
     assert bits(run(cell)) == bits(run(cell, long=1 << 60))
-
-
-OTHER_FORMS = [
-    "range(N) |> map(lambda x: x * 1.5) |> to_list",
-    "range(N) |> filter(lambda x: x % 3 == 0) |> to_list",
-    "range(N) |> filter(lambda x: x < 0) |> to_list",
-    "small |> filter(lambda x: x > 0) |> to_list",
-    "bits |> to_list",
-    "few |> map(lambda x: x + 200) |> to_list",
-    "ints |> cumsum |> to_list",
-    "ints |> map(lambda x: (x,)) |> to_list",
-    "ints |> zip(floats, bits) |> to_list",
-    "ints |> enumerate |> filter(lambda i, x: x > 0) |> to_list",
-    "ints |> zip(floats) |> enumerate |> to_list",
-    "ints |> window(3) |> to_list",
-    "ints |> chunk(4) |> map(sum) |> to_list",
-    "ints |> take(70_000) |> reverse |> to_list",
-    "floats |> map(lambda x: complex(x, -x)) |> to_list",
-    "floats |> map(lambda x: complex(x, -x))",
-    "floats |> map(lambda x: complex(x, -x)) |> filter(lambda z: z.real > 30)",
-    "floats |> map(lambda x: complex(x, -x)) |> filter(lambda z: z.real > 30) |> take(7)",
-    "floats |> map(lambda x: complex(x, -x)) |> filter(lambda z: z.real > 30) |> first",
-    "small |> map(lambda x: np.complex64(complex(1, 2)) * x)",
-    "odd |> zip(ints) |> map(lambda a, b: (a, (b, complex(a, b))))",
-    "odd |> zip(ints) |> map(lambda a, b: (a, (b, complex(a, b)))) |> filter(lambda p: p[0] > 0) |> to_list",
-    "bits |> zip(few, small)",
-    "floats |> map(lambda x: complex(x, 1)) |> filter(lambda z: z.real > 0) |> window(2) |> map(lambda a, b: a - b)",
-]
-"""Results that are no arrays of what the loop stores."""
-
-
-@pytest.mark.parametrize("cell", OTHER_FORMS)
-def test_results_of_another_form(pieces, cell):
-    found = bits(run(f"import numpy as np\ny = {cell}\n"))
-    assert found == bits(run(f"import numpy as np\ny = {cell}\n", long=1 << 60))
-    assert found == bits(run(f"import numpy as np\ny = {cell}\n", on="python"))
-
-
-@pytest.mark.parametrize(
-    ("cell", "all_at_once"),
-    [
-        ("y = range(N) |> map(lambda x: x * 1.5) |> to_list", False),
-        ("y = listed |> map(lambda x: x * 1.5) |> to_list", True),  # read and made at the same time
-        ("y = range(N) |> map(lambda x: complex(x, 1))", False),
-        ("y = range(N) |> map(lambda x: complex(x, 1))\nt = y |> sum", True),  # one loop
-        ("y = range(N) |> map(lambda x: (x, x / 2)) |> filter(lambda a, b: b > 7)", False),
-        ("y = range(N) |> map(lambda x: x * 2)", True),  # what is stored is the result
-    ],
-)
-def test_results_of_another_form_are_made_piece_by_piece(pieces, cell, all_at_once):
-    assert handed(cell) is not all_at_once
-
-
-def test_an_element_that_raises_is_named_where_a_list_is_made_in_pieces(pieces):
-    cell = "y = range(N) |> map(lambda x: 1 // (x - 90_000)) |> to_list\n"
-    (kind, text, notes), _ = run(cell)
-    assert kind is ZeroDivisionError
-    assert (kind, text, notes) == run(cell, long=1 << 60)[0]
-    assert any("90000" in note or "90 000" in note for note in notes)
 
 
 @pytest.mark.parametrize(
@@ -227,7 +89,7 @@ def test_repeated_runs_are_told_of_as_one(pieces):
 @pytest.mark.parametrize(
     "cell",
     [
-        "ints |> cumsum |> reverse |> sum",
+        "ints |> cumsum |> reverse |> map(lambda x: x * 2) |> sum",
         "ints |> cumsum |> take(90_000)",
         "ints |> cumsum |> window(100) |> map(sum) |> max",
         "ints |> filter(lambda x: x > 0) |> map(str) |> count",

@@ -17,6 +17,7 @@ from hastega_magic.runtime.buffers import (
     kept_bytes,
     of_its_own,
     trim,
+    trim_before,
 )
 
 
@@ -84,6 +85,16 @@ def test_trimming_keeps_the_elements(kept):
     del array
     gc.collect()
     assert np.array_equal(found, np.arange(kept))
+
+
+@pytest.mark.parametrize("start", [0, 1, 1000, POOLED // 8, POOLED, 2 * POOLED - 1, 2 * POOLED])
+def test_trimming_at_the_beginning_keeps_the_elements(start):
+    array = allocate(2 * POOLED, "int64")
+    array[:] = np.arange(2 * POOLED)
+    found = trim_before(array, start)
+    del array
+    gc.collect()
+    assert np.array_equal(found, np.arange(start, 2 * POOLED))
 
 
 def test_pickling_and_copying():

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from hastega_magic.compiler.python.elements import Elements
+from hastega_magic.compiler.python.together import kept_of
 from hastega_magic.errors import IntegerOverflowWarning
 from hastega_magic.session import Options, Session
 
@@ -54,7 +55,9 @@ def outcome(text, space, **options):
 
 
 def one_by_one(monkeypatch):
-    monkeypatch.setattr(Elements, "through", lambda self, first, last: list(map(self.at, range(first, last))))
+    monkeypatch.setattr(
+        Elements, "through", lambda self, first, last: kept_of(map(self.at, range(first, last)))
+    )
 
 
 @pytest.mark.parametrize("mode", ["exact", "checked"])

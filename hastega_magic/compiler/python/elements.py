@@ -11,7 +11,7 @@ import numpy as np
 from hastega_magic.compiler.python.naming import BEYOND, named, origin, placed, short, shown
 from hastega_magic.compiler.python.nodes import filled, of_params, roots, scalars
 from hastega_magic.compiler.python.steps import NUMPYS, Surroundings, is_beyond, steps_of
-from hastega_magic.compiler.python.together import Element, Together, item
+from hastega_magic.compiler.python.together import Element, Kept, Together, item, kept_of
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.ir.expr import Expr, Value, flatten
@@ -60,14 +60,14 @@ class Elements:
         """Element number `index` of the loop; what its functions raise propagates, with a note that names it."""
         return self._before(len(self._steps), index, 0, {})
 
-    def through(self, first: int, last: int) -> list[Element]:
+    def through(self, first: int, last: int) -> Kept:
         """Elements number `first` to `last` - 1 of the loop, each as `at` gives it."""
         found = None
         if self._producer is None and self._together.possible and self.mode != "wrap":
             found = self._at_once(first, last)
-        return list(map(self.at, range(first, last))) if found is None else found
+        return kept_of(map(self.at, range(first, last))) if found is None else found
 
-    def _at_once(self, first: int, last: int) -> list[Element] | None:
+    def _at_once(self, first: int, last: int) -> Kept | None:
         """They, stage after stage; None where they are to be evaluated one after the other."""
         checked = self.mode == "checked"
         looks = checked or not self.overflowed
@@ -83,7 +83,7 @@ class Elements:
             return None
         if block.beyond is not None:
             self.at(block.beyond)
-        return block.elements
+        return block.kept
 
     def _before(self, end: int, index: int, ahead: int, moved: _Moved) -> Element:
         """The element before step `end`: `ahead` elements on within a window, over sources that are moved on so far."""
@@ -267,4 +267,4 @@ def of_check(error: Exception) -> bool:
     return type(error) is OverflowError and str(error).startswith(BEYOND)
 
 
-__all__ = ["Element", "Elements", "of_check"]
+__all__ = ["Element", "Elements", "Kept", "of_check"]

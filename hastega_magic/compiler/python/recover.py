@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import functools
-import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+import operator
+from collections.abc import Iterator, Sequence
 from dataclasses import field
 from typing import Any, cast
 
@@ -13,7 +13,8 @@ import numpy as np
 
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.python import two_types
-from hastega_magic.compiler.python.elements import Element, Elements
+from hastega_magic.compiler.python.elements import Element, Elements, Kept
+from hastega_magic.compiler.python.evaluated import Blocks, Combined, Evaluated
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import NotCompilable
@@ -39,9 +40,6 @@ from hastega_magic.types import FLOAT32, Complex, Either
 
 _PRODUCT_BITS = 126
 """Products of so many bits need no Python."""
-
-_BEGINS_WITH = {"sum": (0,), "prod": (1,)}
-"""A sum or product of a single bool is an int, where `reduce` gives the bool itself."""
 
 
 def assembled(output: Output, arrays: Sequence[AnyArray], loop: Loop) -> object:
@@ -125,16 +123,16 @@ class Recovery:
         """The output with the troubled blocks evaluated by Python; whatever an element raises propagates."""
         if output.sink.kind in ("any", "all"):
             return self._decision(output, folds, troubled)
-        ends = {first: min(first + BLOCK, self.result.length) for first in (troubled * BLOCK).tolist()}
-        blocks = {first // BLOCK: self.elements.through(first, end) for first, end in ends.items()}
-        self.overflowed, self.warnings = self.elements.overflowed, self.elements.warnings
-        if output.sink.kind in ELEMENT_SINKS:
-            return self._array(output, blocks)
-        return self.reduction(output, folds, blocks)
+        blocks = Evaluated(self.elements, sorted(troubled.tolist()), self.result.length)
+        kept = output.sink.kind in ELEMENT_SINKS
+        found = self._array(output, blocks) if kept else self.reduction(output, folds, blocks)
+        self.overflowed |= self.elements.overflowed
+        self.warnings = self.elements.warnings
+        return found
 
     # Arrays
 
-    def _array(self, output: Output, blocks: Mapping[int, list[Element]]) -> object:
+    def _array(self, output: Output, blocks: Blocks) -> object:
         """Stretches that the kernel stored, and Python's values between them."""
         arrays = self.result.arrays
         group = self.result.groups[0]
@@ -142,7 +140,6 @@ class Recovery:
         ends = np.minimum(np.cumsum(sizes), self.result.length)
         pieces: list[AnyArray] = []
         values: list[object] = []
-        native: list[AnyArray] = []
 
         def flush() -> None:
             if values:
@@ -150,13 +147,12 @@ class Recovery:
                 values.clear()
 
         start = 0
-        for number, elements in sorted(blocks.items()):
+        for number, kept in blocks:
             first = int(ends[number - 1]) if number else 0
             if first > start:
                 flush()
                 pieces.append(nested(output.value, iter([array[start:first] for array in arrays])))
-                native.append(pieces[-1])
-            values += [element.value for element in elements if element.kept]
+            values += kept.values
             start = int(ends[number])
         flush()
         if start < int(ends[-1]) or not pieces:
@@ -169,11 +165,9 @@ class Recovery:
 
     # Reductions
 
-    def reduction(
-        self, output: Output, folds: Sequence[int], blocks: Mapping[int, list[Element]] | None = None
-    ) -> object:
-        """The result of a reduction; `blocks` are those that Python evaluated."""
-        found: Any = self._reduction(output, folds, blocks or {})
+    def reduction(self, output: Output, folds: Sequence[int], blocks: Blocks = ()) -> object:
+        """The result of a reduction; `blocks` are those that Python evaluates."""
+        found: Any = self._reduction(output, folds, blocks)
         if self.options.int_mode == "wrap" and type(found) is int:
             return wrap64(found)
         single = isinstance(output.value, (Expr, Complex)) and flatten(output.value)[0].type is FLOAT32
@@ -182,7 +176,7 @@ class Recovery:
             return np.float32(found)
         return np.complex64(found) if single and type(found) is complex else found
 
-    def _reduction(self, output: Output, folds: Sequence[int], blocks: Mapping[int, list[Element]]) -> object:
+    def _reduction(self, output: Output, folds: Sequence[int], blocks: Blocks) -> object:
         kind, type_ = output.sink.kind, flatten(output.value)[0].type
         if isinstance(output.value, Complex) and kind != "count":
             return self._complex(output, folds, blocks)
@@ -195,25 +189,24 @@ class Recovery:
         if kind == "sum" and not (type_.is_float or blocks or self.loop.built.initial):
             return results.exact_sum(partials, weights)  # of no elements, too
         counts = self._counts(output, folds)
-        kept: list[Any] = []
-        for number, elements in blocks.items():
+        if kind in ("argmin", "argmax"):
+            return self._place(kind, partials, weights, counts, blocks)
+        initial = self.loop.built.initial
+        mine = Combined(kind, initial)
+        for number, kept in blocks:
             counts[number] = 0
             if kind in ("sum", "reduce_add", "mean", "prod", "reduce_mul", "var", "std") and type_.is_float:
-                counts[number] = sum(element.kept for element in elements)
-                partials[number] = self._float_partial(kind, elements)
+                counts[number] = len(kept.values)
+                partials[number] = self._float_partial(kind, kept)
             else:
                 partials[number] = 0
                 if kind in ("prod", "reduce_mul"):
                     partials[number, -1] = 1
-                kept += [element.value for element in elements if element.kept]
-        initial = self.loop.built.initial
-        if kind in ("argmin", "argmax"):
-            words = results.integers(partials) if weights else cast("list[Any]", partials[:, 0].tolist())
-            return self._place(kind, words, counts, blocks)
-        if kept:
-            if is_product(output) and math.prod(kept).bit_length() > _PRODUCT_BITS:
+                mine.take(kept.values)
+        if mine.count:
+            if is_product(output) and isinstance(mine.value, int) and mine.value.bit_length() > _PRODUCT_BITS:
                 self.overflowed = True
-            return self._combined(kind, type_.is_float, partials, counts, [*initial, *kept], output)
+            return self._combined(kind, partials, counts, mine, output)
         if kind.startswith("reduce_") and not counts.sum():
             return initial[0] if initial else functools.reduce(COMBINE[kind], ())
         found: Any = results.fold(kind, type_, partials, counts, weights)
@@ -224,23 +217,16 @@ class Recovery:
             found = self._first_extreme(found, partials[:, 0], counts)
         return COMBINE[kind](initial[0], found) if initial else found
 
-    def _complex(
-        self, output: Output, folds: Sequence[int], blocks: Mapping[int, list[Element]]
-    ) -> complex | int:
+    def _complex(self, output: Output, folds: Sequence[int], blocks: Blocks) -> complex | int:
         """A sum or mean of complex numbers: of each part by itself, in the tree of all float sums."""
         type_, counts = flatten(output.value)[0].type, self.result.partials[folds[-1]][:, 0]
-        totals: list[Any] = []
-        for place in range(2):
-            partials = self.result.partials[folds[place]]
-            for number, elements in blocks.items():
-                kept = [each for each in elements if each.kept]
-                counts[number] = len(kept)
-                parts = [
-                    Element(each.kept, (each.value.imag if place else each.value.real) if each.kept else None)
-                    for each in elements
-                ]
-                partials[number] = self._float_partial("sum", parts)
-            totals.append(results.fold("sum", type_, partials, counts))
+        partials = [self.result.partials[folds[place]] for place in range(2)]
+        for number, kept in blocks:
+            counts[number] = len(kept.values)
+            for part, name in zip(partials, ("real", "imag"), strict=True):
+                values = list(map(operator.attrgetter(name), kept.values))
+                part[number] = self._float_partial("sum", kept._replace(values=values))
+        totals: list[Any] = [results.fold("sum", type_, part, counts) for part in partials]
         count = int(counts.sum())
         if not count:  # Python's own start, or its complaint
             return cast(int, results.fold(output.sink.kind, type_, self.result.partials[folds[0]], counts))
@@ -254,32 +240,29 @@ class Recovery:
         return self.result.partials[folds[-1]][:, 0]
 
     def _combined(
-        self, kind: str, floats: bool, partials: AnyArray, counts: AnyArray, kept: list[Any], output: Output
+        self, kind: str, partials: AnyArray, counts: AnyArray, mine: Combined, output: Output
     ) -> object:
-        type_ = flatten(output.value)[0].type
+        type_, count = flatten(output.value)[0].type, int(counts.sum()) + mine.count
         if kind == "count":
-            return int(counts.sum()) + len(kept)
+            return count
         if kind == "mean":
-            total = cast(int, results.fold("sum", type_, partials, counts, output.weights)) + sum(kept)
-            return total / (int(counts.sum()) + len(kept))
-        mine = functools.reduce(COMBINE[kind], kept, *_BEGINS_WITH.get(kind, ()))
+            total = cast(int, results.fold("sum", type_, partials, counts, output.weights)) + mine.value
+            return total / count
         if not counts.sum():
-            return mine
-        return COMBINE[kind](results.fold(kind, type_, partials, counts, output.weights), mine)
+            return mine.value
+        return COMBINE[kind](results.fold(kind, type_, partials, counts, output.weights), mine.value)
 
-    def _float_partial(self, kind: str, elements: Sequence[Element]) -> float:
+    def _float_partial(self, kind: str, kept: Kept) -> float:
         """A block's sum or product by the fixed tree, with elements that are left out counting as neutral.
 
         NotCompilable where a power of a negative number is complex.
         """
-        if any(type(element.value) is complex for element in elements):
+        if complex in set(map(type, kept.values)):
             raise NotCompilable("an element is a complex number, as that of `(-8.0) ** 0.5`")
         product = kind in ("prod", "reduce_mul")
         neutral = PROD_NEUTRAL if product else SUM_NEUTRAL
-        first = next((element.value for element in elements if element.kept), 0.0)
-        dtype = np.float32 if type(first) is np.float32 else np.float64
-        column = np.array([element.value if element.kept else neutral for element in elements], dtype)
-        return float((block_prods if product else block_sums)(column)[0])
+        dtype = np.float32 if type(next(iter(kept.values), 0.0)) is np.float32 else np.float64
+        return float((block_prods if product else block_sums)(kept.column(neutral, dtype))[0])
 
     def _first_extreme(self, found: float, partials: AnyArray, counts: AnyArray) -> float:
         """Python's min and max keep the first of equals, and a NaN if it comes first.
@@ -297,27 +280,31 @@ class Recovery:
         return found
 
     def _place(
-        self, kind: str, found: Sequence[Any], counts: AnyArray, blocks: Mapping[int, list[Element]]
+        self, kind: str, partials: AnyArray, weights: Sequence[int], counts: AnyArray, blocks: Blocks
     ) -> int:
         """The number of the first smallest or largest element: within the first block that has such a one.
 
-        `found`: that of each block, where its count is not 0.
+        `partials`: the element of each block, where its count is not 0.
         """
         least = kind == "argmin"
-        if not self.result.length:
-            raise ValueError(f"{kind} of no elements")
-        first: list[Element] = blocks.get(0) or list(itertools.islice(self.block(0), 1))
-        if first[0].value != first[0].value:
-            return 0  # nothing is better than a NaN
-        bests: list[tuple[Any, int]] = [(found[at], at) for at in map(int, np.flatnonzero(counts > 0))]
-        for number, elements in blocks.items():
-            values = [each.value for each in elements if each.value == each.value]
+        bests: list[tuple[Any, int]] = []
+        for number, kept in blocks:
+            counts[number] = partials[number] = 0
+            values = [each for each in kept.values if each == each]
             if values:
                 bests.append((min(values) if least else max(values), number))
+        if not self.result.length:
+            raise ValueError(f"{kind} of no elements")
+        first = next(self.block(0)).value
+        if first != first:
+            return 0  # nothing is better than a NaN
+        found = results.integers(partials) if weights else cast("list[Any]", partials[:, 0].tolist())
+        bests += [(found[at], at) for at in map(int, np.flatnonzero(counts > 0))]
         best = (min if least else max)(value for value, _ in bests)
         number = min(number for value, number in bests if value == best)
-        elements = blocks.get(number) or self.block(number)
-        return number * BLOCK + next(place for place, each in enumerate(elements) if each.value == best)
+        return number * BLOCK + next(
+            place for place, each in enumerate(self.block(number)) if each.value == best
+        )
 
     def _decision(self, output: Output, folds: Sequence[int], troubled: AnyArray) -> bool:
         """Any and all stop at the element that decides, so trouble after it is none."""

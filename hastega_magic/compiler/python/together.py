@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from hastega_magic.compiler.python.nodes import filled, of_params, roots, scalars
 from hastega_magic.compiler.python.steps import (
@@ -32,10 +33,33 @@ class Element(NamedTuple):
     value: Any
 
 
+class Kept(NamedTuple):
+    """The elements of a block that the filters kept: their places in it, their values, and how many there were."""
+
+    places: Sequence[int]
+    values: list[Any]
+    size: int
+
+    def column(self, neutral: float, dtype: type[np.generic]) -> npt.NDArray[Any]:
+        """The numbers, with a neutral one in place of each that is left out."""
+        if len(self.values) == self.size:
+            return np.array(self.values, dtype)
+        column = np.full(self.size, neutral, dtype)
+        column[self.places] = self.values
+        return column
+
+
+def kept_of(elements: Iterable[Element]) -> Kept:
+    """The elements of a block that were evaluated one after the other."""
+    found = list(elements)
+    places = [place for place, each in enumerate(found) if each.kept]
+    return Kept(places, [found[place].value for place in places], len(found))
+
+
 class Block(NamedTuple):
     """The elements, and the number of the first that needs an integer beyond 64 bits, if that was looked for."""
 
-    elements: list[Element]
+    kept: Kept
     beyond: int | None
 
 
@@ -52,7 +76,7 @@ class Together:
 
         Raises what the functions raise for whichever element; and where a graph raises and Python does not (2 ** -1).
         """
-        places: list[int] = list(range(first, last))
+        places: Sequence[int] = range(first, last)
         values, beyond = self._values(self._loop.pipeline.source, first, last), list[int]()
         with np.errstate(all="ignore"):
             for step in self._steps:
@@ -66,10 +90,8 @@ class Together:
                     values = list(itertools.compress(values, made))
                 else:
                     values = made
-        found = [Element(False, None)] * (last - first)
-        for place, value in zip(places, values, strict=True):
-            found[place - first] = Element(True, value)
-        return Block(found, min(beyond, default=None))
+        there = range(last - first) if len(values) == last - first else [place - first for place in places]
+        return Block(Kept(there, values, last - first), min(beyond, default=None))
 
     def raising(self, first: int, last: int) -> int | None:
         """The first of them for which a function raises; None where none does."""
@@ -166,4 +188,4 @@ def item(column: Column, index: int) -> object:
     return python_number(column.data[index])
 
 
-__all__ = ["Block", "Element", "Together", "item"]
+__all__ = ["Block", "Element", "Kept", "Together", "item", "kept_of"]

@@ -22,13 +22,20 @@ from hastega_magic.compiler.options import Options, placed
 from hastega_magic.compiler.python.recover import is_mixed, nested, tail
 from hastega_magic.compiler.run import settled
 from hastega_magic.compiler.sources.places import over_fields
-from hastega_magic.compiler.statement import Loop
+from hastega_magic.compiler.statement import Loop, element_structure
 from hastega_magic.compiler.streaming.cutting import cut_of, is_named, steps_over
-from hastega_magic.compiler.streaming.ends import end, ends, is_of_another_form, takes_all
+from hastega_magic.compiler.streaming.ends import (
+    end,
+    ends,
+    in_type_of,
+    is_of_another_form,
+    is_typed,
+    takes_all,
+)
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import HastegaError
 from hastega_magic.ir import abi
-from hastega_magic.ir.expr import Expr, Value, flatten
+from hastega_magic.ir.expr import Expr, Value, flatten, structure
 from hastega_magic.records import dataclass
 from hastega_magic.report import units
 from hastega_magic.runtime.buffers import AnyArray
@@ -36,7 +43,7 @@ from hastega_magic.runtime.produced import Produced, Spent
 from hastega_magic.runtime.stream import PIECE, Cut, NotProduced, Passed, Stream
 from hastega_magic.runtime.strided import rows
 from hastega_magic.syntax.joining.build import BoundStage
-from hastega_magic.types import RESULT_STORAGE, Complex, Composite
+from hastega_magic.types import BOOL, INT, RESULT_STORAGE, Complex, Composite
 
 if TYPE_CHECKING:
     from hastega_magic.compiler.driver import Driver
@@ -48,7 +55,9 @@ LONG = 4 * PIECE
 _BACKENDS = frozenset({"auto", "simd", "parallel"})
 _STORED = frozenset({"array", "cumsum", "scan"})
 """Sinks that give elements for another loop."""
-_REVERSE, _TYPED = frozenset({"reverse"}), frozenset({"astype"})
+_REVERSE = frozenset({"reverse"})
+_ANY_ORDER = frozenset({"sum", "prod", "min", "max", "count"})
+"""Sinks that tell the same of integers in any order."""
 _OF_ONE = frozenset({"map", "filter", "clip", "where"})
 """Stages that may begin at either end."""
 _FURTHER = frozenset({"zip", "drop", "step", "window"})
@@ -117,15 +126,18 @@ class _Chain:
         """From a loop over what there is so far, and the stages behind it."""
         stages = rest
         cut, rest = cut_of(stages)
-        link = self._link(loop, workspace, cut)
+        typed = not stages and is_typed(loop)
+        link = self._link(loop, workspace, cut, typed)
         link.further = any(is_named(stage, _FURTHER) for stage in rest)
         link.all = (self.turned and not self.links) or steps_over(stages[: len(stages) - len(rest)])
         self.links.append(link)
         if not rest:
-            few = cut.limit is not None and cut.limit <= PIECE
+            few = typed or (cut.limit is not None and cut.limit <= PIECE)
             if not few and 2 * len(link.stream) > link.execution.length and len(link.stream.dtypes) == 1:
                 raise NotProduced  # most of them are asked for
             return link.stream.gathered()
+        if len(rest) == 1 and _reverses(rest[0]):
+            return link.stream.gathered_backwards()
         if ends(rest):
             return end(link.stream, rest[0], self.driver.trace)
         if not link.stream.fields:
@@ -141,7 +153,8 @@ class _Chain:
         later, _, behind = driver.longest(bound, source, stages, bound.varying)
         if later is None or len(later.stages) <= more:
             raise NotProduced
-        if len(later.stages) < len(rest) + more:
+        formed = later.pipeline.sink.kind == "array" and is_of_another_form(later)
+        if formed or len(later.stages) < len(rest) + more:
             return self._value(later, behind, rest[len(later.stages) - more :])
         backend = backend_of(self.options)
         ready = compiled_on(backend, [later], behind, self.options, self.driver.trace)
@@ -149,9 +162,9 @@ class _Chain:
         self.last = later, behind, execution
         return execution.values[0]
 
-    def _link(self, loop: Loop, workspace: Workspace, cut: Cut) -> _Link:
-        """The loop, whose results stay in the caches: they are read soon."""
-        if not _gives_elements(loop):
+    def _link(self, loop: Loop, workspace: Workspace, cut: Cut, typed: bool) -> _Link:
+        """The loop, whose results stay in the caches: they are read soon. `typed`: as its last stage says."""
+        if not (typed or _gives_elements(loop)):
             raise NotProduced
         trace = self.driver.trace
         ready = compiled_on(backend_of(self.options), [loop], workspace, self.options, trace, near=True)
@@ -176,7 +189,8 @@ class _Chain:
         )  # fmt: skip
         most = job.length + bool(loop.built.tail)
         stored = [RESULT_STORAGE[store.type].name for store in plan.stores]
-        stream = Stream(producer, stored, most, cut, partial(_formed, element), _fields_of(element))
+        form = partial(_formed, element, loop if typed else None)
+        stream = Stream(producer, stored, most, cut, form, _fields_of(element))
         execution = Execution(
             ready.compiled, ready.fused, [], list(job.columns), job.length, threads, ready.cached, backend, job,
             on=self.options.on, choice=choice,
@@ -236,7 +250,10 @@ def handed_on(driver: Driver, run: UnderWay, loop: Loop, workspace: Workspace) -
             return False
         if not rest and takes_all(loop.stages[-1]):
             loop, workspace, rest = _without_the_last(driver, run, loop)
-        if len(rest) > 1 and is_named(rest[0], _REVERSE) and not (rest[0].args or rest[0].kwargs):
+        if _either_way(loop, rest):
+            reverse, *rest = rest
+            driver.trace.add("why", text=f"`{rest[0].site.text}` is the same without `{reverse.site.text}`.")
+        elif len(rest) > 1 and _reverses(rest[0]):
             loop, workspace = _turned(driver, run, loop, rest[0])
             rest, chain.turned = rest[1:], True
         value = chain.value(loop, workspace, rest)
@@ -273,13 +290,28 @@ def _turned(driver: Driver, run: UnderWay, loop: Loop, reverse: BoundStage) -> t
     return turned, workspace
 
 
+def _reverses(stage: BoundStage) -> bool:
+    return is_named(stage, _REVERSE) and not (stage.args or stage.kwargs)
+
+
+def _either_way(loop: Loop, stages: Sequence[BoundStage]) -> bool:
+    """Whether the stages are a `reverse` and a sink that tells the same of the elements in any order."""
+    if len(stages) != 2 or not (_reverses(stages[0]) and is_named(stages[1], _ANY_ORDER)):
+        return False
+    fn, given = loop.pipeline.sink.fn, stages[1]
+    element = element_structure(loop.pipeline) if fn is None else structure(fn.result)
+    return element in (INT, BOOL) and not (given.args or given.kwargs)
+
+
 def _gives_elements(loop: Loop) -> bool:
     """Whether what it stores is one number for each element, and the value before any further stage."""
-    return loop.pipeline.sink.kind in _STORED and not is_named(loop.stages[-1], _TYPED)
+    return loop.pipeline.sink.kind in _STORED and not is_typed(loop)
 
 
-def _formed(element: Value, numbers: Sequence[AnyArray]) -> AnyArray:
-    return nested(element, iter(numbers))
+def _formed(element: Value, typed: Loop | None, numbers: Sequence[AnyArray]) -> AnyArray:
+    """Elements of their numbers, of the type that the last stage of a loop says."""
+    found = nested(element, iter(numbers))
+    return found if typed is None else in_type_of(typed, found)
 
 
 def _fields_of(element: Value) -> Sequence[int]:

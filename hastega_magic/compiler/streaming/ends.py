@@ -20,9 +20,11 @@ from hastega_magic.runtime.objects.boxes import listed
 from hastega_magic.runtime.stream import PIECE, NotProduced, Stream
 from hastega_magic.syntax.joining.build import BoundStage
 from hastega_magic.trace import Trace
-from hastega_magic.types import Either
+from hastega_magic.types import RESULT_STORAGE, Either, ScalarType
 
 _ONE, _COUNTS, _LISTS = frozenset({"first", "last"}), frozenset({"bincount"}), frozenset({"to_list"})
+
+_TYPED = frozenset({"astype"})
 
 _WHOLE = frozenset({"array", "to_list"})
 """Sinks that give all elements."""
@@ -51,10 +53,25 @@ def is_of_another_form(loop: Loop) -> bool:
 
     Lists are read and made at the same time, elsewhere.
     """
-    pipeline, stored = loop.pipeline, _numbers_of(element_structure(loop.pipeline))
+    pipeline, element = loop.pipeline, element_structure(loop.pipeline)
+    stored = _numbers_of(element)
+    if pipeline.sink.kind == "array" and isinstance(element, ScalarType) and is_typed(loop):
+        storage = np.empty(0, RESULT_STORAGE[element].name)
+        return in_type_of(loop, storage).dtype != storage.dtype and pipeline.source.length >= _LARGEST
     if pipeline.sink.kind not in _WHOLE or any(each.kind == "list" for each in pipeline.sources):
         return False
     return stored > (pipeline.sink.kind == "array") and stored * pipeline.source.length >= _LARGEST
+
+
+def is_typed(loop: Loop) -> bool:
+    """Whether the last stage says of which type the array is."""
+    return is_named(loop.stages[-1], _TYPED)
+
+
+def in_type_of(loop: Loop, elements: AnyArray) -> AnyArray:
+    """Elements of a loop as the array of its last stage, which says their type."""
+    last = loop.stages[-1]
+    return python.in_dtype(elements, *last.args, **last.kwargs)
 
 
 def _numbers_of(element: object) -> int:
@@ -126,4 +143,4 @@ def _counts_of(elements: AnyArray, stage: BoundStage) -> AnyArray:
         raise NotProduced from None
 
 
-__all__ = ["counts_many", "end", "ends", "is_of_another_form", "takes_all"]
+__all__ = ["counts_many", "end", "ends", "in_type_of", "is_of_another_form", "is_typed", "takes_all"]
