@@ -77,7 +77,7 @@ _WHERE = "hastega: `|>` works in cells that begin with %%hastega; after `%hasteg
 
 def hint(result: Any) -> None:
     """After a cell that Python cannot read for its `|>`: say where it works. For IPython's event `post_run_cell`."""
-    error, text = result.error_before_exec or result.error_in_exec, result.info.raw_cell
+    error, text = result.error_before_exec or result.error_in_exec, getattr(result.info, "raw_cell", "")
     if isinstance(error, SyntaxError) and not isinstance(error, CellSyntaxError) and holds_pipe(text):
         print(_WHERE)  # noqa: T201  behind the error
 
