@@ -95,7 +95,7 @@ def _with_any(fn: Fn, taken: bool) -> Fn:
 _ANY, _ANY_INT = 0.7310585786300049, 7919
 """Numbers that nobody writes: sums and products of them are neither 0 nor 1 by chance."""
 
-_EXACT = frozenset({"add", "sub", "mul", "truediv", "neg", "int_to_float", "exact_float"})
+_EXACT = frozenset({"add", "sub", "mul", "truediv", "int_truediv", "neg", "int_to_float", "exact_float"})
 """Operators of a factor that is computed when the loop runs: each has the bits that Python gives."""
 
 
