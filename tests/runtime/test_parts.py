@@ -119,3 +119,13 @@ def test_a_list_that_is_made_shorter_meanwhile_raises():
     assert all(len(each.array(0, N - 2)) < N - 2 for each in columns)
     assert all(len(each) < N - 2 for each in overlapping(columns, 0, N - 2).values())
     assert isinstance(columns[0].data, Part)
+
+
+@pytest.mark.parametrize("stages", ["map(lambda x: x * 2) |> sum", "window(3) |> map(sum) |> max"])
+def test_reading_a_list_is_told_of_every_back_end(stages):
+    for on in ("simd", "opencl"):
+        session = Session({"xs": VALUES}, Options(on=on, baseline=False))
+        session.run_cell(f"m = xs |> {stages}")
+        (phase,) = (each for each in session.last_report.pipelines[0].phases if each.name == "convert_in")
+        assert phase.seconds > 0
+        assert 8 * (N - 2) <= phase.bytes <= 8 * N

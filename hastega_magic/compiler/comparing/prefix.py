@@ -143,9 +143,12 @@ class Prefix:
         return Baseline(name, median, (spread[0], spread[1]), size, size < length, apart is not None, note)
 
     def _within(self, backend: str, budget: float) -> tuple[int, list[float], object] | None:
-        """Larger and larger parts of the source until the budget is used up: elements, seconds of runs, the value."""
+        """Larger and larger parts of the source until the budget is used up: elements, seconds of runs, the value.
+
+        Compiled loops go over all of it at once, as the cell's own did: what a call of one takes says nothing of more.
+        """
         length, compiled = len(self._bound.source), backend not in UNCOMPILED
-        size, left = length if self._joined else min(length, _PROBE), budget
+        size, left = length if compiled or self._joined else min(length, _PROBE), budget
         while True:
             seconds, theirs = _timed(lambda size=size: self._run(backend, size))
             if theirs is None:
@@ -154,9 +157,8 @@ class Prefix:
             if compiled:  # what is compiled for so many elements is in hand now
                 seconds, theirs = self._rerun(backend, size)
                 left -= seconds
-            largest = length if compiled else _LARGEST
             possible = int(left / 1.5 / max(seconds / max(size, 1), 1e-10))
-            larger = min(length, size * _GROWTH, possible, largest)
+            larger = min(length, size * _GROWTH, possible, _LARGEST)
             if size == length or (larger < 2 * size and larger < length):
                 break
             size = larger
@@ -186,10 +188,12 @@ class Prefix:
         )
 
     def _rerun(self, backend: str, size: int) -> tuple[float, Sequence[object] | None]:
-        """Seconds of a run on a back end that compiles, without reading and compiling it, and what it gave."""
-        seconds, found = _timed(lambda: self._run(backend, size))
-        phases = [event.data for event in self.trace.of("phase") if event.data["name"] in COMPILING]
-        return seconds - sum(cast("float", phase["seconds"]) for phase in phases), found
+        """Running seconds on a back end that compiles, as the report counts those of the cell, and what it gave."""
+        _, found = _timed(lambda: self._run(backend, size))
+        running = [event for event in self.trace.of("phase") if event.data["name"] not in COMPILING]
+        seconds = sum(cast("float", event.data["seconds"]) for event in running)
+        shared = sum(cast("float", event.data["seconds"]) for event in self.trace.of("overlap"))
+        return max(0.0, seconds - shared), found
 
     def _run(self, backend: str, size: int) -> list[object] | None:
         """The statement over the first elements; None where NumPy leaves a part to Python."""

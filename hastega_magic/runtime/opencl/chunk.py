@@ -88,7 +88,11 @@ class _Chunk:
         self.events: list[tuple[str, Any, int]] = []
 
     def run(self) -> None:
+        began = time.perf_counter()
         read = overlapping(self.launch.columns, self.start, self.stop)
+        if read:
+            size = max(each.nbytes for each in read.values())
+            self.ledger.host(CONVERT_IN, began, time.perf_counter(), size)
         sources = [
             self._source(slot, column, read.get(slot)) for slot, column in enumerate(self.launch.columns)
         ]
@@ -118,6 +122,8 @@ class _Chunk:
         began = time.perf_counter()
         array = column.array(self.start, self.stop) if read is None else read
         if self.shared:
+            if column.source.kind == "list" and read is None:  # made of objects just now
+                self.ledger.host(CONVERT_IN, began, time.perf_counter(), array.nbytes)
             return [self._wrapped(array, began)]
         resident = self.run_.residents[slot]
         if resident is not None and resident.complete:
