@@ -166,9 +166,8 @@ def features_of(kernel: Kernel, unlisted: int = 0) -> Features:
                 counts["simple"] += 1
     counts["loop"] += 1 / kernel.schedule.in_flight
     dense = [each for each in kernel.sources if each.layout != "scalar" and each.storage is not None]
-    listed = [
-        each for each in dense if each.kind == "list" and not each.beside
-    ]  # a window's list is read once
+    # A window's list is read once.
+    listed = [each for each in dense if each.kind == "list" and not each.beside]
     sent = sum(each.storage.size for each in dense if each.storage is not None)
     inward = sum(each.fresh for each in kernel.sources)
     narrow = bus_storages(kernel, True)

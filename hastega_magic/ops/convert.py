@@ -77,9 +77,15 @@ def _not_in_int64(b: Builder, args: Sequence[Any]) -> Any:
     return b.op("not", b.op("lt", b.op("fabs", args[0]), b.const(_INT64_SPAN, args[0].type)))
 
 
+def is_larger(b: Builder, node: Any, limit: int) -> Any:
+    """Whether an int is beyond the limit, to either side."""
+    if b.range_of(node).at_most(limit):
+        return b.const(False)
+    return b.op("or", b.op("lt", node, b.const(-limit)), b.op("gt", node, b.const(limit)))
+
+
 def _not_exact(b: Builder, args: Sequence[Any]) -> Any:
-    below = b.op("lt", args[0], b.const(-EXACT_FLOAT))
-    return b.op("or", below, b.op("gt", args[0], b.const(EXACT_FLOAT)))
+    return is_larger(b, args[0], EXACT_FLOAT)
 
 
 def _float_to_int(types: tuple[ScalarType, ...]) -> Signature:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hastega_magic.ops.convert import EXACT_FLOAT
+from hastega_magic.ops.convert import EXACT_FLOAT, is_larger
 from hastega_magic.ops.row import Builder, Op, fixed, untyped
 from hastega_magic.types import FLOAT, INT
 
@@ -27,16 +27,10 @@ MOST_DIVISOR = 1 << 40
 _LOWEST = 1023
 
 
-def _is_large(b: Builder, node: Any, limit: int) -> Any:
-    if b.range_of(node).at_most(limit):
-        return b.const(False)
-    return b.op("or", b.op("lt", node, b.const(-limit)), b.op("gt", node, b.const(limit)))
-
-
 def _trouble(b: Builder, args: Sequence[Any]) -> Any:
     dividend, divisor = args
-    both = b.op("and", _is_large(b, dividend, EXACT_FLOAT), _is_large(b, divisor, MOST_DIVISOR))
-    too_large = b.op("or", both, _is_large(b, divisor, EXACT_FLOAT))
+    both = b.op("and", is_larger(b, dividend, EXACT_FLOAT), is_larger(b, divisor, MOST_DIVISOR))
+    too_large = b.op("or", both, is_larger(b, divisor, EXACT_FLOAT))
     return b.op("or", b.op("eq", divisor, b.const(0)), too_large)
 
 
@@ -44,7 +38,7 @@ def _expand(b: Builder, args: Sequence[Any]) -> Any:
     dividend, divisor = args[0], b.op("int_to_float", args[1])
     if b.range_of(dividend).at_most(EXACT_FLOAT):
         return b.op("fdiv", b.op("int_to_float", dividend), divisor)
-    large = _is_large(b, dividend, EXACT_FLOAT)
+    large = is_larger(b, dividend, EXACT_FLOAT)
     low = b.op("and", dividend, b.op("select", large, b.const(_LOWEST), b.const(0)))
     high = b.op("int_to_float", b.op("wrapping_sub", dividend, low))
     quotient = b.op("fdiv", high, divisor)

@@ -7,7 +7,7 @@ import ctypes
 import itertools
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -146,21 +146,27 @@ class Column:
         return whole
 
 
-def overlapping(columns: Sequence[Column], start: int, stop: int) -> dict[int, AnyArray]:
-    """Elements `start` to `stop` of those columns that are parts of one list, as of windows or chunks: read once.
+class Overlapping(NamedTuple):
+    """Elements of columns that are parts of one list, by the column's number, and the bytes that were made of it."""
 
-    By the column's number.
-    """
+    arrays: dict[int, AnyArray]
+    nbytes: int
+
+
+def overlapping(columns: Sequence[Column], start: int, stop: int) -> Overlapping:
+    """Elements `start` to `stop` of those columns that are parts of one list, as of windows or chunks: read once."""
     lying: dict[tuple[int, str], dict[int, Part]] = {}
     for number, column in enumerate(columns):
         data, storage = column.data, column.source.storage
         if isinstance(data, Part) and storage is not None:
             lying.setdefault((id(data.whole), storage.name), {})[number] = data
-    found: dict[int, AnyArray] = {}
+    found, nbytes = dict[int, AnyArray](), 0
     for (_, dtype), numbered in lying.items():
-        arrays = read_once([*numbered.values()], dtype, start, stop) if len(numbered) > 1 else None
-        found |= zip(numbered, arrays or (), strict=False)
-    return found
+        read = read_once([*numbered.values()], dtype, start, stop) if len(numbered) > 1 else None
+        if read is not None:
+            arrays, more = read
+            found, nbytes = found | dict(zip(numbered, arrays, strict=True)), nbytes + more
+    return Overlapping(found, nbytes)
 
 
 def stretched(column: Column, start: int, stop: int) -> Any:

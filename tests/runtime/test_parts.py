@@ -64,7 +64,8 @@ def test_other_objects_have_none():
 @pytest.mark.parametrize("step", [1, 4])
 def test_overlapping_ones_are_read_once(step):
     parts = [part_of(VALUES, number, step, N // step - 4) for number in range(4)]
-    found = read_once(parts, "int64", 5, N // step - 4)
+    found, nbytes = read_once(parts, "int64", 5, N // step - 4)
+    assert 8 * (N - 9 * step) <= nbytes <= 8 * N
     assert [each.tolist() for each in found] == [list(each)[5:] for each in parts]
     if step == 1:
         assert np.shares_memory(found[0], found[3])
@@ -81,7 +82,7 @@ def test_those_far_apart_are_read_alone():
 def test_columns_of_other_sources_are_none_of_them():
     column, other = described(VALUES, "xs"), described([float(each) for each in VALUES], "ys")
     columns = [column.view(0, 1, N - 1), other.view(1, 1, N - 1), column.view(1, 1, N - 1), column]
-    found = overlapping(columns, 0, N - 1)
+    found = overlapping(columns, 0, N - 1).arrays
     assert sorted(found) == [0, 2]
     assert found[2].tolist() == VALUES[1:]
 
@@ -117,7 +118,7 @@ def test_a_list_that_is_made_shorter_meanwhile_raises():
     columns = [described(values, "xs").view(number, 1, N - 2) for number in range(3)]
     del values[-100:]
     assert all(len(each.array(0, N - 2)) < N - 2 for each in columns)
-    assert all(len(each) < N - 2 for each in overlapping(columns, 0, N - 2).values())
+    assert all(len(each) < N - 2 for each in overlapping(columns, 0, N - 2).arrays.values())
     assert isinstance(columns[0].data, Part)
 
 

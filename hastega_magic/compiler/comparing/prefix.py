@@ -143,31 +143,35 @@ class Prefix:
         return Baseline(name, median, (spread[0], spread[1]), size, size < length, apart is not None, note)
 
     def _within(self, backend: str, budget: float) -> tuple[int, list[float], object] | None:
-        """Larger and larger parts of the source until the budget is used up: elements, seconds of runs, the value.
-
-        Compiled loops go over all of it at once, as the cell's own did: what a call of one takes says nothing of more.
-        """
-        length, compiled = len(self._bound.source), backend not in UNCOMPILED
-        size, left = length if compiled or self._joined else min(length, _PROBE), budget
+        """Larger and larger parts of the source until the budget is used up: elements, seconds of runs, the value."""
+        if backend not in UNCOMPILED:
+            return self._compiled(backend, budget)
+        length = len(self._bound.source)
+        size, left = length if self._joined else min(length, _PROBE), budget
         while True:
             seconds, theirs = _timed(lambda size=size: self._run(backend, size))
             if theirs is None:
                 return None
             left -= seconds
-            if compiled:  # what is compiled for so many elements is in hand now
-                seconds, theirs = self._rerun(backend, size)
-                left -= seconds
             possible = int(left / 1.5 / max(seconds / max(size, 1), 1e-10))
             larger = min(length, size * _GROWTH, possible, _LARGEST)
             if size == length or (larger < 2 * size and larger < length):
                 break
             size = larger
-        times, value = [seconds], cast("Sequence[object]", theirs)[0]
+        times, value = [seconds], theirs[0]
         if backend == "numpy" and seconds < left:  # the first run has looked for the form, too
             times = [min(seconds, _timed(lambda: self._run(backend, size))[0])]
-        while compiled and len(times) < RUNS and sum(times) < left:
-            times.append(self._rerun(backend, size)[0])
         return size, times, value
+
+    def _compiled(self, backend: str, budget: float) -> tuple[int, list[float], object]:
+        """The same over all of the source, as the cell's own loops went: what a call takes says nothing of more."""
+        length = len(self._bound.source)
+        spent, _ = _timed(lambda: self._run(backend, length))  # compiles for so many elements
+        seconds, theirs = self._rerun(backend, length)
+        times = [seconds]
+        while len(times) < RUNS and sum(times) < budget - spent:
+            times.append(self._rerun(backend, length)[0])
+        return length, times, cast("Sequence[object]", theirs)[0]
 
     def _apart(self, own: object, other: object, size: int, allowed: float) -> tuple[float | None, bool]:
         """How far two results are apart (None: they are other ones), and whether that was seen of their terms."""

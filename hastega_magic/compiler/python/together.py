@@ -10,12 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hastega_magic.compiler.python.nodes import filled, of_params, roots, scalars
-from hastega_magic.compiler.python.steps import (
-    NUMPYS,
-    Step,
-    Surroundings,
-    is_beyond,
-)
+from hastega_magic.compiler.python.steps import NUMPYS, Step, Surroundings, is_beyond
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.ir.columns import Columns

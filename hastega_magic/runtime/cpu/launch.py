@@ -19,7 +19,6 @@ from hastega_magic.runtime.addresses import address_of
 from hastega_magic.runtime.buffers import allocate, fresh_bytes
 from hastega_magic.runtime.cpu import Program
 from hastega_magic.runtime.cpu.crew import Call, together
-from hastega_magic.runtime.objects.parts import Part
 from hastega_magic.runtime.sources import PIECE, AnyArray, Column, overlapping, streamed
 from hastega_magic.runtime.tables import TableColumn
 from hastega_magic.types import RESULT_STORAGE
@@ -222,23 +221,19 @@ class Launch:
     def _source_words(self, start: int, stop: int, alive: list[AnyArray]) -> Iterator[tuple[int, int]]:
         """Of each source its address and stride, or its start and step."""
         assert self.result is not None
-        read, counted = overlapping(self.columns, start, stop), set[int]()
+        read = overlapping(self.columns, start, stop)
+        self.result.moved_in += read.nbytes
         for slot, column in enumerate(self.columns):
             if isinstance(column.data, range):
                 yield column.data.start + start * column.data.step, column.data.step
                 continue
-            array = read[slot] if slot in read else column.array(start, stop)
+            known = read.arrays.get(slot)
+            array = column.array(start, stop) if known is None else known
             if len(array) < min(stop, column.source.length) - start:
                 raise RuntimeError(f"`{column.source.name}` changed size while it was gone through")
             alive.append(array)
-            whole = id(column.data.whole) if slot in read and isinstance(column.data, Part) else slot
-            if (
-                column.source.kind == "list"
-                and not isinstance(column.data, np.ndarray)
-                and whole not in counted
-            ):
+            if known is None and column.source.kind == "list" and not isinstance(column.data, np.ndarray):
                 self.result.moved_in += array.nbytes  # converted just now
-                counted.add(whole)
             yield array.ctypes.data, array.strides[0]
 
     def _call(

@@ -86,14 +86,17 @@ def read(data: object, dtype: str, start: int, stop: int) -> _AnyArray | None:
     return found if fields.read(elements, lists.TYPES.get(dtype, object), found, start) else None
 
 
-def read_once(parts: Sequence[Part], dtype: str, start: int, stop: int) -> list[_AnyArray] | None:
-    """Elements `start` to `stop` of parts of one list, which is read once; None where each had better be read alone."""
+def read_once(parts: Sequence[Part], dtype: str, start: int, stop: int) -> tuple[list[_AnyArray], int] | None:
+    """Elements `start` to `stop` of parts of one list, which is read once, and the bytes that were made of it.
+
+    None where each had better be read alone.
+    """
     taken = [each.places[start:stop] for each in parts]
     first, last = _span(taken)
     if last - first > sum(map(len, taken)):
         return None
     found = read(parts[0].whole, dtype, first, last)
-    return None if found is None else [_at(found, places, first) for places in taken]
+    return None if found is None else ([_at(found, places, first) for places in taken], found.nbytes)
 
 
 def _span(taken: Sequence[range]) -> tuple[int, int]:

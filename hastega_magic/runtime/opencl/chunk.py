@@ -90,11 +90,11 @@ class _Chunk:
     def run(self) -> None:
         began = time.perf_counter()
         read = overlapping(self.launch.columns, self.start, self.stop)
-        if read:
-            size = max(each.nbytes for each in read.values())
-            self.ledger.host(CONVERT_IN, began, time.perf_counter(), size)
+        if read.arrays:
+            self.ledger.host(CONVERT_IN, began, time.perf_counter(), read.nbytes)
         sources = [
-            self._source(slot, column, read.get(slot)) for slot, column in enumerate(self.launch.columns)
+            self._source(slot, column, read.arrays.get(slot))
+            for slot, column in enumerate(self.launch.columns)
         ]
         form = self.run_.form(0)
         buffers = self._buffers(form)
