@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import field, replace
+from typing import NamedTuple
 
 from hastega_magic.compiler.backends import forget_inputs
 from hastega_magic.compiler.changing import Changing
@@ -18,6 +19,14 @@ from hastega_magic.syntax.site import Site
 from hastega_magic.trace import Event, Trace
 
 
+class _Known(NamedTuple):
+    """A pipeline that has run. `group`: where the trace tells of that; `bound`: it, without data."""
+
+    group: int
+    bound: Bound
+    repeated: Repeated
+
+
 @dataclass
 class CellTurns:
     """The pipelines of one cell that ran so. The report tells of the first run of each, and counts the others."""
@@ -26,16 +35,16 @@ class CellTurns:
     changing: Changing
     options: Options
     filename: str
-    _known: dict[int, tuple[int, Repeated]] = field(default_factory=dict[int, tuple[int, Repeated]])
+    _known: dict[int, _Known] = field(default_factory=dict[int, "_Known"])
     _failed: tuple[BaseException, Bound] | None = None
 
     def run(self, site: Site, source: object, stages: Sequence[Display]) -> object:
         """The value; raises what Python raises."""
-        driver = self.driver
-        around, driver.current = driver.current, Bound(site, None, ())
+        driver, known = self.driver, self._known.get(site.id)
+        around, driver.current = driver.current, Bound(site, None, ()) if known is None else known.bound
         forget_inputs()
         try:
-            return self._turn(site, source, stages)
+            return self._first(site, source, stages) if known is None else known.repeated.run(source, stages)
         except BaseException as error:
             if self._failed is None or self._failed[0] is not error:
                 self._failed = error, driver.current
@@ -51,20 +60,17 @@ class CellTurns:
         """Let go of the last exception, whose frames hold values."""
         self._failed = None
 
-    def _turn(self, site: Site, source: object, stages: Sequence[Display]) -> object:
-        known = self._known.get(site.id)
-        if known is not None:
-            return known[1].run(source, stages)
+    def _first(self, site: Site, source: object, stages: Sequence[Display]) -> object:
         bound = self.driver.current = self.changing.look(bound_of(site, source, stages))
-        outcome = self._first(bound)
+        outcome = self._alone(bound)
         self.changing.learn(outcome)
         again = replace(self.options, tune=False)
         repeated = Repeated(site, again, self.filename, varying=bound.varying, runs=1)
         repeated.ran(bound, outcome)
-        self._known[site.id] = outcome.group, repeated
+        self._known[site.id] = _Known(outcome.group, Bound(site, None, ()), repeated)
         return outcome.values[0]
 
-    def _first(self, bound: Bound) -> Outcome:
+    def _alone(self, bound: Bound) -> Outcome:
         """Run it by a driver of its own: a function that another pipeline calls may hold it, which goes on then."""
         trace = self.driver.trace
         group = trace.group
@@ -76,7 +82,7 @@ class CellTurns:
 
     def tell(self, trace: Trace) -> None:
         """Count the runs for the report, and tell of numbers that changed."""
-        for group, turns in self._known.values():
+        for group, _, turns in self._known.values():
             if turns.runs > 1:
                 told = f"This pipeline ran {turns.runs} times in the cell; the figures are those of the first time."
                 said = {each.data.get("text") for each in trace.events if each.group == group}

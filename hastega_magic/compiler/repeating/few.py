@@ -27,7 +27,7 @@ from hastega_magic.runtime.cpu import Program
 from hastega_magic.runtime.cpu.direct import MOST, Direct
 from hastega_magic.trace import Trace
 
-_NOTHING: Mapping[int, object] = {}
+NOTHING: Mapping[int, object] = {}
 
 
 class Untold(Again):
@@ -53,7 +53,7 @@ class Few:
         arguments: Sequence[object],
         length: int,
         displays: Sequence[Display],
-        known: Mapping[int, object] = _NOTHING,
+        known: Mapping[int, object] = NOTHING,
     ) -> object:
         """The value of at most `MOST` elements; Again where the loop is not for them; what an element raises.
 
@@ -154,4 +154,4 @@ def before(
     return None
 
 
-__all__ = ["Before", "Few", "Untold", "before", "few"]
+__all__ = ["NOTHING", "Before", "Few", "Untold", "before", "few"]

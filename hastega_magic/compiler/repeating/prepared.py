@@ -23,6 +23,7 @@ from hastega_magic.compiler.repeating.placing import placing
 from hastega_magic.compiler.repeating.reading import Given, Whole
 from hastega_magic.compiler.repeating.slots import Again, Number, as_arrays
 from hastega_magic.compiler.repeating.spreading import Spreading, spreading
+from hastega_magic.compiler.repeating.stub import USUAL, Stub, stub
 from hastega_magic.compiler.run import run_compiled
 from hastega_magic.compiler.statement import Bound
 from hastega_magic.compiler.workspace import Workspace
@@ -36,6 +37,9 @@ from hastega_magic.runtime.sources import Unlike
 from hastega_magic.syntax.closures.around import Where
 from hastega_magic.syntax.joining.build import BoundStage, Built
 from hastega_magic.trace import Trace
+
+HOT = 32
+"""After so many runs over few elements a stub is written."""
 
 _MISSED = 3
 """After so many failures in a row a list is no longer made while it is computed."""
@@ -61,9 +65,16 @@ class Prepared:
     """The body of that."""
     _missed: int = 0
     """How often that failed, one time after the other."""
+    _runs: int = 0
+    """How often it ran over few elements, before it had a stub."""
+    _stub: Stub | None = None
 
     def run(self, source: object, displays: Sequence[Display]) -> object:
         """The result; Again where it must be found another way; what an element raises."""
+        if self._stub is not None:
+            found = self._stub(source, displays)
+            if found is not USUAL:
+                return found
         operands, arguments, length = self.alike.fitting(source, displays)
         if self.alike.simple and length > MOST:
             return self._over_many(operands, arguments, length, displays)
@@ -71,6 +82,9 @@ class Prepared:
         if few is None or (length > MOST and few.placing is None):
             return self._launched(operands, arguments, displays)
         try:
+            self._runs += 1
+            if self._runs == HOT:
+                self._stub = stub(self.alike, few, self.before, operands)
             if not self.before:
                 return few.run(operands, arguments, length, displays)
             known: dict[int, object] = {}

@@ -12,7 +12,7 @@ import sysconfig
 import threading
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -148,9 +148,9 @@ DTYPES = {int: "int64", float: "float64", bool: "bool"}
 TYPES: dict[str, type] = {dtype: type_ for type_, dtype in DTYPES.items()}
 """Of the numbers in a list that an array of a dtype is made of."""
 
-_HEADER = 16 + 8
-"""Of a list: reference count, type, length; then the address of its items."""
-_LENGTH, _ADDRESS = 2, 3
+_Head = ctypes.c_int64 * 4
+"""A list: reference count, type, length; then the address of its items."""
+LENGTH, ADDRESS = 2, 3
 """Words of a list: its length, and the address of its items."""
 _OF_TUPLE = tuple.__basicsize__
 """Of a tuple: what goes before its items, a hash among it since 3.14."""
@@ -177,15 +177,12 @@ class Reader:
         more = self.more(data)
         words = (ctypes.c_int64 * (6 + len(more)))(*self.words(0 if out is None else out.ctypes.data), *more)
         held, at = self.held(data), ctypes.addressof(words)
-        if isinstance(held, list):
-            head = (ctypes.c_int64 * 4).from_address(id(held))
-        else:
-            head = (0, 0, len(held), id(held) + _OF_TUPLE)
+        head = head_of(held)
         words[_COUNT] = stop - start
         # Another thread may have made a list shorter. From here to the call nothing gives it a turn.
-        if head[_LENGTH] < stop:
+        if head[LENGTH] < stop:
             return False
-        words[_ITEMS] = head[_ADDRESS] + 8 * start
+        words[_ITEMS] = head[ADDRESS] + 8 * start
         self.call(at, None)
         return words[_DONE] == stop - start
 
@@ -216,19 +213,50 @@ class Intake:
 
     def read(self, data: Sequence[object], length: int) -> bool:
         """Whether the first `length` elements, at most `SHORT`, are all of the type and fit: then they are there."""
-        words = self._words
         if not self.address:
-            memory = self._memory = (ctypes.c_uint8 * (SHORT * self.size))()
-            self.address = words[_OUT] = ctypes.addressof(memory)
-        words[_ITEMS], words[_COUNT] = items_of(data), length
+            self.room()
+        words, head = self._words, head_of(data)
+        words[_COUNT] = length
+        # Another thread may have made a list shorter. From here to the call nothing gives it a turn.
+        if head[LENGTH] < length:
+            return False
+        words[_ITEMS] = head[ADDRESS]
         self._call(self._at, None)
         return words[_DONE] == length
 
+    def written(self, data: str, kind: type, name: Callable[[object], str]) -> tuple[list[str], str]:
+        """What `read` does, over variables `data`, of this very type, and `length`: statements, then a condition.
 
-def items_of(data: Sequence[object]) -> int:
-    """The address of the elements' addresses: of a list, until it changes."""
-    start = id(data)
-    return ctypes.c_int64.from_address(start + _HEADER).value if isinstance(data, list) else start + _OF_TUPLE
+        `name`: of an object in them.
+        """
+        self.room()
+        words, at = name(self._words), f"id({data})"
+        if kind is list:  # whose length and address are read as in `read`
+            count, items = f"length if head[{LENGTH}] >= length else 0", f"head[{ADDRESS}]"
+            head = [f"head = {name(_Head.from_address)}({at})"]
+        else:
+            count, items, head = "length", f"{at} + {_OF_TUPLE}", []
+        lines = [
+            *head,
+            f"{words}[{_COUNT}] = {count}",
+            f"{words}[{_ITEMS}] = {items}",
+            f"{name(self._call)}({self._at}, None)",
+        ]
+        return lines, f"{words}[{_DONE}] == length"
+
+    def room(self) -> int:
+        """The address that numbers go to."""
+        if not self.address:
+            memory = self._memory = (ctypes.c_uint8 * (SHORT * self.size))()
+            self.address = self._words[_OUT] = ctypes.addressof(memory)
+        return self.address
+
+
+def head_of(data: Sequence[object]) -> Sequence[int]:
+    """The first words of a list, as they are at any time, or what they would be of a tuple."""
+    if isinstance(data, list):
+        return cast("Sequence[int]", _Head.from_address(id(data)))
+    return 0, 0, len(data), id(data) + _OF_TUPLE
 
 
 def layout() -> str | None:
@@ -317,6 +345,7 @@ def reader(type_: type, values: bool = True) -> Reader | None:
 
 
 __all__ = [
-    "DTYPES", "SAMPLES", "SHORT", "TYPES", "WORTH", "Intake", "Reader", "code_of", "items_of", "layout", "read",
+    "ADDRESS", "DTYPES", "LENGTH", "SAMPLES", "SHORT", "TYPES", "WORTH", "Intake", "Reader", "code_of", "head_of",
+    "layout", "read",
     "read_by", "reader", "reads",
 ]  # fmt: skip

@@ -28,7 +28,7 @@ from hastega_magic.runtime import cpu, threads
 from hastega_magic.runtime.cpu import Program
 from hastega_magic.runtime.objects import boxes
 from hastega_magic.runtime.objects import overlapped_text as job_words
-from hastega_magic.runtime.objects.lists import Reader, items_of, layout
+from hastega_magic.runtime.objects.lists import ADDRESS, LENGTH, Reader, head_of, layout
 from hastega_magic.runtime.tables import TableColumn
 from hastega_magic.types import RESULT_STORAGE
 
@@ -307,10 +307,10 @@ class _Run:
     def until(self, stop: int) -> bool:
         """Make the objects of the chunks before `stop`; False where that cannot be done. MemoryError."""
         most, job = min(stop * CHUNK, self._length), self._job
-        for word, data in zip(self._reads, self._lists, strict=True):
-            if len(data) < most:
+        for word, head in zip(self._reads, [head_of(data) for data in self._lists], strict=True):
+            if head[LENGTH] < most:
                 return False
-            self._base[word] = items_of(data)
+            self._base[word] = head[ADDRESS]
         job[job_words.STOP] = stop
         self._code.leading(self._address, self._leader)
         if job[job_words.FAILED] == job_words.NO_MEMORY:

@@ -9,7 +9,7 @@ Compiled code holds numbers as constants and functions as parts of itself, so al
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from types import CodeType, FunctionType
 from typing import Any, cast
@@ -73,6 +73,14 @@ class _Function:
                 return False
         return True
 
+    def conditions(self, argument: str, name: Callable[[object], str]) -> Iterator[str]:
+        if any(each is not _FREE for each in self.cells):
+            yield f"{name(self.fits)}({argument})"
+            return
+        yield f"type({argument}) is {name(FunctionType)} and {argument}.__code__ is {name(self.code)}"
+        yield f"{argument}.__globals__ is {name(self.scope)}"
+        yield f"{argument}.__defaults__ is {name(self.defaults)} and {argument}.__kwdefaults__ is None"
+
     def resembles(self, argument: Any) -> bool:
         if type(argument) is not FunctionType or argument.__code__ is not self.code:
             return False
@@ -107,6 +115,9 @@ class _Value:
 
     def fits(self, argument: Any) -> bool:
         return argument is self.value or same_number(argument, self.value)
+
+    def conditions(self, argument: str, name: Callable[[object], str]) -> Iterator[str]:
+        yield _is_still(argument, self.value, name)
 
     def resembles(self, argument: Any) -> bool:
         return _alike(argument, self.value)
@@ -165,6 +176,24 @@ class Captured:
             if not each.holds():
                 return False
         return True
+
+    def conditions(self, arguments: Sequence[str], name: Callable[[object], str]) -> Iterator[str]:
+        """What `fits` looks at, as expressions over variables that hold the arguments; `name`: of an object in them."""
+        for known, argument in zip(self.arguments, arguments, strict=True):
+            yield from known.conditions(argument, name)
+        for each in self.around:
+            if isinstance(each, Name):
+                now = f"{name(each.scope.get)}({each.name!r}, {name(ABSENT)})"
+                yield _is_still(now, each.value, name)
+            else:
+                yield f"{name(each.holds)}()"
+        for each in self.made:
+            yield f"{name(each.holds)}()"
+
+
+def _is_still(now: str, value: object, name: Callable[[object], str]) -> str:
+    """Whether an expression gives this value, or an equal number."""
+    return f"((now := {now}) is {name(value)} or {name(same_number)}(now, {name(value)}))"
 
 
 def captured(
