@@ -134,10 +134,10 @@ class Inference:
                 self._join(leaf, ranges.get(arg, TOP).meet(INT64), leaf.op == "carry")
         counters: set[Expr] = set()
         for leaf, step, start in zip(body.state, body.step, starts, strict=True):
-            if most := _counts(leaf, step) * MOST_TURNS:
+            found = _counted(leaf, step, ranges.get(start, TOP).meet(INT64))
+            if found is not None:
                 counters.add(leaf)
-                around = ranges.get(start, TOP).meet(INT64)
-                self._join(leaf, Interval(_sum(around.lo, -most), _sum(around.hi, most)).meet(INT64), False)
+                self._join(leaf, found, False)
         growing = True
         while growing:
             kept = dict(self.overflowing)
@@ -208,11 +208,11 @@ def _widened(old: Interval, new: Interval) -> Interval:
     return Interval(lo, hi).meet(INT64)
 
 
-def _counts(leaf: Expr, step: Expr) -> int:
-    """The largest constant that a turn adds to the leaf, if a turn does nothing else with it; else 0."""
+def _counted(leaf: Expr, step: Expr, start: Interval) -> Interval | None:
+    """What a leaf to which each turn only adds a small constant, one of several perhaps, can be; None for others."""
     if leaf.type is not INT:
-        return 0
-    most, pending, seen = 0, [step], set[Expr]()
+        return None
+    least, most, wraps, pending, seen = 0, 0, False, [step], set[Expr]()
     while pending:
         node = pending.pop()
         if node is leaf or node in seen:
@@ -223,18 +223,23 @@ def _counts(leaf: Expr, step: Expr) -> int:
             continue
         amount = _added(leaf, node)
         if amount is None or abs(amount) > _FEW:
-            return 0
-        most = max(most, abs(amount))
-    return most
+            return None
+        least, most, wraps = min(least, amount), max(most, amount), wraps or node.op == "wrapping_add"
+    found = Interval(_sum(start.lo, least * MOST_TURNS), _sum(start.hi, most * MOST_TURNS))
+    return None if least == most or (wraps and not found.fits_int64) else found.meet(INT64)
 
 
 def _added(leaf: Expr, node: Expr) -> int | None:
-    if node.op not in ("add", "sub") or leaf not in node.args:
+    if node.op not in ("add", "sub", "wrapping_add") or leaf not in node.args:
         return None
     other = node.args[1] if node.args[0] is leaf else node.args[0]
-    if not is_const(other) or (node.op == "sub" and node.args[0] is not leaf):
+    if (
+        not is_const(other)
+        or not isinstance(other.value, int)
+        or (node.op == "sub" and node.args[0] is not leaf)
+    ):
         return None
-    return int(other.value) if isinstance(other.value, int) else None
+    return -other.value if node.op == "sub" else other.value
 
 
 def _sum(a: int | None, b: int) -> int | None:

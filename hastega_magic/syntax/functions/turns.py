@@ -83,14 +83,14 @@ class Turns:
     def evaluate(self) -> Expr:
         """Evaluate the loop and what follows it; the condition under which control goes on behind it."""
         graph, frame = self.flow.frame.graph, self.flow.frame
-        place = None if self.items is None else self.items.start
+        place, last = None if self.items is None else self.items.start, None
         exits, entered, reaching, reason = Exits(), TRUE, TRUE, NotCompilable("")
         written = 0
         while written < _WRITTEN_OUT:
             before, effects, began = dict(frame.names), len(graph.effects), graph.store.clock
             try:
                 with graph.under(entered):
-                    left = self._attempt(place)
+                    left = self._attempt(place, last)
                 # What follows is for those, too, that made no turn or were done with it before.
                 return self._behind(*left, exits, reaching)
             except (OtherTypes, ReadTooEarly, MixedTypes) as error:
@@ -98,7 +98,7 @@ class Turns:
                 frame.names = dict(before)
                 del graph.effects[effects:]
             with graph.under(entered):
-                first = self.first_test(place)
+                first = self._test(place, last)
                 with graph.under(first):
                     falls = self.flow.turn(self.statement, self.item(place), exits)
             fills = first is TRUE and bool(graph.store.changed_since(began)) and self.flow.has_room(1)
@@ -109,7 +109,8 @@ class Turns:
                 frame.names = self.flow.merged(first, frame.names, before)
             if entered is FALSE:
                 return self._behind(FALSE, FALSE, False, exits, reaching)
-            place = None if place is None or self.items is None else _next(place, self.items.step)
+            if place is not None and self.items is not None:
+                place, last = _next(place, self.items.step), place
         raise reason
 
     def item(self, place: Expr | None) -> Symbolic | None:
@@ -129,12 +130,25 @@ class Turns:
             return TRUE
         return graph.make("lt" if self.items.step > 0 else "gt", place, self.items.stop)
 
+    def _test(self, place: Expr | None, last: Expr | None) -> Expr:
+        return self.first_test(place) if last is None else self.next_test(last)
+
+    def next_test(self, place: Expr) -> Expr:
+        """Whether there is a turn behind the one at the place, which is before the end."""
+        graph, items = self.flow.frame.graph, self.items
+        assert items is not None
+        if abs(items.step) == 1 or items.certain or place.op == "const":
+            return self.first_test(_next(place, items.step))
+        # The next place may be beyond int64, and what is left is no negative number.
+        ends = (items.stop, place) if items.step > 0 else (place, items.stop)
+        return graph.make("ult", const(abs(items.step)), graph.make("wrapping_sub", *ends))
+
     # The loop itself
 
-    def _attempt(self, start: Expr | None) -> tuple[Expr, Expr, bool]:
+    def _attempt(self, start: Expr | None, last: Expr | None) -> tuple[Expr, Expr, bool]:
         """The loop as a node: who leaves it by `break`, who by `return`, and whether nobody leaves it otherwise."""
         flow, graph, frame = self.flow, self.flow.frame.graph, self.flow.frame
-        first = self.first_test(start)
+        first = self._test(start, last)
         if first is FALSE:
             return FALSE, FALSE, False
         outside = frame.names
@@ -294,7 +308,8 @@ class _Body:
             found = self.loop.first_test(self.counter)
         finally:
             frame.names, graph.effects = names, effects
-        return found if eager(found) else None
+        # The end of a `for` is computed before it, whatever that takes.
+        return found if self.loop.items is not None or eager(found) else None
 
     def _enter(self, names: Names) -> None:
         """Leaves for the counter and for every name that a turn assigns and that has a value."""
@@ -322,8 +337,7 @@ class _Body:
         """Whether there is another turn after this one."""
         if self.counter is None or self.loop.items is None:
             return self.loop.first_test(None)
-        place = _next(self.counter, self.loop.items.step)
-        return self.loop.first_test(place)
+        return self.loop.next_test(self.counter)
 
     def _leave(self, falls: Expr, going: Expr, exits: Exits) -> None:
         """What the state is after the turn."""
@@ -380,7 +394,7 @@ def _any(flow: Flow, exits: Exits) -> Expr:
 
 
 def _next(place: Expr, step: int) -> Expr:
-    """The counter's next place: never beyond int64, as places end before `stop`."""
+    """The counter's next place: what it is beyond int64 is not looked at."""
     if place.op == "const" and isinstance(place.value, int):
         return const(place.value + step)
     return make("wrapping_add", place, const(step))
