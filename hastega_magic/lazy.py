@@ -11,6 +11,7 @@ import ast
 import inspect
 import itertools
 import re
+from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
@@ -18,7 +19,7 @@ import numpy as np
 
 from hastega_magic.compiler.backends import require
 from hastega_magic.compiler.options import Options, options_of
-from hastega_magic.compiler.repeating.repeated import Repeated
+from hastega_magic.compiler.repeating.repeated import Form, Repeated
 from hastega_magic.errors import NotCompilable, Span, leaves, leaving
 from hastega_magic.report import Report, build_report
 from hastega_magic.syntax.reading.functions import ast_of, name_of
@@ -44,7 +45,7 @@ class Pipe:
     value. A pipe can be run again, and reads its source anew each time.
     """
 
-    __slots__ = ("_last", "_lines", "_options", "_source", "_stages", "_turns")
+    __slots__ = ("_form", "_last", "_lines", "_options", "_source", "_stages", "_turns")
 
     def __init__(self, source: object, options: Options) -> None:
         """`source` as pipelines take it: a range, a list, an array, ..."""
@@ -54,6 +55,7 @@ class Pipe:
         self._lines: tuple[tuple[str, str, bool], ...] = ()
         self._turns: dict[str, Repeated] = {}
         self._last: Repeated | None = None
+        self._form: Form | None = None
 
     # What runs it
 
@@ -91,8 +93,8 @@ class Pipe:
         text = self._last.site.text if self._last is not None else f"pipe({_told(self._source)})"
         trace = Trace()
         trace.add("cell", source=text, options=self._options.to_dict())
-        if self._last is not None:
-            self._last.tell(text, trace)
+        if self._last is not None and self._form is not None:
+            self._last.tell_of(self._form, text, trace)
         return build_report(trace)
 
     # Its parts
@@ -110,13 +112,12 @@ class Pipe:
         turns = self._turns.get(key)
         if turns is None:
             lines = (*self._lines, (sink, key, True)) if sink else self._lines or (("drop", "drop(0)", True),)
-            turns = self._turns[key] = Repeated(
-                _site(self._source, lines), self._options, _filename(), _caller()
-            )
+            turns = self._turns[key] = _turns_at(self._source, lines, self._options)
         self._last = turns
-        turns.runs = 0
         try:
-            return turns.run(self._source, displays)
+            found = turns.run(self._source, displays)
+            self._form = turns.form
+            return found
         except BaseException as error:
             leaves(error)
             notes: list[str] = getattr(error, "__notes__", [])
@@ -127,7 +128,7 @@ class Pipe:
 
     def __getstate__(self) -> tuple[None, dict[str, Any]]:
         """What a copy of it has, also in another process: all but what was compiled."""
-        left: dict[str, Any] = {"_turns": {}, "_last": None}
+        left: dict[str, Any] = {"_turns": {}, "_last": None, "_form": None}
         return None, {name: getattr(self, name) for name in self.__slots__} | left
 
     def __repr__(self) -> str:
@@ -229,12 +230,26 @@ def _filename() -> str:
     return f"<pipe {next(_numbers)}>"
 
 
-def _caller() -> tuple[str, int]:
-    """File and line of the code that called into this module."""
+_made: OrderedDict[tuple[object, ...], Repeated] = OrderedDict()
+_MOST = 64
+
+
+def _turns_at(source: object, lines: tuple[tuple[str, str, bool], ...], options: Options) -> Repeated:
+    """The runs of a pipe that is made and run here: those of the last one made here, as in the body of a loop."""
     frame = inspect.currentframe()
     while frame is not None and frame.f_code.co_filename == __file__:
         frame = frame.f_back
-    return ("<pipe>", 1) if frame is None else (frame.f_code.co_filename, frame.f_lineno)
+    if frame is None:
+        return Repeated(_site(source, lines), options, _filename(), ("<pipe>", 1))
+    key = frame.f_code, frame.f_lasti, _told(source), lines, options
+    found = _made.pop(key, None)
+    if found is None:
+        place = frame.f_code.co_filename, frame.f_lineno
+        found = Repeated(_site(source, lines), options, _filename(), place)
+    _made[key] = found
+    if len(_made) > _MOST:
+        _made.popitem(last=False)
+    return found
 
 
 __all__ = ["Pipe", "pipe"]

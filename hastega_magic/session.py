@@ -20,6 +20,7 @@ from hastega_magic.errors import Span
 from hastega_magic.records import dataclass
 from hastega_magic.report import Report, build_report
 from hastega_magic.runtime.signals import heard
+from hastega_magic.runtime.warned import warned_at
 from hastega_magic.syntax.hints import hint
 from hastega_magic.syntax.site import RUN, TRY
 from hastega_magic.trace import Trace
@@ -101,7 +102,8 @@ class Session:
         self.failed_at, self._kept = None, Loops
         value: object = None
         try:
-            yield
+            with warned_at(self.namespace, cell.place):
+                yield
             value = cell.value
         except BaseException as error:
             failing = cell.failing(error)

@@ -178,6 +178,11 @@ class CellRun:
         """The pipeline that the exception comes from, which ends the cell; None if it comes from ordinary code."""
         return self.turns.failing(error) or self.driver.current
 
+    def place(self) -> tuple[str, int] | None:
+        """File and line of the pipeline that runs; None if ordinary code does."""
+        bound = self.driver.current
+        return None if bound is None else (self.filename, bound.site.span.line)
+
     def forget(self) -> None:
         """Let go of all values: functions that the cell defined may keep it alive for long."""
         forget_inputs()

@@ -286,7 +286,7 @@ class Driver:
         execution: Execution | None = None
         try:
             if self.options.on == "numpy":
-                run.goes_on(self.left.by_numpy(bound, loop, workspace, run.value), left)
+                run.goes_on(self.left.by_numpy(bound, loop, workspace, run.value), left, of_loop=True)
             else:
                 execution = run_loops([loop], workspace, self.options, self.trace, self.options.tune)
         except NotCompilable as error:

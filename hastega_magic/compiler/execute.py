@@ -10,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 
 from hastega_magic.compiler import running
-from hastega_magic.compiler.backends import Backend, Job, backend_of
+from hastega_magic.compiler.backends import Backend, Cpu, Job, backend_of
 from hastega_magic.compiler.choice import known
 from hastega_magic.compiler.choice.choosing import Choice
 from hastega_magic.compiler.choice.foreseen import foreseen
@@ -24,6 +24,7 @@ from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.telling.broken_off import told_if_it_raises
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import NotCompilable
+from hastega_magic.ir import abi
 from hastega_magic.ir.expr import flatten
 from hastega_magic.ir.fused import Fused, Output, slots_of
 from hastega_magic.ir.kernel import TROUBLE
@@ -36,6 +37,7 @@ from hastega_magic.runtime.buffers import trim
 from hastega_magic.runtime.cpu.launch import LoopResult, Variant, blocks_of
 from hastega_magic.runtime.sources import Column, streamed
 from hastega_magic.runtime.stream import NotProduced
+from hastega_magic.runtime.threads import here
 from hastega_magic.trace import Event, Trace
 from hastega_magic.types import RESULT_STORAGE
 
@@ -172,6 +174,9 @@ def execute(ready: Ready, backend: Backend, tune: bool = False) -> Execution:
     result = backend.run(job, options, trace)
     blocks = min(result.blocks_run, -(-result.length // BLOCK))  # several variants may have run some
     threads = min(backend.threads, max(1, blocks), job.tuned.threads or backend.threads)
+    if isinstance(backend, Cpu):  # which wakes no other thread for a few blocks
+        turns = abi.layout(job.variant(job.first).kernel).turns
+        threads = 1 if here(threads, blocks, short=not turns) else threads
     execution = Execution(
         ready.compiled, ready.fused, [], list(job.columns), result.length, threads, ready.cached, backend, job,
         tuning=tuning, on=options.on,

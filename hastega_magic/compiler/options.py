@@ -92,7 +92,8 @@ def did_you_mean(name: str, names: Collection[str]) -> str:
     """`: did you mean --fuse?` where one of the names is near, else the names there are."""
     bare = {each.lstrip("-"): each for each in names}  # the dashes alone would make options near
     near = difflib.get_close_matches(name.lstrip("-").lower(), bare, 1)
-    return f": did you mean {bare[near[0]]}?" if near else f"; there are {', '.join(names)}"
+    there = f"; there are {', '.join(names)}" if names else ""
+    return f": did you mean {bare[near[0]]}?" if near else there
 
 
 @leaving

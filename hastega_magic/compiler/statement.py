@@ -180,8 +180,13 @@ def _asking(
 
 def _source_span(bound: Bound, stages: Sequence[BoundStage]) -> Span:
     """Where the elements come from: the statement's source, or the stage before these."""
-    before = len(bound.stages) - len(stages)
-    return bound.site.source_span if before <= 0 else bound.stages[before - 1].site.span
+    spans = [stage.site.span for stage in bound.stages]
+    before = len(spans) - len(stages)
+    if stages and spans[before : before + 1] != [
+        stages[0].site.span
+    ]:  # without fusion each stage comes alone
+        before = spans.index(stages[0].site.span) if stages[0].site.span in spans else 0
+    return bound.site.source_span if before <= 0 else spans[before - 1]
 
 
 def _extent(bound: Bound, stages: Sequence[BoundStage], built: Built) -> Span:

@@ -50,10 +50,14 @@ class UnderWay:
         rest: Sequence[BoundStage],
         waiting: Reason | None = None,
         part: Part | None = None,
+        of_loop: bool = False,
     ) -> None:
-        """With another value, and fewer stages; `part`: those that took it there, if another run may do the same."""
+        """With another value, and fewer stages; `part`: those that took it there, if another run may do the same.
+
+        `of_loop`: no Python function of theirs was called.
+        """
         ran = self.rest[: len(self.rest) - len(rest)]
-        of_loop = part is not None and part.outcome is not None
+        of_loop = of_loop or (part is not None and part.outcome is not None)
         self.looped = (self.looped or Before(self.value, ())).further(ran) if of_loop else None
         self.value, self.rest, self.waiting = value, list(rest), waiting
         if part is None:

@@ -80,7 +80,7 @@ def _why(
         return f" for {_elements(case.n)}{less}"
     threads = machine.cpu.all
     if chosen.backend in ("simd", "parallel") and chosen.threads < threads.count and case.n <= SHORT * BLOCK:
-        return f", too short for {threads.count} threads, which take {said(threads.start)} to start"
+        return f", too few elements for {threads.count} threads, which take {said(threads.start)} to start"
     if chosen.bound != "launch":
         return f" ({_BOUNDS[chosen.bound]})"
     if chosen.backend.startswith("opencl"):

@@ -17,7 +17,7 @@ from hastega_magic.ir.expr import UNROUNDED, Expr
 from hastega_magic.ir.interpreter import SCALAR, apply
 from hastega_magic.ops import OPS
 from hastega_magic.ops.functions.columns import over_columns
-from hastega_magic.types import INT
+from hastega_magic.types import FLOAT64, INT
 
 
 class NotInColumns(Exception):
@@ -59,6 +59,10 @@ class Columns:
             found.append(min(place for place, value in values.items() if value not in INT64))
         return min(found, default=None)
 
+    def _may_be_numpys(self, node: Expr) -> bool:
+        """Whether it may be a float of NumPy's, which rounds the int that it is compared with."""
+        return node.type is FLOAT64 and node not in self._given
+
     def _leaf(self, node: Expr, places: Sequence[int]) -> list[Any]:
         if node in self._given:
             return list(map(self._given[node].__getitem__, places))
@@ -77,7 +81,7 @@ class Columns:
                 there = list(itertools.compress(places, mask))
                 found.update(zip(there, self.of(branch, there), strict=True))
             return [found[place] for place in places]
-        unrounded = node.op in UNROUNDED
+        unrounded = node.op in UNROUNDED and not any(map(self._may_be_numpys, node.args))
         operands = [
             self.of(arg.args[0] if unrounded and arg.op == "exact_float" else arg, places)
             for arg in node.args

@@ -49,7 +49,7 @@ class Arguments(argparse.ArgumentParser):
         if not name.startswith("-"):
             below = ": the cell's code begins on the next line" if self.prog.startswith("%%") else ""
             self.error(f"unexpected {name!r}{below}")
-        known = [each for action in self._actions for each in action.option_strings]
+        known = [each for action in self._actions for each in action.option_strings or action.choices or ()]
         self.error(f"there is no option {name}{did_you_mean(name, known)}")
 
 

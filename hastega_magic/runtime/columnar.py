@@ -37,7 +37,7 @@ class NullsError(HastegaError, ValueError):
     """A source has missing elements; one sentence with their number and a form that works."""
 
     def _render_traceback_(self) -> list[str]:
-        return [f"NullsError: {self}"]
+        return [f"NullsError: {self}", *getattr(self, "__notes__", ())]
 
 
 @dataclass(frozen=True)
@@ -217,8 +217,8 @@ def _wide(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 
 def _nulls(data: object, name: str, count: int, bools: bool) -> NullsError:
-    unnamed = name in ("", type(data).__name__)
     kind = type(data).__name__
+    unnamed = name in ("", kind, f"the {kind}")
     subject = f"{'an' if kind[0] in 'AEIOU' else 'a'} {kind}" if unnamed else f"`{name}`"
     text = "" if unnamed else f"({name})" if " " in name else name
     nulls, are, them = ("null", "is", "it") if count == 1 else ("nulls", "are", "them")

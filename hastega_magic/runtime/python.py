@@ -68,12 +68,13 @@ def apply(
 ) -> Any:
     """One stage: an iterator for element stages, the result for sinks, `tap` and other callables.
 
-    A callee is called with the value as its first argument; Python's own collections are made of an array's elements
-    (`|> sorted` gives ints, `|> enumerate |> dict` has tuples). NameError for a name that is no stage.
+    A callee is called with the value as its first argument; Python's own collections, and what its library goes
+    through, are given an array's elements (`|> sorted` gives ints, `|> enumerate |> dict` has tuples, `|> math.prod`
+    is exact). NameError for a name that is no stage.
     """
     named = kwargs or {}
     if callee is not None:
-        return callee(_elementwise(value) if id(callee) in _COLLECTING else value, *args, **named)
+        return callee(_elementwise(value) if _collects(callee) else value, *args, **named)
     if stage_name == "tap":
         return _tap(value, *args, **named)
     if stage_name not in _KNOWN:
@@ -82,8 +83,16 @@ def apply(
 
 
 _COLLECTING = frozenset(
-    map(id, (list, tuple, set, frozenset, dict, sorted, reversed, iter, Counter, OrderedDict, deque))
-)
+    map(id, (
+        list, tuple, set, frozenset, dict, sorted, reversed, iter, bytes, bytearray, Counter, OrderedDict, deque,
+    ))
+)  # fmt: skip
+_LIBRARY = frozenset({"itertools", "json", "math", "statistics"})
+"""Modules whose functions go through Python's numbers: of int64 a product wraps around, the mean of 1 and 2 is 1."""
+
+
+def _collects(callee: Callable[..., Any]) -> bool:
+    return id(callee) in _COLLECTING or getattr(callee, "__module__", None) in _LIBRARY
 
 
 def _elementwise(value: Any) -> Any:
@@ -112,8 +121,9 @@ def as_result(values: Sequence[Any], like: object = None) -> npt.NDArray[Any]:
         return np.array(values)
     if all(issubclass(type_, (int, np.integer)) and type_ is not bool for type_ in types):
         return _integers(values)
-    if types == {tuple} and len({len(value) for value in values}) == 1 and values[0]:
-        return structured([as_result(column) for column in zip(*values, strict=True)])
+    if types == {tuple} and len(set(map(len, values))) == 1 and values[0]:
+        places = range(len(values[0]))
+        return structured([as_result([value[place] for value in values]) for place in places])
     return _objects(values)
 
 
@@ -199,10 +209,7 @@ def _integers(values: Sequence[Any]) -> npt.NDArray[Any]:
 
 
 def _objects(values: Sequence[Any]) -> npt.NDArray[Any]:
-    result = np.empty(len(values), object)
-    for number, value in enumerate(values):  # element by element: sequences are elements, not rows
-        result[number] = value
-    return result
+    return np.fromiter(values, object, len(values))  # element by element: sequences are elements, not rows
 
 
 __all__ = [

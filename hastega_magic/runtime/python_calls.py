@@ -142,9 +142,8 @@ class Noted:
 
     def mapped(self, values: Iterable[Any], turned: Mapping[type, Callable[[Any], Any]]) -> Iterator[Any]:
         """The results, as `map` gives them; those of the types in `turned` made into others."""
-        called, number = over_tuples(self.function), -1
-        for value in values:
-            number += 1
+        called = over_tuples(self.function)
+        for number, value in enumerate(values):
             try:
                 found = called(value)
             except StopIteration:  # which ends a `map`
@@ -152,13 +151,12 @@ class Noted:
             except Exception as error:
                 self._tell(error, number, value)
                 raise
-            yield turned[type(found)](found) if type(found) in turned else found
+            yield turned[type(found)](found) if turned and type(found) in turned else found
 
     def filtered(self, values: Iterable[Any]) -> Iterator[Any]:
         """The elements for which it holds, as `filter` gives them."""
-        called, number = over_tuples(self.function), -1
-        for value in values:
-            number += 1
+        called = over_tuples(self.function)
+        for number, value in enumerate(values):
             try:
                 found = called(value)
             except StopIteration:

@@ -21,6 +21,23 @@ from hastega_magic.ir.sinks import extreme, spread
 from hastega_magic.runtime.python_calls import elements, over_tuples
 
 _MISSING: Any = object()
+_AT_ONCE = 1 << 16
+
+
+def drawn(values: Iterable[Any]) -> list[Any]:
+    """All elements. Of an endless iterator Ctrl-C ends it, which `list` hears only when there is no memory left."""
+    kept: list[Any] = []
+    for part in _parts(values):
+        kept += part
+    return kept
+
+
+def _parts(values: Iterable[Any]) -> Iterator[list[Any]]:
+    given, full = iter(values), True
+    while full:
+        part = list(itertools.islice(given, _AT_ONCE))
+        full = len(part) == _AT_ONCE  # an iterator that has ended is not asked again
+        yield part
 
 
 # Functions of one element
@@ -91,7 +108,13 @@ def converting(dtype: Any) -> Callable[[Any], Any]:
     return plain.get(found, cast("Callable[[Any], Any]", found.type))
 
 
+_ROOMY = 2.0**127
+"""Python's numbers up to here are float32 numbers; an `errstate` takes ten times as long as making one."""
+
+
 def _as_float32(value: Any) -> Any:
+    if (type(value) is float or type(value) is int) and -_ROOMY < value < _ROOMY:
+        return np.float32(value)
     with np.errstate(over="ignore"):
         return np.float32(value)
 
@@ -126,7 +149,7 @@ def _drop_while(values: Iterator[Any], /, f: Any) -> Iterator[Any]:
 
 
 def _reverse(values: Iterator[Any], /) -> Iterator[Any]:
-    return reversed(list(values))
+    return reversed(drawn(values))
 
 
 def _step(values: Iterator[Any], /, n: Any) -> Iterator[Any]:
@@ -214,14 +237,14 @@ def variance(values: Iterable[Any], /, ddof: Any = 0) -> Any:
     Two passes, as NumPy's: mean(x), then sum((x - mean) · (x - mean)). StatisticsError without elements, and where
     there are no more than `ddof`.
     """
-    kept = list(values)
+    kept = drawn(values)
     deviate = deviation(mean(kept))
     return spread("var", sum(map(deviate, kept)), len(kept), ddof)
 
 
 def standard_deviation(values: Iterable[Any], /, ddof: Any = 0) -> Any:
     """The square root of the variance."""
-    kept = list(values)
+    kept = drawn(values)
     deviate = deviation(mean(kept))
     return spread("std", sum(map(deviate, kept)), len(kept), ddof)
 
@@ -294,7 +317,9 @@ def bincount(values: Iterable[Any], /, *, minlength: Any = 0) -> npt.NDArray[np.
             raise ValueError(f"bincount counts numbers from 0 on, not {array.min()}")
         if max(length, int(array.max(initial=0)) + 1) <= sys.maxsize // 8:
             return np.bincount(array, minlength=length).astype(np.int64, copy=False)
-    counts = collections.Counter(map(operator.index, values))
+    counts: collections.Counter[int] = collections.Counter()
+    for part in _parts(map(operator.index, values)):
+        counts.update(part)
     least, size = min(counts, default=0), max(max(counts, default=-1) + 1, length)
     if least < 0:
         raise ValueError(f"bincount counts numbers from 0 on, not {least}")

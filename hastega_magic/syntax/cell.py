@@ -311,8 +311,14 @@ class Rewriter(ast.NodeTransformer):
         return StageSite(name, text, span, known), display
 
     def _behind_stage(self, step: ast.expr) -> str | None:
-        """The text behind a stage that Python takes for a part of it: `.sum()` of `map(f).sum()`."""
+        """The text behind a stage that Python takes for a part of it: in `map(f).sum()` and `sum / 2` its end."""
         node = step
+        if isinstance(node, ast.BinOp):
+            while isinstance(node, ast.BinOp):
+                node = node.left
+            name = node.func if isinstance(node, ast.Call) else node
+            stage = isinstance(name, ast.Name) and name.id in STAGES and name.id not in self.shadowed
+            return self.text.segment(step)[len(self.text.segment(node)) :].strip() if stage else None
         while isinstance(node, (ast.Call, ast.Attribute, ast.Subscript)):
             inner = node.func if isinstance(node, ast.Call) else node.value
             name = inner.func if isinstance(inner, ast.Call) else inner

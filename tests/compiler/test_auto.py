@@ -135,7 +135,7 @@ def test_sizes_decide(on):
     assert run(text.format(10))[1][0]["backend"] == "python"
     _, (some,) = run(text.format(30_000))
     assert (some["backend"], some["threads"]) == ("simd", 1)
-    assert "too short for 4 threads" in some["cost"]["because"]
+    assert "too few elements for 4 threads" in some["cost"]["because"]
     _, (more,) = run(text.format(300_000))
     assert more["backend"] == "simd"
     on(machine(start=1e-9))

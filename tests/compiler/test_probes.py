@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from hastega_magic.compiler.python.elements import Elements
 from tests.compiler.battery import assert_like_python, run
 
 LONG = 1 << 21
@@ -55,6 +56,28 @@ def test_an_error_names_the_element_of_the_source():
 def test_the_first_of_equals_and_nan_as_python_has_it(stage, values):
     wanted = (min if stage == "argmin" else max)(range(len(values)), key=values.__getitem__)
     assert run(f"xs |> {stage}", {"xs": np.array(values)}).value == wanted
+
+
+@pytest.mark.parametrize("place", [0, 255, 256, 4095, 4096, 9000, 12_287])
+@pytest.mark.parametrize(
+    ("stages", "values"),
+    [
+        ("map(lambda x: x * 2 - 1) |> argmax", np.zeros(12_288)),
+        ("map(lambda x: x * 3 % 1009) |> argmax", np.full(12_288, 5)),
+        ("map(lambda x: -x) |> argmin", np.full(12_288, -3)),
+        ("zip(xs) |> map(lambda x, y: x * y) |> argmax", np.zeros(12_288, "f4")),
+        ("argmax", np.zeros((12_288, 2))[:, 1]),
+        ("map(lambda x: min(x, 0.0) * -1.0) |> min", np.full(12_288, -1.5)),
+    ],
+)
+def test_the_element_sought_is_not_evaluated_by_itself(stages, values, place, monkeypatch):
+    values, alone = values.copy(), []
+    values[place:] = 7  # more of them, of which the first counts
+    at = Elements.at
+    monkeypatch.setattr(Elements, "at", lambda self, index: alone.append(index) or at(self, index))
+    found, wanted = (run(f"xs |> {stages}", {"xs": values}, on=on).value for on in ("parallel", "python"))
+    assert repr(found) == repr(wanted)
+    assert len(alone) <= 1
 
 
 def test_windows_are_not_in_memory():

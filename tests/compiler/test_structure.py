@@ -96,6 +96,14 @@ def test_no_fuse_runs_every_stage_alone():
     assert ran.value == int(((XS["xs"] + 1) * 2).sum())
 
 
+def test_threads_that_no_few_blocks_wake_are_not_counted():
+    for length, threads in ((16 * 4096, 1), (16 * 4096 + 1, 3)):
+        ran = battery.run("xs |> map(_ + 1) |> sum", {"xs": range(length)}, threads=3, on="parallel")
+        assert ran.executions[0].threads == threads
+    slow = "xs |> map(lambda x: sum(1 for i in range(x % 7))) |> sum"
+    assert battery.run(slow, {"xs": range(2 * 4096)}, threads=3, on="parallel").executions[0].threads == 2
+
+
 def test_the_same_shape_is_compiled_once():
     text = "xs |> map(lambda x: x * 12345 + 77) |> sum"
     battery.run(text, {"xs": np.arange(10)})

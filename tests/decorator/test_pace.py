@@ -2,10 +2,11 @@
 
 import math
 
+import numpy as np
 import pytest
 
 from hastega_magic import hastega
-from hastega_magic.compiler.repeating import pace
+from hastega_magic.compiler.repeating import ordinary, pace
 from hastega_magic.compiler.repeating.pace import SOONER, STAYS, Pace
 
 
@@ -41,6 +42,30 @@ def total(xs):
 def test_python_is_tried_once_and_taken_where_it_is_faster(monkeypatch, function, argument):
     assert taken(monkeypatch, math.inf, function, argument) == "cccppp"
     assert taken(monkeypatch, 0.0, function, argument) == "cccpcc"
+
+
+def test_where_python_is_taken_nothing_else_is_looked_at(monkeypatch):
+    monkeypatch.setenv("HASTEGA_AUTO", "")
+    for name, value in (
+        ("_LEAST", 0.0),
+        ("_DEARER", math.inf),
+        ("_CLEAR", math.inf),
+        ("_OTHERWISE", math.inf),
+    ):
+        monkeypatch.setattr(pace, name, value)
+    looked, look = [], ordinary._given
+    monkeypatch.setattr(ordinary, "_given", lambda *given: looked.append(given) or look(*given))
+    made, xs = hastega(squares), list(range(600))
+    for _ in range(4):
+        assert made(xs) == squares(xs)
+    seen = len(looked)
+    for _ in range(4):
+        assert made(xs) == squares(xs)
+    assert len(looked) == seen
+    other = np.arange(600) % 7, list(range(9000)), xs  # of another kind, and of another size
+    for each in other:
+        assert made(each) == squares(each)
+    assert seen < len(looked) <= seen + 3
 
 
 def test_what_may_differ_in_its_last_bits_stays_where_it_is(monkeypatch):

@@ -103,11 +103,16 @@ def test_the_doctor_says_what_a_variable_of_the_notebook_does(notebook, tmp_path
         ("doctor --onn parallel", ["--onn", "--on"]),
         ("doctor now", ["now"]),
         ("devices all", ["all"]),
+        ("cache --clear", ["did you mean clear?"]),
     ],
 )
 def test_what_cannot_be_is_one_line(notebook, line, words):
     said = one_line(notebook.run(f"%hastega {line}"))
     assert all(word in said for word in words), said
+
+
+def test_a_command_without_options_names_none(notebook):
+    assert one_line(notebook.run("%hastega devices --all")).endswith("there is no option --all")
 
 
 def test_calibrate_says_what_was_measured_and_where_it_is_kept(notebook, monkeypatch, tmp_path):

@@ -3,6 +3,7 @@
 import re
 import traceback
 
+import numpy as np
 import pytest
 
 from hastega_magic.compiler.outcome import Group
@@ -147,3 +148,26 @@ def test_an_interrupt_while_a_value_makes_its_text(notebook, first):
 def test_wrong_arguments_of_pipes_and_decorators_show_the_users_line_alone(notebook, call, error):
     notebook.run("from hastega_magic import hastega, pipe")
     assert frames(notebook.run(call), error) == [("2", "1", "")]
+
+
+# Warnings of what stages call
+
+
+@pytest.mark.parametrize(
+    ("body", "line"),
+    [
+        ("b = 1\nxs |> np.log", 3),
+        ("b = 1\nxs |> map(_ * 2) |> np.log |> sum", 3),
+        ("xs |> map(np.log) |> to_list", 2),
+        ("xs |> tap(np.log) |> sum", 2),
+        ("for _ in range(2):\n    b = xs |> np.log", 3),
+        ("def logs(v):\n    return v |> np.log\nb = logs(xs)", 3),
+    ],
+)
+def test_warnings_name_the_users_line(notebook, body, line):
+    notebook.ns.update(np=np, xs=np.array([0.0, 1.0]))
+    for _ in range(2):  # a cell that runs again warns again
+        shown = notebook.run(f"%%hastega --quiet\n{body}").err
+        assert not OURS.search(shown), shown
+        assert re.findall(r":(\d+): RuntimeWarning: divide by zero", shown) == [str(line)]
+        assert body.splitlines()[line - 2].strip() in shown

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from hastega_magic import pipe
+from hastega_magic.compiler.repeating.repeated import Repeated
 from hastega_magic.errors import IntegerOverflowWarning, UsageError
 from hastega_magic.syntax.stages import STAGES
 
@@ -188,3 +189,47 @@ def test_tap_calls_its_function_once_with_the_whole_value_and_says_so():
     assert pipe([1, 2, 3]).map(lambda x: x + 1).tap(seen.append).sum() == 9
     assert [each.tolist() for each in seen] == [[2, 3, 4]]
     assert "called once, with all elements so far" in type(pipe([])).tap.__doc__
+
+
+def test_a_pipe_that_is_made_anew_at_the_same_place_is_not_read_again(monkeypatch):
+    first, read = Repeated._first, []
+
+    def noted(turns, source, displays):
+        read.append(source)
+        return first(turns, source, displays)
+
+    monkeypatch.setattr(Repeated, "_first", noted)
+
+    def total(xs, k):
+        return pipe(xs).map(lambda x: x * k).sum()
+
+    xs = np.arange(5000.0)
+    for _ in range(5):
+        assert total(xs, 3.0) == 3.0 * xs.sum()
+    assert len(read) == 1
+    assert [total(xs, k) for k in (1.5, 2.5, 4.0, 8.0)] == [k * xs.sum() for k in (1.5, 2.5, 4.0, 8.0)]
+    assert len(read) <= 3
+    assert total([1, 2], 3) == 9
+    assert total(range(4), 2) == 12
+    made = [pipe(np.arange(number)).map(lambda x: x + 1) for number in (3000, 4000)]
+    assert [len(each.run()) for each in made] == [3000, 4000]
+    assert "ran 2 times; the figures are those of its first run" in str(made[1].explain().to_dict())
+    assert total(xs[:3], 1.0) == 3.0
+
+
+def test_each_pipe_of_a_place_tells_of_its_own_last_run():
+    made = [pipe(xs).map(lambda x: x + 1) for xs in (np.arange(3000), np.arange(3000.0))]
+    for each in made:
+        each.run()
+    fused = [each.explain().to_dict()["pipelines"][0]["code"]["fused"] for each in made]
+    assert ["float" in text for text in fused] == [False, True]
+
+
+def test_pipes_of_other_functions_or_options_are_others():
+    def run(f, **options):
+        return pipe([3, 1, 2], **options).map(f).to_list()
+
+    assert [run(f) for f in (lambda x: x + 1, lambda x: x * 2, abs)] == [[4, 2, 3], [6, 2, 4], [3, 1, 2]]
+    with pytest.warns(IntegerOverflowWarning):
+        assert run(lambda x: x * 2**62) == [3 * 2**62, 2**62, 2**63]
+    assert run(lambda x: x * 2**62, int_mode="wrap") == [-(2**62), 2**62, -(2**63)]

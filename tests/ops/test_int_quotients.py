@@ -87,3 +87,18 @@ def test_ints_beside_floats(quotient: str) -> None:
     session.run_cell(f"r = xs |> map(lambda x: {quotient}) |> to_list")
     assert session.namespace["r"] == [eval(quotient, {"x": x}) for x in values]
     assert not session.last_report.pipelines[0].integers.fell_back
+
+
+@pytest.mark.parametrize("on", ["simd", "numpy", "opencl"])
+@pytest.mark.parametrize("bound", [2.0**53, 2.0**63, -(2.0**63), 3.0, -0.5])
+@pytest.mark.parametrize(
+    "compared", ["x < k", "x >= k", "x == k", "k < x", "k != x", "x == table[0]", "table[0] <= x"]
+)
+def test_floats_of_numpys_round_the_ints_that_they_are_compared_with(
+    compared: str, bound: float, on: str
+) -> None:
+    values = [2**53 - 1, 2**53, 2**53 + 1, 2**63 - 1, -(2**63) + 1, -(2**63), 0, 3, 4]
+    names = {"k": np.float64(bound), "table": np.array([bound])}
+    session = Session({"xs": values, **names}, Options(on=on, baseline=False))
+    session.run_cell(f"r = xs |> map(lambda x: {compared}) |> to_list")
+    assert session.namespace["r"] == [bool(eval(compared, {"x": x, **names})) for x in values]

@@ -97,6 +97,24 @@ def test_trimming_at_the_beginning_keeps_the_elements(start):
     assert np.array_equal(found, np.arange(start, 2 * POOLED))
 
 
+@pytest.mark.parametrize("places", [(0,), (16,), (-8,), (-320,), (64, -8, -1000), tuple(range(0, 4096, 256))])
+def test_what_is_read_is_not_just_behind_what_is_written(places):
+    length, page = 2 * POOLED, 4096
+    array = allocate(length, "int64", [page * 7 + place for place in places])
+    start = array.ctypes.data
+    assert start % 64 == 0
+    if len(places) < 16:  # there is such a place
+        assert all((place - start) % page <= page - 320 for place in places)
+    array[:] = np.arange(length)
+    for left in (length - 1, length - 500, POOLED + 1):
+        array = trim(array, left)
+        assert np.array_equal(array, np.arange(left))
+    behind = trim_before(array, 1000)
+    del array
+    gc.collect()
+    assert np.array_equal(behind, np.arange(1000, POOLED + 1))
+
+
 def test_pickling_and_copying():
     array = allocate(POOLED, "float64")
     array[:] = 0.5

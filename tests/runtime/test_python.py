@@ -4,13 +4,16 @@ import functools
 import itertools
 import math
 import operator
+import signal
 import statistics
+import warnings
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hastega_magic.runtime import python_stages
 from hastega_magic.runtime.python import apply, as_result, elements, mean, run, spreads
 
 
@@ -77,6 +80,23 @@ def test_results(values, dtype):
     assert found.dtype == dtype
     assert found.shape == (len(values),)
     assert list(found) == values
+
+
+def test_what_has_elements_of_its_own_is_one_element():
+    values = [np.arange(3), [1, 2], (1,), np.array(3), {}, "ab", None, 10**30]
+    found = as_result(values)
+    assert found.shape == (len(values),)
+    assert all(one is other for one, other in zip(found, values, strict=True))
+
+
+@pytest.mark.parametrize(
+    "value", [0.1, -0.0, 1, 2**53 + 1, 2.0**127, -(2.0**128), 10**38, 1e39, math.inf, True]
+)
+def test_float32_numbers_are_made_without_a_warning(value):
+    with warnings.catch_warnings(action="error"):
+        (found,) = run([value], [stage("astype", "float32")])
+    with np.errstate(over="ignore"):
+        assert repr(found) == repr(np.float32(value))
 
 
 def test_results_of_tuples():
@@ -227,3 +247,39 @@ def test_single_stages():
     assert list(apply("map", [1, 2], (str,))) == ["1", "2"]
     assert apply("sum", np.arange(4)) == 6
     assert mean([2**70, 2**70]) == float(2**70)
+
+
+class Rung(Exception):
+    """The clock's."""
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no such clock")
+@pytest.mark.parametrize("name", ["reverse", "var", "std", "bincount"])
+def test_an_interrupt_ends_what_would_draw_an_endless_iterator(name):
+    def rings(*_):
+        raise Rung
+
+    numbers, before = itertools.count(), signal.signal(signal.SIGALRM, rings)
+    signal.setitimer(signal.ITIMER_REAL, 0.02)
+    try:
+        with pytest.raises(Rung):
+            run(itertools.islice(numbers, 10**7), [stage(name)])
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert next(numbers) < 10**7
+
+
+@pytest.mark.parametrize("count", [0, 3, 4, 5, 8])
+def test_elements_drawn_in_parts_are_all_of_them_and_the_end_is_asked_for_once(count, monkeypatch):
+    monkeypatch.setattr(python_stages, "_AT_ONCE", 4)
+    asked = []
+
+    def numbers():
+        asked.append(1)
+        yield from range(count)
+        asked.append(2)
+
+    assert python_stages.drawn(numbers()) == list(range(count))
+    assert asked == [1, 2]
+    assert run(range(count), [stage("bincount")]).tolist() == [1] * count

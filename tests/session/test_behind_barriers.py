@@ -1,5 +1,9 @@
 """Numbers that a callable made of an array's: NumPy's, which count as Python's to the stages behind it."""
 
+import itertools
+import json
+import math
+import statistics
 from collections import Counter
 
 import numpy as np
@@ -77,6 +81,13 @@ COLLECTED = {
     "[3, 1] |> enumerate |> map(lambda i, x: (x, (i, x > 1))) |> set": {(3, (0, True)), (1, (1, False))},
     "[3, 1] |> enumerate |> list |> map(lambda i, x: i + x) |> to_list": [3, 2],
     "[3, 1] |> enumerate |> (lambda v: list(v)) |> map(lambda i, x: i + x) |> to_list": [3, 2],
+    "[64, 65] |> map(_ + 1) |> bytes": b"AB",
+    "[64, 65] |> map(_ + 1) |> bytearray |> bytes": b"AB",
+    "[0, 1] |> map(_ + 1) |> statistics.mean |> (lambda mean: [mean])": [1.5],
+    "[0, 2] |> map(_ + 1) |> statistics.pstdev |> (lambda spread: [spread])": [1.0],
+    "range(29) |> map(_ + 1) |> math.prod |> (lambda product: [product])": [math.factorial(29)],
+    "range(3) |> map(_ + 2**62) |> itertools.accumulate |> list": [2**62, 2**63 + 1, 2**62 * 3 + 3],
+    "[3, 1] |> map(_ + 1) |> json.dumps |> list": list("[4, 2]"),
     "np.arange(6).reshape(3, 2) |> list |> (lambda rows: [row.sum() for row in rows])": [1, 5, 9],
 }
 
@@ -89,7 +100,8 @@ def types(value):
 @pytest.mark.parametrize("on", ["parallel", "numpy", "python"])
 @pytest.mark.parametrize("cell", COLLECTED)
 def test_python_s_collections_are_of_python_s_numbers(cell, on):
-    session = Session({"np": np, "Counter": Counter}, Options(on=on, baseline=False))
+    library = {"itertools": itertools, "json": json, "math": math, "statistics": statistics}
+    session = Session({"np": np, "Counter": Counter, **library}, Options(on=on, baseline=False))
     for _ in range(3):
         found = session.run_cell(cell).value
         assert found == COLLECTED[cell]

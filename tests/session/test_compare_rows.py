@@ -1,5 +1,7 @@
 """`--compare`: a row for every back end that was asked for, or a sentence that says why there is none."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -71,3 +73,14 @@ def test_nothing_is_said_of_back_ends_that_nobody_asked_for():
     session = Session({"a": np.arange(3000)}, Options(on="simd"))
     report = session.run_cell("s = a |> tap(lambda v: None) |> sum").report
     assert "ompared" not in report.to_text()
+
+
+@pytest.mark.parametrize(
+    "stages", ["cumsum |> to_list", "cumsum |> map(_ * 2) |> to_list", "scan(_A, 0.0) |> to_list"]
+)
+def test_lists_of_running_values_are_equal_up_to_their_roundings(stages):
+    session = Session({"xs": np.random.default_rng(5).normal(size=500).tolist()}, Options(on="simd"))
+    report = session.run_cell(f"r = xs |> {stages}".replace("_A", "lambda a, x: a + x")).report
+    for each in report.pipelines[0].baselines:
+        assert each.equal
+        assert re.match(r"equal to \de-1\d of the largest element|$", each.note)

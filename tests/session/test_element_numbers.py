@@ -48,9 +48,11 @@ def test_in_what_a_stage_gives(stages: str, said: str) -> None:
     assert note_of(stages) == said
 
 
-def test_without_fusion() -> None:
-    stages = f"xs |> map(_ + 1) |> take(5) |> map({BAD.format(31)})"
+@pytest.mark.parametrize("behind", ["", " |> map(_ * 2)", " |> filter(_ > 0) |> sum"])
+def test_without_fusion(behind: str) -> None:
+    stages = f"xs |> map(_ + 1) |> take(5) |> map({BAD.format(31)}){behind}"
     assert note_of(stages, fuse=False) == "element 2 of what `take(5)` gives, 31"
+    assert note_of(f"xs |> map({BAD.format(30)}){behind}", fuse=False) == "element 2 of xs, 30"
 
 
 def test_in_a_stretch_of_a_large_source() -> None:

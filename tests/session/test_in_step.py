@@ -8,6 +8,7 @@ import warnings
 import numpy as np
 import pytest
 
+from hastega_magic.compiler.python.in_step import Behind
 from hastega_magic.session import Options, Session
 
 MODULES = {"np": np, "math": math, "itertools": itertools, "functools": functools}
@@ -102,8 +103,19 @@ def test_it_is_as_of_builtins(stages, builtins):
         expected = repr(value), space["log"], space["best"]
     except Exception as error:
         expected = type(error), str(error), space["log"]
-    for on in ("parallel", "python"):
+    for on in ("parallel", "numpy", "python"):
         assert told(f"xs |> {stages}", on) == expected
+
+
+@pytest.mark.parametrize("on", ["parallel", "numpy", "python"])
+@pytest.mark.parametrize("stages", ["map(lambda x: x * 1)", "drop(1)", "filter(lambda x: x > 0)", "step(1)"])
+def test_what_changes_the_source_is_seen_by_the_stages_before(stages, on):
+    session = Session({}, Options(on=on, baseline=False, quiet=True))
+    session.run_cell("def raised(x):\n    if x == 2:\n        xs[4] = 100\n    return x")
+    for _ in range(3):
+        session.namespace["xs"] = [0, 1, 2, 3, 4, 5]
+        session.run_cell(f"t = xs |> {stages} |> map(raised) |> map(lambda x: x * 2) |> to_list")
+        assert session.namespace["t"][-3:] == [6, 200, 10]
 
 
 @pytest.mark.parametrize(
@@ -254,6 +266,21 @@ def test_an_error_behind_many_elements_names_its_element():
         )
     assert any("element 5000, 5000" in each for each in caught.value.__notes__)
     assert len(space["log"]) == 5001
+
+
+@pytest.mark.parametrize(
+    ("stages", "expected"),
+    [("map(lambda v: v * k) |> sum", lambda xs: sum(x * 3 for x in xs)), ("max", max), ("count", len)],
+)
+def test_numbers_of_types_in_turns_are_not_judged_each(stages, expected, monkeypatch):
+    asked, ask = [], Behind.quiet
+    monkeypatch.setattr(Behind, "quiet", lambda self, *given: asked.append(given) or ask(self, *given))
+    xs = [[x, x / 2, x % 3 == 0][x % 3] for x in range(5000)]
+    space = {"k": 3, "log": [], "xs": xs}
+    cell = f"t = xs |> map(lambda x: log.append(x) or x) |> {stages}"
+    Session(space, Options(on="parallel", baseline=False, quiet=True)).run_cell(cell)
+    assert repr(space["t"]) == repr(expected(xs))
+    assert len(asked) <= 12
 
 
 @pytest.mark.parametrize("where", [2047, 2048, 2049, 5000])

@@ -12,8 +12,9 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from hastega_magic.compiler.repeating import few
+from hastega_magic.compiler.repeating import few, gathering
 from hastega_magic.compiler.repeating.repeated import Repeated
+from hastega_magic.ir.schedule import BLOCK
 from hastega_magic.runtime.cpu.direct import MOST
 from hastega_magic.session import Options, Session
 
@@ -178,6 +179,23 @@ def test_of_complex_numbers(stages, maker):
     rng = np.random.default_rng(7)
     make = PAIRS[maker]
     check(stages, [(make(size, rng), make(size, rng)) for size in SIZES])
+
+
+@pytest.mark.parametrize("dtype", ["float32", "complex64"])
+@pytest.mark.parametrize(
+    "stages", ["sum", "mean", "dot(ys)", "filter(lambda x: x == x) |> mean", "map(-_) |> sum"]
+)
+def test_single_precision(stages, dtype, monkeypatch):
+    """Several blocks' sums are added up in the elements' own precision; and a sum of zeros is no negative one."""
+    rng = np.random.default_rng(7)
+    sizes = 1, 2, 300, BLOCK, BLOCK + 1, 9 * BLOCK + 5, MOST
+    some = [(rng.standard_normal(size) * 10.0 ** rng.integers(-20, 20, size)).astype(dtype) for size in sizes]
+    ones = [*some, *(each * np.dtype(dtype).type(-0.0) for each in some)]
+    check(stages, [(each, each[::-1].copy()) for each in ones])
+    monkeypatch.setattr(gathering, "Recovery", None)  # which takes several times as long
+    repeated = function(stages)
+    repeated(some[2], some[2])
+    same(repeated(some[2], some[2]), first(stages, some[2], some[2]))
 
 
 @pytest.mark.parametrize(

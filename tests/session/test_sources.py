@@ -9,6 +9,7 @@ import weakref
 import numpy as np
 import pytest
 
+from hastega_magic import pipe
 from hastega_magic.compiler.sources import drawn
 from hastega_magic.errors import IntegerOverflowWarning
 from hastega_magic.runtime.columnar import NullsError
@@ -126,6 +127,26 @@ def test_opencl_reads_series_too():
         assert run("xs |> map(lambda x: x * x) |> sum", "opencl", xs=made).value == sum(x * x for x in INTS)
 
 
+@pytest.mark.parametrize(
+    ("cell", "marked"),
+    [
+        ("a = ns |> map(_ + 1)\nb = xs |> map(_ + 1)", "xs"),
+        ("b = (xs\n    |> sum)", "xs"),
+        ("ns |> zip(xs) |> map(lambda a, b: a + b)", "zip(xs)"),
+        ("ns |> map(_ + 1) |> dot(xs)", "dot(xs)"),
+        ("for _ in range(2):\n    b = xs |> sum", "xs"),
+    ],
+)
+def test_what_holds_nulls_is_marked(cell, marked):
+    pl = pytest.importorskip("polars")
+    space = {"xs": pl.Series([1, None, None]), "ns": [1, 2, 3]}
+    with pytest.raises(NullsError) as caught:
+        Session(space, Options(baseline=False, quiet=True)).run_cell(cell)
+    _, *shown = caught.value._render_traceback_()
+    line, caret = "\n".join(shown).splitlines()
+    assert line[caret.index("^") : caret.rindex("^") + 1] == marked
+
+
 def test_nulls_are_an_error_of_one_sentence_when_their_statement_comes():
     pl = pytest.importorskip("polars")
     space = {"xs": pl.Series([1, None, None]), "ns": [1, 2]}
@@ -140,6 +161,8 @@ def test_nulls_are_an_error_of_one_sentence_when_their_statement_comes():
         Session(space, Options(baseline=False, quiet=True)).run_cell(
             "ns |> zip(xs) |> map(lambda a, b: a + b)"
         )
+    with pytest.raises(NullsError, match=r"^a Series holds 2 nulls.*`\.fill_null\(0\)`"):
+        pipe(space["xs"]).map(lambda x: x + 1).sum()
     assert run("xs.fill_null(0) |> map(_ + 1)", **space).value.tolist() == [2, 1, 1]
     assert run("xs |> len", **space).value == 3
     assert run("xs |> filter(lambda x: x is not None) |> to_list", "python", **space).value == [1]

@@ -119,3 +119,23 @@ def test_functions_are_called_again_as_they_are(name, built):
     shorter = arrays(9, count=COUNT - 4)
     for each, values in zip([*found, f(**shorter)], [*given, shorter], strict=True):
         same(each, value(Session({}, QUIET), CELLS[name], values))
+
+
+@pytest.mark.parametrize("layout", [slice(None), slice(None, None, -1), slice(None, None, 3)])
+@pytest.mark.parametrize(
+    "stages",
+    ["reverse", "step(2) |> sum", "chunk(3) |> map(lambda a, b, c: a * c - b)", "zip(ys) |> step(2) |> map(_ - _)",
+     "drop(5) |> reverse |> step(2) |> map(_ * 2)", "reverse |> drop(1) |> max", "reverse |> argmin"],
+)  # fmt: skip
+def test_elements_with_steps_are_called_again_as_they_are(stages, layout, built):
+    session, cell = Session({}, QUIET), f"v = xs |> {stages}".replace("_ - _", "lambda x, y: x - y")
+    session.run_cell(f"def f(xs, ys):\n    {cell}\n    return v")
+    f, count = session.namespace["f"], 600_012
+    given = [{k: v[layout] for k, v in arrays(seed, count=count).items()} for seed in range(3)]
+    found = [f(**given[0])]
+    first = len(built)
+    found += [f(**each) for each in given[1:]]
+    assert stages.endswith(("max", "argmin")) or len(built) == first
+    dense = {k: v.copy() for k, v in given[0].items()}  # as far away from each other as none before
+    for each, values in zip([*found, f(**dense)], [*given, dense], strict=True):
+        same(each, value(Session({}, Options(on="numpy", baseline=False, quiet=True)), cell, values))

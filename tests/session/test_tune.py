@@ -129,6 +129,15 @@ def test_every_candidate_gives_what_the_first_gives(text, monkeypatch):
         assert not [each["note"] for each in tried if each["note"]]
 
 
+def test_schedules_of_a_few_blocks_have_the_one_thread_that_runs(monkeypatch):
+    Clock(monkeypatch)
+    for text, several in ((CELL, False), (CELL.replace("x |>", "range(16 * 4096 + 1) |>"), True)):
+        tried = run(text, tune=True, threads=2)[2]["tuning"]["tried"]
+        assert [each["schedule"] for each in tried if "2 threads" in each["schedule"]] == [
+            each["schedule"] for each in tried if several
+        ]
+
+
 def test_the_fastest_is_taken_shown_and_remembered(monkeypatch):
     lanes, in_flight = own_vectors()
     slow = {(lanes, in_flight): 4e-3, (lanes, in_flight // 2): 4e-3, (2 * lanes, in_flight // 2): 2e-3}

@@ -98,6 +98,9 @@ def test_a_stage_that_is_given_no_function(text, at):
         ("xs |> astype('int65')", "'int65'", "did you mean 'int64'?"),
         ("xs |> enumerate(start=None)", "None", "from a whole number"),
         ("xs |> to_list()[0]", "to_list()[0]", "`[0]` stands behind the stage alone"),
+        ("xs |> sum / 2", "sum / 2", "`/ 2` stands behind the stage alone: put the pipeline in parentheses"),
+        ("xs |> prod() * 2 + 1", "prod() * 2 + 1", "`* 2 + 1` stands behind the stage alone"),
+        ("xs |> mean - xs |> min", "mean - xs", "`- xs` stands behind the stage alone"),
         ("xs |> map(_ + 1).sum()", "map(_ + 1).sum()", "`.sum()` stands behind the stage alone"),
     ],
 )
@@ -129,3 +132,15 @@ def test_what_the_data_make_wrong(text, error, words):
 
 def test_filter_takes_none():
     assert Session({}).run_cell("[0, 1] |> filter(None) |> to_list").value == [1]
+
+
+def test_an_operator_between_callables_is_the_users_own():
+    class Then:
+        def __init__(self, f):
+            self.f = f
+
+        def __matmul__(self, other):
+            return lambda value: other.f(self.f(value))
+
+    names = {"ordered": Then(sorted), "size": Then(len)}
+    assert Session(dict(names)).run_cell("[3, 1] |> ordered @ size").value == 2

@@ -25,6 +25,7 @@ from hastega_magic.records import dataclass
 from hastega_magic.report import units
 from hastega_magic.runtime.cpu.launch import LoopResult, Stretch, room
 from hastega_magic.runtime.sources import Column
+from hastega_magic.runtime.threads import here
 from hastega_magic.trace import Trace
 from hastega_magic.tuning import search
 from hastega_magic.tuning.candidates import Limits, dense_sources, dense_stores, space
@@ -105,7 +106,7 @@ class _Tuner:
 
     def run(self, compiled: CompiledLoop) -> None:
         kernel = self.own.body(self.job.first, Trace()).kernel
-        options, threads = self.options, self.backend.threads if isinstance(self.backend, Cpu) else 1
+        options, threads = self.options, self.threads if isinstance(self.backend, Cpu) else 1
         free = not options.threads and self.backend.name == "parallel"
         self.elements = min(self.job.length, _FIRST)
         limits = Limits(options.width, threads, free, self.elements)
@@ -120,6 +121,13 @@ class _Tuner:
                 self._choose_elements(possible.own)
             watch = Watch(options.tune_seconds, time.perf_counter, lambda part: work.at(_PARTS * part))
             search.run(self.search, self.measure, watch)
+
+    @property
+    def threads(self) -> int:
+        """Those that a run may take: for a few blocks no other is woken."""
+        turns = abi.layout(self.own.body(self.job.first, Trace()).kernel).turns
+        few = here(self.backend.threads, -(-self.job.length // BLOCK), short=not turns)
+        return 1 if few and isinstance(self.backend, Cpu) else self.backend.threads
 
     def _choose_elements(self, own: Tuned) -> None:
         """As many as can be run often enough: a part of the loop may stay in caches where all of it does not."""
@@ -154,7 +162,7 @@ class _Tuner:
             return loop.body(number, Trace())
 
         body = variant(self.job.first)
-        self.schedules[candidate] = described(body.kernel, candidate, self.backend)
+        self.schedules[candidate] = described(body.kernel, candidate, self.backend, self.threads)
         return replace(
             self.job, variant=variant, columns=self._columns(), learn=_unlearned, wanted=frozenset[str](),
             kept_slots=frozenset[int](), sent=[], tuned=candidate,
@@ -240,8 +248,8 @@ def _unlearned(number: int) -> None:
     """Where a candidate begins is no matter to other runs."""
 
 
-def described(kernel: Kernel, tuned: Tuned, backend: Cpu | OpenCl) -> str:
-    """How a kernel is laid onto the machine, in words: what is of no account for it is left out."""
+def described(kernel: Kernel, tuned: Tuned, backend: Cpu | OpenCl, most: int) -> str:
+    """How a kernel is laid onto the machine, in words: what is of no account for it is left out. `most`: threads."""
     schedule = kernel.schedule
     parts = [f"{schedule.lanes} lanes × {schedule.in_flight}"]
     if isinstance(backend, OpenCl):
@@ -250,8 +258,8 @@ def described(kernel: Kernel, tuned: Tuned, backend: Cpu | OpenCl) -> str:
         elif schedule.grain > 1:
             parts.append(f"{schedule.grain} blocks in a work-group")
         return ", ".join([*parts, *([f"chunks of {tuned.chunk >> 10} Ki"] if tuned.chunk else [])])
-    threads = min(backend.threads, tuned.threads or backend.threads)
-    if backend.threads > 1:
+    threads = min(most, tuned.threads or most)
+    if most > 1:
         parts.append(units.plural(threads, "thread"))
         if not abi.layout(kernel).group_count:
             parts.append(f"{units.plural(schedule.grain, 'block')}")

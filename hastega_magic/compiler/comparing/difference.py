@@ -71,6 +71,14 @@ def _largest(parts: Sequence[float | None]) -> float | None:
     return None if None in parts else max(part for part in parts if part is not None)
 
 
+def _as_arrays(both: tuple[Any, Any]) -> tuple[Any, Any]:
+    """Two lists of floats, as `cumsum |> to_list` gives, as arrays; anything else as it is."""
+    lists = all(isinstance(values, list) for values in both)
+    if not lists or any(type(each) is not float for values in both for each in values):
+        return both
+    return np.array(both[0]), np.array(both[1])
+
+
 def difference(
     own: Any, other: Any, approximate: bool = False, running: bool = False, tolerance: float = TOLERANCE
 ) -> float | None:
@@ -80,6 +88,7 @@ def difference(
     `running` values, which may differ by roundings of the largest: the difference is then relative to that one, as an
     element that came near zero on the way has lost the same digits.
     """
+    own, other = _as_arrays((own, other)) if running else (own, other)
     if isinstance(own, np.ndarray):
         mine = cast("np.ndarray[Any, Any]", own)
         if mine.dtype.names or mine.dtype == object:

@@ -134,7 +134,11 @@ class Prefix:
             return Baseline(backend, 0.0, (0.0, 0.0), 0, False, False, note)
         scale = length / size if size else 1.0
         median, *spread = (each * scale for each in (statistics.median(times), min(times), max(times)))
-        note = "another result" if apart is None else rounded(apart, isinstance(theirs, np.ndarray), added)
+        note = (
+            "another result"
+            if apart is None
+            else rounded(apart, isinstance(theirs, (np.ndarray, list)), added)
+        )
         if by_now and apart is not None:
             note = f"{note or '✓ equal'}{BY_NOW}"
         name = backend

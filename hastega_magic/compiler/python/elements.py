@@ -60,24 +60,27 @@ class Elements:
         """Element number `index` of the loop; what its functions raise propagates, with a note that names it."""
         return self._before(len(self._steps), index, 0, {})
 
-    def through(self, first: int, last: int) -> Kept:
-        """Elements number `first` to `last` - 1 of the loop, each as `at` gives it."""
+    def through(self, first: int, last: int, *, looks: bool = True) -> Kept:
+        """Elements number `first` to `last` - 1 of the loop, each as `at` gives it.
+
+        `looks`: some may need integers beyond 64 bits, which is to be found out.
+        """
         found = None
         if self._producer is None and self._together.possible and self.mode != "wrap":
-            found = self._at_once(first, last)
+            found = self._at_once(first, last, looks)
         return kept_of(map(self.at, range(first, last))) if found is None else found
 
-    def _at_once(self, first: int, last: int) -> Kept | None:
+    def _at_once(self, first: int, last: int, looks: bool) -> Kept | None:
         """They, stage after stage; None where they are to be evaluated one after the other."""
         checked = self.mode == "checked"
-        looks = checked or not self.overflowed
+        looks = looks and (checked or not self.overflowed)
         try:
             block = self._together.block(first, last, looks)
         except Exception:  # of which element, and with which words, is found out behind this
             block = None
         if block is None:
             raising = self._together.raising(first, last)
-            if raising is None or (checked and self._at_once(first, raising) is None):
+            if raising is None or (checked and self._at_once(first, raising, looks) is None):
                 return None
             self.at(raising)
             return None

@@ -160,7 +160,7 @@ def _owned(elements: Iterator[object], owned: bool) -> Iterator[object]:
 
 def _again(value: object, before: Before, stages: Sequence[BoundStage]) -> Iterator[object]:
     """What loops gave; from where Python's stages change what their functions read, computed anew."""
-    watch = Watch.of(before.stages)
+    watch = Watch.of(before.stages, before.value)
     if watch.reached_by(stages):
         yield from before.elements()
         return
@@ -223,7 +223,8 @@ class _Keeper:
     changed: bool = False
     """A variable was changed that the stages behind read."""
     _kind: object = None
-    _type: type[object] | None = None
+    _types: set[type[object]] = field(default_factory=set[type[object]])
+    """Those of elements whose kinds are known to go with each other."""
 
     @property
     def all(self) -> list[object] | AnyArray:
@@ -239,22 +240,24 @@ class _Keeper:
         read, name, value = (
             (None, "", None) if single is None else (single.scope.get, single.name, single.value)
         )
-        number = self._type
+        types = self._types
         for element in elements:
             if (read(name, ABSENT) is not value) if read is not None else changed is not None and changed():
                 self.changed = True
                 return [element]
             type_ = type(element)
-            if type_ is not number or (type_ is int and not _LOWEST <= cast(int, element) <= _HIGHEST):
+            if type_ not in types or (type_ is int and not _LOWEST <= cast(int, element) <= _HIGHEST):
                 mine = python_number(element)
-                kind, number = kind_of_element(mine), type(mine)
+                kind = kind_of_element(mine)
                 if kind is None or not self._goes_with(kind):
                     return [mine]
-                number = number if number is type_ and number is not tuple else None
+                # Of a type whose elements are of one kind the next one is not looked at again: asking takes as long as
+                # ten elements do, and bools, ints and floats may come in turns.
+                if type(mine) is type_ and type_ is not tuple:
+                    types.add(type_)
                 keep(mine)
             else:
                 keep(element)
-        self._type = number
         return []
 
     def _goes_with(self, kind: object) -> bool:

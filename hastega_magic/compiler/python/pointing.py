@@ -24,6 +24,7 @@ from hastega_magic.compiler.python.barriers import called_otherwise
 from hastega_magic.compiler.python.naming import BEYOND, named, placed
 from hastega_magic.compiler.statement import Bound
 from hastega_magic.errors import NOWHERE, PACKAGE, HastegaError, Span, StrictError
+from hastega_magic.runtime.columnar import NullsError
 from hastega_magic.syntax.hints import marked
 from hastega_magic.syntax.joining.build import BoundStage
 from hastega_magic.syntax.reading.literals import DTYPES, wrong_count
@@ -39,7 +40,7 @@ def point(error: BaseException, bound: Bound, text: str) -> None:
     Nothing where it is not clear which stage it was, and for what is no pipeline's.
     """
     if not isinstance(error, Exception) or (
-        isinstance(error, HastegaError) and type(error) is not StrictError
+        isinstance(error, HastegaError) and type(error) not in (StrictError, NullsError)
     ):
         return
     found = _told(error, bound) or _given(error, bound) or _alone(error, bound)
@@ -80,6 +81,8 @@ def _source(bound: Bound) -> _Found:
 def _told(error: Exception, bound: Bound) -> _Found | None:
     """The stage or the source that the error names, or a note of ours; `_UNCLEAR` where it may be one of several."""
     said, stages = str(error), bound.site.stages
+    if isinstance(error, NullsError):
+        return _missing(said, bound)
     if isinstance(error, OverflowError) and (found := _BEYOND.match(said)):
         return _beyond_int64(found, bound)
     notes = "\n".join(getattr(error, "__notes__", ()))
@@ -93,6 +96,14 @@ def _told(error: Exception, bound: Bound) -> _Found | None:
         or f"in `{stage.text}` (cell line {stage.span.line})" in notes
     ]
     return None if not found else _site(found[0]) if len(found) == 1 else _UNCLEAR
+
+
+def _missing(said: str, bound: Bound) -> _Found:
+    """What has the missing elements: the source, or the one stage that is given others."""
+    if any(said.startswith(f"`{name}` ") for name in (bound.site.source_name, bound.site.source_text)):
+        return _source(bound)
+    beside = [stage.site for stage in bound.stages if stage.site.name in ("zip", "dot")]
+    return _site(beside[0]) if len(beside) == 1 and not said.startswith("`") else _UNCLEAR
 
 
 def _beyond_int64(said: re.Match[str], bound: Bound) -> _Found:

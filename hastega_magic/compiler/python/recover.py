@@ -41,6 +41,9 @@ from hastega_magic.types import FLOAT32, Complex, Either
 _PRODUCT_BITS = 126
 """Products of so many bits need no Python."""
 
+_PIECE = 256
+"""Elements of a block that are evaluated at once where one of them is sought: each alone takes ten times as long."""
+
 
 def assembled(output: Output, arrays: Sequence[AnyArray], loop: Loop) -> object:
     """The value of an output whose elements are stored, from the arrays of its scalars."""
@@ -275,9 +278,22 @@ class Recovery:
         if math.isnan(first):
             return float(first)
         if found == 0:
-            zeros = next(int(number) for number in live if partials[number] == 0)
-            return float(next(e.value for e in self.block(zeros) if e.kept and e.value == 0))
+            _, zero = self._first_equal(next(int(number) for number in live if partials[number] == 0), 0)
+            return float(zero)
         return found
+
+    def _first_equal(self, number: int, sought: Any) -> tuple[int, Any]:
+        """The place in a block of the first element that is equal to what is sought, which one is, and that element.
+
+        No element of the block raises, or needs Python's integers and was not seen to.
+        """
+        begin, end = number * BLOCK, min((number + 1) * BLOCK, self.result.length)
+        for first in range(begin, end, _PIECE):
+            kept = self.elements.through(first, min(first + _PIECE, end), looks=False)
+            for place, value in zip(kept.places, kept.values, strict=True):
+                if value == sought:
+                    return first - begin + place, value
+        raise LookupError(f"{sought!r} is not in block {number}")
 
     def _place(
         self, kind: str, partials: AnyArray, weights: Sequence[int], counts: AnyArray, blocks: Blocks
@@ -302,9 +318,8 @@ class Recovery:
         bests += [(found[at], at) for at in map(int, np.flatnonzero(counts > 0))]
         best = (min if least else max)(value for value, _ in bests)
         number = min(number for value, number in bests if value == best)
-        return number * BLOCK + next(
-            place for place, each in enumerate(self.block(number)) if each.value == best
-        )
+        place, _ = self._first_equal(number, best)
+        return number * BLOCK + place
 
     def _decision(self, output: Output, folds: Sequence[int], troubled: AnyArray) -> bool:
         """Any and all stop at the element that decides, so trouble after it is none."""

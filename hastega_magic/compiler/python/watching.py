@@ -32,14 +32,15 @@ class Watch:
     objects: frozenset[int]
 
     @staticmethod
-    def of(stages: Iterable[BoundStage]) -> Watch:
-        """Those that the stages' functions read, and that the stages are given."""
+    def of(stages: Iterable[BoundStage], source: object = None) -> Watch:
+        """Those that the stages' functions read, and that the stages are given; and what they go over."""
         variables: list[Name | Cell] = []
         objects: set[int] = set()
         seen: set[int] = set()
         for stage in stages:
             for given in (*stage.args, *stage.kwargs.values()):
                 _look(given, variables, objects, seen)
+        _look(source, variables, objects, seen)
         return Watch(tuple(variables), frozenset(objects))
 
     def changed(self) -> bool:

@@ -63,7 +63,7 @@ class Alike:
     """Sources that are one: they must be the same object."""
     numbers: tuple[Number, ...]
     words: tuple[Words, ...]
-    """The loop's sources in their order; () of stretches with steps."""
+    """The loop's sources in their order."""
     loop: Loop
     owners: tuple[int, ...]
     """Of each stage of the loop the one of the statement that it was made of."""

@@ -19,7 +19,7 @@ from hastega_magic.compiler.repeating.storing import storing
 from hastega_magic.compiler.running import doubtful, is_doubtful
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
-from hastega_magic.ir.expr import flatten
+from hastega_magic.ir.expr import Expr, flatten
 from hastega_magic.ir.fused import Output, slots_of
 from hastega_magic.ir.reduction import tree_prod, tree_sum
 from hastega_magic.ir.sinks import spread
@@ -66,6 +66,10 @@ def _common(output: Output, folds: Sequence[int], loop: Loop) -> Gather | None:
             return _counted
         case "first_index" | "last_index":
             return _index(min if kind == "first_index" else max, folds)
+        case "sum" | "mean" if (
+            type_ is FLOAT32 and not loop.built.initial and isinstance(value, (Expr, Complex))
+        ):
+            return _single(value, folds, mean=kind == "mean")
         case _ if type_ is FLOAT32 or (loop.built.initial and kind != "reduce_add"):
             return None
         case "sum" | "mean" if isinstance(value, Complex):
@@ -135,7 +139,24 @@ def _int_sum(folds: Sequence[int], weights: Sequence[int]) -> Gather:
     return total
 
 
-def _float_sum(folds: Sequence[int]) -> Gather:
+def _single(value: Expr | Complex, folds: Sequence[int], *, mean: bool) -> Gather:
+    """A sum or mean of numpy.float32 or numpy.complex64, which is one, too."""
+    type_: Callable[[Any], object] = np.complex64 if isinstance(value, Complex) else np.float32
+    if isinstance(value, Complex):
+        total = _complex(folds, mean=mean, dtype=np.float32)
+    else:
+        total = _float_sum(folds, np.float32)
+        total = _of_some(total, folds[-1], mean=True) if mean else total
+
+    def found(left: Left) -> object:
+        number: Any = total(left)
+        return number if type(number) is int else type_(number)  # of no elements Python has an int
+
+    return found
+
+
+def _float_sum(folds: Sequence[int], dtype: type[np.floating[Any]] = np.float64) -> Gather:
+    """`dtype`: of the elements, in which partial results are added up, too."""
     value, count = folds  # of which every kind has both
 
     def total(left: Left) -> Any:
@@ -145,7 +166,7 @@ def _float_sum(folds: Sequence[int]) -> Gather:
             return 0  # Python's own start
         if blocks == 1:
             return 0.0 + direct.partials[value][0]
-        return 0 + float(tree_sum(np.array(direct.partials[value][:blocks])))
+        return 0 + float(tree_sum(np.array(direct.partials[value][:blocks], dtype)))
 
     return total
 
@@ -211,10 +232,10 @@ def _index(pick: Callable[[list[Any]], Any], folds: Sequence[int]) -> Gather:
     return found
 
 
-def _complex(folds: Sequence[int], *, mean: bool) -> Gather:
-    """Each part by itself."""
+def _complex(folds: Sequence[int], *, mean: bool, dtype: type[np.floating[Any]] = np.float64) -> Gather:
+    """Each part by itself. `dtype`: of the parts."""
     *parts, counts = folds
-    real, imag = (_float_sum((part, counts)) for part in parts)
+    real, imag = (_float_sum((part, counts), dtype) for part in parts)
 
     def found(left: Left) -> object:
         count = sum(left.direct.partials[counts][: left.direct.blocks])

@@ -24,7 +24,7 @@ from hastega_magic.compiler.python.by_python import same_bits
 from hastega_magic.compiler.repeating.alike import Again, Display
 from hastega_magic.compiler.repeating.fielded import prepared
 from hastega_magic.compiler.repeating.objects import NotExact, holds_nan, holds_nan_keys, objects
-from hastega_magic.compiler.repeating.pace import STAYS, Pace
+from hastega_magic.compiler.repeating.pace import SOONER, STAYS, Pace
 from hastega_magic.compiler.repeating.places import Places, PlacesOf
 from hastega_magic.compiler.repeating.repeated import Form, Repeated
 from hastega_magic.compiler.repeating.unbound import local_error
@@ -151,8 +151,10 @@ class OrdinaryCode(Repeated):
         for callee, expected in zip(callees, code.expected, strict=True):
             if callee is not expected:
                 return self._left("a name that it calls is not Python's own function here")
-        if self._failed >= _TRIES:
-            return _NOTHING
+        before = self.reason in (SOONER, STAYS) and code.nest is None
+        why = self._pace.as_before([operands[each] for each in code.sources]) if before else ""
+        if why or self._failed >= _TRIES:
+            return self._left(why or self.reason)
         try:
             if code.nest is None:
                 operands, given = _given(operands, code)
@@ -234,10 +236,8 @@ class OrdinaryCode(Repeated):
         assert self.code is not None
         nest = () if given.places is None else (given.places.function,)
         places: dict[str, Sequence[object]] = {"function": functions, "operand": operands, "nest": nest}
-        return [
-            (None, tuple(places[kind][number] for kind, number in step.arguments), {})
-            for step in self.code.steps
-        ]
+        arguments = ((places[kind][number] for kind, number in step.arguments) for step in self.code.steps)
+        return [(None, tuple(each), {}) for each in arguments]
 
     def _unlisted(self, displays: Sequence[Display]) -> Sequence[Display]:
         """Without a last `to_list`: NumPy's scalars are made of the array."""

@@ -7,9 +7,11 @@ tuples, a list of what is there already no numbers.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import field
 
 from hastega_magic.compiler.choice.choosing import Choice
+from hastega_magic.compiler.sources.reach import count_of
 from hastega_magic.records import dataclass
 
 _RUNS = 3
@@ -26,6 +28,9 @@ _CLEAR = 0.8
 
 _OTHERWISE = 2.0
 """Where Python takes so many times what it took, the work is another."""
+
+_PLAIN = frozenset({list, tuple, range})
+"""What shows to nobody that its length is asked for."""
 
 SOONER = "Python was measured to be faster over about so many elements"
 STAYS = "Python computed about so many elements before, and the loop's last bits may be others"
@@ -75,6 +80,11 @@ class Pace:
             self._by_python = self.predicted < _DEARER * size.ours
         return SOONER if self._by_python else ""
 
+    def as_before(self, sources: Sequence[object]) -> str:
+        """Why Python, which computed the last run, is to compute this one whatever these hold; "" if it is not."""
+        plain = all(type(each) in _PLAIN for each in sources)
+        return self.by_python(min(map(count_of, sources))) if plain and sources else ""
+
     def stays(self, length: int) -> bool:
         """Whether it is Python's for good, which has computed there what is now known to be otherwise by a loop."""
         return not self.alike and _place(length) in self._rounded
@@ -90,7 +100,9 @@ class Pace:
         if not length:
             return
         place, each = _place(length), seconds / length
-        size = self._sizes.setdefault(place, _Size())
+        size = self._sizes.get(place)
+        if size is None:
+            size = self._sizes[place] = _Size()
         if python and not isinstance(value, int):
             self._rounded.add(place)
         if not python:

@@ -25,6 +25,7 @@ from hastega_magic.compiler.repeating.slots import Again, Number, as_arrays
 from hastega_magic.compiler.repeating.spreading import Spreading, spreading
 from hastega_magic.compiler.repeating.stub import USUAL, Stub, stub
 from hastega_magic.compiler.run import run_compiled
+from hastega_magic.compiler.sources.stretches import DECIDED
 from hastega_magic.compiler.statement import Bound
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import BeyondInt64, NotCompilable
@@ -44,6 +45,13 @@ HOT = 32
 _MISSED = 3
 """After so many failures in a row a list is no longer made while it is computed."""
 
+_FIRST = 1 << 11, 1 << 15
+"""Elements over which `any` and `all` are asked first, where there are many times as many, as Python may need no more.
+
+What is computed in vain is a small part of the rest then.
+"""
+_MANY_TIMES = 8
+
 
 @dataclass
 class Prepared:
@@ -60,6 +68,8 @@ class Prepared:
     """Its result is a list, which may be made while it is computed."""
     spreading: Spreading | None = None
     """How it runs over many elements; None where that is left to the usual way."""
+    decided: bool | None = None
+    """The value from which on Python asks for no more elements, if there is one."""
     _overlapped: Overlapped | None = None
     _variant: int = -1
     """The body of that."""
@@ -76,6 +86,8 @@ class Prepared:
             if found is not USUAL:
                 return found
         operands, arguments, length = self.alike.fitting(source, displays)
+        if self.decided is not None and self._soon(operands, arguments, length, displays):
+            return self.decided
         if self.alike.simple and length > MOST:
             return self._over_many(operands, arguments, length, displays)
         few = self.few
@@ -104,6 +116,21 @@ class Prepared:
     def numbers(self) -> tuple[Number, ...]:
         """Captured numbers that its loop is given."""
         return self.alike.numbers
+
+    def _soon(
+        self, operands: Sequence[Any], arguments: Sequence[object], length: int, displays: Sequence[Display]
+    ) -> bool:
+        """Whether the first elements decide. Where something comes up among them, all are gone through as ever."""
+        if self.few is None or self.few.placing is not None:
+            return False
+        try:
+            return any(
+                self.few.run(operands, arguments, first, displays) is self.decided
+                for first in _FIRST
+                if length >= _MANY_TIMES * first
+            )
+        except Again:
+            return False
 
     def _over_many(
         self, operands: Sequence[Any], arguments: Sequence[object], length: int, displays: Sequence[Display]
@@ -180,9 +207,9 @@ def prepare(bound: Bound, outcome: Outcome, options: Options, filename: str) -> 
             return None if ready is None else Prepared(found, ready, (), options, filename)
         to_list = execution.fused.outputs[0].sink.kind == "to_list"
         wide = None if ready is None else spreading(execution, found.slots, found.loop, options, found.arrays)
-        return Prepared(
-            found, ready, (), options, filename, ready is not None and to_list and not found.arrays, wide
-        )
+        listed = ready is not None and to_list and not found.arrays
+        decided = DECIDED.get(execution.fused.outputs[0].sink.kind)
+        return Prepared(found, ready, (), options, filename, listed, wide, decided)
     if execution.length > MOST:
         return _of_stretches(bound, outcome, options, filename)
     if not _stays(bound, built):

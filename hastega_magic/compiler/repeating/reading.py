@@ -68,13 +68,15 @@ class Whole:
 class Part:
     """Elements of one of the statement's sources that are so far behind those of the view.
 
-    `half`: of complex numbers the real ones or the others. `stride`: in bytes, where code takes it for granted.
+    `half`: of complex numbers the real ones or the others. `stride`: in bytes, where code takes it for granted. `step`:
+    from one to the next, of an array's elements.
     """
 
     slot: Slot
     distance: int
     half: str
     stride: int | None
+    step: int = 1
 
     def given(self, run: Given) -> tuple[int, int]:
         """Its two words in this run; Again if it is of another kind."""
@@ -83,7 +85,7 @@ class Part:
         if type(data) is not range and type(data) is not np.ndarray:
             return self.slot.read(view.of(data, self.distance), run.length, run.alive)
         base, apart = words_of(data)
-        first, apart = base + (view.start + self.distance) * apart, apart * view.step
+        first, apart = base + (view.start + self.distance) * apart, apart * view.step * self.step
         if isinstance(data, range):
             self._look_at(first, first + (run.length - 1) * apart)
             return first, apart
@@ -200,15 +202,13 @@ def stretches_of(
 def readings_of(
     stretches: Sequence[Stretch], slots: Sequence[Slot], execution: Execution
 ) -> tuple[Words, ...]:
-    """The words of elements that follow each other; () where some do not."""
+    """The words of these elements."""
     by_operand = {slot.operand: slot for slot in slots}
     pairs = zip(stretches, execution.fused.sources, strict=True)
-    found = tuple(
-        Part(by_operand[operand], start, "", _stride(source))
+    return tuple(
+        Part(by_operand[operand], start, "", _stride(source), step)
         for (operand, start, step, _), source in pairs
-        if step == 1
     )
-    return found if len(found) == len(stretches) else ()
 
 
 def _stride(source: Source) -> int | None:

@@ -141,15 +141,18 @@ class Repeated:
 
     def tell(self, source: str, trace: Trace, quiet: bool = False) -> None:
         """Add what the last run was to the trace of a report; `quiet`: without listings and pictures."""
-        if self.form is None:
-            return
+        if self.form is not None:
+            self.tell_of(self.form, source, trace, quiet)
+
+    def tell_of(self, form: Form, source: str, trace: Trace, quiet: bool = False) -> None:
+        """The same of a run in this form."""
         sentences: list[str] = []
         if self.runs > 1:
-            took = f"the last one took {units.seconds(self.form.seconds)}"
+            took = f"the last one took {units.seconds(form.seconds)}"
             text = f"This pipeline ran {self.runs} times; the figures are those of its first run in this form, {took}."
             sentences.append(text)
         sentences += self.changing()
-        self.form.told.tell(source, self.options, trace, *sentences, quiet=quiet)
+        form.told.tell(source, self.options, trace, *sentences, quiet=quiet)
 
 
 __all__ = ["Form", "Repeated"]

@@ -91,8 +91,16 @@ class Stretch:
     result: LoopResult
 
 
-def room(plan: abi.Layout, length: int, stretch: Stretch | None = None) -> LoopResult:
-    """Memory for what a kernel of this layout leaves of `length` elements; of a stretch, it is there already."""
+def room(
+    plan: abi.Layout,
+    length: int,
+    stretch: Stretch | None = None,
+    beside: Sequence[tuple[int, int]] = (),
+) -> LoopResult:
+    """Memory for what a kernel of this layout leaves of `length` elements; of a stretch, it is there already.
+
+    `beside`: address and stride in bytes of what it reads meanwhile.
+    """
     blocks = -(-length // BLOCK)
     kept = np.zeros((blocks, max(1, plan.group_count)), np.int64)
     if stretch is not None:
@@ -100,10 +108,11 @@ def room(plan: abi.Layout, length: int, stretch: Stretch | None = None) -> LoopR
             stretch.result, kept=kept, groups=plan.groups, moved_in=0, convert_seconds=0.0, kernel_seconds=0.0,
             compile_seconds=0.0, blocks_run=0,
         )  # fmt: skip
-    arrays = [
-        allocate(min(length, 1) if store.running == "fold" else length, RESULT_STORAGE[store.type].name)
-        for store in plan.stores
-    ]
+    arrays: list[AnyArray] = []
+    for store in plan.stores:
+        dtype = np.dtype(RESULT_STORAGE[store.type].name)
+        near = [address for address, stride in beside if stride == dtype.itemsize]
+        arrays.append(allocate(min(length, 1) if store.running == "fold" else length, dtype.name, near))
     partials = [
         np.zeros((blocks, fold.words), _partial_type(fold.kind, fold.value.type.value)) for fold in plan.folds
     ]
@@ -138,7 +147,7 @@ class Launch:
         """Run the kernel over all blocks, or over the given ones, into the same result."""
         plan = abi.layout(kernel)
         if self.result is None or blocks is None:
-            self.result = room(plan, self.length, self.stretch)
+            self.result = room(plan, self.length, self.stretch, self._beside())
         result = self.result
         positions, at, end = np.zeros(plan.shared_words, np.int64), 0, self.ends[1]
         for start, stop in self._pieces():
@@ -153,6 +162,13 @@ class Launch:
         if at < end and streamed(self.columns) is not None:
             result.ends_at(at)
         return result
+
+    def _beside(self) -> list[tuple[int, int]]:
+        """Address and stride of the arrays that are read where they lie."""
+        arrays = [
+            each.data for each in self.columns if isinstance(each.data, np.ndarray) and each.data.ndim == 1
+        ]
+        return [(each.ctypes.data, each.strides[0]) for each in arrays]
 
     def _pieces(self) -> Iterator[tuple[int, int]]:
         """The elements part by part: some at a time where they are converted, or computed by a loop before this one."""

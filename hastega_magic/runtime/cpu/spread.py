@@ -78,7 +78,7 @@ class Spread:
         result, self._result = self._result, None
         call, totals = self._call, None
         if result is None or result.length != length or call is None:
-            result, call = self._room(length)
+            result, call = self._room(length, operands)
         elif sums:
             totals = self._to_be_made(call, result, sums)
         ctypes.memset(self._shared, 0, ctypes.sizeof(self._shared))
@@ -102,9 +102,10 @@ class Spread:
     def _ask_to_stop(self) -> None:
         self._shared[abi.STOP] = 1
 
-    def _room(self, length: int) -> tuple[LoopResult, Call]:
+    def _room(self, length: int, operands: Sequence[int]) -> tuple[LoopResult, Call]:
         """Memory for what the loop leaves, entered among the words, and the call that leaves it there."""
-        plan, words, result = self._plan, self._words, room(self._plan, length)
+        beside = list(zip(operands[::2], operands[1::2], strict=True))
+        plan, words, result = self._plan, self._words, room(self._plan, length, beside=beside)
         blocks = self._blocks = -(-length // BLOCK)
         count = min(self._threads, blocks)
         call = self._call = Call(self._program, self._address, self._places[:count])

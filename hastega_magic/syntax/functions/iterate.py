@@ -12,7 +12,7 @@ import numpy as np
 
 from hastega_magic.errors import NotCompilable
 from hastega_magic.interval import INT64
-from hastega_magic.ir.expr import Expr, const, convert, is_const
+from hastega_magic.ir.expr import Expr, const, convert, is_const, make
 from hastega_magic.records import dataclass
 from hastega_magic.syntax.functions.expressions import Frame
 from hastega_magic.syntax.operations.applying import apply
@@ -22,7 +22,7 @@ from hastega_magic.syntax.reading.functions import described
 from hastega_magic.syntax.values.dimensions import whole
 from hastega_magic.syntax.values.graph import Graph
 from hastega_magic.syntax.values.neighbours import Neighbours
-from hastega_magic.syntax.values.values import Known, Range, Symbolic, members, number
+from hastega_magic.syntax.values.values import TRUE, Known, Range, Symbolic, members, number
 from hastega_magic.types import BOOL, INT, Composite
 
 FEW = 8
@@ -71,6 +71,26 @@ class Items:
         assert isinstance(start, int)
         assert isinstance(stop, int)
         return range(start, stop, self.step)
+
+    def at(self, graph: Graph, place: Expr) -> Expr:
+        """Whether there is an item at a place, which is not before the start."""
+        if self.some and place is self.start:
+            return TRUE
+        return graph.make("lt" if self.step > 0 else "gt", place, self.stop)
+
+    def after(self, place: Expr) -> Expr:
+        """The next place: what it is beyond int64 is not looked at."""
+        if place.op == "const" and isinstance(place.value, int):
+            return const(place.value + self.step)
+        return make("wrapping_add", place, const(self.step))
+
+    def behind(self, graph: Graph, place: Expr) -> Expr:
+        """Whether there is an item behind the one at a place."""
+        if abs(self.step) == 1 or self.certain or place.op == "const":
+            return self.at(graph, self.after(place))
+        # The next place may be beyond int64, and what is left is no negative number.
+        ends = (self.stop, place) if self.step > 0 else (place, self.stop)
+        return graph.make("ult", const(abs(self.step)), graph.make("wrapping_sub", *ends))
 
 
 def items_of(frame: Frame, iterable: ast.expr) -> Items:

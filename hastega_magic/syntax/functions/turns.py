@@ -13,7 +13,7 @@ from dataclasses import field
 
 from hastega_magic.errors import MixedTypes, NotCompilable
 from hastega_magic.interval import Interval
-from hastega_magic.ir.expr import Expr, Value, const, convert, flatten, leaf, make, map_value
+from hastega_magic.ir.expr import Expr, Value, convert, flatten, leaf, map_value
 from hastega_magic.ir.loop import closed, result, turns
 from hastega_magic.records import dataclass
 from hastega_magic.syntax.functions.carried import (
@@ -110,7 +110,7 @@ class Turns:
             if entered is FALSE:
                 return self._behind(FALSE, FALSE, False, exits, reaching)
             if place is not None and self.items is not None:
-                place, last = _next(place, self.items.step), place
+                place, last = self.items.after(place), place
         raise reason
 
     def item(self, place: Expr | None) -> Symbolic | None:
@@ -126,22 +126,15 @@ class Turns:
             return found
         assert self.items is not None
         assert place is not None
-        if self.items.some and place is self.items.start:
-            return TRUE
-        return graph.make("lt" if self.items.step > 0 else "gt", place, self.items.stop)
+        return self.items.at(graph, place)
 
     def _test(self, place: Expr | None, last: Expr | None) -> Expr:
         return self.first_test(place) if last is None else self.next_test(last)
 
     def next_test(self, place: Expr) -> Expr:
-        """Whether there is a turn behind the one at the place, which is before the end."""
-        graph, items = self.flow.frame.graph, self.items
-        assert items is not None
-        if abs(items.step) == 1 or items.certain or place.op == "const":
-            return self.first_test(_next(place, items.step))
-        # The next place may be beyond int64, and what is left is no negative number.
-        ends = (items.stop, place) if items.step > 0 else (place, items.stop)
-        return graph.make("ult", const(abs(items.step)), graph.make("wrapping_sub", *ends))
+        """Whether there is a turn of a `for` behind the one at the place."""
+        assert self.items is not None
+        return self.items.behind(self.flow.frame.graph, place)
 
     # The loop itself
 
@@ -353,7 +346,7 @@ class _Body:
             reached = either(reached, condition)
         step.append(going)
         if self.counter is not None and self.loop.items is not None:
-            step.append(_next(self.counter, self.loop.items.step))
+            step.append(self.loop.items.after(self.counter))
         for name, old in self.carried.items():
             new = names.get(name, old)
             if isinstance(new, Poison) and falls is FALSE:
@@ -391,13 +384,6 @@ def _any(flow: Flow, exits: Exits) -> Expr:
     for condition, _ in exits.breaks:
         found = either(found, condition)
     return found
-
-
-def _next(place: Expr, step: int) -> Expr:
-    """The counter's next place: what it is beyond int64 is not looked at."""
-    if place.op == "const" and isinstance(place.value, int):
-        return const(place.value + step)
-    return make("wrapping_add", place, const(step))
 
 
 def _plain(node: Expr) -> bool:

@@ -51,9 +51,10 @@ def beside_float(op: str, operands: Sequence[Expr]) -> Expr | None:
     if op not in _TURNED:
         return None
     left, right = operands
-    if left.op == "const" and left.type in _FLOATS:
+    if left.op == "const" and left.type is FLOAT:
         op, left, right = _TURNED[op], right, left
-    if left.op == "const" or left.type is not INT or right.op != "const" or right.type not in _FLOATS:
+    # NumPy's float64 rounds the int that it is compared with.
+    if left.op == "const" or left.type is not INT or right.op != "const" or right.type is not FLOAT:
         return None
     assert isinstance(right.value, float)
     return _compared(op, left, right.value)

@@ -1,0 +1,37 @@
+"""`any` and `all` over many elements, of which Python needs only the first."""
+
+import numpy as np
+
+from hastega_magic import hastega
+from hastega_magic.compiler.repeating.prepared import Prepared
+
+
+def _raised(function, *args):
+    try:
+        return function(*args)
+    except TypeError as error:
+        return str(error)
+
+
+def test_any_and_all_go_no_further_than_they_have_to(monkeypatch):
+    def decided(xs):
+        return any(x > 0 for x in xs), all(x <= 0 for x in xs)
+
+    made, count, went = hastega(decided), 1 << 19, []
+    over_many = Prepared._over_many
+    monkeypatch.setattr(
+        Prepared, "_over_many", lambda self, *given: went.append(self) or over_many(self, *given)
+    )
+    for kind in (list, np.array):
+        xs = [-1] * count
+        assert made(kind(xs)) == (False, True)
+        for place, further in ((0, 0), (2047, 0), (2048, 0), (32_767, 0), (32_768, 2), (count - 1, 2)):
+            for value in (1, -1):
+                xs[place] = value
+                went.clear()
+                assert made(kind(xs)) == (value > 0, value < 0)
+                assert len(went) == (further if value > 0 else 2)
+    assert made([1, *xs[1:-1], "a"]) == (True, False)
+    for odd in ("a", 2**70):  # before what decides
+        xs[5:7] = odd, 1
+        assert _raised(made, xs) == _raised(decided, xs)
