@@ -54,6 +54,7 @@ _OPERATORS = frozenset(
         "int_truediv",
         "pow",
         "sqr",
+        "half_power",
         "floordiv",
         "mod",
         "eq",
@@ -89,7 +90,7 @@ _FREE = frozenset(
 )
 _BY_OP = {
     "truediv": "divide", "int_truediv": "divide", "fdiv": "divide", "divided_by": "divide",
-    "sqrt": "root", "fsqrt": "root", "gather": "gather", "madd52lo": "madd",
+    "sqrt": "root", "fsqrt": "root", "half_power": "root", "gather": "gather", "madd52lo": "madd",
     "madd52hi": "madd", "int_to_float": "convert", "exact_float": "convert", "to_float32": "convert",
     "to_float64": "convert", "float_to_int": "convert", "whole_to_int": "convert", "uint_to_float": "convert",
     "float_to_uint": "convert", "floor": "convert", "ceil": "convert", "trunc": "convert", "rint": "convert",

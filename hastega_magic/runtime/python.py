@@ -161,7 +161,7 @@ def _take(values: Iterator[Any], /, n: int) -> Iterator[Any]:
 
 
 def _drop(values: Iterator[Any], /, n: int) -> Iterator[Any]:
-    return itertools.islice(values, python_stages.counted_from(0, "drop", n), None)
+    return python_stages.dropped(values, python_stages.counted_from(0, "drop", n))
 
 
 def _reduce(values: Iterator[Any], /, f: Callable[[Any, Any], Any], *args: Any, **init: Any) -> Any:

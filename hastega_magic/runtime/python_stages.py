@@ -40,6 +40,34 @@ def _parts(values: Iterable[Any]) -> Iterator[list[Any]]:
         yield part
 
 
+def dropped(values: Iterable[Any], count: int) -> Iterator[Any]:
+    """The elements behind the first ones. Ctrl-C may end going past many, which `islice` alone does not hear."""
+    given = iter(values)
+    return itertools.islice(given, count, None) if count <= _AT_ONCE else _behind(given, count)
+
+
+def _behind(given: Iterator[Any], count: int) -> Iterator[Any]:
+    if _passed(given, count):
+        yield from given
+
+
+def _every(given: Iterator[Any], step: int) -> Iterator[Any]:
+    """The first element and each that is so many behind; likewise."""
+    for each in given:
+        yield each
+        if not _passed(given, step - 1):
+            return
+
+
+def _passed(given: Iterator[Any], count: int) -> bool:
+    """Go past so many elements; whether there were as many."""
+    for first in range(0, count, _AT_ONCE):
+        part = min(_AT_ONCE, count - first)
+        if next(itertools.islice(given, part - 1, part), _MISSING) is _MISSING:
+            return False
+    return True
+
+
 # Functions of one element
 
 
@@ -153,7 +181,8 @@ def _reverse(values: Iterator[Any], /) -> Iterator[Any]:
 
 
 def _step(values: Iterator[Any], /, n: Any) -> Iterator[Any]:
-    return itertools.islice(values, None, None, positive("step", n))
+    step = positive("step", n)
+    return itertools.islice(values, None, None, step) if step <= _AT_ONCE else _every(values, step)
 
 
 def _window(values: Iterator[Any], /, n: Any) -> Iterator[tuple[Any, ...]]:

@@ -102,3 +102,24 @@ def test_an_option_price():
     ran = run("prices |> map(call)", {"prices": prices, "call": call, "normal": normal})
     one_loop(ran)
     assert np.allclose(ran.value, [call(price) for price in prices.tolist()], rtol=1e-12, atol=0)
+
+
+@pytest.mark.parametrize("on", ["parallel", "numpy", "opencl"])
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64"])
+def test_the_power_of_one_half_is_a_root(on, dtype):
+    xs = np.abs(XS[np.abs(XS) < 1e30])
+    xs = np.arange(500) if dtype == "int64" else np.append(xs, [-0.0, -math.inf, math.nan]).astype(dtype)
+    ran = run("xs |> map(lambda x: x ** 0.5)", {"xs": xs}, on=on)
+    assert np.allclose(
+        ran.value,
+        [float(x) ** 0.5 for x in xs],
+        rtol=2.0 ** (-23 if dtype == "float32" else -52),
+        atol=0,
+        equal_nan=True,
+    )
+    assert not np.signbit(ran.value[~np.isnan(ran.value)]).any()
+
+
+def test_the_power_of_one_half_of_a_negative_number_is_complex():
+    ran = run("xs |> map(lambda x: x ** 0.5) |> to_list", {"xs": [4.0, -4.0]})
+    assert ran.value == [2.0, (-4.0) ** 0.5]

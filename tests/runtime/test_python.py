@@ -254,8 +254,11 @@ class Rung(Exception):
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no such clock")
-@pytest.mark.parametrize("name", ["reverse", "var", "std", "bincount"])
-def test_an_interrupt_ends_what_would_draw_an_endless_iterator(name):
+@pytest.mark.parametrize(
+    ("name", "given"),
+    [("reverse", ()), ("var", ()), ("std", ()), ("bincount", ()), ("drop", (10**9,)), ("step", (10**9,))],
+)
+def test_an_interrupt_ends_what_would_draw_an_endless_iterator(name, given):
     def rings(*_):
         raise Rung
 
@@ -263,11 +266,24 @@ def test_an_interrupt_ends_what_would_draw_an_endless_iterator(name):
     signal.setitimer(signal.ITIMER_REAL, 0.02)
     try:
         with pytest.raises(Rung):
-            run(itertools.islice(numbers, 10**7), [stage(name)])
+            run(itertools.islice(numbers, 10**7), [stage(name, *given)])
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
     assert next(numbers) < 10**7
+
+
+@pytest.mark.parametrize("count", [1, 4, 5, 8, 9, 30])
+def test_elements_passed_in_parts_are_as_many(count, monkeypatch):
+    monkeypatch.setattr(python_stages, "_AT_ONCE", 4)
+    for size in (0, 1, count - 1, count, count + 1, 25):
+        asked = iter(range(size))
+        assert list(run(asked, [stage("drop", count), stage("to_list")])) == list(range(size))[count:]
+        assert next(asked, None) is None
+        assert run(iter(range(size)), [stage("step", count), stage("to_list")]) == list(range(size))[::count]
+    asked = iter(range(100))
+    assert run(asked, [stage("step", count), stage("first")]) == 0
+    assert next(asked) == 1
 
 
 @pytest.mark.parametrize("count", [0, 3, 4, 5, 8])

@@ -86,7 +86,13 @@ def _fails(x: Real, y: Real) -> Flag:
     return finite(x) & finite(y) & failed
 
 
+def half_power(x: Real) -> Real:
+    """X to the power of 0.5: its root, with the sign of zero and the infinity that a power has."""
+    return where(x.equals(-math.inf), math.inf, (x + 0.0).unary("fsqrt"))
+
+
 _scalar_power = over_scalars(power)
+_scalar_half_power = over_scalars(half_power)
 
 
 def _operator_trouble(b: Builder, args: Sequence[Any]) -> Any:
@@ -101,6 +107,15 @@ def _operator(a: float, b: float) -> Any:
     return by_python if isinstance(by_python, complex) else _scalar_power(a, b)
 
 
+def _half_trouble(b: Builder, args: Sequence[Any]) -> Any:
+    return b.const(False) if args[0].type is FLOAT32 else b.op("lt", args[0], b.const(0.0))
+
+
+def _half_operator(a: float) -> Any:
+    by_python = a**0.5
+    return by_python if isinstance(by_python, complex) else _scalar_half_power(a)
+
+
 def _math(a: float, b: float) -> Any:
     math.pow(a, b)
     return _scalar_power(a, b)
@@ -112,6 +127,8 @@ ROWS = (
     Op("power", 2, _scalar_power, ufunc_float, numpy=np.power, expand=expansion(power), traits=_APPROXIMATE),
     Op("float_pow", 2, _operator, ufunc_float, "**", np.power, expand=expansion(power), trouble=_operator_trouble,
        traits=_APPROXIMATE),
+    Op("half_power", 1, _half_operator, ufunc_float, "", lambda x: np.power(x, 0.5), expand=expansion(half_power),
+       trouble=_half_trouble, reason="** 0.5 of such operands", traits=_APPROXIMATE),
     Op("math_pow", 2, _math, math_float, numpy=np.power, expand=expansion(power), trouble=condition(_fails),
        spellings=(math.pow,), traits=_APPROXIMATE),
 )  # fmt: skip

@@ -64,6 +64,8 @@ def _float_power(graph: Graph, base: Expr, exponent: Expr) -> Expr:
     value = cast(float, exponent.value)
     if value == 2:
         return graph.make("sqr", base)
+    if value == 0.5:
+        return graph.make("half_power", base)
     if value == 1:
         return convert(base, FLOAT) if base.type.is_integral else base
     if value == 0:

@@ -45,7 +45,7 @@ _PYTHON: dict[ScalarType, Kind] = {BOOL: bool, INT: int}
 _DISGUISED = frozenset({"bool_to_int", "int_to_float", "exact_float", "to_float32", "to_float64"})
 """Conversions of operands, which NumPy does as it computes."""
 
-_FLOATS = frozenset({"add", "sub", "mul", "truediv", "sqr", "floordiv", "mod", "float_pow"})
+_FLOATS = frozenset({"add", "sub", "mul", "truediv", "sqr", "floordiv", "mod", "float_pow", "half_power"})
 """Operators of floats that warn where a result is not finite and the operands are."""
 
 _PASSING = frozenset({"neg", "pos", "abs"})
@@ -376,9 +376,12 @@ def _same_type(kind: Kind, type_: ScalarType) -> None:
         )
 
 
+_POWERS: dict[str, Callable[..., Any]] = {"float_pow": pow, "half_power": lambda base: base**0.5}
+
+
 def _tried(op: str, operands: tuple[Any, ...]) -> Kind:
     """The kind of an operator's result: NumPy is asked."""
-    function = cast("Callable[..., Any]", pow if op == "float_pow" else OPS[op].python)
+    function = _POWERS.get(op, cast("Callable[..., Any]", OPS[op].python))
     try:
         with np.errstate(all="raise"):
             return cast("Kind", type(function(*operands)))
