@@ -116,6 +116,12 @@ def _half_operator(a: float) -> Any:
     return by_python if isinstance(by_python, complex) else _scalar_half_power(a)
 
 
+def _half_columns(x: Any) -> Any:
+    """Not `x ** 0.5`, which is the root of a negative zero or infinity, too."""
+    root = np.sqrt(x + 0.0)
+    return np.where(x == -math.inf, root.dtype.type(math.inf), root)
+
+
 def _math(a: float, b: float) -> Any:
     math.pow(a, b)
     return _scalar_power(a, b)
@@ -127,7 +133,7 @@ ROWS = (
     Op("power", 2, _scalar_power, ufunc_float, numpy=np.power, expand=expansion(power), traits=_APPROXIMATE),
     Op("float_pow", 2, _operator, ufunc_float, "**", np.power, expand=expansion(power), trouble=_operator_trouble,
        traits=_APPROXIMATE),
-    Op("half_power", 1, _half_operator, ufunc_float, "", lambda x: np.power(x, 0.5), expand=expansion(half_power),
+    Op("half_power", 1, _half_operator, ufunc_float, "", _half_columns, expand=expansion(half_power),
        trouble=_half_trouble, reason="** 0.5 of such operands", traits=_APPROXIMATE),
     Op("math_pow", 2, _math, math_float, numpy=np.power, expand=expansion(power), trouble=condition(_fails),
        spellings=(math.pow,), traits=_APPROXIMATE),
