@@ -118,8 +118,9 @@ def _half_operator(a: float) -> Any:
 
 def _half_columns(x: Any) -> Any:
     """Not `x ** 0.5`, which is the root of a negative zero or infinity, too."""
-    root = np.sqrt(x + 0.0)
-    return np.where(x == -math.inf, root.dtype.type(math.inf), root)
+    root: Any = np.sqrt(x + 0.0)
+    found: Any = np.where(x == -math.inf, root.dtype.type(math.inf), root)
+    return found
 
 
 def _math(a: float, b: float) -> Any:
