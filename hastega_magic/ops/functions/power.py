@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -119,8 +119,7 @@ def _half_operator(a: float) -> Any:
 def _half_columns(x: Any) -> Any:
     """Not `x ** 0.5`, which is the root of a negative zero or infinity, too."""
     root: Any = np.sqrt(x + 0.0)
-    found: Any = np.where(x == -math.inf, root.dtype.type(math.inf), root)
-    return found
+    return cast("Any", np.where(x == -math.inf, root.dtype.type(math.inf), root))
 
 
 def _math(a: float, b: float) -> Any:
