@@ -136,7 +136,7 @@ def _loops(pipeline: PipelineReport) -> str:
     if pipeline.loops == 1:
         return "1 fused loop"
     if pipeline.loops > 1:
-        return f"{pipeline.loops} fused loops"
+        return f"{pipeline.loops} loops"
     return "no compiled loop" if pipeline.backend else "did not run"
 
 

@@ -157,7 +157,7 @@ export function verdict(pipeline: Pipeline): Part[] {
     say(`✗ raised ${oneLine(pipeline.raised)}`, true);
   }
   const ran = backend !== '' || loops > 0 || pipeline.raised === '';
-  say(!ran ? '' : loops === 1 ? '1 fused loop' : loops > 1 ? `${loops} fused loops` : backend ? 'no compiled loop' : 'did not run');
+  say(!ran ? '' : loops === 1 ? '1 fused loop' : loops > 1 ? `${loops} loops` : backend ? 'no compiled loop' : 'did not run');
   const chosen = backend === 'python' && loops > 0; // compiled, and computed by Python because that is sooner done
   if (chosen) {
     const code = registers(pipeline);
