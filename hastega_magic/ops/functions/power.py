@@ -112,8 +112,8 @@ def _half_trouble(b: Builder, args: Sequence[Any]) -> Any:
 
 
 def _half_operator(a: float) -> Any:
-    by_python = a**0.5
-    return by_python if isinstance(by_python, complex) else _scalar_half_power(a)
+    by_python: Any = a**0.5
+    return by_python if isinstance(by_python, complex) else type(by_python)(_scalar_half_power(a))
 
 
 def _half_columns(x: Any) -> Any:

@@ -376,12 +376,9 @@ def _same_type(kind: Kind, type_: ScalarType) -> None:
         )
 
 
-_POWERS: dict[str, Callable[..., Any]] = {"float_pow": pow, "half_power": lambda base: base**0.5}
-
-
 def _tried(op: str, operands: tuple[Any, ...]) -> Kind:
     """The kind of an operator's result: NumPy is asked."""
-    function = _POWERS.get(op, cast("Callable[..., Any]", OPS[op].python))
+    function = cast("Callable[..., Any]", pow if op == "float_pow" else OPS[op].python)
     try:
         with np.errstate(all="raise"):
             return cast("Kind", type(function(*operands)))
