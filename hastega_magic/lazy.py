@@ -241,7 +241,7 @@ def _turns_at(source: object, lines: tuple[tuple[str, str, bool], ...], options:
         frame = frame.f_back
     if frame is None:
         return Repeated(_site(source, lines), options, _filename(), ("<pipe>", 1))
-    key = frame.f_code, frame.f_lasti, _told(source), lines, options
+    key = frame.f_code, frame.f_code.co_filename, frame.f_lasti, _told(source), lines, options
     found = _made.pop(key, None)
     if found is None:
         place = frame.f_code.co_filename, frame.f_lineno

@@ -18,16 +18,20 @@ Place = tuple[str, int]
 """A file and a line."""
 
 
-@contextmanager
-def warned_at(namespace: dict[str, Any], place: Callable[[], Place | None]) -> Generator[None]:
-    """Show warnings that name a line of ours at `place`; without one, at the innermost line of the namespace's code.
+class _Show:
+    """What stands in the place of `warnings.showwarning` while a cell runs.
 
-    What is shown once from each line is shown once from each of the user's cells then, not once from ours.
+    It may stay there for longer: where cells end in another order than they began, as in threads, or where the end of a
+    `catch_warnings` puts it back. It only hands on what it is given then, and holds nothing of the cell.
     """
-    before = warnings.showwarning
-    shown: list[dict[Any, Any]] = []
 
-    def show(
+    def __init__(self, namespace: dict[str, Any], place: Callable[[], Place | None]) -> None:
+        self.before = _living(warnings.showwarning)
+        self.place: Callable[[], Place | None] | None = lambda: place() or _line_of(namespace)
+        self.shown: list[dict[Any, Any]] = []
+
+    def __call__(
+        self,
         message: Warning | str,
         category: type[Warning],
         filename: str,
@@ -35,19 +39,39 @@ def warned_at(namespace: dict[str, Any], place: Callable[[], Place | None]) -> G
         file: TextIO | None = None,
         line: str | None = None,
     ) -> None:
-        if filename.startswith(PACKAGE):
-            shown.append(_registry(filename))
-            filename, lineno = place() or _line_of(namespace) or (filename, lineno)
-        before(message, category, filename, lineno, file, line)
+        place = self.place
+        if place is not None and filename.startswith(PACKAGE):
+            self.shown.append(_registry(filename))
+            filename, lineno = place() or (filename, lineno)
+        self.before(message, category, filename, lineno, file, line)
 
-    warnings.showwarning = show
+    def end(self) -> None:
+        """The cell is over: shown as before, unless somebody wants warnings to be shown in yet another way."""
+        self.place = None
+        warnings.showwarning = _living(warnings.showwarning)
+        for registry in self.shown:
+            registry.clear()
+        self.shown.clear()
+
+
+def _living(show: Callable[..., Any]) -> Callable[..., Any]:
+    """What shows warnings, behind those of cells that are over."""
+    while isinstance(show, _Show) and show.place is None:
+        show = show.before
+    return show
+
+
+@contextmanager
+def warned_at(namespace: dict[str, Any], place: Callable[[], Place | None]) -> Generator[None]:
+    """Show warnings that name a line of ours at `place`; without one, at the innermost line of the namespace's code.
+
+    What is shown once from each line is shown once from each of the user's cells then, not once from ours.
+    """
+    show = warnings.showwarning = _Show(namespace, place)
     try:
         yield
     finally:
-        if warnings.showwarning is show:  # and nobody wants them to be shown in yet another way
-            warnings.showwarning = before
-        for registry in shown:
-            registry.clear()
+        show.end()
 
 
 def _registry(filename: str) -> dict[Any, Any]:

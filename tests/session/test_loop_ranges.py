@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -39,6 +40,18 @@ ENDS = {
         "r = 0\nfor i in range(x, x + 2, 3):\n    r += 0.5\nreturn r",
         np.array([END - 3, END - 4, 3]),
     ),
+    "constant ends": (
+        f"r = x\nfor i in range({END - 61}, {END - 1}, 3):\n    r ^= i\nreturn r",
+        np.array([END - 3, 0, 3]),
+    ),
+    "constant ends, downwards": (
+        f"r = x\nfor i in range({-END + 61}, {-END}, -3):\n    r ^= i\nreturn r",
+        np.array([END - 3, 0, 3]),
+    ),
+    "a constant start": (
+        f"r = 0\nfor i in range({END - 2}, x, 3):\n    r += 0.5\nreturn r",
+        np.array([END - 1, END - 2, 3]),
+    ),
     "across": (
         "r = 0\nfor i in range(x - 3, x + 3):\n    r += i & 7\nreturn r",
         np.array([-END + 3, END - 4, 0]),
@@ -49,8 +62,8 @@ ENDS = {
 """Functions whose counters, or results, come to the ends of int64, or beyond."""
 
 
-def ran(body, xs):
-    session = Session({"xs": xs}, OPTIONS)
+def ran(body, xs, **options):
+    session = Session({"xs": xs}, replace(OPTIONS, **options))
     indented = "".join(f"    {line}\n" for line in body.splitlines())
     result = session.run_cell(f"def f(x):\n{indented}ys = xs |> map(f)\n")
     scope = {}
@@ -71,6 +84,9 @@ def test_nothing_is_left_to_python(name):
 def test_counters_at_the_ends(name):
     found, expected, _ = ran(*ENDS[name])
     assert found == expected
+    if name != "beyond":
+        found, expected, _ = ran(*ENDS[name], int_mode="checked")
+        assert found == expected
 
 
 def test_factorials():

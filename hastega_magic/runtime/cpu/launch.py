@@ -245,7 +245,7 @@ class Launch:
                 continue
             known = read.arrays.get(slot)
             array = column.array(start, stop) if known is None else known
-            if len(array) < min(stop, column.source.length) - start:
+            if len(array) < stop - start:
                 raise RuntimeError(f"`{column.source.name}` changed size while it was gone through")
             alive.append(array)
             if known is None and column.source.kind == "list" and not isinstance(column.data, np.ndarray):

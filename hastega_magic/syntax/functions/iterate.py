@@ -13,6 +13,7 @@ import numpy as np
 from hastega_magic.errors import NotCompilable
 from hastega_magic.interval import INT64
 from hastega_magic.ir.expr import Expr, const, convert, is_const, make
+from hastega_magic.ops.machine import wrap64
 from hastega_magic.records import dataclass
 from hastega_magic.syntax.functions.expressions import Frame
 from hastega_magic.syntax.operations.applying import apply
@@ -81,12 +82,12 @@ class Items:
     def after(self, place: Expr) -> Expr:
         """The next place: what it is beyond int64 is not looked at."""
         if place.op == "const" and isinstance(place.value, int):
-            return const(place.value + self.step)
+            return const(wrap64(place.value + self.step))
         return make("wrapping_add", place, const(self.step))
 
     def behind(self, graph: Graph, place: Expr) -> Expr:
         """Whether there is an item behind the one at a place."""
-        if abs(self.step) == 1 or self.certain or place.op == "const":
+        if abs(self.step) == 1 or (self.certain and self.range[-1] + self.step in INT64):
             return self.at(graph, self.after(place))
         # The next place may be beyond int64, and what is left is no negative number.
         ends = (self.stop, place) if self.step > 0 else (place, self.stop)
