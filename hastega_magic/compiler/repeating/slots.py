@@ -48,7 +48,12 @@ class Slot:
         if type(data) is Field:
             return self._of_field(data)
         if self.intake is not None:
-            if type(data) not in _SEQUENCES or not data or type(data[0]) is not self.intake.type:
+            # Another thread may empty a list at any time.
+            if (
+                type(data) not in _SEQUENCES
+                or not (head := data[:1])
+                or type(head[0]) is not self.intake.type
+            ):
                 raise Again
             return len(data)
         kind, storage = self.source.kind, self.source.storage

@@ -111,7 +111,7 @@ def _lengths(text: _Text, alike: Alike, kinds: Mapping[str, type]) -> None:
             text.add(2, f"length{number} = {text.name(slot.length)}({data})")
         else:
             kind, element = text.name(kinds[data]), text.name(slot.intake.type)
-            text.unless(2, f"type({data}) is {kind} and {data} and type({data}[0]) is {element}")
+            text.unless(2, f"type({data}) is {kind} and (head := {data}[:1]) and type(head[0]) is {element}")
             text.add(2, f"length{number} = len({data})")
     text.add(2, "length = length0")
     for number in range(1, len(alike.slots)):
