@@ -182,9 +182,9 @@ def _source_span(bound: Bound, stages: Sequence[BoundStage]) -> Span:
     """Where the elements come from: the statement's source, or the stage before these."""
     spans = [stage.site.span for stage in bound.stages]
     before = len(spans) - len(stages)
-    first = [stage.site.span for stage in stages[:1]]
-    if spans[before : before + 1] != first:  # without fusion each stage comes alone
-        before = spans.index(*first) if first[0] in spans else 0
+    first = stages[0].site.span if stages else None
+    if first is not None and spans[before : before + 1] != [first]:  # without fusion each stage comes alone
+        before = spans.index(first) if first in spans else 0
     return bound.site.source_span if before <= 0 else spans[before - 1]
 
 

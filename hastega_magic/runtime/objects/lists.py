@@ -346,6 +346,5 @@ def reader(type_: type, values: bool = True) -> Reader | None:
 
 __all__ = [
     "ADDRESS", "DTYPES", "LENGTH", "SAMPLES", "SHORT", "TYPES", "WORTH", "Intake", "Reader", "code_of", "head_of",
-    "layout", "read",
-    "read_by", "reader", "reads",
+    "layout", "read", "read_by", "reader", "reads",
 ]  # fmt: skip
