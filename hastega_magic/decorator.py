@@ -19,6 +19,7 @@ from hastega_magic.compiler.options import Options, options_of
 from hastega_magic.compiler.repeating.alike import Display
 from hastega_magic.compiler.repeating.ordinary import OrdinaryCode, options_for
 from hastega_magic.compiler.repeating.repeated import Repeated
+from hastega_magic.compiler.sources.kinds import boxed
 from hastega_magic.compiler.statement import Bound
 from hastega_magic.compiler.telling import describe
 from hastega_magic.errors import CellSyntaxError, NotCompilable, Reason, UsageError, leaves, leaving
@@ -29,11 +30,11 @@ from hastega_magic.syntax.ordinary.naming import as_written
 from hastega_magic.syntax.reading.functions import Function, definition_of, described
 from hastega_magic.syntax.reading.names import shadowed
 from hastega_magic.syntax.reading.text import Text
-from hastega_magic.syntax.site import RUN, TRY, Site, new_site_id
+from hastega_magic.syntax.site import BOXED, RUN, TRY, Site, new_site_id
 from hastega_magic.trace import Trace
 
 _BEGIN = "__hastega_begin__"
-_HOOKS = {RUN: "run", TRY: "attempt", _BEGIN: "begin"}
+_HOOKS = {RUN: "run", TRY: "attempt", BOXED: "boxed", _BEGIN: "begin"}
 """Names that are called in the changed text, and the methods of `Calls` that they stand for."""
 
 _CALLS = "__hastega_calls__"
@@ -78,6 +79,8 @@ class Calls:
         except BaseException as error:
             leaves(error)
             raise
+
+    boxed = staticmethod(boxed)
 
     def report(self) -> Report:
         """The report of the last call."""

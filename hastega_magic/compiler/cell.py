@@ -25,9 +25,11 @@ from hastega_magic.compiler.repeating.brief import Brief, Briefs, Given
 from hastega_magic.compiler.repeating.cell_turns import CellTurns
 from hastega_magic.compiler.repeating.earlier import Earlier
 from hastega_magic.compiler.repeating.grouped import Matched
+from hastega_magic.compiler.repeating.hooks import Hooks
 from hastega_magic.compiler.repeating.ordinary import OrdinaryCode, options_for
 from hastega_magic.compiler.repeating.repeated import Repeated
 from hastega_magic.compiler.showing import USUAL, Nothing, Showing
+from hastega_magic.compiler.sources.kinds import boxed
 from hastega_magic.compiler.statement import Bound, bound_of
 from hastega_magic.records import changed, dataclass
 from hastega_magic.syntax.cell import CellPlan, PipelineStatement, Plain, plan
@@ -35,7 +37,7 @@ from hastega_magic.syntax.ordinary.naming import as_written
 from hastega_magic.syntax.reading.functions import globals_read
 from hastega_magic.syntax.reading.names import is_pure_source, owners_read, reads, shadowed
 from hastega_magic.syntax.reading.text import Text
-from hastega_magic.syntax.site import BIND, RUN, TRY, Site
+from hastega_magic.syntax.site import BIND, BOXED, RUN, TRY, Site
 from hastega_magic.trace import Trace
 
 Namespace = dict[str, Any]
@@ -106,7 +108,7 @@ class CellRun:
         self.sites: dict[int, Site] = {}
         self.turns = CellTurns(self.driver, self.changing, options, filename)
         self.ordinary: dict[int, OrdinaryCode] = {}
-        self.running = True
+        self.hooks = Hooks(self.nested)
         self.trace.add("cell", source=text, options=options.to_dict())
 
     def course(self) -> Course:
@@ -128,7 +130,11 @@ class CellRun:
         def bind(number: int, source: object, *stages: Display) -> Bound:
             return bound_of(cell.sites[number], source, stages)
 
-        hooks: dict[str, Callable[..., Any]] = {BIND: bind, RUN: self._runner(cell), TRY: self._trier()}
+        calls = self.hooks
+        calls.begin(cell.sites, self.turns, self.ordinary)
+        hooks: dict[str, Callable[..., Any]] = {
+            BIND: bind, RUN: calls.run, TRY: calls.attempt, BOXED: boxed,
+        }  # fmt: skip
         saved = {name: self.namespace[name] for name in hooks if name in self.namespace}
         self.namespace.update(hooks)
         try:
@@ -191,9 +197,9 @@ class CellRun:
         self.group, self.value, self.driver.current = None, None, None
 
     def _restore(self, saved: dict[str, Any]) -> None:
-        self.running = False
+        self.hooks.end()
         # Functions of this cell or an earlier one may hold pipelines and be called later: their hook then stays.
-        for name in (BIND,) if self.nested else (BIND, RUN, TRY):
+        for name in (BIND,) if self.nested else (BIND, RUN, TRY, BOXED):
             self.namespace.pop(name, None)
             if name in saved:
                 self.namespace[name] = saved[name]
@@ -354,17 +360,6 @@ class CellRun:
             if self.last.shown and bound.site is self.last.site:
                 self.value = value
 
-    def _runner(self, cell: CellPlan) -> Callable[..., object]:
-        """What a pipeline inside a larger expression or a function calls."""
-
-        def run(number: int, source: object, *stages: Display) -> object:
-            if self.running and number in cell.sites:
-                return self.turns.run(cell.sites[number], source, stages)
-            # Of another cell, or called when this one is over: nobody reads what it would tell.
-            return self.nested[number].run(source, stages)
-
-        return run
-
     def _expect_ordinary(self, cell: CellPlan) -> None:
         """Comprehensions and their like: silently Python's where they cannot be compiled, whatever --strict says."""
         places = Text(cell.text)
@@ -374,16 +369,6 @@ class CellRun:
             self.ordinary[number] = known
             if number in cell.lasting:
                 self.nested[number] = known
-
-    def _trier(self) -> Callable[..., object]:
-        """What ordinary code calls that may be a pipeline."""
-        own, nested = self.ordinary, self.nested
-
-        def attempt(number: int, callees: Any, functions: Any, operands: Any, python: Any) -> object:
-            code = own.get(number) or cast(OrdinaryCode, nested[number])
-            return code.attempt(callees, functions, operands, python)
-
-        return attempt
 
     def _tell_ordinary(self) -> None:
         """Ordinary code that was compiled, for the report; of what was Python's there is nothing to say."""

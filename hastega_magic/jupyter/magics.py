@@ -15,7 +15,7 @@ from hastega_magic.errors import UsageError as OptionError
 from hastega_magic.jupyter import arguments, commands
 from hastega_magic.jupyter.everywhere import AWAITED, CELL, Everywhere
 from hastega_magic.jupyter.progress import Bar
-from hastega_magic.jupyter.tracebacks import CellError, hiding_ours, show_without_ours
+from hastega_magic.jupyter.tracebacks import CellError, HidingOurs, show_without_ours
 from hastega_magic.progress import listening
 
 if TYPE_CHECKING:
@@ -223,7 +223,7 @@ class HastegaMagics(Magics):
         for name in (RUN, TRY):
             hook = shell.user_ns.get(name)
             if hook is not None and hook is not self._hooks.get(name):
-                self._hooks[name] = shell.user_ns[name] = hiding_ours(hook, shell)
+                self._hooks[name] = shell.user_ns[name] = HidingOurs(hook, shell)
 
     def _display(self, value: object, error: BaseException | None, options: Options) -> None:
         from hastega_magic.jupyter import display

@@ -99,17 +99,29 @@ def show_in_shell(error: BaseException) -> None:
         show_without_ours(error, shell)
 
 
-def hiding_ours(function: Callable[..., object], shell: Shell) -> Callable[..., object]:
-    """The function, its exceptions shown without frames of this package wherever they come to the surface."""
+class HidingOurs:
+    """The function, its exceptions shown without frames of this package wherever they come to the surface.
 
-    def call(*args: object) -> object:
+    In other processes, to which the functions that call it may be sent, it is the function alone.
+    """
+
+    def __init__(self, function: Callable[..., object], shell: Shell) -> None:
+        self._function, self._shell = function, shell
+
+    def __call__(self, *args: object) -> object:
+        """What it gives; its exceptions are the user's to see."""
         try:
-            return function(*args)
+            return self._function(*args)
         except BaseException as error:
-            show_without_ours(error, shell)
+            show_without_ours(error, self._shell)
             raise
 
-    return call
+    def __reduce__(self) -> tuple[object, ...]:
+        return _itself, (self._function,)
+
+
+def _itself(function: Callable[..., object]) -> Callable[..., object]:
+    return function
 
 
 def without_ours(trace: TracebackType | None) -> TracebackType | None:

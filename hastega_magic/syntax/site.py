@@ -12,6 +12,9 @@ from hastega_magic.records import dataclass
 BIND, RUN, TRY = "__hastega_bind__", "__hastega_run__", "__hastega_try__"
 """The names that rewritten code calls: f(site id, source, (callee or None, args, kwargs), ...). Ordinary code: TRY."""
 
+BOXED = "__hastega_boxed__"
+"""The name that it calls to know whether `sum(xs)` is worth that: f(xs), true of arrays and columns of many numbers."""
+
 _ids = itertools.count(1)
 
 

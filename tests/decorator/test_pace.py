@@ -53,8 +53,8 @@ def test_where_python_is_taken_nothing_else_is_looked_at(monkeypatch):
         ("_OTHERWISE", math.inf),
     ):
         monkeypatch.setattr(pace, name, value)
-    looked, look = [], ordinary._given
-    monkeypatch.setattr(ordinary, "_given", lambda *given: looked.append(given) or look(*given))
+    looked, look = [], ordinary.iterated
+    monkeypatch.setattr(ordinary, "iterated", lambda *given: looked.append(given) or look(*given))
     made, xs = hastega(squares), list(range(600))
     for _ in range(4):
         assert made(xs) == squares(xs)

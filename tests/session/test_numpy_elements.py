@@ -121,6 +121,14 @@ COMPILED = [
     ("[table[i] for i in a]", np.arange(N)),
     ("[table[i] * 2 for i in xs]", FLOATS),
     ("[plain[x] for x in a]", np.arange(N)),
+    ("sum(a)", INT64S),
+    ("sum(a)", INT64S.astype(">i8")),
+    ("min(a)", INT64S[::-1]),
+    ("max(a)", FLOATS.astype(np.float32)),
+    ("any(a)", np.arange(N) > N - 2),
+    ("all(a)", FLOATS + N),
+    ("sum(x for x in a)", INT64S[::2].repeat(4)[::2]),
+    ("max(a) - min(a)", INT64S.astype(np.int16)),
 ]
 
 PYTHONS = [
@@ -149,6 +157,15 @@ PYTHONS = [
     ("[x + 1 for x in a]", np.ones(N, np.float16), "ndarray"),
     ("[x + 1 for x in a]", np.ones(N, np.complex128), "ndarray"),
     ("[x for x in a if x > 3]", np.ma.ones(N), "MaskedArray"),
+    ("sum(a)", INT64S + 2**60, "otherwise than Python"),
+    ("sum(a)", FLOATS.astype(np.float32), "rounds at every step"),
+    ("math.prod(a)", INT64S % 2 * 2 + 1, "left to NumPy"),
+    ("max(a[0] for a in a)", np.ones((N, 2)), "ndarray"),
+    ("sum(a)", INT64S[:200], "no pipeline"),
+    ("sum(a)", INT64S.tolist(), "no pipeline"),
+    ("max(a)", {str(x): x for x in range(N)}, "no pipeline"),
+    ("sum(a, 5)", INT64S, "no pipeline"),
+    ("max(a, key=abs)", INT64S, "no pipeline"),
 ]
 
 
@@ -251,7 +268,7 @@ EXPRESSIONS = st.recursive(st.sampled_from(LEAVES), _larger, max_leaves=5)
 SHAPES = st.sampled_from([
     "[{} for i, (x, y) in enumerate(zip(a, b))]", "sum({} for i, (x, y) in enumerate(zip(a, b)))",
     "[{} for i, (x, y) in enumerate(zip(a, b)) if x < y]", "max({} for i, (x, y) in enumerate(zip(a, b)) if y)",
-    "[({}, y) for i, (x, y) in enumerate(zip(a, xs))]",
+    "[({}, y) for i, (x, y) in enumerate(zip(a, xs))]", "(max(a), min(b), any(a), all(b), math.prod(a))",
 ])  # fmt: skip
 
 
@@ -365,3 +382,9 @@ def test_powers_are_of_numpys_types(power, dtype):
 
 def kinds_of(value):
     return tuple(map(type, value)) if isinstance(value, tuple) else type(value)
+
+
+def test_rows_are_no_numbers():
+    _, compiled = made("sum(a)", a=np.ones((N, 2)))
+    assert compiled().tolist() == [N, N]
+    assert compiled.explain().pipelines == ()

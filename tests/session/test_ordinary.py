@@ -224,6 +224,16 @@ def test_what_python_runs_it_runs_once(on):
     assert session.namespace["seen"] == [*range(1000)] * 2
 
 
+def test_elements_of_an_array_are_taken_as_they_are():
+    text = "import numpy as np\na = np.arange(1000)\ndef sums(v): return sum(v)\n"
+    ran = run(text + "sum(a), max(a), sums(a), sums([1, 2]), sums({3: 4})")
+    assert ran.value == (499500, 999, 499500, 3, 3)
+    assert [each.loops for each in ran.report.pipelines] == [1, 1, 1]
+    assert run(text + "def sum(v): return 'mine'\nsum(a)").value == "mine"
+    with pytest.raises(NameError, match="nowhere"):
+        run("sum(nowhere)")
+
+
 def test_names_do_not_leak_and_closures_are_real():
     text = "def outer(n):\n    x = 'kept'\n    ys = [x * n for x in xs]\n    return x, ys[-1]\nouter(2), outer(3)"
     assert run(text).value == (("kept", 798), ("kept", 1197))

@@ -6,12 +6,11 @@ Python is faster; and where an element raises, Python runs the code again and ra
 
 from __future__ import annotations
 
-import array
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import field, replace
 from types import FunctionType
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 
@@ -24,37 +23,33 @@ from hastega_magic.compiler.python.by_python import same_bits
 from hastega_magic.compiler.repeating.alike import Again, Display
 from hastega_magic.compiler.repeating.fielded import prepared
 from hastega_magic.compiler.repeating.objects import NotExact, holds_nan, holds_nan_keys, objects
+from hastega_magic.compiler.repeating.operands import (
+    Iterated,
+    few_of,
+    iterated,
+    look_at,
+    look_at_errors,
+    started,
+)
 from hastega_magic.compiler.repeating.pace import SOONER, STAYS, Pace
-from hastega_magic.compiler.repeating.places import Places, PlacesOf
+from hastega_magic.compiler.repeating.places import PlacesOf
 from hastega_magic.compiler.repeating.repeated import Form, Repeated
 from hastega_magic.compiler.repeating.unbound import local_error
-from hastega_magic.compiler.sources import reach, stretches
-from hastega_magic.compiler.sources.kinds import of_scalars
+from hastega_magic.compiler.sources import stretches
 from hastega_magic.compiler.statement import Bound
 from hastega_magic.compiler.telling import describe
 from hastega_magic.compiler.telling.told import remember
 from hastega_magic.errors import HastegaError, NotCompilable, Reason
 from hastega_magic.records import dataclass
-from hastega_magic.runtime.columnar import gives_numbers
 from hastega_magic.syntax.closures.numpy_read import numpy_read
 from hastega_magic.syntax.joining.build import BoundStage
 from hastega_magic.syntax.ordinary.comprehension import Ordinary
 from hastega_magic.syntax.reading.functions import adopt
 from hastega_magic.syntax.reading.text import Text
 from hastega_magic.trace import Trace
-from hastega_magic.types import STORAGES
-
-FEW = 256
-"""Over fewer elements Python is faster than a call of compiled code."""
 
 _FEW_PLACES = 2048
 """The same of several `for` clauses, whose sources are laid out first."""
-
-_SOURCES = frozenset({range, list, tuple, array.array, bytes, bytearray})
-"""What gives Python's own numbers. Elements of NumPy's arrays have types and rules of their own."""
-
-_OTHERS = frozenset({str, dict, set, frozenset})
-"""Left to Python whatever is in them, and at once where that is few: what is not tried costs least."""
 
 _NOTHING = object()
 _TRIES = 3
@@ -66,23 +61,8 @@ _OFTEN = 8
 _MANY = 1 << 17
 """Over so many elements a loop that is known may be put together anew for each run."""
 
-_IS_FEW = f"there are fewer than {FEW} elements: Python is faster"
 _ASKED_FOR = "`--on python` was asked for"
 _RAISED = "an element raised, or there was none: Python ran it again, from the first one"
-
-
-@dataclass(frozen=True)
-class _Given:
-    """What is iterated over: which are NumPy arrays, their identities, and how many elements there are.
-
-    `places`: of several `for` clauses; `source`: the elements, or numbers of places.
-    """
-
-    arrays: tuple[bool, ...]
-    of_numpy: frozenset[int]
-    length: int
-    source: object
-    places: Places | None = None
 
 
 @dataclass
@@ -98,6 +78,10 @@ class OrdinaryCode(Repeated):
     _all: int = 0
     _nest: PlacesOf | None = None
     _pace: Pace = field(default_factory=Pace)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        made = OrdinaryCode, (self.site, self.options, self.filename)
+        return *made, {"code": self.code, "places": self.places}
 
     def attempt(
         self,
@@ -142,10 +126,8 @@ class OrdinaryCode(Repeated):
         assert code is not None
         # The least that it may cost where there is nothing to gain.
         for number in code.sources if code.nest is None else ():
-            operand: Any = operands[number]
-            few = type(operand) in _SOURCES and reach.count_of(operand) < FEW
-            if few or (type(operand) in _OTHERS and len(operand) < FEW):
-                return self._left(_IS_FEW)
+            if few := few_of(operands[number]):
+                return self._left(few)
         if self.options.on == "python":
             return self._left(_ASKED_FOR)
         for callee, expected in zip(callees, code.expected, strict=True):
@@ -157,12 +139,12 @@ class OrdinaryCode(Repeated):
             return self._left(why or self.reason)
         try:
             if code.nest is None:
-                operands, given = _given(operands, code)
+                operands, given = iterated(operands, code)
                 found = self._value(functions, operands, given)
             else:
                 found = self._over_places(functions, operands)
             if code.start is not None and found is not _NOTHING:
-                found = _started(operands[code.start], found)
+                found = started(operands[code.start], found)
         except NotExact as error:
             return self._left(str(error))
         except NotCompilable as error:
@@ -180,13 +162,13 @@ class OrdinaryCode(Repeated):
         arrays: list[bool] = []
 
         def look(source: object) -> None:
-            _look(source)
+            look_at(source)
             arrays.append(type(source) is np.ndarray)
 
         with self._nest.found(functions, operands, _FEW_PLACES, look) as places:
-            _look_at_errors(arrays)
+            look_at_errors(arrays)
             whole = range(places.count)
-            given = _Given(tuple(arrays), frozenset(), places.count, whole, places)
+            given = Iterated(tuple(arrays), frozenset(), places.count, whole, places)
             decided = stretches.DECIDED.get(self.site.stages[-1].name)
             if decided is None or places.count <= stretches.STRETCH:
                 return self._value(functions, operands, given)
@@ -197,7 +179,7 @@ class OrdinaryCode(Repeated):
                     break
             return found
 
-    def _value(self, functions: Sequence[object], operands: Sequence[object], given: _Given) -> object:
+    def _value(self, functions: Sequence[object], operands: Sequence[object], given: Iterated) -> object:
         if why := self._pace.by_python(given.length):
             return self._left(why)
         displays = self._displays(functions, operands, given)
@@ -211,7 +193,7 @@ class OrdinaryCode(Repeated):
             return self._left("what it reads changes from run to run, so that it was compiled too often")
         return self._compile(source, functions, displays, given)
 
-    def _again(self, form: Form, source: object, displays: Sequence[Display], given: _Given) -> object:
+    def _again(self, form: Form, source: object, displays: Sequence[Display], given: Iterated) -> object:
         """The value by a loop that is kept; nothing if it does not fit."""
         if form.prepared is None or form.arrays != given.arrays:
             return _NOTHING
@@ -231,7 +213,7 @@ class OrdinaryCode(Repeated):
         return _NOTHING
 
     def _displays(
-        self, functions: Sequence[object], operands: Sequence[object], given: _Given
+        self, functions: Sequence[object], operands: Sequence[object], given: Iterated
     ) -> list[Display]:
         assert self.code is not None
         nest = () if given.places is None else (given.places.function,)
@@ -248,7 +230,7 @@ class OrdinaryCode(Repeated):
         source: object,
         functions: Sequence[object],
         displays: Sequence[Display],
-        given: _Given,
+        given: Iterated,
     ) -> object:
         assert self.code is not None
         assert self.places is not None
@@ -331,70 +313,4 @@ def options_for(options: Options) -> Options:
     return replace(options, strict=True, quiet=True, int_mode="exact", fast_math=False, repeat=1)
 
 
-def _given(operands: tuple[object, ...], code: Ordinary) -> tuple[tuple[object, ...], _Given]:
-    """The operands in the order in which they are iterated over, and what they are; NotExact where Python has to."""
-    sources: list[Any] = [operands[number] for number in code.sources]
-    for operand in sources:
-        _look(operand)
-    length = min(map(len, sources))
-    if length < FEW:
-        raise NotExact(_IS_FEW)
-    arrays = tuple(type(operand) is np.ndarray for operand in sources)
-    _look_at_errors(arrays)
-    if code.backwards:
-        operands = tuple(_turned(each) if n in code.backwards else each for n, each in enumerate(operands))
-    of_numpy = frozenset(
-        id(operands[number]) for number, each in zip(code.sources, arrays, strict=True) if each
-    )
-    return operands, _Given(arrays, of_numpy, length, operands[code.sources[0]])
-
-
-def _look(operand: object) -> None:
-    """NotExact for what only Python can iterate over."""
-    if type(operand) not in _SOURCES and not _is_array(operand) and not gives_numbers(operand):
-        name = type(operand).__name__
-        article = "an" if name[0] in "aeiouAEIOU" else "a"
-        raise NotExact(f"it iterates over {article} {name}, whose elements only Python can give")
-    if of_scalars(operand):
-        kind = type(cast("Sequence[object]", operand)[0]).__name__
-        raise NotExact(
-            f"the elements are NumPy's scalars ({kind}), which only an array tells from Python's numbers"
-        )
-
-
-def _look_at_errors(arrays: Sequence[bool]) -> None:
-    if any(arrays) and np.geterr()["under"] != "ignore":
-        raise NotExact("`numpy.seterr` asks for word of underflow, which only NumPy gives")
-
-
-def _turned(operand: Any) -> object:
-    """The elements from their end, in new memory."""
-    if isinstance(operand, np.ndarray):
-        return np.ascontiguousarray(cast("np.ndarray[Any, Any]", operand)[::-1])
-    if type(operand) not in _SOURCES:
-        raise NotExact("it goes backwards over elements that only Python can give")
-    return operand[::-1]
-
-
-def _started(start: Any, total: Any) -> Any:
-    """A sum that began with a number; NotExact where adding it at the end would give another."""
-    if type(start) is int and (type(total) is int or (type(total) is float and start == 0)):
-        return start + total
-    if type(start) is float and type(total) is float:
-        if not start and not total:
-            raise NotExact("the sum is a zero, whose sign depends on what it begins with")
-        return start + total
-    if type(start) is int and start == 0:
-        return total
-    raise NotExact("the sum begins with a number of another type than its elements")
-
-
-def _is_array(operand: object) -> bool:
-    """Whether it is an array of NumPy's numbers, whose scalars have rules that are known here."""
-    if type(operand) is not np.ndarray:
-        return False
-    array = cast("np.ndarray[Any, Any]", operand)
-    return array.ndim == 1 and array.dtype.kind in "biuf" and array.dtype.name in STORAGES
-
-
-__all__ = ["FEW", "OrdinaryCode", "options_for"]
+__all__ = ["OrdinaryCode", "options_for"]

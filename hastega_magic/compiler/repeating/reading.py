@@ -247,7 +247,8 @@ def _parts(
 def _centers(loop: Loop) -> dict[int, int]:
     """By key of a mean from which elements are so far away the number of the stage that asks for it."""
     found: dict[int, int] = {}
-    for stage, owner in zip(loop.pipeline.stages, loop.built.owners, strict=True):
+    # Ordinary code, which has no such stages, may have others that nothing was written for: NumPy's rules.
+    for stage, owner in zip(loop.pipeline.stages, loop.built.owners, strict=False):
         if stage.kind == "zip" and owner.site.name in ("var", "std"):
             number = next(number for number, each in enumerate(loop.stages) if each is owner)
             found[stage.sources[0].key] = number

@@ -70,6 +70,10 @@ class Repeated:
         """Nobody looks while it runs."""
         self.options = replace(self.options, quiet=True)
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """As new, for functions that are sent to other processes."""
+        return type(self), (self.site, self.options, self.filename, self.warn_at)
+
     def run(self, source: object, displays: Sequence[Display]) -> object:
         """The value for a source and the stages' arguments; raises what Python raises."""
         self.runs += 1

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from types import GeneratorType
 from typing import Any
 
 import numpy as np
+
+from hastega_magic.runtime.columnar import gives_numbers
 
 FEW = 4096
 """More elements are worth the way of every statement, which may find a loop for what Python ran over others."""
@@ -26,6 +29,20 @@ def kind_of(value: Any) -> object:
     return types if int not in types or _fit(value, len(types) == 1) else None
 
 
+def boxed(value: Any) -> bool:
+    """Whether it is an array, or a column, of so many numbers that making an object of each takes a while."""
+    if type(value) is np.ndarray:
+        return value.ndim == 1 and len(value) >= _BOXED
+    return type(value) not in _OFTEN and gives_numbers(value) and len(value) >= _BOXED
+
+
+_BOXED = 256
+_OFTEN = frozenset(
+    {list, tuple, range, set, frozenset, dict, str, bytes, bytearray, int, float, bool, GeneratorType}
+)
+"""What has its elements as objects, or is nothing that has numbers in memory: nothing more is asked of it."""
+
+
 def of_scalars(value: Any) -> bool:
     """Whether it is a list of NumPy's scalars, which calculate otherwise than Python's numbers."""
     return type(value) in (list, tuple) and bool(value) and isinstance(value[0], np.generic)
@@ -38,4 +55,4 @@ def _fit(values: Sequence[Any], ints: bool) -> bool:
     return all(-(1 << 63) <= each < 1 << 63 for each in values if type(each) is int)
 
 
-__all__ = ["FEW", "kind_of", "of_scalars"]
+__all__ = ["FEW", "boxed", "kind_of", "of_scalars"]

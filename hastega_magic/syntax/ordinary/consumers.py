@@ -31,6 +31,11 @@ class Consumer:
         """Whether it computes one value of all elements, so that there is something to gain without a function."""
         return self.sink in ("sum", "min", "max", "prod", "reduce")
 
+    @property
+    def folds(self) -> bool:
+        """Whether it does so with nothing but them."""
+        return self.sink in ("sum", "min", "max", "prod", "any", "all")
+
 
 _CONSUMERS: Mapping[str, Consumer] = {
     "sum": Consumer(sum, "sum"),

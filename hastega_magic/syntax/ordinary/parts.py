@@ -113,6 +113,8 @@ class Parts:
     backwards: set[int] = field(default_factory=set[int])
     start: int | None = None
     nest: Nest | None = None
+    as_they_are: bool = False
+    """A variable's elements are taken as they are."""
 
     def callee(self, node: ast.expr, expected: object) -> ast.expr:
         """Code for a callee."""

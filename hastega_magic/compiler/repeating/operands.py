@@ -1,0 +1,120 @@
+"""What ordinary code iterates over: what of it a loop may read, and what becomes of a sum that began with a number."""
+
+from __future__ import annotations
+
+import array
+from collections.abc import Sequence
+from typing import Any, cast
+
+import numpy as np
+
+from hastega_magic.compiler.repeating.objects import NotExact
+from hastega_magic.compiler.repeating.places import Places
+from hastega_magic.compiler.sources import reach
+from hastega_magic.compiler.sources.kinds import of_scalars
+from hastega_magic.records import dataclass
+from hastega_magic.runtime.columnar import gives_numbers
+from hastega_magic.syntax.ordinary.comprehension import Ordinary
+from hastega_magic.types import STORAGES
+
+FEW = 256
+"""Over fewer elements Python is faster than a call of compiled code."""
+
+_SOURCES = frozenset({range, list, tuple, array.array, bytes, bytearray})
+"""What gives Python's own numbers. Elements of NumPy's arrays have types and rules of their own."""
+
+_OTHERS = frozenset({str, dict, set, frozenset})
+"""Left to Python whatever is in them, and at once where that is few: what is not tried costs least."""
+
+_IS_FEW = f"there are fewer than {FEW} elements: Python is faster"
+
+
+@dataclass(frozen=True)
+class Iterated:
+    """What is iterated over: which are NumPy arrays, their identities, and how many elements there are.
+
+    `places`: of several `for` clauses; `source`: the elements, or numbers of places.
+    """
+
+    arrays: tuple[bool, ...]
+    of_numpy: frozenset[int]
+    length: int
+    source: object
+    places: Places | None = None
+
+
+def few_of(operand: Any) -> str:
+    """Why nothing is tried over so few elements, told at the least cost; "" where there are more."""
+    if type(operand) in _SOURCES:
+        return _IS_FEW if reach.count_of(operand) < FEW else ""
+    return _IS_FEW if type(operand) in _OTHERS and len(operand) < FEW else ""
+
+
+def iterated(operands: tuple[object, ...], code: Ordinary) -> tuple[tuple[object, ...], Iterated]:
+    """The operands in the order in which they are iterated over, and what they are; NotExact where Python has to."""
+    sources: list[Any] = [operands[number] for number in code.sources]
+    for operand in sources:
+        look_at(operand)
+    length = min(map(len, sources))
+    if length < FEW:
+        raise NotExact(_IS_FEW)
+    arrays = tuple(type(operand) is np.ndarray for operand in sources)
+    look_at_errors(arrays)
+    if code.backwards:
+        operands = tuple(_turned(each) if n in code.backwards else each for n, each in enumerate(operands))
+    of_numpy = frozenset(
+        id(operands[number]) for number, each in zip(code.sources, arrays, strict=True) if each
+    )
+    return operands, Iterated(arrays, of_numpy, length, operands[code.sources[0]])
+
+
+def look_at(operand: object) -> None:
+    """NotExact for what only Python can iterate over."""
+    if type(operand) not in _SOURCES and not _is_array(operand) and not gives_numbers(operand):
+        name = type(operand).__name__
+        article = "an" if name[0] in "aeiouAEIOU" else "a"
+        raise NotExact(f"it iterates over {article} {name}, whose elements only Python can give")
+    if of_scalars(operand):
+        kind = type(cast("Sequence[object]", operand)[0]).__name__
+        raise NotExact(
+            f"the elements are NumPy's scalars ({kind}), which only an array tells from Python's numbers"
+        )
+
+
+def look_at_errors(arrays: Sequence[bool]) -> None:
+    """NotExact where NumPy, which tells of underflow, is to calculate."""
+    if any(arrays) and np.geterr()["under"] != "ignore":
+        raise NotExact("`numpy.seterr` asks for word of underflow, which only NumPy gives")
+
+
+def _turned(operand: Any) -> object:
+    """The elements from their end, in new memory."""
+    if isinstance(operand, np.ndarray):
+        return np.ascontiguousarray(cast("np.ndarray[Any, Any]", operand)[::-1])
+    if type(operand) not in _SOURCES:
+        raise NotExact("it goes backwards over elements that only Python can give")
+    return operand[::-1]
+
+
+def started(start: Any, total: Any) -> Any:
+    """A sum that began with a number; NotExact where adding it at the end would give another."""
+    if type(start) is int and (type(total) is int or (type(total) is float and start == 0)):
+        return start + total
+    if type(start) is float and type(total) is float:
+        if not start and not total:
+            raise NotExact("the sum is a zero, whose sign depends on what it begins with")
+        return start + total
+    if type(start) is int and start == 0:
+        return total
+    raise NotExact("the sum begins with a number of another type than its elements")
+
+
+def _is_array(operand: object) -> bool:
+    """Whether it is an array of NumPy's numbers, whose scalars have rules that are known here."""
+    if type(operand) is not np.ndarray:
+        return False
+    array = cast("np.ndarray[Any, Any]", operand)
+    return array.ndim == 1 and array.dtype.kind in "biuf" and array.dtype.name in STORAGES
+
+
+__all__ = ["FEW", "Iterated", "few_of", "iterated", "look_at", "look_at_errors", "started"]
