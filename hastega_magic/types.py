@@ -23,6 +23,10 @@ class ScalarType(Enum):
     FLOAT64 = "float64"
     FLOAT32 = "float32"
 
+    __hash__ = (
+        object.__hash__
+    )  # each is one object: the name's hash, Python's own, is asked for millions of times
+
     @property
     def is_float(self) -> bool:
         """Whether the machine holds it as IEEE floating point."""

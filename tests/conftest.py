@@ -1,13 +1,15 @@
 """What several folders of tests share."""
 
 import atexit
+import contextlib
 import gc
+import hashlib
 import math
 import os
 import shutil
 import signal
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +19,7 @@ from hypothesis import settings
 from hastega_magic.interval import BIT, INT64, TOP, Interval, point
 from hastega_magic.ir.expr import Expr, const, make
 from hastega_magic.ops import OPS
+from hastega_magic.runtime import cpu
 from hastega_magic.types import BOOL, INT
 
 # Tests are of compiled code, also over few elements, unless they say otherwise; processes that they start inherit this.
@@ -28,10 +31,44 @@ _OWN, _OWNER = tempfile.mkdtemp(prefix="hastega-tests-"), os.getpid()
 os.environ["XDG_CACHE_HOME"] = _OWN
 
 
+_IMAGES = "HASTEGA_TEST_IMAGES"
+"""The folder of machine code that tests have had made of a text: another test, of whatever process, takes that."""
+_SHARES = _IMAGES in os.environ
+os.environ.setdefault(_IMAGES, tempfile.mkdtemp(prefix="hastega-images-"))
+
+
 @atexit.register
 def _tidy() -> None:
     if os.getpid() == _OWNER:  # a process that tests fork leaves it
         shutil.rmtree(_OWN, ignore_errors=True)
+        if not _SHARES:
+            shutil.rmtree(os.environ[_IMAGES], ignore_errors=True)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _images() -> Iterator[None]:
+    """LLVM makes the same of the same text, and a third of what tests compile has been compiled before."""
+    make, folder = cpu.image_of, Path(os.environ[_IMAGES])
+
+    def image_of(text: str) -> bytes:
+        file = folder / hashlib.sha256(f"{cpu.host()}\n{text}".encode()).hexdigest()
+        with contextlib.suppress(FileNotFoundError):
+            return file.read_bytes()
+        image = make(text)
+        own = file.with_suffix(f".{os.getpid()}")
+        own.write_bytes(image)
+        own.replace(file)
+        return image
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cpu, "image_of", image_of)
+        yield
+
+
+@pytest.fixture
+def unlisted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reports without assembly, which is another compilation, for tests that do not read it."""
+    monkeypatch.setattr(cpu, "listing", lambda text: cpu.Listing("", ()))
 
 
 # What runs in the background of a script is begun without Ctrl-C, which tests send themselves and their processes.
@@ -45,7 +82,7 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
-settings.register_profile("short", deadline=None, max_examples=60)
+settings.register_profile("short", deadline=None, max_examples=40)
 settings.load_profile("short")
 
 

@@ -26,13 +26,31 @@ step() {
     "$@"
 }
 
+# The labextension is built meanwhile, of another language and mostly by other files; its turn to be told of comes below.
+log=$(mktemp)
+beside=
+trap 'rm -f "$log"; [ -z "$beside" ] || kill "$beside" 2>/dev/null || true' EXIT
+built() {
+    local status=0
+    wait "$beside" || status=$?
+    beside=
+    cat "$log"
+    return $status
+}
+if [ "$what" = all ]; then
+    tools/build_labextension.sh check >"$log" 2>&1 &
+    beside=$!
+fi
+
 step 'format (ruff)' $bin/ruff format --check --quiet .
 step 'lint (ruff)' $bin/ruff check --quiet .
 step 'types (pyright, strict)' $bin/pyright
 step 'import direction (import-linter)' $bin/lint-imports --no-cache
 if [ "$what" = all ]; then
-    step 'labextension (types, unit tests, rebuilt and compared)' tools/build_labextension.sh check
+    step 'labextension (types, unit tests, rebuilt and compared)' built
     step 'wheel (built, installed alone, first cell run)' $bin/python tools/check_wheel.py
 fi
-# Several files at a time where there are cores for it: most tests compile, on one thread. A crash then ends one worker only.
-step 'tests (pytest)' $bin/python -m pytest -q --numprocesses=auto --maxprocesses=3 --dist=loadfile "$@"
+# Several files at a time, and one more than there are cores, up to three: most tests compile, on one thread, and some wait
+# for a browser or a kernel. A crash then ends one worker only.
+workers=$(($(nproc 2>/dev/null || echo 1) + 1))
+step 'tests (pytest)' $bin/python -m pytest -q --numprocesses=$((workers < 3 ? workers : 3)) --dist=loadfile "$@"

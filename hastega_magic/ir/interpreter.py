@@ -134,18 +134,25 @@ class _Evaluation:
 
     def demand(self, root: Expr) -> Any:
         """The value of the node."""
+        values = self.values
         stack = [root]
         while stack:
             node = stack[-1]
-            if node in self.values:
+            if node in values:
                 stack.pop()
                 continue
-            missing = self._step(node)
+            function = _EAGER.get(node.op)
+            if function is None:
+                missing = self._step(node)
+            else:
+                missing = [arg for arg in node.args if arg not in values]
+                if not missing:
+                    values[node] = SCALAR[node.type](function(*[values[arg] for arg in node.args]))
             if missing:
                 stack.extend(reversed(missing))
             else:
                 stack.pop()
-        return self.values[root]
+        return values[root]
 
     def of(self, value: Value) -> Any:
         """The element's value: a scalar, a complex number, or a tuple of such."""
@@ -176,17 +183,15 @@ class _Evaluation:
             found = node.value if node.op == "const" else self._leaves(node)
             self.values[node] = found if node.op == "table" else SCALAR[node.type](found)
             return []
-        wanted = node.args
-        if node.op == "select":
-            condition, yes, no = node.args
-            if condition not in self.values:
-                return [condition]
-            wanted = (yes if self.values[condition] else no,)
-        missing = [arg for arg in wanted if arg not in self.values]
-        if not missing:
-            operands = [self.values[arg] for arg in wanted]
-            self.values[node] = SCALAR[node.type](apply(node.op, operands))
-        return missing
+        assert node.op == "select"
+        condition, yes, no = node.args
+        if condition not in self.values:
+            return [condition]
+        taken = yes if self.values[condition] else no
+        if taken not in self.values:
+            return [taken]
+        self.values[node] = SCALAR[node.type](self.values[taken])
+        return []
 
     def _turns(self, loop: Expr) -> list[Any]:
         """The state after the last turn."""
@@ -205,21 +210,32 @@ class _Evaluation:
                 if condition is None or turn.demand(condition):
                     turn.demand(node)
             state = [turn.demand(node) for node in body.step]
-            self.most.update((node, value) for node, value in turn.values.items() if _beyond(node, value))
+            for node, value in turn.values.items():
+                if type(value) is int and not _LEAST <= value <= _MOST and node.type is INT:
+                    self.most[node] = value
         return state
-
-
-def _beyond(node: Expr, value: object) -> bool:
-    return node.type is INT and isinstance(value, int) and value not in INT64
 
 
 def apply(op: str, operands: Sequence[Any]) -> object:
     """What a node with these operands is; of a select the condition is none of them."""
-    if op == "select":
-        return operands[0]
-    if op == "gather" and operands[1] < 0:  # counting from the end is spelled out before
+    return operands[0] if op == "select" else _EAGER[op](*operands)
+
+
+def _gather(table: Sequence[Any], place: int) -> object:
+    if place < 0:  # counting from the end is spelled out before
         raise IndexError("index out of range")
-    return OPS[op].python(*operands)
+    return OPS["gather"].python(table, place)
+
+
+_LAZY = ("select", "turns", "result")
+_EAGER: Mapping[str, Callable[..., object]] = {
+    name: _gather if name == "gather" else row.python
+    for name, row in OPS.items()
+    if row.arity and name not in _LAZY
+}
+"""Operators of which all operands are evaluated."""
+
+_LEAST, _MOST = -(1 << 63), (1 << 63) - 1
 
 
 def _element_leaves(

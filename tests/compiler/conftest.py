@@ -19,6 +19,17 @@ REPORTING = ("test_complex", "test_links", "test_running", "test_snapshots", "te
 """Modules that read reports. Listings take half of a short cell's time, so the others do without."""
 
 
+LISTING = (
+    "test_auto",
+    "test_edited",
+    "test_edited_opencl",
+    "test_instructions",
+    "test_spellings",
+    "test_stacked",
+)
+"""Others that read listings."""
+
+
 def _module(module):
     return module.__name__.rpartition(".")[2]
 
@@ -34,6 +45,8 @@ def backend(request):
     name = getattr(request, "param", "auto")
     if name == "opencl":
         pytest.importorskip("pyopencl")
+    if _module(request.module) not in (*REPORTING, *LISTING):
+        request.getfixturevalue("unlisted")
     with battery.on_backend(name, quiet=_module(request.module) not in REPORTING):
         yield name
 

@@ -1,12 +1,14 @@
 """Scans that multiply by a captured number which keeps changing: one loop for all of its values, and the same bits."""
 
+import itertools
+
 import numpy as np
 import pytest
 
 from hastega_magic.compiler import loops
 from hastega_magic.ir.scan import running_affine
 from hastega_magic.session import Options, Session
-from tests.compiler.battery import assert_interpreted, assert_like_python, on_target, run, run_in
+from tests.compiler.battery import assert_interpreted, assert_like_python, on_target, run, run_in, some
 
 XS = np.random.default_rng(0).normal(size=3 * 4096 + 5)
 
@@ -66,9 +68,14 @@ def test_the_interpreter_agrees(text, start):
     assert_interpreted(changed(f"xs |> scan({text}{start})")[0])
 
 
-@pytest.mark.parametrize("k", [0.25, 1.0, 0.0, -0.5, 3.0, 1e-6, -1, float("nan"), float("inf")])
-@pytest.mark.parametrize("text", ["a * k + x", "a - a / k + x", "a + x * k", "-(a * k) - x"])
-@pytest.mark.parametrize("start", ["", ", 2.0"])
+@pytest.mark.parametrize(
+    ("k", "text", "start"),
+    some(itertools.product(
+        [0.25, 1.0, 0.0, -0.5, 3.0, 1e-6, -1, float("nan"), float("inf")],
+        ["a * k + x", "a - a / k + x", "a + x * k", "-(a * k) - x"],
+        ["", ", 2.0"],
+    )),
+)  # fmt: skip
 def test_in_rows_or_in_order_as_the_number_has_it(k, text, start):
     """Whichever it would be for this number alone, behind others and before them; what it raises too."""
     cell = f"xs |> take(5000) |> scan(lambda a, x: {text}{start})"

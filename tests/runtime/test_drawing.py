@@ -9,6 +9,7 @@ import weakref
 
 import numpy as np
 import pytest
+from battery import some
 
 from hastega_magic.runtime.objects import lists
 from hastega_magic.runtime.objects.drawing import Drawer, can_watch, drawer
@@ -128,13 +129,14 @@ class Told:
         return next(self.values)
 
 
-@pytest.mark.parametrize("last", [None, 2**63, 2**70, 1.5, "a", True, np.int64(7), (1, 2)])
 @pytest.mark.parametrize(
-    "where", [0, 1, 65_535, 65_536, 65_537, 65_536 * 5 - 1, 65_536 * 5, 65_536 * 5 + 1, 400_000]
-)
-@pytest.mark.parametrize(
-    "stages", ["map(_ * 2) |> sum", "filter(_ > 5) |> map(_ + 1)", "max", "map(_ * 0.5) |> sum"]
-)
+    ("last", "where", "stages"),
+    some(itertools.product(
+        [None, 2**63, 2**70, 1.5, "a", True, np.int64(7), (1, 2)],
+        [0, 1, 65_535, 65_536, 65_537, 65_536 * 5 - 1, 65_536 * 5, 65_536 * 5 + 1, 400_000],
+        ["map(_ * 2) |> sum", "filter(_ > 5) |> map(_ + 1)", "max", "map(_ * 0.5) |> sum"],
+    )),
+)  # fmt: skip
 def test_it_is_what_python_gives(last, where, stages):
     values = [*range(where), *([] if last is None else [last]), *range(9)]
     found = {}

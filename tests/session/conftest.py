@@ -14,6 +14,15 @@ from hastega_magic.compiler.loops import clear_cache
 from hastega_magic.compiler.repeating.brief import Brief, Run
 from hastega_magic.runtime import threads
 
+REPORTING = ("test_earlier_groups", "test_report_size", "test_stretches")
+"""Modules that read listings."""
+
+
+@pytest.fixture(autouse=True)
+def _listed(request: pytest.FixtureRequest) -> None:
+    if request.module.__name__.rpartition(".")[2] not in REPORTING:
+        request.getfixturevalue("unlisted")
+
 
 @pytest.fixture
 def own_store(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:

@@ -8,6 +8,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from battery import some
 
 from hastega_magic.compiler.options import Options
 from hastega_magic.session import Session
@@ -101,7 +102,7 @@ CASES = [
 
 
 @pytest.mark.filterwarnings("ignore::hastega_magic.errors.IntegerOverflowWarning")
-@pytest.mark.parametrize(("source", "function", "stage"), CASES)
+@pytest.mark.parametrize(("source", "function", "stage"), some(CASES))
 def test_what_python_gives(source, function, stage):
     cell = f"{DEFINED}t = xs |> {stage} |> map({(FUNCTIONS | ORDERED)[function]})"
     names = {"xs": SOURCES[source]}
