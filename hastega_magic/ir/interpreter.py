@@ -228,11 +228,10 @@ def _gather(table: Sequence[Any], place: int) -> object:
 
 
 _LAZY = ("select", "turns", "result")
-_EAGER: Mapping[str, Callable[..., object]] = {
-    name: _gather if name == "gather" else row.python
-    for name, row in OPS.items()
-    if row.arity and name not in _LAZY
+_EAGER: dict[str, Callable[..., Any]] = {
+    name: row.python for name, row in OPS.items() if row.arity and name not in _LAZY
 }
+_EAGER["gather"] = _gather
 """Operators of which all operands are evaluated."""
 
 _LEAST, _MOST = -(1 << 63), (1 << 63) - 1
