@@ -224,15 +224,15 @@ def apply(op: str, operands: Sequence[Any]) -> object:
 def _gather(table: Sequence[Any], place: int) -> object:
     if place < 0:  # counting from the end is spelled out before
         raise IndexError("index out of range")
-    return OPS["gather"].python(table, place)
+    return table[place]
 
 
 _LAZY = ("select", "turns", "result")
 _EAGER: dict[str, Callable[..., Any]] = {
     name: row.python for name, row in OPS.items() if row.arity and name not in _LAZY
 }
-_EAGER["gather"] = _gather
 """Operators of which all operands are evaluated."""
+_EAGER["gather"] = _gather
 
 _LEAST, _MOST = -(1 << 63), (1 << 63) - 1
 
