@@ -23,7 +23,7 @@ NAMES = ["comprehension", "consumer", "whole", "piped"]
 RUN = """
 import sys, cloudpickle, numpy as np
 functions = cloudpickle.loads(sys.stdin.buffer.read())
-for source in (range(1000), list(range(1000)), np.arange(1000)):
+for source in (range(1000), list(range(1000)), np.arange(5000)):
     print([repr(f(source)) for f in functions])
 """
 
@@ -37,7 +37,7 @@ def elsewhere(functions):
 
 def here(functions):
     numpy = importlib.import_module("numpy")
-    sources = range(1000), list(range(1000)), numpy.arange(1000)
+    sources = range(1000), list(range(1000)), numpy.arange(5000)
     return [str([repr(f(source)) for f in functions]) for source in sources]
 
 

@@ -225,9 +225,9 @@ def test_what_python_runs_it_runs_once(on):
 
 
 def test_elements_of_an_array_are_taken_as_they_are():
-    text = "import numpy as np\na = np.arange(1000)\ndef sums(v): return sum(v)\n"
+    text = "import numpy as np\na = np.arange(5000)\ndef sums(v): return sum(v)\n"
     ran = run(text + "sum(a), max(a), sums(a), sums([1, 2]), sums({3: 4})")
-    assert ran.value == (499500, 999, 499500, 3, 3)
+    assert ran.value == (12497500, 4999, 12497500, 3, 3)
     assert [each.loops for each in ran.report.pipelines] == [1, 1, 1]
     assert run(text + "def sum(v): return 'mine'\nsum(a)").value == "mine"
     with pytest.raises(NameError, match="nowhere"):

@@ -33,8 +33,8 @@ class Consumer:
 
     @property
     def folds(self) -> bool:
-        """Whether it does so with nothing but them."""
-        return self.sink in ("sum", "min", "max", "prod", "any", "all")
+        """Whether it does so with nothing but them; `any` and `all` may be done with the first one."""
+        return self.sink in ("sum", "min", "max", "prod")
 
 
 _CONSUMERS: Mapping[str, Consumer] = {
