@@ -28,6 +28,9 @@ _OTHERS = frozenset({str, dict, set, frozenset})
 
 _IS_FEW = f"there are fewer than {FEW} elements: Python is faster"
 
+_NUMBERS = frozenset(np.dtype(name).type for name in STORAGES if np.dtype(name).kind in "biuf")
+"""Types of elements. Their names would be put together anew for each array."""
+
 
 @dataclass(frozen=True)
 class Iterated:
@@ -114,7 +117,7 @@ def _is_array(operand: object) -> bool:
     if type(operand) is not np.ndarray:
         return False
     array = cast("np.ndarray[Any, Any]", operand)
-    return array.ndim == 1 and array.dtype.kind in "biuf" and array.dtype.name in STORAGES
+    return array.ndim == 1 and array.dtype.type in _NUMBERS
 
 
 __all__ = ["FEW", "Iterated", "few_of", "iterated", "look_at", "look_at_errors", "started"]
