@@ -26,36 +26,31 @@ step() {
     "$@"
 }
 
-# What is of another language, or waits for an installation, is done beside the rest, and told of when it is joined.
+# The labextension is built meanwhile, of another language and mostly by other files; its turn to be told of comes below.
 log=$(mktemp)
 beside=
 trap 'rm -f "$log"; [ -z "$beside" ] || kill "$beside" 2>/dev/null || true' EXIT
-begin() {
-    "$@" >"$log" 2>&1 &
-    beside=$!
-}
-joined() {
+built() {
     local status=0
     wait "$beside" || status=$?
     beside=
     cat "$log"
     return $status
 }
+if [ "$what" = all ]; then
+    tools/build_labextension.sh check >"$log" 2>&1 &
+    beside=$!
+fi
 
-[ "$what" = check ] || begin tools/build_labextension.sh check
 step 'format (ruff)' $bin/ruff format --check --quiet .
 step 'lint (ruff)' $bin/ruff check --quiet .
 step 'types (pyright, strict)' $bin/pyright
 step 'import direction (import-linter)' $bin/lint-imports --no-cache
 if [ "$what" = all ]; then
-    step 'labextension (types, unit tests, rebuilt and compared)' joined
-    begin $bin/python tools/check_wheel.py
+    step 'labextension (types, unit tests, rebuilt and compared)' built
+    step 'wheel (built, installed alone, first cell run)' $bin/python tools/check_wheel.py
 fi
 # Several files at a time, and one more than there are cores, up to three: most tests compile, on one thread, and some wait
-# for a browser or a kernel; these come early, in the order of their folders. A crash then ends one worker only.
+# for a browser or a kernel. A crash then ends one worker only.
 workers=$(($(nproc 2>/dev/null || echo 1) + 1))
-step 'tests (pytest)' $bin/python -m pytest -q --numprocesses=$((workers < 3 ? workers : 3)) --dist=loadfile \
-    --no-loadscope-reorder "$@"
-if [ "$what" = all ]; then
-    step 'wheel (built, installed alone, first cell run)' joined
-fi
+step 'tests (pytest)' $bin/python -m pytest -q --numprocesses=$((workers < 3 ? workers : 3)) --dist=loadfile "$@"

@@ -65,6 +65,13 @@ def test_decorated_functions():
     assert again[0].explain().pipelines[0].loops == 1
 
 
+def test_no_text_of_other_cells_is_sent():
+    session = Session({"__name__": "__main__"}, Options(baseline=False, quiet=True))
+    session.run_cell("word = 'of nobody else'\ndef first(v): return sum(x for x in v)")
+    session.run_cell("def second(v): return max(x * 2 for x in v)")
+    assert b"of nobody else" not in cloudpickle.dumps(session.namespace["second"])
+
+
 @pytest.fixture
 def shell():
     InteractiveShell.clear_instance()

@@ -29,7 +29,9 @@ class Hooks:
         self._turns: CellTurns | None = None
 
     def __reduce__(self) -> tuple[object, ...]:
-        return Hooks, (dict(self.nested),)
+        # Ordinary code holds the text of its cell, which is nobody's to send, and Python can do without it.
+        pipelines = {n: each for n, each in self.nested.items() if not isinstance(each, OrdinaryCode)}
+        return Hooks, (pipelines,)
 
     def begin(
         self, sites: Mapping[int, Site], turns: CellTurns, ordinary: Mapping[int, OrdinaryCode]
@@ -56,8 +58,10 @@ class Hooks:
         python: Callable[..., Any],
     ) -> object:
         """The value of ordinary code, as a pipeline or by `python`."""
-        code = self.ordinary.get(number) or cast(OrdinaryCode, self.nested[number])
-        return code.attempt(callees, functions, operands, python)
+        code = self.ordinary.get(number) or self.nested.get(number)
+        if code is None:  # in another process
+            return python(callees, functions, operands)
+        return cast(OrdinaryCode, code).attempt(callees, functions, operands, python)
 
 
 __all__ = ["Hooks"]

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from types import GeneratorType
 from typing import Any
 
 import numpy as np
-
-from hastega_magic.runtime.columnar import gives_numbers
 
 FEW = 4096
 """More elements are worth the way of every statement, which may find a loop for what Python ran over others."""
@@ -30,19 +27,14 @@ def kind_of(value: Any) -> object:
 
 
 def boxed(value: Any) -> bool:
-    """Whether it is an array, or a column, of so many numbers that making an object of each takes a while."""
-    if type(value) is np.ndarray:
-        return value.ndim == 1 and len(value) >= _BOXED
-    return type(value) not in _OFTEN and gives_numbers(value) and len(value) >= _BOXED
+    """Whether it is an array of so many numbers that making an object of each takes a while."""
+    return (
+        type(value) is np.ndarray and value.ndim == 1 and len(value) >= _BOXED and value.dtype.kind in "biuf"
+    )
 
 
 _BOXED = 4096
 """Fewer elements Python goes through in the time that a loop takes to be called, or in some of it."""
-
-_OFTEN = frozenset(
-    {list, tuple, range, set, frozenset, dict, str, bytes, bytearray, int, float, bool, GeneratorType}
-)
-"""What has its elements as objects, or is nothing that has numbers in memory: nothing more is asked of it."""
 
 
 def of_scalars(value: Any) -> bool:
