@@ -17,9 +17,9 @@ from typing import Any, TypeVar, cast, overload
 from hastega_magic.compiler.backends import require
 from hastega_magic.compiler.options import Options, options_of
 from hastega_magic.compiler.repeating.alike import Display
+from hastega_magic.compiler.repeating.operands import boxed
 from hastega_magic.compiler.repeating.ordinary import OrdinaryCode, options_for
 from hastega_magic.compiler.repeating.repeated import Repeated
-from hastega_magic.compiler.sources.kinds import boxed
 from hastega_magic.compiler.statement import Bound
 from hastega_magic.compiler.telling import describe
 from hastega_magic.errors import CellSyntaxError, NotCompilable, Reason, UsageError, leaves, leaving

@@ -26,7 +26,7 @@ step() {
     "$@"
 }
 
-# The labextension is built meanwhile, of another language and mostly by other files; its turn to be told of comes below.
+# The labextension is checked beside the Python sources; what it says is printed when its turn comes.
 log=$(mktemp)
 beside=
 trap 'rm -f "$log"; [ -z "$beside" ] || kill "$beside" 2>/dev/null || true' EXIT

@@ -26,10 +26,10 @@ from hastega_magic.compiler.repeating.cell_turns import CellTurns
 from hastega_magic.compiler.repeating.earlier import Earlier
 from hastega_magic.compiler.repeating.grouped import Matched
 from hastega_magic.compiler.repeating.hooks import Hooks
+from hastega_magic.compiler.repeating.operands import boxed
 from hastega_magic.compiler.repeating.ordinary import OrdinaryCode, options_for
 from hastega_magic.compiler.repeating.repeated import Repeated
 from hastega_magic.compiler.showing import USUAL, Nothing, Showing
-from hastega_magic.compiler.sources.kinds import boxed
 from hastega_magic.compiler.statement import Bound, bound_of
 from hastega_magic.records import changed, dataclass
 from hastega_magic.syntax.cell import CellPlan, PipelineStatement, Plain, plan

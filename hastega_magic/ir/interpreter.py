@@ -227,12 +227,11 @@ def _gather(table: Sequence[Any], place: int) -> object:
     return table[place]
 
 
-_LAZY = ("select", "turns", "result")
 _EAGER: dict[str, Callable[..., Any]] = {
-    name: row.python for name, row in OPS.items() if row.arity and name not in _LAZY
+    **{name: row.python for name, row in OPS.items() if name != "select"},
+    "gather": _gather,
 }
 """Operators of which all operands are evaluated."""
-_EAGER["gather"] = _gather
 
 _LEAST, _MOST = -(1 << 63), (1 << 63) - 1
 

@@ -18,7 +18,7 @@ from types import CodeType
 
 from hastega_magic.errors import CellSyntaxError, Span
 from hastega_magic.records import dataclass
-from hastega_magic.syntax.ordinary.comprehension import Ordinary, recognised
+from hastega_magic.syntax.ordinary.comprehension import Ordinary, is_consumed, recognised
 from hastega_magic.syntax.reading.literals import wrong_literal
 from hastega_magic.syntax.reading.names import binds, is_pure_source, parameters_of, reads
 from hastega_magic.syntax.reading.pipe import ends_with_semicolon, is_pipe, normalise, parse, spine
@@ -221,7 +221,14 @@ class Rewriter(ast.NodeTransformer):
             None if self._each else recognised(node, self.text, self.visit, self.generic_visit, self._refuse)
         )
         if found is None:
-            return self.generic_visit(node)
+            later = isinstance(node, ast.GeneratorExp) and not is_consumed(
+                node
+            )  # perhaps when the cell is over
+            self._depth += later
+            try:
+                return self.generic_visit(node)
+            finally:
+                self._depth -= later
         number = found[0].site.id
         self.ordinary[number] = found[0]
         if self._depth:

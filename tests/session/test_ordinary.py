@@ -248,6 +248,13 @@ def test_a_source_is_evaluated_once_and_in_its_place():
     assert run(text + "b = [str(x) for x in source()]\nlog").value == [1, 1]
 
 
+def test_a_generator_outlives_its_cell():
+    session = Session({"rows": [[1, 2], [3]]}, Options(baseline=False, quiet=True))
+    session.run_cell("g = (max(row) for row in rows)\nh = (sum(y * 2 for y in range(x)) for x in (1, 300))")
+    assert list(session.namespace["g"]) == [2, 3]
+    assert list(session.namespace["h"]) == [0, 89700]
+
+
 def test_a_class_body_and_its_scopes():
     text = "class A:\n    ys = xs[:300]\n    zs = [y + 1 for y in ys]\nA.zs[0]"
     assert run(text).value == -299

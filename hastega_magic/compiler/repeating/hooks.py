@@ -24,7 +24,7 @@ class Hooks:
 
     def __init__(self, nested: Mapping[int, Repeated]) -> None:
         self.nested = nested
-        self.ordinary: Mapping[int, OrdinaryCode] = {}
+        self._ordinary: Mapping[int, OrdinaryCode] = {}
         self._sites: Mapping[int, Site] = {}
         self._turns: CellTurns | None = None
 
@@ -37,7 +37,7 @@ class Hooks:
         self, sites: Mapping[int, Site], turns: CellTurns, ordinary: Mapping[int, OrdinaryCode]
     ) -> None:
         """The cell of these pipelines runs: its report tells of them."""
-        self._sites, self._turns, self.ordinary = sites, turns, ordinary
+        self._sites, self._turns, self._ordinary = sites, turns, ordinary
 
     def end(self) -> None:
         """It is over: nobody reads what they would tell."""
@@ -58,8 +58,8 @@ class Hooks:
         python: Callable[..., Any],
     ) -> object:
         """The value of ordinary code, as a pipeline or by `python`."""
-        code = self.ordinary.get(number) or self.nested.get(number)
-        if code is None:  # in another process
+        code = self._ordinary.get(number) or self.nested.get(number)
+        if code is None:  # of another process
             return python(callees, functions, operands)
         return cast(OrdinaryCode, code).attempt(callees, functions, operands, python)
 

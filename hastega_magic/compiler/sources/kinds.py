@@ -26,17 +26,6 @@ def kind_of(value: Any) -> object:
     return types if int not in types or _fit(value, len(types) == 1) else None
 
 
-def boxed(value: Any) -> bool:
-    """Whether it is an array of so many numbers that making an object of each takes a while."""
-    return (
-        type(value) is np.ndarray and value.ndim == 1 and len(value) >= _BOXED and value.dtype.kind in "biuf"
-    )
-
-
-_BOXED = 4096
-"""Fewer elements Python goes through in the time that a loop takes to be called, or in some of it."""
-
-
 def of_scalars(value: Any) -> bool:
     """Whether it is a list of NumPy's scalars, which calculate otherwise than Python's numbers."""
     return type(value) in (list, tuple) and bool(value) and isinstance(value[0], np.generic)
@@ -49,4 +38,4 @@ def _fit(values: Sequence[Any], ints: bool) -> bool:
     return all(-(1 << 63) <= each < 1 << 63 for each in values if type(each) is int)
 
 
-__all__ = ["FEW", "boxed", "kind_of", "of_scalars"]
+__all__ = ["FEW", "kind_of", "of_scalars"]

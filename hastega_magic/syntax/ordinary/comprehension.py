@@ -108,6 +108,11 @@ def recognised(
     return found, placed(made, node)
 
 
+def is_consumed(node: ast.expr) -> bool:
+    """Whether it is the generator of a call that takes all of its elements at once, which has been looked at."""
+    return getattr(node, _SEEN, False) or getattr(node, _FOR, None) is not None
+
+
 def _handed_on(node: ast.expr) -> bool:
     """Whether what the call consumes may be a pipeline by itself; it is marked then."""
     match node:
@@ -389,4 +394,4 @@ def _takes(shape: Shape, width: int) -> bool:
     return isinstance(shape, str) or len(shape) == width
 
 
-__all__ = ["Ordinary", "Step", "recognised"]
+__all__ = ["Ordinary", "Step", "is_consumed", "recognised"]
