@@ -2,14 +2,13 @@
 # The front end: installs its node modules, checks types, runs the unit tests, and builds the assets that Jupyter loads.
 # Usage: tools/build_labextension.sh [build|check]
 #   build (default): writes hastega_magic/labextension, which is committed, so that users need no Node
-#   check: builds too, and fails if the result differs from what was there
+#   check: builds in a copy, and fails if the result differs from what is there
 # Needs Node 20 or newer with npm. A registry other than npm's own is set in npm's configuration, never here.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 what=${1:-build}
 built=hastega_magic/labextension
-kept=
 case $what in
     build | check) ;;
     *)
@@ -29,19 +28,25 @@ if ! cmp -s labextension/package-lock.json "$stamp"; then
     npm --prefix labextension ci --loglevel=error
     cp labextension/package-lock.json "$stamp"
 fi
-
-npm --prefix labextension run --silent check
-npm --prefix labextension run --silent test
-
-if [ "$what" = check ]; then
-    # Whatever happens, the tree ends as it began.
-    kept=$(mktemp -d)
-    trap 'rm -rf "$built" && cp -R "$kept/built" "$built" && rm -rf "$kept"' EXIT
-    cp -R "$built" "$kept/built"
+if [ "$what" = modules ]; then
+    exit
 fi
-npm --prefix labextension run --silent build >/dev/null 2>&1 || npm --prefix labextension run build
+
+sources=labextension
 if [ "$what" = check ]; then
-    if ! diff -r "$kept/built" "$built"; then
+    # Built in a copy: others read the tree meanwhile.
+    mkdir -p build
+    copy=$(mktemp -d "$PWD/build/labextension.XXXXXX")
+    trap 'rm -rf "$copy"' EXIT
+    sources=$copy/labextension
+    mkdir "$copy/hastega_magic"
+    cp -al labextension "$sources" 2>/dev/null || { rm -rf "$sources" && cp -RP labextension "$sources"; }
+fi
+npm --prefix "$sources" run --silent check
+npm --prefix "$sources" run --silent test
+npm --prefix "$sources" run --silent build >/dev/null 2>&1 || npm --prefix "$sources" run build
+if [ "$what" = check ]; then
+    if ! diff -r "$built" "$copy/$built"; then
         printf 'error: %s is not what its sources give: run tools/build_labextension.sh and commit it\n' "$built" >&2
         exit 1
     fi

@@ -15,42 +15,55 @@ case $what in
         ;;
 esac
 
-tools/env.sh dev
-bin=.venv/bin
-# pyright's wrapper would otherwise ask the registry for a newer version; the version is pinned on purpose.
-export PYRIGHT_PYTHON_IGNORE_WARNINGS=1
-
+# What needs no environment is begun before there is one, and what is told of it comes when its turn has come.
+said=$(mktemp -d)
+trap 'rm -rf "$said"; kill $(jobs -p) 2>/dev/null || true' EXIT
+beside() {
+    local name=$1
+    shift
+    "$@" >"$said/$name" 2>&1 &
+    printf '%s\n' $! >"$said/$name.pid"
+}
+ended() {
+    local status=0
+    wait "$(cat "$said/$1.pid")" || status=$?
+    cat "$said/$1"
+    return $status
+}
 step() {
     printf '\n== %s\n' "$1"
     shift
     "$@"
 }
 
-# The labextension is checked beside the Python sources; what it says is printed when its turn comes.
-log=$(mktemp)
-beside=
-trap 'rm -f "$log"; [ -z "$beside" ] || kill "$beside" 2>/dev/null || true' EXIT
-built() {
-    local status=0
-    wait "$beside" || status=$?
-    beside=
-    cat "$log"
-    return $status
+[ "$what" = check ] || beside labextension tools/build_labextension.sh check
+browser=$(tools/browser.sh)
+export HASTEGA_BROWSER=$browser
+tools/env.sh dev
+bin=.venv/bin
+# pyright's wrapper would otherwise ask the registry for a newer version; the version is pinned on purpose.
+export PYRIGHT_PYTHON_IGNORE_WARNINGS=1
+
+# Tests that wait for a browser most of the time have a process of their own; with arguments there may be none of them.
+browser_tests() {
+    $bin/python -m pytest -q tests/browser "$@" || { local status=$? && [ $status = 5 ] && [ $# -gt 0 ]; }
 }
-if [ "$what" = all ]; then
-    tools/build_labextension.sh check >"$log" 2>&1 &
-    beside=$!
-fi
 
 step 'format (ruff)' $bin/ruff format --check --quiet .
 step 'lint (ruff)' $bin/ruff check --quiet .
 step 'types (pyright, strict)' $bin/pyright
 step 'import direction (import-linter)' $bin/lint-imports --no-cache
+
 if [ "$what" = all ]; then
-    step 'labextension (types, unit tests, rebuilt and compared)' built
-    step 'wheel (built, installed alone, first cell run)' $bin/python tools/check_wheel.py
+    step 'labextension (types, unit tests, rebuilt and compared)' ended labextension
+    beside wheel $bin/python tools/check_wheel.py
 fi
+
 # Several files at a time, and one more than there are cores, up to three: most tests compile, on one thread, and some wait
-# for a browser or a kernel. A crash then ends one worker only.
+# for a kernel. A crash then ends one worker only.
+beside browser browser_tests "$@"
 workers=$(($(nproc 2>/dev/null || echo 1) + 1))
-step 'tests (pytest)' $bin/python -m pytest -q --numprocesses=$((workers < 3 ? workers : 3)) --dist=loadfile "$@"
+workers=$((workers < 3 ? workers : 3))
+step 'tests (pytest)' $bin/python -m pytest -q --ignore=tests/browser --numprocesses=$workers --dist=loadfile "$@"
+step 'browser tests (pytest)' ended browser
+[ "$what" = check ] || step 'wheel (built, installed alone, first cell run)' ended wheel

@@ -1,7 +1,8 @@
 """The calling convention between generated CPU code and the runtime: one array of 8-byte words.
 
 `void hastega(ptr words, ptr scratch)` is called by every thread with the same words and a scratch area of its own.
-Threads claim blocks through a shared counter. All words are int64 or addresses.
+Threads claim blocks through shared counters: of their own part of the blocks first, then of others', or in order where
+results are packed. All words are int64 or addresses.
 """
 
 from __future__ import annotations
@@ -16,18 +17,25 @@ from hastega_magic.records import dataclass
 
 ENTRY = "hastega"
 
-LENGTH, BLOCKS, BLOCK_LIST, STATUS, SHARED, COUNTS, ORIGIN, HANDED = range(8)
+LENGTH, BLOCKS, BLOCK_LIST, STATUS, SHARED, COUNTS, ORIGIN, HANDED, OTHERS, SPAN = range(10)
 """Words: elements; blocks to run; their numbers (int64 each; 0: all in order); a status byte per block; the
 shared words; per
 block and packed group the number of elements kept; the number of the first element (not zero where a
-source comes in pieces); how many blocks are claimed at once, and handed over where results are packed."""
+source comes in pieces); how many blocks are claimed at once, and handed over where results are packed; how many other
+parts of the blocks there are than a thread's own, where they are not claimed in order, and how long each is."""
 
-HEADER = 8
+HEADER = 10
 
 NEXT, STOP, TURN, FLAGS, POSITIONS = 0, 8, 16, 24, 32
 """Shared words, each on a cache line of its own (offsets in words): next block to claim, request to stop, blocks
 published in order,
 disjunction of all statuses, and the elements published per packed group (8 words apart)."""
+
+CLAIMS = POSITIONS
+"""Where nothing is packed: of each part, 8 words apart, how many of its blocks were claimed."""
+
+MOST_PARTS = 8
+"""Of blocks, a power of two. A thread that finds its part done looks into all others, so there are not to be many."""
 
 LINE = 8
 
@@ -39,6 +47,9 @@ ROOM = BLOCK + SLACK + BLOCK // ROW + SLACK
 
 ALIGNMENT = 64
 """Of a thread's scratch: vectors in it do not lie across cache lines."""
+
+OWN = ALIGNMENT
+"""Bytes at the beginning of a thread's scratch: the first word is its number, which is read where there are parts."""
 
 
 def aligned(address: int) -> int:
@@ -68,6 +79,8 @@ class Layout:
     trailing: bool = False
     """Whether packed results are written while their thread computes what it claims next, so that it packs into one
     half of its scratch and writes from the other."""
+    past_caches: bool = False
+    """Whether results are, so that it does not matter which core has computed what before."""
 
     def source(self, slot: int) -> int:
         """First word of a source."""
@@ -102,6 +115,8 @@ class Layout:
     @cached_property
     def shared_words(self) -> int:
         """Size of the shared area."""
+        if not self.group_count:
+            return CLAIMS + LINE * MOST_PARTS
         running = any(store.running for store in self.stores)
         return self.carry(len(self.stores) if running else 0)
 
@@ -122,6 +137,11 @@ class Layout:
             return max(1, min(self.handover, blocks // (4 * threads)))
         return max(1, min(self.grain, blocks // (8 * threads)))
 
+    def parts(self, blocks: int, threads: int) -> tuple[int, int]:
+        """How many others there are than a thread's own, which it may have in its caches, and the blocks of each."""
+        count = 1 if self.group_count or self.past_caches else min(threads, MOST_PARTS)
+        return count - 1, -(-blocks // count)
+
     @property
     def half_bytes(self) -> int:
         """Room for what a thread packs at once of a store; such halves follow each other where results trail."""
@@ -134,8 +154,8 @@ class Layout:
 
     @cached_property
     def scratch_bytes(self) -> int:
-        """Scratch that a thread needs: room for the blocks that it hands over at once, of every packed store."""
-        return self._packed * self.room_bytes
+        """Scratch that a thread needs: its number, and of every packed store room for what it hands over at once."""
+        return OWN + self._packed * self.room_bytes
 
 
 def layout(kernel: Kernel) -> Layout:
@@ -169,4 +189,5 @@ def _layout(kernel: Kernel) -> Layout:
         turns,
         kernel.schedule.grain,
         bool(masks) and kernel.schedule.stream and not (turns or running or kernel.schedule.refill),
+        bool(stores) and kernel.schedule.stream,
     )

@@ -33,6 +33,16 @@ class Target:
         return self.vector_bits != 256 or self.has("avx512dq", "avx512vl")
 
     @property
+    def registers(self) -> int:
+        """How many vector registers there are."""
+        return 16 if self.triple.startswith("x86_64") and self.vector_bits < 512 else 32
+
+    @property
+    def shifts_signed(self) -> bool:
+        """Whether an instruction shifts 64-bit lanes right with their sign: SSE2 and AVX2 shift 32-bit ones so."""
+        return self.vector_bits >= 512 or not self.triple.startswith("x86_64")
+
+    @property
     def permutes(self) -> bool:
         """Whether a register of 256 bits is put into an order that scatters and gathers of bits give, quickly.
 

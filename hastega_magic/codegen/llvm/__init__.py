@@ -8,6 +8,7 @@ What is written is what runs: no optimiser is asked to vectorise anything.
 
 from __future__ import annotations
 
+from hastega_magic.codegen.llvm.claim import Claims
 from hastega_magic.codegen.llvm.debug import located
 from hastega_magic.codegen.llvm.end import BlockEnd
 from hastega_magic.codegen.llvm.factor import factors
@@ -25,7 +26,7 @@ def generate(kernel: Kernel, target: Target) -> str:
     w = frame.writer
     frame.entry()
     factors(frame)
-    frame.claim()
+    Claims(frame).emit()
     frame.begin_block()
     BlockEnd(frame).emit(Loops(frame).emit())
     w.label("done")

@@ -58,9 +58,12 @@ class BlockEnd:
         if fold.tree:
             places = [str(vector * self.frame.lanes) for vector in range(64 // self.frame.lanes)]
             value = fold.across(w, self.frame.load_lanes(number, places))
-        elif fold.in_128_bits:
-            (low, value), bit = fold.words_across(self.frame.body(), final.folds[number][0])
-            overflowed += [bit] if fold.multiplies_ints else []
+        elif fold.in_128_bits or fold.statement.wide:
+            if fold.statement.wide:
+                value, low = fold.wide_sum(w, final.folds[number][0])
+            else:
+                (low, value), bit = fold.words_across(self.frame.body(), final.folds[number][0])
+                overflowed += [bit] if fold.multiplies_ints else []
             second = w.let(f"getelementptr i64, ptr {where}, i64 1")
             w.line(f"store i64 {low}, ptr {second}, align 8")
             w.line(f"store i64 {value}, ptr {where}, align 8")
@@ -72,10 +75,6 @@ class BlockEnd:
             second = w.let(f"getelementptr i64, ptr {where}, i64 1")
             if fold.statement.high is not None:
                 low, value = value, "0"
-            elif fold.statement.wide:
-                low = fold.across(w, [final.folds[number][0][1]])
-                counted = w.let(f"shl i64 {value}, 32")
-                low = w.let(f"sub i64 {low}, {counted}")
             else:
                 low = w.let(f"and i64 {value}, {(1 << 32) - 1}")
                 value = w.let(f"ashr i64 {value}, 32")

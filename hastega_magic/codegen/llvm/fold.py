@@ -52,8 +52,9 @@ class Carried:
 class Fold:
     """One Accumulate statement's code."""
 
-    def __init__(self, statement: Accumulate, lanes: int) -> None:
-        """Choose the accumulators."""
+    def __init__(self, statement: Accumulate, lanes: int, *, quarters: bool = False) -> None:
+        """Choose the accumulators. `quarters`: of wide sums, of values' top quarters in place of their upper halves."""
+        self.quarters = quarters and statement.wide
         self.statement = statement
         self.lanes = lanes
         self.kind = statement.kind
@@ -90,7 +91,9 @@ class Fold:
         """Loop-carried vectors per vector in flight (tree folds keep their lanes apart).
 
         A wide sum has two, of the values shifted right by 32 and of the values, which wraps: a block's sum is less than
-        2^44 beyond what the first says, so the two tell it. So has a product of ints: low words, what is beyond.
+        2^44 beyond what the first says, so the two tell it. Quarters are shifted right by 48, in the upper halves of
+        lanes, below which anything may be: a block's sum is less than 2^60 beyond what they say, and 28 bits hold them.
+        So has a product of ints: low words, what is beyond.
         """
         if self.kind == "count" and self.statement.mask is None:
             return []
@@ -125,11 +128,17 @@ class Fold:
             return self._extreme(writer, state, values, self.lanes), None
         (value,) = values
         if self.statement.wide:
+            low = writer.let(f"add {vector} {state[1]}, {value}")
+            if self.quarters:
+                dwords = f"<{2 * self.lanes} x i32>"
+                top = writer.let(f"bitcast {vector} {value} to {dwords}")
+                top = writer.let(f"ashr {dwords} {top}, {splat('i32', 16)}")
+                return [
+                    self._quarters(writer, state[0], writer.let(f"bitcast {dwords} {top} to {vector}")),
+                    low,
+                ], None
             high = writer.let(f"ashr {vector} {value}, {splat('i64', 32)}")
-            return [
-                writer.let(f"add {vector} {old}, {new}")
-                for old, new in zip(state, (high, value), strict=True)
-            ], None
+            return [writer.let(f"add {vector} {state[0]}, {high}"), low], None
         if self.multiplies_ints:
             return times(body.at_lanes(self.lanes), self.statement.product, state, value)
         return [self.combine(writer, state[0], value, self.lanes)], None
@@ -142,6 +151,8 @@ class Fold:
         w, lanes = body.writer, body.lanes
         if self.pairs:
             return self._extreme(w, left, right, lanes), None
+        if self.quarters:
+            return [self._quarters(w, left[0], right[0]), self.combine(w, left[1], right[1], lanes)], None
         if not self.multiplies_ints:
             return [self.combine(w, a, b, lanes) for a, b in zip(left, right, strict=True)], None
         i64, i1 = body.vector("i64"), body.vector("i1")
@@ -153,6 +164,26 @@ class Fold:
         factor = w.let(f"select {i1} {large[1]}, {i64} {left[0]}, {i64} {right[0]}")
         state, trouble = times(body, self.statement.product, bigger, factor)
         return state, w.let(f"or {i1} {trouble}, {both}")
+
+    def _quarters(self, writer: Writer, left: str, right: str) -> str:
+        """The sums of both's halves of lanes: what carries from the lower one would be in the upper one's way."""
+        vector, dwords = f"<{self.lanes} x i64>", f"<{2 * self.lanes} x i32>"
+        halves = [writer.let(f"bitcast {vector} {each} to {dwords}") for each in (left, right)]
+        total = writer.let(f"add {dwords} {halves[0]}, {halves[1]}")
+        return writer.let(f"bitcast {dwords} {total} to {vector}")
+
+    def wide_sum(self, writer: Writer, state: list[str]) -> tuple[str, str]:
+        """Two words of a wide sum's state: the sum is 2^32 times the first plus the second, of less than 44 bits."""
+        high = state[0]
+        if self.quarters:
+            high = writer.let(f"ashr <{self.lanes} x i64> {high}, {splat('i64', 32)}")
+        high, low = self.across(writer, [high]), self.across(writer, [state[1]])
+        if not self.quarters:
+            return high, writer.let(f"sub i64 {low}, {writer.let(f'shl i64 {high}, 32')}")
+        rest = writer.let(f"sub i64 {low}, {writer.let(f'shl i64 {high}, 48')}")
+        carried = writer.let(f"lshr i64 {rest}, 32")
+        high = writer.let(f"add i64 {writer.let(f'shl i64 {high}, 16')}, {carried}")
+        return high, writer.let(f"and i64 {rest}, {(1 << 32) - 1}")
 
     def _extreme(self, writer: Writer, left: list[str], right: list[str], lanes: int) -> list[str]:
         """The lesser or greater of integers in two words, of which the low one counts as an int64 as well."""

@@ -40,7 +40,9 @@ class Frame:
         self.places = kernel_places(kernel) if kernel.located else Places()
         self.lanes = kernel.schedule.lanes
         self.used = results_used(kernel.roots())
-        self.folds = [Fold(statement, self.lanes) for statement in self.layout.folds]
+        self.folds = [
+            Fold(statement, self.lanes, quarters=not target.shifts_signed) for statement in self.layout.folds
+        ]
         self.assumes = kernel.of(Assume)
         self.bounds = list(dict.fromkeys((each.interval, each.status) for each in self.assumes))
         self.guards = kernel.of(Guard)
@@ -120,36 +122,35 @@ class Frame:
         """Whether results go where the blocks before left off, so that blocks are handed over in order."""
         return self.layout.group_count > 0
 
-    def claiming(self) -> str:
-        """The instruction that claims blocks, and gives the first one."""
-        return f"atomicrmw add ptr {self.next}, i64 {self.handed} seq_cst, align 8"
+    def claiming(self, counter: str) -> str:
+        """The instruction that claims blocks from a counter, and gives the first one."""
+        return f"atomicrmw add ptr {counter}, i64 {self.handed} seq_cst, align 8"
 
     def entry(self) -> None:
         """Read the words."""
         w = self.writer
         w.label("entry")
-        self.length = self._word(abi.LENGTH, "i64", "length")
-        self.blocks = self._word(abi.BLOCKS, "i64", "blocks")
-        self.block_list = self._word(abi.BLOCK_LIST, "ptr", "list")
-        self.status = self._word(abi.STATUS, "ptr", "status")
-        self.shared = self._word(abi.SHARED, "ptr", "shared")
-        self.kept = self._word(abi.COUNTS, "ptr", "kept")
-        self.origin = self._word(abi.ORIGIN, "i64", "origin")
-        self.handed = self._word(abi.HANDED, "i64", "handed")
+        self.length = self.word(abi.LENGTH, "i64", "length")
+        self.blocks = self.word(abi.BLOCKS, "i64", "blocks")
+        self.block_list = self.word(abi.BLOCK_LIST, "ptr", "list")
+        self.status = self.word(abi.STATUS, "ptr", "status")
+        self.shared = self.word(abi.SHARED, "ptr", "shared")
+        self.kept = self.word(abi.COUNTS, "ptr", "kept")
+        self.origin = self.word(abi.ORIGIN, "i64", "origin")
+        self.handed = self.word(abi.HANDED, "i64", "handed")
         for slot, source in enumerate(self.kernel.sources):
             first = self.layout.source(slot)
-            base = self._word(first, "i64" if source.storage is None else "ptr", "source")
-            self.sources.append(Address(base, self._word(first + 1, "i64", "stride")))
+            base = self.word(first, "i64" if source.storage is None else "ptr", "source")
+            self.sources.append(Address(base, self.word(first + 1, "i64", "stride")))
         for slot in range(len(self.kernel.tables)):
             first = self.layout.table(slot)
-            base, stride = self._word(first, "ptr", "table"), self._word(first + 1, "i64", "stride")
-            self.tables.append(Address(base, stride, self._word(first + 2, "i64", "length")))
+            base, stride = self.word(first, "ptr", "table"), self.word(first + 1, "i64", "stride")
+            self.tables.append(Address(base, stride, self.word(first + 2, "i64", "length")))
         self.results += [
-            self._word(self.layout.store(number), "ptr", "result")
-            for number in range(len(self.layout.stores))
+            self.word(self.layout.store(number), "ptr", "result") for number in range(len(self.layout.stores))
         ]
         self.partials += [
-            self._word(self.layout.fold(number), "ptr", "partial") for number in range(len(self.folds))
+            self.word(self.layout.fold(number), "ptr", "partial") for number in range(len(self.folds))
         ]
         self.memory |= {
             number: w.let(f"alloca {memory_lanes(fold)}, align 64", "lanes")
@@ -158,7 +159,9 @@ class Frame:
         }
         packed = [number for number, group in enumerate(self.layout.groups) if group is not None]
         self.rooms |= {
-            number: w.let(f"getelementptr i8, ptr %scratch, i64 {place * self.layout.room_bytes}", "rooms")
+            number: w.let(
+                f"getelementptr i8, ptr %scratch, i64 {abi.OWN + place * self.layout.room_bytes}", "rooms"
+            )
             for place, number in enumerate(packed)
         }
         if self.packs and not self.trail:
@@ -168,12 +171,12 @@ class Frame:
             affine = [store.value.type for store in self.layout.stores if store.running == "affine"]
             kinds = {f"<{lanes} x {element_type(type_)}>" for type_ in affine for lanes in (self.lanes, ROW)}
             self.missing |= {vector: self._unknown(vector) for vector in sorted(kinds)}
-        self.next = self._shared(abi.NEXT)
-        self.stop = self._shared(abi.STOP)
-        self.turn = self._shared(abi.TURN)
-        self.flags = self._shared(abi.FLAGS)
+        self.next = self.shared_word(abi.NEXT)
+        self.stop = self.shared_word(abi.STOP)
+        self.turn = self.shared_word(abi.TURN)
+        self.flags = self.shared_word(abi.FLAGS)
         self.positions += [
-            self._shared(abi.POSITIONS + abi.LINE * group) for group in range(self.layout.group_count)
+            self.shared_word(abi.POSITIONS + abi.LINE * group) for group in range(self.layout.group_count)
         ]
         if self.trail:
             self.trail.entry()
@@ -190,42 +193,14 @@ class Frame:
         w.line(f"store volatile {vector} {zeros}, ptr {place}, align 64")
         return w.let(f"load volatile {vector}, ptr {place}, align 64")
 
-    def _word(self, number: int, type_: str, hint: str) -> str:
+    def word(self, number: int, type_: str, hint: str) -> str:
+        """The word of this number, read."""
         place = self.writer.let(f"getelementptr i64, ptr %words, i64 {number}")
         return self.writer.let(f"load {type_}, ptr {place}, align 8", hint)
 
-    def _shared(self, offset: int) -> str:
+    def shared_word(self, offset: int) -> str:
+        """The address of a shared word."""
         return self.writer.let(f"getelementptr i64, ptr {self.shared}, i64 {offset}", "shared")
-
-    def claim(self) -> None:
-        """Take the next run of blocks, unless there is none or the runtime asked to stop."""
-        w = self.writer
-        w.line("br label %claim")
-        w.label("claim")
-        if self.packs and not self.trail:
-            w.line(f"%claim.first = {self.claiming()}")
-            w.line("br label %claimed")
-            w.label("claimed")
-            w.line("%first = phi i64 [ %claim.first, %claim ], [ %ahead, %handed ]")
-        else:
-            w.line(f"%first = {self.claiming()}")
-        w.line(f"%none = icmp uge i64 %first, {self.blocks}")
-        w.line("br i1 %none, label %leave, label %ask")
-        w.label("ask")
-        w.line(f"%asked = load atomic i64, ptr {self.stop} monotonic, align 8")
-        w.line("%halt = icmp ne i64 %asked, 0")
-        w.line("br i1 %halt, label %leave, label %run")
-        w.label("leave")
-        if self.trail:
-            self.trail.rest("last")
-        if self.kernel.schedule.stream:
-            w.line("fence seq_cst")  # streaming stores are not ordered by what tells other threads of them
-        w.line("ret void")
-        w.label("run")
-        w.line(f"%bound0 = add i64 %first, {self.handed}")
-        w.line(f"%bound1 = icmp ult i64 %bound0, {self.blocks}")
-        w.line(f"%bound = select i1 %bound1, i64 %bound0, i64 {self.blocks}")
-        w.line("br label %block")
 
     def begin_block(self) -> None:
         """Which elements the block has."""

@@ -41,7 +41,7 @@ class Handover:
         if frame.trail:
             frame.trail.rest("rest")
         else:
-            w.line(f"%ahead = {frame.claiming()}")
+            w.line(f"%ahead = {frame.claiming(frame.next)}")
         self._wait()
         w.label("placed")
         if frame.trail:

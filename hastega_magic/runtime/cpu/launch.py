@@ -225,6 +225,8 @@ class Launch:
         for number, partial in enumerate(result.partials):
             words[plan.fold(number)] = address_of(partial) + first * partial.strides[0]
         shared[abi.NEXT] = shared[abi.TURN] = shared[abi.FLAGS] = 0
+        if not plan.group_count:
+            shared[abi.CLAIMS :] = 0
         compiled = cpu.compiled() - compiled  # what goes through lists
         seconds = self._call(plan, program, words, shared, blocks)
         result.compile_seconds += compiled
@@ -257,16 +259,20 @@ class Launch:
     ) -> float:
         """The seconds of the native code, with waking the threads and waiting for them."""
         count = max(1, min(self.thread_count, blocks))
-        words[abi.HANDED] = plan.handed(blocks, count)
-        scratch = [np.empty(plan.scratch_bytes + abi.ALIGNMENT, np.uint8) for _ in range(count)]
+        words[abi.HANDED], words[[abi.OTHERS, abi.SPAN]] = (
+            plan.handed(blocks, count),
+            plan.parts(blocks, count),
+        )
+        scratch = [scratch_of(plan, number) for number in range(count)]
         address = ctypes.c_void_p(address_of(words))
-        places = [ctypes.c_void_p(abi.aligned(address_of(each))) for each in scratch]
+        places = [place for _, place in scratch]
 
         def ask_to_stop() -> None:
             shared[abi.STOP] = 1
 
         def tick() -> None:
-            self.work.at(self._done + min(int(shared[abi.NEXT]), blocks) * BLOCK)
+            counters = shared[abi.CLAIMS :: abi.LINE] if not plan.group_count else shared[abi.NEXT]
+            self.work.at(self._done + min(int(np.sum(counters)), blocks) * BLOCK)
 
         assert self.result is not None
         new = any(map(fresh_bytes, self.result.arrays))
@@ -286,6 +292,14 @@ class Launch:
         assert self.result is not None
         begin, end = self.ends[0] // BLOCK, -(-self.ends[1] // BLOCK)
         return begin + blocks_of(self.result.status[begin:end], VIOLATED)
+
+
+def scratch_of(plan: abi.Layout, number: int) -> tuple[AnyArray, ctypes.c_void_p]:
+    """Scratch for the thread of this number: its memory, and where in it the thread's own begins."""
+    memory = np.empty(plan.scratch_bytes + abi.ALIGNMENT, np.uint8)
+    address = abi.aligned(address_of(memory))
+    ctypes.c_int64.from_address(address).value = number
+    return memory, ctypes.c_void_p(address)
 
 
 def make(

@@ -21,7 +21,7 @@ from hastega_magic.runtime.buffers import fresh_bytes, needs_fresh
 from hastega_magic.runtime.cpu import Program
 from hastega_magic.runtime.cpu.crew import Call
 from hastega_magic.runtime.cpu.folding import Totals, total
-from hastega_magic.runtime.cpu.launch import LoopResult, make, room
+from hastega_magic.runtime.cpu.launch import LoopResult, make, room, scratch_of
 from hastega_magic.runtime.sources import AnyArray, Column
 from hastega_magic.runtime.tables import TableColumn
 from hastega_magic.types import RESULT_STORAGE
@@ -44,8 +44,8 @@ class Spread:
         self._first_source = plan.source(0)
         self._shared = (ctypes.c_int64 * plan.shared_words)()
         self._words[abi.SHARED] = ctypes.addressof(self._shared)
-        self._scratch = [np.empty(plan.scratch_bytes + abi.ALIGNMENT, np.uint8) for _ in range(thread_count)]
-        self._places = [ctypes.c_void_p(abi.aligned(each.ctypes.data)) for each in self._scratch]
+        self._scratch = [scratch_of(plan, number) for number in range(thread_count)]
+        self._places = [place for _, place in self._scratch]
         self._result: LoopResult | None = None
         """That of the last run, where the next may be left in its place."""
         self._blocks = 0
@@ -110,7 +110,9 @@ class Spread:
         count = min(self._threads, blocks)
         call = self._call = Call(self._program, self._address, self._places[:count])
         self._totals = None
-        words[abi.LENGTH], words[abi.BLOCKS], words[abi.HANDED] = length, blocks, plan.handed(blocks, count)
+        words[abi.LENGTH], words[abi.BLOCKS] = length, blocks
+        words[abi.HANDED] = plan.handed(blocks, count)
+        words[abi.OTHERS], words[abi.SPAN] = plan.parts(blocks, count)
         words[abi.STATUS], words[abi.COUNTS] = address_of(result.status), address_of(result.kept)
         for number, array in enumerate(result.arrays):
             words[plan.store(number)] = address_of(array)
