@@ -79,8 +79,6 @@ class Layout:
     trailing: bool = False
     """Whether packed results are written while their thread computes what it claims next, so that it packs into one
     half of its scratch and writes from the other."""
-    past_caches: bool = False
-    """Whether results are, so that it does not matter which core has computed what before."""
 
     def source(self, slot: int) -> int:
         """First word of a source."""
@@ -138,8 +136,11 @@ class Layout:
         return max(1, min(self.grain, blocks // (8 * threads)))
 
     def parts(self, blocks: int, threads: int) -> tuple[int, int]:
-        """How many others there are than a thread's own, which it may have in its caches, and the blocks of each."""
-        count = 1 if self.group_count or self.past_caches else min(threads, MOST_PARTS)
+        """How many others there are than a thread's own, which it may have in its caches, and the blocks of each.
+
+        Where there are results, parts gained nothing.
+        """
+        count = 1 if self.stores else min(threads, MOST_PARTS)
         return count - 1, -(-blocks // count)
 
     @property
@@ -189,5 +190,4 @@ def _layout(kernel: Kernel) -> Layout:
         turns,
         kernel.schedule.grain,
         bool(masks) and kernel.schedule.stream and not (turns or running or kernel.schedule.refill),
-        bool(stores) and kernel.schedule.stream,
     )

@@ -145,10 +145,13 @@ def is_columnar(data: object) -> bool:
 def gives_numbers(data: Any) -> bool:
     """Whether iterating over the object gives Python's own numbers, as its `to_list` does: told by its first element.
 
-    False for objects without elements, for those that cannot be iterated over, and for Arrow's arrays, which give
-    scalars of their own.
+    False for objects without elements, for those that cannot be iterated over, for Arrow's arrays, which give scalars
+    of their own, for sparse ones, which give what they are filled with as it is and scalars of NumPy between, and for
+    what derives from a Series elsewhere: it may be gone through in its own way.
     """
-    if not is_columnar(data) or not len(data):
+    if _library(data) not in ("pandas", "polars") or not is_columnar(data) or not len(data):
+        return False
+    if hasattr(data.dtype, "fill_value"):
         return False
     try:
         first: object = data[0] if _library(data) == "polars" else next(iter(data))
