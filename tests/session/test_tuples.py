@@ -264,8 +264,8 @@ def test_lists_that_are_made_shorter_meanwhile_are_not_read_beyond_their_end(mon
 
     session = Session(names, Options(on="parallel", baseline=False))
     monkeypatch.setattr(Column, "array", shorter)
-    with pytest.raises(RuntimeError, match="changed size"):
-        session.run_cell(f"t = xs |> {stage} |> max")
+    session.run_cell(f"t = xs |> {stage} |> max")
+    assert session.namespace["t"] == 8
     monkeypatch.undo()
     session.run_cell(f"t = xs |> {stage} |> max")
     assert session.namespace["t"] == 8

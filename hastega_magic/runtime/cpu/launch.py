@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from hastega_magic.errors import NotCompilable
 from hastega_magic.ir import abi
 from hastega_magic.ir.kernel import VIOLATED, Kernel
 from hastega_magic.ir.schedule import BLOCK
@@ -248,7 +249,7 @@ class Launch:
             known = read.arrays.get(slot)
             array = column.array(start, stop) if known is None else known
             if len(array) < stop - start:
-                raise RuntimeError(f"`{column.source.name}` changed size while it was gone through")
+                raise NotCompilable(f"`{column.source.name}` changed size while it was gone through")
             alive.append(array)
             if known is None and column.source.kind == "list" and not isinstance(column.data, np.ndarray):
                 self.result.moved_in += array.nbytes  # converted just now
