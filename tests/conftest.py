@@ -82,7 +82,7 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
-settings.register_profile("short", deadline=None, max_examples=40)
+settings.register_profile("short", deadline=None, max_examples=25)
 settings.load_profile("short")
 
 

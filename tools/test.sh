@@ -51,17 +51,18 @@ browser_tests() {
 
 step 'format (ruff)' $bin/ruff format --check --quiet .
 step 'lint (ruff)' $bin/ruff check --quiet .
-step 'types (pyright, strict)' $bin/pyright
 step 'import direction (import-linter)' $bin/lint-imports --no-cache
 
+beside types $bin/pyright
+beside browser browser_tests "$@"
 if [ "$what" = all ]; then
     step 'labextension (types, unit tests, rebuilt and compared)' ended labextension
     beside wheel $bin/python tools/check_wheel.py
 fi
+step 'types (pyright, strict)' ended types
 
 # Several files at a time, and one more than there are cores, up to three: most tests compile, on one thread, and some wait
 # for a kernel. A crash then ends one worker only.
-beside browser browser_tests "$@"
 workers=$(($(nproc 2>/dev/null || echo 1) + 1))
 workers=$((workers < 3 ? workers : 3))
 step 'tests (pytest)' $bin/python -m pytest -q --ignore=tests/browser --numprocesses=$workers --dist=loadfile "$@"

@@ -1,12 +1,13 @@
 """`min` and `max` by a key: the first element of which that is least or greatest, found by a loop of its own."""
 
+import itertools
 import math
 
 import numpy as np
 import pytest
 
 from hastega_magic.session import Options, Session
-from tests.compiler.battery import assert_like_python, one_loop, run
+from tests.compiler.battery import assert_like_python, one_loop, run, some
 
 RANDOM = np.random.default_rng(0)
 SOURCES = {
@@ -33,9 +34,9 @@ STAGES = [
 
 
 @pytest.mark.filterwarnings("ignore::hastega_magic.errors.IntegerOverflowWarning")
-@pytest.mark.parametrize("on", ["parallel", "opencl", "numpy"])
-@pytest.mark.parametrize("source", SOURCES)
-@pytest.mark.parametrize("stages", STAGES)
+@pytest.mark.parametrize(
+    ("stages", "source", "on"), some(itertools.product(STAGES, SOURCES, ["parallel", "opencl", "numpy"]), 2)
+)
 def test_as_python_has_it(stages, source, on):
     names = {"xs": SOURCES[source], "fs": SOURCES["floats"], "math": math}
     assert_like_python(f"xs |> {stages}", names, on=on)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import os
 import signal
@@ -10,6 +11,7 @@ import warnings
 
 import numpy as np
 import pytest
+from battery import some
 from hypothesis import given, settings
 from programs import programs
 
@@ -209,8 +211,10 @@ def outcome(run):
         return error
 
 
-@pytest.mark.parametrize("on", ["simd", "parallel", "opencl"])
-@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize(
+    ("name", "on"),
+    [*((name, "simd") for name in FUNCTIONS), *some(itertools.product(FUNCTIONS, ["parallel", "opencl"]))],
+)
 def test_as_in_python(name, on):
     source, body = FUNCTIONS[name]
     session = compare(function(body), SOURCES[source], on=on)

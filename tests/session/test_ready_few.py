@@ -5,6 +5,7 @@ Ready forms give what a first run gives, whatever the sizes are, and one form se
 
 from __future__ import annotations
 
+import itertools
 import struct
 import warnings
 from concurrent.futures import ThreadPoolExecutor
@@ -301,8 +302,9 @@ VARYING = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("stages", VARYING)
-@pytest.mark.parametrize("maker", ["ints", "floats", "list", "range"])
+@pytest.mark.parametrize(
+    ("stages", "maker"), some(itertools.product(VARYING, ["ints", "floats", "list", "range"]), 2)
+)
 def test_numbers_that_keep_changing(stages, maker):
     rng = np.random.default_rng(5)
     session = Session({}, OPTIONS)
