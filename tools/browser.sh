@@ -5,14 +5,18 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-for candidate in "${HASTEGA_BROWSER:-}" chromium chromium-browser google-chrome google-chrome-stable; do
-    if [ -n "$candidate" ] && command -v "$candidate"; then
+if [ -n "${HASTEGA_BROWSER:-}" ]; then
+    printf '%s\n' "$HASTEGA_BROWSER"
+    exit
+fi
+for candidate in chromium chromium-browser google-chrome google-chrome-stable; do
+    if command -v "$candidate"; then
         exit
     fi
 done
 
-folder=$PWD/build/browser
 package=@sparticuz/chromium@153.0.0
+folder=$PWD/build/browser/${package##*@}
 
 fetch() {
     [ "$(uname -sm)" = 'Linux x86_64' ] && command -v node npm >/dev/null || return 1
@@ -24,7 +28,7 @@ const bin = path.join(folder, "node_modules", "@sparticuz", "chromium", "bin");
 for (const [from, into] of [["chromium.br", "headless"], ["al2023.tar.br", "libraries.tar"], ["fonts.tar.br", "fonts.tar"]])
     fs.writeFileSync(path.join(folder, into), zlib.brotliDecompressSync(fs.readFileSync(path.join(bin, from))));
 SCRIPT
-    chmod +x "$folder/headless"
+    chmod +x "$folder/headless" || return 1
     tar -xf "$folder/libraries.tar" -C "$folder" && tar -xf "$folder/fonts.tar" -C "$folder" fonts || return 1
     rm -rf "$folder"/*.tar "$folder/node_modules"
     cat >"$folder/fonts.conf" <<CONF

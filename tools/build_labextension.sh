@@ -28,9 +28,6 @@ if ! cmp -s labextension/package-lock.json "$stamp"; then
     npm --prefix labextension ci --loglevel=error
     cp labextension/package-lock.json "$stamp"
 fi
-if [ "$what" = modules ]; then
-    exit
-fi
 
 sources=labextension
 if [ "$what" = check ]; then

@@ -42,19 +42,30 @@ fi
 
 # What pip is told of indexes and certificates, in its settings or the environment, uv is told too.
 setting() {
-    sed -n "s/^\(global\|install\|:env:\)\.$1='\(.*\)'\$/\2/p" <<<"$settings" | tail -n 1
+    local scope found
+    for scope in ':env:' install global; do
+        found=$(sed -nE "s/^$scope\.$1='(.*)'\$/\1/p" <<<"$settings" | sed 's/\\n/ /g')
+        if [ -n "$found" ]; then
+            printf '%s\n' $found
+            return
+        fi
+    done
 }
 
 # uv does what pip does in a third of the time; pip does it where uv cannot be had, or fails.
 by_uv() {
-    local settings index more links certificate
-    $venv/bin/python -m pip install -qq --disable-pip-version-check uv >/dev/null 2>&1 || return 1
+    local settings index more links certificate constraints
     settings=$($venv/bin/python -m pip config list 2>/dev/null) || return 1
-    index=$(setting index-url) more=$(setting extra-index-url) links=$(setting find-links) certificate=$(setting cert)
+    # What decides where packages come from and is not passed on below is pip's to obey.
+    ! grep -qE '\.(no-index|proxy|trusted-host|client-cert)=' <<<"$settings" || return 1
+    $venv/bin/python -m pip install -qq --disable-pip-version-check --retries 0 uv >/dev/null 2>&1 || return 1
+    index=$(setting index-url) more=$(setting extra-index-url | xargs) links=$(setting find-links | xargs)
+    certificate=$(setting cert) constraints=$(setting constraint | xargs)
     [ -z "$index" ] || export UV_DEFAULT_INDEX=$index
     [ -z "$more" ] || export UV_INDEX=$more UV_INDEX_STRATEGY=unsafe-best-match
     [ -z "$links" ] || export UV_FIND_LINKS=${links// /,}
     [ -z "$certificate" ] || export SSL_CERT_FILE=$certificate
+    [ -z "$constraints" ] || export UV_CONSTRAINT=$constraints
     $venv/bin/python -m uv pip install --quiet --compile-bytecode --python $venv/bin/python --editable ".[$extra]" 2>/dev/null
 }
 

@@ -17,12 +17,22 @@ esac
 
 # What needs no environment is begun before there is one, and what is told of it comes when its turn has come.
 said=$(mktemp -d)
-trap 'rm -rf "$said"; kill $(jobs -p) 2>/dev/null || true' EXIT
+over() {
+    local each
+    for each in "$said"/*.pid; do
+        [ ! -e "$each" ] || kill -- "-$(cat "$each")" 2>/dev/null || true
+    done
+    rm -rf "$said"
+}
+trap over EXIT
+# With job control each is a group of processes, which ends as one.
 beside() {
     local name=$1
     shift
+    set -m
     "$@" >"$said/$name" 2>&1 &
     printf '%s\n' $! >"$said/$name.pid"
+    set +m
 }
 ended() {
     local status=0
@@ -44,27 +54,31 @@ bin=.venv/bin
 # pyright's wrapper would otherwise ask the registry for a newer version; the version is pinned on purpose.
 export PYRIGHT_PYTHON_IGNORE_WARNINGS=1
 
-# Tests that wait for a browser most of the time have a process of their own; with arguments there may be none of them.
-browser_tests() {
-    $bin/python -m pytest -q tests/browser "$@" || { local status=$? && [ $status = 5 ] && [ $# -gt 0 ]; }
-}
-
 step 'format (ruff)' $bin/ruff format --check --quiet .
 step 'lint (ruff)' $bin/ruff check --quiet .
 step 'import direction (import-linter)' $bin/lint-imports --no-cache
 
-beside types $bin/pyright
-beside browser browser_tests "$@"
+step 'types (pyright, strict)' $bin/pyright
 if [ "$what" = all ]; then
     step 'labextension (types, unit tests, rebuilt and compared)' ended labextension
     beside wheel $bin/python tools/check_wheel.py
 fi
-step 'types (pyright, strict)' ended types
 
 # Several files at a time, and one more than there are cores, up to three: most tests compile, on one thread, and some wait
 # for a kernel. A crash then ends one worker only.
 workers=$(($(nproc 2>/dev/null || echo 1) + 1))
 workers=$((workers < 3 ? workers : 3))
-step 'tests (pytest)' $bin/python -m pytest -q --ignore=tests/browser --numprocesses=$workers --dist=loadfile "$@"
-step 'browser tests (pytest)' ended browser
+pytest="$bin/python -m pytest -q"
+some=
+for each in "$@"; do
+    case $each in --*) ;; *) some=1 ;; esac
+done
+if [ "$some" ]; then
+    step 'tests (pytest)' $pytest --numprocesses=$workers --dist=loadfile "$@"
+else
+    # Those that wait for a browser most of the time have a process of their own.
+    beside browser $pytest tests/browser "$@"
+    step 'tests (pytest)' $pytest --ignore=tests/browser --numprocesses=$workers --dist=loadfile "$@"
+    step 'browser tests (pytest)' ended browser
+fi
 [ "$what" = check ] || step 'wheel (built, installed alone, first cell run)' ended wheel

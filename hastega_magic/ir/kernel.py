@@ -67,7 +67,7 @@ class Accumulate:
     """Fold the value of each element under the mask into the block's partial result.
 
     kind: "add", "mul", "min", "max", "and", "or", "xor" or "count". `wide`: an integer sum that a block of int64
-    might not hold is accumulated in two halves: the sum of the high 32 bits (signed) and that of the low 32 bits.
+    might not hold is left in two words: 2^32 times the first, signed, plus the second.
     `product`: how an integer product goes on. `high`: the extremes of integers that 128 bits hold are folded in
     two words, of which `value` is the low one, and this what is beyond it: the integer is high · 2^64 + value.
     """

@@ -322,18 +322,6 @@ def test_series_give_pythons_numbers(same):
     assert "null" in why
 
 
-@pytest.mark.parametrize("code", ["sum(x for x in a)", "[x * 2 for x in a]", "sum(a)"])
-def test_series_that_are_gone_through_in_their_own_way(code, same):
-    pandas = pytest.importorskip("pandas")
-
-    class Doubled(pandas.Series):
-        def __iter__(self):
-            return iter([2 * each for each in self.array])
-
-    for a in (Doubled(INT64S), pandas.Series(pandas.arrays.SparseArray([0, 0, 5] * 2000, fill_value=0))):
-        compared(code, same, a=a)
-
-
 def test_one_piece_of_code_over_many_kinds(same):
     @hastega
     def doubled(xs):

@@ -304,3 +304,21 @@ results = [g(xs) for xs in ([0, 1] * 50_000, range(100_000), [0, 1] * 50_000)]
 """)
     low = [0, 2**62] * 50_000
     assert names["results"] == [low, [x * 2**62 for x in range(100_000)], low]
+
+
+def test_series_that_are_gone_through_in_their_own_way():
+    pandas = pytest.importorskip("pandas")
+
+    class Doubled(pandas.Series):
+        def __iter__(self):
+            return iter([2 * each for each in self.array])
+
+    @hastega
+    def code(a):
+        return sum(x for x in a), [x * 2 for x in a], sum(a)
+
+    for a in (Doubled(range(6000)), pandas.Series(pandas.arrays.SparseArray([0, 0, 5] * 2000, fill_value=0))):
+        for _ in range(2):
+            found, expected = code(a), code.__wrapped__(a)
+            assert found == expected
+            assert [type(each) for each in found] == [type(each) for each in expected]

@@ -1,5 +1,7 @@
 """Claiming blocks: in order where results are packed, else from the thread's own part of them, then from the others'.
 
+Loops with results that are not packed have one part (`abi.Layout.parts`).
+
     claim      take the next run of blocks of a part
     empty      there is none: the part is done, or others do the rest
     other      go on with the next part, which another thread has begun with, or nobody

@@ -93,7 +93,7 @@ class Fold:
         A wide sum has two, of the values shifted right by 32 and of the values, which wraps: a block's sum is less than
         2^44 beyond what the first says, so the two tell it. Quarters are shifted right by 48, in the upper halves of
         lanes, below which anything may be: a block's sum is less than 2^60 beyond what they say, and 28 bits hold them.
-        So has a product of ints: low words, what is beyond.
+        A product of ints has two as well: low words, and what is beyond.
         """
         if self.kind == "count" and self.statement.mask is None:
             return []

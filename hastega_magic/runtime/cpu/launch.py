@@ -272,8 +272,10 @@ class Launch:
             shared[abi.STOP] = 1
 
         def tick() -> None:
-            counters = shared[abi.CLAIMS :: abi.LINE] if not plan.group_count else shared[abi.NEXT]
-            self.work.at(self._done + min(int(np.sum(counters)), blocks) * BLOCK)
+            # Who looks for more counts on beyond the end of a part.
+            parts = np.minimum(shared[abi.CLAIMS :: abi.LINE], words[abi.SPAN]).sum()
+            claimed = int(shared[abi.NEXT] if plan.group_count else parts)
+            self.work.at(self._done + min(claimed, blocks) * BLOCK)
 
         assert self.result is not None
         new = any(map(fresh_bytes, self.result.arrays))
