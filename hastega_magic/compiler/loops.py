@@ -25,7 +25,7 @@ from hastega_magic.ir.pipeline import Pipeline
 from hastega_magic.ir.schedule import UNTUNED, Tuned
 from hastega_magic.passes.infer import Leaves
 from hastega_magic.passes.pipelines import ANALYSIS, CPU, FUSE, Pass, State
-from hastega_magic.passes.schedule import large_from
+from hastega_magic.passes.schedule import STREAMED
 from hastega_magic.passes.stepping import carried_fit
 from hastega_magic.passes.variants import Variants
 from hastega_magic.records import changed, dataclass
@@ -99,11 +99,6 @@ class CompiledLoop:
         """Its bodies, before lowering."""
         assert self.state.variants is not None
         return self.state.variants
-
-    @cached_property
-    def large_from(self) -> int:
-        """The number of elements from which on its code is that of large loops, or is not."""
-        return large_from(self.written.outputs, self.backend.target)
 
     @cached_property
     def checks_carried(self) -> bool:
@@ -207,8 +202,7 @@ def compile_loop(
     )
     with trace.phase("fuse"):
         state = FUSE.run(state)
-        large = large_from(state.loop.outputs, backend.target)
-        state = changed(state, large=min(each.length for each in state.loop.sources) >= large)
+        state = changed(state, large=min(each.length for each in state.loop.sources) >= STREAMED)
     has_range = any(each.kind == "range" for each in state.loop.sources)
     shape = _structure(state, options, exact=False)
     limits = [None if each.storage.limits is None else Interval(*each.storage.limits) for each in described]

@@ -43,9 +43,8 @@ _FOLDS = {
     "reduce_or": "or", "reduce_xor": "xor", "argmin": "min", "argmax": "max", "var": "add", "std": "add",
     "first_index": "min", "last_index": "max",
 }  # fmt: skip
-STREAMED, _KEPT = 1 << 19, 1 << 22
-"""From so many elements on, results are stored past the caches, which they do not fit into; and what is only read is
-read past them. Below, who reads it again has it in the caches: of 2e6 int64 in half the time (a Zen 3)."""
+STREAMED = 1 << 19
+"""From so many elements on, results are stored past the caches: they do not fit into them."""
 
 PREFETCH = 4096
 """Bytes ahead: far enough to cover memory latency, and beyond the page at which hardware prefetchers stop."""
@@ -78,11 +77,6 @@ _SHORT, _LONG = 12, 200
 """The same for OpenCL, whose compiler takes its time over long texts."""
 
 
-def large_from(outputs: Sequence[Output], target: Target) -> int:
-    """The number of elements from which on a loop counts as large."""
-    return _KEPT if target.reads_past_caches and not any(map(slots_of, outputs)) else STREAMED
-
-
 def make_kernel(
     variant: Variant,
     leaves: Leaves,
@@ -91,7 +85,7 @@ def make_kernel(
     large: bool = False,
     tuned: Tuned = UNTUNED,
 ) -> Kernel:
-    """The variant's loop form for the target; `width` forces the number of lanes; `large`: more than caches hold."""
+    """The variant's loop form for the target; `width` forces the number of lanes; `large`: results exceed caches."""
     fused, width = variant.fused, width or tuned.lanes or None
     serves: dict[Statement, list[int]] = {each: [] for each in (*variant.assumes, *variant.guards)}
     slot = 0

@@ -306,9 +306,7 @@ def _known_there(compiled: CompiledLoop, number: int) -> bool:
     for each in cached_loops():
         if each.structure == compiled.structure and each.backend.language == "opencl" and each.bodies:
             device: Any = each.backend
-            # Where they count as large from other numbers on, the one says nothing of the other.
-            alike = each.large_from != compiled.large_from or each.state.large == compiled.state.large
-            if device.device.info.number == number and alike:
+            if device.device.info.number == number and each.state.large == compiled.state.large:
                 return True
     return False
 

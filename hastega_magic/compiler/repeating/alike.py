@@ -37,6 +37,7 @@ from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import BeyondInt64, NotCompilable
 from hastega_magic.ir.fused import Fused
 from hastega_magic.ir.pipeline import Pipeline, Source
+from hastega_magic.passes.schedule import STREAMED
 from hastega_magic.records import changed, dataclass
 from hastega_magic.syntax.closures.captured import Captured, captured
 
@@ -91,7 +92,7 @@ class Alike:
             length = found if found < length or length < 0 else length
         if self.stretches:
             *_, length = self.stretches[0]
-        if not length or (self.simple and (length >= self.execution.compiled.large_from) != self.large):
+        if not length or (self.simple and (length >= STREAMED) != self.large):
             raise Again
         return operands, arguments, length
 
@@ -249,7 +250,7 @@ def alike(bound: Bound, outcome: Outcome, *, few: bool = False) -> Alike | None:
         return None
     owners = tuple(places[id(owner)] for owner in loop.built.owners)
     job = without_cell(execution)
-    large = min(each.length for each in execution.fused.sources) >= execution.compiled.large_from
+    large = min(each.length for each in execution.fused.sources) >= STREAMED
     return Alike(
         known,
         shape_of(bound),

@@ -34,6 +34,7 @@ from hastega_magic.errors import BeyondInt64, NotCompilable
 from hastega_magic.interval import Interval
 from hastega_magic.ir.fused import Fused
 from hastega_magic.ir.pipeline import Source
+from hastega_magic.passes.schedule import STREAMED
 from hastega_magic.records import changed, dataclass, written
 from hastega_magic.syntax.closures.captured import Captured, captured
 
@@ -115,8 +116,7 @@ class Expected:
                 raise Again
         found = member.length(operands)
         length = self.length if found is None else found
-        large = length >= self.group.execution.compiled.large_from
-        if (self.place and length != self.length) or not length or large != self.group.large:
+        if (self.place and length != self.length) or not length or (length >= STREAMED) != self.group.large:
             raise Again
         try:
             now = {key: slot.now(operands[slot.operand], workspace) for key, slot in member.slots}
@@ -188,7 +188,7 @@ def together(outcome: Outcome) -> Together | None:
         seen |= {key for key, _ in member.slots}
     if seen != described.keys():
         return None
-    large = min(each.length for each, _ in described.values()) >= execution.compiled.large_from
+    large = min(each.length for each, _ in described.values()) >= STREAMED
     kept = changed(execution, values=[], columns=[], job=without_cell(execution), choice=None)
     return Together(tuple(members), kept, large)
 
