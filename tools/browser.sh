@@ -37,8 +37,9 @@ SCRIPT
 CONF
     cat >"$folder/chromium" <<WRAPPER
 #!/bin/sh
-[ -e /etc/fonts/fonts.conf ] || export FONTCONFIG_PATH="$folder"
-LD_LIBRARY_PATH="$folder/lib\${LD_LIBRARY_PATH:+:\$LD_LIBRARY_PATH}" exec "$folder/headless" "\$@"
+here=\$(dirname "\$0")
+[ -e /etc/fonts/fonts.conf ] || export FONTCONFIG_PATH="\$here"
+LD_LIBRARY_PATH="\$here/lib\${LD_LIBRARY_PATH:+:\$LD_LIBRARY_PATH}" exec "\$here/headless" "\$@"
 WRAPPER
     chmod +x "$folder/chromium"
 }

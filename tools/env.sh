@@ -46,7 +46,7 @@ setting() {
     for scope in ':env:' install global; do
         found=$(sed -nE "s/^$scope\.$1='(.*)'\$/\1/p" <<<"$settings" | sed 's/\\n/ /g')
         if [ -n "$found" ]; then
-            printf '%s\n' $found
+            echo $found # one line, however pip lists several
             return
         fi
     done
@@ -59,8 +59,8 @@ by_uv() {
     # What decides where packages come from and is not passed on below is pip's to obey.
     ! grep -qE '\.(no-index|proxy|trusted-host|client-cert)=' <<<"$settings" || return 1
     $venv/bin/python -m pip install -qq --disable-pip-version-check --retries 0 uv >/dev/null 2>&1 || return 1
-    index=$(setting index-url) more=$(setting extra-index-url | xargs) links=$(setting find-links | xargs)
-    certificate=$(setting cert) constraints=$(setting constraint | xargs)
+    index=$(setting index-url) more=$(setting extra-index-url) links=$(setting find-links)
+    certificate=$(setting cert) constraints=$(setting constraint)
     [ -z "$index" ] || export UV_DEFAULT_INDEX=$index
     [ -z "$more" ] || export UV_INDEX=$more UV_INDEX_STRATEGY=unsafe-best-match
     [ -z "$links" ] || export UV_FIND_LINKS=${links// /,}

@@ -30,13 +30,14 @@ beside() {
     local name=$1
     shift
     set -m
-    "$@" >"$said/$name" 2>&1 &
+    "$@" >"$said/$name" 2>&1 </dev/null & # a group in the background that asks the terminal would be stopped
     printf '%s\n' $! >"$said/$name.pid"
     set +m
 }
 ended() {
     local status=0
     wait "$(cat "$said/$1.pid")" || status=$?
+    rm "$said/$1.pid"
     cat "$said/$1"
     return $status
 }
@@ -57,7 +58,6 @@ export PYRIGHT_PYTHON_IGNORE_WARNINGS=1
 step 'format (ruff)' $bin/ruff format --check --quiet .
 step 'lint (ruff)' $bin/ruff check --quiet .
 step 'import direction (import-linter)' $bin/lint-imports --no-cache
-
 step 'types (pyright, strict)' $bin/pyright
 if [ "$what" = all ]; then
     step 'labextension (types, unit tests, rebuilt and compared)' ended labextension

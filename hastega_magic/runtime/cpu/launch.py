@@ -260,10 +260,8 @@ class Launch:
     ) -> float:
         """The seconds of the native code, with waking the threads and waiting for them."""
         count = max(1, min(self.thread_count, blocks))
-        words[abi.HANDED], words[[abi.OTHERS, abi.SPAN]] = (
-            plan.handed(blocks, count),
-            plan.parts(blocks, count),
-        )
+        words[abi.HANDED] = plan.handed(blocks, count)
+        words[abi.OTHERS], words[abi.SPAN] = plan.parts(blocks, count)
         scratch = [scratch_of(plan, number) for number in range(count)]
         address = ctypes.c_void_p(address_of(words))
         places = [place for _, place in scratch]
