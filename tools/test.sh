@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The checks of this project, cheap ones first; the first failure ends the run.
+# The checks of this project, cheap ones first, long ones beside each other; the first failure that is told ends the run.
 # Usage: tools/test.sh [check|all]     check: format, lint, types, imports, tests; all (default): the labextension and the wheel as well
 # It is one script so that `make test`, `make check` and .ci/run cannot differ. Extra words after the first go to pytest.
 set -euo pipefail
@@ -55,10 +55,11 @@ bin=.venv/bin
 # pyright's wrapper would otherwise ask the registry for a newer version; the version is pinned on purpose.
 export PYRIGHT_PYTHON_IGNORE_WARNINGS=1
 
+# A minute on one core, so beside what follows.
+beside types $bin/pyright
 step 'format (ruff)' $bin/ruff format --check --quiet .
 step 'lint (ruff)' $bin/ruff check --quiet .
 step 'import direction (import-linter)' $bin/lint-imports --no-cache
-step 'types (pyright, strict)' $bin/pyright
 if [ "$what" = all ]; then
     step 'labextension (types, unit tests, rebuilt and compared)' ended labextension
     beside wheel $bin/python tools/check_wheel.py
@@ -81,4 +82,5 @@ else
     step 'tests (pytest)' $pytest --ignore=tests/browser --numprocesses=$workers --dist=loadfile "$@"
     step 'browser tests (pytest)' ended browser
 fi
+step 'types (pyright, strict)' ended types
 [ "$what" = check ] || step 'wheel (built, installed alone, first cell run)' ended wheel

@@ -23,6 +23,7 @@ from hastega_magic.jupyter.arguments import SECTIONS, cell_parser
 from hastega_magic.jupyter.commands import COMMANDS
 from hastega_magic.jupyter.methods import methods
 from hastega_magic.records import dataclass
+from hastega_magic.syntax.reading.literals import DTYPES
 from hastega_magic.syntax.reading.text import scan
 from hastega_magic.syntax.stages import STAGES, Stage
 
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 _STAGE = re.compile(r"\|>\s*(\w*)$")
 _ARGUMENT = re.compile(r"\|>\s*(\w+)\s*\((?:[^()]|\([^()]*\))*?(?<![\w.])([^\W\d]\w*)?$")
+_TYPE = re.compile(r"""(\|>|\.)\s*astype\s*\(\s*(?:dtype\s*=\s*)?(?:"([^"']*)|'([^"']*))$""")
 _NEAR = re.compile(r"\|>\s*(\w+)\s*(?:\((?:[^()|]|\([^()]*\))*)?$")
 _CELL_MAGIC = re.compile(r"\s*%%hastega(?=\s)")
 _KERNEL_MAGIC = re.compile(r"\s*%%hastega_kernel(?=\s)")
@@ -87,6 +89,9 @@ def complete(
         stages = [(row.name, f"{row.kind}: {row.doc}") for row in STAGES.values()]
         others = [(name, "function") for name in functions if name not in STAGES]
         return _among(stage[1], [*stages, *others], alone=True)
+    dtype = _TYPE.search(before)
+    if dtype and _is_stage(text, line, dtype):
+        return _among(dtype[2] or dtype[3] or "", ((name, "dtype") for name in DTYPES), alone=True)
     argument = _ARGUMENT.search(before)
     if argument and argument[1] in STAGES and _is_code(text, line, argument.start()):
         row = STAGES[argument[1]]
@@ -102,6 +107,13 @@ def complete(
 def _is_code(text: str, line: int, column: int) -> bool:
     """Whether a `|>` is an operator, not a part of a string or a comment."""
     return any(token.kind == "pipe" and (token.line - 1, token.col) == (line, column) for token in scan(text))
+
+
+def _is_stage(text: str, line: int, found: re.Match[str]) -> bool:
+    """Whether what is found on a line begins with a `|>` that is an operator, or with the dot behind a pipe."""
+    if found[1] == "|>":
+        return _is_code(text, line, found.start())
+    return methods("\n".join([*text.split("\n")[:line], found.string[: found.end(1)]])) is not None
 
 
 def _among(fragment: str, texts: Iterable[tuple[str, str]], alone: bool = False) -> Found | None:

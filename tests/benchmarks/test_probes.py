@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from battery import some
 
 from hastega_magic.benchmarks import calls, checks, latency, memory
 from hastega_magic.ir.kernel import Assume, Guard
@@ -78,7 +79,8 @@ def test_a_failing_measurement_says_why():
         memory.measure("memory-nosuch", "numpy", 10, "parallel", 1)
 
 
-def test_a_pipeline_needs_little_beyond_its_result():
+def test_a_pipeline_needs_little_beyond_its_result(monkeypatch):
+    monkeypatch.setattr(memory, "CASES", {name: memory.CASES[name] for name in some(memory.CASES, every=2)})
     rows = {(row.workload, row.peer): row for row in memory.rows(8_000_000, "parallel", 2, 1)}
     for case in memory.CASES:
         ours = rows[case, "hastega"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 
 import battery
@@ -95,9 +96,11 @@ def test_floats_become_the_ints_that_python_makes(target: str, width: int) -> No
     assert found.tolist() == [int(each) for each in single.tolist()]
 
 
-@pytest.mark.parametrize("target", battery.FEATURE_SETS)
+TUPLES = ("(x,)", "(x, x > 3)", "(x, x * 0.5)", "(x, s)", "(s, s > 3)", "(s, x, s * 0.5)")
+
+
 @pytest.mark.parametrize(
-    "of", ["(x,)", "(x, x > 3)", "(x, x * 0.5)", "(x, s)", "(s, s > 3)", "(s, x, s * 0.5)"]
+    ("target", "of"), battery.some(itertools.product(battery.FEATURE_SETS, TUPLES), every=2)
 )
 def test_filters_keep_the_elements_in_their_order(target: str, of: str) -> None:
     rng = np.random.default_rng(13)
