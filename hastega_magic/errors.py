@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
-from typing import NamedTuple, ParamSpec, TypeVar
+from typing import ClassVar, NamedTuple, ParamSpec, TypeVar
 
 from hastega_magic.records import dataclass
 
@@ -81,6 +81,9 @@ class StrictError(HastegaError):
 class CellSyntaxError(HastegaError, SyntaxError):
     """The cell's text cannot be read; shown as location, line, caret and one sentence."""
 
+    kind: ClassVar[type[SyntaxError]] = SyntaxError
+    """What Python calls it."""
+
     def __init__(self, message: str, source: str, span: Span, filename: str = "<cell>") -> None:
         """Keep the message, and the line of `source` that `span` points into."""
         lines = source.splitlines()
@@ -95,7 +98,24 @@ class CellSyntaxError(HastegaError, SyntaxError):
         text = self.text or ""
         width = max(1, (self.end_offset or 0) - (self.offset or 1))
         caret = " " * ((self.offset or 1) - 1) + "^" * width
-        return [f"  Cell line {self.lineno}", f"    {text}", f"    {caret}", f"SyntaxError: {self.msg}"]
+        return [
+            f"  Cell line {self.lineno}",
+            f"    {text}",
+            f"    {caret}",
+            f"{self.kind.__name__}: {self.msg}",
+        ]
+
+
+class CellIndentationError(CellSyntaxError, IndentationError):
+    """A line of the cell begins at a place where none can."""
+
+    kind = IndentationError
+
+
+class CellTabError(CellIndentationError, TabError):
+    """Tabs and spaces at the beginning of lines leave it open which lie under which."""
+
+    kind = TabError
 
 
 @dataclass(frozen=True)

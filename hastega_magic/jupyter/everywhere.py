@@ -15,6 +15,8 @@ import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from IPython.core.getipython import get_ipython
+
 from hastega_magic.errors import CellSyntaxError
 from hastega_magic.syntax.reading.pipe import normalise, parse
 from hastega_magic.syntax.reading.text import scan
@@ -73,13 +75,20 @@ class Everywhere:
 
 
 _WHERE = "hastega: `|>` works in cells that begin with %%hastega; after `%hastega on`, in all that follow"
+_NOT_INSIDE = "hastega: `|>` does not work inside an f-string: give the value a name first"
 
 
 def hint(result: Any) -> None:
     """After a cell that Python cannot read for its `|>`: say where it works. For IPython's event `post_run_cell`."""
     error, text = result.error_before_exec or result.error_in_exec, getattr(result.info, "raw_cell", "")
-    if isinstance(error, SyntaxError) and not isinstance(error, CellSyntaxError) and holds_pipe(text):
-        print(_WHERE)  # noqa: T201  behind the error
+    if not isinstance(error, SyntaxError) or isinstance(error, CellSyntaxError):
+        return
+    if holds_pipe(text):
+        shell = get_ipython()
+        if not any(isinstance(each, Everywhere) for each in getattr(shell, "input_transformers_post", ())):
+            print(_WHERE)  # noqa: T201  behind the error
+    elif "|>" in text and "f-string" in error.msg:
+        print(_NOT_INSIDE)  # noqa: T201
 
 
 def awaits(text: str) -> bool:

@@ -15,7 +15,7 @@ from hastega_magic.errors import UsageError as OptionError
 from hastega_magic.jupyter import arguments, commands
 from hastega_magic.jupyter.everywhere import AWAITED, CELL, Everywhere
 from hastega_magic.jupyter.progress import Bar
-from hastega_magic.jupyter.tracebacks import CellError, HidingOurs, show_without_ours
+from hastega_magic.jupyter.tracebacks import HidingOurs, cell_error, show_without_ours
 from hastega_magic.progress import listening
 
 if TYPE_CHECKING:
@@ -256,7 +256,7 @@ class HastegaMagics(Magics):
         if isinstance(error, SyntaxError):
             if error.msg.startswith(_AWAITS):
                 error.msg += ": a cell awaits under `%hastega on`, where it needs no `%%hastega`"
-            return CellError(error, shell)
+            return cell_error(error, shell)
         if isinstance(error, OptionError):
             return UsageError(str(error))
         if not isinstance(error, HastegaError):

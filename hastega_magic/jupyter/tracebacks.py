@@ -13,7 +13,7 @@ import linecache
 import traceback
 from pathlib import Path
 from types import CodeType, TracebackType
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from IPython.core.getipython import get_ipython
 
@@ -44,10 +44,12 @@ _NAME = __name__.partition(".")[0]
 
 
 class CellError(Exception):
-    """A SyntaxError that came out of a cell; front ends call it SyntaxError.
+    """A SyntaxError that came out of a cell; front ends call it what Python does.
 
     It is none: IPython shows the whole stack with each of these that running code raises.
     """
+
+    kind: ClassVar[type[SyntaxError]] = SyntaxError
 
     def __init__(self, error: SyntaxError, shell: Shell) -> None:
         super().__init__(str(error))
@@ -56,10 +58,17 @@ class CellError(Exception):
 
     def _render_traceback_(self) -> list[str]:
         frames = traceback.extract_tb(without_ours(self.error.__traceback__))
-        return self._shell.SyntaxTB.structured_traceback(SyntaxError, self.error, frames)
+        return self._shell.SyntaxTB.structured_traceback(self.kind, self.error, frames)
 
 
-CellError.__name__ = CellError.__qualname__ = "SyntaxError"
+_KINDS = tuple(
+    type(kind.__name__, (CellError,), {"kind": kind}) for kind in (TabError, IndentationError, SyntaxError)
+)
+
+
+def cell_error(error: SyntaxError, shell: Shell) -> CellError:
+    """What stands for the error where front ends show it."""
+    return next(each for each in _KINDS if isinstance(error, each.kind))(error, shell)
 
 
 def show_without_ours(

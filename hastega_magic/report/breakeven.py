@@ -117,26 +117,26 @@ def sentences(model: Model) -> tuple[str, ...]:
     out += [
         f"{name} is {by_size(own, _name(other), found)}" for other, found in between.items() if len(found) > 1
     ]
-    met = set(between)
-    at = max(model.n, default=1)
-    apart = [row for row in model.rows[1:] if row.backend not in met]
+    apart = [row for row in model.rows[1:] if row.backend not in between]
     for word in ("faster", "slower"):
         ahead = word == "faster"
-        names = [
-            _name(row.backend)
-            for row in apart
-            if (model.rows[0].seconds(at) < row.seconds(at)) is ahead
-            and _borne_out(model.rows[0], row, ahead)
-        ]
+        names = [_name(row.backend) for row in apart if _always(model.rows[0], row, ahead)]
         if names:
             out.append(f"{name} is {word} than {' and '.join(names)} for every size")
     return tuple(out)
 
 
-def _borne_out(own: ModelRow, other: ModelRow, ahead: bool) -> bool:
-    """Whether no size at which both were measured says the opposite of the fitted lines."""
+_ALIKE = math.log(1.01)
+"""Lines that are no further apart are one."""
+
+
+def _always(own: ModelRow, other: ModelRow, ahead: bool) -> bool:
+    """Whether one line lies below the other for every size, and no size at which both were measured says otherwise."""
+    lead = (_apart(other, own, 10.0**power) * (1 if ahead else -1) for power in range(10))
     theirs = dict(other.points)
-    return all((seconds < theirs[n]) is ahead for n, seconds in own.points if n in theirs)
+    return all(each > _ALIKE for each in lead) and all(
+        (seconds < theirs[n]) is ahead for n, seconds in own.points if n in theirs
+    )
 
 
 @once

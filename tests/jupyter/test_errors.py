@@ -30,6 +30,9 @@ def alive(notebook):
 @pytest.mark.parametrize(
     ("body", "line", "text", "caret", "message"),
     [
+        ("if 1:\n\tx = 2\n        y = 3", 4, "y = 3", 0, "inconsistent use of tabs"),
+        ("%%time\n3", 2, "%%time", 0, "do not work in a %%hastega cell"),
+        ("\n%%nosuchmagic\n3", 3, "%%nosuchmagic", 0, "do not work in a %%hastega cell"),
         ("x = 3 +", 2, "x = 3 +", 7, "invalid syntax"),
         ("a = 1\nb = range(3) |>", 3, "b = range(3) |>", 13, "nothing stands after `|>`"),
         ("a = (range(3)\n     |> map(_ + 1) |> )", 3, "|> map(_ + 1) |> )", 14, "nothing stands after `|>`"),
@@ -43,13 +46,15 @@ def alive(notebook):
     ],
 )
 def test_syntax_error_has_its_caret_under_the_users_line(notebook, body, line, text, caret, message):
-    shown = fails(notebook(body), "SyntaxError", message)
+    kind = {"inconsistent use": "TabError", "expected an indented": "IndentationError"}
+    name = next((kind[words] for words in kind if message.startswith(words)), "SyntaxError")
+    shown = fails(notebook(body), name, message)
     lines = shown.rstrip().splitlines()
     assert len(lines) == 4
     assert re.fullmatch(rf" +Cell In\[1\], line {line}", lines[0])
     assert lines[1].strip() == text
     assert lines[2].index("^") - 4 == caret
-    assert lines[3].startswith("SyntaxError: ")
+    assert lines[3].startswith(f"{name}: ")
     alive(notebook)
 
 

@@ -117,8 +117,12 @@ def test_a_pipe_in_a_cell_that_is_pythons_is_explained(notebook):
         seen = notebook.run(other)
         assert seen.error is not None
         assert said not in seen.text
+    inside = "hastega: `|>` does not work inside an f-string"
+    assert inside in notebook.run("f'{[1, 2] |> sum}'").text
     notebook.run("%hastega on")
     assert said not in notebook.run("[1, 2] |>").text
+    assert said not in notebook.run("if 1:\n    [1, 2] |> sum\n  y = 3").text
+    assert inside in notebook.run("f'{[1, 2] |> sum}'").text
     notebook.run("%hastega off\n%unload_ext hastega_magic")
     assert said not in notebook.run("[1, 2] |> sum").text
 

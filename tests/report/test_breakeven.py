@@ -55,6 +55,8 @@ def test_sentences_are_about_the_back_end_of_the_cell():
         "parallel is slower than one SIMD thread for every size",
     )
     assert sentences(Model((10,), (OURS,), ())) == ()
+    alike = Model((10,), (OURS, row("simd", 1e-9, 1e-4), row("numpy", 2e-9, 1e-4)), ())
+    assert sentences(alike) == ()
 
 
 def texts(picture: str) -> list[str]:

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import TypeGuard
 
-from hastega_magic.errors import CellSyntaxError, Span
+from hastega_magic.errors import CellIndentationError, CellSyntaxError, CellTabError, Span
 from hastega_magic.syntax.reading.text import Place, Text, Token, scan
 
 
@@ -40,10 +40,8 @@ def _pipe() -> ast.BitOr:
 def normalise(text: str) -> str:
     """The text with line feeds alone, and with a cell magic in its first line blanked."""
     text = text.replace("\r\n", "\n").replace("\r", "\n")
-    if text.lstrip().startswith("%%"):
-        before, magic, after = text.partition("%%")
-        text = before + " " * len(magic + after.partition("\n")[0]) + "".join(after.partition("\n")[1:])
-    return text
+    first, end, rest = text.partition("\n")
+    return " " * len(first) + end + rest if first.lstrip().startswith("%%") else text
 
 
 def parse(text: str, filename: str = "<cell>") -> ast.Module:
@@ -102,6 +100,12 @@ def _join(lines: list[list[str]], end: Place, line: int) -> None:
         lines[number - 1] = [*kept, " ", "\\"] if kept else ["\\"]
 
 
+_KINDS: Mapping[type[SyntaxError], type[CellSyntaxError]] = {
+    IndentationError: CellIndentationError,
+    TabError: CellTabError,
+}
+
+
 def _parse_python(python: str, text: str, filename: str, pipes: set[Place]) -> ast.Module:
     try:
         return ast.parse(python, filename)
@@ -111,7 +115,7 @@ def _parse_python(python: str, text: str, filename: str, pipes: set[Place]) -> a
         ends_after = (end_line, end_col) > (line, col)
         span = Span(line, col, end_line, end_col) if ends_after else Span(line, col, line, col + 1)
         message, span = _explain(error.msg, Text(text), span, pipes)
-        raise CellSyntaxError(message, text, span, filename) from None
+        raise _KINDS.get(type(error), CellSyntaxError)(message, text, span, filename) from None
     except (ValueError, RecursionError, MemoryError) as error:
         reason = "the cell is nested too deeply" if not isinstance(error, ValueError) else str(error)
         raise CellSyntaxError(reason, text, Span(1, 0, 1, 1), filename) from None
