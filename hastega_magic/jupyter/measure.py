@@ -45,6 +45,8 @@ def _loops(
         if magics is None:
             raise UsageError("outside IPython, measure() takes the text of a cell")
         return magics.kept()
+    if not isinstance(what, str) and not hasattr(what, "cell"):
+        raise UsageError(f"measure() takes the text of a cell or a report, not {what!r}")
     if not isinstance(what, str) and magics is not None and magics.is_last(what):
         return magics.kept()
     names = namespace if namespace is not None else {} if shell is None else shell.user_ns

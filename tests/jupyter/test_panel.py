@@ -258,6 +258,8 @@ def test_measure_of_a_report_and_of_a_text(notebook):
 def test_measure_before_any_cell_is_one_line(notebook):
     seen = notebook.run("import hastega_magic\nhastega_magic.measure()")
     assert seen.out.strip() == "UsageError: no %%hastega cell has run in this kernel"
+    seen = notebook.run("hastega_magic.measure(3)")
+    assert seen.out.strip() == "UsageError: measure() takes the text of a cell or a report, not 3"
 
 
 # The picture and the table alone

@@ -255,7 +255,7 @@ class Device:
     def options(self, contract: bool) -> list[str]:
         """The compiler's options."""
         version = self.info.version.split()[2] if len(self.info.version.split()) > 2 else "1.2"
-        found = [f"-cl-std=CL{version}"]
+        found = [f"-cl-std=CL{version}", "-w"]  # PoCL's compiler counts warnings where the user reads
         if self.info.exact_float32:
             found.append("-cl-fp32-correctly-rounded-divide-sqrt")
         return [*found, "-cl-mad-enable"] if contract else found
