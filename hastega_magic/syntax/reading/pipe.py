@@ -101,8 +101,7 @@ def _join(lines: list[list[str]], end: Place, line: int) -> None:
 
 
 _KINDS: Mapping[type[SyntaxError], type[CellSyntaxError]] = {
-    IndentationError: CellIndentationError,
-    TabError: CellTabError,
+    each.kind: each for each in (CellIndentationError, CellTabError)
 }
 
 
