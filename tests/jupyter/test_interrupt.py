@@ -6,8 +6,8 @@ from queue import Empty
 
 import pytest
 
-LIMIT = 1.0
-"""Seconds from the signal to the answer: far less than what is interrupted would take."""
+LIMIT = 10.0
+"""Seconds from the signal to the answer: far less than what is interrupted would take, on a machine however busy."""
 
 
 class Kernel:
@@ -91,7 +91,7 @@ def test_other_work_is_interrupted_too(kernel, pipeline):
     _, error, seconds = kernel.run(f"%%hastega --quiet\ny = {pipeline}", interrupt_after=0.7)
     assert error.startswith("KeyboardInterrupt")
     assert "hastega_magic" not in error
-    assert seconds < 2 * LIMIT
+    assert seconds < LIMIT
     assert kernel.run("print('y' in globals())")[0] == "False\n"
 
 
