@@ -110,12 +110,12 @@ def test_nothing_in_user_text_becomes_markup(sample):
         return value
 
     report = Report.from_dict(poison(data))  # type: ignore[arg-type]
-    for html in (report.to_html(), report.to_html(full=True)):
-        checker = check(html)
-        assert "<script" not in html
-        assert "\u202e" not in html
-        assert "\x00" not in html
-        html.encode("utf-8")
+    for page in (report.to_html(), report.to_html(full=True)):
+        checker = check(page)
+        assert "<script" not in page
+        assert "\u202e" not in page
+        assert "\x00" not in page
+        page.encode("utf-8")
         assert any("<script>alert('x')</script>" in text for text in checker.text)
         assert any("⟨U+202E⟩" in text for text in checker.text)
     report.to_page().encode("utf-8")

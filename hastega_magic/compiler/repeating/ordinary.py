@@ -46,6 +46,7 @@ from hastega_magic.syntax.joining.build import BoundStage
 from hastega_magic.syntax.ordinary.comprehension import Ordinary
 from hastega_magic.syntax.reading.functions import adopt
 from hastega_magic.syntax.reading.text import Text
+from hastega_magic.syntax.site import StageSite
 from hastega_magic.trace import Trace
 
 _FEW_PLACES = 2048
@@ -242,7 +243,7 @@ class OrdinaryCode(Repeated):
         trace = Trace()
         began = time.perf_counter()
         try:
-            reads = numpy_read([each for _, arguments, _ in displays for each in arguments if callable(each)])
+            reads = numpy_read(_read_from(self.site.stages, displays))
             scalars = given.of_numpy if given.of_numpy or reads == "arrays" else None
             if reads == "others":
                 raise NotExact("it uses NumPy, whose scalars and functions have rules of their own")
@@ -292,6 +293,16 @@ class OrdinaryCode(Repeated):
         trace.next_group()
         describe.describe_group([Bound(self.site, None, ())], trace)
         describe.describe_barrier(self.site.text, Reason(self.reason, self.site.span), trace)
+
+
+def _read_from(stages: Sequence[StageSite], displays: Sequence[Display]) -> list[object]:
+    """Functions, and what `reduce` begins with, which its first step computes with."""
+    return [
+        each
+        for site, (_, arguments, _) in zip(stages, displays, strict=True)
+        for each in arguments
+        if callable(each) or site.name == "reduce"
+    ]
 
 
 def _same_bits(outcome: Outcome) -> bool:
