@@ -30,7 +30,7 @@ EFFORT = int(os.environ.get("HASTEGA_TEST_EFFORT", "1"))
 """Multiplies the number of examples, for a long search; with more than 1, `some` are all."""
 
 
-def some(cases: Iterable[T], every: int = 4) -> list[T]:
+def some(cases: Iterable[T], every: int = 6) -> list[T]:
     """One in so many of the cases, spread over all that they are products of, the same ones each time."""
     return [each for each in cases if EFFORT > 1 or zlib.crc32(repr(each).encode()) % every == 0]
 
@@ -51,9 +51,9 @@ def on_backend(name: str, quiet: bool = False) -> Iterator[None]:
 
 
 def examples(count: int) -> settings:
-    """Settings for a search: three in five of the examples, the same every time, unless more effort is asked for."""
+    """Settings for a search: two in five of the examples, the same every time, unless more effort is asked for."""
     return settings(
-        max_examples=max(2, count * 3 // 5) if EFFORT == 1 else count * EFFORT,
+        max_examples=max(2, count * 2 // 5) if EFFORT == 1 else count * EFFORT,
         deadline=None,
         derandomize=EFFORT == 1,
         suppress_health_check=list(HealthCheck),

@@ -35,7 +35,7 @@ STAGES = [
 
 @pytest.mark.filterwarnings("ignore::hastega_magic.errors.IntegerOverflowWarning")
 @pytest.mark.parametrize(
-    ("stages", "source", "on"), some(itertools.product(STAGES, SOURCES, ["parallel", "opencl", "numpy"]), 2)
+    ("stages", "source", "on"), some(itertools.product(STAGES, SOURCES, ["parallel", "opencl", "numpy"]), 4)
 )
 def test_as_python_has_it(stages, source, on):
     names = {"xs": SOURCES[source], "fs": SOURCES["floats"], "math": math}

@@ -68,7 +68,7 @@ def used(patch, store):
         patch.setattr(costs._KNOWN, name, value)
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(st.data())
 def test_no_number_in_the_file_breaks_a_cell(good, data):
     store, whole = good

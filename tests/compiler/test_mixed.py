@@ -156,7 +156,7 @@ def on(name):
 
 @pytest.mark.parametrize(
     ("text", "name"),
-    [(text, "parallel") for text in battery.some((*SAME, *ROUNDED), every=2)]
+    [(text, "parallel") for text in battery.some((*SAME, *ROUNDED), every=3)]
     + [(text, "items") for text in (SAME[0], SAME[11], SAME[37], *ROUNDED[:2])]
     + [(SAME[0], "groups"), (ROUNDED[2], "groups")],
 )

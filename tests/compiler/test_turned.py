@@ -1,12 +1,16 @@
 """Arrays that lie in memory from their last element on: loops read them vector by vector, and turn each around."""
 
+import itertools
+
 import numpy as np
 import pytest
+from battery import some
 
 from hastega_magic.compiler.repeating.slots import Again, slot_of
 from hastega_magic.runtime.sources import described, layout_of
 from hastega_magic.session import Options, Session
 
+DTYPES = "int64", "int8", "uint16", "float64", "float32", "bool", "uint64", "int32"
 RANDOM = np.random.default_rng(3)
 CELL = (
     "y = xs |> map(lambda x: x + 1) |> to_list\n"
@@ -22,10 +26,8 @@ def numbers(array):
 
 
 @pytest.mark.parametrize(
-    "dtype", ["int64", "int8", "uint16", "float64", "float32", "bool", "uint64", "int32"]
+    ("dtype", "width", "on"), some(itertools.product(DTYPES, [0, 1, 2, 64], ["parallel", "opencl"]), every=3)
 )
-@pytest.mark.parametrize("width", [0, 1, 2, 64])
-@pytest.mark.parametrize("on", ["parallel", "opencl"])
 def test_the_same_as_python(dtype, width, on):
     for length in (1, 2, 63, 4097, 10_001):
         ahead = RANDOM.integers(0, 100, length).astype(dtype)

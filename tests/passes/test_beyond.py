@@ -237,7 +237,7 @@ INTS = st.one_of(
 )
 
 
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(
     EXPRESSIONS,
     st.lists(st.tuples(INTS, INTS), min_size=1, max_size=20),

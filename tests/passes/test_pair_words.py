@@ -17,7 +17,7 @@ DIVISORS = st.one_of(
 ).filter(bool)
 
 
-@settings(max_examples=600)
+@settings(max_examples=250)
 @given(
     st.one_of(st.integers(HELD.lo, HELD.hi), st.sampled_from([HELD.lo, HELD.hi, 0, -1, 1])),
     DIVISORS,

@@ -371,19 +371,19 @@ INTS = np.concatenate([np.arange(-20, 20), [2**31, -(2**40), 10**12]])
 FLOATS = np.array([0.0, -0.0, 0.5, -1.5, 2.0, 1e3, -1e-3, math.inf, math.nan, 7.25] * 5)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(programs("int"))
 def test_random_programs_over_ints(body):
     compare(function(body), INTS)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(programs("float"))
 def test_random_programs_over_floats(body):
     compare(function(body), FLOATS)
 
 
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=4, deadline=None)
 @given(programs("int"))
 def test_random_programs_on_opencl(body):
     compare(function(body), INTS, on="opencl")

@@ -1,9 +1,11 @@
 """Sinks over float32 elements give `numpy.float32`, as Python does with such numbers, on every back end."""
 
 import functools
+import itertools
 
 import numpy as np
 import pytest
+from battery import some
 
 from hastega_magic import hastega
 from hastega_magic.compiler import loops
@@ -26,9 +28,9 @@ def values(cell, on, times=1, **given):
         yield session.run_cell(cell).value
 
 
-@pytest.mark.parametrize("on", BACK_ENDS)
-@pytest.mark.parametrize("source", SOURCES)
-@pytest.mark.parametrize("sink", SINGLE)
+@pytest.mark.parametrize(
+    ("sink", "source", "on"), some(itertools.product(SINGLE, SOURCES, BACK_ENDS), every=3)
+)
 def test_the_type_is_that_of_the_elements(sink, source, on):
     for text in (f"xs |> {sink}", f"xs |> map(lambda x: x * 0.5) |> {sink}"):
         (expected,) = values(text, "python", xs=SOURCES[source])

@@ -296,7 +296,7 @@ def arrays(draw):
     return np.resize(np.array(draw(st.lists(values, min_size=1, max_size=12)), dtype), N)
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(expression=EXPRESSIONS, shape=SHAPES, a=arrays(), b=arrays())
 def test_any_expression(expression, shape, a, b, same):
     if shape.startswith("sum") and "f" in a.dtype.kind + b.dtype.kind:

@@ -1,11 +1,13 @@
 """Cells on OpenCL against the same cells on the CPU: the same bits, in every form a kernel has."""
 
 import dataclasses
+import itertools
 import math
 import warnings
 
 import numpy as np
 import pytest
+from battery import some
 
 from hastega_magic.runtime import opencl
 from hastega_magic.session import Options, Session
@@ -125,9 +127,7 @@ def same_bits(a, b):
     return type(a) is type(b) and repr(a) == repr(b)
 
 
-CASES = [
-    (form, text) for form in ("items", "chunks", "groups") for text in CELLS[:: 3 if form == "items" else 1]
-]
+CASES = some(itertools.product(("items", "chunks", "groups"), CELLS), every=4)
 """The form of the code that shares memory runs the whole battery (tests/compiler) besides."""
 
 

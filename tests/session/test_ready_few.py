@@ -303,7 +303,7 @@ VARYING = [
 
 
 @pytest.mark.parametrize(
-    ("stages", "maker"), some(itertools.product(VARYING, ["ints", "floats", "list", "range"]), 2)
+    ("stages", "maker"), some(itertools.product(VARYING, ["ints", "floats", "list", "range"]), 4)
 )
 def test_numbers_that_keep_changing(stages, maker):
     rng = np.random.default_rng(5)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ctypes
+import itertools
 import math
 import weakref
 
 import numpy as np
 import pytest
+from battery import some
 
 from hastega_magic import pipe
 from hastega_magic.compiler.sources import drawn
@@ -58,9 +60,9 @@ KINDS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("library", "kind"), KINDS)
-@pytest.mark.parametrize("stage", STAGES)
-def test_a_series_is_its_list(library, kind, stage):
+@pytest.mark.parametrize(("made_by", "stage"), some(itertools.product(KINDS, STAGES), every=2))
+def test_a_series_is_its_list(made_by, stage):
+    library, kind = made_by
     for xs in (INTS, FLOATS, BOOLS):
         if xs is not INTS and kind not in ("", "chunks"):
             continue
@@ -201,8 +203,7 @@ def chunks(monkeypatch):
 
 
 @pytest.mark.filterwarnings("ignore::hastega_magic.errors.IntegerOverflowWarning")
-@pytest.mark.parametrize("stage", ITERATED)
-@pytest.mark.parametrize("kind", [int, float, bool])
+@pytest.mark.parametrize(("kind", "stage"), some(itertools.product([int, float, bool], ITERATED), every=2))
 def test_an_iterator_gives_what_python_gives(chunks, stage, kind):
     for length in LENGTHS:
         found = []

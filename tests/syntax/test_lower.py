@@ -245,7 +245,7 @@ def _wider(inner):
     )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(st.recursive(_leaves, _wider, max_leaves=8), st.recursive(_leaves, _wider, max_leaves=6))
 def test_any_function_means_what_python_means(graph, cell, first, second):
     helper = "def g(a, b): return a - b if a > b else b"
