@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, cast
@@ -118,7 +119,10 @@ def convert(node: Expr, to: ScalarType, exact: bool = False) -> Expr:
     if node.op == "const" and node.type is not BOOL:
         if to.is_float and isinstance(node.value, int):
             _check_float(node.value, exact)
-        return const(node.value, to)
+        found = const(node.value, to)
+        if to is FLOAT32 and math.isinf(cast(float, found.value)) and not math.isinf(cast(float, node.value)):
+            return _intern("to_float32", (const(node.value, FLOAT),), to)  # which NumPy warns of
+        return found
     if node.type is BOOL:
         return convert(_intern("bool_to_int", (node,), INT), to, exact)
     if node.type is INT:
