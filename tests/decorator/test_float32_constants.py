@@ -12,7 +12,7 @@ FUNCTIONS = [
     lambda xs: [x for x in xs if x != 2**128],
     lambda xs: sum(1 for x in xs if x > -1e300),
     lambda xs: [x / 1e39 for x in xs],
-    lambda xs: any(-1e39 > x for x in xs),
+    lambda xs: any(x < -1e39 for x in xs),
 ]
 HELD = [
     lambda xs: [x < 1e400 for x in xs],
