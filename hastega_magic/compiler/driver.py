@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from hastega_magic.compiler import changing
 from hastega_magic.compiler.backends import forget_inputs
+from hastega_magic.compiler.course import carried
 from hastega_magic.compiler.execute import Execution, Separately
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Group, Outcome, Part
@@ -87,8 +88,7 @@ class Driver:
 
         `producer` names the statement of the group whose result is the source; `matched`: its loop, where it is known.
         """
-        self.current = bound
-        options = self.options
+        self.current, options = bound, self.options
         alone = producer is None and (in_stretches(bound, source) or counts_many(bound.stages, source))
         first = bound.stages[0].site  # a tap is given the source as it is, elements or none
         alone = alone or not first.known or first.name == "tap"
@@ -98,15 +98,13 @@ class Driver:
         if matched is not None:
             if not self._joins(before, matched.loop):
                 return None
-            return Group(
-                matched.workspace, [*before, matched.loop], matched.expected.compiled, matched.expected
-            )
+            expected = matched.expected
+            return Group(matched.workspace, [*before, matched.loop], expected.compiled, expected)
         workspace = group.workspace if group is not None else Workspace(self.filename)
         with workspace.tried() as tried:
             workspace.varying |= bound.varying
             earlier = None
-            if producer is not None:
-                assert group is not None
+            if producer is not None and group is not None:
                 earlier = next(loop for loop in reversed(group.loops) if loop.bound.target == producer)
             try:
                 with self.trace.phase("parse"):
@@ -138,9 +136,9 @@ class Driver:
         execution: Execution | None = None
         group.workspace.wanted = self.wanted
         try:
-            execution = run_loops(
-                group.loops, group.workspace, self.options, self.trace, self.options.tune, group.compiled
-            )
+            how = self.options, self.trace, self.options.tune, group.compiled
+            with carried():
+                execution = run_loops(group.loops, group.workspace, *how)
         except (Separately, BeyondInt64, NotCompilable):
             pass
         except Exception:  # of one of them, as `min` of no elements: those before it have their effect
@@ -164,7 +162,9 @@ class Driver:
         values: dict[str, object] = {}
         for loop in group.loops:
             bound, source = loop.bound, loop.pipeline.source
-            outcome = self.run_alone(bound, values[source.name] if source.kind == "result" else bound.source)
+            given = values[source.name] if source.kind == "result" else bound.source
+            with carried():
+                outcome = self.run_alone(bound, given)
             values[bound.name] = outcome.values[0]
             yield outcome
 

@@ -14,6 +14,7 @@ from hastega_magic.compiler.python.steps import NUMPYS, Surroundings, is_beyond,
 from hastega_magic.compiler.python.together import Element, Kept, Together, item, kept_of
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
+from hastega_magic.errors import NotCompilable
 from hastega_magic.ir.expr import Expr, Value, flatten
 from hastega_magic.ir.interpreter import evaluate
 from hastega_magic.ir.pipeline import Source, Stage
@@ -153,6 +154,10 @@ class Elements:
         try:
             with np.errstate(all="ignore"):
                 found = step.called(value)
+        except StopIteration:  # of which Python's own iteration makes an end, or another error
+            raise NotCompilable(
+                "a function raises StopIteration, which ends what Python goes through"
+            ) from None
         except Exception as error:
             numpys = isinstance(error, OverflowError) and _is_numpys(error)
             values = self._values(stage, value, effects=True) if numpys or step.reading else None

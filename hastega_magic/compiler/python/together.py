@@ -135,6 +135,8 @@ class Together:
         if not own:
             call = step.called if tuple in set(map(type, values)) else step.function
             made = list(map(call, values))
+            if len(made) < len(values):
+                raise StopIteration  # which has ended the `map`
             own = any(issubclass(each, NUMPYS) for each in set(map(type, made)))
         if step.turning and not own:
             # Turn after turn, graphs take hundreds of times as long as Python, whose value is exact.

@@ -133,10 +133,7 @@ class Flow:
                 return self._loop(statement)
             case ast.Match():
                 return match_statement(self, statement)
-            case ast.Raise(exc=raised):
-                if raised is not None and "StopIteration" in ast.unparse(raised):
-                    # It ends the iteration it is raised in, and a block recomputed is an iteration of its own.
-                    raise NotCompilable("`raise StopIteration` ends what Python goes through")
+            case ast.Raise():
                 self._left_to_python(FALSE)
                 return FALSE
             case ast.Break():
