@@ -38,8 +38,11 @@ class Trace:
         return self.group
 
     @contextmanager
-    def phase(self, name: str, size: int = 0) -> Generator[None]:
-        """Time a phase (seconds on the monotonic clock) that moves `size` bytes."""
+    def phase(self, name: str, size: int = 0, by_python: bool = False) -> Generator[None]:
+        """Time a phase (seconds on the monotonic clock) that moves `size` bytes.
+
+        `by_python`: its stages are run by Python.
+        """
         start = time.perf_counter()
         try:
             yield
@@ -47,7 +50,8 @@ class Trace:
             self.raised(error)
             raise
         finally:
-            self.add("phase", name=name, seconds=time.perf_counter() - start, bytes=size)
+            took = time.perf_counter() - start
+            self.add("phase", name=name, seconds=took, bytes=size, python=took if by_python else None)
 
     def raised(self, error: BaseException) -> None:
         """Note what a group raised, unless that is this package's own, which is caught on its way."""

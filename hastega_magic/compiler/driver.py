@@ -176,7 +176,7 @@ class Driver:
         whole = bound
         bound, source = within_reach(bound, source)
         if self.options.on == "python":
-            with self.trace.phase("kernel"):
+            with self.trace.phase("kernel", by_python=True):
                 value = typed(python.run(source, bound.calls()), bound, source)
             describe.describe_uncompiled("python", source, self.options, self.trace)
             return Outcome([bound], [value], [], None, number)

@@ -100,6 +100,8 @@ def _add_phase(phases: dict[str, dict[str, Any]], data: Mapping[str, object]) ->
     phase = phases.setdefault(name, {"name": name, "seconds": 0.0, "bytes": 0})
     phase["seconds"] += codec.number(data.get("seconds"))
     phase["bytes"] += codec.integer(data.get("bytes"))
+    if python := codec.number(data.get("python")):
+        phase["python"] = phase.get("python", 0.0) + python
 
 
 def _add_repeated(out: dict[str, Any]) -> None:

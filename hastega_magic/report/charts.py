@@ -24,6 +24,7 @@ _FILLS = {  # distinct in lightness as well as in hue; red is kept for what cost
     "kernel": "#1565a8",
     "from device": "#0f7d66",
     "convert out": "#8a5a1c",
+    "Python": "#a4508b",
 }
 _KINDS = {  # fill, rim, corner radius
     "source": ("#e3eefb", "#4a78ad", 14.0),

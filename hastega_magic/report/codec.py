@@ -186,8 +186,9 @@ def _phase(value: object) -> model.Phase:
     data = record(value)
     # A clock may jump, but nothing takes less than no time.
     return model.Phase(
-        text(data.get("name")), max(0.0, number(data.get("seconds"))), integer(data.get("bytes"))
-    )
+        text(data.get("name")), max(0.0, number(data.get("seconds"))), integer(data.get("bytes")),
+        max(0.0, number(data.get("python"))) or None,
+    )  # fmt: skip
 
 
 def _baseline(value: object) -> model.Baseline:

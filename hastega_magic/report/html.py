@@ -22,6 +22,7 @@ from hastega_magic.report.verdict import (
     LEGEND,
     backend_name,
     held_against,
+    parted,
     phase_name,
     predicted_phases,
     reasons,
@@ -303,7 +304,7 @@ def _phases(pipeline: PipelineReport) -> str:
     predicted = predicted_phases(pipeline)
     head = ("phase", "time", "bytes", "rate", *(("predicted",) if predicted else ()))
     rows = [_row(head, "th")]
-    for phase in pipeline.phases:
+    for phase in parted(pipeline.phases):
         moved = units.size(phase.bytes) if phase.bytes > 0 else ""
         rate = units.rate(phase.bytes, phase.seconds)
         cells = phase_name(phase.name), units.seconds(phase.seconds), moved, rate

@@ -30,11 +30,15 @@ COMPILING = frozenset(PHASES[:5])
 
 @dataclass(frozen=True)
 class Phase:
-    """A part of the elapsed time: `seconds`, and the `bytes` it moved (0: none, or none were counted)."""
+    """A part of the elapsed time: `seconds`, and the `bytes` it moved (0: none, or none were counted).
+
+    `python`: so many of the seconds Python ran stages itself (None: none).
+    """
 
     name: str
     seconds: float = 0.0
     bytes: int = 0
+    python: float | None = None
 
 
 @dataclass(frozen=True)

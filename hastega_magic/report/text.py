@@ -13,6 +13,7 @@ from hastega_magic.report.verdict import (
     LEGEND,
     backend_name,
     held_against,
+    parted,
     phase_name,
     remarks,
     title,
@@ -76,7 +77,7 @@ def _pipeline(pipeline: PipelineReport, width: int) -> list[str]:
 
 
 def _phases(pipeline: PipelineReport) -> Iterable[Sequence[str]]:
-    for phase in pipeline.phases:
+    for phase in parted(pipeline.phases):
         moved = units.size(phase.bytes) if phase.bytes > 0 else ""
         rate = units.rate(phase.bytes, phase.seconds)
         yield phase_name(phase.name), units.seconds(phase.seconds), moved, rate

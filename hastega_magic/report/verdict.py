@@ -6,7 +6,7 @@ input, `✗` something cost time or went wrong. Every mark stands beside words t
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from hastega_magic.records import dataclass
 from hastega_magic.report import units
@@ -31,6 +31,7 @@ _STEPS = {
     "to_device": "to device",
     "from_device": "from device",
     "convert_out": "convert out",
+    "python": "Python",
 }
 
 
@@ -68,10 +69,21 @@ def phase_name(name: str) -> str:
     return _STEPS.get(name, one_line(name))
 
 
+def parted(phases: Iterable[Phase]) -> Iterator[Phase]:
+    """The phases, and behind a kernel what Python took for stages of its own, as a phase by itself."""
+    for phase in phases:
+        if not phase.python:
+            yield phase
+            continue
+        if phase.seconds > phase.python:
+            yield Phase(phase.name, phase.seconds - phase.python, phase.bytes)
+        yield Phase("python", min(phase.seconds, phase.python))
+
+
 def steps(phases: Iterable[Phase]) -> tuple[Step, ...]:
     """The parts of a time bar: everything before the run as "compile", then each phase that took any time."""
     merged: dict[str, Step] = {}
-    for phase in phases:
+    for phase in parted(phases):
         name = "compile" if phase.name in COMPILING else phase_name(phase.name)
         old = merged.get(name, Step(name, 0.0, 0))
         merged[name] = Step(name, old.seconds + phase.seconds, old.bytes + phase.bytes)

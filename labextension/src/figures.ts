@@ -3,14 +3,14 @@
 import { cls, h, oneLine } from './dom';
 import { Phase, Pipeline } from './report';
 import * as units from './units';
-import { backendName, facts, heldAgainst, phaseName, remarks, runningTime, Step, steps } from './verdict';
+import { backendName, facts, heldAgainst, parted, phaseName, remarks, runningTime, Step, steps } from './verdict';
 
 const BARS = 'bars: logarithmic, hatched ones extrapolated';
 
 /** A class for each part, so that a phase has one colour everywhere. */
 function part(name: string): string {
-  const known = ['compile', 'convert in', 'to device', 'kernel', 'from device', 'convert out'].indexOf(name);
-  return cls('part-of-time', `phase${known < 0 ? 6 : known}`);
+  const known = ['compile', 'convert in', 'to device', 'kernel', 'from device', 'convert out', 'Python'].indexOf(name);
+  return cls('part-of-time', `phase${known < 0 ? 7 : known}`);
 }
 
 /** Bars of phases to one scale: this run, and each back end that says its phases. Null where nothing took time. */
@@ -112,6 +112,6 @@ export function phases(pipeline: Pipeline): HTMLElement {
         h('td', { class: cls('number-cell') }, units.rate(phase.bytes, phase.seconds)))
     );
   };
-  pipeline.phases.forEach(add);
+  parted(pipeline.phases).forEach(add);
   return h('table', { class: cls('table') }, head('phase', 'time', 'bytes', 'rate'), body);
 }

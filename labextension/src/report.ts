@@ -36,6 +36,8 @@ export interface Phase {
   readonly name: string;
   readonly seconds: number;
   readonly bytes: number;
+  /** So many of the seconds Python ran stages itself. */
+  readonly python: number;
 }
 
 export interface Baseline {
@@ -266,7 +268,7 @@ function barrier(value: unknown): Barrier {
 
 function phase(value: unknown): Phase {
   const data = fields(value);
-  return { name: text(data['name']), seconds: number(data['seconds']), bytes: number(data['bytes']) };
+  return { name: text(data['name']), seconds: number(data['seconds']), bytes: number(data['bytes']), python: number(data['python']) };
 }
 
 function baseline(value: unknown): Baseline {

@@ -24,7 +24,8 @@ const PHASES: Readonly<Record<string, string>> = {
   convert_in: 'convert in',
   to_device: 'to device',
   from_device: 'from device',
-  convert_out: 'convert out'
+  convert_out: 'convert out',
+  python: 'Python'
 };
 
 /** A piece of a line; `bad` where it names what costs or breaks. */
@@ -62,10 +63,22 @@ export function runningTime(pipeline: Pipeline): number {
   return Math.max(0, sum(pipeline.phases, false) - pipeline.overlapped);
 }
 
+/** The phases, and behind a kernel what Python took for stages of its own, as a phase by itself. */
+export function parted(phases: readonly Phase[]): Phase[] {
+  return phases.flatMap(phase => {
+    if (phase.python <= 0) {
+      return [phase];
+    }
+    const stages = { name: 'python', seconds: Math.min(phase.seconds, phase.python), bytes: 0, python: 0 };
+    const native = phase.seconds - phase.python;
+    return native > 0 ? [{ ...phase, seconds: native, python: 0 }, stages] : [stages];
+  });
+}
+
 /** Everything before the run as "compile", then each phase that took any time, in order. */
 export function steps(phases: readonly Phase[]): Step[] {
   const merged = new Map<string, Step>();
-  for (const phase of phases) {
+  for (const phase of parted(phases)) {
     const name = COMPILING.has(phase.name) ? 'compile' : phaseName(phase.name);
     const old = merged.get(name) ?? { name, seconds: 0, bytes: 0 };
     merged.set(name, { name, seconds: old.seconds + phase.seconds, bytes: old.bytes + phase.bytes });

@@ -81,6 +81,20 @@ test('what ran at once counts once', () => {
   assert.ok(reasons(pipeline).includes('Transfers, kernel and conversions ran at once: together 5.00 s, the run took 3.50 s.'));
 });
 
+test('what Python takes for its stages is no kernel', () => {
+  const data = sample();
+  const phases = [{ name: 'kernel', seconds: 7.5, bytes: 8, python: 7 }, { name: 'convert_out', seconds: 1 }];
+  data.pipelines[0] = { ...data.pipelines[0], phases, baselines: [] };
+  const [pipeline] = decode(data).pipelines;
+  assert.ok(pipeline);
+  assert.deepEqual(
+    steps(pipeline.phases).map(({ name, seconds, bytes }) => [name, seconds, bytes]),
+    [['kernel', 0.5, 8], ['Python', 7, 0], ['convert out', 1, 0]]
+  );
+  data.pipelines[0] = { ...data.pipelines[0], phases: [{ name: 'kernel', seconds: 7, python: 7 }] };
+  assert.deepEqual(steps(decode(data).pipelines[0]?.phases ?? []).map(step => step.name), ['Python']);
+});
+
 test('a time that is the median of several runs says so', () => {
   const data = sample();
   const phases = [{ name: 'kernel', seconds: 3 }];
@@ -269,7 +283,7 @@ test('a loop that plain Python computed says so, and what it was compiled to', (
   assert.deepEqual(words, ['1 fused loop', 'compiled to AVX-512, 8 lanes × 8', 'computed by plain Python, which is faster here']);
   assert.ok(verdict(pipeline).every(part => !part.bad));
   const row = { backend: 'python', seconds: 2, spread: [], elements: 5, extrapolated: false, equal: true, phases: [], note: '' };
-  const compared = { ...pipeline, phases: [{ name: 'kernel', seconds: 4, bytes: 0 }], baselines: [row, { ...row, backend: 'numpy' }] };
+  const compared = { ...pipeline, phases: [{ name: 'kernel', seconds: 4, bytes: 0, python: 0 }], baselines: [row, { ...row, backend: 'numpy' }] };
   assert.deepEqual(verdict(compared).map(part => part.text).slice(3), ['4.00 s', '2.0 × slower than NumPy ✓']); // not than itself
   assert.deepEqual(compared.baselines.map(each => heldAgainst(compared, each)), [0, 4]);
   const wrong = { ...compared, baselines: [{ ...row, equal: false }] };

@@ -267,3 +267,22 @@ def test_the_heading_of_the_ir_counts_the_loops(loops, said):
     pipeline = PipelineReport(name="s", loops=loops, code=Code(fused="s = sum %0"))
     html = Report(pipelines=(pipeline,)).to_html()
     assert f'<b>Fused IR</b> <span style="opacity:0.8;font-size:12px">{said}</span>' in html
+
+
+def test_what_python_takes_for_its_stages_is_no_kernel(sample):
+    (pipeline,) = sample.logistic().pipelines
+    phases = Phase("compile", 0.1), Phase("kernel", 7.001, 8 * 10**5, 7.0), Phase("convert_out", 0.001)
+    report = Report(pipelines=(replace(pipeline, phases=phases, baselines=()),))
+    text, page = report.to_text(), report.to_html()
+    assert re.search(r"kernel +1.00 ms +800 kB +800 MB/s\n +Python +7.00 s\n +convert out", text)
+    bar = svgs(page)[0]
+    assert "kernel" in bar
+    assert "7.00 s, 99 %" in bar
+    assert "Python" in bar
+    alone = Report(pipelines=(replace(pipeline, phases=(Phase("kernel", 7.0, 0, 7.0),), baselines=()),))
+    assert "kernel " not in alone.to_text().split("phase ")[1].split("\n\n")[0]
+    assert Report.from_dict(report.to_dict()) == report
+    assert report.to_dict()["pipelines"][0]["phases"][1] == {
+        "name": "kernel", "seconds": 7.001, "bytes": 8 * 10**5, "python": 7.0,
+    }  # fmt: skip
+    assert "python" not in report.to_dict()["pipelines"][0]["phases"][2]

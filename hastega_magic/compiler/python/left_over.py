@@ -93,7 +93,7 @@ class LeftOver:
     ) -> tuple[object, int]:
         began = time.perf_counter()
         try:
-            with self.trace.phase("kernel"):
+            with self.trace.phase("kernel", by_python=True):
                 found, more = by_python(value, stages, behind, before)
         finally:
             forget_inputs()
@@ -111,7 +111,7 @@ class LeftOver:
         except (NoNumpyForm, NotCompilable) as error:
             why = str(error)
         self.tell(loop.pipeline.source.name, Reason(why))
-        with self.trace.phase("kernel"):
+        with self.trace.phase("kernel", by_python=True):
             return python.run(value, bound.calls(noted(loop.stages)))
 
     def barrier(self, run: UnderWay, stages: Sequence[BoundStage], reason: Reason) -> None:

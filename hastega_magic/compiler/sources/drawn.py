@@ -254,7 +254,7 @@ class Drawing:
     def _by_python(self, found: list[Any], sink: str) -> None:
         """The rest, one element after the other."""
         mapped = self._mapped(self.left)
-        with self.trace.phase("kernel"):
+        with self.trace.phase("kernel", by_python=True):
             if sink == "to_list":
                 found[:] = found or [[]]
                 found[0].extend(mapped)

@@ -170,7 +170,8 @@
 .hastega-phase3 { background: #1565a8; }
 .hastega-phase4 { background: #0c6e5a; }
 .hastega-phase5 { background: #875617; }
-.hastega-phase6 { background: #44443f; }
+.hastega-phase6 { background: #a4508b; }
+.hastega-phase7 { background: #44443f; }
 
 .hastega-parts {
   display: flex;
