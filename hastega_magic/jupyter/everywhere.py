@@ -1,6 +1,6 @@
 r"""`%hastega on`: cells that hold `|>` run as if they began with `%%hastega`; all others stay IPython's.
 
-    total = xs |> sum    →    get_ipython().run_cell_magic("hastega_cell", "", "total = xs |> sum\n")
+    total = xs |> sum    →    get_ipython().run_cell_magic("_hastega_cell", "", "total = xs |> sum\n")
 
 The text is handed over whole, so that its lines are counted as the editor counts them. IPython's own syntax (`%time`,
 `!ls`) has become calls by then.
@@ -24,7 +24,7 @@ from hastega_magic.syntax.reading.text import scan
 if TYPE_CHECKING:
     from hastega_magic.jupyter.shell import Shell
 
-CELL = "hastega_cell"
+CELL = "_hastega_cell"
 """The cell magic that transformed cells call; nobody writes it."""
 
 AWAITED = "--await"
