@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, cast
 from IPython.core.getipython import get_ipython
 
 from hastega_magic.errors import SHOWN, UsageError
+from hastega_magic.uncollected import uncollected
 
 if TYPE_CHECKING:
     from hastega_magic.jupyter.magics import HastegaMagics
@@ -16,10 +17,11 @@ if TYPE_CHECKING:
 
 def load(shell: Shell) -> None:
     """Register the magics in the shell; once, however often it is called."""
-    from hastega_magic.jupyter import completer
-    from hastega_magic.jupyter.everywhere import hint
-    from hastega_magic.jupyter.magics import HastegaMagics
-    from hastega_magic.jupyter.tracebacks import show_in_shell
+    with uncollected():
+        from hastega_magic.jupyter import completer
+        from hastega_magic.jupyter.everywhere import hint
+        from hastega_magic.jupyter.magics import HastegaMagics
+        from hastega_magic.jupyter.tracebacks import show_in_shell
 
     if show_in_shell not in SHOWN:
         SHOWN.append(show_in_shell)

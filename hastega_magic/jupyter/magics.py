@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
@@ -17,6 +18,7 @@ from hastega_magic.jupyter.everywhere import AWAITED, CELL, Everywhere
 from hastega_magic.jupyter.progress import Bar
 from hastega_magic.jupyter.tracebacks import HidingOurs, cell_error, show_without_ours
 from hastega_magic.progress import listening
+from hastega_magic.uncollected import uncollected
 
 if TYPE_CHECKING:
     from hastega_magic.compiler.comparing.kept import Kept
@@ -209,7 +211,9 @@ class HastegaMagics(Magics):
     def _started(self) -> Session:
         """The session, made with the first cell: with it come NumPy and the compiler."""
         if self._session is None:
-            from hastega_magic.session import Session
+            with uncollected():
+                importlib.import_module("hastega_magic.jupyter.display")
+                from hastega_magic.session import Session
 
             self._session = Session(self.its_shell.user_ns)
         return self._session
