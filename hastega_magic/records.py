@@ -6,13 +6,15 @@ first cell meets, which makes no record of half of them. Here a method is writte
 
 from __future__ import annotations
 
+import abc
 import dataclasses
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, FrozenInstanceError, field, fields, is_dataclass
 from functools import cache, partial
 from operator import attrgetter
 from reprlib import recursive_repr
-from typing import Any, TypeVar, dataclass_transform, overload
+from typing import Any, ClassVar, TypeVar, cast, dataclass_transform, get_origin, overload
 
 T = TypeVar("T")
 
@@ -45,7 +47,7 @@ def dataclass(
     own = set(vars(kind))
     if "__eq__" in own and vars(kind)["__hash__"] is None:
         own.remove("__hash__")  # Python has put that there
-    dataclasses.dataclass(init=False, eq=False, repr=False)(kind)
+    _collect(kind)
     methods: dict[str, object] = {"__init__": _Written(kind, "__init__", _frozen_init if frozen else _init)}
     if repr:
         methods["__repr__"] = _shown
@@ -57,6 +59,56 @@ def dataclass(
     for name in methods.keys() - own:
         setattr(kind, name, methods[name])
     return kind
+
+
+@dataclasses.dataclass(init=False, eq=False, repr=False)
+class _Standard:
+    """What the standard decorator leaves in a class of which it writes no method."""
+
+    field: int
+
+
+_OF_STANDARD = {
+    name: vars(_Standard)[name] for name in ("__dataclass_params__", "__replace__") if name in vars(_Standard)
+}
+_MARK = "_field_type"
+_REAL: object = attrgetter(_MARK)(fields(_Standard)[0])
+"""How a field is marked that is no class variable."""
+
+
+def _collect(kind: type[Any]) -> None:
+    """Note the fields as the standard decorator does, which takes most of its time to ask what annotations mean."""
+    found: dict[str, Any] = {}
+    for base in reversed(kind.__mro__[1:]):
+        found.update(vars(base).get("__dataclass_fields__", {}))
+    for name, type_ in inspect.get_annotations(kind).items():
+        if _is_of_class(type_):
+            continue
+        default: Any = vars(kind).get(name, MISSING)
+        each: Any = cast("object", default) if isinstance(default, Field) else field(default=default)
+        each.name, each.type, each.kw_only = name, type_, False
+        setattr(each, _MARK, _REAL)
+        if each.default.__class__.__hash__ is None:
+            raise ValueError(f"mutable default {type(each.default)} for field {name}: use default_factory")
+        found[name] = each
+        if each is default:
+            if each.default is MISSING:
+                delattr(kind, name)
+            else:
+                setattr(kind, name, each.default)
+    kind.__dataclass_fields__ = found
+    for name, value in _OF_STANDARD.items():
+        setattr(kind, name, value)
+    if "__match_args__" not in vars(kind):
+        kind.__match_args__ = tuple(each.name for each in found.values() if each.init)
+    abc.update_abstractmethods(kind)
+
+
+def _is_of_class(annotation: object) -> bool:
+    """Whether it says `ClassVar`, as text or not."""
+    if isinstance(annotation, str):
+        return annotation.partition("[")[0].rpartition(".")[2] == "ClassVar"
+    return annotation is ClassVar or get_origin(annotation) is ClassVar
 
 
 def written(kind: type[T]) -> type[T]:
