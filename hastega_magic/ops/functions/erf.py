@@ -94,7 +94,7 @@ def erf(x: Real) -> Real:
     high, low = _near_zero(x)
     tail, tail_low = _tail(clamped(size, _HALF, _ENOUGH)).scaled()
     rest, lost = fast_two_sum(_one(x), -tail)
-    return where(size < _HALF, high + low, (rest + (lost - tail_low)).with_sign_of(x))
+    return where(size < _HALF, high + low, rest + (lost - tail_low)).with_sign_of(x)  # -0.0's too
 
 
 def erfc(x: Real) -> Real:
