@@ -183,13 +183,13 @@ class Driver:
         run = UnderWay(bound, source, list(bound.stages), parts=[] if bound is whole else None)
         if in_stretches(bound, source):
             run = over_stretches(self, bound, source)
-        while run.rest:
-            self.go_on(run)
+        run.through(self.go_on)
         if run.first is None:
             ran = "numpy" if self.options.on == "numpy" else "python"
             describe.describe_uncompiled(ran, source, self.options, self.trace)
         else:
-            self._tell(run.first[0], run.texts, max(1, len(run.loops)))
+            first = replace(run.first[0], cached=False) if run.compiled else run.first[0]
+            self._tell(first, run.texts, max(1, len(run.loops)))
             self._tell_numbers([bound], run.workspaces)
         self.pictures.finish(bound.name, run.value, self.trace)
         return Outcome(
@@ -200,8 +200,7 @@ class Driver:
         """The statement's value, from what its first stages gave."""
         self.current, self.pictures = bound, Pictures(not self.options.quiet)
         run = UnderWay(bound, value, list(bound.stages[place:]))
-        while run.rest:
-            self.go_on(run)
+        run.through(self.go_on)
         return run.value
 
     def go_on(self, run: UnderWay) -> None:
@@ -308,7 +307,7 @@ class Driver:
 
     def ran(self, run: UnderWay, loop: Loop, workspace: Workspace, execution: Execution) -> None:
         """Keep what will be told of a loop, the next one of the statement."""
-        run.execution = execution
+        run.execution, run.compiled = execution, run.compiled or not execution.cached
         run.workspaces.append(workspace)
         run.first = run.first or (execution, loop)
         run.loops.append(loop)

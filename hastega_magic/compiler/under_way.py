@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import field, replace
 
 from hastega_magic.compiler.execute import Execution
 from hastega_magic.compiler.outcome import Part
+from hastega_magic.compiler.python.empty import is_empty, typed
 from hastega_magic.compiler.python.in_step import Before
 from hastega_magic.compiler.statement import Bound, Loop
 from hastega_magic.compiler.telling.stacked import LoopTexts
@@ -36,6 +37,8 @@ class UnderWay:
     parts: list[Part] | None = field(default_factory=list[Part])
     looped: Before | None = None
     """The stages since Python's last ones, which loops ran."""
+    compiled: bool = False
+    """Whether a loop was compiled that had not been before."""
     handed: bool = False
     """Whether the loops ran at once, one handing its elements to the next."""
 
@@ -64,6 +67,16 @@ class UnderWay:
             self.parts = None
         elif self.parts is not None:
             self.parts.append(part)
+
+    def through(self, go_on: Callable[[UnderWay], None]) -> None:
+        """Go on until no stage is left. An array without elements that Python made has the type that loops give."""
+        bound, source, stages = self.bound, self.value, tuple(self.rest)
+        while self.rest:
+            go_on(self)
+        value = self.value
+        if self.looped is None and is_empty(value):
+            self.value = typed(value, replace(bound, stages=stages), source)
+            self.parts = self.parts if self.value is value else None  # another run would not look again
 
     def part(self, stages: Sequence[BoundStage]) -> Bound:
         """Some of its stages as a statement over the value so far."""

@@ -15,9 +15,14 @@ from hastega_magic.runtime.sources import AnyArray
 from hastega_magic.types import BOOL, INT, RESULT_STORAGE, ScalarType
 
 
+def is_empty(value: object) -> bool:
+    """Whether it is an array without elements."""
+    return type(value) is np.ndarray and value.shape == (0,)
+
+
 def typed(value: Any, bound: Bound, source: object) -> Any:
     """What Python computed for a statement; an array without elements in the loop's type, where there is a loop."""
-    if type(value) is not np.ndarray or value.shape != (0,):
+    if not is_empty(value):
         return value
     last = bound.stages[-1]
     if (
@@ -71,4 +76,4 @@ def _array(structure: object) -> AnyArray:
     return results.assembled(structure, [_array(part) for part in cast("tuple[object, ...]", structure)])
 
 
-__all__ = ["typed"]
+__all__ = ["is_empty", "typed"]
