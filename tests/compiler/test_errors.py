@@ -165,3 +165,20 @@ def test_functions_over_values_in_order_name_the_element(stages):
     ran = battery.assert_like_python(f"ys = xs |> {stages}", {"xs": list(range(9))})
     assert isinstance(ran.error, ZeroDivisionError)
     assert IN_ORDER[stages] in ran.notes
+
+
+@pytest.mark.parametrize("on", ["python", "parallel"])
+@pytest.mark.parametrize(
+    ("cell", "stage"),
+    [
+        ("y = [1, 2] |> all |> any", "any"),
+        ("y = 3 |> print |> sum", "sum"),
+        ("y = range(9) |> map(_ + 1) |> sum |> map(_ * 2) |> max", "map(_ * 2)"),
+    ],
+)
+def test_the_stage_that_goes_through_one_value_is_marked(cell, stage, on):
+    ran = battery.run(cell, on=on)
+    assert isinstance(ran.error, TypeError)
+    line, caret = ran.notes.splitlines()[-2:]
+    assert line == f"    {cell}"
+    assert caret == " " * (4 + cell.rindex(f"|> {stage}") + 3) + "^" * len(stage)

@@ -11,6 +11,7 @@ Looked for when the error is there, and said only where no other stage can have 
 from __future__ import annotations
 
 import difflib
+import itertools
 import re
 import traceback
 from collections.abc import Callable, Mapping
@@ -154,7 +155,19 @@ def _given(error: Exception, bound: Bound) -> _Found | None:
         asked = f"'{name}' object is not iter", f".{name}' object is not iter", "iteration over a 0-d array"
         if any(each in str(error) for each in asked):
             return _source(bound)
-    return None
+    return _behind_a_value(error, bound)
+
+
+def _behind_a_value(error: Exception, bound: Bound) -> _Found | None:
+    """The only stage that goes through what a stage before it has made one value of."""
+    if not any("a pipeline goes through elements" in note for note in getattr(error, "__notes__", ())):
+        return None
+    found = [
+        stage
+        for before, stage in itertools.pairwise(bound.stages)
+        if stage.callee is None and (before.callee is not None or STAGES[before.site.name].sink)
+    ]
+    return _at(found[0]) if len(found) == 1 else None
 
 
 def _wrong(stage: BoundStage, given: Mapping[str, Any], error: Exception) -> str | None:
