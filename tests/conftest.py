@@ -87,7 +87,7 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
-settings.register_profile("short", deadline=None, max_examples=14)
+settings.register_profile("short", deadline=None, max_examples=10)
 settings.load_profile("short")
 
 

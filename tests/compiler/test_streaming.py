@@ -20,7 +20,7 @@ PAIRS = [
     (producer, consumer)
     for number, producer in enumerate(PRODUCERS)
     for place, consumer in enumerate(CONSUMERS)
-    if EFFORT > 1 or (number + place) % 14 == 0
+    if EFFORT > 1 or (number + place) % 21 == 0
 ]
 PAIRS += some((producer, consumer) for producer in PAIRED for consumer in OF_PAIRS)
 PAIRS += some((producer, consumer) for producer in COMPLEX for consumer in OF_COMPLEX)

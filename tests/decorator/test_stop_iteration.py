@@ -66,8 +66,7 @@ def subclass(x):
 """
 
 
-@pytest.mark.parametrize("on", ["parallel", "opencl"])
-@pytest.mark.parametrize("function", ["alias", "subclass"])
+@pytest.mark.parametrize(("function", "on"), [("alias", "parallel"), ("subclass", "opencl")])
 @pytest.mark.parametrize(
     "pipelines",
     [

@@ -168,7 +168,7 @@ CASES = [
 """Every other pair: neighbours in the lists are of one kind; of these some."""
 
 
-@pytest.mark.parametrize(("stages", "maker"), some(CASES))
+@pytest.mark.parametrize(("stages", "maker"), some(CASES, every=9))
 def test_it_is_what_a_first_run_gives(stages, maker):
     rng = np.random.default_rng(7)
     make = MAKERS[maker]

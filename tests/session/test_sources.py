@@ -60,7 +60,7 @@ KINDS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("made_by", "stage"), some(itertools.product(KINDS, STAGES), every=2))
+@pytest.mark.parametrize(("made_by", "stage"), some(itertools.product(KINDS, STAGES), every=4))
 def test_a_series_is_its_list(made_by, stage):
     library, kind = made_by
     for xs in (INTS, FLOATS, BOOLS):
