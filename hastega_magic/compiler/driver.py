@@ -104,7 +104,8 @@ class Driver:
         with workspace.tried() as tried:
             workspace.varying |= bound.varying
             earlier = None
-            if producer is not None and group is not None:
+            if producer is not None:
+                assert group is not None
                 earlier = next(loop for loop in reversed(group.loops) if loop.bound.target == producer)
             try:
                 with self.trace.phase("parse"):

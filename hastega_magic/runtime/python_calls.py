@@ -43,6 +43,10 @@ def elements(source: Any) -> Iterator[Any]:
     return iter(array)
 
 
+THROUGH = "a pipeline goes through elements"
+"""How the note on what cannot be gone through begins."""
+
+
 def iterated(source: Any) -> Iterator[Any]:
     """An iterator over it; TypeError where there is none, in Python's words and with what a pipeline needs."""
     try:
@@ -50,7 +54,7 @@ def iterated(source: Any) -> Iterator[Any]:
     except TypeError as error:
         if not hasattr(source, "__iter__"):
             what = "None" if source is None else f"a single {type(source).__name__}"
-            error.add_note(f"hastega: a pipeline goes through elements, and is given {what} here")
+            error.add_note(f"hastega: {THROUGH}, and is given {what} here")
         raise
 
 

@@ -26,6 +26,7 @@ from hastega_magic.compiler.python.naming import BEYOND, named, placed
 from hastega_magic.compiler.statement import Bound
 from hastega_magic.errors import NOWHERE, PACKAGE, HastegaError, Span, StrictError
 from hastega_magic.runtime.columnar import NullsError
+from hastega_magic.runtime.python_calls import THROUGH
 from hastega_magic.syntax.hints import marked
 from hastega_magic.syntax.joining.build import BoundStage
 from hastega_magic.syntax.reading.literals import DTYPES, wrong_count
@@ -160,7 +161,7 @@ def _given(error: Exception, bound: Bound) -> _Found | None:
 
 def _behind_a_value(error: Exception, bound: Bound) -> _Found | None:
     """The only stage that goes through what a stage before it has made one value of."""
-    if not any("a pipeline goes through elements" in note for note in getattr(error, "__notes__", ())):
+    if not any(THROUGH in note for note in getattr(error, "__notes__", ())):
         return None
     found = [
         stage
