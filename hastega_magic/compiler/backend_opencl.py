@@ -26,8 +26,8 @@ class OpenClProgram:
 
     @property
     def code_bytes(self) -> int:
-        """The size of its code, 0 if the device has forgotten it."""
-        return self.device.code_bytes(self.text, self.contract)
+        """0: the driver has it, and PoCL would link it to tell its size, which takes a tenth of a second."""
+        return 0
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,7 @@ class Program(Protocol):
 
     @property
     def code_bytes(self) -> int:
-        """Its size, as far as it is known."""
+        """The size of the machine code that this process holds."""
         ...
 
 

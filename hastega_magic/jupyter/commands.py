@@ -77,8 +77,10 @@ def _cache(rest: str, magics: HastegaMagics) -> None:
     from hastega_magic.runtime.objects import boxes
 
     loops = cached_loops()
-    code = sum(body.program.code_bytes for loop in loops for body in loop.bodies.values())
-    what = f"{len(loops)} compiled loop{'' if len(loops) == 1 else 's'}, {code} bytes of object code"
+    sizes = [body.program.code_bytes for loop in loops for body in loop.bodies.values()]
+    what = f"{len(loops)} compiled loop{'' if len(loops) == 1 else 's'}, {sum(sizes)} bytes of machine code"
+    if drivers := sizes.count(0):
+        what += f" (and {drivers} OpenCL program{'' if drivers == 1 else 's'}, with the driver)"
     if action == "clear":
         clear_cache()
         boxes.forget()

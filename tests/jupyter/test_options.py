@@ -147,6 +147,14 @@ def test_cache_says_what_it_holds_and_forgets_it(notebook):
     assert pipeline["cached"] is False
 
 
+def test_cache_leaves_to_a_driver_what_it_has(notebook):
+    notebook.run("%hastega cache clear")
+    notebook("total = range(10) |> sum", "--no-baseline --on opencl")
+    said = notebook.run("%hastega cache").out
+    assert said.startswith("1 compiled loop, 0 bytes")
+    assert "(and 1 OpenCL program, with the driver)" in said
+
+
 @pytest.mark.parametrize(
     ("line", "words"),
     [

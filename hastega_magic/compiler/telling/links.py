@@ -8,6 +8,8 @@ the text is the present cell's.
 
 from __future__ import annotations
 
+import sys
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -115,8 +117,10 @@ def _links(
 
 def _gather(found: dict[Span, dict[str, set[int]]], pipelines: Sequence[Pipeline]) -> None:
     """Let each stage have the lines of all that stands in it, so that its name leads to its code."""
+    order = sorted(found)
     for span in {stage.span for each in pipelines for stage in (*each.stages, each.sink)}:
-        inside = [lines for other, lines in found.items() if other != span and other.within(span)]
+        begun_in = order[bisect_left(order, span[:2]) : bisect_right(order, (*span[2:], sys.maxsize))]
+        inside = [found[other] for other in begun_in if other != span and other.within(span)]
         if span == NOWHERE or not inside:
             continue
         own = found.setdefault(span, {})

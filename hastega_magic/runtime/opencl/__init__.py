@@ -276,12 +276,6 @@ class Device:
                 self._programs[key] = program
             return self._programs[key]
 
-    def code_bytes(self, text: str, contract: bool) -> int:
-        """The size of a program that is kept, else 0. To say so PoCL links it, which takes a tenth of a second."""
-        with self.lock, held_back():
-            program = self._programs.get((text, contract))
-            return 0 if program is None else sum(map(len, program.binaries))
-
     def is_first(self, text: str, name: str, contract: bool) -> bool:
         """Whether nobody has asked for this kernel of the program before."""
         with self.lock:
