@@ -45,8 +45,20 @@ class Fielded:
         return None if over is None else self.prepared.changed(over[0])
 
 
-def prepared(bound: Bound, outcome: Outcome, options: Options, filename: str) -> Prepared | Fielded | None:
-    """The statement that gave this outcome, ready to be run again; None where it was not one whole loop on the CPU."""
+def prepared(
+    bound: Bound, outcome: Outcome, options: Options, filename: str, gives: bool = False
+) -> Prepared | Fielded | None:
+    """The statement that gave this outcome, ready to be run again; None where it was not one whole loop on the CPU.
+
+    `gives`: objects that ordinary code is given may be among its results.
+    """
+    found = _prepared(bound, outcome, options, filename)
+    if found is not None:
+        (found.prepared if isinstance(found, Fielded) else found).gives = gives
+    return found
+
+
+def _prepared(bound: Bound, outcome: Outcome, options: Options, filename: str) -> Prepared | Fielded | None:
     alone = outcome.parts[0] if len(outcome.parts) == 1 else None
     if alone is None or alone.outcome is None or len(alone.bound.stages) < len(bound.stages):
         return prepare(bound, outcome, options, filename)

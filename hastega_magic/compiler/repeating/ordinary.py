@@ -22,6 +22,7 @@ from hastega_magic.compiler.outcome import Outcome
 from hastega_magic.compiler.python.by_python import same_bits
 from hastega_magic.compiler.repeating.alike import Again, Display
 from hastega_magic.compiler.repeating.fielded import prepared
+from hastega_magic.compiler.repeating.given_objects import NAN, exact, may_give_them
 from hastega_magic.compiler.repeating.objects import NotExact, holds_nan, holds_nan_keys, objects
 from hastega_magic.compiler.repeating.operands import (
     Iterated,
@@ -115,6 +116,7 @@ class OrdinaryCode(Repeated):
         # Which NaN are one key is a matter of identity, and the loop's are new objects.
         odd = holds_nan_keys(made) if self.code.keys is None else holds_nan(self.code.keys(made))
         if odd:
+            self.reason = NAN
             return python(callees, functions, operands)
         self._pace.took(time.perf_counter() - began, length, False)
         return made
@@ -279,11 +281,14 @@ class OrdinaryCode(Repeated):
         self._compiled += not (outcome.execution.cached and given.length >= _MANY)
         self.reason = ""
         seconds = time.perf_counter() - began
-        ready = prepared(bound, outcome, self.options, self.filename)
+        gives = may_give_them(outcome.execution.fused, all(given.arrays))
+        ready = prepared(bound, outcome, self.options, self.filename, gives)
         if sooner_again(outcome.execution.choice):  # which has no choice to make of its own again
             self.options = replace(self.options, on="parallel")
         self.keep(Form(remember(outcome, trace), ready, seconds, known, given.arrays))
-        return self._left(STAYS) if self._pace.stays(given.length) else value
+        if self._pace.stays(given.length):
+            return self._left(STAYS)
+        return exact(value) if gives else value
 
     def tell(self, source: str, trace: Trace, quiet: bool = False) -> None:
         """Add what the last run was to the trace of a report."""

@@ -19,6 +19,8 @@ from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Outcome
 from hastega_magic.compiler.repeating.alike import Alike, Display, alike, given, sources
 from hastega_magic.compiler.repeating.few import Before, Few, Untold, before, few
+from hastega_magic.compiler.repeating.given_objects import NAN, exact
+from hastega_magic.compiler.repeating.objects import NotExact
 from hastega_magic.compiler.repeating.placing import placing
 from hastega_magic.compiler.repeating.reading import Given, Whole
 from hastega_magic.compiler.repeating.slots import Again, Number, as_arrays
@@ -33,7 +35,7 @@ from hastega_magic.records import changed, dataclass
 from hastega_magic.runtime.cpu import Program
 from hastega_magic.runtime.cpu.direct import MOST
 from hastega_magic.runtime.objects.fields import Field
-from hastega_magic.runtime.objects.overlapped import Operand, Overlapped, fits
+from hastega_magic.runtime.objects.overlapped import Made, Operand, Overlapped, fits
 from hastega_magic.runtime.sources import Unlike
 from hastega_magic.syntax.closures.around import Where
 from hastega_magic.syntax.joining.build import BoundStage, Built
@@ -70,6 +72,8 @@ class Prepared:
     """How it runs over many elements; None where that is left to the usual way."""
     decided: bool | None = None
     """The value from which on Python asks for no more elements, if there is one."""
+    gives: bool = False
+    """Whether objects that ordinary code is given may be among its results, and be NaN."""
     _overlapped: Overlapped | None = None
     _variant: int = -1
     """The body of that."""
@@ -80,16 +84,31 @@ class Prepared:
     _stub: Stub | None = None
 
     def run(self, source: object, displays: Sequence[Display]) -> object:
-        """The result; Again where it must be found another way; what an element raises."""
+        """The result; Again where it must be found another way; what an element raises.
+
+        NotExact where NaN is in it that is not the object that Python would have.
+        """
         if self._stub is not None:
             found = self._stub(source, displays)
             if found is not USUAL:
-                return found
+                return exact(found) if self.gives else found
         operands, arguments, length = self.alike.fitting(source, displays)
         if self.decided is not None and self._soon(operands, arguments, length, displays):
             return self.decided
         if self.alike.simple and length > MOST:
-            return self._over_many(operands, arguments, length, displays)
+            made = self._made(operands, arguments, length) if self.listed else None
+            if made is not None:
+                if self.gives and made.nan:
+                    raise NotExact(NAN)
+                return made.objects
+            found = self._over_many(operands, arguments, length, displays)
+        else:
+            found = self._over_few(operands, arguments, length, displays)
+        return exact(found) if self.gives else found
+
+    def _over_few(
+        self, operands: Sequence[Any], arguments: Sequence[object], length: int, displays: Sequence[Display]
+    ) -> object:
         few = self.few
         if few is None or (length > MOST and few.placing is None):
             return self._launched(operands, arguments, displays)
@@ -135,16 +154,13 @@ class Prepared:
     def _over_many(
         self, operands: Sequence[Any], arguments: Sequence[object], length: int, displays: Sequence[Display]
     ) -> object:
-        made = self._made(operands, arguments, length) if self.listed else None
-        if made is not None:
-            return made
         if self.spreading is not None:
             ran = self.spreading.run(self.alike.words, operands, arguments, displays, length)
             if ran is not None:
                 return ran.value
         return self._launched(operands, arguments, displays)
 
-    def _made(self, operands: Sequence[Any], arguments: Sequence[object], length: int) -> object:
+    def _made(self, operands: Sequence[Any], arguments: Sequence[object], length: int) -> Made | None:
         """A list, made while it is computed; None where another way has to be taken."""
         compiled = self.alike.execution.compiled
         if self._variant != compiled.first:

@@ -35,6 +35,10 @@ _SAMPLED = 1 << 13
 of the halves that addresses are counted in lies in it whole, with the object that is kept there."""
 
 _ITEMS, _COUNT, _DATA, _TYPE, _SMALL, _MALLOC, _DONE = range(7)
+NAN, WORDS = 10, 11
+"""Words that the code is given, of which some are there for code that makes no objects (own.py); and the one that it
+sets where an object of Python's float is NaN."""
+
 _SMALLEST, _LARGEST = -5, 256
 """Ints of which there is one object each."""
 
@@ -68,10 +72,18 @@ fill:
   store ptr %type, ptr %type.of
   %at = getelementptr i8, ptr %new, i64 16
   store {width} %value, ptr %at
-  br label %more
+  {look}
 more:
-  %object = phi ptr [ %new, %fill ]
+  %object = phi ptr [ %new, {from} ]
 """
+
+_LOOK_FOR_NAN = """%float = bitcast i64 %value to double
+  %odd = fcmp uno double %float, %float
+  br i1 %odd, label %note, label %more
+note:
+  %nan.at = getelementptr i64, ptr %words, i64 {nan}
+  store i64 1, ptr %nan.at
+  br label %more"""
 
 _INT = """
   %above = sub i64 %value, {smallest}
@@ -163,7 +175,7 @@ class Maker:
 
     def words(self) -> Any:
         """What the code is given, in part: where objects go, how many, and the elements are the caller's to fill in."""
-        words = (ctypes.c_int64 * 7)()
+        words = (ctypes.c_int64 * WORDS)()
         words[_TYPE], words[_SMALL], words[_MALLOC] = (
             id(self.type),
             ctypes.addressof(self._small),
@@ -199,7 +211,10 @@ def _maker(dtype: np.dtype[Any], scalars: bool) -> Maker | None:
     type_ = dtype.type if scalars else {"i8": int, "f8": float}.get(dtype.str[1:])
     if type_ is None or (scalars and (dtype.kind not in "iuf" or not _plain(type_))):
         return None
-    code = _PLAIN
+    look = _LOOK_FOR_NAN.replace("{nan}", str(NAN)) if type_ is float else "br label %more"
+    code = _PLAIN.replace("{look}", look).replace(
+        "{from}", "%fill ], [ %new, %note" if type_ is float else "%fill"
+    )
     if type_ is int:
         code = _INT.replace("{size}", _SIZES[form]).replace("{share}", _SHARED[form])
         code = code.replace("{smallest}", str(_SMALLEST)).replace("{smalls}", str(_LARGEST - _SMALLEST + 1))

@@ -15,7 +15,7 @@ import threading
 import time
 from collections.abc import Sequence
 from functools import cache, partial
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -29,6 +29,7 @@ from hastega_magic.runtime.cpu import Program
 from hastega_magic.runtime.objects import boxes
 from hastega_magic.runtime.objects import overlapped_text as job_words
 from hastega_magic.runtime.objects.lists import ADDRESS, LENGTH, Reader, head_of, layout
+from hastega_magic.runtime.objects.own import kept_whole, picker
 from hastega_magic.runtime.tables import TableColumn
 from hastega_magic.types import RESULT_STORAGE
 
@@ -67,6 +68,13 @@ class _Code:
 
     program: Program
     leading: Any
+
+
+class Made(NamedTuple):
+    """The list, and whether NaN is among the objects that were made for it."""
+
+    objects: list[Any]
+    nan: bool
 
 
 def _word(made: list[Any], place: int) -> ctypes.c_int64:
@@ -135,6 +143,14 @@ def _result(plan: abi.Layout) -> np.dtype[Any]:
     return np.dtype(RESULT_STORAGE[plan.stores[0].type].name)
 
 
+def _own(kernel: Kernel, readers: Sequence[Reader | None]) -> int | None:
+    """The slot of the source whose objects are the result's; None where they are made."""
+    slot = kept_whole(kernel)
+    read = None if slot is None else readers[slot]
+    same = read is not None and read.dtype == _result(abi.layout(kernel)) and read.dtype.itemsize == 8
+    return slot if same and picker() is not None else None
+
+
 class Overlapped:
     """One variant of a loop whose result is a list. `readers`: for each source what reads it, if it is a list."""
 
@@ -153,7 +169,7 @@ class Overlapped:
         self._rate = 0.0
         """Seconds that a chunk took in the last run."""
 
-    def run(self, operands: Sequence[Operand], length: int) -> list[Any] | None:
+    def run(self, operands: Sequence[Operand], length: int) -> Made | None:
         """The list over `length` elements; None where an element is not as expected, or needs another variant.
 
         MemoryError where there is no room for it.
@@ -193,7 +209,8 @@ class _Run:
     ) -> None:
         plan, code = abi.layout(kernel), _coded()
         result = _result(plan)
-        maker = boxes.maker(result)
+        own = _own(kernel, readers)
+        maker = boxes.maker(result) if own is None else picker()
         assert code is not None
         assert maker is not None
         self._plan, self._code, self._readers = plan, code, readers
@@ -212,6 +229,8 @@ class _Run:
         for slot, table in enumerate(tables):
             place = plan.table(slot)
             base[place : place + 3] = (table.data.ctypes.data, table.data.itemsize, len(table.data))
+        self._job = _words(job_words.WORDS)
+        self._makes = own is None
         self._reads: list[int] = []
         """For each list the word with the address of its elements."""
         for slot, reader in enumerate(readers):
@@ -226,8 +245,9 @@ class _Run:
             self._around[word + 2] = self._around[source]  # where numbers go
             addresses[number] = reader.address
             self._reads.append(word)
+            if slot == own:
+                self._job[job_words.OWN] = word
         group = plan.groups[0]
-        self._job = _words(job_words.WORDS)
         for word, value in {
             job_words.STATE: job_words.OVER,
             job_words.CHUNK: CHUNK,
@@ -282,6 +302,7 @@ class _Run:
             self._step[word] = second * CHUNK
         self._made = _roomy(length)
         self._length = job[job_words.LENGTH] = length
+        self._maker[boxes.NAN] = 0
         job[job_words.LIST] = id(self._made)
         for word in (job_words.NEXT, job_words.MADE, job_words.FAILED, job_words.HERE):
             job[word] = 0
@@ -317,11 +338,12 @@ class _Run:
             raise MemoryError
         return not job[job_words.FAILED]
 
-    def made(self) -> list[Any]:
+    def made(self) -> Made:
         """The list."""
         made = _fitted(self._made)
-        boxes.keep(made)
-        return made
+        if self._makes:
+            boxes.keep(made)
+        return Made(made, bool(self._maker[boxes.NAN]))
 
     def over(self) -> None:
         """Nothing more comes."""

@@ -20,10 +20,11 @@ CHUNK, LENGTH, STOP, RING, WIDTH, ROWS, BASES, STEPS, RINGS, KERNEL, KERNEL_WORD
 for each of those; what words of a row are: base + chunk's number * step + place in the ring * stride; the loop's code,
 and its words at a row's beginning; sources that are lists, and the code that reads them, whose words follow."""
 
-DONE, SHARED_BYTES, COUNT_AT, STORE, MAKE, MAKER, LIST, WORDS = range(61, 69)
+DONE, SHARED_BYTES, COUNT_AT, STORE, MAKE, MAKER, LIST, OWN, WORDS = range(61, 70)
 """For each place in the ring the number of the last chunk that was computed there, from 1; bytes of the words that a
 run of the loop begins with as zeros; where it says how many elements are kept (-1: all are); the row's word with the
-address of its results; the code that makes objects, and its words; the list."""
+address of its results; the code that makes objects, and its words; the list; and the row's first word for the
+source whose objects are taken instead (own.py)."""
 
 CLOSED, OPEN, OVER = range(3)
 """Values of STATE: nobody is to begin a chunk; chunks are there; nothing more comes."""
@@ -226,6 +227,10 @@ entry:
   %maker.count = getelementptr i64, ptr %maker, i64 1
   %maker.data = getelementptr i64, ptr %maker, i64 2
   %maker.done = getelementptr i64, ptr %maker, i64 6
+  %own = word i64 of %job at {OWN}
+  %own.objects.to = getelementptr i64, ptr %maker, i64 7
+  %own.count.to = getelementptr i64, ptr %maker, i64 8
+  %own.numbers.to = getelementptr i64, ptr %maker, i64 9
   %list = word ptr of %job at {LIST}
   %list.size = getelementptr i8, ptr %list, i64 16
   %list.items = getelementptr i8, ptr %list, i64 24
@@ -286,6 +291,13 @@ make.them:
   %data.at = getelementptr i64, ptr %row, i64 %store
   %data = load i64, ptr %data.at
   store i64 %data, ptr %maker.data
+  %own.words = getelementptr i64, ptr %row, i64 %own
+  %own.objects = word i64 of %own.words at 0
+  %own.count = word i64 of %own.words at 1
+  %own.numbers = word i64 of %own.words at 2
+  store i64 %own.objects, ptr %own.objects.to
+  store i64 %own.count, ptr %own.count.to
+  store i64 %own.numbers, ptr %own.numbers.to
   call void %make(ptr %maker, ptr null)
   %new = load i64, ptr %maker.done
   %size.now = add i64 %so.far, %new

@@ -1,0 +1,137 @@
+"""Objects that ordinary code is given and keeps are the very same in its results; of NaN `in` and `==` tell."""
+
+# ruff: noqa: C416, E731, FURB136 - what is compiled is meant as it stands
+
+import functools
+import math
+import sys
+from itertools import accumulate
+
+import numpy as np
+import pytest
+
+from hastega_magic import hastega
+from hastega_magic.runtime.cpu.direct import MOST
+from hastega_magic.runtime.objects import own
+
+nan = float("nan")
+LENGTHS = (0, 300, 5_000, MOST + 5_000)
+KEPT = (
+    lambda xs: [x for x in xs if x != 3],
+    lambda xs: [x for x in xs],
+    lambda xs: [0.0 if x < 0 else x for x in xs],
+    lambda xs: [max(x, 0.0) for x in xs],
+    lambda xs: [nan if x < 0 else 1.0 for x in xs],
+    lambda xs: [x or 1.0 for x in xs],
+    lambda xs: [+x for x in xs],
+    lambda xs: [float(x) for x in xs],
+    lambda xs: [(x, 1) for x in xs if x != 2],
+    lambda xs: [(i, x) for i, x in enumerate(xs)],
+    lambda xs: [a if a > b else b for a, b in zip(xs, xs[3:], strict=False)],
+    lambda xs: [x for i, x in enumerate(xs) if i % 3],
+    lambda xs: [x for y in range(2) for x in xs if x != y],
+    lambda xs: list(filter(lambda x: x != 3, xs)),
+    lambda xs: tuple(x for x in xs if x != 3),
+    lambda xs: {i: x for i, x in enumerate(xs)},
+    lambda xs: sorted(x for x in xs if x > 3),
+    lambda xs: [x for x in xs[::-2] if x != 3],
+    lambda xs: list(accumulate(xs, lambda a, b: a if a < b else b)),
+)
+
+
+def numbers(length):
+    return [
+        nan if i % 101 == 3 else float("nan") if i % 97 == 5 else i * 7919 % 1009 / 8 - 40
+        for i in range(length)
+    ]
+
+
+@pytest.mark.parametrize("number", range(len(KEPT)))
+def test_nan_is_told_by_its_object(number):
+    plain = KEPT[number]
+    fast = hastega(plain)
+    for length in LENGTHS:
+        xs = numbers(length)
+        expected = plain(xs)
+        for _ in range(3):
+            assert fast(xs) == expected
+    assert nan in numbers(10)
+
+
+@pytest.mark.parametrize("name", [min, max])
+def test_one_of_them(name):
+    for xs in ([nan, *map(float, range(5_000))], [*map(float, range(5_000)), nan]):
+        plain = lambda xs: [name(x for x in xs if x != 3)]
+        fast = hastega(plain)
+        assert fast(xs) == plain(xs)
+        assert fast(xs) == plain(xs)
+
+
+def test_the_one_that_a_function_of_two_chooses():
+    plain = lambda xs: [functools.reduce(lambda a, b: a if a < b else b, xs)]
+    fast = hastega(plain)
+    xs = [*map(float, range(5_000)), nan]
+    assert [fast(xs) for _ in range(3)] == [plain(xs)] * 3
+
+
+def test_what_is_computed_may_be_nan():
+    fast = hastega(lambda xs: [x * 2 for x in xs])
+    xs = numbers(MOST + 10)
+    for _ in range(3):
+        found = fast(xs)
+        assert "NaN is among" not in str(fast.explain())
+        assert [x for x in found if x == x] == [x * 2 for x in xs if x == x]
+        assert sum(map(math.isnan, found)) == sum(map(math.isnan, xs))
+
+
+def test_it_says_why_it_is_pythons():
+    fast = hastega(lambda xs: [0.0 if x < 0 else x for x in xs])
+    xs = numbers(5_000)
+    fast(xs)
+    assert "NaN is among the results" in str(fast.explain())
+
+
+def test_of_arrays_python_makes_new_objects_too():
+    fast = hastega(lambda xs: [x for x in xs if x != 3])
+    xs = np.array(numbers(5_000))
+    for _ in range(3):
+        found = fast(xs)
+        assert "NaN is among" not in str(fast.explain())
+        np.testing.assert_array_equal(found, xs[xs != 3])
+
+
+@pytest.mark.parametrize(
+    "xs",
+    [
+        [i * 7919 % 100_003 - 40_000 for i in range(MOST + 9_999)],
+        [i % 3 - 1 for i in range(MOST + 9_999)],
+        [(i - MOST) * 2**40 for i in range(MOST + 9_999)],
+        tuple(i / 4 - 40 for i in range(MOST + 9_999)),
+        numbers(MOST + 9_999),
+    ],
+    ids=["ints", "small ints", "large ints", "a tuple", "floats"],
+)
+def test_a_long_list_is_one_of_its_own_objects(xs):
+    if own.picker() is None:
+        pytest.skip("the layout of this Python's objects is not known")
+    for plain in (lambda xs: [x for x in xs if x != -1], lambda xs: [x for x in xs if x > 10]):
+        fast = hastega(plain)
+        expected = plain(xs)
+        for _ in range(4):
+            found = fast(xs)
+        assert "NaN" not in str(fast.explain())
+        assert found == expected
+        assert list(map(id, found)) == list(map(id, expected))
+
+
+def test_each_use_is_counted():
+    xs = [float(i) for i in range(MOST + 9_999)]
+    fast = hastega(lambda xs: [x for x in xs if x > 10])
+    for _ in range(4):
+        fast(xs)
+    before = [*map(sys.getrefcount, xs[::1000])]
+    kept = [fast(xs) for _ in range(3)]
+    more = [now - then for now, then in zip(map(sys.getrefcount, xs[::1000]), before, strict=True)]
+    assert more == [3 * (x > 10) for x in xs[::1000]]
+    del kept
+    assert [*map(sys.getrefcount, xs[::1000])] == before
