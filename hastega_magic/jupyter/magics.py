@@ -262,7 +262,7 @@ class HastegaMagics(Magics):
                 error.msg += ": a cell awaits under `%hastega on`, where it needs no `%%hastega`"
             return cell_error(error, shell)
         if isinstance(error, OptionError):
-            return UsageError(str(error))
+            return UsageError(f"%%hastega: {error}")
         if not isinstance(error, HastegaError):
             span = self._started().failed_at
             show_without_ours(error, shell, filename, None if span is None else span.line)

@@ -27,7 +27,7 @@ def one_line(seen):
         ("--on", ["--on", "argument"]),
         ("--on gpu", ["gpu", "parallel"]),
         ("--on opencl:99", ["99", "opencl:0 is "]),
-        ("--on opencl:nothing", ["nothing", "opencl:0 is "]),
+        ("--on opencl:nothing", ["%%hastega: ", "nothing", "opencl:0 is "]),
         ("--on openc", ["openc", "opencl"]),
         ("--on opencl:", ["'opencl:'", "names no device", "opencl:0 is "]),
         ("--compare opencl:", ["'opencl:'", "names no device"]),

@@ -155,6 +155,7 @@ def test_a_cell_magic_in_the_first_line_counts_as_blank():
         ("xs |> f(", 1, "(", "never closed"),
         ("y = 'abc", 1, "'", "unterminated string"),
         ("x = 1\n  |> f)", 2, ")", "unmatched"),
+        ("b = 2\na = 'é\0'", 2, "\0", "null bytes"),
     ],
 )
 def test_carets(text, line, under, words):

@@ -109,6 +109,10 @@ def _parse_python(python: str, text: str, filename: str, pipes: set[Place]) -> a
     try:
         return ast.parse(python, filename)
     except SyntaxError as error:
+        if error.lineno is None and "\0" in text:
+            before = text.partition("\0")[0]
+            line, col = before.count("\n") + 1, len(before) - before.rfind("\n") - 1
+            raise CellSyntaxError(error.msg, text, Span(line, col, line, col + 1), filename) from None
         line, col = error.lineno or 1, max((error.offset or 1) - 1, 0)
         end_line, end_col = error.end_lineno or line, (error.end_offset or 0) - 1
         ends_after = (end_line, end_col) > (line, col)
