@@ -1,5 +1,6 @@
 """The notebooks run in a real kernel, and what they show survives without one."""
 
+import copy
 import json
 import re
 import sys
@@ -11,6 +12,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 
 from demo import no_opencl
 from notebook_runner import REPORT_MIME, add_code, drop_tagged, execute, load, reports
+from tests.notebooks.wrong_answers import WRONG
 
 FOLDER = Path(__file__).parents[2] / "notebooks"
 NOTEBOOKS = sorted(path.stem for path in FOLDER.glob("*.md"))
@@ -37,9 +39,36 @@ def printed(cell):
     return "".join(output.text for output in cell.outputs if output.get("name") == "stdout")
 
 
+def source_of(solution):
+    """The code in a solution's cell."""
+    (code,) = re.findall(r"```python\n(.*?)```", solution.source, re.DOTALL)
+    return code.rstrip()
+
+
+def answer(notebook, wrong):
+    """Have each exercise answered behind its check: first in the wrong ways, then by the solution.
+
+    Returns exercises, answers, the sentences that are expected, and the cells of the checks.
+    """
+    exercises, checks, solutions = (tagged(notebook, tag) for tag in ("exercise", "check", "solution"))
+    assert list(wrong) == list(exercises), "every exercise has a typical mistake"
+    judged = []
+    for exercise, given in exercises.items():
+        begin, end = notebook.cells.index(given), notebook.cells.index(checks[exercise])
+        again, behind = notebook.cells[begin + 1 : end + 1], []
+        for text, sentence in [*wrong[exercise], (source_of(solutions[exercise]), None)]:
+            behind += [new_code_cell(text), *copy.deepcopy(again)]
+            judged.append((exercise, text, sentence, behind[-1]))
+        notebook.cells[end + 1 : end + 1] = behind
+    return judged
+
+
 @pytest.fixture(scope="module", params=MARKS)
 def executed(request, tmp_path_factory):
-    """A notebook as it is shipped, executed, and the page that its last report makes."""
+    """A notebook executed, its cells as they are shipped, the page of its last report, and what checks said to answers.
+
+    The answers follow the checks of the exercises that are shipped, so that one kernel runs both.
+    """
     name = request.param
     if name == "gpu" and no_opencl():
         pytest.skip(no_opencl())
@@ -47,6 +76,8 @@ def executed(request, tmp_path_factory):
     notebook = load(FOLDER / f"{name}.md")
     if no_opencl():
         drop_tagged(notebook, "opencl")
+    shipped = new_notebook(cells=list(notebook.cells))
+    judged = answer(notebook, WRONG.get(name, {}))
     add_code(
         notebook,
         "from pathlib import Path\n"
@@ -54,7 +85,7 @@ def executed(request, tmp_path_factory):
         f"_ = Path({str(page)!r}).write_text(last_report().to_page(), encoding='utf-8')",
     )
     execute(notebook, cwd=FOLDER)
-    return name, notebook, page
+    return name, shipped, page, judged
 
 
 def test_the_course_is_there():
@@ -91,7 +122,7 @@ def test_no_outputs_are_committed_and_saving_changes_nothing(name):
 
 
 def test_cells_show_what_they_should(executed):
-    _, notebook, page = executed
+    _, notebook, page, _ = executed
     cells = [cell for cell in notebook.cells if re.match(r"%%hastega\s", cell.source + "\n")]
     assert cells
     for cell in cells:
@@ -117,28 +148,40 @@ def test_cells_show_what_they_should(executed):
 
 
 def test_exercises_are_shipped_unsolved(executed):
-    name, notebook, _ = executed
+    name, notebook, _, _ = executed
     checks = tagged(notebook, "check")
     assert bool(checks) == (name in COURSE)
     for exercise, cell in checks.items():
         assert printed(cell) == f"{exercise}: not solved yet\n"
 
 
+def test_checks_tell_right_from_wrong(executed):
+    name, _, _, judged = executed
+    assert bool(judged) == (name in COURSE)
+    for exercise, text, sentence, check in judged:
+        said = printed(check)
+        if sentence is None:
+            assert said == f"{exercise}: right\n", text
+        else:
+            assert said.startswith(f"{exercise}: wrong. "), (text, said)
+            assert sentence in said, (text, said)
+
+
+@pytest.mark.timeout(240)
 @pytest.mark.parametrize("target", ["avx2", "sse2"])
-@pytest.mark.parametrize("name", ["simd", "control", "prototype"])
-def test_what_is_said_of_lanes_holds_on_smaller_machines(name, target):
-    _on(name, f"battery.on_target({target!r})")
+def test_what_is_said_of_lanes_holds_on_smaller_machines(target):
+    _on(f"battery.on_target({target!r})", "simd", "control", "prototype")
 
 
 def test_what_is_said_of_transfers_holds_where_the_device_has_its_own_memory():
     if no_opencl():
         pytest.skip(no_opencl())
-    _on("gpu", "battery.as_gpu()")
+    _on("battery.as_gpu()", "gpu")
 
 
-def _on(name, machine):
-    """Execute a notebook in a kernel that takes its machine for another one."""
-    notebook = load(FOLDER / f"{name}.md")
+def _on(machine, *names):
+    """Execute notebooks, one after the other, in a kernel that takes its machine for another one."""
+    notebook = new_notebook(cells=[cell for name in names for cell in load(FOLDER / f"{name}.md").cells])
     battery = Path(__file__).parents[1] / "compiler"
     prelude = f"""\
 import sys

@@ -1,16 +1,5 @@
-"""The exercises' checks: a solution is right, and a typical mistake is wrong, with a sentence that helps."""
+"""Typical mistakes in the notebooks' exercises, and the sentences that help."""
 
-import copy
-import re
-from pathlib import Path
-
-import pytest
-from nbformat.v4 import new_code_cell
-
-from demo import no_opencl
-from notebook_runner import execute, load
-
-FOLDER = Path(__file__).parents[2] / "notebooks"
 DEVICE = "%%hastega --on opencl --device-memory 64 --no-baseline\n"
 CELL = "%%hastega --no-baseline\n"
 
@@ -180,42 +169,3 @@ WRONG = {
     },
 }  # fmt: skip
 """By notebook and exercise: wrong answers, and what the check says to them."""
-
-
-def source_of(solution):
-    """The code in a solution's cell."""
-    (code,) = re.findall(r"```python\n(.*?)```", solution.source, re.DOTALL)
-    return code.rstrip()
-
-
-@pytest.mark.timeout(240)
-@pytest.mark.parametrize("name", WRONG)
-def test_checks_tell_right_from_wrong(name):
-    if name == "gpu" and no_opencl():
-        pytest.skip(no_opencl())
-    notebook = load(FOLDER / f"{name}.md")
-    tagged = {
-        tag: {next(each for each in cell.metadata.tags if each != tag): index
-              for index, cell in enumerate(notebook.cells) if tag in cell.metadata.get("tags", [])}
-        for tag in ("exercise", "check", "solution")
-    }  # fmt: skip
-    assert list(WRONG[name]) == list(tagged["exercise"]), "every exercise has a typical mistake here"
-    cells, judged, done = [], [], 0
-    for exercise, begin in tagged["exercise"].items():
-        end = tagged["check"][exercise]
-        solution = source_of(notebook.cells[tagged["solution"][exercise]])
-        cells += notebook.cells[done:begin]
-        for answer, sentence in [*WRONG[name][exercise], (solution, None)]:
-            between = [copy.deepcopy(cell) for cell in notebook.cells[begin + 1 : end + 1]]
-            cells += [new_code_cell(answer), *between]
-            judged.append((exercise, answer, sentence, between[-1]))
-        done = end + 1
-    notebook.cells = cells + notebook.cells[done:]
-    execute(notebook, cwd=FOLDER)
-    for exercise, answer, sentence, check in judged:
-        said = "".join(output.text for output in check.outputs if output.get("name") == "stdout")
-        if sentence is None:
-            assert said == f"{exercise}: right\n", answer
-        else:
-            assert said.startswith(f"{exercise}: wrong. "), (answer, said)
-            assert sentence in said, (answer, said)
