@@ -48,7 +48,9 @@ def shorten(monkeypatch):
 def run(cell, long=None, **options):
     """What the cell leaves, or raises, with the sentences about pieces; loops over `long` elements hand on."""
     names, found = dict(NAMES), None
-    session = Session(names, Options(**{"on": "parallel", "threads": 2, "baseline": False} | options))
+    session = Session(
+        names, Options(**{"on": "parallel", "threads": 2, "baseline": False, "quiet": True} | options)
+    )
     before = chain.LONG, chain.PIECE, ends._LARGEST
     if long is not None:
         chain.LONG = chain.PIECE = ends._LARGEST = long

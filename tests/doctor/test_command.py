@@ -13,6 +13,7 @@ import pytest
 from hastega_magic.__main__ import main
 from hastega_magic.doctor.findings import _wheel_folder, gather
 from hastega_magic.doctor.host import folder_of
+from hastega_magic.doctor.icd import icd_files, search
 
 DRIVER = "void *clGetExtensionFunctionAddress(const char *name) { return 0; }\n"
 POCL = next(iter((folder_of("pyopencl") or Path()).glob(".libs/libpocl*")), None)
@@ -26,6 +27,12 @@ def examined(done):
     data = json.loads(done.stdout)
     assert data["ok"] is (done.returncode == 0)
     return data, {problem["id"]: problem for problem in data["problems"]}
+
+
+def listed(folder):
+    """The .icd files that a loader reads there."""
+    found = icd_files(search({"OCL_ICD_VENDORS": str(folder)}, None, None), ())
+    return [file for file in found if file.is_read]
 
 
 def test_without_a_command_usage_is_printed(capsys):
@@ -56,15 +63,15 @@ def test_this_machine(doctor):
     assert any(file["library"] == POCL.name and not file["trouble"] for file in facts["icd"])
     assert facts["opencl"]["devices"][0]["driver"]
     assert facts["cpu"]["targets"]
-    text = doctor().stdout
-    assert text.startswith("hastega doctor: everything that is needed works")
-    assert "✓ opencl:0" in text
 
 
-def test_an_encoding_without_marks(doctor):
-    done = doctor("--on", "parallel", PYTHONIOENCODING="ascii")
+@needs_pocl
+def test_this_machine_in_an_encoding_without_marks(doctor):
+    done = doctor(PYTHONIOENCODING="ascii")
     assert done.returncode == 0
+    assert done.stdout.startswith("hastega doctor: everything that is needed works")
     assert "+ parallel" in done.stdout
+    assert "+ opencl:0" in done.stdout
     assert "marked !" in doctor("--help", PYTHONIOENCODING="ascii").stdout
 
 
@@ -83,7 +90,7 @@ def test_a_stale_icd_file(doctor, vendors):
     assert (data["ok"], found["icd-stale"]["level"]) == (True, "warning")
     assert found["icd-stale"]["mend"] == [f"mv {folder}/gone.icd {folder}/gone.icd.off"]
     subprocess.run(found["icd-stale"]["mend"][0], shell=True, check=True)
-    assert "icd-stale" not in examined(doctor("--json", OCL_ICD_VENDORS=folder))[1], "the command mends it"
+    assert listed(folder) == [], "the command mends it"
     (folder / "alone.icd").write_text("libgone-from-here.so.1\n")
     data, found = examined(doctor("--json", OCL_ICD_VENDORS=folder / "alone.icd"))
     assert (data["ok"], found["icd-library"]["level"]) == (False, "error")
@@ -126,10 +133,7 @@ def test_nvidias_library_without_an_icd_file(doctor, vendors, compiled):
     ]
     subprocess.run(found["nvidia-no-icd"]["mend"][0], shell=True, check=True)
     assert (folder / "nvidia.icd").read_text() == "libnvidia-opencl.so.1\n"
-    assert (
-        "nvidia-no-icd"
-        not in examined(doctor("--json", OCL_ICD_VENDORS=folder, LD_LIBRARY_PATH=library.parent))[1]
-    )
+    assert [file.nvidia for file in listed(folder)] == [True], "the command mends it"
 
 
 # ------------------------------------------------------------------------- with other packages installed
@@ -174,8 +178,6 @@ def test_without_pyopencl_and_without_ipython(doctor, alone):
     assert {name: problem["level"] for name, problem in found.items()} == {"notebook-packages": "warning"}
     assert "ipython is missing" in found["notebook-packages"]["text"]
     assert data["facts"]["opencl"] is None
-    done = doctor(python=python)
-    assert "– opencl    absent" in done.stdout
     data, found = examined(doctor("--json", "--on", "opencl", python=python))
     assert data["ok"] is False
     assert found["pyopencl-missing"]["level"] == "error"

@@ -56,6 +56,8 @@ def test_a_machine_on_which_all_is_well_says_so(machine):
     text = present.to_text(judge(machine.healthy))
     assert text.startswith("hastega doctor: everything that is needed works\n\nTried:")
     assert "labextension              not installed" in text
+    text = present.to_text(judge(machine.but(opencl=None, needed=("parallel",), icd=(), wheel=None)))
+    assert "– opencl    absent" in text
 
 
 def test_commands_stand_on_lines_of_their_own(machine):

@@ -18,6 +18,7 @@ import pytest
 
 from hastega_magic.runtime import cpu
 from hastega_magic.runtime.cpu import Program, crew, crew_text
+from tests.compiler.battery import EFFORT
 
 pytestmark = pytest.mark.skipif(
     not crew_text.supported(cpu.host().triple), reason="crews need Linux on x86-64 or AArch64"
@@ -236,7 +237,7 @@ def test_a_process_ends_whatever_its_crew_is_at(wait: float) -> None:
     session.run_cell("t = xs |> sum")
     assert session.namespace["t"] == 299_999 * 150_000
     """
-    for _ in range(3):
+    for _ in range(EFFORT):
         done = subprocess.run(
             [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, timeout=60, check=False
         )

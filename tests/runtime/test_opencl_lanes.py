@@ -151,13 +151,11 @@ print(field("VmHWM") - before - getattr(space["y"], "nbytes", 0))
 @pytest.mark.parametrize(
     "cell", ["y = xs |> map(lambda x: x * 2 + 1)", "y = xs |> filter(lambda x: x % 2)", "y = xs |> sum"]
 )
-def test_host_memory_beyond_source_and_result_is_bounded_whatever_the_length(cell, memory):
+def test_host_memory_beyond_source_and_result_is_bounded(cell, memory):
     """What the device itself holds counts too, as PoCL's memory is the host's."""
-    beyond = []
-    for n in (1 << 22, 1 << 25):
-        done = subprocess.run(
-            [sys.executable, "-c", PROGRAM, str(n), str(memory), cell],
-            capture_output=True, text=True, check=True, timeout=120,
-        )  # fmt: skip
-        beyond.append(int(done.stdout))
-    assert max(beyond) <= 256 * MIB, [f"{each / MIB:.0f} MiB" for each in beyond]
+    n = 1 << 25  # each array takes as much as the bound
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, str(n), str(memory), cell],
+        capture_output=True, text=True, check=True, timeout=120,
+    )  # fmt: skip
+    assert int(done.stdout) <= 256 * MIB, f"{int(done.stdout) / MIB:.0f} MiB"

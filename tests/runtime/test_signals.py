@@ -105,7 +105,8 @@ def test_what_a_finaliser_swallows_is_heard_behind_it():
         with signals.heard():
             made = Interrupted()
             del made
-            time.sleep(10)
+            for _ in range(1000):  # which a thread ends between two of them only
+                time.sleep(0.01)
 
     before = sys.unraisablehook
     with pytest.raises(KeyboardInterrupt):

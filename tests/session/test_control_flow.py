@@ -11,8 +11,8 @@ import warnings
 
 import numpy as np
 import pytest
-from battery import some
-from hypothesis import given, settings
+from battery import examples, some
+from hypothesis import given
 from programs import programs
 
 from hastega_magic.runtime import opencl
@@ -186,7 +186,7 @@ def compare(text, source, **options):
     names = {"np": np, "math": math, "table": TABLE, "xs": source}
     python = dict(names)
     exec(text, python)
-    session, options = Session(dict(names)), Options(baseline=False, **options)
+    session, options = Session(dict(names)), Options(baseline=False, quiet=True, **options)
     cell = text + "\ny = xs |> map(f) |> to_list\n"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -371,19 +371,19 @@ INTS = np.concatenate([np.arange(-20, 20), [2**31, -(2**40), 10**12]])
 FLOATS = np.array([0.0, -0.0, 0.5, -1.5, 2.0, 1e3, -1e-3, math.inf, math.nan, 7.25] * 5)
 
 
-@settings(max_examples=12, deadline=None)
+@examples(15)
 @given(programs("int"))
 def test_random_programs_over_ints(body):
     compare(function(body), INTS)
 
 
-@settings(max_examples=10, deadline=None)
+@examples(15)
 @given(programs("float"))
 def test_random_programs_over_floats(body):
     compare(function(body), FLOATS)
 
 
-@settings(max_examples=4, deadline=None)
+@examples(5)
 @given(programs("int"))
 def test_random_programs_on_opencl(body):
     compare(function(body), INTS, on="opencl")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import warnings
 
@@ -64,6 +65,7 @@ PIPELINES = {
 }
 
 
+@functools.cache
 def rows(count, seed=0):
     """With quarters, whose sums are exact."""
     rng = np.random.default_rng(seed)
@@ -72,7 +74,7 @@ def rows(count, seed=0):
 
 
 def value(text, names, **options):
-    session = Session(dict(names), Options(baseline=False, **options))
+    session = Session(dict(names), Options(baseline=False, quiet=True, **options))
     session.run_cell(f"t = {text}")
     return session.namespace["t"], session.last_report.pipelines[0]
 
@@ -87,7 +89,8 @@ def test_it_is_what_python_says(name, on):
         for kind in (list, tuple) if on != "opencl" else (list,):
             ps = kind(rows(size))
             found, pipeline = value(f"ps |> {text}", {"ps": ps}, on=on, threads=3)
-            assert (found, type(found)) == (python(ps), type(python(ps)))
+            expected = python(ps)
+            assert (found, type(found)) == (expected, type(expected))
             if name not in ("whole functions", "in between") and on == "parallel" and size > 2:
                 assert pipeline.barriers == ()
 
