@@ -26,6 +26,9 @@ from hastega_magic.types import BOOL, INT
 
 # Tests are of compiled code, also over few elements, unless they say otherwise; processes that they start inherit this.
 os.environ.setdefault("HASTEGA_AUTO", "parallel")
+# Where Python keeps no bytecode, each of them compiles the package anew, for a second.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 # No test reads or writes the user's own figures; what PoCL has compiled may stay where it is.
 _CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser())
 os.environ.setdefault("POCL_CACHE_DIR", str(_CACHE / "pocl" / "kcache"))

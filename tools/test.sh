@@ -52,6 +52,8 @@ browser=$(tools/browser.sh)
 export HASTEGA_BROWSER=$browser
 tools/env.sh dev
 bin=.venv/bin
+# Hundreds of processes and kernels are started, and each would compile the package anew.
+unset PYTHONDONTWRITEBYTECODE
 # pyright's wrapper would otherwise ask the registry for a newer version; the version is pinned on purpose.
 export PYRIGHT_PYTHON_IGNORE_WARNINGS=1
 

@@ -80,7 +80,7 @@ CELLS = (
 
 
 def python_value(cell: str) -> object:
-    session = Session(dict(NAMES), Options(on="python", baseline=False))
+    session = Session(dict(NAMES), Options(on="python", baseline=False, quiet=True))
     session.run_cell(f"t = {cell}")
     return session.namespace["t"]
 

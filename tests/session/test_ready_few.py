@@ -175,8 +175,13 @@ def test_it_is_what_a_first_run_gives(stages, maker):
     check(stages, [(make(size, rng), make(size, rng)) for size in SIZES])
 
 
-@pytest.mark.parametrize("maker", PAIRS)
-@pytest.mark.parametrize("stages", COMPLEX)
+@pytest.mark.parametrize(
+    ("stages", "maker"),
+    [
+        *((stages, "complex") for stages in COMPLEX),
+        *some(itertools.product(COMPLEX, ["complex64", "strided pairs"]), every=3),
+    ],
+)
 def test_of_complex_numbers(stages, maker):
     rng = np.random.default_rng(7)
     make = PAIRS[maker]
