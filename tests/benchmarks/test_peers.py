@@ -19,6 +19,8 @@ N = 1003
 # Python's, NumPy's and C's are compared where whole commands run (test_command_line).
 THERE = ("python", "numpy", "c")
 PAIRS = some(((w, p) for w in WORKLOADS for p in WORKLOADS[w].programs if p not in THERE), 2)
+# Numba takes seconds over each of them.
+PAIRS = [pair for pair in PAIRS if pair[1] != "numba" or pair in some(PAIRS, 8)]
 
 # The variants without a Python program of their own start from the same numbers.
 SAME_AS = {name: "logistic" for name in WORKLOADS if "logistic" in name and name != "logistic-list"}

@@ -3,7 +3,7 @@
 import battery
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hastega_magic.codegen.llvm.divide import steps
@@ -56,7 +56,7 @@ def test_quotients_are_those_of_a_division(divisor, target):
         assert same_bits(ran.value, xs / divisor)
 
 
-@settings(max_examples=40)
+@battery.examples(40)
 @given(st.floats(2.0**-100, 2.0**100), st.booleans(), st.integers(0, 2**32))
 def test_quotients_by_any_divisor(divisor, negative, seed):
     divisor = -divisor if negative else divisor

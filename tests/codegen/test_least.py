@@ -1,5 +1,7 @@
 """Divisors that are looked after by the least of them: zeros and negative ones, wherever they stand."""
 
+import itertools
+
 import battery
 import numpy as np
 import pytest
@@ -9,9 +11,15 @@ from hastega_magic.ir.schedule import BLOCK
 N = 3 * BLOCK + 77
 
 
-@pytest.mark.parametrize("target", battery.FEATURE_SETS)
-@pytest.mark.parametrize("place", [0, 63, BLOCK - 1, BLOCK, 2 * BLOCK + 1000, N - 1])
-@pytest.mark.parametrize("width", [0, 4, 16])
+@pytest.mark.parametrize(
+    ("place", "target", "width"),
+    battery.some(
+        itertools.product(
+            [0, 63, BLOCK - 1, BLOCK, 2 * BLOCK + 1000, N - 1], battery.FEATURE_SETS, [0, 4, 16]
+        ),
+        every=3,
+    ),
+)
 def test_a_zero_is_found_and_a_negative_divisor_is_divided_by(place, target, width):
     xs = np.random.default_rng(1).integers(1, 10**6, N)
     with battery.on_target(target):

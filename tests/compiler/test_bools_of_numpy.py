@@ -82,7 +82,7 @@ OF_BOOLS = [
 def test_python_computes_what_numpys_numbers_do_otherwise(cell):
     ran = run(f"{cell}\n", NAMES)
     assert ran.error is not None or ran.report["pipelines"][-1]["barriers"]
-    assert_like_python(f"{cell}\n", NAMES)
+    assert_like_python(f"{cell}\n", NAMES, quiet=True)
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_python_computes_what_numpys_numbers_do_otherwise(cell):
 )
 def test_the_rest_is_compiled(cell):
     one_loop(run(f"{cell}\n", NAMES))
-    assert_like_python(f"{cell}\n", NAMES)
+    assert_like_python(f"{cell}\n", NAMES, quiet=True)
 
 
 @pytest.mark.filterwarnings("ignore:Bitwise inversion:DeprecationWarning")
@@ -109,4 +109,4 @@ def test_what_python_warns_of_for_each_element_is_left_to_it():
     cell = "ns |> map(lambda n: ~(n > 5)) |> to_list"
     ran = run(cell, NAMES)
     assert len(ran.report["pipelines"][0]["barriers"]) == (sys.version_info >= (3, 12))
-    assert_like_python(cell, NAMES)
+    assert_like_python(cell, NAMES, quiet=True)

@@ -39,7 +39,7 @@ STAGES = [
 )
 def test_as_python_has_it(stages, source, on):
     names = {"xs": SOURCES[source], "fs": SOURCES["floats"], "math": math}
-    assert_like_python(f"xs |> {stages}", names, on=on)
+    assert_like_python(f"xs |> {stages}", names, on=on, quiet=True)
 
 
 @pytest.mark.parametrize("stages", STAGES[:8])

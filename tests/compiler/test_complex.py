@@ -175,7 +175,7 @@ def test_any_expression(name):
     @battery.examples(60 if name == "parallel" else 12)
     @given(text=expressions, source=battery.complex_sources)
     def wide(text, source):
-        battery.assert_like_python(f"zs |> map(lambda z: {text})", {"zs": source})
+        battery.assert_like_python(f"zs |> map(lambda z: {text})", {"zs": source}, quiet=True)
 
     with on(name):
         wide()
@@ -187,7 +187,7 @@ def test_any_expression_over_complex64(text, values):
     with np.errstate(all="ignore"):
         source = np.array(values).astype(np.complex64)
     text = text.replace("complex(", "(").replace("(math.inf, 0.0)", "2")
-    battery.assert_like_python(f"zs |> map(lambda z: {text})", {"zs": source})
+    battery.assert_like_python(f"zs |> map(lambda z: {text})", {"zs": source}, quiet=True)
 
 
 @battery.examples(300)
@@ -208,7 +208,7 @@ def test_the_absolute_value_is_cpythons(a, b):
 @pytest.mark.parametrize("length", [0, 1, 7, 4_095, 4_097, 20_001])
 def test_lengths_and_threads(length):
     zs = np.resize(MANY, length)
-    battery.assert_like_python("zs |> map(lambda z: z * z)", {"zs": zs}, threads=3)
+    battery.assert_like_python("zs |> map(lambda z: z * z)", {"zs": zs}, threads=3, quiet=True)
     ran = battery.run("zs |> filter(lambda z: z.imag > 0) |> map(lambda z: z / 2)", {"zs": zs}, threads=3)
     assert battery.same(ran.value, as_result([z / 2 for z in zs.tolist() if z.imag > 0], zs))
 

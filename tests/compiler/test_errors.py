@@ -81,8 +81,8 @@ LAZY = {
 @pytest.mark.parametrize("name", LAZY)
 def test_what_is_evaluated(name):
     text, xs = LAZY[name]
-    battery.assert_like_python(text, {"xs": xs, "table": [5, 6]})
-    battery.assert_like_python(text, {"xs": np.array(xs), "table": [5, 6]})
+    battery.assert_like_python(text, {"xs": xs, "table": [5, 6]}, quiet=True)
+    battery.assert_like_python(text, {"xs": np.array(xs), "table": [5, 6]}, quiet=True)
 
 
 def test_statements_before_the_failing_one_have_taken_effect():
@@ -115,7 +115,7 @@ def test_reductions_of_nothing(source, sink):
 )
 @pytest.mark.parametrize("source", ["[]", "range(0)", "np.array([], np.float64)", "[1, 5] |> take(0)"])
 def test_other_sinks_of_nothing(source, sink):
-    battery.assert_like_python(f"{source} |> {sink}")
+    battery.assert_like_python(f"{source} |> {sink}", quiet=True)
 
 
 def test_the_place_of_an_error_counts_from_the_source():

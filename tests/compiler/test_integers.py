@@ -43,7 +43,7 @@ def test_large_elements_within_64_bits_run_on_the_machine():
 def test_filtered_overflow(sink):
     xs = with_one(2**40)[MANY // 2 - 5000 : MANY // 2 + 5000]
     text = f"xs |> map(lambda x: x * x) |> filter(lambda x: x % 5000 == 1) |> {sink}"
-    battery.assert_like_python(text, {"xs": xs})
+    battery.assert_like_python(text, {"xs": xs}, quiet=True)
 
 
 def test_an_element_that_a_filter_drops_does_not_overflow():
@@ -70,9 +70,9 @@ def test_sums_beyond_64_bits(source):
 
 def test_products_beyond_64_bits():
     xs = list(range(1, 60))
-    battery.assert_like_python("xs |> prod", {"xs": xs})
-    battery.assert_like_python("xs |> reduce(lambda a, b: a * b, -3)", {"xs": xs})
-    battery.assert_like_python("xs |> map(lambda x: x % 3 - 1) |> prod", {"xs": xs * 500})
+    battery.assert_like_python("xs |> prod", {"xs": xs}, quiet=True)
+    battery.assert_like_python("xs |> reduce(lambda a, b: a * b, -3)", {"xs": xs}, quiet=True)
+    battery.assert_like_python("xs |> map(lambda x: x % 3 - 1) |> prod", {"xs": xs * 500}, quiet=True)
 
 
 def test_checked_names_stage_element_and_value():
@@ -130,7 +130,9 @@ def test_wrapped_reductions(sink, numpy):
     "text", ["x // -1", "-x", "abs(x)", "x - 1", "x * -1", "x % -1", "divmod(x, -1)[0]", "~x"]
 )
 def test_the_smallest_integer(text):
-    battery.assert_like_python(f"xs |> map(lambda x: {text})", {"xs": np.array([-BIG - 1, 5, -BIG, BIG])})
+    battery.assert_like_python(
+        f"xs |> map(lambda x: {text})", {"xs": np.array([-BIG - 1, 5, -BIG, BIG])}, quiet=True
+    )
 
 
 def test_lists_beyond_64_bits():
@@ -145,21 +147,23 @@ def test_lists_beyond_64_bits():
 @pytest.mark.parametrize("sink", ["sum", "prod", "reduce(lambda a, b: a + b)"])
 def test_what_is_made_of_one_bool_that_python_evaluated(sink):
     """No float holds the element, so that Python compares it."""
-    battery.assert_like_python(f"xs |> map(lambda x: x > 5.0) |> {sink}", {"xs": [BIG]})
+    battery.assert_like_python(f"xs |> map(lambda x: x > 5.0) |> {sink}", {"xs": [BIG]}, quiet=True)
     filtered = f"xs |> filter(lambda x: x > 5) |> map(lambda x: x / 3 > 1) |> {sink}"
-    battery.assert_like_python(filtered, {"xs": [BIG, 3]})
+    battery.assert_like_python(filtered, {"xs": [BIG, 3]}, quiet=True)
 
 
 @pytest.mark.parametrize("text", ["x + 1", "x * 2", "x // 7", "x % 10", "x - 2**63", "x >> 1", "-x", "x / 3"])
 def test_unsigned_64_bits(text):
     xs = np.array([0, 1, 2**63 - 1, 2**63, 2**64 - 1, 12345], np.uint64)
-    battery.assert_like_python(f"xs |> map(lambda x: {text})", {"xs": xs})
+    battery.assert_like_python(f"xs |> map(lambda x: {text})", {"xs": xs}, quiet=True)
 
 
 def test_captured_unsigned_64_bits():
     table = np.array([0, 1, 2**63 - 1, 2**63, 2**64 - 1, 12345], np.uint64)
     for text in ("table[i]", "table[i] > i", "table[i] // 3"):
-        battery.assert_like_python(f"range(6) |> map(lambda i: {text}) |> to_list", {"table": table})
+        battery.assert_like_python(
+            f"range(6) |> map(lambda i: {text}) |> to_list", {"table": table}, quiet=True
+        )
 
 
 def test_results_between_2_63_and_2_64_are_unsigned():

@@ -322,7 +322,7 @@ def test_a_loop_that_no_element_makes(first, on):
                 x = j if 10 > i else x + 1
         return x
     """
-    assert_like_python(cell(body), {"xs": list(range(40))}, on=on)
+    assert_like_python(cell(body), {"xs": list(range(40))}, on=on, quiet=True)
 
 
 HARD = """
@@ -338,4 +338,4 @@ HARD = """
 
 @pytest.mark.parametrize("values", [FLOATS, EDGES, [True, False]], ids=["floats", "ints", "bools"])
 def test_hard_values(values):
-    assert_like_python(cell(HARD), {"xs": values})
+    assert_like_python(cell(HARD), {"xs": values}, quiet=True)

@@ -270,8 +270,8 @@ def test_beside_float32_the_array_of_results_decides():
 
 def test_by_numpy():
     for text in SAME[:8]:
-        battery.assert_like_python(FUNCTIONS + text, NAMES, on="numpy")
-    battery.assert_like_python(FUNCTIONS + ROUNDED[0], NAMES, battery.close, on="numpy")
+        battery.assert_like_python(FUNCTIONS + text, NAMES, on="numpy", quiet=True)
+    battery.assert_like_python(FUNCTIONS + ROUNDED[0], NAMES, battery.close, on="numpy", quiet=True)
 
 
 def test_a_report_shows_both_numbers():
@@ -322,7 +322,7 @@ sinks = st.sampled_from(("", "", "|> to_list", "|> min", "|> max", "|> count", "
 )
 def test_any_expression(first, second, sink, source, others):
     text = FUNCTIONS + f"xs |> zip(ys) |> map(lambda x, y: {first}) |> map(lambda x, y=2: {second}) {sink}"
-    battery.assert_like_python(text, {"xs": source, "ys": others})
+    battery.assert_like_python(text, {"xs": source, "ys": others}, quiet=True)
 
 
 @battery.examples(60)
@@ -361,11 +361,11 @@ def test_decorated_functions():
 def test_comprehensions():
     ran = battery.assert_like_python("[x if x > 0 else 0.0 for x in xs]", NAMES)
     assert ran.report["pipelines"][0]["loops"] == 1
-    battery.assert_like_python("max([x if x > 0 else x / 2 for x in xs])", NAMES)
+    battery.assert_like_python("max([x if x > 0 else x / 2 for x in xs])", NAMES, quiet=True)
 
 
 @pytest.mark.parametrize("sink", ["sum", "mean", "prod"])
 def test_bools_among_ints_beyond_64_bits(sink):
     """Python computes their block, and counts with the ints that they are, not with whether they hold."""
     for stage in ("clip(True, 7)", "map(lambda x: x**13 if x > 5 else x > 3)"):
-        battery.assert_like_python(f"range(64) |> {stage} |> {sink}")
+        battery.assert_like_python(f"range(64) |> {stage} |> {sink}", quiet=True)

@@ -90,9 +90,9 @@ def test_the_interpreter_agrees(cell):
 
 
 def test_a_logarithm_to_a_base():
-    assert_like_python("f |> map(lambda x: math.log(x * x + 1, 3))", NAMES, **CLOSE)
-    assert_like_python("f |> map(lambda x: math.log(abs(x) + 1, 1))", NAMES)
-    assert_like_python("f |> map(lambda x: math.log(x, -1))", NAMES)
+    assert_like_python("f |> map(lambda x: math.log(x * x + 1, 3))", NAMES, **CLOSE, quiet=True)
+    assert_like_python("f |> map(lambda x: math.log(abs(x) + 1, 1))", NAMES, quiet=True)
+    assert_like_python("f |> map(lambda x: math.log(x, -1))", NAMES, quiet=True)
 
 
 @pytest.mark.parametrize(

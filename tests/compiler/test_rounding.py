@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hastega_magic.session import Options, Session
-from tests.compiler.battery import assert_like_python, on_target, one_loop, run
+from tests.compiler.battery import EFFORT, assert_like_python, on_target, one_loop, run
 
 R = np.random.default_rng(3)
 COUNT = 3000
@@ -46,12 +46,12 @@ def test_the_bits_are_pythons(digits):
     wanted = bits(np.array([round(x, digits) for x in XS.tolist()]))
     cell = f"xs |> map(lambda x: round(x, {digits}))\n"
     for options in ({"on": "parallel"}, {"on": "simd", "width": 1}, {"on": "opencl"}):
-        ran = run(cell, {"xs": XS}, **options)
+        ran = run(cell, {"xs": XS}, quiet=True, **options)
         one_loop(ran)
         assert bits(ran.value) == wanted, options
-    for name in ("avx2", "sse2"):
+    for name in ("avx2", "sse2") if digits in {0, 2, 17, -2} or EFFORT > 1 else ():
         with on_target(name):
-            assert bits(run(cell, {"xs": XS[::7]}, on="simd").value) == bits(
+            assert bits(run(cell, {"xs": XS[::7]}, on="simd", quiet=True).value) == bits(
                 np.array([round(x, digits) for x in XS[::7].tolist()])
             )
 
@@ -79,7 +79,7 @@ def test_more_of_it_is_compiled(cell):
     ran = run(f"{cell}\n", NAMES)
     if "np.sqrt" not in cell:  # beside NumPy's numbers it is Python's, wherever it stands
         one_loop(ran)
-    assert_like_python(f"{cell}\n", NAMES)
+    assert_like_python(f"{cell}\n", NAMES, quiet=True)
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ def test_numpys_floats_of_an_earlier_stage_are_rounded_as_numpys(cell, on):
     names = NAMES | {"xs": FLOATS, "weight": np.float64(2.675), "table": np.linspace(2.665, 2.735, 8)}
     names["rounded"] = lambda x: round(x, 2)
     names["weighed"] = lambda x: x * np.float64(2.675)
-    assert_like_python(f"{cell}\n", names, on=on)
+    assert_like_python(f"{cell}\n", names, on=on, quiet=True)
 
 
 def test_what_a_running_function_begins_with_may_become_numpys():

@@ -119,7 +119,7 @@ class TestSumsOfInts:
 def test_functions_of_the_value_so_far(text, backend):
     random = np.random.default_rng(0)
     names = {"i": random.integers(-9, 10, BLOCKS), "f": random.normal(size=BLOCKS), "table": [3, 1, 4, 1]}
-    assert_like_python(text, names, on=backend, threads=3)
+    assert_like_python(text, names, on=backend, threads=3, quiet=True)
 
 
 OVERFLOWING = [
@@ -139,7 +139,7 @@ def test_sums_that_overflow_are_added_in_order(xs):
         ran = assert_like_python("xs |> cumsum", {"xs": xs}, **options)
         assert ran.report["pipelines"][0]["barriers"] == []
     assert_interpreted(ran)
-    assert_like_python("xs |> cumsum |> map(abs) |> max", {"xs": xs})
+    assert_like_python("xs |> cumsum |> map(abs) |> max", {"xs": xs}, quiet=True)
 
 
 def test_the_report_says_that_the_order_counts():

@@ -135,4 +135,4 @@ def test_the_kernel_is_shown_with_what_it_multiplies_by():
 )
 def test_what_vanishes_from_a_product_still_depends_on_the_value_so_far(text):
     names = {"xs": (XS[:3000] * 8).round()}
-    assert_like_python(f"xs |> scan(lambda a, x: {text}, 1.0)", names, equal=np.allclose)
+    assert_like_python(f"xs |> scan(lambda a, x: {text}, 1.0)", names, equal=np.allclose, quiet=True)

@@ -126,7 +126,7 @@ def test_in_functions_that_run_again():
 
 def test_a_result_is_a_source_again():
     cell = "fs |> scan(lambda s, x: (s[0] + 1, s[1] + x), (0, 0.0)) |> map(lambda n, total: total / n) |> to_list\n"
-    assert_like_python(cell, NAMES, on="parallel")
+    assert_like_python(cell, NAMES, on="parallel", quiet=True)
 
 
 LEAVES = ["s[0]", "s[1]", "x", "1", "2.5", "k", "(s[0] if x > 0 else s[1])", "abs(x)"]
@@ -150,4 +150,6 @@ PARTS = st.recursive(
     source=st.sampled_from(["xs |> take(40)", "fs |> take(40)", "range(9)", "range(0)", "bits |> take(20)"]),
 )
 def test_random_steps(first, second, stage, start, source):
-    assert_like_python(f"{source} |> {stage}(lambda s, x: ({first}, {second}), {start})\n", NAMES, on="simd")
+    assert_like_python(
+        f"{source} |> {stage}(lambda s, x: ({first}, {second}), {start})\n", NAMES, on="simd", quiet=True
+    )

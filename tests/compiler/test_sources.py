@@ -38,7 +38,7 @@ STAGES = ("map(lambda x: x * 3 + 1)", "filter(lambda x: x > 2)", "sum", "max", "
 @pytest.mark.parametrize("name", SOURCES)
 def test_every_source(name, backend):
     for stage in STAGES[:: 2 if backend == "opencl" else 1]:  # each costs its compiler a third of a second
-        battery.assert_like_python(f"xs |> {stage}", {"xs": SOURCES[name]}, equal=_close_arrays)
+        battery.assert_like_python(f"xs |> {stage}", {"xs": SOURCES[name]}, equal=_close_arrays, quiet=True)
 
 
 def _close_arrays(a, b):
@@ -67,7 +67,9 @@ def _close_arrays(a, b):
 )
 def test_ranges_that_python_hashes_alike_are_two(ranges):
     xs, ys = ranges
-    battery.assert_like_python("xs |> zip(ys) |> map(lambda x, y: x * 1000 + y)", {"xs": xs, "ys": ys})
+    battery.assert_like_python(
+        "xs |> zip(ys) |> map(lambda x, y: x * 1000 + y)", {"xs": xs, "ys": ys}, quiet=True
+    )
 
 
 def test_a_generator_is_consumed_only_as_far_as_needed():
@@ -82,11 +84,11 @@ def test_a_generator_is_consumed_only_as_far_as_needed():
 )
 def test_zip_ends_with_the_shortest(others):
     text = f"xs |> zip({', '.join(others)}) |> map(lambda t: t[0] + t[-1])"
-    battery.assert_like_python(text, {"xs": [10, 20, 30, 40]})
+    battery.assert_like_python(text, {"xs": [10, 20, 30, 40]}, quiet=True)
 
 
 def test_zip_strict_is_pythons():
-    battery.assert_like_python("xs |> zip([1], strict=True) |> to_list", {"xs": [1, 2]})
+    battery.assert_like_python("xs |> zip([1], strict=True) |> to_list", {"xs": [1, 2]}, quiet=True)
 
 
 def test_an_unknown_name():
@@ -102,7 +104,7 @@ ODD = ("[1] |> map(lambda x: x.real)", "[1] |> map(lambda x, y: x)", "[1] |> map
 
 @pytest.mark.parametrize("text", ODD)
 def test_calls_that_python_refuses_or_only_python_can(text):
-    battery.assert_like_python(text)
+    battery.assert_like_python(text, quiet=True)
 
 
 def test_nan_and_infinity():
@@ -112,7 +114,7 @@ def test_nan_and_infinity():
                  "map(lambda x: max(x, 0.0))", "map(lambda x: min(0.0, x))", "map(lambda x: x - x)",
                  "map(abs)"):  # fmt: skip
         for source in (xs, xs[::-1], xs[3:], xs[1:], np.array(xs)):
-            battery.assert_like_python(f"xs |> {text}", {"xs": source})
+            battery.assert_like_python(f"xs |> {text}", {"xs": source}, quiet=True)
 
 
 @pytest.mark.parametrize("order", [(0.0, -0.0), (-0.0, 0.0), (math.nan, 1.0), (1.0, math.nan)])
@@ -120,13 +122,15 @@ def test_nan_and_infinity():
 def test_which_of_equal_floats_is_the_smallest(order, sink):
     for before in (0, 1, 100, 5000):
         xs = [5.0 if sink == "min" else -5.0] * before + list(order) * 3
-        battery.assert_like_python(f"xs |> {sink}", {"xs": xs})
+        battery.assert_like_python(f"xs |> {sink}", {"xs": xs}, quiet=True)
 
 
 def test_pairs_are_structured_arrays():
     ran = battery.assert_like_python("xs |> map(lambda x: (x, x > 2, x / 2))", {"xs": [1, 2, 3]})
     assert ran.value.dtype.names == ("f0", "f1", "f2")
-    battery.assert_like_python("xs |> map(lambda x: (x, (x + 1, -x))) |> to_list", {"xs": [1, 2, 3]})
+    battery.assert_like_python(
+        "xs |> map(lambda x: (x, (x + 1, -x))) |> to_list", {"xs": [1, 2, 3]}, quiet=True
+    )
     battery.assert_like_python(
         "xs |> filter(lambda x: x > 1) |> map(lambda x: (x, x * x)) |> count", {"xs": [1, 2, 3]}
     )

@@ -71,7 +71,9 @@ def test_opencl(form, count):
 @battery.examples(12)
 @given(grammar.pipelines(grammar.int_expressions(), INT_SINKS), battery.int_sources)
 def test_ints_at_every_width(width, text, source):
-    battery.assert_like_python(text, {"source": source, "table": TABLE, "other": OTHER}, width=width)
+    battery.assert_like_python(
+        text, {"source": source, "table": TABLE, "other": OTHER}, width=width, quiet=True
+    )
 
 
 @pytest.mark.parametrize("name", battery.FEATURE_SETS[1:])
@@ -79,12 +81,12 @@ def test_every_target(name):
     @battery.examples(20)
     @given(grammar.pipelines(grammar.int_expressions(), INT_SINKS), battery.int_sources)
     def ints(text, source):
-        battery.assert_like_python(text, {"source": source, "table": TABLE, "other": OTHER})
+        battery.assert_like_python(text, {"source": source, "table": TABLE, "other": OTHER}, quiet=True)
 
     @battery.examples(20)
     @given(grammar.pipelines(grammar.float_expressions(), FLOAT_SINKS), battery.float_sources)
     def floats(text, source):
-        battery.assert_like_python(text, {"source": source, "table": TABLE, "other": OTHER})
+        battery.assert_like_python(text, {"source": source, "table": TABLE, "other": OTHER}, quiet=True)
 
     with battery.on_target(name):
         ints()

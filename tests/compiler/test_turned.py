@@ -26,7 +26,7 @@ def numbers(array):
 
 
 @pytest.mark.parametrize(
-    ("dtype", "width", "on"), some(itertools.product(DTYPES, [0, 1, 2, 64], ["parallel", "opencl"]), every=3)
+    ("dtype", "width", "on"), some(itertools.product(DTYPES, [0, 1, 2, 64], ["parallel", "opencl"]), every=5)
 )
 def test_the_same_as_python(dtype, width, on):
     for length in (1, 2, 63, 4097, 10_001):

@@ -5,6 +5,8 @@ import re
 import numpy as np
 import pytest
 
+from tests.compiler.battery import EFFORT
+
 
 def test_cells_with_pipes_run_and_show_no_report(notebook):
     notebook.run("%hastega on")
@@ -84,8 +86,18 @@ CELLS = {  # with pipes, and the same without
 }
 
 
-@pytest.mark.parametrize("shown", ["all", "last", "last_expr", "last_expr_or_assign", "none"])
-@pytest.mark.parametrize("cell", CELLS)
+SETTINGS = ["all", "last", "last_expr", "last_expr_or_assign", "none"]
+
+
+@pytest.mark.parametrize(
+    ("cell", "shown"),
+    [
+        (cell, shown)
+        for number, cell in enumerate(CELLS)
+        for place, shown in enumerate(SETTINGS)
+        if EFFORT > 1 or (number + place) % 2 == 0
+    ],
+)
 def test_the_shells_own_setting_says_which_values_are_shown(notebook, cell, shown):
     notebook.shell.ast_node_interactivity = shown
     plain = notebook.run("_ = 7\n" + CELLS[cell])

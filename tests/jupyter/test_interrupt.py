@@ -74,6 +74,8 @@ def test_a_native_loop_is_interrupted_at_once(kernel, options):
         assert "----> 3 total = range(1, " in error
         assert "hastega_magic" not in error
         times.append(seconds)
+        if seconds < LIMIT:
+            break
     assert min(times) < LIMIT, times
     assert kernel.run("print(before, total, after)")[0] == "1 None None\n"
     kernel.run("%%hastega --quiet\ntotal = range(1000) |> map(lambda x: x + 1) |> sum")
@@ -129,5 +131,7 @@ Comparison.measure = told""")
             x * 3 % 11 > 2 for x in range(10**7 % 11)
         )
         assert kernel.run("print(total)")[0] == f"{expected}\n"
+        if seconds < LIMIT:
+            break
     assert min(times) < LIMIT, times
     kernel.run("Comparison.measure = usual")

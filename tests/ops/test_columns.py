@@ -37,9 +37,9 @@ PYTHON_RAISES = (ValueError, OverflowError, ZeroDivisionError)
 RANDOM = np.random.default_rng(8)
 NUMBERS = [
     *EDGES,
-    *RANDOM.uniform(-30, 30, 60).tolist(),
-    *RANDOM.uniform(-1, 1, 30).tolist(),
-    *RANDOM.integers(-(2**63), 2**63, 60).view(np.float64).tolist(),
+    *RANDOM.uniform(-30, 30, 20).tolist(),
+    *RANDOM.uniform(-1, 1, 10).tolist(),
+    *RANDOM.integers(-(2**63), 2**63, 20).view(np.float64).tolist(),
 ]
 
 

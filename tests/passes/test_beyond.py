@@ -8,8 +8,8 @@ import warnings
 
 import numpy as np
 import pytest
-from battery import some
-from hypothesis import given, settings
+from battery import examples, some
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hastega_magic.compiler.options import Options
@@ -237,7 +237,7 @@ INTS = st.one_of(
 )
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(
     EXPRESSIONS,
     st.lists(st.tuples(INTS, INTS), min_size=1, max_size=20),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from battery import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hastega_magic.ir.interpreter import evaluate
@@ -17,7 +18,7 @@ DIVISORS = st.one_of(
 ).filter(bool)
 
 
-@settings(max_examples=250)
+@examples(250)
 @given(
     st.one_of(st.integers(HELD.lo, HELD.hi), st.sampled_from([HELD.lo, HELD.hi, 0, -1, 1])),
     DIVISORS,

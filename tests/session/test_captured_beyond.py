@@ -46,7 +46,7 @@ def test_they_are_exact(cell: str, on: str) -> None:
     pythons = {"T": [5, 7], "t": 5, "u": 200, "i": 5, "N": [5, -7]}
     results = []
     for captured in (numpys, pythons):
-        session = Session({"xs": XS, **captured}, Options(on=on, threads=2, baseline=False))
+        session = Session({"xs": XS, **captured}, Options(on=on, threads=2, baseline=False, quiet=True))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", IntegerOverflowWarning)
             session.run_cell(cell)
@@ -57,7 +57,9 @@ def test_they_are_exact(cell: str, on: str) -> None:
 
 
 def test_what_python_raises_is_raised() -> None:
-    session = Session({"xs": [1, 2**62], "T": np.array([5, 7])}, Options(on="simd", baseline=False))
+    session = Session(
+        {"xs": [1, 2**62], "T": np.array([5, 7])}, Options(on="simd", baseline=False, quiet=True)
+    )
     with pytest.raises(IndexError):
         session.run_cell("r = xs |> map(lambda x: x * 4 - T[x % 5]) |> to_list")
     with pytest.raises(OverflowError, match="infinity"):

@@ -106,7 +106,7 @@ def word(x): return str(x)
 
 
 def run(text, setting=SETTING, **options):
-    session = Session({}, Options(baseline=False, **options))
+    session = Session({}, Options(baseline=False, quiet=True, **options))
     session.run_cell(setting)
     return session.run_cell(text)
 
@@ -159,7 +159,7 @@ def test_it_is_left_to_python_and_why(text, same):
     exec(SETTING + MORE, names)
     expected = outcome(lambda: eval(text, names))
     source = f"from hastega_magic import hastega\n@hastega\ndef g(): return {text}\n"
-    session = Session({}, Options(baseline=False))
+    session = Session({}, Options(baseline=False, quiet=True))
     session.run_cell(SETTING + MORE + source)
     g = session.namespace["g"]
     assert same(outcome(g), expected)

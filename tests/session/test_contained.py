@@ -21,7 +21,7 @@ NAMES = {
 def test_it_is_what_python_says(on, xs, condition):
     if on == "opencl":
         pytest.importorskip("pyopencl")
-    session = Session({"xs": xs, **NAMES}, Options(on=on, baseline=False))
+    session = Session({"xs": xs, **NAMES}, Options(on=on, baseline=False, quiet=True))
     session.run_cell(f"t = xs |> filter(lambda x: {condition}) |> to_list")
     assert session.namespace["t"] == eval(f"[x for x in xs if {condition}]", {"xs": xs, **NAMES})
     assert session.last_report.pipelines[0].barriers == () or on == "numpy"
@@ -29,7 +29,7 @@ def test_it_is_what_python_says(on, xs, condition):
 
 def test_large_ones_are_pythons():
     names = {"xs": list(range(50)), "many": list(range(0, 1000, 3))}
-    session = Session(dict(names), Options(on="parallel", baseline=False))
+    session = Session(dict(names), Options(on="parallel", baseline=False, quiet=True))
     session.run_cell("t = xs |> filter(lambda x: x in many) |> to_list")
     assert session.namespace["t"] == list(range(0, 50, 3))
     (barrier,) = session.last_report.pipelines[0].barriers

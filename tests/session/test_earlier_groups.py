@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from battery import EFFORT
 
 from hastega_magic.compiler import loops
 from hastega_magic.session import Options, Session
@@ -193,7 +194,7 @@ STATEMENTS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(40 if EFFORT > 1 else 16))
 def test_random_cells_that_run_again(seed: int) -> None:
     chance = random.Random(seed)
     text = "\n".join(["p = q = xs", *(chance.choice(STATEMENTS) for _ in range(chance.randint(2, 6)))])

@@ -25,7 +25,7 @@ RAISES_BEHIND = "take_while(lambda x: 1 // (x - 1) > 5)"
 )
 def test_python_found_none(xs, stages, dtype, on):
     for where in ("python", on):
-        session = Session({"xs": xs}, Options(on=where, baseline=False))
+        session = Session({"xs": xs}, Options(on=where, baseline=False, quiet=True))
         for _ in range(3):
             session.run_cell(f"found = xs |> {stages}")
             assert session.namespace["found"].dtype == np.dtype(dtype), where
@@ -33,7 +33,9 @@ def test_python_found_none(xs, stages, dtype, on):
 
 
 def test_a_statement_of_several_loops_is_cached_where_all_are():
-    session = Session({"xs": np.arange(300_000)}, Options(on="parallel", baseline=False, fuse=False))
+    session = Session(
+        {"xs": np.arange(300_000)}, Options(on="parallel", baseline=False, quiet=True, fuse=False)
+    )
     session.run_cell("t = xs |> map(lambda x: x + 61) |> sum")
     for cached in (False, True):
         session.run_cell("t = xs |> map(lambda x: x + 61) |> map(lambda x: x % 1019 * 23) |> sum")

@@ -42,7 +42,9 @@ def told(text, on):
     """The value or what is raised, and what was seen meanwhile."""
     log, called = [], Counting()
     names = {"log": log, "called": called, "Endless": Endless, "math": math, "np": np}
-    session = Session({**names, "Logged": lambda count: Logged(log, count)}, Options(on=on, baseline=False))
+    session = Session(
+        {**names, "Logged": lambda count: Logged(log, count)}, Options(on=on, baseline=False, quiet=True)
+    )
     try:
         session.run_cell(f"t = {text}")
     except Exception as error:
@@ -99,7 +101,7 @@ def test_it_is_as_in_python(text, on):
     ["max", "reduce(lambda a, b: a + b)", "scan(lambda a, b: a + b) |> sum", "min(key=lambda x: -x)"],
 )
 def test_what_nobody_can_tell_is_compiled_behind_python(stages):
-    session = Session({"called": Counting()}, Options(on="parallel", baseline=False))
+    session = Session({"called": Counting()}, Options(on="parallel", baseline=False, quiet=True))
     session.run_cell(f"t = range(300) |> map(called) |> {stages}")
     (pipeline,) = session.last_report.pipelines
     assert pipeline.loops >= 1
@@ -176,7 +178,7 @@ def test_any_and_all_end_early(text, expected, elements, on):
 
 
 def test_an_element_far_behind_is_named_by_its_number():
-    session = Session({}, Options(on="parallel", baseline=False))
+    session = Session({}, Options(on="parallel", baseline=False, quiet=True))
     with pytest.raises(ZeroDivisionError) as caught:
         session.run_cell("t = range(10**12) |> map(lambda x: 1 // (x - 20_000_000) > 2) |> any")
     assert "element 20000000 of range(10**12)" in caught.value.__notes__[0]

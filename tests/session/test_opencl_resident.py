@@ -38,7 +38,7 @@ def run(text, names, **options):
     session = Session(mine)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", IntegerOverflowWarning)
-        session.run_cell(text, options=Options(on="opencl", baseline=False, **options))
+        session.run_cell(text, options=Options(on="opencl", baseline=False, quiet=True, **options))
         Session(theirs).run_cell(text, options=Options(on="parallel", baseline=False, quiet=True))
     for name, value in theirs.items():
         if isinstance(value, (int, float, np.ndarray)):

@@ -250,10 +250,16 @@ def test_what_is_left_to_python_says_why(stages, why):
 
 
 @pytest.mark.parametrize(
-    "stage", ["map(lambda x: x * 2)", "map(lambda x: x * 2) |> sum", "min", "count", "to_list"]
+    ("place", "odd", "stage"),
+    some(
+        itertools.product(
+            [0, 3, 300, 511, 512, 600],
+            [0.5, True, 2**70, math.nan, "a", None],
+            ["map(lambda x: x * 2)", "map(lambda x: x * 2) |> sum", "min", "count", "to_list"],
+        ),
+        every=2,
+    ),
 )
-@pytest.mark.parametrize("odd", [0.5, True, 2**70, math.nan, "a", None])
-@pytest.mark.parametrize("place", [0, 3, 300, 511, 512, 600])
 def test_another_type_on_the_way(chunks, stage, odd, place):
     def source():
         xs = [*range(5, 605)]

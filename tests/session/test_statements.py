@@ -68,7 +68,7 @@ def test_a_number_that_changes_beside_a_result_of_the_cell(first, stage):
 @pytest.mark.parametrize("stages", ["argmax", "argmin", "map(-_) |> argmin"])
 def test_the_place_of_an_extreme_is_that_in_the_result_it_is_looked_for_in(stages):
     text = f"ys = [5, -1, 2, -3, 7, 0, 1] |> filter(_ > 0)\nplace = ys |> {stages}\nplace"
-    battery.assert_like_python(text, on="simd")
+    battery.assert_like_python(text, on="simd", quiet=True)
 
 
 @pytest.mark.parametrize("text", ["xs |> map(", "xs |> |> sum", "1 +", "2 |> ", "def f(:\n  pass"])

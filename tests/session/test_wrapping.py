@@ -11,7 +11,11 @@ XS = np.array([1, 2, 3, 2**62, 5] * 2000)
 
 
 def value(cell):
-    return Session({"xs": XS, "math": math}, Options(int_mode="wrap", baseline=False)).run_cell(cell).value
+    return (
+        Session({"xs": XS, "math": math}, Options(int_mode="wrap", baseline=False, quiet=True))
+        .run_cell(cell)
+        .value
+    )
 
 
 @pytest.mark.parametrize(
