@@ -37,7 +37,9 @@ STAGES = ("map(lambda x: x * 3 + 1)", "filter(lambda x: x > 2)", "sum", "max", "
 
 @pytest.mark.parametrize("name", SOURCES)
 def test_every_source(name, backend):
-    for stage in STAGES[:: 2 if backend == "opencl" else 1]:  # each costs its compiler a third of a second
+    # Each costs OpenCL's compiler a third of a second: other ones of each source.
+    some = slice(len(name) % 4, None, 4) if backend == "opencl" and battery.EFFORT == 1 else slice(None)
+    for stage in STAGES[some]:
         battery.assert_like_python(f"xs |> {stage}", {"xs": SOURCES[name]}, equal=_close_arrays, quiet=True)
 
 
