@@ -138,7 +138,8 @@ def on(name):
 def test_as_in_python(text, name):
     cell = FUNCTIONS + text
     with on(name):
-        ran = battery.assert_like_python(cell, NAMES, battery.same if text in EXACT else about, threads=3)
+        equal = battery.same if text in EXACT else about
+        ran = battery.assert_like_python(cell, NAMES, equal, threads=3, quiet=True)
         for pipeline in ran.report["pipelines"]:
             assert pipeline["barriers"] == []
             assert pipeline["loops"] == 1
