@@ -59,6 +59,12 @@ export PYRIGHT_PYTHON_IGNORE_WARNINGS=1
 
 # A minute on one core, so beside what follows.
 beside types $bin/pyright
+some=
+for each in "$@"; do
+    case $each in --*) ;; *) some=1 ;; esac
+done
+# Who collects the tests first has pytest rewrite their asserts, for a quarter of a minute: once, not in each worker.
+[ "$some" ] || beside collected $bin/python -m pytest --collect-only -qq
 step 'format (ruff)' $bin/ruff format --check --quiet .
 step 'lint (ruff)' $bin/ruff check --quiet .
 step 'import direction (import-linter)' $bin/lint-imports --no-cache
@@ -72,13 +78,10 @@ fi
 workers=$(($(nproc 2>/dev/null || echo 1) + 1))
 workers=$((workers < 3 ? workers : 3))
 pytest="$bin/python -m pytest -q"
-some=
-for each in "$@"; do
-    case $each in --*) ;; *) some=1 ;; esac
-done
 if [ "$some" ]; then
     step 'tests (pytest)' $pytest --numprocesses=$workers --dist=loadfile "$@"
 else
+    ended collected >/dev/null || true # what is wrong is told by the tests
     # Those that wait for a browser most of the time have a process of their own.
     beside browser $pytest tests/browser "$@"
     step 'tests (pytest)' $pytest --ignore=tests/browser --numprocesses=$workers --dist=loadfile "$@"
