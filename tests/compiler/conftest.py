@@ -43,7 +43,9 @@ def pytest_generate_tests(metafunc):
 def _thinned(item):
     """Whether a case is left out: every other one of a table's that OpenCL, which compiles slowly, runs too."""
     spec = getattr(item, "callspec", None)
-    if spec is None or item.module.__name__ not in {f"tests.compiler.{each}" for each in WHOLE}:
+    if spec is None or item.module.__name__ not in {
+        f"tests.compiler.{each}" for each in (*WHOLE, "test_running")
+    }:
         return False
     table = len(spec.params) > 1 and spec.params.get("backend") == "opencl"
     return table and battery.EFFORT == 1 and zlib.crc32(item.name.encode()) % 2 == 1

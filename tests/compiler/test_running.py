@@ -228,7 +228,7 @@ b = zip(xs, ks) |> filter(lambda x, k: not k) |> map(lambda x, k: (x > 0, x))
 c = zip(hs, ks) |> filter(lambda h, k: k) |> map(lambda h, k: h)
 (a, b, c)"""
         with on_target(features), guarded():
-            a, b, c = run(cell, values, on="parallel", threads=threads, width=width).value
+            a, b, c = run(cell, values, on="parallel", threads=threads, width=width, quiet=True).value
             assert np.array_equal(a, xs[ks] * 3)
             assert np.array_equal(b["f0"], xs[~ks] > 0)
             assert np.array_equal(b["f1"], xs[~ks])
