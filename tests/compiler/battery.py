@@ -51,9 +51,9 @@ def on_backend(name: str, quiet: bool = False) -> Iterator[None]:
 
 
 def examples(count: int) -> settings:
-    """Settings for a search: two in five of the examples, the same every time, unless more effort is asked for."""
+    """Settings for a search: one in four of the examples, the same every time, unless more effort is asked for."""
     return settings(
-        max_examples=max(2, count * 2 // 5) if EFFORT == 1 else count * EFFORT,
+        max_examples=max(2, count // 4) if EFFORT == 1 else count * EFFORT,
         deadline=None,
         derandomize=EFFORT == 1,
         suppress_health_check=list(HealthCheck),

@@ -371,13 +371,13 @@ INTS = np.concatenate([np.arange(-20, 20), [2**31, -(2**40), 10**12]])
 FLOATS = np.array([0.0, -0.0, 0.5, -1.5, 2.0, 1e3, -1e-3, math.inf, math.nan, 7.25] * 5)
 
 
-@examples(15)
+@examples(24)
 @given(programs("int"))
 def test_random_programs_over_ints(body):
     compare(function(body), INTS)
 
 
-@examples(15)
+@examples(24)
 @given(programs("float"))
 def test_random_programs_over_floats(body):
     compare(function(body), FLOATS)
