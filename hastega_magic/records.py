@@ -2,6 +2,8 @@
 
 The standard decorator writes up to six methods of a class as text and compiles them: 0.2 seconds for the classes that a
 first cell meets, which makes no record of half of them. Here a method is written when it is first looked up.
+
+Records are equal as tuples of their fields are, as standard ones were up to 3.12: with the very same NaN they are.
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ import copy
 import dataclasses
 import inspect
 import pickle
+import sys
 from collections.abc import Callable
 from dataclasses import FrozenInstanceError, asdict, astuple, field, fields, is_dataclass, replace
 from functools import cached_property
@@ -124,7 +125,9 @@ MADE: list[Callable[[Made], Any]] = [
     lambda c: c["Frozen"](x=1, unhashed=[1]),
     lambda c: c["Below"](1, z=4),
     lambda c: c["Empty"](),
-    lambda c: c["One"](nan),
+    *(
+        [lambda c: c["One"](nan)] if sys.version_info < (3, 13) else []
+    ),  # standard ones do not equal themselves since
     lambda c: c["One"](c["One"]("s")),
     lambda c: c["Itself"](1),
     lambda c: c["Silent"](1),
