@@ -77,11 +77,13 @@ def heard() -> Generator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before, inside = sys.unraisablehook, [True]
+    before, inside, main = sys.unraisablehook, [True], threading.get_ident()
 
     def again() -> None:
         time.sleep(_AFTER)
-        if inside:
+        if inside and hasattr(signal, "pthread_kill"):
+            signal.pthread_kill(main, signal.SIGINT)  # also a call that waits hears it
+        elif inside:
             _thread.interrupt_main()
 
     def hook(told: sys.UnraisableHookArgs, /) -> object:
