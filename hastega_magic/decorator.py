@@ -17,7 +17,7 @@ from typing import Any, TypeVar, cast, overload
 from hastega_magic.compiler.backends import require
 from hastega_magic.compiler.options import Options, options_of
 from hastega_magic.compiler.repeating.alike import Display
-from hastega_magic.compiler.repeating.operands import boxed
+from hastega_magic.compiler.repeating.boxed import boxed
 from hastega_magic.compiler.repeating.ordinary import OrdinaryCode, options_for
 from hastega_magic.compiler.repeating.repeated import Repeated
 from hastega_magic.compiler.statement import Bound

@@ -13,7 +13,6 @@ from hastega_magic.compiler.comparing.kept import Loops, keep
 from hastega_magic.compiler.course import awaited, gone_through
 from hastega_magic.compiler.driver import StrictError
 from hastega_magic.compiler.options import Options
-from hastega_magic.compiler.python.pointing import point
 from hastega_magic.compiler.repeating.brief import Given, Run
 from hastega_magic.compiler.showing import USUAL, Nothing, Showing
 from hastega_magic.errors import Span
@@ -21,7 +20,6 @@ from hastega_magic.records import dataclass
 from hastega_magic.report import Report, build_report
 from hastega_magic.runtime.signals import heard
 from hastega_magic.runtime.warned import warned_at
-from hastega_magic.syntax.hints import hint
 from hastega_magic.syntax.site import RUN, TRY
 from hastega_magic.trace import Trace
 
@@ -108,8 +106,12 @@ class Session:
         except BaseException as error:
             failing = cell.failing(error)
             if isinstance(error, NameError):
+                from hastega_magic.syntax.hints import hint
+
                 hint(error, cell.sites.values(), cell.text, None if failing is None else failing.site)
             elif failing is not None:
+                from hastega_magic.compiler.python.pointing import point
+
                 point(error, failing, cell.text)
             if failing is not None:
                 cell.trace.raised(error)

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Generator
 from dataclasses import field
 from functools import lru_cache, partial
 from types import CodeType, ModuleType
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from hastega_magic.compiler.backends import forget_inputs, require
 from hastega_magic.compiler.changing import Changing
@@ -21,14 +21,11 @@ from hastega_magic.compiler.driver import Driver
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Group, Outcome
 from hastega_magic.compiler.repeating.alike import Display
+from hastega_magic.compiler.repeating.boxed import boxed
 from hastega_magic.compiler.repeating.brief import Brief, Briefs, Given
 from hastega_magic.compiler.repeating.cell_turns import CellTurns
 from hastega_magic.compiler.repeating.earlier import Earlier
-from hastega_magic.compiler.repeating.grouped import Matched
 from hastega_magic.compiler.repeating.hooks import Hooks
-from hastega_magic.compiler.repeating.operands import boxed
-from hastega_magic.compiler.repeating.ordinary import OrdinaryCode, options_for
-from hastega_magic.compiler.repeating.repeated import Repeated
 from hastega_magic.compiler.showing import USUAL, Nothing, Showing
 from hastega_magic.compiler.statement import Bound, bound_of
 from hastega_magic.records import changed, dataclass
@@ -39,6 +36,11 @@ from hastega_magic.syntax.reading.names import is_pure_source, owners_read, read
 from hastega_magic.syntax.reading.text import Text
 from hastega_magic.syntax.site import BIND, BOXED, RUN, TRY, Site
 from hastega_magic.trace import Trace
+
+if TYPE_CHECKING:
+    from hastega_magic.compiler.repeating.grouped import Matched
+    from hastega_magic.compiler.repeating.ordinary import OrdinaryCode
+    from hastega_magic.compiler.repeating.repeated import Repeated
 
 Namespace = dict[str, Any]
 
@@ -51,7 +53,7 @@ class Memory:
     """Numbers that statements capture."""
     earlier: Earlier = field(default_factory=Earlier)
     """Statements that ran as one loop."""
-    nested: dict[int, Repeated] = field(default_factory=dict[int, Repeated])
+    nested: dict[int, Repeated] = field(default_factory=dict[int, "Repeated"])
     """Pipelines inside functions and larger expressions, which may be run when their cell is long over."""
     remembered: Remembered = field(default_factory=Remembered)
     """What the baselines gave."""
@@ -123,6 +125,8 @@ class CellRun:
         linecache.cache.setdefault(self.filename, lines)
         for number, site in cell.sites.items():
             if site.bind_expression is None:
+                from hastega_magic.compiler.repeating.repeated import Repeated
+
                 self.nested[number] = Repeated(site, self.options, self.filename)
         started = time.perf_counter()
         self._expect_ordinary(cell)
@@ -364,7 +368,11 @@ class CellRun:
         """Comprehensions and their like: silently Python's where they cannot be compiled, whatever --strict says."""
         places = Text(cell.text)
         for number, code in cell.ordinary.items():
+            from hastega_magic.compiler.repeating.ordinary import options_for
+
             options = options_for(self.options)
+            from hastega_magic.compiler.repeating.ordinary import OrdinaryCode
+
             known = OrdinaryCode(code.site, options, self.filename, code=code, places=places)
             self.ordinary[number] = known
             if number in cell.lasting:

@@ -13,21 +13,14 @@ from hastega_magic.compiler.course import carried
 from hastega_magic.compiler.execute import Execution, Separately
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Group, Outcome, Part
-from hastega_magic.compiler.python.barriers import LOOKED_AT, together
-from hastega_magic.compiler.python.elements import of_check
 from hastega_magic.compiler.python.empty import typed
-from hastega_magic.compiler.python.in_step import Before
-from hastega_magic.compiler.python.left_over import LeftOver
 from hastega_magic.compiler.run import run_loops
-from hastega_magic.compiler.sources.drawn import goes_its_own_way, iterable
-from hastega_magic.compiler.sources.in_chunks import in_chunks
 from hastega_magic.compiler.sources.kinds import of_scalars
 from hastega_magic.compiler.sources.places import over_fields, over_places
 from hastega_magic.compiler.sources.probe import found
 from hastega_magic.compiler.sources.reach import within_reach
 from hastega_magic.compiler.sources.stretches import in_stretches, over_stretches
 from hastega_magic.compiler.statement import Bound, Loop, build_loop
-from hastega_magic.compiler.streaming.chain import handed_on
 from hastega_magic.compiler.streaming.ends import counts_many, is_of_another_form
 from hastega_magic.compiler.telling import describe
 from hastega_magic.compiler.telling.graphs import Pictures
@@ -49,6 +42,7 @@ from hastega_magic.syntax.values.graph import Where
 from hastega_magic.trace import Trace
 
 if TYPE_CHECKING:
+    from hastega_magic.compiler.python.left_over import LeftOver
     from hastega_magic.compiler.repeating.grouped import Matched
 
 
@@ -211,11 +205,19 @@ class Driver:
             self._left_to_python(run, Reason(no_stage(rest[0].site.name)), rest[:1])
             return
         if rest[0].site.name == "tap":  # which is given the value as it is
+            from hastega_magic.compiler.python.barriers import LOOKED_AT
+
             self._left_to_python(run, LOOKED_AT, rest[:1])
             return
+        from hastega_magic.compiler.sources.drawn import goes_its_own_way
+
         if isinstance(value, Iterator) or goes_its_own_way(value):
+            from hastega_magic.compiler.sources.in_chunks import in_chunks
+
             in_chunks(self, run, iterated(value))
             return
+        from hastega_magic.compiler.sources.drawn import iterable
+
         given, value = value, iterable(value, behind=len(rest) < len(bound.stages))
         if given is not value:
             forget_inputs()  # iterating over an object may run any code
@@ -261,6 +263,8 @@ class Driver:
             run.waiting = run.waiting or reason
             return False
         earlier, same = run.parts, run.part(run.rest[: len(loop.stages) - more])
+        from hastega_magic.compiler.python.in_step import Before
+
         before, run.looped = run.looped or Before(run.value, ()), None
         run.bound, run.value, run.rest, run.parts = bound, source, list(bound.stages), []
         self._run_loop(run, loop, workspace, reason)
@@ -274,11 +278,15 @@ class Driver:
     ) -> None:
         if stages is None:  # NumPy's scalars are to stay what they are, up to the end
             whole = of_scalars(run.value) or reason.text == BOOLS_BESIDE_NUMPY
+            from hastega_magic.compiler.python.barriers import together
+
             stages = run.rest if whole else together(run.rest)
         self.left.barrier(run, stages, reason)
 
     def _run_loop(self, run: UnderWay, loop: Loop, workspace: Workspace, reason: Reason | None) -> None:
         """Run the loop; `reason`: why the stage behind is not in it."""
+        from hastega_magic.compiler.streaming.chain import handed_on
+
         if handed_on(self, run, loop, workspace):
             return
         bound, left = run.bound, run.rest[len(loop.stages) :]
@@ -292,6 +300,8 @@ class Driver:
         except NotCompilable as error:
             failed = error
         except Exception as error:
+            from hastega_magic.compiler.python.elements import of_check
+
             if not left or self.options.strict or of_check(error):
                 raise
             failed = error
@@ -367,6 +377,8 @@ class Driver:
     @property
     def left(self) -> LeftOver:
         """What Python runs of the statement."""
+        from hastega_magic.compiler.python.left_over import LeftOver
+
         return LeftOver(self.options, self.trace, self.pictures, self._warn_at)
 
     def keep_texts(self, texts: list[LoopTexts], execution: Execution, loop: Loop) -> None:

@@ -13,10 +13,7 @@ from hastega_magic.compiler import running
 from hastega_magic.compiler.backends import Backend, Cpu, Job, backend_of
 from hastega_magic.compiler.choice import known
 from hastega_magic.compiler.choice.choosing import Choice
-from hastega_magic.compiler.choice.foreseen import foreseen
 from hastega_magic.compiler.choice.split import Split
-from hastega_magic.compiler.choice.tune import earlier
-from hastega_magic.compiler.choice.tune import tune as search
 from hastega_magic.compiler.loops import CompiledLoop, compile_loop, tuning_key
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.python.recover import Recovery, assembled, nested
@@ -159,15 +156,23 @@ def execute(ready: Ready, backend: Backend, tune: bool = False) -> Execution:
             trace.add("why", text=sentence)
         if isinstance(backend, Split):
             kernel = job.variant(job.first).kernel
+            from hastega_magic.compiler.choice.foreseen import foreseen
+
             backend = replace(
                 backend, predict=foreseen(ready.compiled, kernel, loops, options, backend.devices)
             )
-    tuning = search(ready.compiled, job, backend, options, trace) if tune else None
+    tuning: Mapping[str, Any] | None = None
+    if tune:
+        from hastega_magic.compiler.choice.tune import tune as search
+
+        tuning = search(ready.compiled, job, backend, options, trace)
     if tuning is not None:
         ready = replace(ready.on(backend), cached=ready.cached)
         job = job_of(ready, elsewhere)
         began, said_before = time.perf_counter(), len(trace.events)
     elif ready.compiled.finding is not None:
+        from hastega_magic.compiler.choice.tune import earlier
+
         tuning = earlier(ready.compiled.finding)
     if said := known.said():
         trace.add("warning", text=f"{said}.")

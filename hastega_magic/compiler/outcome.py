@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 from hastega_magic.compiler.execute import Execution
 from hastega_magic.compiler.loops import CompiledLoop
-from hastega_magic.compiler.python.in_step import Behind
 from hastega_magic.compiler.statement import Bound, Loop
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.ir.fused import Fused
 from hastega_magic.records import dataclass
 
 if TYPE_CHECKING:
+    from hastega_magic.compiler.python.in_step import Behind
     from hastega_magic.compiler.repeating.grouped import Expected
 
 

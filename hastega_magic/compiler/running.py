@@ -10,7 +10,6 @@ from typing import Any, cast
 import numpy as np
 
 from hastega_magic.compiler.options import Options
-from hastega_magic.compiler.python.barriers import noted
 from hastega_magic.compiler.python.naming import BEYOND, short
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
@@ -138,6 +137,8 @@ def by_python(loop: Loop, output: Output, options: Options) -> tuple[object, str
 
     OverflowError with `--int checked` for such an int; what elements raise propagates.
     """
+    from hastega_magic.compiler.python.barriers import noted
+
     calls = [(each.site.name, each.callee, each.args, each.kwargs) for each in noted(loop.stages)]
     value = python.run(loop.source, cast(Any, calls))
     beyond = _beyond(value)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
-from typing import Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import BeyondInt64, NotCompilable, Reason, Span
@@ -14,9 +14,11 @@ from hastega_magic.records import changed, dataclass
 from hastega_magic.runtime.python import StageCall
 from hastega_magic.syntax.closures.around import Number, Where
 from hastega_magic.syntax.joining.build import BoundStage, Built, Probe, View, build
-from hastega_magic.syntax.ordinary.scalars import Scalars, by_numpys_rules
 from hastega_magic.syntax.site import Site
 from hastega_magic.types import FLOAT, FLOAT32, FLOAT64, INT, Composite, Either, ScalarType
+
+if TYPE_CHECKING:
+    from hastega_magic.syntax.ordinary.scalars import Scalars
 
 
 @dataclass(frozen=True)
@@ -134,6 +136,8 @@ def build_loop(
     if workspace.scalars is None:
         return Attempt(Loop(bound, value, used, built, pipeline), built.reason)
     try:
+        from hastega_magic.syntax.ordinary.scalars import by_numpys_rules
+
         pipeline, scalars = by_numpys_rules(
             pipeline, workspace.kind_of, workspace.kinds_of_tables(), pipeline.source.length
         )

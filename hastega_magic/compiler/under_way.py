@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import field, replace
+from typing import TYPE_CHECKING
 
 from hastega_magic.compiler.execute import Execution
 from hastega_magic.compiler.outcome import Part
 from hastega_magic.compiler.python.empty import is_empty, typed
-from hastega_magic.compiler.python.in_step import Before
 from hastega_magic.compiler.statement import Bound, Loop
 from hastega_magic.compiler.telling.stacked import LoopTexts
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import Reason
 from hastega_magic.records import dataclass
 from hastega_magic.syntax.joining.build import BoundStage
+
+if TYPE_CHECKING:
+    from hastega_magic.compiler.python.in_step import Before
 
 
 @dataclass
@@ -61,6 +64,8 @@ class UnderWay:
         """
         ran = self.rest[: len(self.rest) - len(rest)]
         of_loop = of_loop or (part is not None and part.outcome is not None)
+        from hastega_magic.compiler.python.in_step import Before
+
         self.looped = (self.looped or Before(self.value, ())).further(ran) if of_loop else None
         self.value, self.rest, self.waiting = value, list(rest), waiting
         if part is None:

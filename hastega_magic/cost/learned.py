@@ -16,11 +16,13 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from itertools import pairwise
-from typing import Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
-from hastega_magic.cost.fit import Line, line
 from hastega_magic.cost.levels import Levels, is_number
 from hastega_magic.records import dataclass, written
+
+if TYPE_CHECKING:
+    from hastega_magic.cost.fit import Line
 
 LOOPS = 512
 """So many loops are remembered; those longest not run are forgotten first."""
@@ -142,7 +144,11 @@ class Learned:
         """The loop's own a · n + b, from what was measured at two sizes or more; None before that."""
         sizes = self.loops.get(loop, {}).get(backend, {})
         points = [(float(size.n), size.seconds) for size in sizes.values()]
-        return line(points) if len(points) > 1 else None
+        if len(points) < 2:
+            return None
+        from hastega_magic.cost.fit import line
+
+        return line(points)
 
     def to_dict(self) -> dict[str, Any]:
         """As it is stored."""

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hastega_magic import hastega
-from hastega_magic.compiler.repeating import operands
+from hastega_magic.compiler.repeating import boxed
 
 N = 600
 DTYPES = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint32", "uint64", "float32", "float64"]
@@ -73,7 +73,7 @@ def compared(expression, same, **names):
 def _few():
     """Arrays as short as these are gone through as they are."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(operands, "MANY", 256)
+        patch.setattr(boxed, "MANY", 256)
         yield
 
 

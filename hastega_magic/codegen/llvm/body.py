@@ -7,7 +7,6 @@ from dataclasses import field, replace
 
 from hastega_magic.codegen.llvm.divide import quotients
 from hastega_magic.codegen.llvm.text import Writer, element_type, mangled, splat, splat_literal
-from hastega_magic.codegen.llvm.turns import emit_turns
 from hastega_magic.codegen.turned import Turned
 from hastega_magic.ir.expr import Expr, postorder
 from hastega_magic.ir.kernel import Kernel
@@ -152,6 +151,8 @@ class Body:
             case "gather":
                 return [self._gather(node, number) for number in range(self.vectors)]
             case "turns":
+                from hastega_magic.codegen.llvm.turns import emit_turns
+
                 self.turned[node] = emit_turns(self, node, self.used.get(node, frozenset()))
                 return self.turned[node].trouble
             case "result":

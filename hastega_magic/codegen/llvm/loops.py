@@ -8,8 +8,6 @@ from typing import TypeVar
 from hastega_magic.codegen.llvm.body import Body
 from hastega_magic.codegen.llvm.fold import Carried, Register
 from hastega_magic.codegen.llvm.frame import Frame
-from hastega_magic.codegen.llvm.lanes import Picking
-from hastega_magic.codegen.llvm.refill import Refill
 from hastega_magic.codegen.llvm.store import Stores
 from hastega_magic.codegen.llvm.text import mangled, splat
 from hastega_magic.ir.expr import Expr
@@ -36,6 +34,8 @@ class Loops:
                 self.frame.store_lanes(number, neutral, "0")
         self.frame.at(None)
         if self.frame.kernel.schedule.refill:
+            from hastega_magic.codegen.llvm.refill import Refill
+
             return Refill(self).emit()
         w.line("%any = icmp ult i64 %begin, %main.end")
         w.line("br i1 %any, label %main, label %joined")
@@ -190,6 +190,8 @@ class Loops:
         self, elements: list[str], first: list[str], masks: list[str], known: Mapping[Expr, list[str]]
     ) -> Body:
         """The same for elements with these numbers, those under the masks from the first ones on, in order."""
+        from hastega_magic.codegen.llvm.lanes import Picking
+
         body = self._made(Picking, "", len(elements))
         body.elements, body.first, body.masks, body.values = elements, first, masks, dict(known)
         return body

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from hastega_magic.compiler.backends import backend_of
-from hastega_magic.compiler.comparing import fit
 from hastega_magic.compiler.comparing.baselines import UNCOMPILED, Baseline, Comparison, own_name
-from hastega_magic.compiler.comparing.prefix import Prefix
 from hastega_magic.compiler.comparing.remembered import Cell, again
 from hastega_magic.compiler.options import Options, placed
 from hastega_magic.compiler.outcome import Outcome
@@ -17,6 +15,9 @@ from hastega_magic.compiler.telling.describe import NOTABLE
 from hastega_magic.progress import task
 from hastega_magic.report import units
 from hastega_magic.trace import CELL, Event, Trace
+
+if TYPE_CHECKING:
+    from hastega_magic.compiler.comparing.prefix import Prefix
 
 _FITTED = 1 / 3
 """The part of the time that goes into runs over a few sizes, where back ends are compared."""
@@ -53,6 +54,8 @@ def compare(
         if outcome.whole and not (theirs and outcome.recomputed):
             measured.append(outcome)
         else:
+            from hastega_magic.compiler.comparing.prefix import Prefix
+
             others.append(Prefix(outcome, own))
     alone = [(each, [name for name in _backends(each.options) if each.takes(name)]) for each in others]
     budget = max(1.0, spent) / max(1, len(measured) + sum(1 for _, backends in alone if backends))
@@ -175,6 +178,8 @@ def _outcome(
     if floor is not None:
         _tell(floor, before, trace)
     if fitted:
+        from hastega_magic.compiler.comparing import fit
+
         # Python and NumPy last: their share is always used up, and most of what they need is known.
         names = sorted(dict.fromkeys(equal), key=lambda name: name in ("python", "numpy"))
         model = fit.model(comparison.timed, names, execution.length, fitted, comparison.largest)

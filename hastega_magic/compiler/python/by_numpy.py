@@ -18,7 +18,6 @@ import numpy as np
 from hastega_magic.compiler import running
 from hastega_magic.compiler.loops import compile_loop
 from hastega_magic.compiler.options import Options
-from hastega_magic.compiler.python.elements import Elements
 from hastega_magic.compiler.sources.stretches import DECIDED
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
@@ -179,6 +178,8 @@ def _by_elements(
     if loop.scalars is not None:
         raise NotCompilable("NumPy computes a value otherwise than Python, or warns of it")
     wraps, decided = options.int_mode == "wrap", DECIDED.get(output.sink.kind)
+    from hastega_magic.compiler.python.elements import Elements
+
     elements = Elements(loop, workspace, options.int_mode, (loop,))
     kept: list[Any] = []
     for index in fires.tolist() if decided is None and not wraps else range(length):
@@ -208,6 +209,8 @@ def _asked(
 
     NumPy's other elements are as they should be, so for a number of an element only these are needed.
     """
+    from hastega_magic.compiler.python.elements import Elements
+
     kind, elements = output.sink.kind, Elements(loop, workspace, options.int_mode, (loop,))
     numbers, bound = range(call.length), call.length
     if kind == "first_index" and len(fires) < call.length:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from hastega_magic.compiler.python.elements import Elements, Kept
 from hastega_magic.ir.schedule import BLOCK
 from hastega_magic.ir.sinks import COMBINE
+
+if TYPE_CHECKING:
+    from hastega_magic.compiler.python.elements import Elements, Kept
 
 _BEGINS_WITH = {"sum": 0, "mean": 0, "prod": 1}
 """A sum or product of a single bool is an int, where `reduce` gives the bool itself."""

@@ -7,13 +7,11 @@ import math
 import operator
 from collections.abc import Iterator, Sequence
 from dataclasses import field
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from hastega_magic.compiler.options import Options
-from hastega_magic.compiler.python import two_types
-from hastega_magic.compiler.python.elements import Element, Elements, Kept
 from hastega_magic.compiler.python.evaluated import Blocks, Combined, Evaluated
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
@@ -37,6 +35,9 @@ from hastega_magic.runtime.stream import Stream
 from hastega_magic.runtime.strided import Paired
 from hastega_magic.syntax.joining.build import PLACED
 from hastega_magic.types import FLOAT32, Complex, Either
+
+if TYPE_CHECKING:
+    from hastega_magic.compiler.python.elements import Element, Elements, Kept
 
 _PRODUCT_BITS = 126
 """Products of so many bits need no Python."""
@@ -116,6 +117,8 @@ class Recovery:
     @functools.cached_property
     def elements(self) -> Elements:
         """The loop's elements as Python evaluates them."""
+        from hastega_magic.compiler.python.elements import Elements
+
         return Elements(self.loop, self.workspace, self.options.int_mode, self.group)
 
     def block(self, number: int) -> Iterator[Element]:
@@ -184,6 +187,8 @@ class Recovery:
         if isinstance(output.value, Complex) and kind != "count":
             return self._complex(output, folds, blocks)
         if isinstance(output.value, Either) and kind in MIXED_SINKS:
+            from hastega_magic.compiler.python import two_types
+
             return two_types.reduction(kind, [self.result.partials[each] for each in folds], blocks, self)
         weights = output.weights
         partials = self.result.partials[folds[0]]

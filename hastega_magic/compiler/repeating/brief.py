@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import field
 from functools import partial
 from types import CodeType
-from typing import Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from hastega_magic.compiler.backends import forget_inputs
 from hastega_magic.compiler.comparing.kept import Loops, keep
@@ -21,8 +21,6 @@ from hastega_magic.compiler.loops import still_cached
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Outcome
 from hastega_magic.compiler.repeating.alike import Again, Alike, Display
-from hastega_magic.compiler.repeating.gathering import gathering
-from hastega_magic.compiler.repeating.spreading import Spreading, spreading
 from hastega_magic.compiler.statement import Bound, bound_of
 from hastega_magic.compiler.telling import describe
 from hastega_magic.compiler.workspace import Workspace
@@ -34,6 +32,9 @@ from hastega_magic.syntax.joining.build import BoundStage
 from hastega_magic.syntax.reading.names import is_shadowed
 from hastega_magic.syntax.site import Site
 from hastega_magic.trace import Trace
+
+if TYPE_CHECKING:
+    from hastega_magic.compiler.repeating.spreading import Spreading
 
 _CELLS = 64
 """Cells that are remembered."""
@@ -109,8 +110,12 @@ class Brief:
         alike: Alike,
     ) -> Brief | None:
         """The cell, made ready; None where its result is put together otherwise."""
+        from hastega_magic.compiler.repeating.gathering import gathering
+
         if gathering(alike.execution, options, alike.loop) is None:
             return None
+        from hastega_magic.compiler.repeating.spreading import spreading
+
         ran = spreading(alike.execution, alike.slots, alike.loop, options)
         stages = frozenset(stage.name for stage in item.site.stages)
         return None if ran is None else cls(text, named, filename, options, stages, item, code, alike, ran)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import field, replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from hastega_magic.compiler.backends import forget_inputs
 from hastega_magic.compiler.changing import Changing
@@ -12,11 +12,13 @@ from hastega_magic.compiler.driver import Driver
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Outcome
 from hastega_magic.compiler.repeating.alike import Display
-from hastega_magic.compiler.repeating.repeated import Repeated
 from hastega_magic.compiler.statement import Bound, bound_of
 from hastega_magic.records import dataclass
 from hastega_magic.syntax.site import Site
 from hastega_magic.trace import Event, Trace
+
+if TYPE_CHECKING:
+    from hastega_magic.compiler.repeating.repeated import Repeated
 
 
 class _Known(NamedTuple):
@@ -65,6 +67,8 @@ class CellTurns:
         outcome = self._alone(bound)
         self.changing.learn(outcome)
         again = replace(self.options, tune=False)
+        from hastega_magic.compiler.repeating.repeated import Repeated
+
         repeated = Repeated(site, again, self.filename, varying=bound.varying, runs=1)
         repeated.ran(bound, outcome)
         self._known[site.id] = _Known(outcome.group, Bound(site, None, ()), repeated)

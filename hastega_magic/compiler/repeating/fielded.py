@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Outcome, Part
 from hastega_magic.compiler.repeating.alike import Again, Alike, Display
-from hastega_magic.compiler.repeating.prepared import Prepared, prepare
 from hastega_magic.compiler.repeating.slots import Number
 from hastega_magic.compiler.sources.places import fields, over_fields
 from hastega_magic.compiler.statement import Bound
 from hastega_magic.records import dataclass
 from hastega_magic.syntax.closures.around import Where
+
+if TYPE_CHECKING:
+    from hastega_magic.compiler.repeating.prepared import Prepared
 
 
 @dataclass(frozen=True)
@@ -60,6 +63,8 @@ def prepared(
 
 def _prepared(bound: Bound, outcome: Outcome, options: Options, filename: str) -> Prepared | Fielded | None:
     alone = outcome.parts[0] if len(outcome.parts) == 1 else None
+    from hastega_magic.compiler.repeating.prepared import prepare
+
     if alone is None or alone.outcome is None or len(alone.bound.stages) < len(bound.stages):
         return prepare(bound, outcome, options, filename)
     found = of_part(alone, alone.outcome, options, filename)
@@ -69,6 +74,8 @@ def _prepared(bound: Bound, outcome: Outcome, options: Options, filename: str) -
 def of_part(part: Part, outcome: Outcome, options: Options, filename: str) -> Prepared | Fielded | None:
     """The same of a part that was one loop."""
     (over,) = outcome.bounds
+    from hastega_magic.compiler.repeating.prepared import prepare
+
     found = prepare(over, outcome, options, filename)
     return found if found is None or len(over.stages) == len(part.bound.stages) else Fielded(found)
 

@@ -7,13 +7,15 @@ are written, and not what was compiled of them.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from hastega_magic.compiler.repeating.alike import Display
 from hastega_magic.compiler.repeating.cell_turns import CellTurns
-from hastega_magic.compiler.repeating.ordinary import OrdinaryCode
-from hastega_magic.compiler.repeating.repeated import Repeated
 from hastega_magic.syntax.site import Site
+
+if TYPE_CHECKING:
+    from hastega_magic.compiler.repeating.ordinary import OrdinaryCode
+    from hastega_magic.compiler.repeating.repeated import Repeated
 
 
 class Hooks:
@@ -29,6 +31,8 @@ class Hooks:
         self._turns: CellTurns | None = None
 
     def __reduce__(self) -> tuple[object, ...]:
+        from hastega_magic.compiler.repeating.ordinary import OrdinaryCode
+
         # Ordinary code holds the text of its cell, which is nobody's to send, and Python can do without it.
         pipelines = {n: each for n, each in self.nested.items() if not isinstance(each, OrdinaryCode)}
         return Hooks, (pipelines,)
@@ -61,7 +65,7 @@ class Hooks:
         code = self._ordinary.get(number) or self.nested.get(number)
         if code is None:  # of another process
             return python(callees, functions, operands)
-        return cast(OrdinaryCode, code).attempt(callees, functions, operands, python)
+        return cast("OrdinaryCode", code).attempt(callees, functions, operands, python)
 
 
 __all__ = ["Hooks"]

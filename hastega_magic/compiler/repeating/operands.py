@@ -8,6 +8,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from hastega_magic.compiler.repeating.boxed import is_array
 from hastega_magic.compiler.repeating.objects import NotExact
 from hastega_magic.compiler.repeating.places import Places
 from hastega_magic.compiler.sources import reach
@@ -15,13 +16,9 @@ from hastega_magic.compiler.sources.kinds import of_scalars
 from hastega_magic.records import dataclass
 from hastega_magic.runtime.columnar import gives_numbers
 from hastega_magic.syntax.ordinary.comprehension import Ordinary
-from hastega_magic.types import STORAGES
 
 FEW = 256
 """Over fewer elements Python is faster than a call of compiled code."""
-
-MANY = 4096
-"""Python goes through fewer numbers of an array in a quarter of a millisecond."""
 
 _SOURCES = frozenset({range, list, tuple, array.array, bytes, bytearray})
 """What gives Python's own numbers. Elements of NumPy's arrays have types and rules of their own."""
@@ -30,9 +27,6 @@ _OTHERS = frozenset({str, dict, set, frozenset})
 """Left to Python whatever is in them, and at once where that is few: what is not tried costs least."""
 
 _IS_FEW = f"there are fewer than {FEW} elements: Python is faster"
-
-_NUMBERS = frozenset(np.dtype(name).type for name in STORAGES if np.dtype(name).kind in "biuf")
-"""Types of elements. Their names would be put together anew for each array."""
 
 
 @dataclass(frozen=True)
@@ -47,11 +41,6 @@ class Iterated:
     length: int
     source: object
     places: Places | None = None
-
-
-def boxed(operand: Any) -> bool:
-    """Whether it is an array of so many numbers that making an object of each, as Python does, takes a while."""
-    return _is_array(operand) and len(operand) >= MANY
 
 
 def few_of(operand: Any) -> str:
@@ -81,7 +70,7 @@ def iterated(operands: tuple[object, ...], code: Ordinary) -> tuple[tuple[object
 
 def look_at(operand: object) -> None:
     """NotExact for what only Python can iterate over."""
-    if type(operand) not in _SOURCES and not _is_array(operand) and not gives_numbers(operand):
+    if type(operand) not in _SOURCES and not is_array(operand) and not gives_numbers(operand):
         name = type(operand).__name__
         article = "an" if name[0] in "aeiouAEIOU" else "a"
         raise NotExact(f"it iterates over {article} {name}, whose elements only Python can give")
@@ -120,12 +109,4 @@ def started(start: Any, total: Any) -> Any:
     raise NotExact("the sum begins with a number of another type than its elements")
 
 
-def _is_array(operand: object) -> bool:
-    """Whether it is an array of NumPy's numbers, whose scalars have rules that are known here."""
-    if type(operand) is not np.ndarray:
-        return False
-    array = cast("np.ndarray[Any, Any]", operand)
-    return array.ndim == 1 and array.dtype.type in _NUMBERS
-
-
-__all__ = ["FEW", "Iterated", "boxed", "few_of", "iterated", "look_at", "look_at_errors", "started"]
+__all__ = ["FEW", "Iterated", "few_of", "iterated", "look_at", "look_at_errors", "started"]

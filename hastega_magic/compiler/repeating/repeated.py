@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import field, replace
+from typing import TYPE_CHECKING
 
 from hastega_magic.compiler.backends import forget_inputs
 from hastega_magic.compiler.changing import kept_changing
@@ -16,9 +17,6 @@ from hastega_magic.compiler.driver import Driver
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Outcome
 from hastega_magic.compiler.repeating.alike import Again, Display
-from hastega_magic.compiler.repeating.fielded import Fielded
-from hastega_magic.compiler.repeating.in_parts import InParts, ready
-from hastega_magic.compiler.repeating.prepared import Prepared
 from hastega_magic.compiler.statement import Bound
 from hastega_magic.compiler.telling.told import Told, remember
 from hastega_magic.records import dataclass
@@ -28,6 +26,11 @@ from hastega_magic.syntax.joining.build import BoundStage
 from hastega_magic.syntax.ordinary.scalars import Scalars
 from hastega_magic.syntax.site import Site
 from hastega_magic.trace import Trace
+
+if TYPE_CHECKING:
+    from hastega_magic.compiler.repeating.fielded import Fielded
+    from hastega_magic.compiler.repeating.in_parts import InParts
+    from hastega_magic.compiler.repeating.prepared import Prepared
 
 _KEPT = 4
 """Forms of one pipeline that are kept ready: other types of sources, other values of what its functions read."""
@@ -103,12 +106,16 @@ class Repeated:
         seconds = time.perf_counter() - began
         self.options = replace(self.options, tune=False)
         self.taken(outcome)
+        from hastega_magic.compiler.repeating.in_parts import ready
+
         found = ready(bound, outcome, self.options, self.filename, self.warn_at)
         self.keep(Form(remember(outcome, trace), found, seconds))
         return outcome.values[0]
 
     def ran(self, bound: Bound, outcome: Outcome) -> None:
         """Begin with what a run left that the report has told of."""
+        from hastega_magic.compiler.repeating.in_parts import ready
+
         found = ready(bound, outcome, self.options, self.filename, self.warn_at)
         if found is not None:
             self.keep(Form(Told(()), found))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import time
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,11 +21,13 @@ from hastega_magic.runtime.addresses import address_of, table_words, words_of
 from hastega_magic.runtime.buffers import fresh_bytes, needs_fresh
 from hastega_magic.runtime.cpu import Program
 from hastega_magic.runtime.cpu.crew import Call
-from hastega_magic.runtime.cpu.folding import Totals, total
 from hastega_magic.runtime.cpu.launch import LoopResult, make, room, scratch_of
 from hastega_magic.runtime.sources import AnyArray, Column
 from hastega_magic.runtime.tables import TableColumn
 from hastega_magic.types import RESULT_STORAGE
+
+if TYPE_CHECKING:
+    from hastega_magic.runtime.cpu.folding import Totals
 
 
 class Spread:
@@ -92,6 +95,8 @@ class Spread:
         result.blocks_run = self._blocks
         if self.whole:
             if totals is None:
+                from hastega_magic.runtime.cpu.folding import total
+
                 result.totals = [total(result.partials[number]) for number in sums]
             else:
                 result.totals = totals.get(made=joined and totals.code != 0)
@@ -126,6 +131,8 @@ class Spread:
         A program's loop has one output, so that it is always the totals of the same ones.
         """
         if self._totals is None:
+            from hastega_magic.runtime.cpu.folding import Totals
+
             self._totals = Totals([result.partials[number] for number in sums])
         totals = self._totals
         if not totals.code:

@@ -14,11 +14,9 @@ from hastega_magic.errors import NOWHERE, NotCompilable
 from hastega_magic.ir.expr import Expr
 from hastega_magic.records import dataclass
 from hastega_magic.syntax.operations import lists
-from hastega_magic.syntax.operations.calling import attribute_of, called
 from hastega_magic.syntax.operations.comparisons import comparison
 from hastega_magic.syntax.operations.mappings import built
 from hastega_magic.syntax.operations.operators import binary, unary
-from hastega_magic.syntax.operations.subscripts import subscript
 from hastega_magic.syntax.reading.functions import FunctionSyntax
 from hastega_magic.syntax.reading.pipe import is_pipe
 from hastega_magic.syntax.values.branches import implied, merged, opposite
@@ -221,10 +219,16 @@ class Frame:
             case ast.Tuple(elts=items):
                 return lists.spliced(self, items)
             case ast.Subscript(value=value, slice=index):
+                from hastega_magic.syntax.operations.subscripts import subscript
+
                 return subscript(self, self.evaluate(value), index)
             case ast.Attribute(value=value, attr=attribute):
+                from hastega_magic.syntax.operations.calling import attribute_of
+
                 return attribute_of(self, self.evaluate(value), attribute, node)
             case ast.Call():
+                from hastega_magic.syntax.operations.calling import called
+
                 return called(self, node)
             case ast.Lambda():
                 return self.nested(node, "lambda")

@@ -17,8 +17,6 @@ from hastega_magic.ir.expr import Expr, Value, leaf, made_like
 from hastega_magic.ir.pipeline import Fn
 from hastega_magic.syntax.closures.numpy_read import reads_numbers
 from hastega_magic.syntax.functions.expressions import Frame
-from hastega_magic.syntax.functions.flow import Flow
-from hastega_magic.syntax.operations.calls import call
 from hastega_magic.syntax.reading.functions import ast_of, described, name_of, spreads
 from hastega_magic.syntax.values.environment import Environment
 from hastega_magic.syntax.values.graph import Graph
@@ -139,6 +137,8 @@ def _lowered(
         elif isinstance(function, FunctionType):
             result = _inline(graph, function, arguments, {}, predicate=predicate)
         else:
+            from hastega_magic.syntax.operations.calls import call
+
             result = call(graph, Known(function, name_of(function)), arguments, {})
             result = graph.truth(result) if predicate else result
         graph.keep(result)
@@ -211,6 +211,8 @@ def _inline(
             frame.share(_assigned_inside(node))
             if isinstance(node, ast.Lambda):
                 return frame.condition(node.body) if predicate else frame.evaluate(node.body)
+            from hastega_magic.syntax.functions.flow import Flow
+
             return Flow(frame, name, predicate, graph.path).run(node.body)
     finally:
         graph.active.pop()

@@ -23,7 +23,6 @@ from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 from hastega_magic.syntax.ordinary.consumers import Consumer, consumer_of, eager_consumer, keys_of
-from hastega_magic.syntax.ordinary.nest import nested
 from hastega_magic.syntax.ordinary.parts import CALLEES, FUNCTIONS, OPERANDS, Ordinary, Parts, Step
 from hastega_magic.syntax.ordinary.rewriting import (
     NoPipeline,
@@ -308,6 +307,8 @@ def _nested(
         _check(body, names)
     if len(bodies) == 1 and not reduced and isinstance(element, ast.Name) and element.id in names:
         raise NoPipeline("it hands its elements on as they are, in which Python is as fast")
+    from hastega_magic.syntax.ordinary.nest import nested
+
     generators, shape = nested(node.generators, parts)
     number, _ = parts.function(function_of(tuple(shape), element), made=True)
     parts.step("map", element, ("function", number))
