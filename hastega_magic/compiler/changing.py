@@ -10,12 +10,14 @@ from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
 
+from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Outcome
 from hastega_magic.compiler.statement import Bound
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.records import changed, dataclass
 from hastega_magic.syntax.closures.around import Number, Where, same_number
 from hastega_magic.syntax.closures.captured import numbers_read
+from hastega_magic.trace import Trace
 
 _STATEMENTS = 256
 """Statements that are remembered."""
@@ -80,7 +82,7 @@ def _numbers(bound: Bound) -> Mapping[Where, tuple[Number, ...]]:
     return numbers_read(_arguments(bound)) if bound.numbers is None else bound.numbers
 
 
-def sentences(bounds: Iterable[Bound], workspaces: Iterable[Workspace]) -> Iterator[str]:
+def _sentences(bounds: Iterable[Bound], workspaces: Iterable[Workspace]) -> Iterator[str]:
     """Which captured numbers are constants of the compiled code, and which are parameters."""
     free = [each for workspace in workspaces for each in workspace.parameters]
     given = {each.where for each in free}
@@ -102,6 +104,13 @@ def sentences(bounds: Iterable[Bound], workspaces: Iterable[Workspace]) -> Itera
         )
     if free:
         yield kept_changing(each.name for each in free)
+
+
+def tell(bounds: Iterable[Bound], workspaces: Iterable[Workspace], options: Options, trace: Trace) -> None:
+    """Add these sentences to the trace of a report."""
+    if not options.quiet:
+        for sentence in _sentences(bounds, workspaces):
+            trace.add("why", text=sentence)
 
 
 def kept_changing(names: Iterable[str]) -> str:

@@ -13,6 +13,7 @@ from hastega_magic.compiler.course import carried
 from hastega_magic.compiler.execute import Execution, Separately
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Group, Outcome, Part
+from hastega_magic.compiler.python.barriers import LOOKED_AT, together
 from hastega_magic.compiler.python.empty import typed
 from hastega_magic.compiler.run import run_loops
 from hastega_magic.compiler.sources.kinds import of_scalars
@@ -146,7 +147,7 @@ class Driver:
         shown = not self.options.quiet
         texts = [LoopTexts.of(execution, group.loops, self.options, self.trace)] if shown else []
         self._tell(execution, texts, 1)
-        self._tell_numbers(bounds, [group.workspace])
+        changing.tell(bounds, [group.workspace], self.options, self.trace)
         pictures = Pictures(shown)
         pictures.group(group.loops, execution)
         pictures.finish("", None, self.trace)
@@ -185,7 +186,7 @@ class Driver:
         else:
             first = replace(run.first[0], cached=False) if run.compiled else run.first[0]
             self._tell(first, run.texts, max(1, len(run.loops)))
-            self._tell_numbers([bound], run.workspaces)
+            changing.tell([bound], run.workspaces, self.options, self.trace)
         self.pictures.finish(bound.name, run.value, self.trace)
         return Outcome(
             [bound], [run.value], run.loops, run.execution, number, run.workspace, run.parts or (), run.handed
@@ -205,19 +206,15 @@ class Driver:
             self._left_to_python(run, Reason(no_stage(rest[0].site.name)), rest[:1])
             return
         if rest[0].site.name == "tap":  # which is given the value as it is
-            from hastega_magic.compiler.python.barriers import LOOKED_AT
-
             self._left_to_python(run, LOOKED_AT, rest[:1])
             return
-        from hastega_magic.compiler.sources.drawn import goes_its_own_way
+        from hastega_magic.compiler.sources.drawn import goes_its_own_way, iterable
 
         if isinstance(value, Iterator) or goes_its_own_way(value):
             from hastega_magic.compiler.sources.in_chunks import in_chunks
 
             in_chunks(self, run, iterated(value))
             return
-        from hastega_magic.compiler.sources.drawn import iterable
-
         given, value = value, iterable(value, behind=len(rest) < len(bound.stages))
         if given is not value:
             forget_inputs()  # iterating over an object may run any code
@@ -263,9 +260,7 @@ class Driver:
             run.waiting = run.waiting or reason
             return False
         earlier, same = run.parts, run.part(run.rest[: len(loop.stages) - more])
-        from hastega_magic.compiler.python.in_step import Before
-
-        before, run.looped = run.looped or Before(run.value, ()), None
+        before, run.looped = run.begun(), None
         run.bound, run.value, run.rest, run.parts = bound, source, list(bound.stages), []
         self._run_loop(run, loop, workspace, reason)
         ran = run.parts[-1].outcome if run.parts and by_field else None
@@ -278,8 +273,6 @@ class Driver:
     ) -> None:
         if stages is None:  # NumPy's scalars are to stay what they are, up to the end
             whole = of_scalars(run.value) or reason.text == BOOLS_BESIDE_NUMPY
-            from hastega_magic.compiler.python.barriers import together
-
             stages = run.rest if whole else together(run.rest)
         self.left.barrier(run, stages, reason)
 
@@ -391,11 +384,6 @@ class Driver:
         if not self.options.quiet:
             describe.describe_loop(execution, texts, count, self.options, self.trace)
             self.trace.add("lanes", **lane_view(execution, above=int(count > 1)))
-
-    def _tell_numbers(self, bounds: Sequence[Bound], workspaces: Sequence[Workspace]) -> None:
-        if not self.options.quiet:
-            for sentence in changing.sentences(bounds, workspaces):
-                self.trace.add("why", text=sentence)
 
     def warn(self, execution: Execution, bound: Bound) -> None:
         """Show the warnings of a run."""

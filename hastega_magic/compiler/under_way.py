@@ -64,14 +64,18 @@ class UnderWay:
         """
         ran = self.rest[: len(self.rest) - len(rest)]
         of_loop = of_loop or (part is not None and part.outcome is not None)
-        from hastega_magic.compiler.python.in_step import Before
-
-        self.looped = (self.looped or Before(self.value, ())).further(ran) if of_loop else None
+        self.looped = self.begun().further(ran) if of_loop else None
         self.value, self.rest, self.waiting = value, list(rest), waiting
         if part is None:
             self.parts = None
         elif self.parts is not None:
             self.parts.append(part)
+
+    def begun(self) -> Before:
+        """What loops went before, if none but the value."""
+        from hastega_magic.compiler.python.in_step import Before
+
+        return self.looped or Before(self.value, ())
 
     def through(self, go_on: Callable[[UnderWay], None]) -> None:
         """Go on until no stage is left. An array without elements that Python made has the type that loops give."""

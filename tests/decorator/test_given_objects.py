@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from hastega_magic import hastega
+from hastega_magic.compiler.repeating.ordinary import OrdinaryCode
 from hastega_magic.runtime.cpu.direct import MOST
 from hastega_magic.runtime.objects import own
 
@@ -135,3 +136,61 @@ def test_each_use_is_counted():
     assert more == [3 * (x > 10) for x in xs[::1000]]
     del kept
     assert [*map(sys.getrefcount, xs[::1000])] == before
+
+
+@pytest.mark.parametrize(
+    "plain",
+    [
+        lambda xs: [x * 1.0 for x in xs],
+        lambda xs: [x**1 for x in xs if x != 3],
+        lambda xs: [complex(x, 1.0).real for x in xs],
+        lambda xs: [x if x > 0 else x * 1.0 for x in xs],
+    ],
+)
+def test_what_is_computed_is_new_though_its_value_is_not(plain):
+    fast, xs = hastega(plain), [nan, *map(float, range(MOST + 9_999))]
+    expected = plain(xs)
+    for _ in range(4):
+        found = fast(xs)
+        assert (nan in found, found == expected) == (nan in expected, False)
+
+
+THRESHOLD = 1.0
+
+
+@pytest.mark.parametrize(
+    "plain",
+    [
+        lambda xs: [THRESHOLD if x > 3 else 1.0 for x in xs],
+        lambda xs: [(THRESHOLD, 1) for x in xs if x > 3],
+        lambda xs: [max(THRESHOLD, 1.0) for x in xs if x > 3],
+    ],
+)
+@pytest.mark.parametrize("xs", [np.arange(5000.0), [*map(float, range(5000))]], ids=["array", "list"])
+def test_a_captured_number_becomes_nan(plain, xs, monkeypatch):
+    fast = hastega(plain)
+    for value in (1.0, 2.0, 3.5, 4.5, nan, nan):
+        monkeypatch.setattr(sys.modules[__name__], "THRESHOLD", value)
+        assert fast(xs) == plain(xs)
+
+
+def test_the_tuple_that_a_function_of_two_gives():
+    plain = lambda xs: functools.reduce(lambda a, b: (b, a[0]), xs, (1.0, 2.0))
+    fast, xs = hastega(plain), [*map(float, range(5000)), nan]
+    assert [fast(xs) for _ in range(3)] == [plain(xs)] * 3
+
+
+def test_after_some_results_with_nan_python_is_asked_at_once(monkeypatch):
+    plain = lambda xs: [0.0 if x < 0 else x for x in xs]
+    fast, xs = hastega(plain), numbers(5_000)
+    seen = []
+    monkeypatch.setattr(OrdinaryCode, "_value", lambda *given: seen.append(1) or value(*given))
+    for _ in range(100):
+        assert fast(xs) == plain(xs)
+    assert 3 <= len(seen) <= 10
+    for _ in range(100):
+        assert fast(xs[6:90] * 10) == plain(xs[6:90] * 10)
+    assert "NaN" not in str(fast.explain())
+
+
+value = OrdinaryCode._value

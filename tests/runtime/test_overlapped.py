@@ -248,3 +248,18 @@ def test_where_lists_are_otherwise(monkeypatch):
     xs = list(range(LONG))
     assert compiled(xs) == compiled(xs) == odd(xs)
     assert not built
+
+
+@pytest.mark.parametrize("more", [0, 10, LONG])
+def test_a_list_that_is_changed_at_the_last_moment(more, monkeypatch):
+    def until(self, stop):
+        xs.clear()
+        xs.extend(range(more))
+        return made(self, stop)
+
+    made = overlapped._Run.until
+    compiled, xs = hastega(odd), [*range(LONG)]
+    for _ in range(3):
+        compiled(xs)
+    monkeypatch.setattr(overlapped._Run, "until", until)
+    assert compiled(xs) == odd([*range(more)])

@@ -6,19 +6,30 @@ lists find an object that is the same: such results are left to Python where NaN
 
 from __future__ import annotations
 
+import itertools
 import math
+import operator
+from collections.abc import Sequence
 from typing import Any, cast
 
 import numpy as np
 
-from hastega_magic.compiler.repeating.objects import NotExact, holds_nan
+from hastega_magic.compiler.repeating.objects import NotExact
 from hastega_magic.ir.expr import Expr, flatten
 from hastega_magic.ir.fused import Fused, Output
+from hastega_magic.ir.pipeline import Pipeline
 
 NAN = "NaN is among the results, and is told from others by its object, which only Python keeps"
 
+
+class HoldsNan(NotExact):
+    """NaN is in the result, and perhaps another object than Python's."""
+
+
 _ONE_OF = {"select": 1, "min": 0, "max": 0, "pos": 0}
 """Operators that give one of their operands, and from which on those are."""
+
+_SEVERAL = frozenset({list, tuple})
 
 _MADE = frozenset(
     {"sum", "prod", "mean", "var", "std", "count", "any", "all", "bincount", "complex_prod", "cumsum"}
@@ -31,10 +42,15 @@ def may_give_them(fused: Fused, arrays: bool) -> bool:
 
     `arrays`: all sources are arrays, which have no objects to give.
     """
-    return any(_gives(each, arrays) for each in fused.outputs)
+    return any(_gives(each, fused, arrays) for each in fused.outputs)
 
 
-def _gives(output: Output, arrays: bool) -> bool:
+def hands_elements_on(pipeline: Pipeline) -> bool:
+    """Whether what comes out is what went in. Python's `x ** 1` is a new object, though the loop computes nothing."""
+    return all(stage.kind == "filter" for stage in pipeline.stages)
+
+
+def _gives(output: Output, fused: Fused, arrays: bool) -> bool:
     if output.sink.kind in _MADE:
         return False
     if output.sink.fn is not None:
@@ -52,7 +68,8 @@ def _gives(output: Output, arrays: bool) -> bool:
             if math.isnan(cast("float", node.value)):
                 return True
         elif node.op == "load":
-            if not arrays:
+            source = fused.sources[cast("int", node.value)]
+            if not arrays or source.layout == "scalar":  # a captured number
                 return True
         elif node.op in ("gather", "result", "carry", "outer", "param"):
             return True
@@ -60,13 +77,13 @@ def _gives(output: Output, arrays: bool) -> bool:
 
 
 def exact(made: object) -> object:
-    """The loop's result; NotExact where it is NaN, or has NaN among its elements, in tuples too."""
+    """The loop's result; HoldsNan where it is NaN, or has NaN among its elements, in tuples too."""
     if isinstance(made, np.ndarray):
         odd = _in_array(cast("np.ndarray[Any, Any]", made))
     else:
-        odd = _in_list(cast("list[Any]", made)) if isinstance(made, list) else made != made
+        odd = _among(cast("Sequence[Any]", made)) if type(made) in _SEVERAL else made != made
     if odd:
-        raise NotExact(NAN)
+        raise HoldsNan(NAN)
     return cast(object, made)
 
 
@@ -75,12 +92,17 @@ def _in_array(made: np.ndarray[Any, Any]) -> bool:
     return any(bool(np.any(each != each)) for each in columns)
 
 
-def _in_list(made: list[Any]) -> bool:
+def _among(made: Sequence[Any]) -> bool:
+    numbers = made
+    while numbers and isinstance(numbers[0], tuple):
+        if not all(isinstance(each, tuple) for each in numbers):
+            return any(_among([*each]) if type(each) is tuple else each != each for each in numbers)
+        numbers = [*itertools.chain.from_iterable(numbers)]
     try:
-        total = sum(made)  # in a tenth of the time; that of inf and -inf is NaN, too
+        total = sum(numbers)  # in a tenth of the time; that of inf and -inf is NaN, too
     except (TypeError, OverflowError):
-        return holds_nan(made)
-    return total != total and holds_nan(made)
+        total = math.nan
+    return total != total and any(map(operator.ne, numbers, numbers))
 
 
-__all__ = ["NAN", "exact", "may_give_them"]
+__all__ = ["NAN", "HoldsNan", "exact", "hands_elements_on", "may_give_them"]

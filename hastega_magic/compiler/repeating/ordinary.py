@@ -22,7 +22,7 @@ from hastega_magic.compiler.outcome import Outcome
 from hastega_magic.compiler.python.by_python import same_bits
 from hastega_magic.compiler.repeating.alike import Again, Display
 from hastega_magic.compiler.repeating.fielded import prepared
-from hastega_magic.compiler.repeating.given_objects import NAN, exact, may_give_them
+from hastega_magic.compiler.repeating.given_objects import NAN, HoldsNan, exact, may_give_them
 from hastega_magic.compiler.repeating.objects import NotExact, holds_nan, holds_nan_keys, objects
 from hastega_magic.compiler.repeating.operands import (
     Iterated,
@@ -60,6 +60,9 @@ _TRIES = 3
 _OFTEN = 8
 """After so many compilations nothing is compiled any more until the runs are as many as their square."""
 
+_LONGEST = 64
+"""After results with NaN Python runs the code up to so often before another way is tried."""
+
 _MANY = 1 << 17
 """Over so many elements a loop that is known may be put together anew for each run."""
 
@@ -78,6 +81,10 @@ class OrdinaryCode(Repeated):
     _failed: int = 0
     _compiled: int = 0
     _all: int = 0
+    _nans: int = 0
+    """How often NaN was in the result, one time after the other."""
+    _rest: int = 0
+    """So many of the next runs are Python's for that."""
     _nest: PlacesOf | None = None
     _pace: Pace = field(default_factory=Pace)
 
@@ -136,6 +143,9 @@ class OrdinaryCode(Repeated):
         for callee, expected in zip(callees, code.expected, strict=True):
             if callee is not expected:
                 return self._left("a name that it calls is not Python's own function here")
+        if self._rest:
+            self._rest -= 1
+            return self._left(NAN)
         before = self.reason in (SOONER, STAYS) and code.nest is None
         why = self._pace.as_before([operands[each] for each in code.sources]) if before else ""
         if why or self._failed >= _TRIES:
@@ -148,12 +158,16 @@ class OrdinaryCode(Repeated):
                 found = self._over_places(functions, operands)
             if code.start is not None and found is not _NOTHING:
                 found = started(operands[code.start], found)
+        except HoldsNan:
+            self._rest, self._nans = min(1 << self._nans, _LONGEST) - 1, self._nans + 1
+            return self._left(NAN)
         except NotExact as error:
             return self._left(str(error))
         except NotCompilable as error:
             return self._left(error.reason.text)
         except Exception:  # Python finds out, and raises it as the code's own
             return self._left(_RAISED)
+        self._nans = 0
         return found
 
     def _over_places(self, functions: Sequence[object], operands: Sequence[object]) -> object:

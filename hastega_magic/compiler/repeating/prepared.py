@@ -19,8 +19,7 @@ from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Outcome
 from hastega_magic.compiler.repeating.alike import Alike, Display, alike, given, sources
 from hastega_magic.compiler.repeating.few import Before, Few, Untold, before, few
-from hastega_magic.compiler.repeating.given_objects import NAN, exact
-from hastega_magic.compiler.repeating.objects import NotExact
+from hastega_magic.compiler.repeating.given_objects import NAN, HoldsNan, exact, hands_elements_on
 from hastega_magic.compiler.repeating.placing import placing
 from hastega_magic.compiler.repeating.reading import Given, Whole
 from hastega_magic.compiler.repeating.slots import Again, Number, as_arrays
@@ -86,7 +85,7 @@ class Prepared:
     def run(self, source: object, displays: Sequence[Display]) -> object:
         """The result; Again where it must be found another way; what an element raises.
 
-        NotExact where NaN is in it that is not the object that Python would have.
+        HoldsNan where NaN is in it that is not the object that Python would have.
         """
         if self._stub is not None:
             found = self._stub(source, displays)
@@ -99,7 +98,7 @@ class Prepared:
             made = self._made(operands, arguments, length) if self.listed else None
             if made is not None:
                 if self.gives and made.nan:
-                    raise NotExact(NAN)
+                    raise HoldsNan(NAN)
                 return made.objects
             found = self._over_many(operands, arguments, length, displays)
         else:
@@ -188,7 +187,8 @@ class Prepared:
         readers = [each.slot.reader if isinstance(each, Whole) else None for each in self.alike.words]
         parallel = backend_of(replace(self.options, on="parallel"))
         threads = 1 if self.options.on == "simd" else parallel.threads
-        return Overlapped(body.kernel, body.program, self.alike.execution.job.tables, readers, threads)
+        tables, hands_on = self.alike.execution.job.tables, hands_elements_on(self.alike.loop.pipeline)
+        return Overlapped(body.kernel, body.program, tables, readers, threads, hands_on)
 
     def _launched(
         self, operands: Sequence[object], arguments: Sequence[object], displays: Sequence[Display]

@@ -26,8 +26,8 @@ from hastega_magic.progress import task
 from hastega_magic.records import dataclass
 from hastega_magic.runtime import cpu, threads
 from hastega_magic.runtime.cpu import Program
-from hastega_magic.runtime.objects import boxes
-from hastega_magic.runtime.objects import overlapped_text as job_words
+from hastega_magic.runtime.objects import boxes, overlapped_text
+from hastega_magic.runtime.objects import overlapped_words as job_words
 from hastega_magic.runtime.objects.lists import ADDRESS, LENGTH, Reader, head_of, layout
 from hastega_magic.runtime.objects.own import kept_whole, picker
 from hastega_magic.runtime.tables import TableColumn
@@ -55,10 +55,6 @@ Operand = tuple[int, int] | Sequence[object]
 """A source: its address and stride in bytes; start and step of a range; or a list or tuple, which is read."""
 
 _malloc = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_size_t)(("PyMem_Malloc", ctypes.pythonapi))
-_realloc = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)(
-    ("PyMem_Realloc", ctypes.pythonapi)
-)
-_free = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(("PyMem_Free", ctypes.pythonapi))
 _lock = threading.Lock()
 
 
@@ -91,17 +87,6 @@ def _roomy(count: int) -> list[Any]:
     return made
 
 
-def _fitted(made: list[Any]) -> list[Any]:
-    """The list without room that it does not use."""
-    items, size = _word(made, _ITEMS), len(made)
-    if not size:
-        _free(items.value)
-        items.value = _word(made, _ALLOCATED).value = 0
-    elif moved := _realloc(items.value, 8 * size):
-        items.value, _word(made, _ALLOCATED).value = moved, size
-    return made
-
-
 def _known_lists() -> bool:
     """Whether lists are laid out as they are made here: tried on one that holds nothing of its own."""
     sample = [None, None, None]
@@ -121,7 +106,7 @@ def _code() -> _Code | None:
     """None where lists are not laid out as expected."""
     if layout() is None or not _known_lists():
         return None
-    program = cpu.compile_text(job_words.text(cpu.host().triple, BLOCK))
+    program = cpu.compile_text(overlapped_text.text(cpu.host().triple, BLOCK))
     prototype: Any = ctypes.PYFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
     return _Code(program, prototype(_address(program.function)))
 
@@ -148,7 +133,8 @@ def _own(kernel: Kernel, readers: Sequence[Reader | None]) -> int | None:
     slot = kept_whole(kernel)
     read = None if slot is None else readers[slot]
     same = read is not None and read.dtype == _result(abi.layout(kernel)) and read.dtype.itemsize == 8
-    return slot if same and picker() is not None else None
+    with _lock:
+        return slot if same and picker() is not None else None
 
 
 class Overlapped:
@@ -161,9 +147,14 @@ class Overlapped:
         tables: Sequence[TableColumn],
         readers: Sequence[Reader | None],
         threads: int,
+        hands_on: bool = False,
     ) -> None:
-        """A kernel that `fits`; `threads` take part, of which one is the calling one."""
-        self._new = partial(_Run, kernel, program, tables, readers)
+        """A kernel that `fits`; `threads` take part, of which one is the calling one.
+
+        `hands_on`: as Python has it, elements of the result are elements of the source.
+        """
+        own = _own(kernel, readers) if hands_on else None
+        self._new = partial(_Run, kernel, program, tables, readers, own)
         self._threads = threads
         self._idle: list[_Run] = []
         self._rate = 0.0
@@ -206,10 +197,10 @@ class _Run:
         program: Program,
         tables: Sequence[TableColumn],
         readers: Sequence[Reader | None],
+        own: int | None,
     ) -> None:
         plan, code = abi.layout(kernel), _coded()
         result = _result(plan)
-        own = _own(kernel, readers)
         maker = boxes.maker(result) if own is None else picker()
         assert code is not None
         assert maker is not None
@@ -231,12 +222,11 @@ class _Run:
             base[place : place + 3] = (table.data.ctypes.data, table.data.itemsize, len(table.data))
         self._job = _words(job_words.WORDS)
         self._makes = own is None
-        self._reads: list[int] = []
-        """For each list the word with the address of its elements."""
-        for slot, reader in enumerate(readers):
-            if reader is None:
-                continue
-            word, source, number = plan.words + 8 * len(self._reads), plan.source(slot), len(self._reads)
+        self._heads = _words(4 * len(lists))
+        """For each list where its length and the address of its items stand; these are here for each tuple."""
+        slots = [slot for slot, reader in enumerate(readers) if reader is not None]
+        for number, (slot, reader) in enumerate(zip(slots, lists, strict=True)):
+            word, source = plan.words + job_words.READER_WORDS * number, plan.source(slot)
             self._each_place(source, _ROOM * reader.dtype.itemsize)
             base[source + 1] = reader.dtype.itemsize
             given = reader.words(base[source])
@@ -244,7 +234,6 @@ class _Run:
             self._step[word] = 8 * CHUNK
             self._around[word + 2] = self._around[source]  # where numbers go
             addresses[number] = reader.address
-            self._reads.append(word)
             if slot == own:
                 self._job[job_words.OWN] = word
         group = plan.groups[0]
@@ -260,6 +249,9 @@ class _Run:
             job_words.KERNEL: _address(program.function),
             job_words.KERNEL_WORDS: plan.words,
             job_words.LISTS: len(lists),
+            job_words.HEADS: ctypes.addressof(self._heads),
+            job_words.REALLOC: _address(ctypes.pythonapi.PyMem_Realloc),
+            job_words.FREE: _address(ctypes.pythonapi.PyMem_Free),
             job_words.READERS: ctypes.addressof(addresses),
             job_words.DONE: ctypes.addressof(self._done),
             job_words.SHARED_BYTES: shared,
@@ -271,6 +263,7 @@ class _Run:
             self._job[word] = value
         self._address = ctypes.c_void_p(ctypes.addressof(self._job))
         self._leader, self._leaders = self._part(job_words.LEADS)
+        self._fitter = (ctypes.c_int64 * 2)(job_words.FITS, 0)
         self._lists: list[Sequence[object]] = []
         self._made: list[Any] = []
         self._length = 0
@@ -300,6 +293,8 @@ class _Run:
             word = plan.source(slot)
             self._base[word], self._base[word + 1] = first, second
             self._step[word] = second * CHUNK
+        for number, data in enumerate(self._lists):
+            self._look_at(number, data)
         self._made = _roomy(length)
         self._length = job[job_words.LENGTH] = length
         self._maker[boxes.NAN] = 0
@@ -309,6 +304,17 @@ class _Run:
         ctypes.memset(self._done, 0, ctypes.sizeof(self._done))
         job[job_words.STATE] = job_words.CLOSED
         return -(-length // CHUNK)
+
+    def _look_at(self, number: int, data: Sequence[object]) -> None:
+        """Let native code know where it finds how many elements there are, and their address: a list may change."""
+        heads, words = self._heads, (LENGTH, ADDRESS)
+        if isinstance(data, list):
+            heads[2 * number : 2 * number + 2] = [id(data) + 8 * word for word in words]
+            return
+        head, place = head_of(data), len(heads) // 2 + 2 * number
+        heads[place : place + 2] = [head[word] for word in words]
+        at = ctypes.addressof(heads) + 8 * place
+        heads[2 * number : 2 * number + 2] = at, at + 8
 
     def call_helpers(self, count: int) -> None:
         """Ask so many threads to help, and wait a little until they are there."""
@@ -327,11 +333,7 @@ class _Run:
 
     def until(self, stop: int) -> bool:
         """Make the objects of the chunks before `stop`; False where that cannot be done. MemoryError."""
-        most, job = min(stop * CHUNK, self._length), self._job
-        for word, head in zip(self._reads, [head_of(data) for data in self._lists], strict=True):
-            if head[LENGTH] < most:
-                return False
-            self._base[word] = head[ADDRESS]
+        job = self._job
         job[job_words.STOP] = stop
         self._code.leading(self._address, self._leader)
         if job[job_words.FAILED] == job_words.NO_MEMORY:
@@ -340,7 +342,8 @@ class _Run:
 
     def made(self) -> Made:
         """The list."""
-        made = _fitted(self._made)
+        made = self._made
+        self._code.leading(self._address, self._fitter)
         if self._makes:
             boxes.keep(made)
         return Made(made, bool(self._maker[boxes.NAN]))

@@ -7,33 +7,9 @@ its scratch.
 from __future__ import annotations
 
 from hastega_magic.ir import abi
+from hastega_magic.runtime.objects import overlapped_words
+from hastega_magic.runtime.objects.overlapped_lists import OF_LISTS
 from hastega_magic.runtime.objects.words import written_out
-
-STATE, NEXT, ACTIVE, MADE, FAILED, HERE = range(0, 48, 8)
-"""Words of a job that threads write to, each on a cache line of its own: whether chunks may be claimed, the next one to
-claim, threads that are at one, chunks whose objects are made, what went wrong, threads that have come."""
-
-CHUNK, LENGTH, STOP, RING, WIDTH, ROWS, BASES, STEPS, RINGS, KERNEL, KERNEL_WORDS, LISTS, READERS = range(
-    48, 61
-)
-"""Elements of a chunk; of all; the chunk to stop before; chunks in memory at a time; words of a row; the rows, one
-for each of those; what words of a row are: base + chunk's number * step + place in the ring * stride; the loop's code,
-and its words at a row's beginning; sources that are lists, and the code that reads them, whose words follow."""
-
-DONE, SHARED_BYTES, COUNT_AT, STORE, MAKE, MAKER, LIST, OWN, WORDS = range(61, 70)
-"""For each place in the ring the number of the last chunk that was computed there, from 1; bytes of the words that a
-run of the loop begins with as zeros; where it says how many elements are kept (-1: all are); the row's word with the
-address of its results; the code that makes objects, and its words; the list; and the row's first word for the
-source whose objects are taken instead (own.py)."""
-
-CLOSED, OPEN, OVER = range(3)
-"""Values of STATE: nobody is to begin a chunk; chunks are there; nothing more comes."""
-
-WRONG, NO_MEMORY = 1, 2
-"""Values of FAILED: an element is of another type, or the loop cannot compute it; there is no memory for an object."""
-
-READER_WORDS = 8
-"""Of a row, for each list: those of `lists.py`, and two unused."""
 
 _TEXT = """
 {yields}
@@ -236,10 +212,16 @@ entry:
   %list.items = getelementptr i8, ptr %list, i64 24
   %items = load ptr, ptr %list.items
   %from = load i64, ptr %made.at
+  %there = call i1 @look(ptr %job)
+  br i1 %there, label %open, label %short
+short:
+  store atomic i64 {WRONG}, ptr %failed.at release, align 8
+  ret void
+open:
   store atomic i64 {OPEN}, ptr %state.at seq_cst, align 8
   br label %head
 head:
-  %chunk = phi i64 [ %from, %entry ], [ %chunk.next, %next ]
+  %chunk = phi i64 [ %from, %open ], [ %chunk.next, %next ]
   %over = icmp sge i64 %chunk, %stop
   br i1 %over, label %close, label %begin
 begin:
@@ -331,12 +313,16 @@ define void @{entry}(ptr %job, ptr %own) {{
   %role = load i64, ptr %own
   %scratch = word ptr of %own at 1
   switch i64 %role, label %wait [ i64 {HELPS}, label %help
-                                  i64 {LEADS}, label %lead ]
+                                  i64 {LEADS}, label %lead
+                                  i64 {FITS}, label %fit ]
 help:
   call void @help(ptr %job, ptr %scratch)
   ret void
 lead:
   call void @lead(ptr %job, ptr %scratch)
+  ret void
+fit:
+  call void @fit(ptr %job)
   ret void
 wait:
   ; Until so many have come, but not for long: a core may be busy.
@@ -359,9 +345,6 @@ end:
 declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 """
 
-HELPS, LEADS = -1, -2
-"""Words of `own`: the role (any other number: wait until so many helpers have come) and the scratch."""
-
 _PATIENCE = 20_000
 """How often a helper looks in vain before it leaves."""
 
@@ -375,10 +358,10 @@ def text(triple: str, block: int) -> str:
     x86 = triple.startswith("x86_64")
     names = {
         name: value
-        for name, value in globals().items()
-        if name.isupper() and name[0] != "_" and isinstance(value, int)
+        for name, value in vars(overlapped_words).items()
+        if name.isupper() and isinstance(value, int)
     }
-    text = _TEXT.format(
+    text = (OF_LISTS + _TEXT).format(
         **names,
         entry=abi.ENTRY,
         abi_LENGTH=abi.LENGTH,

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ctypes
 import sys
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -36,14 +37,48 @@ entry:
   %given = word ptr of %words at 7
   %length = word i64 of %words at 8
   %numbers = word ptr of %words at 9
-  br label %head
+  %eight = mul i64 %count, 8
+  %rare = icmp ult i64 %eight, %length
+  br i1 %rare, label %seek, label %head
+; Where few are kept, each is sought: what the processor foresees then is that it is not the next one.
+seek:
+  %found = phi i64 [ 0, %entry ], [ %found.next, %take ]
+  %from = phi i64 [ 0, %entry ], [ %from.next, %take ]
+  %all = icmp sge i64 %found, %count
+  br i1 %all, label %found.all, label %want
+want:
+  %sought.at = getelementptr i64, ptr %data, i64 %found
+  %sought = load i64, ptr %sought.at
+  br label %try
+try:
+  %t = phi i64 [ %from, %want ], [ %t.next, %other ]
+  %out = icmp sge i64 %t, %length
+  br i1 %out, label %found.all, label %compare
+compare:
+  %tried.at = getelementptr i64, ptr %numbers, i64 %t
+  %tried = load i64, ptr %tried.at
+  %hit = icmp eq i64 %tried, %sought
+  br i1 %hit, label %take, label %other
+other:
+  %t.next = add i64 %t, 1
+  br label %try
+take:
+  %taken.at = getelementptr ptr, ptr %given, i64 %t
+  %taken = load ptr, ptr %taken.at
+  %place.at = getelementptr ptr, ptr %items, i64 %found
+  store ptr %taken, ptr %place.at
+  %found.next = add i64 %found, 1
+  %from.next = add i64 %t, 1
+  br label %seek
+found.all:
+  br label %count.them
 head:
   %i = phi i64 [ 0, %entry ], [ %i.next, %look ]
   %kept = phi i64 [ 0, %entry ], [ %kept.next, %look ]
   %wanted = icmp slt i64 %kept, %count
   %there = icmp slt i64 %i, %length
   %both = and i1 %wanted, %there
-  br i1 %both, label %look, label %counted
+  br i1 %both, label %look, label %count.them
 look:
   %number.at = getelementptr i64, ptr %numbers, i64 %i
   %number = load i64, ptr %number.at
@@ -58,9 +93,12 @@ look:
   %kept.next = add i64 %kept, %one
   %i.next = add i64 %i, 1
   br label %head
+count.them:
+  %have = phi i64 [ %kept, %head ], [ %found, %found.all ]
+  br label %counted
 counted:
-  %k = phi i64 [ 0, %head ], [ %k.next, %used ]
-  %over = icmp sge i64 %k, %kept
+  %k = phi i64 [ 0, %count.them ], [ %k.next, %used ]
+  %over = icmp sge i64 %k, %have
   br i1 %over, label %end, label %use
 use:
   %each.at = getelementptr ptr, ptr %items, i64 %k
@@ -70,7 +108,7 @@ used:
   %k.next = add i64 %k, 1
   br label %counted
 end:
-  store i64 %kept, ptr %done.at
+  store i64 %have, ptr %done.at
   ret void
 }
 """
@@ -113,10 +151,14 @@ def picker() -> Picker | None:
         found = Picker(form)
     except RuntimeError:
         return None
-    given: list[Any] = [float(each) for each in range(10**6, 10**6 + 5)]
-    numbers, places = np.array(given), [0, 2, 3]
-    data, made = numbers[places], [None] * len(places)
-    words = found.words()
+    tried: list[list[int]] = [[0, 2, 3], [0, 4], [17], []]
+    return found if all(_picks(found, places) for places in tried) else None
+
+
+def _picks(found: Picker, places: Sequence[int]) -> bool:
+    given: list[Any] = [float(each) for each in range(10**6, 10**6 + 18)]
+    numbers, made = np.array(given), [None] * len(places)
+    data, words = numbers[[*places]], found.words()
     words[_ITEMS], words[_COUNT], words[_DATA] = head_of(made)[ADDRESS], len(places), data.ctypes.data
     words[_GIVEN], words[_LENGTH], words[_NUMBERS] = head_of(given)[ADDRESS], len(given), numbers.ctypes.data
     before = [*map(sys.getrefcount, given)]
@@ -124,7 +166,7 @@ def picker() -> Picker | None:
     prototype(found.address)(ctypes.addressof(words), None)
     more = [now - each for now, each in zip(map(sys.getrefcount, given), before, strict=True)]
     same = [*map(id, made)] == [id(given[place]) for place in places]
-    return found if same and more == [1, 0, 1, 1, 0] else None
+    return same and words[_DONE] == len(places) and more == [place in places for place in range(len(given))]
 
 
 def kept_whole(kernel: Kernel) -> int | None:
