@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 import hastega_magic
-from hastega_magic.compiler import execute
 from hastega_magic.compiler.choice import costs, known, tune
 from hastega_magic.compiler.loops import cached_loops, clear_cache
 from hastega_magic.errors import UsageError
@@ -349,7 +348,7 @@ def test_loops_are_tuned_once_and_by_the_cell_alone(monkeypatch):
         searched.append(args)
         return plain(*args)
 
-    monkeypatch.setattr(execute, "search", counted)
+    monkeypatch.setattr(tune, "tune", counted)
     text = "def g(xs):\n    return xs |> map(lambda v: v + 3) |> sum\ny = [g(x) for _ in range(4)]"
     run(text, tune=True)
     assert len(searched) == 1
