@@ -368,11 +368,9 @@ class CellRun:
         """Comprehensions and their like: silently Python's where they cannot be compiled, whatever --strict says."""
         places = Text(cell.text)
         for number, code in cell.ordinary.items():
-            from hastega_magic.compiler.repeating.ordinary import options_for
+            from hastega_magic.compiler.repeating.ordinary import OrdinaryCode, options_for
 
             options = options_for(self.options)
-            from hastega_magic.compiler.repeating.ordinary import OrdinaryCode
-
             known = OrdinaryCode(code.site, options, self.filename, code=code, places=places)
             self.ordinary[number] = known
             if number in cell.lasting:

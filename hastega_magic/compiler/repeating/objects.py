@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 import operator
 from collections.abc import Collection
 from typing import Any, cast
@@ -43,11 +45,19 @@ def holds_nan_keys(made: object) -> bool:
 
 def holds_nan(values: Collection[object]) -> bool:
     """Whether NaN is among the values, or in tuples that are such."""
-    kinds = set(map(type, values))
-    if kinds == {tuple}:
-        columns = zip(*cast("Collection[tuple[object, ...]]", values), strict=False)
-        return any(map(holds_nan, columns))
-    return not kinds <= {int, bool} and any(map(operator.ne, values, values))
+    numbers: list[Any] = cast("list[Any]", values) if type(values) is list else [*values]
+    while numbers and type(numbers[0]) is tuple:
+        if any(type(each) is not tuple for each in numbers):
+            return any(
+                holds_nan(cast("tuple[object, ...]", each)) if type(each) is tuple else each != each
+                for each in numbers
+            )
+        numbers = [*itertools.chain.from_iterable(numbers)]
+    try:
+        total = sum(numbers)  # in a tenth of the time; that of inf and -inf is NaN, too
+    except (TypeError, OverflowError):
+        total = math.nan
+    return total != total and any(map(operator.ne, numbers, numbers))
 
 
 def _listed(array: np.ndarray[Any, Any], kinds: Any) -> list[Any]:

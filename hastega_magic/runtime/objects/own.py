@@ -45,7 +45,7 @@ seek:
   %found = phi i64 [ 0, %entry ], [ %found.next, %take ]
   %from = phi i64 [ 0, %entry ], [ %from.next, %take ]
   %all = icmp sge i64 %found, %count
-  br i1 %all, label %found.all, label %want
+  br i1 %all, label %count.them, label %want
 want:
   %sought.at = getelementptr i64, ptr %data, i64 %found
   %sought = load i64, ptr %sought.at
@@ -53,7 +53,7 @@ want:
 try:
   %t = phi i64 [ %from, %want ], [ %t.next, %other ]
   %out = icmp sge i64 %t, %length
-  br i1 %out, label %found.all, label %compare
+  br i1 %out, label %count.them, label %compare
 compare:
   %tried.at = getelementptr i64, ptr %numbers, i64 %t
   %tried = load i64, ptr %tried.at
@@ -70,8 +70,6 @@ take:
   %found.next = add i64 %found, 1
   %from.next = add i64 %t, 1
   br label %seek
-found.all:
-  br label %count.them
 head:
   %i = phi i64 [ 0, %entry ], [ %i.next, %look ]
   %kept = phi i64 [ 0, %entry ], [ %kept.next, %look ]
@@ -94,7 +92,7 @@ look:
   %i.next = add i64 %i, 1
   br label %head
 count.them:
-  %have = phi i64 [ %kept, %head ], [ %found, %found.all ]
+  %have = phi i64 [ %kept, %head ], [ %found, %seek ], [ %found, %try ]
   br label %counted
 counted:
   %k = phi i64 [ 0, %count.them ], [ %k.next, %used ]
