@@ -9,13 +9,15 @@ Records are equal as tuples of their fields are, as standard ones were up to 3.1
 from __future__ import annotations
 
 import abc
+import builtins
 import dataclasses
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import MISSING, Field, FrozenInstanceError, field, fields, is_dataclass
 from functools import cache, partial
 from operator import attrgetter
 from reprlib import recursive_repr
+from types import CodeType, FunctionType
 from typing import Any, ClassVar, TypeVar, cast, dataclass_transform, get_origin, overload
 
 T = TypeVar("T")
@@ -134,13 +136,6 @@ class _Written:
         return method.__get__(record, kind)
 
 
-def _compiled(head: str, body: list[str], names: Mapping[str, object]) -> Any:
-    made: dict[str, Any] = {}
-    exec(f"def {head}:\n  " + "\n  ".join(body), {**names, **_NAMES}, made)
-    (method,) = made.values()
-    return method
-
-
 class _Made:
     """Stands for what a field's factory makes."""
 
@@ -150,47 +145,86 @@ class _Made:
 
 _MADE = _Made()
 # Tracebacks know by the module's name whose frames these are.
-_NAMES = {"_set_": object.__setattr__, "_made_": _MADE, "__name__": __name__}
+_NAMES: dict[str, object] = {
+    "_set_": object.__setattr__, "__name__": __name__, "__builtins__": builtins,
+}  # fmt: skip
 
 
-def _init(kind: type[Any], assign: str = "self.{name} = {value}") -> Any:
-    arguments, body, names = ["self"], list[str](), dict[str, object]()
-    for each in fields(kind):
-        name = value = each.name
+def _init(kind: type[Any], assign: str = "self.{0} = {0}") -> Any:
+    """Only how many fields there are makes a difference to the text, so that it need not be compiled for each class."""
+    given = [each for each in _fields(kind) if each.init]
+    body = [assign.format(f"_{number}") for number in range(len(given))]
+    defaults, makers = list[object](), dict[str, Callable[[], object]]()
+    for each in _fields(kind):
+        default = each.default
         if each.default_factory is not MISSING:
-            made = f"_make_{name}_"
-            names[made], value = each.default_factory, f"{made}()"
-            if each.init:
-                arguments.append(f"{name}=_made_")
-                value += f" if {name} is _made_ else {name}"
-        elif not each.init:
-            continue
-        elif each.default is not MISSING:
-            names[f"_{name}_"] = each.default
-            arguments.append(f"{name}=_{name}_")
-        else:
-            arguments.append(name)
-        body.append(assign.format(name=name, value=value))
+            makers[each.name], default = each.default_factory, _MADE
+        if each.init and (default is not MISSING or defaults):
+            if default is MISSING:
+                raise TypeError(f"non-default argument {each.name!r} follows default argument")
+            defaults.append(default)
+    if makers:
+        body.append("_make_(self)")
     if hasattr(kind, "__post_init__"):
         body.append("self.__post_init__()")
-    method = _compiled(f"__init__({', '.join(arguments)})", body or ["pass"], names)
-    method.__annotations__ = {each.name: each.type for each in fields(kind) if each.init} | {"return": None}
+    names = {f"_{number}": each.name for number, each in enumerate(given)}
+    code = _code(f"__init__({', '.join(('self', *names))})", tuple(body), names)
+    known = {**_NAMES, "_make_": partial(_make, makers)} if makers else _NAMES
+    method = FunctionType(code, known, "__init__", tuple(defaults))
+    method.__annotations__ = {each.name: each.type for each in given} | {"return": None}
     return method
 
 
+def _make(makers: Mapping[str, Callable[[], object]], record: object) -> None:
+    """Give a new record what its fields' factories make, where it was given nothing."""
+    held = vars(record)
+    for name, make in makers.items():
+        if held.get(name, _MADE) is _MADE:
+            held[name] = make()
+
+
 def _frozen_init(kind: type[Any]) -> Any:
-    return _init(kind, "_set_(self, {name!r}, {value})")
+    return _init(kind, "_set_(self, {0!r}, {0})")
 
 
 def _hash(kind: type[Any]) -> Any:
-    names = [each.name for each in fields(kind) if (each.compare if each.hash is None else each.hash)]
+    compared = (each for each in _fields(kind) if (each.compare if each.hash is None else each.hash))
+    names = {f"_{number}": each.name for number, each in enumerate(compared)}
     values = "".join(f"self.{name}, " for name in names)
-    return _compiled("__hash__(self)", [f"return hash(({values}))"], {})
+    return FunctionType(_code("__hash__(self)", (f"return hash(({values}))",), names), _NAMES, "__hash__")
+
+
+def _code(head: str, body: tuple[str, ...], names: Mapping[str, str]) -> CodeType:
+    """What a method does, with names for those that the text has.
+
+    Compiling takes a hundred times as long as that, and most classes have a number of fields that others have too.
+    """
+    code = _template(head, body)
+
+    def named(found: tuple[Any, ...]) -> tuple[Any, ...]:
+        return tuple([names.get(each, each) for each in found])
+
+    return code.replace(
+        co_varnames=named(code.co_varnames), co_names=named(code.co_names), co_consts=named(code.co_consts)
+    )
+
+
+@cache
+def _template(head: str, body: tuple[str, ...]) -> CodeType:
+    whole = compile(
+        f"def {head}:\n  " + "\n  ".join(body or ("pass",)), "<string>", "exec", dont_inherit=True
+    )
+    return next(each for each in whole.co_consts if isinstance(each, CodeType))
+
+
+def _fields(kind: type[Any]) -> Collection[Field[Any]]:
+    """As `fields` gives them, where there is no class variable among them."""
+    return kind.__dataclass_fields__.values()
 
 
 def _comparing(kind: type[Any]) -> Callable[[Any, object], bool]:
     """Written as text it would be twice as fast, but which records a cell compares is seen when it runs again."""
-    names = [each.name for each in fields(kind) if each.compare]
+    names = [each.name for each in _fields(kind) if each.compare]
     # Of one name it would give what is no tuple, and numbers that are not equal to themselves would differ.
     values: Callable[[Any], object] = attrgetter(*names, *names[: len(names) == 1]) if names else type
 
@@ -207,7 +241,7 @@ def _shown(self: Any) -> str:
 
 
 def _refusing(kind: type[Any]) -> tuple[Callable[..., None], Callable[..., None]]:
-    names = frozenset(each.name for each in fields(kind))
+    names = frozenset(each.name for each in _fields(kind))
 
     def assign(self: object, name: str, value: object) -> None:
         if type(self) is kind or name in names:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, cast
 from IPython.core.getipython import get_ipython
 
 from hastega_magic.errors import SHOWN, UsageError
+from hastega_magic.runtime import ahead
 from hastega_magic.uncollected import uncollected
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 def load(shell: Shell) -> None:
     """Register the magics in the shell; once, however often it is called."""
     with uncollected():
+        ahead.load_library()
         from hastega_magic.jupyter import completer
         from hastega_magic.jupyter.everywhere import hint
         from hastega_magic.jupyter.magics import HastegaMagics

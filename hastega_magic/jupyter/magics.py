@@ -18,6 +18,7 @@ from hastega_magic.jupyter.everywhere import AWAITED, CELL, Everywhere
 from hastega_magic.jupyter.progress import Bar
 from hastega_magic.jupyter.tracebacks import HidingOurs, cell_error, show_without_ours
 from hastega_magic.progress import listening
+from hastega_magic.runtime import ahead
 from hastega_magic.uncollected import uncollected
 
 if TYPE_CHECKING:
@@ -35,6 +36,15 @@ _AWAITS = (
     "asynchronous comprehension outside",
 )
 """How Python's words begin for what only coroutines may do."""
+
+
+_SHOWING = (
+    "hastega_magic.codegen.opencl",
+    "hastega_magic.report.publish",
+    "hastega_magic.report.html",
+    "hastega_magic.report.text",
+)
+"""Modules that a report needs, and not what it tells of."""
 
 
 def taken(result: CellResult) -> object:
@@ -212,6 +222,8 @@ class HastegaMagics(Magics):
         """The session, made with the first cell: with it come NumPy and the compiler."""
         if self._session is None:
             with uncollected():
+                ahead.make_ready()
+                ahead.import_while_compiling(*_SHOWING)
                 importlib.import_module("hastega_magic.jupyter.display")
                 from hastega_magic.session import Session
 

@@ -63,9 +63,12 @@ def devices_key() -> tuple[str, ...]:
 
 def _version(name: str) -> str:
     try:
-        return importlib.metadata.version(name)
-    except Exception:  # not there, or its metadata is damaged
+        # As `importlib.metadata.version` finds it, which reads the whole as a mail.
+        text = importlib.metadata.distribution(name).read_text("METADATA") or ""
+    except Exception:  # not there, or damaged
         return ""
+    found = re.search(r"^Version:\s*(\S+)", text, re.MULTILINE)
+    return found[1] if found else ""
 
 
 def _head(file: Path) -> str:
