@@ -9,6 +9,7 @@ import pytest
 from hastega_magic.compiler import loops
 from hastega_magic.compiler.comparing.measure import measure
 from hastega_magic.compiler.driver import Driver
+from hastega_magic.compiler.repeating.repeated import Repeated
 from hastega_magic.errors import IntegerOverflowWarning
 from hastega_magic.runtime.cpu.direct import MOST as DIRECT
 from hastega_magic.runtime.objects import lists
@@ -262,6 +263,37 @@ def test_a_cell_that_runs_again(same, on):
     assert any("`k` kept changing" in sentence for sentence in fused)
     run = measure(session.kept, on="simd", n=100)
     assert run.on == "simd"
+
+
+DESCENT = """
+w, q = 0.0, 2
+for _ in range(5):
+    w = w - 0.01 * (fs |> map(lambda x: (w * x - 3.0 * x) * q) |> mean)
+"""
+
+
+def test_what_changes_in_the_loop_of_a_cell_does_so_when_it_runs_again(names, monkeypatch):
+    """Its first turn begins with the same number each time."""
+    expected, mean = 0.0, sum(x * 0.5 for x in XS) / 300
+    for _ in range(5):
+        expected -= 0.01 * (expected - 3.0) * 2 * mean
+    session = Session(names, Options(baseline=False))
+    whys = []
+    for turn in range(3):
+        if turn:
+            monkeypatch.setattr(
+                Repeated, "_first", None
+            )  # a turn that does not begin where the loop is compiled
+        before = compiled()
+        session.run_cell(DESCENT)
+        assert names["w"] == pytest.approx(expected, rel=1e-12)
+        assert (compiled() == before) == (turn > 0)
+        [pipeline] = session.last.report.pipelines
+        whys.append(pipeline.why)
+    assert any("Later `w` kept changing" in each for each in whys[0])
+    assert any(each.startswith("`w` kept changing") for each in whys[1])
+    assert all(any("`q` is a constant" in each for each in why) for why in whys[1:])
+    assert all(any("ran 5 times" in each for each in why) for why in whys)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from hastega_magic.benchmarks import calls
-from hastega_magic.compiler.repeating import prepared
+from hastega_magic.compiler.repeating import prepared, stub
 from hastega_magic.compiler.repeating.stub import USUAL
 from hastega_magic.session import Options, Session
 
@@ -195,3 +195,17 @@ def test_one_stub_in_several_threads(written):
         each.join()
     assert any(written)
     assert not wrong
+
+
+def test_a_cell_that_runs_again_has_the_same_text():
+    session = Session({"xs": FLOATS, "ys": [1.0, 2.0, 3.0]}, OPTIONS)
+    cell = (
+        "k = 0.0\nfor _ in range(50):\n    k = k + (xs |> zip(ys) |> map(lambda x, y: x * k - y) |> sum) % 1"
+    )
+    session.run_cell(cell)
+    session.run_cell(cell)
+    value, before = session.namespace["k"], stub._compiled.cache_info()
+    session.run_cell(cell)
+    after = stub._compiled.cache_info()
+    assert session.namespace["k"] == value
+    assert (after.misses, after.hits) == (before.misses, before.hits + 1)

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
+from types import CodeType
 
 from hastega_magic.compiler.repeating.alike import Alike, Display
 from hastega_magic.compiler.repeating.few import NOTHING, Before, Few
@@ -48,8 +50,14 @@ class _Text:
 
     def made(self) -> Stub:
         names = {**self.names, "USUAL": USUAL, "Again": Again, "Left": Left}
-        exec(compile("\n".join(self.lines), "<hastega stub>", "exec"), names)
+        exec(_compiled("\n".join(self.lines)), names)
         return names["stub"]  # pyright: ignore[reportReturnType]
+
+
+@lru_cache(256)
+def _compiled(text: str) -> CodeType:
+    """Addresses are named in the text, as all objects are: it is the same when the cell runs again."""
+    return compile(text, "<hastega stub>", "exec", dont_inherit=True)
 
 
 def stub(alike: Alike, few: Few, before: Sequence[Before], operands: Sequence[object]) -> Stub | None:
@@ -167,7 +175,7 @@ def _whole(text: _Text, slot: Slot, kinds: Mapping[str, type]) -> tuple[str, str
     text.add(3, f"if length > {SHORT}:", f"    {start}, {step} = {name}{given}", "else:")
     text.add(4, *lines)
     text.unless(4, condition)
-    text.add(4, f"{start}, {step} = {slot.intake.address}, {slot.intake.size}")
+    text.add(4, f"{start}, {step} = {text.name(slot.intake.address)}, {slot.intake.size}")
     return start, step
 
 
@@ -181,7 +189,7 @@ def _number(text: _Text, number: Number) -> tuple[str, str]:
         conditions.append(f"number in {text.name(number.interval)}")
     text.unless(3, *conditions)
     text.add(3, f"{text.name(room)}.value = number")
-    return str(ctypes.addressof(room)), "0"
+    return text.name(ctypes.addressof(room)), "0"
 
 
 __all__ = ["USUAL", "Stub", "stub"]

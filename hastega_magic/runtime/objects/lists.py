@@ -240,7 +240,7 @@ class Intake:
             *head,
             f"{words}[{_COUNT}] = {count}",
             f"{words}[{_ITEMS}] = {items}",
-            f"{name(self._call)}({self._at}, None)",
+            f"{name(self._call)}({name(self._at)}, None)",
         ]
         return lines, f"{words}[{_DONE}] == length"
 
