@@ -75,7 +75,7 @@ def _images() -> Iterator[None]:
 
 @pytest.fixture
 def unlisted(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Reports without assembly, which is another compilation, for tests that do not read it."""
+    """Reports without assembly, for tests that do not read it: to take it apart takes its time."""
     monkeypatch.setattr(cpu, "listing", lambda text: cpu.Listing("", ()))
 
 
