@@ -17,7 +17,7 @@ from dataclasses import MISSING, Field, FrozenInstanceError, field, fields, is_d
 from functools import cache, partial
 from operator import attrgetter
 from reprlib import recursive_repr
-from types import CodeType, FunctionType
+from types import CodeType, FunctionType, MemberDescriptorType
 from typing import Any, ClassVar, TypeVar, cast, dataclass_transform, get_origin, overload
 
 T = TypeVar("T")
@@ -88,7 +88,9 @@ def _collect(kind: type[Any]) -> None:
     for name, type_ in inspect.get_annotations(kind).items():
         if _is_of_class(type_):
             continue
-        default: Any = vars(kind).get(name, MISSING)
+        default: Any = getattr(kind, name, MISSING)
+        if isinstance(default, MemberDescriptorType):  # of a base that has slots
+            default = MISSING
         each: Any = cast("object", default) if isinstance(default, Field) else field(default=default)
         each.name, each.type, each.kw_only = name, type_, False
         setattr(each, _MARK, _REAL)
@@ -146,45 +148,39 @@ class _Made:
 _MADE = _Made()
 # Tracebacks know by the module's name whose frames these are.
 _NAMES: dict[str, object] = {
-    "_set_": object.__setattr__, "__name__": __name__, "__builtins__": builtins,
+    "_set_": object.__setattr__, "_made_": _MADE, "__name__": __name__, "__builtins__": builtins,
 }  # fmt: skip
 
 
-def _init(kind: type[Any], assign: str = "self.{0} = {0}") -> Any:
-    """Only how many fields there are makes a difference to the text, so that it need not be compiled for each class."""
-    given = [each for each in _fields(kind) if each.init]
-    body = [assign.format(f"_{number}") for number in range(len(given))]
-    defaults, makers = list[object](), dict[str, Callable[[], object]]()
-    for each in _fields(kind):
-        default = each.default
+def _init(kind: type[Any], assign: str = "{0}.{1} = {2}") -> Any:
+    """Of most classes the number of fields alone makes a difference to the text, so that few need be compiled."""
+    found = [each for each in _fields(kind) if each.init or each.default_factory is not MISSING]
+    names = {f"_{number}": each.name for number, each in enumerate(found)}
+    record = "self" if "self" not in names.values() else "__dataclass_self__"
+    arguments, body, defaults = [record], list[str](), list[object]()
+    makers: dict[str, object] = {}
+    for name, each in zip(names, found, strict=True):
+        value, default = name, each.default
         if each.default_factory is not MISSING:
-            makers[each.name], default = each.default_factory, _MADE
-        if each.init and (default is not MISSING or defaults):
-            if default is MISSING:
+            makers[f"_make{name}"], default = each.default_factory, _MADE
+            value = f"_make{name}() if {name} is _made_ else {name}" if each.init else f"_make{name}()"
+        body.append(assign.format(record, name, value))
+        if each.init:
+            arguments.append(name)
+            if default is not MISSING:
+                defaults.append(default)
+            elif defaults:
                 raise TypeError(f"non-default argument {each.name!r} follows default argument")
-            defaults.append(default)
-    if makers:
-        body.append("_make_(self)")
     if hasattr(kind, "__post_init__"):
-        body.append("self.__post_init__()")
-    names = {f"_{number}": each.name for number, each in enumerate(given)}
-    code = _code(f"__init__({', '.join(('self', *names))})", tuple(body), names)
-    known = {**_NAMES, "_make_": partial(_make, makers)} if makers else _NAMES
-    method = FunctionType(code, known, "__init__", tuple(defaults))
-    method.__annotations__ = {each.name: each.type for each in given} | {"return": None}
+        body.append(f"{record}.__post_init__()")
+    code = _code(f"__init__({', '.join(arguments)})", tuple(body), names)
+    method = FunctionType(code, {**_NAMES, **makers} if makers else _NAMES, "__init__", tuple(defaults))
+    method.__annotations__ = {each.name: each.type for each in found if each.init} | {"return": None}
     return method
 
 
-def _make(makers: Mapping[str, Callable[[], object]], record: object) -> None:
-    """Give a new record what its fields' factories make, where it was given nothing."""
-    held = vars(record)
-    for name, make in makers.items():
-        if held.get(name, _MADE) is _MADE:
-            held[name] = make()
-
-
 def _frozen_init(kind: type[Any]) -> Any:
-    return _init(kind, "_set_(self, {0!r}, {0})")
+    return _init(kind, "_set_({0}, {1!r}, {2})")
 
 
 def _hash(kind: type[Any]) -> Any:

@@ -107,6 +107,39 @@ def _classes(dataclass: Callable[..., Any]) -> Made:
 
         x: int
 
+    @dataclass
+    class Below2(Open):
+        """Names a field of its base again, which keeps its default, and what is made has its place."""
+
+        y: float
+        last: list[int] = field(default_factory=list, init=False)
+
+    @dataclass(frozen=True)
+    class Slotted(Slots):
+        """Has a dictionary beside the slots of its base."""
+
+        many: list[int] = field(default_factory=list)
+
+    @dataclass
+    class Named:
+        """Names that the text of `__init__` has, too."""
+
+        self: int
+        _1: int
+        _0: str = "_1"
+        _made_: list[int] = field(default_factory=list)
+        _set_: int = 3
+
+    @dataclass
+    class Told:
+        """Is told of what is assigned."""
+
+        x: list[int] = field(default_factory=list)
+        y: int = 1
+
+        def __setattr__(self, name: str, value: object) -> None:
+            super().__setattr__(name, (name, value))
+
     class Plain(Open):
         """No dataclass itself, and its `__init__` goes on to that of one."""
 
@@ -135,6 +168,12 @@ MADE: list[Callable[[Made], Any]] = [
     lambda c: c["OwnEq"](1),
     lambda c: c["Slots"](1),
     lambda c: c["Plain"](),
+    lambda c: c["Below2"](1, inner={}),
+    lambda c: c["Slotted"](1),
+    lambda c: c["Slotted"](1, many=[2]),
+    lambda c: c["Named"](1, 2),
+    lambda c: c["Named"](self=1, _1=2, _made_=[3]),
+    lambda c: c["Named"](1),
     lambda c: c["Open"](),
     lambda c: c["Open"](1, 2, 3, 4, 5),
     lambda c: c["Open"](1, inner={}),
@@ -248,3 +287,12 @@ def test_what_has_taken_the_place_of_a_method_stays() -> None:
     written.__get__(record, Kind)(2)
     assert record.x == 2
     assert Kind(1).x == -1
+
+
+@pytest.mark.parametrize(
+    "made",
+    [lambda c: c["Below2"](1), lambda c: c["Told"]([5]), lambda c: c["Told"](), lambda c: c["Named"](1, 2)],
+)
+def test_fields_are_assigned_as_by_standard_ones(made):
+    own, standard = (list(vars(made(each)).items()) for each in (RECORDS, STANDARD))
+    assert own == standard

@@ -17,6 +17,7 @@ from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.records import changed, dataclass
 from hastega_magic.syntax.closures.around import Number, Where, same_number
 from hastega_magic.syntax.closures.captured import numbers_read
+from hastega_magic.syntax.site import Site
 from hastega_magic.trace import Trace
 
 _STATEMENTS = 256
@@ -45,19 +46,19 @@ class Changing:
         """The statement with those of its numbers that are to be parameters."""
         now = numbers_read(_arguments(bound))
         bound = changed(bound, numbers=now)
-        known = self._known.get(bound.site.text)
+        known, moving = self._known.get(bound.site.text), in_a_loop(bound.site, now)
         if known is None:
-            self._known[bound.site.text] = _Known(now)
+            self._known[bound.site.text] = _Known(now, moving)
             if len(self._known) > _STATEMENTS:
                 self._known.popitem(last=False)
-            return bound
+            return changed(bound, varying=moving)
         self._known.move_to_end(bound.site.text)
         others = {
             where
             for where, value in now.items()
             if where in known.numbers and not _same(value, known.numbers[where])
         }
-        known.numbers, known.varying = now, known.varying | others
+        known.numbers, known.varying = now, known.varying | others | moving
         changing = known.varying & now.keys()
         return changed(bound, needed=changing) if known.constant else changed(bound, varying=changing)
 
@@ -73,6 +74,11 @@ class Changing:
             constant = bound.varying and not any(each.varying for each in outcome.workspaces)
             if constant or bound.needed:
                 self._known[bound.site.text].constant = True
+
+
+def in_a_loop(site: Site, numbers: Iterable[Where]) -> frozenset[Where]:
+    """Those of the captured numbers that a loop around the pipeline changes: they need not be seen to change."""
+    return frozenset(where for where in numbers if where[2] in site.moving)
 
 
 def _same(a: tuple[Number, ...], b: tuple[Number, ...]) -> bool:

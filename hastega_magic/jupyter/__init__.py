@@ -8,6 +8,7 @@ from IPython.core.getipython import get_ipython
 
 from hastega_magic.errors import SHOWN, UsageError
 from hastega_magic.runtime import ahead
+from hastega_magic.runtime.signals import put_off
 from hastega_magic.uncollected import uncollected
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 def load(shell: Shell) -> None:
     """Register the magics in the shell; once, however often it is called."""
-    with uncollected():
+    with uncollected(), put_off():  # NumPy, imported by half, would be of no use to anybody any more
         ahead.load_library()
         from hastega_magic.jupyter import completer
         from hastega_magic.jupyter.everywhere import hint

@@ -14,11 +14,11 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+from hastega_magic.runtime.forking import held_while_forking
+
 _LOCK = threading.Lock()
 
-if hasattr(os, "register_at_fork"):
-    # LLVM has a lock of its own, which in a forked process nobody would let go of.
-    os.register_at_fork(before=_LOCK.acquire, after_in_parent=_LOCK.release, after_in_child=_LOCK.release)
+held_while_forking(_LOCK)  # and LLVM's own with it
 
 
 def load_library() -> None:

@@ -64,11 +64,12 @@ def devices_key() -> tuple[str, ...]:
 def _version(name: str) -> str:
     try:
         # As `importlib.metadata.version` finds it, which reads the whole as a mail.
-        text = importlib.metadata.distribution(name).read_text("METADATA") or ""
+        found = importlib.metadata.distribution(name)
+        text = found.read_text("METADATA") or found.read_text("PKG-INFO") or ""
     except Exception:  # not there, or damaged
         return ""
-    found = re.search(r"^Version:\s*(\S+)", text, re.MULTILINE)
-    return found[1] if found else ""
+    version = re.search(r"^Version:\s*(\S+)", text, re.MULTILINE)
+    return version[1] if version else ""
 
 
 def _head(file: Path) -> str:

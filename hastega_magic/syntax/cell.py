@@ -166,6 +166,12 @@ def _callables_bound(statement: ast.stmt) -> frozenset[str]:
     return names & STAGES.keys()
 
 
+def _targets(node: ast.expr) -> frozenset[str]:
+    """The names that a comprehension binds."""
+    generators: list[ast.comprehension] = getattr(node, "generators", [])
+    return frozenset[str]().union(*(binds(each.target) for each in generators))
+
+
 class Rewriter(ast.NodeTransformer):
     """Replaces every pipeline by a call; collects the sites."""
 
@@ -179,6 +185,7 @@ class Rewriter(ast.NodeTransformer):
         self.refused: dict[Span, str] = {}
         self._depth = 0
         self._each = False
+        self._moving: frozenset[str] = frozenset()
 
     def statement(self, node: ast.stmt) -> list[Plain | PipelineStatement]:
         """The items of a top-level statement."""
@@ -226,7 +233,7 @@ class Rewriter(ast.NodeTransformer):
             )  # perhaps when the cell is over
             self._depth += later
             try:
-                return self.generic_visit(node)
+                return self._loop(node, _targets(node))
             finally:
                 self._depth -= later
         number = found[0].site.id
@@ -240,6 +247,22 @@ class Rewriter(ast.NodeTransformer):
         span = self.text.span(node)
         if not any(span.within(known) for known in self.refused):
             self.refused[span] = reason
+
+    def visit_For(self, node: ast.For) -> ast.AST:
+        return self._loop(node, binds(node))
+
+    def visit_AsyncFor(self, node: ast.AsyncFor) -> ast.AST:
+        return self._loop(node, binds(node))
+
+    def visit_While(self, node: ast.While) -> ast.AST:
+        return self._loop(node, binds(node))
+
+    def _loop(self, node: ast.AST, names: frozenset[str]) -> ast.AST:
+        outer, self._moving = self._moving, self._moving | names
+        try:
+            return self.generic_visit(node)
+        finally:
+            self._moving = outer
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         return self._function(node)
@@ -279,8 +302,9 @@ class Rewriter(ast.NodeTransformer):
         expression = ast.Expression(self._call(BIND, arguments, node)) if bind else None
         sites = tuple(stage for stage, _ in stages)
         site = Site(
-            number, self.text.cut(span), span, source_text, sites, name, source, expression, source_span
-        )
+            number, self.text.cut(span), span, source_text, sites, name, source, expression, source_span,
+            self._moving,
+        )  # fmt: skip
         self.sites[number] = site
         return site, run
 

@@ -58,3 +58,5 @@ class Site:
     source: ast.expr = field(compare=False, repr=False)
     bind_expression: ast.Expression | None = field(default=None, compare=False, repr=False)
     source_span: Span = NOWHERE
+    moving: frozenset[str] = frozenset()
+    """Names that a loop around it binds: what it captures of them is another number each time."""

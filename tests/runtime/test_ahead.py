@@ -96,3 +96,20 @@ def test_a_process_forked_meanwhile_compiles():
     print(total, os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
     """
     assert output(code).split() == ["30", "30"]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+def test_ctrl_c_while_a_fork_waits_leaves_no_lock_behind():
+    code = """
+    import os, signal, threading, time
+    from hastega_magic.runtime import ahead
+
+    ahead._begin(lambda: time.sleep(1.0))  # holds the lock
+    time.sleep(0.1)
+    threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+    child = os.fork()  # what a hook raises is printed
+    if child == 0:
+        os._exit(0 if ahead._LOCK.acquire(timeout=5) else 1)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), ahead._LOCK.locked())
+    """
+    assert output(code).split() == ["0", "False"]

@@ -266,13 +266,14 @@ def test_a_cell_that_runs_again(same, on):
 
 
 DESCENT = """
+def moved(w): return w - 0.01 * (fs |> map(lambda x: (w * x - 3.0 * x) * q) |> mean)
 w, q = 0.0, 2
 for _ in range(5):
-    w = w - 0.01 * (fs |> map(lambda x: (w * x - 3.0 * x) * q) |> mean)
+    w = moved(w)
 """
 
 
-def test_what_changes_in_the_loop_of_a_cell_does_so_when_it_runs_again(names, monkeypatch):
+def test_what_changes_in_a_cell_does_so_when_it_runs_again(names, monkeypatch):
     """Its first turn begins with the same number each time."""
     expected, mean = 0.0, sum(x * 0.5 for x in XS) / 300
     for _ in range(5):
@@ -294,6 +295,35 @@ def test_what_changes_in_the_loop_of_a_cell_does_so_when_it_runs_again(names, mo
     assert any(each.startswith("`w` kept changing") for each in whys[1])
     assert all(any("`q` is a constant" in each for each in why) for why in whys[1:])
     assert all(any("ran 5 times" in each for each in why) for why in whys)
+
+
+LOOPS = {
+    "for": "t = []\nfor n in range(2, 7):\n    t.append(xs |> map(lambda x: x * n + k) |> sum)",
+    "assigned": "t, n = [], 1\nfor _ in range(5):\n    n += 1\n    t.append(xs |> map(lambda x: x * n + k) |> sum)",
+    "while": "t, n = [], 1\nwhile n < 6:\n    n += 1\n    t.append(xs |> map(lambda x: x * n + k) |> sum)",
+    "comprehension": "t = [xs |> map(lambda x: x * n + k) |> sum for n in range(2, 7)]",
+    "function": (
+        "def f():\n    for n in range(2, 7):\n        yield xs |> map(lambda x: x * n + k) |> sum\nt = list(f())"
+    ),
+}
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+def test_what_a_loop_changes_is_a_parameter_at_once(names, loop):
+    session, before = Session(names, Options(baseline=False)), compiled()
+    session.run_cell(LOOPS[loop])
+    assert names["t"] == [sum(x * n + 3 for x in XS) for n in range(2, 7)]
+    assert compiled() == before + 1
+    [pipeline] = session.last.report.pipelines
+    assert any(each.startswith("`n` kept changing") for each in pipeline.why)
+    assert any("`k` is a constant" in each for each in pipeline.why)
+
+
+@pytest.mark.parametrize("stage", ["x ** n", "x << n", "(1, x, 3, 4)[n]"])
+def test_what_a_loop_changes_and_code_has_to_know_is_a_constant(names, stage):
+    session = Session(names, Options(baseline=False))
+    session.run_cell(f"t = [xs |> map(lambda x: {stage}) |> max for n in range(2, 4)]")
+    assert names["t"] == [max(eval(stage, {"x": x, "n": n}) for x in XS) for n in range(2, 4)]
 
 
 @pytest.mark.parametrize(
@@ -368,7 +398,7 @@ for number, xs in enumerate(sources):
 
 
 def test_numbers_of_the_first_turn_count(monkeypatch):
-    """What changes from the first turn to the second is a parameter in the second; what does not is compiled once."""
+    """What the loop changes is a parameter at once; what it does not is compiled once, too."""
     runs = []
     alone = Driver.run_alone
     monkeypatch.setattr(
@@ -380,7 +410,7 @@ def test_numbers_of_the_first_turn_count(monkeypatch):
     assert (len(runs), names["ts"]) == (1, [12.0] * 5)
     runs.clear()
     session.run_cell("ts = []\nfor k in (0.5, 1.5, 2.5, 3.5): ts.append(xs |> map(lambda x: x * k) |> sum)")
-    assert (len(runs), names["ts"]) == (2, [2.0, 6.0, 10.0, 14.0])
+    assert (len(runs), names["ts"]) == (1, [2.0, 6.0, 10.0, 14.0])
 
 
 def test_another_type_in_a_later_turn(same):

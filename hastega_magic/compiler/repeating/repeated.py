@@ -12,16 +12,17 @@ from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from hastega_magic.compiler.backends import forget_inputs
-from hastega_magic.compiler.changing import kept_changing
+from hastega_magic.compiler.changing import in_a_loop, kept_changing
 from hastega_magic.compiler.driver import Driver
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Outcome
-from hastega_magic.compiler.repeating.alike import Again, Display
+from hastega_magic.compiler.repeating.alike import Again, Display, given
 from hastega_magic.compiler.statement import Bound
 from hastega_magic.compiler.telling.told import Told, remember
 from hastega_magic.records import dataclass
 from hastega_magic.report import units
 from hastega_magic.syntax.closures.around import Where
+from hastega_magic.syntax.closures.captured import numbers_read
 from hastega_magic.syntax.joining.build import BoundStage
 from hastega_magic.syntax.ordinary.scalars import Scalars
 from hastega_magic.syntax.site import Site
@@ -124,6 +125,8 @@ class Repeated:
         """See whether this run differs from an earlier one only by numbers that its functions capture."""
         if self.constant or self.options.on in ("python", "numpy"):
             return
+        if self.site.moving:
+            self.varying |= in_a_loop(self.site, numbers_read(given(bound)))
         for form in self._forms:
             changed = None if form.prepared is None else form.prepared.changed(bound)
             if changed:

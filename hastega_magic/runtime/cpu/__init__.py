@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 import itertools
 import math
-import os
 import re
 import threading
 import time
@@ -19,6 +18,7 @@ from hastega_magic.ir.abi import ENTRY
 from hastega_magic.ir.target import Target, describe
 from hastega_magic.records import dataclass
 from hastega_magic.runtime import ahead
+from hastega_magic.runtime.forking import held_while_forking
 from hastega_magic.runtime.signals import put_off
 
 KernelFunction = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
@@ -106,9 +106,8 @@ def _jit() -> llvm.LLJIT:
 _LOCK = threading.RLock()
 _NUMBERS = itertools.count()
 
-if hasattr(os, "register_at_fork"):
-    # A forked process waits until nobody compiles: in it, that thread would never let go of this lock, or of LLVM's.
-    os.register_at_fork(before=_LOCK.acquire, after_in_parent=_LOCK.release, after_in_child=_LOCK.release)
+# Nor would anybody let go of LLVM's own.
+held_while_forking(_LOCK)
 
 
 def _parsed(text: str) -> llvm.ModuleRef:
