@@ -5,6 +5,9 @@ from __future__ import annotations
 import traceback
 from collections import Counter
 
+import numpy as np
+import pytest
+
 from hastega_magic import hastega
 from hastega_magic.session import Options, Session
 
@@ -204,3 +207,26 @@ def test_an_object_that_notes_what_it_is_asked_for_is_asked_for_nothing_more():
     for _ in range(3):
         assert triples(Noting()) == [x * 3 for x in range(300)]
     assert noted == []
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    "xs",
+    [
+        np.arange(700).astype("i2"),
+        (np.arange(5000) % 100).astype("u1"),
+        np.linspace(0, 1e38, 5000, dtype="f4"),
+    ],
+    ids=["int16", "uint8", "float32"],
+)
+def test_looking_for_nan_among_keys_warns_of_nothing(xs):
+    """The sum of narrow scalars overflows; none of them does."""
+
+    def keyed(xs):
+        return {x * 2 for x in xs}, {x * 2: 1 for x in xs}, set(x * 2 for x in xs)  # noqa: C401
+
+    made = hastega(keyed)
+    for _ in range(2):
+        found, expected = made(xs), keyed(xs)
+        assert found == expected
+        assert [set(map(type, each)) for each in found] == [set(map(type, each)) for each in expected]

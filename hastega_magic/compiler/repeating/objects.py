@@ -54,7 +54,8 @@ def holds_nan(values: Collection[object]) -> bool:
             )
         numbers = [*itertools.chain.from_iterable(numbers)]
     try:
-        total = sum(numbers)  # in a tenth of the time; that of inf and -inf is NaN, too
+        with np.errstate(all="ignore"):  # NumPy's narrow scalars may overflow
+            total = sum(numbers)  # in a tenth of the time; that of inf and -inf is NaN, too
     except (TypeError, OverflowError):
         total = math.nan
     return total != total and any(map(operator.ne, numbers, numbers))
