@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 def load(shell: Shell) -> None:
     """Register the magics in the shell; once, however often it is called."""
     with uncollected(), put_off():  # NumPy, imported by half, would be of no use to anybody any more
-        ahead.load_library()
         from hastega_magic.jupyter import completer
         from hastega_magic.jupyter.everywhere import hint
         from hastega_magic.jupyter.magics import HastegaMagics
@@ -30,6 +29,7 @@ def load(shell: Shell) -> None:
         SHOWN.append(show_in_shell)
     if _magics(shell) is not None:
         return
+    ahead.load_library()  # not beside NumPy's libraries, which would wait for it, and the interpreter with them
     shell.register_magics(HastegaMagics)
     completer.install(shell)
     shell.events.register("post_run_cell", hint)
