@@ -8,8 +8,6 @@ import pytest
 
 from hastega_magic.compiler import loops
 from hastega_magic.compiler.comparing.measure import measure
-from hastega_magic.compiler.driver import Driver
-from hastega_magic.compiler.repeating.repeated import Repeated
 from hastega_magic.errors import IntegerOverflowWarning
 from hastega_magic.runtime.cpu.direct import MOST as DIRECT
 from hastega_magic.runtime.objects import lists
@@ -265,67 +263,6 @@ def test_a_cell_that_runs_again(same, on):
     assert run.on == "simd"
 
 
-DESCENT = """
-def moved(w): return w - 0.01 * (fs |> map(lambda x: (w * x - 3.0 * x) * q) |> mean)
-w, q = 0.0, 2
-for _ in range(5):
-    w = moved(w)
-"""
-
-
-def test_what_changes_in_a_cell_does_so_when_it_runs_again(names, monkeypatch):
-    """Its first turn begins with the same number each time."""
-    expected, mean = 0.0, sum(x * 0.5 for x in XS) / 300
-    for _ in range(5):
-        expected -= 0.01 * (expected - 3.0) * 2 * mean
-    session = Session(names, Options(baseline=False))
-    whys = []
-    for turn in range(3):
-        if turn:
-            monkeypatch.setattr(
-                Repeated, "_first", None
-            )  # a turn that does not begin where the loop is compiled
-        before = compiled()
-        session.run_cell(DESCENT)
-        assert names["w"] == pytest.approx(expected, rel=1e-12)
-        assert (compiled() == before) == (turn > 0)
-        [pipeline] = session.last.report.pipelines
-        whys.append(pipeline.why)
-    assert any("Later `w` kept changing" in each for each in whys[0])
-    assert any(each.startswith("`w` kept changing") for each in whys[1])
-    assert all(any("`q` is a constant" in each for each in why) for why in whys[1:])
-    assert all(any("ran 5 times" in each for each in why) for why in whys)
-
-
-LOOPS = {
-    "for": "t = []\nfor n in range(2, 7):\n    t.append(xs |> map(lambda x: x * n + k) |> sum)",
-    "assigned": "t, n = [], 1\nfor _ in range(5):\n    n += 1\n    t.append(xs |> map(lambda x: x * n + k) |> sum)",
-    "while": "t, n = [], 1\nwhile n < 6:\n    n += 1\n    t.append(xs |> map(lambda x: x * n + k) |> sum)",
-    "comprehension": "t = [xs |> map(lambda x: x * n + k) |> sum for n in range(2, 7)]",
-    "function": (
-        "def f():\n    for n in range(2, 7):\n        yield xs |> map(lambda x: x * n + k) |> sum\nt = list(f())"
-    ),
-}
-
-
-@pytest.mark.parametrize("loop", LOOPS)
-def test_what_a_loop_changes_is_a_parameter_at_once(names, loop):
-    session, before = Session(names, Options(baseline=False)), compiled()
-    session.run_cell(LOOPS[loop])
-    assert names["t"] == [sum(x * n + 3 for x in XS) for n in range(2, 7)]
-    assert compiled() == before + 1
-    [pipeline] = session.last.report.pipelines
-    assert any(each.startswith("`n` kept changing") for each in pipeline.why)
-    assert any("`k` is a constant" in each for each in pipeline.why)
-
-
-@pytest.mark.parametrize("stage", ["x ** n", "x << n", "(1, x, 3, 4)[n]"])
-def test_what_a_loop_changes_and_code_has_to_know_is_a_constant(names, stage):
-    session = Session(names, Options(baseline=False))
-    session.run_cell(f"t = [xs |> map(lambda x: {stage}) |> max for n in range(2, 4)]")
-    assert names["t"] == [max(eval(stage, {"x": x, "n": n}) for x in XS) for n in range(2, 4)]
-
-
 @pytest.mark.parametrize(
     ("line", "python"),
     [
@@ -395,22 +332,6 @@ for number, xs in enumerate(sources):
     for number, (xs, (made, total)) in enumerate(zip(sources, session.namespace["found"], strict=True)):
         assert same(made, [x * number - y for x, y in zip(xs, ys, strict=False)])
         assert same(total, 2 * sum(xs))
-
-
-def test_numbers_of_the_first_turn_count(monkeypatch):
-    """What the loop changes is a parameter at once; what it does not is compiled once, too."""
-    runs = []
-    alone = Driver.run_alone
-    monkeypatch.setattr(
-        Driver, "run_alone", lambda self, bound, source: runs.append(1) or alone(self, bound, source)
-    )
-    names = {"xs": [1.5, 2.5]}
-    session = Session(names, Options(baseline=False))
-    session.run_cell("ts = [t for k in range(5) for t in [xs |> map(lambda x: x * 3) |> sum]]")
-    assert (len(runs), names["ts"]) == (1, [12.0] * 5)
-    runs.clear()
-    session.run_cell("ts = []\nfor k in (0.5, 1.5, 2.5, 3.5): ts.append(xs |> map(lambda x: x * k) |> sum)")
-    assert (len(runs), names["ts"]) == (1, [2.0, 6.0, 10.0, 14.0])
 
 
 def test_another_type_in_a_later_turn(same):
