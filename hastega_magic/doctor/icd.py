@@ -11,7 +11,9 @@ from __future__ import annotations
 import os
 import re
 import tempfile
+import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from hastega_magic.doctor.files import is_file, is_folder, nearest, read
@@ -20,8 +22,8 @@ from hastega_magic.records import dataclass
 SYSTEM_FOLDER = Path("/etc/OpenCL/vendors")
 
 _COMPILED_IN = re.compile(rb"/[\x21-\x7e]{0,4000}OpenCL/vendors/?(?=\x00)")
-_MOST_ENTRIES = 100_000
-"""A cache with more files than this is counted no further."""
+_COUNTING = 0.2
+"""Seconds after which the files of a cache are counted no further."""
 
 
 @dataclass(frozen=True)
@@ -125,12 +127,13 @@ def _library(path: Path) -> str:
 
 @dataclass(frozen=True)
 class CacheFolder:
-    """Where PoCL keeps compiled kernels; `bytes` of all files in it; "" or why PoCL cannot use it."""
+    """Where PoCL keeps compiled kernels; `bytes` of files in it, of all if `whole`; "" or why PoCL cannot use it."""
 
     path: str
     exists: bool
     bytes: int
     trouble: str = ""
+    whole: bool = True
 
 
 def pocl_cache(environ: Mapping[str, str]) -> Path:
@@ -147,7 +150,8 @@ def pocl_cache(environ: Mapping[str, str]) -> Path:
 def inspect_cache(path: Path) -> CacheFolder:
     """Try to write there. A folder that does not exist yet is not made: its nearest parent is looked at."""
     exists = is_folder(path)
-    return CacheFolder(str(path), exists, _size(path) if exists else 0, _unusable(nearest(path)))
+    total, whole = _size(path) if exists else (0, True)
+    return CacheFolder(str(path), exists, total, _unusable(nearest(path)), whole)
 
 
 def _unusable(folder: Path) -> str:
@@ -164,15 +168,20 @@ def _unusable(folder: Path) -> str:
     return ""
 
 
-def _size(folder: Path) -> int:
-    total = 0
-    names = (Path(at, name) for at, _, names in os.walk(folder) for name in names)
-    for _, path in zip(range(_MOST_ENTRIES), names, strict=False):
-        try:
-            total += path.lstat().st_size
-        except OSError:  # PoCL removes what it no longer needs
-            continue
-    return total
+def _size(folder: Path) -> tuple[int, bool]:
+    """Bytes of the files below, as far as they can be counted in `_COUNTING` seconds, and whether these are all."""
+    total, folders, end = 0, [os.fspath(folder)], time.monotonic() + _COUNTING
+    while folders:
+        if time.monotonic() > end:
+            return total, False
+        with suppress(OSError), os.scandir(folders.pop()) as entries:
+            for each in entries:
+                with suppress(OSError):  # PoCL removes what it no longer needs
+                    if each.is_dir(follow_symlinks=False):
+                        folders.append(each.path)
+                    else:
+                        total += each.stat(follow_symlinks=False).st_size
+    return total, True
 
 
 __all__ = [

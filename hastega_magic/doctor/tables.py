@@ -102,7 +102,8 @@ def _opencl(findings: Findings) -> Iterable[tuple[str, str]]:
     for platform in findings.opencl_facts.platforms:
         yield "platform", f"{platform.name}, {platform.version}, {plural(platform.devices, 'device')}"
     cache = findings.cache
-    state = f"{size(cache.bytes)}, can be written" if cache.exists else "not made yet"
+    more = "" if cache.whole else "more than "
+    state = f"{more}{size(cache.bytes)}, can be written" if cache.exists else "not made yet"
     yield "PoCL's cache", f"{cache.path}: {cache.trouble or state}"
 
 

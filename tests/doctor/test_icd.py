@@ -4,6 +4,7 @@ import os
 
 import pytest
 
+from hastega_magic.doctor import icd
 from hastega_magic.doctor.icd import (
     SYSTEM_FOLDER,
     IcdFile,
@@ -104,11 +105,22 @@ def test_pocls_rules_for_its_cache():
     assert pocl_cache({}).is_absolute()
 
 
+def test_a_large_cache_is_not_counted_to_its_end(tmp_path, monkeypatch):
+    for name in "abc":
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "kernel.so").write_bytes(b"x")
+    (tmp_path / "first").write_bytes(b"x" * 10)
+    times = iter([0.0, 0.1, 0.3])
+    monkeypatch.setattr(icd.time, "monotonic", lambda: next(times))
+    found = inspect_cache(tmp_path)
+    assert (found.exists, found.bytes, found.whole) == (True, 10, False)
+
+
 def test_a_cache_that_works(tmp_path):
     (tmp_path / "sub").mkdir()
     (tmp_path / "sub" / "kernel.so").write_bytes(b"x" * 1234)
     found = inspect_cache(tmp_path)
-    assert (found.exists, found.bytes, found.trouble) == (True, 1234, "")
+    assert (found.exists, found.bytes, found.trouble, found.whole) == (True, 1234, "", True)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["sub"], "nothing is left behind"
 
 
