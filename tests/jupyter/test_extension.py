@@ -72,3 +72,34 @@ def test_last_report_outside_ipython():
     code = "import hastega_magic\ntry: hastega_magic.last_report()\nexcept Exception as e: print(type(e).__name__, e)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.startswith("UsageError ")
+
+
+INTERRUPTED = """
+import os, signal, sys
+from IPython.core.interactiveshell import InteractiveShell
+
+class Interrupts:
+    def find_spec(self, name, path, target=None):
+        if name == "numpy.linalg":
+            sys.meta_path.remove(self)
+            os.kill(os.getpid(), signal.SIGINT)
+
+shell = InteractiveShell.instance()
+sys.meta_path.insert(0, Interrupts())
+try:
+    shell.run_line_magic("load_ext", "hastega_magic")
+except KeyboardInterrupt:
+    print("interrupted", "numpy.linalg" in sys.modules)
+shell.run_line_magic("load_ext", "hastega_magic")
+shell.run_cell("%%hastega --quiet\\ntotal = range(1000) |> map(lambda x: x * x % 7) |> sum")
+print(shell.user_ns["total"])
+"""
+
+
+def test_ctrl_c_while_numpy_is_imported_comes_behind_that():
+    """A package that is imported by half stays so for as long as the kernel lives."""
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, timeout=60, check=False
+    )
+    expected = sum(x * x % 7 for x in range(1000))
+    assert done.stdout.split() == ["interrupted", "True", str(expected)], done.stderr
