@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import builtins
+import runpy
 import traceback
 from collections import Counter
 
@@ -230,3 +232,27 @@ def test_looking_for_nan_among_keys_warns_of_nothing(xs):
         found, expected = made(xs), keyed(xs)
         assert found == expected
         assert [set(map(type, each)) for each in found] == [set(map(type, each)) for each in expected]
+
+
+@pytest.mark.parametrize(
+    "text", ["[abs(x) + 1 for x in xs]", "[helped(x) for x in xs]", "[x * held for x in xs]"]
+)
+def test_what_stands_in_builtins_is_followed(monkeypatch, tmp_path, text):
+    file = tmp_path / "asks_builtins.py"
+    file.write_text(
+        f"from hastega_magic import hastega\ndef helped(x): return abs(x) + held\n@hastega\ndef f(xs): return {text}\n"
+    )
+    monkeypatch.setattr(builtins, "held", 3, raising=False)
+    names = runpy.run_path(str(file))
+    xs = list(range(-500, 500))
+
+    def expected():
+        return eval(text, names | {"xs": xs})
+
+    for _ in range(3):
+        assert names["f"](xs) == expected()
+    for number, replaced in ((4, lambda x: 5), (7.5, lambda x: -x), (3, abs)):
+        monkeypatch.setattr(builtins, "held", number)
+        monkeypatch.setattr(builtins, "abs", replaced)
+        for _ in range(3):
+            assert names["f"](xs) == expected()

@@ -5,7 +5,6 @@ def g(x): return x * k        around `lambda x: g(x)`:  `g` in its globals, the 
 
 from __future__ import annotations
 
-import builtins
 import ctypes
 import functools
 import itertools
@@ -197,8 +196,11 @@ class Walk:
                     value = function.__globals__[name]
                     self.around.append(Name(function.__globals__, name, value))
                     self.value(value, code)
-                elif hasattr(builtins, name):
+                elif name in function.__builtins__:
+                    value = function.__builtins__[name]  # which anybody may replace
                     self.around.append(Name(function.__globals__, name, ABSENT))
+                    self.around.append(Name(function.__builtins__, name, value))
+                    self.value(value, code)
 
     def attributes(self) -> None:
         """The attributes that the functions so far may read, of all objects so far, and what these lead to."""
