@@ -102,3 +102,26 @@ def test_numbers_of_the_first_turn_count(monkeypatch):
     runs.clear()
     session.run_cell("ts = []\nfor k in (0.5, 1.5, 2.5, 3.5): ts.append(xs |> map(lambda x: x * k) |> sum)")
     assert (len(runs), names["ts"]) == (1, [2.0, 6.0, 10.0, 14.0])
+
+
+@pytest.mark.parametrize(
+    "sink", ["argmin", "argmax", "min", "max", "first", "last", "sum", "to_list", "count", "std"]
+)
+@pytest.mark.parametrize("of", ["k", "(k, x)", "-k", "k if x else x"])
+def test_a_number_that_is_the_element_itself(names, same, sink, of):
+    """It is a source of the loop as the elements are, but not where they lie."""
+    if of == "(k, x)" and sink in ("min", "max", "sum", "std"):
+        of, sink = "k", "to_list"
+    turns = [9, 2, 1, 5, 5, 7]
+    expected = {
+        "argmin": lambda v: v.index(min(v)), "argmax": lambda v: v.index(max(v)), "min": min, "max": max, "sum": sum,
+        "first": lambda v: v[0], "last": lambda v: v[-1], "to_list": list, "count": len, "std": lambda v: 0.0,
+    }[sink]  # fmt: skip
+    session = Session(names, Options(baseline=False))
+    for text in (
+        "for k in turns: r.append(xs |> map(lambda x: {}) |> {})",
+        "r = [xs |> map(lambda x: {}) |> {} for k in turns]",
+    ):
+        names["turns"], names["r"] = turns, []
+        session.run_cell(text.format(of, sink))
+        assert same(names["r"], [expected([eval(of, {"k": k, "x": x}) for x in XS]) for k in turns])

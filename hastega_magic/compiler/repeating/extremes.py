@@ -15,7 +15,7 @@ from hastega_magic.compiler.execute import Execution
 from hastega_magic.compiler.repeating.alike import Display
 from hastega_magic.compiler.repeating.slots import Again
 from hastega_magic.compiler.statement import Loop
-from hastega_magic.ir.expr import flatten
+from hastega_magic.ir.expr import Expr, flatten
 from hastega_magic.ir.fused import Output
 from hastega_magic.ir.schedule import BLOCK
 from hastega_magic.records import dataclass
@@ -119,15 +119,18 @@ def extreme_of(execution: Execution, output: Output, loop: Loop) -> Extreme | No
         return None
     numbered = kind.startswith("arg")
     *stages, _ = (stage.name for stage in loop.bound.site.stages)
-    own = output.mask is None and _is_source(output.value) and _OTHERS.isdisjoint(stages)
+    own = output.mask is None and _is_source(output.value, execution) and _OTHERS.isdisjoint(stages)
     if not own and (numbered or (type_.is_float and not FUNCTIONS.issuperset(stages))):
         return None
     found = bool if type_ is BOOL else np.float32 if type_ is FLOAT32 else float if type_.is_float else int
     return Extreme(_KINDS[kind], found, numbered, own, tuple(stages))
 
 
-def _is_source(value: object) -> bool:
-    return getattr(value, "op", "") == "load"
+def _is_source(value: object, execution: Execution) -> bool:
+    """Whether it is an element of a source, and no captured number that the loop is given."""
+    if not isinstance(value, Expr) or value.op != "load":
+        return False
+    return execution.fused.sources[cast(int, value.value)].layout != "scalar"
 
 
 __all__ = ["FUNCTIONS", "Extreme", "extreme_of", "made"]

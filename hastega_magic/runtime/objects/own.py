@@ -174,7 +174,7 @@ def kept_whole(kernel: Kernel) -> int | None:
     """
     (store,) = (each for each in kernel.body if isinstance(each, Store))
     own = store.value
-    if own.op != "load" or store.running:
+    if own.op != "load" or store.running or _one(kernel, own):
         return None
     leaves = [] if store.mask is None else [each for each in postorder([store.mask]) if not each.args]
     if any(
