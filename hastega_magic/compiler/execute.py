@@ -245,11 +245,23 @@ def finish(
                 if running.is_doubtful(output, value):
                     if len(loops) > 1:
                         raise Separately
-                    there = running.in_order(loop, output, workspace)
-                    found = _on_the_host(there, workspace, options, trace).values[0]
-                    value = found if type(found) is np.float32 else float(cast(float, found))
+                    value = _in_order(execution, loop, output, workspace, options, trace)
                 execution.values.append(value)
             slot += count
+
+
+def _in_order(
+    execution: Execution, loop: Loop, output: Output, workspace: Workspace, options: Options, trace: Trace
+) -> object:
+    """A product of floats, one factor after the other."""
+    if not flatten(output.value)[0].type.is_float:
+        # Floats that Python computed among ints, which are multiplied exactly up to the first of them.
+        if streamed(execution.columns) is not None:
+            raise NotProduced
+        return running.by_python(loop, output, options)[0]
+    there = running.in_order(loop, output, workspace)
+    found = _on_the_host(there, workspace, options, trace).values[0]
+    return found if type(found) is np.float32 else float(cast(float, found))
 
 
 def _running(

@@ -1,5 +1,7 @@
 """Captured numbers that a loop around a pipeline changes are parameters from its first turn on."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -125,3 +127,23 @@ def test_a_number_that_is_the_element_itself(names, same, sink, of):
         names["turns"], names["r"] = turns, []
         session.run_cell(text.format(of, sink))
         assert same(names["r"], [expected([eval(of, {"k": k, "x": x}) for x in XS]) for k in turns])
+
+
+@pytest.mark.parametrize(
+    "element", ["x ** n if x % 2 else x", "x if x < 150 else x ** n", "x ** n", "x ** n if x > 295 else 1"]
+)
+def test_products_of_ints_that_are_floats_for_some_numbers(names, same, element):
+    """A float that vanishes, or is infinite, is computed one factor after the other: ints exactly up to the first."""
+    session = Session(names, Options(baseline=False))
+    session.run_cell(f"r = [xs |> map(lambda x: {element}) |> prod for n in (-4, 2, -1, 3)]")
+    expected = [math.prod(eval(element, {"x": x, "n": n}) for x in XS) for n in (-4, 2, -1, 3)]
+    assert [type(each) for each in names["r"]] == [type(each) for each in expected]
+    assert names["r"] == pytest.approx(expected, rel=1e-12)
+
+
+def test_a_product_of_ints_too_large_for_a_float(names):
+    session = Session(names, Options(baseline=False))
+    with pytest.raises(OverflowError, match="int too large to convert to float"):
+        session.run_cell(
+            "r = [xs |> map(lambda x: x ** n if x == 200 else 2 ** 40) |> prod for n in (-1, 2)]"
+        )
