@@ -62,7 +62,7 @@ class Changing:
         changing = known.varying & now.keys()
         return changed(bound, needed=changing) if known.constant else changed(bound, varying=changing)
 
-    def kept_changing(self, text: str, varying: frozenset[Where]) -> None:
+    def seen(self, text: str, varying: frozenset[Where]) -> None:
         """These numbers of a statement of this text changed from one of its runs in a cell to the next."""
         known = self._known.get(text)
         if known is not None:

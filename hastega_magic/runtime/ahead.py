@@ -18,7 +18,7 @@ from hastega_magic.runtime.forking import held_while_forking
 
 _LOCK = threading.Lock()
 
-held_while_forking(_LOCK)  # and LLVM's own with it
+held_while_forking(_LOCK)  # and LLVM's own lock with it
 
 
 def load_library() -> None:
@@ -68,6 +68,7 @@ def _load() -> None:
 def _make_some() -> None:
     import llvmlite.binding as llvm
 
+    # By a machine of its own: `runtime.cpu` has one, and is among what is imported meanwhile.
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     features = ",".join(f"{'+' if has else '-'}{name}" for name, has in llvm.get_host_cpu_features().items())

@@ -88,7 +88,7 @@ class CellTurns:
         """Count the runs for the report, and tell of numbers that changed."""
         for group, bound, turns in self._known.values():
             if turns.runs > 1:
-                self.changing.kept_changing(bound.site.text, turns.varying)
+                self.changing.seen(bound.site.text, turns.varying)
                 told = f"This pipeline ran {turns.runs} times in the cell; the figures are those of the first time."
                 said = {each.data.get("text") for each in trace.events if each.group == group}
                 later = [f"Later {each}" for each in turns.changing() if each not in said]

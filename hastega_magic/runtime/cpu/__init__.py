@@ -106,8 +106,7 @@ def _jit() -> llvm.LLJIT:
 _LOCK = threading.RLock()
 _NUMBERS = itertools.count()
 
-# Nor would anybody let go of LLVM's own.
-held_while_forking(_LOCK)
+held_while_forking(_LOCK)  # and LLVM's own lock with it
 
 
 def _parsed(text: str) -> llvm.ModuleRef:
@@ -126,9 +125,9 @@ def _stripping(target: Target) -> tuple[llvm.ModulePassManager, llvm.PassBuilder
 def image_of(text: str) -> bytes:
     """The object file of a module's text, without debug information, which serves listings."""
     if _LOCATED in text and host().triple.startswith("x86_64"):
-        # Where assembly is wanted, too, it is made first: to assemble it takes a tenth of what making code again takes.
-        lines = (line for line in _emitted(text, host()).splitlines() if not _PLACE.match(line))
-        return _machine(host()).emit_object(llvm.parse_assembly("\n".join(map(_assembled, lines))))
+        # The listing is wanted, too, and is made first: to assemble it takes a tenth of what making code again takes.
+        lines = map(_assembled, _listing(text, host()).text.splitlines())
+        return _machine(host()).emit_object(llvm.parse_assembly("\n".join(lines)))
     module = _parsed(text)
     if _LOCATED in text:
         passes, builder = _stripping(host())
@@ -183,7 +182,7 @@ def listing(text: str) -> Listing:
 @lru_cache(8)
 def _listing(text: str, target: Target) -> Listing:
     with _LOCK, put_off():
-        emitted = _emitted(text, target)
+        emitted = _machine(target).emit_assembly(_parsed(text))
     if _LOCATED not in text:
         return Listing(emitted, (0,) * emitted.count("\n"))
     lines: list[str] = []
@@ -198,11 +197,6 @@ def _listing(text: str, target: Target) -> Listing:
     return Listing("".join(lines), tuple(places))
 
 
-@lru_cache(8)
-def _emitted(text: str, target: Target) -> str:
-    return _machine(target).emit_assembly(_parsed(text))
-
-
 def _assembled(line: str) -> str:
     """A line of assembly as one of LLVM IR."""
     return 'module asm "' + line.replace("\\", "\\5C").replace('"', "\\22").replace("\t", "\\09") + '"'
@@ -210,6 +204,5 @@ def _assembled(line: str) -> str:
 
 _LOCATED = "!llvm.dbg.cu"
 _LOCATION = re.compile(r"\s*\.loc\s+\d+\s+(\d+)")
-_PLACE = re.compile(r"\s*\.(loc|file)\s")
 _DEBUG = re.compile(r"\s*\.(file\s+\d|cfi_)|\.?L(tmp\d+|func_begin\d+):")
 _INSTRUCTION = re.compile(r"\s+[a-z]")
