@@ -176,20 +176,26 @@ def execute(ready: Ready, backend: Backend, tune: bool = False) -> Execution:
         tuning = earlier(ready.compiled.finding)
     if said := known.said():
         trace.add("warning", text=f"{said}.")
-    result = backend.run(job, options, trace)
+    execution = Execution(
+        ready.compiled, ready.fused, [], list(job.columns), job.length, backend.threads, ready.cached, backend, job,
+        tuning=tuning, on=options.on,
+    )  # fmt: skip
+    with told_if_it_raises(execution, options, trace):
+        result = backend.run(job, options, trace)
+        execution.length, execution.threads = result.length, _threads(backend, job, result)
+        finish(execution, result, loops, workspace, options, trace)
+    execution.seconds = time.perf_counter() - began - _compiling(trace.events[said_before:])
+    return execution
+
+
+def _threads(backend: Backend, job: Job, result: LoopResult) -> int:
+    """The threads that the blocks were run by."""
     blocks = min(result.blocks_run, -(-result.length // BLOCK))  # several variants may have run some
     threads = min(backend.threads, max(1, blocks), job.tuned.threads or backend.threads)
     if isinstance(backend, Cpu):  # which wakes no other thread for a few blocks
         turns = abi.layout(job.variant(job.first).kernel).turns
-        threads = 1 if here(threads, blocks, short=not turns) else threads
-    execution = Execution(
-        ready.compiled, ready.fused, [], list(job.columns), result.length, threads, ready.cached, backend, job,
-        tuning=tuning, on=options.on,
-    )  # fmt: skip
-    with told_if_it_raises(execution, options, trace):
-        finish(execution, result, loops, workspace, options, trace)
-    execution.seconds = time.perf_counter() - began - _compiling(trace.events[said_before:])
-    return execution
+        return 1 if here(threads, blocks, short=not turns) else threads
+    return threads
 
 
 def _compiling(events: Sequence[Event]) -> float:

@@ -318,6 +318,20 @@ def test_a_loop_that_never_ends_is_interrupted(count, on):
     assert session.namespace["z"] == count * (count - 1) // 2
 
 
+def test_the_report_tells_of_an_interrupt_that_the_cell_answers():
+    text = function("while v != 0:\n    v = (v ^ 1) | 2\nreturn v")
+    text += "try:\n    y = xs |> map(f)\nexcept KeyboardInterrupt:\n    y = 'answered'\nz = xs |> sum"
+    session = Session({"xs": np.arange(1, 40_000)})
+    asked = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+    asked.start()
+    session.run_cell(text, options=Options(on="parallel", baseline=False))
+    asked.join()
+    assert session.namespace["y"] == "answered"
+    first, last = session.last.report.pipelines
+    assert (first.raised, first.backend, first.loops, first.elements) == ("KeyboardInterrupt", "parallel", 1, 39_999)
+    assert (last.raised, last.backend) == (None, "parallel")
+
+
 @pytest.mark.parametrize("name", ["collatz", "nested", "smallest divisor", "overflow for some"])
 def test_blocks_that_are_late_run_again(name, monkeypatch):
     """A launch ends after so many turns; what did not come to its end runs again with a higher limit, which is kept."""

@@ -1,4 +1,4 @@
-"""What the report says of a loop whose elements raised: what ran it, and over how many elements."""
+"""What the report says of a loop whose elements raised, or that was interrupted: what ran it, and over how many."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ def told_if_it_raises(execution: Execution, options: Options, trace: Trace) -> G
         yield
     except HastegaError:  # it is run otherwise
         raise
-    except Exception:
+    except (Exception, KeyboardInterrupt) as error:
+        trace.raised(error)
         trace.add("broken_off", run=run_of(execution, 1), int=integers_of(execution, options))
         raise
 
