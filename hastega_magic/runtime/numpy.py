@@ -54,8 +54,8 @@ class NoNumpyForm(HastegaError):
 
 def run_fused_numpy(
     fused: Fused, columns: Sequence[Array], tables: Sequence[Array] = ()
-) -> dict[str, object]:
-    """Run the loop over one-dimensional columns, one per source; the shortest ends it. Results by name.
+) -> list[object]:
+    """Run the loop over one-dimensional columns, one per source; the shortest ends it. A result for each output.
 
     "array" gives an array (int64, float64, float32, bool; tuples: structured, fields f0, f1, ...),
     "to_list" a list, reductions a Python scalar (np.float32 over float32). int64 wraps as NumPy does, float
@@ -64,7 +64,7 @@ def run_fused_numpy(
     """
     plan = _planned(fused.outputs)
     with np.errstate(all="ignore"):
-        return plan.run([output.name for output in fused.outputs], _Data(columns, tables))
+        return plan.run(_Data(columns, tables))
 
 
 @lru_cache(64)
@@ -73,8 +73,8 @@ def _planned(outputs: tuple[Output, ...]) -> _Plan:
     plan = _Plan()
     for output in outputs:
         plan.context_of(output.mask)
-    for output in sorted(outputs, key=lambda each: each.mask is not None):
-        plan.add(output)
+    for number, output in sorted(enumerate(outputs), key=lambda each: each[1].mask is not None):
+        plan.add(number, output)
     return plan
 
 
@@ -136,9 +136,9 @@ class _Data:
 
 @dataclass(frozen=True)
 class _Step:
-    """One call: what it gives (a node's value, or an output by name) from which values."""
+    """One call: what it gives (a node's value, or an output by its number) from which values."""
 
-    gives: _Key | str
+    gives: _Key | int
     needs: tuple[_Key, ...]
     call: Callable[..., Any]
 
@@ -163,37 +163,37 @@ class _Plan:
             context = _Context(context, varying)
         return context
 
-    def add(self, output: Output) -> None:
+    def add(self, number: int, output: Output) -> None:
         """The calls for an output."""
         context = self.context_of(output.mask)
         # The mask says how many elements there are, also where the value does not vary.
         extent = () if context is None else (_key(context.mask, context.parent),)
         if output.sink.kind == "count":
-            self._steps.append(_Step(output.name, extent, _count))
+            self._steps.append(_Step(number, extent, _count))
             return
         keys = [_key(node, context) for node in _scalars(output.value)]
         for key in keys:
             self._demand(key)
-        self._steps.append(_Step(output.name, (*keys, *extent), _finish(output, len(keys))))
+        self._steps.append(_Step(number, (*keys, *extent), _finish(output, len(keys))))
 
-    def run(self, names: Sequence[str], data: _Data) -> dict[str, object]:
+    def run(self, data: _Data) -> list[object]:
         """Make the calls; a temporary is dropped after its last use."""
         uses = Counter(key for step in self._steps for key in step.needs)
         values: dict[_Key, Any] = {}
-        results: dict[str, object] = {}
+        results: dict[int, object] = {}
         for step in self._steps:
             made: Any = step.call(data, *(values[key] for key in step.needs))
             for key in step.needs:
                 uses[key] -= 1
                 if not uses[key]:
                     values.pop(key, None)
-            if isinstance(step.gives, str):
+            if isinstance(step.gives, int):
                 shared = any(made is other for other in results.values() if isinstance(other, np.ndarray))
                 results[step.gives] = made.copy() if shared else made
             else:
                 values[step.gives] = made
             del made
-        return {name: results[name] for name in names}
+        return [results[number] for number in sorted(results)]
 
     def _demand(self, root: _Key) -> None:
         stack = [root]

@@ -74,7 +74,7 @@ def test_the_same_as_the_interpreter(value, mask, rows, same):
             expected = run_fused(fused, lists, [table.tolist()])["out0"]
         except (ValueError, statistics.StatisticsError):
             continue
-        found = run_fused_numpy(fused, columns, [table])["out0"]
+        found = run_fused_numpy(fused, columns, [table])[0]
         if kind == "array":
             assert isinstance(found, np.ndarray)
             found = list(elements(found))
@@ -87,8 +87,8 @@ def test_the_same_as_the_interpreter(value, mask, rows, same):
 def test_tuples_are_structured():
     fused = loop(("array", (X, (F, EVEN)), EVEN), ("to_list", (INDEX, S), None))
     found = run_fused_numpy(fused, [np.arange(3), np.arange(3.0), np.ones(3, "f4")])
-    assert found["out0"].tolist() == [(0, (0.0, True)), (2, (2.0, True))]
-    assert found["out1"] == [(0, 1.0), (1, 1.0), (2, 1.0)]
+    assert found[0].tolist() == [(0, (0.0, True)), (2, (2.0, True))]
+    assert found[1] == [(0, 1.0), (1, 1.0), (2, 1.0)]
 
 
 def test_results_are_the_callers_own():
@@ -97,7 +97,7 @@ def test_results_are_the_callers_own():
         loop(("array", X, None), ("array", X, None), ("array", EVEN, None), ("array", EVEN, None)),
         [column] * 3,
     )
-    arrays = [column, *found.values()]
+    arrays = [column, *found]
     assert not any(np.shares_memory(a, b) for place, a in enumerate(arrays) for b in arrays[:place])
 
 
@@ -107,21 +107,21 @@ def test_a_reduction_and_the_elements_side_by_side():
         ("array", square, None), ("sum", square, EVEN), ("reduce_xor", square, None), ("prod", EVEN, None)
     )
     found = run_fused_numpy(fused, [np.arange(6), np.zeros(6), np.zeros(6, "f4")])
-    assert found["out0"].tolist() == [0, 1, 4, 9, 16, 25]
-    assert (found["out1"], found["out2"], found["out3"]) == (20, 0 ^ 1 ^ 4 ^ 9 ^ 16 ^ 25, 0)
+    assert found[0].tolist() == [0, 1, 4, 9, 16, 25]
+    assert (found[1], found[2], found[3]) == (20, 0 ^ 1 ^ 4 ^ 9 ^ 16 ^ 25, 0)
 
 
 def test_int64_wraps_as_numpy_does():
     found = run_fused_numpy(loop(("array", make("mul", X, X), None)), [np.array([2**33])] * 3)
-    assert found["out0"].tolist() == [0]
+    assert found[0].tolist() == [0]
 
 
 def test_small_and_swapped_storage():
     fused = loop(("array", make("mul", X, X), None), ("sum", F, None))
     found = run_fused_numpy(fused, [np.array([200, 100], ">u2")[::-1], np.array([True, True]), np.zeros(2)])
-    assert found["out0"].tolist() == [10000, 40000]
-    assert found["out0"].dtype == np.int64
-    assert found["out1"] == 2.0
+    assert found[0].tolist() == [10000, 40000]
+    assert found[0].dtype == np.int64
+    assert found[1] == 2.0
 
 
 @pytest.mark.parametrize("value", [make("mul_hi", X, X), make("leading_zeros", X), const(2**70)])
@@ -135,7 +135,7 @@ def test_empty_reductions():
     found = run_fused_numpy(
         loop(("sum", F, None), ("prod", F, None), ("count", X, None), ("array", EVEN, None)), none
     )
-    assert (found["out0"], found["out1"], found["out2"], found["out3"].dtype) == (0, 1, 0, np.dtype(bool))
+    assert (found[0], found[1], found[2], found[3].dtype) == (0, 1, 0, np.dtype(bool))
     for kind, error in (("min", ValueError), ("mean", statistics.StatisticsError)):
         with pytest.raises(error):
             run_fused_numpy(loop((kind, X, None)), none)
@@ -156,5 +156,5 @@ def test_temporaries_are_freed_when_last_used():
 
 def test_float_warnings_are_ignored():
     found = run_fused_numpy(loop(("array", make("fdiv", F, const(0.0)), None)), [np.arange(2)] * 3)
-    assert math.isnan(found["out0"][0])
-    assert found["out0"][1] == math.inf
+    assert math.isnan(found[0][0])
+    assert found[0][1] == math.inf

@@ -236,11 +236,12 @@ class Comparison:
 
     def _python(self, size: int) -> list[object]:
         """The user's functions, called by CPython element by element."""
-        values: dict[str, object] = {}
+        named: dict[str, object] = {}
+        values: list[object] = []
         for loop in self.loops:
             source = loop.pipeline.source
             value: Any = (
-                values[source.name] if source.kind == "result" else self.workspace.column(source).data[:size]
+                named[source.name] if source.kind == "result" else self.workspace.column(source).data[:size]
             )
             others = iter(loop.pipeline.others)
             for stage in loop.stages:
@@ -250,16 +251,15 @@ class Comparison:
                 if stage.site.name in PLACED and loop.built.view is not None:
                     continue  # the columns are cut already
                 value = python.apply(stage.site.name, value, args, stage.kwargs, None)
-            values[loop.name] = (
-                list(value) if loop.pipeline.sink.kind in ("array", "cumsum", "scan") else value
-            )
-        return list(values.values())
+            value = list(value) if loop.pipeline.sink.kind in ("array", "cumsum", "scan") else value
+            named[loop.name] = value  # a name may be assigned twice
+            values.append(value)
+        return values
 
     def _numpy(self, size: int) -> list[object]:
         arrays = [_by_numpy(column, size) for column in self.columns]
         tables = [column.data for column in self.workspace.table_columns]
-        found = run_fused_numpy(self.fused, arrays, tables)
-        values = [found[output.name] for output in self.fused.outputs]
+        values = run_fused_numpy(self.fused, arrays, tables)
         return [with_initial(loop, value) for loop, value in zip(self.loops, values, strict=True)]
 
     def _ours(self, size: int, options: Options | None = None) -> list[object]:
@@ -301,7 +301,7 @@ class Comparison:
         )
         running = any(in_blocks(output.sink, True) for output in self.fused.outputs)
         count = self.length if size is None else size
-        for their, own, output in zip(theirs, ours, self.fused.outputs, strict=True):
+        for number, (their, own, output) in enumerate(zip(theirs, ours, self.fused.outputs, strict=True)):
             tolerance = tolerance_of(output, count)
             error = difference(own, their, approximate, running, tolerance)
             if error is None and adds_floats(output):
@@ -309,7 +309,7 @@ class Comparison:
                     return False, f"another result{_OUT_OF_RANGE}"
                 arrays = [column.array(0, count) for column in self.columns]
                 tables = [column.data for column in self.workspace.table_columns]
-                terms = magnitudes(self.fused, arrays, tables).get(output.name)
+                terms = magnitudes(self.fused, arrays, tables).get(number)
                 error = None if terms is None else of_terms(own, their, terms, count, tolerance)
                 added = True
             if error is None:

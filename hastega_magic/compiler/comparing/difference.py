@@ -171,20 +171,21 @@ def adds_floats(output: Output) -> bool:
     return output.sink.kind in SUMS and all(part.type.is_float for part in parts)
 
 
-def magnitudes(fused: Fused, columns: Sequence[Any], tables: Sequence[Any]) -> dict[str, Any]:
-    """By the name of an output that adds floats up the same of their magnitudes; of complex numbers part by part.
+def magnitudes(fused: Fused, columns: Sequence[Any], tables: Sequence[Any]) -> dict[int, Any]:
+    """By the number of an output that adds floats up the same of their magnitudes; of complex numbers part by part.
 
     Computed by NumPy; empty where it has no call for a part of the loop.
     """
-    outputs = tuple(
-        changed(each, value=map_value(lambda part: make("abs", part), each.value))
-        for each in fused.outputs
+    outputs = {
+        number: changed(each, value=map_value(lambda part: make("abs", part), each.value))
+        for number, each in enumerate(fused.outputs)
         if adds_floats(each)
-    )
+    }
     try:
-        return run_fused_numpy(changed(fused, outputs=outputs), columns, tables)
+        found = run_fused_numpy(changed(fused, outputs=tuple(outputs.values())), columns, tables)
     except NoNumpyForm:
         return {}
+    return dict(zip(outputs, found, strict=True))
 
 
 def magnitude_of(elements: Iterable[Any]) -> float | complex:

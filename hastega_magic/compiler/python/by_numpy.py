@@ -126,7 +126,8 @@ class _Call:
 
     def value(self, output: Output) -> object:
         """An output of the loop."""
-        return run_fused_numpy(replace(self.fused, outputs=(output,)), self.arrays, self.tables)[output.name]
+        (value,) = run_fused_numpy(replace(self.fused, outputs=(output,)), self.arrays, self.tables)
+        return value
 
 
 def _reduced(loop: Loop, options: Options, output: Output, call: _Call) -> object:

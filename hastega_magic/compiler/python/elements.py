@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import field
+from itertools import takewhile
 from typing import Any, cast
 
 import numpy as np
@@ -49,7 +50,8 @@ class Elements:
         self._wraps: dict[int, Mapping[Expr, Expr]] = {}
         self._producer = None
         if source.kind == "result":
-            producer = next(loop for loop in self.group if loop.name == source.name)
+            before = list(takewhile(lambda each: each is not self.loop, self.group))
+            producer = next(each for each in reversed(before) if each.name == source.name)
             self._producer = Elements(producer, self.workspace, self.mode, self.group)
         # The first stage stands for the tuples that the source has.
         owners = self.loop.built.owners
