@@ -10,7 +10,7 @@ import ast
 import functools
 import inspect
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import CellType, CodeType, FunctionType
 from typing import Any, TypeVar, cast, overload
 
@@ -161,7 +161,8 @@ def _why(error: Exception) -> str:
 def _compiled_again(function: FunctionType, options: Options) -> tuple[FunctionType, Calls]:
     """The function with its pipelines replaced by calls, and what these calls do."""
     code = function.__code__
-    places, node = definition_of(function)
+    definition = definition_of(function)
+    node, places = definition.node, definition.places
     rewriter = Rewriter(places, code.co_filename, shadowed(function.__globals__))
     span = places.span(node)
     if isinstance(node, ast.Lambda):
@@ -184,7 +185,7 @@ def _compiled_again(function: FunctionType, options: Options) -> tuple[FunctionT
     calls.pipelines = dict(sorted(calls.pipelines.items(), key=lambda pair: pair[1].site.span))
     if not isinstance(node, ast.Lambda):
         _begin(node)
-    new = _code_of(cast(Function, _Hooked().visit(node)), function)
+    new = _code_of(cast(Function, _Hooked().visit(node)), function, definition.imports)
     new = as_written(_completed(new, calls, new.co_qualname, code.co_qualname))
     cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
     return _copied(function, new, tuple(cells[name] for name in new.co_freevars)), calls
@@ -216,7 +217,7 @@ def _text_of(places: Text, first: int, last: int) -> str:
     return "\n".join([*[""] * (first - 1), *places.lines[first - 1 : last]])
 
 
-def _code_of(node: Function, function: FunctionType) -> CodeType:
+def _code_of(node: Function, function: FunctionType, imports: Sequence[str]) -> CodeType:
     """The code of the changed function, in the scopes that the function was written in."""
     old = function.__code__
     _leave_out(node)
@@ -230,7 +231,9 @@ def _code_of(node: Function, function: FunctionType) -> CodeType:
     named = owner or ("" if isinstance(node, ast.Lambda) else node.name)
     outside: list[ast.stmt] = [ast.Global([named])] if named and named not in free else []
     factory = ast.FunctionDef("__hastega_factory__", parameters, [*outside, inner], [])
-    module = ast.fix_missing_locations(ast.Module([ast.copy_location(factory, node)], []))
+    # They are not run: Python compiles calls of what belongs to imported names in a way of their own.
+    imported: list[ast.stmt] = [ast.Import([ast.alias(name)]) for name in imports]
+    module = ast.fix_missing_locations(ast.Module([*imported, ast.copy_location(factory, node)], []))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SyntaxWarning)  # which Python gave when it compiled the file
         compiled = compile(module, old.co_filename, "exec", old.co_flags & FUTURES, dont_inherit=True)

@@ -52,9 +52,7 @@ class NoNumpyForm(HastegaError):
     """The loop has an operator that NumPy has no call for; one sentence."""
 
 
-def run_fused_numpy(
-    fused: Fused, columns: Sequence[Array], tables: Sequence[Array] = ()
-) -> list[object]:
+def run_fused_numpy(fused: Fused, columns: Sequence[Array], tables: Sequence[Array] = ()) -> list[object]:
     """Run the loop over one-dimensional columns, one per source; the shortest ends it. A result for each output.
 
     "array" gives an array (int64, float64, float32, bool; tuples: structured, fields f0, f1, ...),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import importlib
 import importlib.util
+import math
 import linecache
 import subprocess
 import sys
@@ -257,3 +258,32 @@ def test_a_module_that_is_read_anew_is_compiled_anew(tmp_path, monkeypatch):
             assert pipe(xs, on="simd").map(function).to_list() == list(map(function, xs))
             assert pipe(xs, on="simd").map(function).explain().pipelines[0].barriers == ()
     del sys.modules["read_anew"]
+
+
+_IMPORTING = """
+try:
+    import math
+except ImportError:
+    math = None
+from hastega_magic import hastega, pipe
+
+@hastega
+def piped(xs):
+    s = sum(x * x for x in xs)
+    return s + pipe(xs, strict=True).map(lambda x: math.sqrt(x)).sum()
+
+@hastega
+def nested(xs):
+    def root(x):
+        return math.floor(math.sqrt(x)) + 1
+    return pipe(xs, strict=True).map(root).sum() + sum(xs[0:0])
+"""
+
+
+def test_functions_inside_that_call_an_imported_module_are_found(tmp_path, monkeypatch):
+    """Python compiles such calls in another way where the text around imports the module."""
+    (tmp_path / "importing.py").write_text(_IMPORTING)
+    monkeypatch.syspath_prepend(tmp_path)
+    module, xs = importlib.import_module("importing"), list(range(300))
+    assert module.piped(xs) == pytest.approx(sum(x * x for x in xs) + sum(map(math.sqrt, xs)))
+    assert module.nested(xs) == sum(math.isqrt(x) + 1 for x in xs)

@@ -328,7 +328,12 @@ def test_the_report_tells_of_an_interrupt_that_the_cell_answers():
     asked.join()
     assert session.namespace["y"] == "answered"
     first, last = session.last.report.pipelines
-    assert (first.raised, first.backend, first.loops, first.elements) == ("KeyboardInterrupt", "parallel", 1, 39_999)
+    assert (first.raised, first.backend, first.loops, first.elements) == (
+        "KeyboardInterrupt",
+        "parallel",
+        1,
+        39_999,
+    )
     assert (last.raised, last.backend) == (None, "parallel")
 
 

@@ -38,6 +38,18 @@ class FunctionSyntax:
     places: Text
 
 
+@dataclass(frozen=True, eq=False)
+class Definition:
+    """A function's tree, to be changed by who asked for it, and the text that it stands in.
+
+    `imports`: names that the text imports outside of functions, which Python has other instructions for.
+    """
+
+    node: Function
+    places: Text
+    imports: tuple[str, ...]
+
+
 _KEPT = 512
 _found: OrderedDict[int, tuple[CodeType, FunctionSyntax]] = OrderedDict()
 
@@ -67,8 +79,8 @@ def adopt(code: CodeType, node: ast.Lambda, filename: str, places: Text) -> None
     _found.move_to_end(id(code))
 
 
-def definition_of(function: FunctionType) -> tuple[Text, Function]:
-    """The text that a function stands in, and its tree, to be changed by the caller; NotCompilable where there is none.
+def definition_of(function: FunctionType) -> Definition:
+    """How a function was written; NotCompilable where that is not found.
 
     Stages' placeholders are written out, and `|>` is marked, as in `syntax/reading/pipe.py`.
     """
@@ -90,8 +102,22 @@ def definition_of(function: FunctionType) -> tuple[Text, Function]:
         ]
         node = _innermost(sorted(nodes, key=_body), code)
         if node is not None and _is_of(code, text):
-            return places, node
+            return Definition(node, places, _imported(tree))
     raise NotCompilable(f"the text of `{name}` has changed since it was defined")
+
+
+def _imported(tree: ast.AST) -> tuple[str, ...]:
+    """Names that a text imports outside of functions and classes."""
+    names: dict[str, None] = {}
+    todo = [tree]
+    while todo:
+        node = todo.pop()
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            given = (each.asname or each.name.partition(".")[0] for each in node.names)
+            names |= dict.fromkeys(name for name in given if name != "*")
+        elif not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.expr)):
+            todo += ast.iter_child_nodes(node)
+    return tuple(names)
 
 
 def _first_line(node: Function) -> int:
