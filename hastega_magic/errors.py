@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
+from io import StringIO
 from pathlib import Path
 from typing import ClassVar, NamedTuple, ParamSpec, TypeVar
 
@@ -78,6 +79,11 @@ class StrictError(HastegaError):
         return [f"StrictError: {self}", *getattr(self, "__notes__", ())]
 
 
+def lines_of(text: str) -> list[str]:
+    """The lines of a text as Python counts them, without their ends: what else Unicode ends lines with is in them."""
+    return StringIO(text, newline=None).read().split("\n")
+
+
 class CellSyntaxError(HastegaError, SyntaxError):
     """The cell's text cannot be read; shown as location, line, caret and one sentence."""
 
@@ -86,7 +92,7 @@ class CellSyntaxError(HastegaError, SyntaxError):
 
     def __init__(self, message: str, source: str, span: Span, filename: str = "<cell>") -> None:
         """Keep the message, and the line of `source` that `span` points into."""
-        lines = source.splitlines()
+        lines = lines_of(source)
         text = lines[span.line - 1] if 0 < span.line <= len(lines) else ""
         end_col = span.end_col if span.end_line == span.line else len(text)
         super().__init__(

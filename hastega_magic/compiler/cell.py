@@ -8,6 +8,7 @@ import time
 from collections.abc import Awaitable, Callable, Generator
 from dataclasses import field
 from functools import lru_cache, partial
+from io import StringIO
 from types import CodeType, ModuleType
 from typing import TYPE_CHECKING, Any, cast
 
@@ -116,13 +117,12 @@ class CellRun:
     def course(self) -> Course:
         """Go through the statements; raises what they raise."""
         require(self.options)
+        self._let_be_read()
         with self.trace.phase("parse"):
             cell, self.codes = deeply(self._plan, self.text, self.filename)
         self.sites = cell.sites
         self.memory.futures |= cell.futures
         self.flags |= self.memory.futures
-        lines = len(self.text), None, self.text.splitlines(True), self.filename
-        linecache.cache.setdefault(self.filename, lines)
         for number, site in cell.sites.items():
             if site.bind_expression is None:
                 from hastega_magic.compiler.repeating.repeated import Repeated
@@ -159,6 +159,13 @@ class CellRun:
             self.turns.tell(self.trace)
             self._tell_ordinary()
         compare(self.outcomes, self.options, time.perf_counter() - started, self.trace, self.remembered)
+
+    def _let_be_read(self) -> None:
+        """Tell `linecache` the text by Python's lines, of which IPython makes more: at what else ends one in Unicode."""
+        known = linecache.cache.get(self.filename)
+        if known is None or known[1:2] == (None,):  # a text, no file
+            lines = StringIO(self.text, newline=None).readlines()
+            linecache.cache[self.filename] = len(self.text), None, lines, self.filename
 
     def _plan(self) -> tuple[CellPlan, _Codes]:
         return _planned(self.text, self.filename, shadowed(self.namespace), self.showing.which)

@@ -9,7 +9,7 @@ import re
 import unicodedata
 from collections.abc import Collection, Iterable
 
-from hastega_magic.errors import CellSyntaxError, Span
+from hastega_magic.errors import CellSyntaxError, Span, lines_of
 from hastega_magic.syntax.reading.literals import DTYPES
 from hastega_magic.syntax.reading.names import reads
 from hastega_magic.syntax.reading.pipe import parse
@@ -73,7 +73,7 @@ def hint(error: NameError, sites: Collection[Site], text: str = "", failing: Sit
 def _mark_only(error: NameError, text: str, word: re.Pattern[str], sites: Iterable[Site]) -> None:
     """Note where a word stands that the text has once, in a pipeline."""
     places = [
-        (number, found) for number, line in enumerate(text.splitlines(), 1) for found in word.finditer(line)
+        (number, found) for number, line in enumerate(lines_of(text), 1) for found in word.finditer(line)
     ]
     if len(places) != 1:
         return
@@ -93,7 +93,7 @@ def _mark(error: NameError, text: str, stage: StageSite, name: str) -> None:
 
 def marked(text: str, span: Span, width: int) -> str:
     """The line in which a stretch of the text begins, and a caret under so many characters; "" if there is none."""
-    lines = text.splitlines()
+    lines = lines_of(text)
     if not 0 < span.line <= len(lines):
         return ""
     line = lines[span.line - 1]
