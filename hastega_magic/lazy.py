@@ -11,7 +11,6 @@ import ast
 import inspect
 import itertools
 import re
-from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
@@ -19,6 +18,7 @@ import numpy as np
 
 from hastega_magic.compiler.backends import require
 from hastega_magic.compiler.options import Options, options_of
+from hastega_magic.compiler.repeating.hooks import PIPES
 from hastega_magic.compiler.repeating.repeated import Form, Repeated
 from hastega_magic.errors import NotCompilable, Span, leaves, leaving
 from hastega_magic.report import Report, build_report
@@ -230,8 +230,10 @@ def _filename() -> str:
     return f"<pipe {next(_numbers)}>"
 
 
-_made: OrderedDict[tuple[object, ...], Repeated] = OrderedDict()
 _MOST = 64
+"""Places whose pipes are kept ready, and runs at others after which one of them lets go of the user's data."""
+
+_asked = itertools.count(1)
 
 
 def _turns_at(source: object, lines: tuple[tuple[str, str, bool], ...], options: Options) -> Repeated:
@@ -242,13 +244,16 @@ def _turns_at(source: object, lines: tuple[tuple[str, str, bool], ...], options:
     if frame is None:
         return Repeated(_site(source, lines), options, _filename(), ("<pipe>", 1))
     key = frame.f_code, frame.f_code.co_filename, frame.f_lasti, _told(source), lines, options
-    found = _made.pop(key, None)
+    found = PIPES.pop(key, None)
     if found is None:
         place = frame.f_code.co_filename, frame.f_lineno
         found = Repeated(_site(source, lines), options, _filename(), place)
-    _made[key] = found
-    if len(_made) > _MOST:
-        _made.popitem(last=False)
+    PIPES[key] = found
+    if len(PIPES) > _MOST:
+        PIPES.popitem(last=False)
+    if next(_asked) % _MOST == 0:
+        for each in PIPES.values():
+            each.let_go()
     return found
 
 

@@ -62,6 +62,7 @@ class Session:
         `filename` is how tracebacks and `linecache` call the text; every text needs one of its own.
         """
         options = options or self.options
+        self.memory.let_go()
         brief = self.memory.briefs.of(text, filename, self.namespace, options) if self.showing.usual else None
         given: Given | None = None
         if brief is not None:
@@ -84,6 +85,7 @@ class Session:
     ) -> CellResult:
         """The same for a cell that awaits something at its top level."""
         name, options = filename or _name(text), options or self.options
+        self.memory.let_go()
         cell = CellRun(self.memory, self.namespace, text, name, options, awaits=True, showing=self.showing)
         with heard(), self._running(cell):
             await awaited(cell.course())

@@ -26,7 +26,7 @@ from hastega_magic.compiler.repeating.boxed import boxed
 from hastega_magic.compiler.repeating.brief import Brief, Briefs, Given
 from hastega_magic.compiler.repeating.cell_turns import CellTurns
 from hastega_magic.compiler.repeating.earlier import Earlier
-from hastega_magic.compiler.repeating.hooks import Hooks
+from hastega_magic.compiler.repeating.hooks import PIPES, Hooks
 from hastega_magic.compiler.showing import USUAL, Nothing, Showing
 from hastega_magic.compiler.statement import Bound, bound_of
 from hastega_magic.records import changed, dataclass
@@ -62,6 +62,11 @@ class Memory:
     """Cells that are one statement, which ran with nobody looking."""
     futures: int = 0
     """What `from __future__ import ...` in a cell has set, which holds for those after it, as it does in IPython."""
+
+    def let_go(self) -> None:
+        """A cell begins: pipelines in functions that did not run since the last but one keep nothing of the user's."""
+        for each in (*self.nested.values(), *PIPES.values()):
+            each.let_go()
 
 
 _Codes = dict[object, CodeType]
@@ -161,7 +166,7 @@ class CellRun:
         compare(self.outcomes, self.options, time.perf_counter() - started, self.trace, self.remembered)
 
     def _let_be_read(self) -> None:
-        """Tell `linecache` the text by Python's lines, of which IPython makes more: at what else ends one in Unicode."""
+        """Tell `linecache` the text by Python's lines: IPython makes more, at what else ends one in Unicode."""
         known = linecache.cache.get(self.filename)
         if known is None or known[1:2] == (None,):  # a text, no file
             lines = StringIO(self.text, newline=None).readlines()

@@ -82,6 +82,12 @@ class Loop:
         return self.pipeline.name
 
 
+def bare(loop: Loop) -> Loop:
+    """The loop without the user's data."""
+    bound = changed(loop.bound, source=None, stages=())
+    return changed(loop, source=None, bound=bound, stages=(), built=changed(loop.built, owners=()))
+
+
 class Attempt(NamedTuple):
     """What became of stages: a loop over the first of them, and why the next one is not in it.
 

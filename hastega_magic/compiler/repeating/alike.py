@@ -32,7 +32,7 @@ from hastega_magic.compiler.repeating.slots import (
     slots_of,
 )
 from hastega_magic.compiler.repeating.tables import Varied, captured_arrays, tables_now, varied
-from hastega_magic.compiler.statement import Bound, Loop
+from hastega_magic.compiler.statement import Bound, Loop, bare
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import BeyondInt64, NotCompilable
 from hastega_magic.ir.fused import Fused
@@ -192,12 +192,6 @@ def sources(bound: Bound) -> list[object]:
         bound.source,
         *(each for stage in bound.stages if stage.site.name in BESIDE for each in stage.args),
     ]
-
-
-def bare(loop: Loop) -> Loop:
-    """The loop without the user's data."""
-    bound = changed(loop.bound, source=None, stages=())
-    return changed(loop, source=None, bound=bound, stages=(), built=changed(loop.built, owners=()))
 
 
 def alike(bound: Bound, outcome: Outcome, *, few: bool = False) -> Alike | None:

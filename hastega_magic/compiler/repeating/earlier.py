@@ -127,7 +127,7 @@ class Earlier:
 def _keepable(found: Alike) -> bool:
     """Whether nothing is kept that holds the user's data, as arrays that functions read, and nothing is converted."""
     simple = all(each.source.kind in ("array", "range") for each in found.slots)
-    return simple and not found.execution.job.tables and not found.numbers and not found.captured.holds_arrays
+    return simple and not found.execution.job.tables and not found.numbers and not found.captured.holds_data
 
 
 __all__ = ["Earlier"]

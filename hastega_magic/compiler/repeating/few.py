@@ -11,7 +11,7 @@ from typing import Any
 
 from hastega_magic.compiler.execute import Execution
 from hastega_magic.compiler.options import Options
-from hastega_magic.compiler.repeating.alike import Display, bare, sources
+from hastega_magic.compiler.repeating.alike import Display, sources
 from hastega_magic.compiler.repeating.gathering import gathering
 from hastega_magic.compiler.repeating.left import Gather, Left
 from hastega_magic.compiler.repeating.placing import Placing, placing
@@ -19,7 +19,7 @@ from hastega_magic.compiler.repeating.reading import Given, Words, readings
 from hastega_magic.compiler.repeating.slots import Again, Number, owners_of
 from hastega_magic.compiler.repeating.tables import Varied
 from hastega_magic.compiler.run import run_loops
-from hastega_magic.compiler.statement import Bound, Loop, build_loop
+from hastega_magic.compiler.statement import Bound, Loop, bare, build_loop
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.ir import abi
 from hastega_magic.records import changed, dataclass

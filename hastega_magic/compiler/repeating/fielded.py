@@ -34,6 +34,11 @@ class Fielded:
         """Captured numbers that its loop is given."""
         return self.prepared.numbers
 
+    @property
+    def holds_data(self) -> bool:
+        """Whether arrays or objects of the user's stay alive with it."""
+        return self.prepared.holds_data
+
     def run(self, source: object, displays: Sequence[Display]) -> object:
         """The result; Again where it must be found another way; what an element raises."""
         found = fields(source, look=False)

@@ -212,7 +212,7 @@ def _member(
         return None
     known = captured(given(bound), frozenset())
     found = owners_of(sources(bound)[producer is not None :], workspace)
-    if known is None or known.free or known.holds_arrays or found is None:
+    if known is None or known.free or known.holds_data or found is None:
         return None
     # The operand of one that goes over a result is not looked at: it is no object yet.
     owners = {key: place + (producer is not None) for key, place in found[0].items()}

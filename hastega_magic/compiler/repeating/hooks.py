@@ -6,6 +6,7 @@ are written, and not what was compiled of them.
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
@@ -16,6 +17,9 @@ from hastega_magic.syntax.site import Site
 if TYPE_CHECKING:
     from hastega_magic.compiler.repeating.ordinary import OrdinaryCode
     from hastega_magic.compiler.repeating.repeated import Repeated
+
+PIPES: OrderedDict[tuple[object, ...], Repeated] = OrderedDict()
+"""Pipelines of the explicit form, by where they are made and run; what they hold is let go of as those of cells do."""
 
 
 class Hooks:
@@ -68,4 +72,4 @@ class Hooks:
         return cast("OrdinaryCode", code).attempt(callees, functions, operands, python)
 
 
-__all__ = ["Hooks"]
+__all__ = ["PIPES", "Hooks"]

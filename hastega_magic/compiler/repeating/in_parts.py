@@ -253,6 +253,13 @@ class InParts:
                     return self._from(source, value, displays, stop)
         return value
 
+    @property
+    def holds_data(self) -> bool:
+        """Whether arrays or objects of the user's stay alive with it."""
+        return any(each.known.holds_data for each in self.parts if isinstance(each, _ByPython)) or any(
+            each.prepared.holds_data for each in self.parts if isinstance(each, _Looped)
+        )
+
     def _fit(self, taken: Sequence[Sequence[Display]], begin: int) -> bool:
         """Whether the parts from a number on are for these arguments."""
         return all(part.fits(each) for part, each in zip(self.parts[begin:], taken[begin:], strict=True))

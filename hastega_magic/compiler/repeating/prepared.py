@@ -135,6 +135,11 @@ class Prepared:
         """Captured numbers that its loop is given."""
         return self.alike.numbers
 
+    @property
+    def holds_data(self) -> bool:
+        """Whether arrays or objects of the user's stay alive with it."""
+        return self.alike.captured.holds_data or bool(self.alike.execution.job.tables)
+
     def _soon(
         self, operands: Sequence[Any], arguments: Sequence[object], length: int, displays: Sequence[Display]
     ) -> bool:

@@ -50,6 +50,11 @@ class Form:
     arrays: tuple[bool, ...] = ()
     """Which of its sources are NumPy arrays, in ordinary code."""
 
+    @property
+    def holds_data(self) -> bool:
+        """Whether arrays or objects of the user's stay alive with it."""
+        return self.told.holds_data or (self.prepared is not None and self.prepared.holds_data)
+
 
 @dataclass
 class Repeated:
@@ -68,6 +73,8 @@ class Repeated:
     """How often it ran since that was last set to 0."""
     form: Form | None = None
     """The one that ran last."""
+    used: bool = False
+    """Whether it ran since somebody asked to let go of what is kept."""
     _forms: list[Form] = field(default_factory=list[Form])
 
     def __post_init__(self) -> None:
@@ -81,6 +88,7 @@ class Repeated:
     def run(self, source: object, displays: Sequence[Display]) -> object:
         """The value for a source and the stages' arguments; raises what Python raises."""
         self.runs += 1
+        self.used = True
         began = time.perf_counter()
         for form in self._forms:
             if form.prepared is not None:
@@ -143,6 +151,14 @@ class Repeated:
         self.form = form
         self._forms.insert(0, form)
         del self._forms[_KEPT:]
+
+    def let_go(self) -> None:
+        """Keep nothing that holds arrays and objects of the user's, unless it ran since this was asked last."""
+        if not self.used:
+            self._forms = [each for each in self._forms if not each.holds_data]
+            if self.form is not None and self.form.holds_data:
+                self.form = None
+        self.used = False
 
     def changing(self) -> list[str]:
         """What is said of captured numbers that the form that ran last is given."""

@@ -117,6 +117,8 @@ def _lane_view(execution: Execution) -> dict[str, object]:
         return known.lanes
     recorded = [_Recorded(table) for table in tables]
     found = _view(present(compiled.fused, now), elements, recorded, lanes)
+    for table in recorded:
+        table.data = None  # the compiled loop outlives the user's array
     compiled.pictures["lanes"] = _Known(elements, kinds, heads, recorded, found)
     return found
 

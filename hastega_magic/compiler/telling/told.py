@@ -15,7 +15,7 @@ import numpy as np
 from hastega_magic.compiler.execute import Execution, without_cell
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Outcome
-from hastega_magic.compiler.statement import Loop
+from hastega_magic.compiler.statement import Loop, bare
 from hastega_magic.compiler.telling import describe
 from hastega_magic.compiler.telling.graphs import Pictures
 from hastega_magic.compiler.telling.lanes import lane_view
@@ -35,6 +35,11 @@ class Told:
     events: tuple[Event, ...]
     loop: Loop | None = None
     execution: Execution | None = None
+
+    @property
+    def holds_data(self) -> bool:
+        """Whether arrays that functions read stay alive with it."""
+        return self.execution is not None and bool(self.execution.job.tables)
 
     def tell(self, source: str, options: Options, trace: Trace, *sentences: str, quiet: bool = False) -> None:
         """Add the statement to a trace whose cell has this text, as its next group; with sentences about this run.
@@ -65,11 +70,7 @@ def remember(outcome: Outcome, trace: Trace) -> Told:
     (loop,) = outcome.loops
     if len(loop.stages) != len(loop.bound.stages):
         return Told(events)
-    return Told(events, _without_source(loop), _without_data(execution))
-
-
-def _without_source(loop: Loop) -> Loop:
-    return replace(loop, bound=replace(loop.bound, source=None, stages=()), source=None, stages=())
+    return Told(events, bare(loop), _without_data(execution))
 
 
 def _without_data(execution: Execution) -> Execution:

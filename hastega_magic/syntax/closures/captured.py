@@ -134,8 +134,8 @@ class Captured:
     around: tuple[Name | Cell, ...]
     made: tuple[Made | Shaped | Attribute, ...]
     free: tuple[Free, ...] = ()
-    holds_arrays: bool = False
-    """Whether an array is among what was read, which stays alive with this."""
+    holds_data: bool = False
+    """Whether an array, or an object with attributes, is among what was read, which stays alive with this."""
     arrays: Mapping[int, tuple[Read, ...]] = field(default_factory=dict[int, "tuple[Read, ...]"])
     """By identity of an array that may be any how it is read from each of the variables that hold it."""
 
@@ -306,9 +306,9 @@ def _freed(
         elif id(each.value) not in arrays:
             left.append(each)
     made = [each for each in walk.made if not isinstance(each, Shaped) or id(each.array) not in arrays]
-    return Captured(
-        tuple(arguments), tuple(left), tuple(made), tuple(free.values()), bool(walk.arrays), arrays
-    )
+    objects = any(isinstance(each, Attribute) and not isinstance(each.owner, type) for each in made)
+    data = objects or bool(walk.arrays)
+    return Captured(tuple(arguments), tuple(left), tuple(made), tuple(free.values()), data, arrays)
 
 
 def _from_argument(place: int, number: int) -> Read:

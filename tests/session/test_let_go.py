@@ -1,0 +1,89 @@
+"""What pipelines in functions have read of the user's is let go of when two cells have begun without them."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hastega_magic import pipe
+from hastega_magic.session import Options, Session
+
+
+class Thing:
+    def __init__(self) -> None:
+        self.rate, self.table = 3, np.arange(10**5)
+
+
+FUNCTIONS = {
+    "a captured array": "range({n}) |> map(lambda x: x * t.table[x]) |> sum",
+    "zipped": "range({n}) |> zip(t.table) |> map(lambda a, b: a * b) |> sum",
+    "an attribute": "range({n}) |> map(lambda x: x * t.rate) |> sum",
+    "a barrier": "range({n}) |> map(lambda x: str(x * t.rate)) |> map(len) |> sum",
+    "many elements": "range({n} * 200) |> map(lambda x: x * t.table[x]) |> sum",
+    "ordinary code": "sum(x * t.rate for x in range({n}))",
+    "the explicit form": "pipe(range({n})).map(lambda x: x * t.table[x]).sum()",
+}
+
+
+def alive(refs: list[Any]) -> int:
+    gc.collect()
+    return sum(each() is not None for each in refs)
+
+
+@pytest.mark.parametrize("body", FUNCTIONS.values(), ids=FUNCTIONS)
+def test_of_functions(body: str) -> None:
+    session, refs = Session({"pipe": pipe}, Options(baseline=False)), list[Any]()
+    for n in (300, 301, 302):
+        session.run_cell(f"def f(t): return {body.format(n=n)}")
+        thing = Thing()
+        refs += [weakref.ref(thing), weakref.ref(thing.table)]
+        first, again = session.namespace["f"](thing), [session.namespace["f"](thing) for _ in range(40)]
+        assert set(again) == {first}
+        del thing
+    for _ in range(2):
+        session.run_cell("u = range(10) |> sum")
+    assert alive(refs) == 0
+    assert session.namespace["f"](Thing()) == first
+
+
+@pytest.mark.parametrize("stage", ["map(lambda x: x * t.rate)", "map(lambda x: x * t.table[x])", "zip(t.table)"])
+def test_of_cells(stage: str) -> None:
+    session, refs = Session({}, Options(baseline=False)), list[Any]()
+    for n in (300, 301, 302):
+        thing = session.namespace["t"] = Thing()
+        refs += [weakref.ref(thing), weakref.ref(thing.table)]
+        del thing
+        for _ in range(3):
+            session.run_cell(f"y = range({n}) |> {stage}")
+    del session.namespace["t"]
+    session.run_cell("u = range(10) |> sum")
+    assert alive(refs) == 0
+
+
+def test_of_the_explicit_form_where_no_cells_run() -> None:
+    def run(thing: Thing, n: int) -> int:
+        return pipe(range(n)).map(lambda x: x * thing.rate).sum()
+
+    thing = Thing()
+    ref = weakref.ref(thing)
+    for _ in range(5):
+        assert run(thing, 100) == 3 * sum(range(100))
+    del thing
+    for _ in range(200):
+        assert pipe(range(50)).map(lambda x: x + 1).sum() == 1275
+    assert alive([ref]) == 0
+
+
+def test_what_runs_in_each_cell_stays_ready() -> None:
+    session = Session({"t": Thing()}, Options(baseline=False))
+    session.run_cell("def f(): return range(300) |> map(lambda x: x * t.rate) |> sum")
+    for _ in range(4):
+        session.run_cell("u = range(10) |> sum")
+        assert session.namespace["f"]() == 3 * sum(range(300))
+        (kept,) = session.memory.nested.values()
+        assert kept.form is not None
+        assert kept.form.prepared is not None
