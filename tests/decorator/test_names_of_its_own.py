@@ -5,8 +5,8 @@ from __future__ import annotations
 import functools
 import importlib
 import importlib.util
-import math
 import linecache
+import math
 import subprocess
 import sys
 import traceback

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import os
-import signal
-import threading
 import warnings
 
 import numpy as np
@@ -303,38 +300,6 @@ def test_what_is_left_to_python_says_why(body, reason):
         assert session.namespace["y"].tolist() == wanted
     (pipeline,) = session.last.report.to_dict()["pipelines"]
     assert reason in pipeline["barriers"][0]["reason"]
-
-
-@pytest.mark.parametrize(("count", "on"), [(3, "parallel"), (40_000, "parallel"), (40_000, "opencl")])
-def test_a_loop_that_never_ends_is_interrupted(count, on):
-    text = function("while v != 0:\n    v = (v ^ 1) | 2\nreturn v")
-    session = Session({"xs": np.arange(1, count)})
-    asked = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
-    asked.start()
-    with pytest.raises(KeyboardInterrupt):
-        session.run_cell(text + "y = xs |> map(f)", options=Options(baseline=False, on=on))
-    asked.join()
-    session.run_cell("z = xs |> sum")
-    assert session.namespace["z"] == count * (count - 1) // 2
-
-
-def test_the_report_tells_of_an_interrupt_that_the_cell_answers():
-    text = function("while v != 0:\n    v = (v ^ 1) | 2\nreturn v")
-    text += "try:\n    y = xs |> map(f)\nexcept KeyboardInterrupt:\n    y = 'answered'\nz = xs |> sum"
-    session = Session({"xs": np.arange(1, 40_000)})
-    asked = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
-    asked.start()
-    session.run_cell(text, options=Options(on="parallel", baseline=False))
-    asked.join()
-    assert session.namespace["y"] == "answered"
-    first, last = session.last.report.pipelines
-    assert (first.raised, first.backend, first.loops, first.elements) == (
-        "KeyboardInterrupt",
-        "parallel",
-        1,
-        39_999,
-    )
-    assert (last.raised, last.backend) == (None, "parallel")
 
 
 @pytest.mark.parametrize("name", ["collatz", "nested", "smallest divisor", "overflow for some"])

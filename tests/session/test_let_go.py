@@ -50,7 +50,9 @@ def test_of_functions(body: str) -> None:
     assert session.namespace["f"](Thing()) == first
 
 
-@pytest.mark.parametrize("stage", ["map(lambda x: x * t.rate)", "map(lambda x: x * t.table[x])", "zip(t.table)"])
+@pytest.mark.parametrize(
+    "stage", ["map(lambda x: x * t.rate)", "map(lambda x: x * t.table[x])", "zip(t.table)"]
+)
 def test_of_cells(stage: str) -> None:
     session, refs = Session({}, Options(baseline=False)), list[Any]()
     for n in (300, 301, 302):

@@ -1,0 +1,40 @@
+"""Loops that never end, interrupted: the session goes on, and a report tells what the cell has answered itself."""
+
+import os
+import signal
+import threading
+
+import numpy as np
+import pytest
+
+from hastega_magic.session import Options, Session
+
+FUNCTION = "def f(v):\n    while v != 0:\n        v = (v ^ 1) | 2\n    return v\n"
+
+
+@pytest.mark.parametrize(("count", "on"), [(3, "parallel"), (40_000, "parallel"), (40_000, "opencl")])
+def test_a_loop_that_never_ends_is_interrupted(count, on):
+    session = Session({"xs": np.arange(1, count)})
+    asked = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+    asked.start()
+    with pytest.raises(KeyboardInterrupt):
+        session.run_cell(FUNCTION + "y = xs |> map(f)", options=Options(baseline=False, on=on))
+    asked.join()
+    session.run_cell("z = xs |> sum")
+    assert session.namespace["z"] == count * (count - 1) // 2
+
+
+def test_the_report_tells_of_an_interrupt_that_the_cell_answers():
+    text = (
+        FUNCTION + "try:\n    y = xs |> map(f)\nexcept KeyboardInterrupt:\n    y = 'answered'\nz = xs |> sum"
+    )
+    session = Session({"xs": np.arange(1, 40_000)})
+    asked = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+    asked.start()
+    session.run_cell(text, options=Options(on="parallel", baseline=False))
+    asked.join()
+    assert session.namespace["y"] == "answered"
+    first, last = session.last.report.pipelines
+    assert (first.raised, first.backend, first.loops) == ("KeyboardInterrupt", "parallel", 1)
+    assert first.elements == 39_999
+    assert (last.raised, last.backend) == (None, "parallel")
