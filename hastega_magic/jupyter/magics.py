@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, cast
 
 from IPython.core.error import UsageError
@@ -88,14 +89,29 @@ class HastegaMagics(Magics):
         Options stand in its first line, `%%hastega --on simd`; `%hastega help` lists them.
         """
         # With its first line, as the editor shows it: line numbers then agree.
-        self._run(f"%%hastega {line}".rstrip() + "\n" + cell, arguments.options_from(line, self._defaults()))
+        text = f"%%hastega {line}".rstrip() + "\n" + cell
+        with self._hiding_ours():
+            self._run(text, arguments.options_from(line, self._defaults()))
 
     @no_var_expand
     @cell_magic(CELL)  # pyright: ignore[reportUntypedFunctionDecorator]
     def run_everywhere(self, line: str, cell: str) -> object:
         """What `%hastega on` makes of a cell that holds `|>`: its value, or what is to be awaited for it."""
-        options = arguments.options_from(self.everywhere.line, self._defaults())
-        return self._run_async(cell, options) if line == AWAITED else self._run(cell, options, shows=False)
+        with self._hiding_ours():
+            options = arguments.options_from(self.everywhere.line, self._defaults())
+            if line != AWAITED:
+                return self._run(cell, options, shows=False)
+        return self._run_async(cell, options)
+
+    @contextmanager
+    def _hiding_ours(self) -> Generator[None]:
+        """An interrupt shows no frames of this package, wherever it comes: while modules are imported, too."""
+        try:
+            yield
+        except KeyboardInterrupt as error:
+            if not hasattr(error, "_render_traceback_"):
+                show_without_ours(error, self.its_shell)
+            raise
 
     def _run(self, text: str, options: Options, shows: bool = True) -> object:
         """Run a cell. With `shows`, or with a report, its value is shown here; else it is given to the shell."""
@@ -111,14 +127,16 @@ class HastegaMagics(Magics):
 
     async def _run_async(self, text: str, options: Options) -> object:
         """The same for a cell that awaits something."""
-        session, filename = self._begin(text)
+        with self._hiding_ours():
+            session, filename = self._begin(text)
         error: BaseException | None = None
         value: object = None
         try:
             value = taken(await session.run_cell_async(text, filename, options))
         except BaseException as raised:
             error = raised
-        return self._end(value, error, options, filename, shows=False)
+        with self._hiding_ours():
+            return self._end(value, error, options, filename, shows=False)
 
     def _begin(self, text: str) -> tuple[Session, str]:
         shell = self.its_shell

@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 import linecache
 import traceback
+from functools import cache
 from pathlib import Path
 from types import CodeType, TracebackType
 from typing import TYPE_CHECKING, Any, ClassVar, cast
@@ -85,9 +86,9 @@ def show_without_ours(
     def render() -> list[str]:
         nonlocal walked, offset
         for each in _chain(error)[1:]:
-            each.__traceback__ = without_ours(each.__traceback__)
+            each.__traceback__ = without_ours(each.__traceback__, isinstance(each, KeyboardInterrupt))
         if walked is None or error.__traceback__ is not walked:  # `%tb` shows an exception once more
-            shown = trimmed = without_ours(error.__traceback__)
+            shown = trimmed = without_ours(error.__traceback__, isinstance(error, KeyboardInterrupt))
             if line is not None and not any(_is_statement(each, filename) for each in _links(shown)):
                 shown = _below(filename, line, shell.user_ns, shown)
             # Where the shell ran the magic, its own frame is gone; else it is there, and it knows how to skip it.
@@ -133,12 +134,16 @@ def _itself(function: Callable[..., object]) -> Callable[..., object]:
     return function
 
 
-def without_ours(trace: TracebackType | None) -> TracebackType | None:
-    """The traceback without the frames of this package, and without the shell's that called the magic."""
+def without_ours(trace: TracebackType | None, interrupted: bool = False) -> TracebackType | None:
+    """The traceback without the frames of this package, and without the shell's that called the magic.
+
+    `interrupted`: no fault of what this package has called, as NumPy's modules, which are left out then, too.
+    """
     links = list(_links(trace))
+    waits = _is_installed if interrupted else _is_waiting
     ours: list[bool] = []
     for each in links:
-        ours.append(_is_ours(each) or (ours[-1:] == [True] and _is_waiting(each)))
+        ours.append(_is_ours(each) or (ours[-1:] == [True] and waits(each)))
     hides = [hidden or _is_made(each.tb_frame.f_code) for each, hidden in zip(links, ours, strict=True)]
     first = _after_the_magic(links)
     result: TracebackType | None = None
@@ -180,6 +185,23 @@ def _file(link: TracebackType) -> str:
 def _is_waiting(link: TracebackType) -> bool:
     """Whether the frame is of the standard library's machinery, called by ours."""
     return link.tb_frame.f_globals.get("__name__") in _MACHINERY
+
+
+def _is_installed(link: TracebackType) -> bool:
+    """Whether the frame is of a library's."""
+    file = _file(link)
+    return file.startswith("<frozen ") or any(file.startswith(each) for each in _libraries())
+
+
+@cache
+def _libraries() -> tuple[str, ...]:
+    """Where the standard library lies, and what is installed."""
+    import sysconfig
+
+    paths = sysconfig.get_paths()
+    return tuple(
+        f"{Path(paths[name]).as_posix()}/" for name in ("stdlib", "platstdlib", "purelib", "platlib")
+    )
 
 
 def _is_ours(link: TracebackType) -> bool:

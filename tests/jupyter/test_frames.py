@@ -1,13 +1,17 @@
 """Which frames a traceback shows: the user's own, however the pipeline was written."""
 
+import json
 import re
+import signal
 import traceback
+from types import FunctionType
 
 import numpy as np
 import pytest
 
 from hastega_magic.compiler.outcome import Group
 from hastega_magic.jupyter import commands
+from hastega_magic.jupyter.magics import HastegaMagics
 
 OURS = re.compile(r"hastega_magic|run_cell_magic|run_line_magic|site-packages|__hastega|During handling")
 
@@ -123,6 +127,28 @@ def test_an_interrupt_in_what_python_makes_of_a_record(notebook, monkeypatch):
     seen = notebook("xs = range(10)\nxs |> map(lambda x: x + 1) |> sum")
     assert frames(seen, "KeyboardInterrupt") == [("1", "3", "")]
     assert "__init__" not in seen.out
+
+
+class Interrupt:
+    """A number that `signal.raise_signal` takes."""
+
+    def __index__(self):
+        return int(signal.SIGINT)
+
+
+@pytest.mark.parametrize("place", ["_begin", "_keep_hook", "_display"])
+def test_an_interrupt_in_a_library_that_a_magic_calls(notebook, monkeypatch, place):
+    """As while modules are imported, which the first cells do."""
+
+    def calls(*args):
+        json.dumps(Interrupt(), default=signal.raise_signal)
+
+    # As if it stood in a file of ours.
+    calls = FunctionType(calls.__code__, {**globals(), "__name__": "hastega_magic.calling"})
+    monkeypatch.setattr(HastegaMagics, place, calls)
+    seen = notebook("xs = range(10)\nxs |> sum")
+    assert frames(seen, "KeyboardInterrupt") == []
+    assert "encode" not in seen.out
 
 
 @pytest.mark.parametrize("first", ["%%hastega --quiet", "%%hastega --no-baseline"])
