@@ -252,9 +252,9 @@ class Driver:
         more = len(bound.stages) - len(run.rest)  # what only reads the source otherwise is no gain
         try:
             loop, reason, workspace = self.longest(bound, source, bound.stages, bound.varying)
-        except BeyondInt64:
-            return False
-        except NotCompilable as error:
+        except Exception as error:  # of an element, in a loop that went before: the usual way finds out
+            if not isinstance(error, NotCompilable) or isinstance(error, BeyondInt64):
+                return False
             loop, reason, workspace = None, error.reason, None
         if loop is None or workspace is None or len(loop.stages) <= more:
             run.waiting = run.waiting or reason

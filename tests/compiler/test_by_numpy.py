@@ -21,6 +21,9 @@ class Counting:
 
 NAMES = {"math": math, "t": np.array([10, 20, 30]), "big": np.array([2**63, 3], np.uint64)}
 CELLS = [
+    "range(-500, 500) |> window(70) |> map(sum) |> last",
+    "range(-500, 500) |> chunk(100) |> map(sum) |> var",
+    "range(17) |> enumerate |> map(lambda t: t[0]) |> take(0) |> std",
     "[2**62, 2**62, 1] * 2 |> map(_ * 4) |> to_list",
     "[2**62, 2**62, 1] * 2 |> map(_ * 4) |> sum",
     "range(3) |> map(1 // _) |> to_list",
