@@ -99,6 +99,8 @@ class Calls:
             trace.next_group()
             describe.describe_group([Bound(site, None, ())], trace)
             describe.describe_barrier(site.text, Reason(reason, site.span), trace)
+            if self.called:
+                describe.describe_uncompiled("python", None, self.options, trace)
         return build_report(trace)
 
 

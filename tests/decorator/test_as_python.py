@@ -256,3 +256,13 @@ def test_what_stands_in_builtins_is_followed(monkeypatch, tmp_path, text):
         monkeypatch.setattr(builtins, "abs", replaced)
         for _ in range(3):
             assert names["f"](xs) == expected()
+
+
+def test_what_python_ran_is_told_as_that():
+    @hastega
+    def doubled(xs):
+        return sum(x * 2 for x in xs)
+
+    assert "did not run" not in str(doubled.explain())
+    assert doubled(range(5)) == 20
+    assert "ran in Python · ✗ 1 barrier" in str(doubled.explain())

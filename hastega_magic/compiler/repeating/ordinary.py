@@ -313,6 +313,7 @@ class OrdinaryCode(Repeated):
         trace.next_group()
         describe.describe_group([Bound(self.site, None, ())], trace)
         describe.describe_barrier(self.site.text, Reason(self.reason, self.site.span), trace)
+        describe.describe_uncompiled("python", None, self.options, trace)
 
 
 def _read_from(stages: Sequence[StageSite], displays: Sequence[Display]) -> list[object]:
