@@ -168,7 +168,10 @@ def _place(pipeline: PipelineReport) -> Iterable[Part]:
             "computed by NumPy and Python" if pipeline.barriers else "computed by NumPy, array by array"
         )
     elif pipeline.backend == "all" and pipeline.split is not None:
-        yield Part(f"shared by {' and '.join(one_line(part.device) for part in pipeline.split.parts)}")
+        parts = pipeline.split.parts
+        sharing = [one_line(part.device) for part in [each for each in parts if each.elements] or parts]
+        alone = "all of it computed by" if len(sharing) == 1 else "shared by"
+        yield Part(f"{alone} {' and '.join(sharing)}")
     elif pipeline.backend == "opencl" or pipeline.backend.startswith("opencl:"):
         device = one_line(pipeline.device)
         name = backend_name(pipeline.backend.partition(":")[0])

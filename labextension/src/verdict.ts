@@ -183,7 +183,9 @@ export function verdict(pipeline: Pipeline): Part[] {
   if (backend === 'python' && !chosen) {
     say('ran in Python', true);
   } else if (backend === 'all' && pipeline.shares.length > 0) {
-    say(`shared by ${pipeline.shares.map(part => oneLine(part.device)).join(' and ')}`);
+    const computing = pipeline.shares.filter(part => part.elements > 0);
+    const sharing = (computing.length > 0 ? computing : pipeline.shares).map(part => oneLine(part.device));
+    say(`${sharing.length === 1 ? 'all of it computed by' : 'shared by'} ${sharing.join(' and ')}`);
   } else if (family === 'numpy') {
     say(pipeline.barriers.length > 0 ? 'computed by NumPy and Python' : 'computed by NumPy, array by array');
   } else if (family === 'opencl') {

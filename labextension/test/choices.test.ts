@@ -36,6 +36,17 @@ test('who computed what, and the schedules that were tried, have tabs of their o
   assert.match(rows()[2] ?? '', /32 lanes × 2.*it did not run/);
 });
 
+test('who computed nothing shared nothing', () => {
+  const data = sample();
+  const parts = [
+    { backend: 'parallel', device: 'a CPU', elements: 300, seconds: 3e-3 },
+    { backend: 'opencl:0', device: 'a GPU', elements: 0, seconds: 0 }
+  ];
+  Object.assign(data.pipelines[0] ?? {}, { backend: 'all', split: { parts } });
+  show(data);
+  assert.match(one('.hastega-verdict').textContent ?? '', /all of it computed by a CPU ·/);
+});
+
 test('shares and schedules may be of any kind', () => {
   for (const odd of [7, null, [], { parts: 'x', tried: {} }, { parts: [3, null], tried: [[], { spread: 'x', seconds: -1 }] }]) {
     const data = sample();

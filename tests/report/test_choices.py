@@ -39,6 +39,15 @@ def test_they_are_in_every_form_and_come_back_from_json(sample):
     assert "shared by a CPU and a <b>GPU</b>" in text
 
 
+def test_who_computed_nothing_shared_nothing(sample):
+    first, second = SPLIT.parts
+    alone = with_them(sample, replace(SPLIT, parts=(first, replace(second, elements=0, seconds=0.0))))
+    assert f"all of it computed by {first.device}" in alone.to_text(120)
+    assert "shared by" not in alone.to_text(120)
+    nobody = with_them(sample, replace(SPLIT, parts=tuple(replace(each, elements=0) for each in SPLIT.parts)))
+    assert "shared by a CPU and" in nobody.to_text(120)
+
+
 def test_the_sentences_say_what_the_figures_say():
     said = " ".join(share_sentences(SPLIT))
     assert "first small part" in said
