@@ -38,10 +38,14 @@ def markup(text: str) -> str:
     return html.escape(visible(text), quote=True) if _NOT_PLAIN.search(text) else text
 
 
+_BLANKS = re.compile("[^\\S\u00a0\u202f]+")
+
+
 @lru_cache(4096)
 def one_line(text: str) -> str:
-    """The text with all white space, newlines too, as single spaces."""
-    return " ".join(visible(text).split())
+    """The text with all white space, newlines too, as single spaces, but for what keeps digits together."""
+    shown = visible(text)
+    return " ".join(shown.split()) if shown.isascii() else _BLANKS.sub(" ", shown).strip()
 
 
 def columns(text: str) -> int:

@@ -19,7 +19,7 @@ export function visible(text: string): string {
 
 /** The text on one line, with single blanks for all white space, cut after `most` characters. */
 export function oneLine(text: string, most = 400): string {
-  const flat = Array.from(visible(text).trim().replace(/\s+/g, ' '));
+  const flat = Array.from(visible(text).trim().replace(/[^\S\u00a0\u202f]+/g, ' '));
   return flat.length <= most ? flat.join('') : `${flat.slice(0, most - 1).join('')}…`;
 }
 

@@ -28,7 +28,7 @@ from hastega_magic.syntax.values.values import FALSE, NONE, TRUE, Known, Poison,
 _SENTENCES: dict[type[ast.stmt], str] = {
     ast.With: "`with` runs code that cannot be compiled",
     ast.Try: "`try` is not compiled",
-    ast.Global: "a global variable is assigned: observation prevents optimisation",
+    ast.Global: "it declares a global variable, which others see: observation prevents optimisation",
     ast.Import: "`import` inside a function is not compiled",
     ast.ImportFrom: "`import` inside a function is not compiled",
 }
