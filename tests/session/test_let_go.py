@@ -89,3 +89,16 @@ def test_what_runs_in_each_cell_stays_ready() -> None:
         (kept,) = session.memory.nested.values()
         assert kept.form is not None
         assert kept.form.prepared is not None
+
+
+def test_what_has_not_run_for_long_keeps_no_form() -> None:
+    """Functions are edited: what they were is not called again, and their compiled loops are large."""
+    session = Session({}, Options(baseline=False))
+    session.run_cell("def f(xs): return xs |> map(lambda x: x * 3) |> sum")
+    assert session.namespace["f"](range(300)) == 3 * sum(range(300))
+    (kept,) = session.memory.nested.values()
+    for number in range(40):
+        assert (kept.form is not None) == (number <= 32)
+        session.run_cell("u = range(10) |> sum")
+    assert session.namespace["f"](range(300)) == 3 * sum(range(300))
+    assert kept.form is not None

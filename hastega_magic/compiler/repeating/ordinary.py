@@ -101,7 +101,7 @@ class OrdinaryCode(Repeated):
     ) -> object:
         """The code's value: of the pipeline it is, or what `python(callees, functions, operands)` gives or raises."""
         self.runs += 1
-        self.used = True
+        self.idle = 0
         self._all += 1
         began = time.perf_counter()
         found = self._found(callees, functions, operands)

@@ -36,6 +36,9 @@ if TYPE_CHECKING:
 _KEPT = 4
 """Forms of one pipeline that are kept ready: other types of sources, other values of what its functions read."""
 
+_IDLE = 32
+"""As often a pipeline is asked to let go of what it keeps before it keeps no forms."""
+
 
 @dataclass
 class Form:
@@ -73,8 +76,8 @@ class Repeated:
     """How often it ran since that was last set to 0."""
     form: Form | None = None
     """The one that ran last."""
-    used: bool = False
-    """Whether it ran since somebody asked to let go of what is kept."""
+    idle: int = 0
+    """How often it was asked to let go of what is kept since it ran."""
     _forms: list[Form] = field(default_factory=list[Form])
 
     def __post_init__(self) -> None:
@@ -88,7 +91,7 @@ class Repeated:
     def run(self, source: object, displays: Sequence[Display]) -> object:
         """The value for a source and the stages' arguments; raises what Python raises."""
         self.runs += 1
-        self.used = True
+        self.idle = 0
         began = time.perf_counter()
         for form in self._forms:
             if form.prepared is not None:
@@ -153,12 +156,15 @@ class Repeated:
         del self._forms[_KEPT:]
 
     def let_go(self) -> None:
-        """Keep nothing that holds arrays and objects of the user's, unless it ran since this was asked last."""
-        if not self.used:
-            self._forms = [each for each in self._forms if not each.holds_data]
-            if self.form is not None and self.form.holds_data:
+        """Asked for the second time since it ran, keep nothing that holds arrays and objects of the user's.
+
+        And nothing at all when it was asked many times: functions are edited, and what they were is not called again.
+        """
+        self.idle += 1
+        if self.idle > 1:
+            self._forms = [each for each in self._forms if self.idle <= _IDLE and not each.holds_data]
+            if not any(each is self.form for each in self._forms):
                 self.form = None
-        self.used = False
 
     def changing(self) -> list[str]:
         """What is said of captured numbers that the form that ran last is given."""
