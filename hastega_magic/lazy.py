@@ -11,6 +11,7 @@ import ast
 import inspect
 import itertools
 import re
+import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
@@ -231,7 +232,10 @@ def _filename() -> str:
 
 
 _MOST = 64
-"""Places whose pipes are kept ready, and runs at others after which one of them lets go of the user's data."""
+"""Places whose pipes are kept ready."""
+
+_ROUND, _LONG = 64, 10.0
+"""After so many runs of pipes those that have not run for so many seconds let go of the user's data."""
 
 _asked = itertools.count(1)
 
@@ -250,10 +254,12 @@ def _turns_at(source: object, lines: tuple[tuple[str, str, bool], ...], options:
         found = Repeated(_site(source, lines), options, _filename(), place)
     PIPES[key] = found
     if len(PIPES) > _MOST:
-        PIPES.popitem(last=False)
-    if next(_asked) % _MOST == 0:
-        for each in PIPES.values():
-            each.let_go()
+        PIPES.pop(next(iter(PIPES)), None)
+    if next(_asked) % _ROUND == 0:
+        since = time.perf_counter() - _LONG
+        for each in tuple(PIPES.values()):  # other threads add to them, and so may finalisers
+            if each.began < since:
+                each.let_go()
     return found
 
 

@@ -8,10 +8,11 @@ from contextlib import contextmanager
 from dataclasses import field
 from functools import cached_property
 
-from hastega_magic.compiler.cell import CellRun, Memory, Namespace
+from hastega_magic.compiler.cell import CellRun, Namespace
 from hastega_magic.compiler.comparing.kept import Loops, keep
 from hastega_magic.compiler.course import awaited, gone_through
 from hastega_magic.compiler.driver import StrictError
+from hastega_magic.compiler.memory import Memory
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.repeating.brief import Given, Run
 from hastega_magic.compiler.showing import USUAL, Nothing, Showing
@@ -62,7 +63,7 @@ class Session:
         `filename` is how tracebacks and `linecache` call the text; every text needs one of its own.
         """
         options = options or self.options
-        self.memory.let_go()
+        self.memory.begin()
         brief = self.memory.briefs.of(text, filename, self.namespace, options) if self.showing.usual else None
         given: Given | None = None
         if brief is not None:
@@ -85,7 +86,7 @@ class Session:
     ) -> CellResult:
         """The same for a cell that awaits something at its top level."""
         name, options = filename or _name(text), options or self.options
-        self.memory.let_go()
+        self.memory.begin()
         cell = CellRun(self.memory, self.namespace, text, name, options, awaits=True, showing=self.showing)
         with heard(), self._running(cell):
             await awaited(cell.course())

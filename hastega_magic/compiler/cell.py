@@ -6,30 +6,27 @@ import ast
 import linecache
 import time
 from collections.abc import Awaitable, Callable, Generator
-from dataclasses import field
 from functools import lru_cache, partial
 from io import StringIO
 from types import CodeType, ModuleType
 from typing import TYPE_CHECKING, Any, cast
 
 from hastega_magic.compiler.backends import forget_inputs, require
-from hastega_magic.compiler.changing import Changing
 from hastega_magic.compiler.comparing.compare import compare
-from hastega_magic.compiler.comparing.remembered import Remembered
 from hastega_magic.compiler.course import Course, carried, evaluated
 from hastega_magic.compiler.depth import deeply
 from hastega_magic.compiler.driver import Driver
+from hastega_magic.compiler.memory import Memory
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Group, Outcome
 from hastega_magic.compiler.repeating.alike import Display
 from hastega_magic.compiler.repeating.boxed import boxed
-from hastega_magic.compiler.repeating.brief import Brief, Briefs, Given
+from hastega_magic.compiler.repeating.brief import Brief, Given
 from hastega_magic.compiler.repeating.cell_turns import CellTurns
-from hastega_magic.compiler.repeating.earlier import Earlier
-from hastega_magic.compiler.repeating.hooks import PIPES, Hooks
+from hastega_magic.compiler.repeating.hooks import Hooks
 from hastega_magic.compiler.showing import USUAL, Nothing, Showing
 from hastega_magic.compiler.statement import Bound, bound_of
-from hastega_magic.records import changed, dataclass
+from hastega_magic.records import changed
 from hastega_magic.syntax.cell import CellPlan, PipelineStatement, Plain, plan
 from hastega_magic.syntax.ordinary.naming import as_written
 from hastega_magic.syntax.reading.functions import globals_read
@@ -41,32 +38,8 @@ from hastega_magic.trace import Trace
 if TYPE_CHECKING:
     from hastega_magic.compiler.repeating.grouped import Matched
     from hastega_magic.compiler.repeating.ordinary import OrdinaryCode
-    from hastega_magic.compiler.repeating.repeated import Repeated
 
 Namespace = dict[str, Any]
-
-
-@dataclass
-class Memory:
-    """What the cells of a session leave to those that run after them."""
-
-    changing: Changing = field(default_factory=Changing)
-    """Numbers that statements capture."""
-    earlier: Earlier = field(default_factory=Earlier)
-    """Statements that ran as one loop."""
-    nested: dict[int, Repeated] = field(default_factory=dict[int, "Repeated"])
-    """Pipelines inside functions and larger expressions, which may be run when their cell is long over."""
-    remembered: Remembered = field(default_factory=Remembered)
-    """What the baselines gave."""
-    briefs: Briefs = field(default_factory=Briefs)
-    """Cells that are one statement, which ran with nobody looking."""
-    futures: int = 0
-    """What `from __future__ import ...` in a cell has set, which holds for those after it, as it does in IPython."""
-
-    def let_go(self) -> None:
-        """A cell begins: pipelines in functions that did not run since the last but one keep nothing of the user's."""
-        for each in (*self.nested.values(), *PIPES.values()):
-            each.let_go()
 
 
 _Codes = dict[object, CodeType]
@@ -132,7 +105,8 @@ class CellRun:
             if site.bind_expression is None:
                 from hastega_magic.compiler.repeating.repeated import Repeated
 
-                self.nested[number] = Repeated(site, self.options, self.filename)
+                registry = self.memory.holding
+                self.nested[number] = Repeated(site, self.options, self.filename, registry=registry)
         started = time.perf_counter()
         self._expect_ordinary(cell)
 
@@ -383,7 +357,10 @@ class CellRun:
             from hastega_magic.compiler.repeating.ordinary import OrdinaryCode, options_for
 
             options = options_for(self.options)
-            known = OrdinaryCode(code.site, options, self.filename, code=code, places=places)
+            registry = self.memory.holding if number in cell.lasting else None
+            known = OrdinaryCode(
+                code.site, options, self.filename, registry=registry, code=code, places=places
+            )
             self.ordinary[number] = known
             if number in cell.lasting:
                 self.nested[number] = known
@@ -396,4 +373,4 @@ class CellRun:
             code.runs = 0
 
 
-__all__ = ["CellRun", "Memory", "Namespace"]
+__all__ = ["CellRun", "Namespace"]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import gc
+import threading
 import weakref
 from typing import Any
 
 import numpy as np
 import pytest
 
-from hastega_magic import pipe
+from hastega_magic import lazy, pipe
 from hastega_magic.session import Options, Session
 
 
@@ -66,7 +67,9 @@ def test_of_cells(stage: str) -> None:
     assert alive(refs) == 0
 
 
-def test_of_the_explicit_form_where_no_cells_run() -> None:
+def test_of_the_explicit_form_where_no_cells_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lazy, "_LONG", 0.0)
+
     def run(thing: Thing, n: int) -> int:
         return pipe(range(n)).map(lambda x: x * thing.rate).sum()
 
@@ -102,3 +105,50 @@ def test_what_has_not_run_for_long_keeps_no_form() -> None:
         session.run_cell("u = range(10) |> sum")
     assert session.namespace["f"](range(300)) == 3 * sum(range(300))
     assert kept.form is not None
+
+
+def test_code_that_is_compiled_again_for_it_is_not_given_up() -> None:
+    session, thing = Session({}, Options(baseline=False, on="simd")), Thing()
+    session.run_cell("def f(t): return [x * t.rate for x in range(3000)]")
+    (kept,) = session.memory.nested.values()
+    for _ in range(20):
+        assert session.namespace["f"](thing) == [x * 3 for x in range(3000)]
+        assert (kept.reason, kept.form is not None) == ("", True)
+        for _ in range(2):
+            session.run_cell("u = range(10) |> sum")
+        assert kept.form is None
+
+
+def test_numbers_that_change_meanwhile_become_parameters() -> None:
+    session, thing = Session({}, Options(baseline=False)), Thing()
+    session.run_cell("def f(t, k): return range(3000) |> map(lambda x: x * t.table[x] + k) |> sum")
+    (kept,) = session.memory.nested.values()
+    for k in range(5, 9):
+        assert session.namespace["f"](thing, k) == sum(x * x + k for x in range(3000))
+        assert {name for _, _, name in kept.varying} == ({"k"} if k > 5 else set())
+        for _ in range(2):
+            session.run_cell("u = range(10) |> sum")
+
+
+def test_threads_may_run_pipes_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lazy, "_LONG", 0.0)
+    monkeypatch.setattr(lazy, "_ROUND", 2)
+    failed: list[BaseException] = []
+
+    def run(number: int) -> None:
+        lines = [
+            f"assert pipe(range({n})).map(lambda x: x + {number}).sum() == {sum(range(n)) + number * n}"
+            for n in range(9, 49)
+        ]
+        try:
+            for _ in range(5):
+                exec("\n".join(lines), {"pipe": pipe})
+        except BaseException as error:
+            failed.append(error)
+
+    threads = [threading.Thread(target=run, args=(number,)) for number in range(4)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    assert failed == []

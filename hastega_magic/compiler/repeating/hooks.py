@@ -6,7 +6,6 @@ are written, and not what was compiled of them.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
@@ -18,8 +17,8 @@ if TYPE_CHECKING:
     from hastega_magic.compiler.repeating.ordinary import OrdinaryCode
     from hastega_magic.compiler.repeating.repeated import Repeated
 
-PIPES: OrderedDict[tuple[object, ...], Repeated] = OrderedDict()
-"""Pipelines of the explicit form, by where they are made and run; what they hold is let go of as those of cells do."""
+PIPES: dict[tuple[object, ...], Repeated] = {}
+"""Pipelines of the explicit form, by where they are made and run, the latest last. What they hold is let go of, too."""
 
 
 class Hooks:

@@ -305,6 +305,12 @@ class OrdinaryCode(Repeated):
             return self._left(STAYS)
         return exact(value) if gives else value
 
+    def let_go(self, everything: bool = False) -> int:
+        """As of any pipeline; what is compiled again for that is no sign of code that changes in each run."""
+        gone = super().let_go(everything)
+        self._compiled = max(0, self._compiled - gone)
+        return gone
+
     def tell(self, source: str, trace: Trace, quiet: bool = False) -> None:
         """Add what the last run was to the trace of a report."""
         if not self.reason:

@@ -7,7 +7,7 @@ same values, begin where the loop is compiled. What the report says of it is kep
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
@@ -21,7 +21,7 @@ from hastega_magic.compiler.statement import Bound
 from hastega_magic.compiler.telling.told import Told, remember
 from hastega_magic.records import dataclass
 from hastega_magic.report import units
-from hastega_magic.syntax.closures.around import Where
+from hastega_magic.syntax.closures.around import Number, Where
 from hastega_magic.syntax.closures.captured import numbers_read
 from hastega_magic.syntax.joining.build import BoundStage
 from hastega_magic.syntax.ordinary.scalars import Scalars
@@ -37,7 +37,7 @@ _KEPT = 4
 """Forms of one pipeline that are kept ready: other types of sources, other values of what its functions read."""
 
 _IDLE = 32
-"""As often a pipeline is asked to let go of what it keeps before it keeps no forms."""
+"""Cells without a run after which no forms are kept."""
 
 
 @dataclass
@@ -77,8 +77,14 @@ class Repeated:
     form: Form | None = None
     """The one that ran last."""
     idle: int = 0
-    """How often it was asked to let go of what is kept since it ran."""
+    """Cells that have begun since it ran."""
+    began: float = 0.0
+    """When it ran last, on the monotonic clock."""
+    registry: dict[int, Repeated] | None = field(default=None, repr=False)
+    """Where it is found, by identity, while it keeps forms."""
     _forms: list[Form] = field(default_factory=list[Form])
+    _numbers: Mapping[Where, tuple[Number, ...]] = field(default_factory=dict[Where, "tuple[Number, ...]"])
+    """Those that were captured when a form was looked for."""
 
     def __post_init__(self) -> None:
         """Nobody looks while it runs."""
@@ -92,7 +98,7 @@ class Repeated:
         """The value for a source and the stages' arguments; raises what Python raises."""
         self.runs += 1
         self.idle = 0
-        began = time.perf_counter()
+        began = self.began = time.perf_counter()
         for form in self._forms:
             if form.prepared is not None:
                 try:
@@ -136,8 +142,11 @@ class Repeated:
         """See whether this run differs from an earlier one only by numbers that its functions capture."""
         if self.constant or self.options.on in ("python", "numpy"):
             return
+        before, self._numbers = self._numbers, numbers_read(given(bound))
         if self.site.moving:
-            self.varying |= in_a_loop(self.site, numbers_read(given(bound)))
+            self.varying |= in_a_loop(self.site, self._numbers)
+        if not self._forms:  # they were let go of
+            self.varying |= {where for where, was in before.items() if self._numbers.get(where, was) != was}
         for form in self._forms:
             changed = None if form.prepared is None else form.prepared.changed(bound)
             if changed:
@@ -152,19 +161,30 @@ class Repeated:
     def keep(self, form: Form) -> None:
         """The form that ran last, before the others."""
         self.form = form
+        if self.registry is not None:
+            self.registry[id(self)] = self
         self._forms.insert(0, form)
         del self._forms[_KEPT:]
 
-    def let_go(self) -> None:
-        """Asked for the second time since it ran, keep nothing that holds arrays and objects of the user's.
+    def aged(self) -> int:
+        """A cell begins: let go of what is kept, if that is the second one since it ran; how many forms that were.
 
-        And nothing at all when it was asked many times: functions are edited, and what they were is not called again.
+        Of forms that hold the user's arrays and objects then, and of all after `_IDLE` cells: functions are edited, and
+        what they were is not called again.
         """
         self.idle += 1
-        if self.idle > 1:
-            self._forms = [each for each in self._forms if self.idle <= _IDLE and not each.holds_data]
-            if not any(each is self.form for each in self._forms):
-                self.form = None
+        return self.let_go(self.idle > _IDLE) if self.idle > 1 else 0
+
+    def let_go(self, everything: bool = False) -> int:
+        """Keep no form that holds arrays or objects of the user's, or none at all; how many these were."""
+        kept = [] if everything else [each for each in self._forms if not each.holds_data]
+        gone = [each for each in self._forms if not any(each is other for other in kept)]
+        self._forms = kept
+        if any(each is self.form for each in gone):
+            self.form = None
+        if not kept and self.registry is not None:
+            self.registry.pop(id(self), None)
+        return len(gone)
 
     def changing(self) -> list[str]:
         """What is said of captured numbers that the form that ran last is given."""

@@ -1,0 +1,44 @@
+"""What the cells of a session leave to those that run after them."""
+
+from __future__ import annotations
+
+from dataclasses import field
+from typing import TYPE_CHECKING
+
+from hastega_magic.compiler.changing import Changing
+from hastega_magic.compiler.comparing.remembered import Remembered
+from hastega_magic.compiler.repeating.brief import Briefs
+from hastega_magic.compiler.repeating.earlier import Earlier
+from hastega_magic.compiler.repeating.hooks import PIPES
+from hastega_magic.records import dataclass
+
+if TYPE_CHECKING:
+    from hastega_magic.compiler.repeating.repeated import Repeated
+
+
+@dataclass
+class Memory:
+    """All of it; each session has its own, but for pipes."""
+
+    changing: Changing = field(default_factory=Changing)
+    """Numbers that statements capture."""
+    earlier: Earlier = field(default_factory=Earlier)
+    """Statements that ran as one loop."""
+    nested: dict[int, Repeated] = field(default_factory=dict[int, "Repeated"])
+    """Pipelines inside functions and larger expressions, which may be run when their cell is long over."""
+    holding: dict[int, Repeated] = field(default_factory=dict[int, "Repeated"])
+    """Those of them that keep forms, by identity."""
+    remembered: Remembered = field(default_factory=Remembered)
+    """What the baselines gave."""
+    briefs: Briefs = field(default_factory=Briefs)
+    """Cells that are one statement, which ran with nobody looking."""
+    futures: int = 0
+    """What `from __future__ import ...` in a cell has set, which holds for those after it, as it does in IPython."""
+
+    def begin(self) -> None:
+        """A cell begins: pipelines in functions let go of what is kept of them, if they have not run for long."""
+        for each in (*self.holding.values(), *PIPES.values()):
+            each.aged()
+
+
+__all__ = ["Memory"]
