@@ -254,7 +254,8 @@ def _turns_at(source: object, lines: tuple[tuple[str, str, bool], ...], options:
         found = Repeated(_site(source, lines), options, _filename(), place)
     PIPES[key] = found
     if len(PIPES) > _MOST:
-        PIPES.pop(next(iter(PIPES)), None)
+        oldest, *_ = PIPES
+        PIPES.pop(oldest, None)
     if next(_asked) % _ROUND == 0:
         since = time.perf_counter() - _LONG
         for each in tuple(PIPES.values()):  # other threads add to them, and so may finalisers

@@ -11,7 +11,6 @@ from __future__ import annotations
 import ast
 import linecache
 import traceback
-from functools import cache
 from pathlib import Path
 from types import CodeType, TracebackType
 from typing import TYPE_CHECKING, Any, ClassVar, cast
@@ -137,13 +136,15 @@ def _itself(function: Callable[..., object]) -> Callable[..., object]:
 def without_ours(trace: TracebackType | None, interrupted: bool = False) -> TracebackType | None:
     """The traceback without the frames of this package, and without the shell's that called the magic.
 
-    `interrupted`: no fault of what this package has called, as NumPy's modules, which are left out then, too.
+    `interrupted`: what this package imports, and what that imports and runs, is no fault, and left out, too.
     """
     links = list(_links(trace))
-    waits = _is_installed if interrupted else _is_waiting
     ours: list[bool] = []
+    importing = False
     for each in links:
-        ours.append(_is_ours(each) or (ours[-1:] == [True] and waits(each)))
+        below = ours[-1:] == [True]
+        importing = importing or (interrupted and below and _imports(each))
+        ours.append(importing or _is_ours(each) or (below and _is_waiting(each)))
     hides = [hidden or _is_made(each.tb_frame.f_code) for each, hidden in zip(links, ours, strict=True)]
     first = _after_the_magic(links)
     result: TracebackType | None = None
@@ -187,20 +188,12 @@ def _is_waiting(link: TracebackType) -> bool:
     return link.tb_frame.f_globals.get("__name__") in _MACHINERY
 
 
-def _is_installed(link: TracebackType) -> bool:
-    """Whether the frame is of a library's."""
-    file = _file(link)
-    return file.startswith("<frozen ") or any(file.startswith(each) for each in _libraries())
-
-
-@cache
-def _libraries() -> tuple[str, ...]:
-    """Where the standard library lies, and what is installed."""
-    import sysconfig
-
-    paths = sysconfig.get_paths()
-    return tuple(
-        f"{Path(paths[name]).as_posix()}/" for name in ("stdlib", "platstdlib", "purelib", "platlib")
+def _imports(link: TracebackType) -> bool:
+    """Whether the frame is of a module that is imported, or of the import itself, where that was not at its end."""
+    names = link.tb_frame.f_globals
+    module = names.get("__spec__") is not None and names.get("__name__") != "__main__"
+    return (module and link.tb_frame.f_code.co_name == "<module>") or _file(link).startswith(
+        "<frozen importlib"
     )
 
 

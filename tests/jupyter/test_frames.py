@@ -1,8 +1,7 @@
 """Which frames a traceback shows: the user's own, however the pipeline was written."""
 
-import json
 import re
-import signal
+import statistics
 import traceback
 from types import FunctionType
 
@@ -129,26 +128,32 @@ def test_an_interrupt_in_what_python_makes_of_a_record(notebook, monkeypatch):
     assert "__init__" not in seen.out
 
 
-class Interrupt:
-    """A number that `signal.raise_signal` takes."""
-
-    def __index__(self):
-        return int(signal.SIGINT)
-
-
 @pytest.mark.parametrize("place", ["_begin", "_keep_hook", "_display"])
-def test_an_interrupt_in_a_library_that_a_magic_calls(notebook, monkeypatch, place):
-    """As while modules are imported, which the first cells do."""
+def test_an_interrupt_while_a_magic_imports(notebook, monkeypatch, tmp_path, place):
+    """The first cells do; what is imported imports others, and calls functions."""
+    (tmp_path / "imported_first.py").write_text("import imported_then")
+    (tmp_path / "imported_then.py").write_text("def f():\n    raise KeyboardInterrupt\nf()")
+    monkeypatch.syspath_prepend(tmp_path)
 
-    def calls(*args):
-        json.dumps(Interrupt(), default=signal.raise_signal)
+    def imports(*args):
+        import imported_first  # noqa: F401
 
     # As if it stood in a file of ours.
-    calls = FunctionType(calls.__code__, {**globals(), "__name__": "hastega_magic.calling"})
-    monkeypatch.setattr(HastegaMagics, place, calls)
+    imports = FunctionType(imports.__code__, {**globals(), "__name__": "hastega_magic.importing"})
+    monkeypatch.setattr(HastegaMagics, place, imports)
     seen = notebook("xs = range(10)\nxs |> sum")
     assert frames(seen, "KeyboardInterrupt") == []
-    assert "encode" not in seen.out
+    assert "imported" not in seen.out
+
+
+def test_an_interrupt_shows_the_libraries_that_a_stage_calls(notebook, monkeypatch):
+    def interrupted(data, xbar=None):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(statistics, "_ss", interrupted)
+    seen = notebook("import statistics\n[1, 2, 4] |> statistics.variance")
+    assert "statistics.py" in seen.out
+    assert "variance(data, xbar)" in seen.out
 
 
 @pytest.mark.parametrize("first", ["%%hastega --quiet", "%%hastega --no-baseline"])
