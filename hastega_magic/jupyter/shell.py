@@ -12,6 +12,7 @@ class Shell(Protocol):
     configurables: list[Any]
     events: Any
     compile: Any
+    history_manager: Any
     displayhook: Any
     display_pub: Any
     magics_manager: Any

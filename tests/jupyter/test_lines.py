@@ -14,6 +14,26 @@ def test_functions_behind_it_are_compiled(notebook, end, stage):
     assert "4501500" in seen.out
 
 
+@pytest.mark.parametrize("end", ENDS, ids=ascii)
+@pytest.mark.parametrize("loaded", [True, False])
+def test_functions_of_other_cells_are_not_taken_for_their_neighbours(notebook, end, loaded):
+    if not loaded:
+        notebook.run("%unload_ext hastega_magic")
+    notebook.run(f"rate = 2  # {end}0\nf = lambda x: x * 2\ng = lambda x: x * 3\nh = lambda x: x * 5")
+    if not loaded:
+        notebook.run("%load_ext hastega_magic")
+    notebook("xs = range(400)\nq = xs |> map(g) |> sum", "--no-baseline --on simd --quiet")
+    assert notebook.ns["q"] == 3 * sum(range(400))
+
+
+def test_the_shell_is_left_as_it_was(notebook):
+    notebook.run("%unload_ext hastega_magic")
+    assert notebook.shell.compile.cache.__func__.__name__ == "cache"
+    notebook.run("%load_ext hastega_magic")
+    notebook.run("%load_ext hastega_magic")
+    assert notebook.shell.compile.cache.cache.__func__.__name__ == "cache"
+
+
 @pytest.mark.parametrize(
     ("line", "caret", "said"),
     [
