@@ -33,3 +33,22 @@ def test_what_is_measured_again_is_equal():
     session.run_cell(CELLS["the source itself"], options=Options(baseline=False))
     for on in ("python", "numpy", "simd"):
         assert measure(session.kept, on=on, repeat=1).equal, on
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "a = 3\na = xs |> map(_ + a)",
+        "a = xs |> max\na = xs |> map(lambda x: x + a)",
+        "a = 3\na = xs |> map(_ + a)\nb = a |> sum",
+    ],
+)
+def test_python_is_not_called_wrong_where_it_would_read_what_was_assigned(cell):
+    session = Session({"xs": np.arange(5000)})
+    session.run_cell(cell, options=Options(on="simd"))
+    assert session.namespace["a"][0] in (3, 4999)
+    for pipeline in session.last.report.pipelines[-1:]:
+        rows = {each.backend: each for each in pipeline.baselines}
+        assert rows["numpy"].equal
+        assert rows["python"].note.startswith("did not run: its functions read `a`")
+    assert "another result" not in session.last.report.to_text(100)

@@ -24,17 +24,18 @@ def test_a_loop_that_never_ends_is_interrupted(count, on):
     assert session.namespace["z"] == count * (count - 1) // 2
 
 
-def test_the_report_tells_of_an_interrupt_that_the_cell_answers():
+@pytest.mark.parametrize(("count", "threads"), [(3, 1), (40_000, 2)])
+def test_the_report_tells_of_an_interrupt_that_the_cell_answers(count, threads):
     text = (
         FUNCTION + "try:\n    y = xs |> map(f)\nexcept KeyboardInterrupt:\n    y = 'answered'\nz = xs |> sum"
     )
-    session = Session({"xs": np.arange(1, 40_000)})
+    session = Session({"xs": np.arange(1, count)})
     asked = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
     asked.start()
-    session.run_cell(text, options=Options(on="parallel", baseline=False))
+    session.run_cell(text, options=Options(on="parallel", threads=2, baseline=False))
     asked.join()
     assert session.namespace["y"] == "answered"
     first, last = session.last.report.pipelines
     assert (first.raised, first.backend, first.loops) == ("KeyboardInterrupt", "parallel", 1)
-    assert first.elements == 39_999
+    assert (first.elements, first.threads) == (count - 1, threads)
     assert (last.raised, last.backend) == (None, "parallel")

@@ -40,6 +40,7 @@ from hastega_magic.runtime import python
 from hastega_magic.runtime.numpy import NoNumpyForm, run_fused_numpy
 from hastega_magic.runtime.sources import AnyArray, Column
 from hastega_magic.syntax.joining.build import PLACED
+from hastega_magic.syntax.reading.functions import globals_read
 from hastega_magic.trace import Trace
 from hastega_magic.types import FLOAT32, FLOAT64
 
@@ -62,6 +63,8 @@ AGAIN = "timed as the others: its memory in use already"
 """What is said of the cell's own back end, run again."""
 
 _OWN = "computed this cell"
+
+_SINCE = "did not run: its functions read `{}`, which the statements have assigned since"
 
 _ROUNDED = ": Python rounds its floats to float32 beside such elements, where the loop computes in float64"
 
@@ -139,6 +142,8 @@ class Comparison:
             equal, note = self.equal(values, self.values if size == self.length else self._ours(size), size)
             if not equal:
                 equal, note = self._equal_by_now(values, size, note)
+            if not equal and backend == "python" and (name := self._assigned()):
+                return Baseline(backend, 0.0, (0.0, 0.0), 0, False, False, _SINCE.format(name))
             del values  # a run may use the pages of the last one's results
             if compiled:
                 times, phases = self._again(run, size, budget / 2)
@@ -282,6 +287,12 @@ class Comparison:
                 if equal:
                     return True, f"{said or '✓ equal'}{BY_NOW}"
         return False, note
+
+    def _assigned(self) -> str:
+        """A variable that functions of the loops read and one of these assigns; "" if there is none."""
+        given = (each for loop in self.loops for stage in loop.stages for each in stage.given)
+        read = {name for each in given for name in globals_read(each)}
+        return next((loop.name for loop in self.loops if loop.bound.target in read), "")
 
     def _anew(self, size: int) -> list[object]:
         workspace = Workspace("<by now>")
