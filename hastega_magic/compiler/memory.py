@@ -36,7 +36,7 @@ class Memory:
     """What `from __future__ import ...` in a cell has set, which holds for those after it, as it does in IPython."""
 
     def begin(self) -> None:
-        """A cell begins: pipelines in functions let go of what is kept of them, if they have not run for long."""
+        """A cell begins: pipelines in functions that have not run of late let go of what is kept of them."""
         for each in (*self.holding.values(), *PIPES.values()):
             each.aged()
 

@@ -38,6 +38,7 @@ def markup(text: str) -> str:
     return html.escape(visible(text), quote=True) if _NOT_PLAIN.search(text) else text
 
 
+# No-break spaces, of which the narrow ones stand between the digits of numbers, are to stay.
 _BLANKS = re.compile("[^\\S\u00a0\u202f]+")
 
 

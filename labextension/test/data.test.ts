@@ -3,6 +3,7 @@ import test from 'node:test';
 
 import { cost, crossings, extent, fastest } from '../src/cost';
 import { diff, shortened } from '../src/diff';
+import { oneLine } from '../src/dom';
 import { contains, LinkIndex } from '../src/links';
 import { decode, Link, Model } from '../src/report';
 import * as units from '../src/units';
@@ -305,4 +306,8 @@ test('a pipeline that raised says so first, and one of NumPy has words of its ow
   const phases = [{ name: 'parse', seconds: 1, bytes: 0 }]; // of a cell that was read, and no more
   assert.deepEqual(words({ backend: 'python', phases }), ['no compiled loop', 'ran in Python']);
   assert.deepEqual(words({ backend: 'simd', loops: 1, phases }), ['1 fused loop', '1.00 s to compile, once']);
+});
+
+test('the digits of a number stay together', () => {
+  assert.equal(oneLine('a \t b\n from 3\u202f500\u2003on '), 'a b from 3\u202f500 on');
 });

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from hastega_magic.report import Report, units
-from hastega_magic.report.escape import columns, shorten, visible
+from hastega_magic.report.escape import columns, one_line, shorten, visible
 from hastega_magic.report.text import render_text
 from hastega_magic.report.verdict import reasons, verdict
 
@@ -162,3 +162,7 @@ def test_python_is_not_held_against_itself():
     assert "×" not in line
     compiled = {**data, "backend": "simd", "baselines": [row]}
     assert "slower than pure Python" in Report.from_dict({"pipelines": [compiled]}).to_text(200)
+
+
+def test_digits_of_a_number_stay_together():
+    assert one_line("a \t b\n from 3\u202f500\u2003on ") == "a b from 3\u202f500 on"

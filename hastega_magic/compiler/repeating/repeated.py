@@ -1,7 +1,8 @@
 """A pipeline that may run many times: in a function, in the body of a loop, in a lazy form.
 
 The first run is that of any statement; the next ones, over sources of the same kind and with functions that read the
-same values, begin where the loop is compiled. What the report says of it is kept, its data are not.
+same values, begin where the loop is compiled. What the report says of it is kept, sources and results are not. What its
+functions read is kept until two cells have begun without it (`aged`).
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ class FunctionSyntax:
 class Definition:
     """A function's tree, to be changed by who asked for it, and the text that it stands in.
 
-    `imports`: names that the text imports outside of functions, which Python has other instructions for.
+    `imports`: names that the text imports outside of functions and classes, which Python has other instructions for.
     """
 
     node: Function
