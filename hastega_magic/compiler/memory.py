@@ -36,7 +36,8 @@ class Memory:
     """What `from __future__ import ...` in a cell has set, which holds for those after it, as it does in IPython."""
 
     def begin(self) -> None:
-        """A cell begins: pipelines in functions that have not run of late let go of what is kept of them."""
+        """A cell begins: pipelines and cells that have not run of late let go of what is kept of them."""
+        self.remembered.age()
         for each in (*self.holding.values(), *PIPES.values()):
             each.aged()
 

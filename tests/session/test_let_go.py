@@ -18,6 +18,9 @@ class Thing:
     def __init__(self) -> None:
         self.rate, self.table = 3, np.arange(10**5)
 
+    def __call__(self, x: int) -> int:
+        return x * 3
+
 
 FUNCTIONS = {
     "a captured array": "range({n}) |> map(lambda x: x * t.table[x]) |> sum",
@@ -25,6 +28,9 @@ FUNCTIONS = {
     "an attribute": "range({n}) |> map(lambda x: x * t.rate) |> sum",
     "a barrier": "range({n}) |> map(lambda x: str(x * t.rate)) |> map(len) |> sum",
     "many elements": "range({n} * 200) |> map(lambda x: x * t.table[x]) |> sum",
+    "an object's identity": "range({n}) |> map(lambda x: x * 3 if t else x) |> sum",
+    "a callable object": "range({n}) |> map(t) |> sum",
+    "a method": "range({n}) |> map(t.__call__) |> sum",
     "ordinary code": "sum(x * t.rate for x in range({n}))",
     "the explicit form": "pipe(range({n})).map(lambda x: x * t.table[x]).sum()",
 }
@@ -51,11 +57,18 @@ def test_of_functions(body: str) -> None:
     assert session.namespace["f"](Thing()) == first
 
 
-@pytest.mark.parametrize(
-    "stage", ["map(lambda x: x * t.rate)", "map(lambda x: x * t.table[x])", "zip(t.table)"]
-)
-def test_of_cells(stage: str) -> None:
-    session, refs = Session({}, Options(baseline=False)), list[Any]()
+STAGES = [
+    "map(lambda x: x * t.rate)",
+    "map(lambda x: x * t.table[x])",
+    "zip(t.table)",
+    "map(lambda x: 0 if t else x)",
+]
+
+
+@pytest.mark.parametrize("baseline", [True, False])
+@pytest.mark.parametrize("stage", STAGES)
+def test_of_cells(stage: str, baseline: bool) -> None:
+    session, refs = Session({}, Options(baseline=baseline)), list[Any]()
     for n in (300, 301, 302):
         thing = session.namespace["t"] = Thing()
         refs += [weakref.ref(thing), weakref.ref(thing.table)]
@@ -63,7 +76,21 @@ def test_of_cells(stage: str) -> None:
         for _ in range(3):
             session.run_cell(f"y = range({n}) |> {stage}")
     del session.namespace["t"]
-    session.run_cell("u = range(10) |> sum")
+    for _ in range(2):
+        session.run_cell("u = range(10) |> sum")
+    assert alive(refs) == 0
+
+
+def test_of_classes() -> None:
+    session, refs = Session({}, Options()), list[Any]()
+    for n in (300, 301):
+        session.namespace["c"] = type("C", (), {"k": 3})
+        refs.append(weakref.ref(session.namespace["c"]))
+        for _ in range(3):
+            session.run_cell(f"y = range({n}) |> map(lambda x: x * c.k)")
+    del session.namespace["c"]
+    for _ in range(2):
+        session.run_cell("u = range(10) |> sum")
     assert alive(refs) == 0
 
 

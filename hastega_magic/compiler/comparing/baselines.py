@@ -142,8 +142,8 @@ class Comparison:
             equal, note = self.equal(values, self.values if size == self.length else self._ours(size), size)
             if not equal:
                 equal, note = self._equal_by_now(values, size, note)
-            if not equal and backend == "python" and (name := self._assigned()):
-                return Baseline(backend, 0.0, (0.0, 0.0), 0, False, False, _SINCE.format(name))
+            if not equal and backend == "python" and (assigned := self._assigned()):
+                return Baseline(backend, 0.0, (0.0, 0.0), 0, False, False, _SINCE.format(assigned))
             del values  # a run may use the pages of the last one's results
             if compiled:
                 times, phases = self._again(run, size, budget / 2)

@@ -24,6 +24,9 @@ _CELLS, _LOOPS = 64, 16
 _SMALL = 1 << 16
 """Arrays of at most so many bytes are kept, to be compared with those of a later run."""
 
+_IDLE = 2
+"""Cells that begin before those of another text let go of what they hold of the user's."""
+
 _AGAIN = "timed when this cell ran before"
 
 
@@ -63,6 +66,13 @@ class Cell:
 
     def __init__(self) -> None:
         self._runs: OrderedDict[tuple[str, int], _Run] = OrderedDict()
+        self.idle = 0
+        """Cells that have begun since it was asked for."""
+
+    def let_go(self) -> None:
+        """Forget runs of functions that hold the user's arrays and objects."""
+        for key in [key for key, run in self._runs.items() if run.functions.holds_data]:
+            del self._runs[key]
 
     def run(self, outcome: Outcome) -> dict[str, Baseline | None] | None:
         """The baselines of the loop's run before, where it was the same, else none so far: to be added to.
@@ -97,10 +107,18 @@ class Remembered:
     def of(self, text: str) -> Cell:
         """What is remembered of a cell."""
         found = self._cells.setdefault(text, Cell())
+        found.idle = 0
         self._cells.move_to_end(text)
         if len(self._cells) > _CELLS:
             self._cells.popitem(last=False)
         return found
+
+    def age(self) -> None:
+        """A cell begins: let go of what cells hold for which it is the second one since they ran."""
+        for each in self._cells.values():
+            each.idle += 1
+            if each.idle == _IDLE:
+                each.let_go()
 
 
 def again(baseline: Baseline | None) -> Baseline | None:

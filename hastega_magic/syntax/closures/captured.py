@@ -32,6 +32,7 @@ from hastega_magic.syntax.closures.around import (
     contents,
     same_number,
 )
+from hastega_magic.syntax.closures.holding import is_data
 
 _FREE = object()
 """Stands for a number or an array that may be any."""
@@ -72,6 +73,11 @@ class _Function:
             if found is not value and value is not _FREE and not same_number(found, value):
                 return False
         return True
+
+    def held(self) -> tuple[object, ...]:
+        """What stays alive with it."""
+        defaults = cast("tuple[object, ...]", self.defaults or ())
+        return (*(each for each in self.cells if each is not _FREE), *defaults)
 
     def conditions(self, argument: str, name: Callable[[object], str]) -> Iterator[str]:
         if any(each is not _FREE for each in self.cells):
@@ -135,7 +141,7 @@ class Captured:
     made: tuple[Made | Shaped | Attribute, ...]
     free: tuple[Free, ...] = ()
     holds_data: bool = False
-    """Whether an array, or an object with attributes, is among what was read, which stays alive with this."""
+    """Whether arrays or objects of the user's stay alive with this."""
     arrays: Mapping[int, tuple[Read, ...]] = field(default_factory=dict[int, "tuple[Read, ...]"])
     """By identity of an array that may be any how it is read from each of the variables that hold it."""
 
@@ -306,8 +312,10 @@ def _freed(
         elif id(each.value) not in arrays:
             left.append(each)
     made = [each for each in walk.made if not isinstance(each, Shaped) or id(each.array) not in arrays]
-    objects = any(isinstance(each, Attribute) and not isinstance(each.owner, type) for each in made)
-    data = objects or bool(walk.arrays)
+    kept = [each.value for each in (*left, *arguments) if not isinstance(each, _Function)]
+    kept += [part for each in arguments if isinstance(each, _Function) for part in each.held()]
+    kept += [each.owner for each in made if isinstance(each, Attribute)]
+    data = bool(walk.arrays) or any(map(is_data, kept))
     return Captured(tuple(arguments), tuple(left), tuple(made), tuple(free.values()), data, arrays)
 
 
