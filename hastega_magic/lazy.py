@@ -231,9 +231,6 @@ def _filename() -> str:
     return f"<pipe {next(_numbers)}>"
 
 
-_MOST = 64
-"""Places whose pipes are kept ready."""
-
 _ROUND, _LONG = 64, 10.0
 """After so many runs of pipes those that have not run for so many seconds let go of the user's data."""
 
@@ -248,17 +245,13 @@ def _turns_at(source: object, lines: tuple[tuple[str, str, bool], ...], options:
     if frame is None:
         return Repeated(_site(source, lines), options, _filename(), ("<pipe>", 1))
     key = frame.f_code, frame.f_code.co_filename, frame.f_lasti, _told(source), lines, options
-    found = PIPES.pop(key, None)
+    found = PIPES.get(key)
     if found is None:
         place = frame.f_code.co_filename, frame.f_lineno
-        found = Repeated(_site(source, lines), options, _filename(), place)
-    PIPES[key] = found
-    if len(PIPES) > _MOST:
-        oldest, *_ = PIPES
-        PIPES.pop(oldest, None)
+        found = PIPES.put(key, Repeated(_site(source, lines), options, _filename(), place))
     if next(_asked) % _ROUND == 0:
         since = time.perf_counter() - _LONG
-        for each in tuple(PIPES.values()):  # other threads add to them, and so may finalisers
+        for each in PIPES.values():
             if each.began < since:
                 each.let_go()
     return found

@@ -10,7 +10,6 @@ select, whose branch is not evaluated for the other elements.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from typing import cast
@@ -22,6 +21,7 @@ from hastega_magic.ir.fused import Effect, Fused, Output
 from hastega_magic.ir.loop import everything, gated, iteration, loops_in
 from hastega_magic.ir.origins import UNNAMED
 from hastega_magic.ir.pipeline import Fn, Pipeline, Source, Stage, Table
+from hastega_magic.latest import Latest
 from hastega_magic.records import changed, dataclass
 from hastega_magic.types import BOOL, INT, Complex
 
@@ -79,13 +79,7 @@ def fuse(pipelines: Sequence[Pipeline], tables: tuple[Table, ...] = ()) -> Fused
     group = tuple(pipelines)
     same, sources = _sameness(group)
     known = _fused.get((group, same))
-    if known is None:
-        known = _fused[group, same] = _made(group), sources
-        if len(_fused) > _KEPT:
-            _fused.popitem(last=False)
-    else:
-        _fused.move_to_end((group, same))
-    loop, before = known
+    loop, before = _fused.put((group, same), (_made(group), sources)) if known is None else known
     places = {id(source): place for place, source in enumerate(before)}
     return Fused(
         tuple(sources[places[id(source)]] for source in loop.sources),
@@ -97,8 +91,7 @@ def fuse(pipelines: Sequence[Pipeline], tables: tuple[Table, ...] = ()) -> Fused
     )
 
 
-_KEPT = 64
-_fused: OrderedDict[tuple[tuple[Pipeline, ...], object], tuple[_Loop, list[Source]]] = OrderedDict()
+_fused: Latest[tuple[tuple[Pipeline, ...], object], tuple[_Loop, list[Source]]] = Latest(64)
 """Loops of groups that were fused lately, with the sources that they had then: cells run again and again."""
 
 

@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING, Any, cast
 
 from hastega_magic.compiler.repeating.alike import Display
 from hastega_magic.compiler.repeating.cell_turns import CellTurns
+from hastega_magic.latest import Latest
 from hastega_magic.syntax.site import Site
 
 if TYPE_CHECKING:
     from hastega_magic.compiler.repeating.ordinary import OrdinaryCode
     from hastega_magic.compiler.repeating.repeated import Repeated
 
-PIPES: dict[tuple[object, ...], Repeated] = {}
-"""Pipelines of the explicit form, by where they are made and run, the latest last. What they hold is let go of, too."""
+PIPES: Latest[tuple[object, ...], Repeated] = Latest(64)
+"""Pipelines of the explicit form, by where they are made and run. What they hold is let go of, too."""
 
 
 class Hooks:

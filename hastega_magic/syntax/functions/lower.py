@@ -6,7 +6,6 @@ With k = 5, `lambda x: x * x if x > 3 else k` becomes `select(x > 3, x * x, 5)`.
 from __future__ import annotations
 
 import ast
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from types import CodeType, FunctionType
@@ -15,6 +14,7 @@ from typing import cast
 from hastega_magic.errors import NOWHERE, NotCompilable, Span
 from hastega_magic.ir.expr import Expr, Value, leaf, made_like
 from hastega_magic.ir.pipeline import Fn
+from hastega_magic.latest import Latest
 from hastega_magic.syntax.closures.numpy_read import reads_numbers
 from hastega_magic.syntax.functions.expressions import Frame
 from hastega_magic.syntax.reading.functions import ast_of, described, name_of, spreads
@@ -74,16 +74,12 @@ def lower(
     key = (id(function.__code__), read, element, predicate, env.filename, marked, beside)
     known = _kept.get(key)
     if known is None:
-        known = _kept[key] = function.__code__, _lowered(function, element, env, arguments, predicate)
-        if len(_kept) > _KEPT:
-            _kept.popitem(last=False)
-    else:
-        _kept.move_to_end(key)
+        made = _lowered(function, element, env, arguments, predicate)
+        known = _kept.put(key, (function.__code__, made))
     return known[1]
 
 
-_KEPT = 512
-_kept: OrderedDict[object, tuple[CodeType, Fn]] = OrderedDict()
+_kept: Latest[object, tuple[CodeType, Fn]] = Latest(512)
 """Graphs of functions that read nothing but numbers, with the code that keeps its identity taken."""
 
 
