@@ -7,7 +7,6 @@ import linecache
 import time
 from collections.abc import Awaitable, Callable, Generator
 from functools import lru_cache, partial
-from io import StringIO
 from types import CodeType, ModuleType
 from typing import TYPE_CHECKING, Any, cast
 
@@ -29,7 +28,7 @@ from hastega_magic.compiler.statement import Bound, bound_of
 from hastega_magic.records import changed
 from hastega_magic.syntax.cell import CellPlan, PipelineStatement, Plain, plan
 from hastega_magic.syntax.ordinary.naming import as_written
-from hastega_magic.syntax.reading.functions import globals_read
+from hastega_magic.syntax.reading.functions import globals_read, tell
 from hastega_magic.syntax.reading.names import is_pure_source, owners_read, reads, shadowed
 from hastega_magic.syntax.reading.text import Text
 from hastega_magic.syntax.site import BIND, BOXED, RUN, TRY, Site
@@ -143,8 +142,7 @@ class CellRun:
         """Tell `linecache` the text by Python's lines: IPython makes more, at what else ends one in Unicode."""
         known = linecache.cache.get(self.filename)
         if known is None or known[1:2] == (None,):  # a text, no file
-            lines = StringIO(self.text, newline=None).readlines()
-            linecache.cache[self.filename] = len(self.text), None, lines, self.filename
+            tell(self.filename, self.text)
 
     def _plan(self) -> tuple[CellPlan, _Codes]:
         return _planned(self.text, self.filename, shadowed(self.namespace), self.showing.which)

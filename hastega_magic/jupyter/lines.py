@@ -7,16 +7,14 @@ their line, and would be found one line further up.
 from __future__ import annotations
 
 import linecache
-import re
+import warnings
 from collections.abc import Callable
-from io import StringIO
 from typing import TYPE_CHECKING
+
+from hastega_magic.syntax.reading.functions import has_ends, tell
 
 if TYPE_CHECKING:
     from hastega_magic.jupyter.shell import Shell
-
-_ENDS = re.compile("[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
-"""What `str.splitlines` ends lines at, and Python does not."""
 
 
 class _Counted:
@@ -27,28 +25,29 @@ class _Counted:
 
     def __call__(self, transformed_code: str, *more: object, **named: object) -> str:
         name = self.cache(transformed_code, *more, **named)
-        _tell(name, transformed_code)
+        if has_ends(transformed_code):
+            tell(name, transformed_code)
         return name
 
 
 def install(shell: Shell) -> None:
-    """From now on, and for the cells that have run."""
-    shell.compile.cache = _Counted(shell.compile.cache)
-    texts = shell.history_manager.input_hist_raw
-    for name, number in dict(getattr(shell.compile, "_filename_map", {})).items():
-        if number < len(texts):
-            _tell(name, texts[number])
+    """From now on, and for the cells of the history."""
+    compiler = shell.compile
+    compiler.cache = _Counted(compiler.cache)
+    for number, raw in enumerate(shell.history_manager.input_hist_raw):
+        if has_ends(raw):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # they were given when the cell ran
+                text = shell.transform_cell(raw)
+            name = compiler.get_code_name(raw, text, number)
+            if name in linecache.cache:
+                tell(name, text)
 
 
 def remove(shell: Shell) -> None:
     """Leave later cells to IPython."""
     if isinstance(shell.compile.cache, _Counted):
         shell.compile.cache = shell.compile.cache.cache
-
-
-def _tell(name: str, text: str) -> None:
-    if _ENDS.search(text):
-        linecache.cache[name] = len(text), None, StringIO(text, newline=None).readlines(), name
 
 
 __all__ = ["install", "remove"]

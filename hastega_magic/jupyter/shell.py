@@ -23,6 +23,10 @@ class Shell(Protocol):
     input_transformers_post: list[Any]
     ast_node_interactivity: str
 
+    def transform_cell(self, raw_cell: str) -> str:
+        """The cell as Python, with magics written out."""
+        ...
+
     def set_next_input(self, s: str, replace: bool = False) -> None:
         """Put text into a new cell, or into the next prompt."""
         ...

@@ -1,5 +1,7 @@
 """What Unicode ends lines with and Python does not: in a cell's strings and comments it changes no line number."""
 
+import inspect
+
 import pytest
 
 ENDS = ["\u2028", "\u2029", "\x85", "\x0b", "\x0c", "\x1c"]
@@ -24,6 +26,25 @@ def test_functions_of_other_cells_are_not_taken_for_their_neighbours(notebook, e
         notebook.run("%load_ext hastega_magic")
     notebook("xs = range(400)\nq = xs |> map(g) |> sum", "--no-baseline --on simd --quiet")
     assert notebook.ns["q"] == 3 * sum(range(400))
+
+
+def test_tracebacks_show_the_whole_line(notebook):
+    notebook.run("x = 1\n\x0cdef h(t):\n    return 1 // t")
+    out = notebook.run("h(0)").out
+    assert "----> 3     return 1 // t" in out
+    assert "----> 2 1 / 0" in notebook.run("# a\u2028b\n1 / 0").out
+
+
+def test_cells_that_ran_before_keep_their_own_text(notebook):
+    notebook.run("%unload_ext hastega_magic")
+    notebook.shell.run_cell("def silent(x):\n    return x * 5", store_history=False)
+    notebook.run("# \u2028\ndef other(x):\n    return x * 2")
+    notebook.run("\n\n# \u2028\ndef third(x):\n    return x * 3")
+    notebook.run("%load_ext hastega_magic")
+    for name, k in (("silent", 5), ("other", 2), ("third", 3)):
+        notebook(f"q = range(400) |> map({name}) |> sum", "--no-baseline --on simd --strict --quiet")
+        assert notebook.ns["q"] == k * sum(range(400))
+        assert inspect.getsource(notebook.ns[name]).startswith(f"def {name}")
 
 
 def test_the_shell_is_left_as_it_was(notebook):

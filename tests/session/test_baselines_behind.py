@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from hastega_magic.session import Options, Session
@@ -26,3 +27,11 @@ def test_they_count_what_python_ran_before(defined: str, n: int, on: str) -> Non
         assert all(seconds > kernel / 2 for seconds in baselines.values())
         if defined is SLOW:
             assert any(why.startswith("Baselines begin behind") for why in pipeline["why"])
+
+
+@pytest.mark.parametrize("sink", ["max", "var", "sum"])
+def test_the_first_elements_may_give_nothing(sink: str) -> None:
+    session = Session({"xs": np.linspace(-1, 1, 30_001)}, Options(on="parallel"))
+    session.run_cell(f"a = xs |> filter(_ > 0) |> {sink}")
+    (pipeline,) = session.last.report.pipelines
+    assert [(each.backend, each.equal) for each in pipeline.baselines] == [("python", True), ("numpy", True)]

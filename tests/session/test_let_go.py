@@ -179,3 +179,39 @@ def test_threads_may_run_pipes_meanwhile(monkeypatch: pytest.MonkeyPatch) -> Non
     for each in threads:
         each.join()
     assert failed == []
+
+
+ODD = {
+    "a list that counts itself": """class Lazy(list):
+    def __len__(self):
+        raise RuntimeError
+k = Lazy([2])
+def f(): return range(900) |> map(lambda x: x + k[0]) |> sum""",
+    "a class of a class": """class Meta(type):
+    def __getattribute__(self, name):
+        if name in ("__qualname__", "__module__"):
+            raise RuntimeError
+        return type.__getattribute__(self, name)
+class K(metaclass=Meta):
+    k = 2
+def f(): return range(900) |> map(lambda x: x + K.k) |> sum""",
+    "a class of no module": """class K:
+    __module__ = []
+    k = 2
+def f(): return range(900) |> map(lambda x: x + K.k) |> sum""",
+    "an object that says what its class is": """class Odd:
+    k = 2
+    @property
+    def __class__(self):
+        raise RuntimeError
+o = Odd()
+def f(): return range(900) |> map(lambda x: x + o.k) |> sum""",
+}
+
+
+@pytest.mark.parametrize("text", ODD.values(), ids=ODD)
+def test_no_code_of_the_users_runs_for_it(text: str) -> None:
+    session = Session({}, Options(baseline=False))
+    session.run_cell(text)
+    for _ in range(4):
+        assert session.namespace["f"]() == sum(range(900)) + 1800

@@ -75,6 +75,9 @@ _OUT_OF_RANGE = (
 _PROBE = 512
 """Elements of the first run over a long source."""
 
+FURTHER = 8
+"""How many times as many elements are tried where the first ones gave nothing."""
+
 _FEW = 4096
 """Up to so many elements are all run at once."""
 
@@ -215,8 +218,16 @@ class Comparison:
         size, left, each = self.length if self.length <= _FEW else _PROBE, budget, 0.0
         while True:
             self.phases = ()
-            with work.during(each * size, size):
-                seconds, values = _timed(run, size)
+            began = time.perf_counter()
+            try:
+                with work.during(each * size, size):
+                    seconds, values = _timed(run, size)
+            except ValueError:  # of no elements, perhaps, behind a filter: further on there may be some
+                left -= time.perf_counter() - began
+                if size == self.length or left <= 0:
+                    raise
+                size = min(self.length, size * FURTHER)
+                continue
             if any(
                 phase["name"] == "compile" for phase in self.phases
             ):  # which is paid once, not per element

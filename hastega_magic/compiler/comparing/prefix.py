@@ -17,7 +17,15 @@ from typing import Any, cast
 import numpy as np
 
 from hastega_magic.compiler.backends import forget_inputs
-from hastega_magic.compiler.comparing.baselines import AGAIN, BY_NOW, RUNS, UNCOMPILED, Baseline, own_name
+from hastega_magic.compiler.comparing.baselines import (
+    AGAIN,
+    BY_NOW,
+    FURTHER,
+    RUNS,
+    UNCOMPILED,
+    Baseline,
+    own_name,
+)
 from hastega_magic.compiler.comparing.difference import (
     FLOATS,
     TOLERANCE,
@@ -153,7 +161,15 @@ class Prefix:
         length = len(self._bound.source)
         size, left = length if self._joined else min(length, _PROBE), budget
         while True:
-            seconds, theirs = _timed(lambda size=size: self._run(backend, size))
+            began = time.perf_counter()
+            try:
+                seconds, theirs = _timed(lambda size=size: self._run(backend, size))
+            except ValueError:  # of no elements, perhaps, behind a filter: further on there may be some
+                left -= time.perf_counter() - began
+                if size == length or left <= 0:
+                    raise
+                size = min(length, size * FURTHER)
+                continue
             if theirs is None:
                 return None
             left -= seconds

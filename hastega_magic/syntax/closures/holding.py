@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Iterator
 from functools import partial
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any, cast
@@ -17,35 +18,42 @@ _LONG = 4096
 """Characters, or bytes, beyond which a text is data."""
 
 
+# Of tuples whatever their class says.
+_length: Callable[[Any], int] = tuple.__len__
+_items: Callable[[Any], Iterator[object]] = tuple.__iter__
+
+_NUMBERS = (type(None), bool, int, float, complex, np.generic, np.dtype, np.ufunc)
+_CODE = (FunctionType, ModuleType, Items)
+_CONTAINERS = (list, set, frozenset, dict)
+
+
 def is_data(value: object) -> bool:
-    """Whether keeping the value keeps something alive that may be large, or that somebody waits for the end of."""
-    match value:
-        case None | bool() | int() | float() | complex() | np.generic() | np.dtype() | np.ufunc():
-            return False
-        case FunctionType() | ModuleType() | Items():
-            return False
-        case str() | bytes():
-            return len(value) > _LONG
-        case BuiltinFunctionType():
-            return not isinstance(value.__self__, (ModuleType, type(None)))
-        case partial():
-            made = cast("partial[Any]", value)
-            return any(map(is_data, (made.func, *made.args, *made.keywords.values())))
-        case tuple():
-            parts = cast("tuple[object, ...]", value)
-            return len(parts) > SMALL or any(map(is_data, parts))
-        case list() | set() | frozenset() | dict():
-            return len(cast("list[object]", value)) > SMALL
-        case type():
-            return not _lives_anyway(value)
-        case _:
-            return value is not ABSENT
+    """Whether keeping the value keeps something alive that may be large, or that somebody waits for the end of.
+
+    No code of the user's runs: no `__class__`, no `__len__`, nothing of a class of classes.
+    """
+    cls = type(value)
+    if issubclass(cls, _NUMBERS) or issubclass(cls, _CODE) or value is ABSENT:
+        return False
+    if cls in (str, bytes):
+        return len(cast("str | bytes", value)) > _LONG
+    if cls is BuiltinFunctionType:
+        return not issubclass(type(cast(BuiltinFunctionType, value).__self__), (ModuleType, type(None)))
+    if cls is partial:
+        made = cast("partial[Any]", value)
+        return any(map(is_data, (made.func, *made.args, *made.keywords.values())))
+    if issubclass(cls, tuple):
+        return _length(value) > SMALL or any(map(is_data, _items(value)))
+    if cls in _CONTAINERS:
+        return len(cast("list[object]", value)) > SMALL
+    return not (cls is type and _lives_anyway(cast(type, value)))
 
 
 def _lives_anyway(cls: type) -> bool:
     """Whether a module has the class by its name: of a notebook's own another run of a cell makes another."""
-    module = sys.modules.get(cls.__module__)
-    return cls.__module__ != "__main__" and getattr(module, cls.__qualname__, None) is cls
+    name, place = cls.__qualname__, cls.__dict__.get("__module__", "builtins")
+    module = vars(sys.modules.get(place, sys)) if type(place) is str and place != "__main__" else {}
+    return module.get(name) is cls
 
 
 __all__ = ["is_data"]

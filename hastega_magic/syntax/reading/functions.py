@@ -6,11 +6,13 @@ import ast
 import dis
 import inspect
 import linecache
+import re
 import warnings
 from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from io import StringIO
 from pathlib import Path
 from types import CodeType, FunctionType
 from typing import TypeVar
@@ -208,9 +210,30 @@ def _search(code: CodeType, name: str) -> FunctionSyntax:
     raise NotCompilable(f"the text of `{name}` has changed since it was defined")
 
 
+_ENDS = re.compile("[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
+"""What `str.splitlines` ends lines at, and Python does not."""
+
+_cells: dict[str, str] = {}
+"""The texts of cells that hold such, by file name: `linecache`, of which tracebacks are made, has blanks there."""
+
+
+def has_ends(text: str) -> bool:
+    """Whether others count more lines in a text than Python does."""
+    return _ENDS.search(text) is not None
+
+
+def tell(filename: str, text: str) -> None:
+    """Let `linecache` have a cell's text, by Python's lines for whoever counts them in another way, too."""
+    _cells.pop(filename, None)
+    if has_ends(text):
+        _cells[filename] = text
+    lines = StringIO(_ENDS.sub(" ", text), newline=None).readlines()
+    linecache.cache[filename] = len(text), None, lines, filename
+
+
 def _texts(code: CodeType, name: str) -> Iterator[str]:
     """The text of the code's file as Python has read it before, and as it is now: a module may be read anew."""
-    known = "".join(linecache.getlines(code.co_filename))
+    known = _cells.get(code.co_filename) or "".join(linecache.getlines(code.co_filename))
     if not known:
         raise NotCompilable(f"the text of `{name}` is not known to Python")
     yield known
