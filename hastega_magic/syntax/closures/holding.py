@@ -19,8 +19,9 @@ _LONG = 4096
 
 
 # Of tuples whatever their class says.
-_length: Callable[[Any], int] = tuple.__len__
-_items: Callable[[Any], Iterator[object]] = tuple.__iter__
+_TUPLE = cast(Any, tuple)
+_length: Callable[[object], int] = _TUPLE.__len__
+_items: Callable[[object], Iterator[object]] = _TUPLE.__iter__
 
 _NUMBERS = (type(None), bool, int, float, complex, np.generic, np.dtype, np.ufunc)
 _CODE = (FunctionType, ModuleType, Items)
