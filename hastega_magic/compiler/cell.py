@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import linecache
 import time
 from collections.abc import Awaitable, Callable, Generator
 from functools import lru_cache, partial
@@ -28,9 +27,10 @@ from hastega_magic.compiler.statement import Bound, bound_of
 from hastega_magic.records import changed
 from hastega_magic.syntax.cell import CellPlan, PipelineStatement, Plain, plan
 from hastega_magic.syntax.ordinary.naming import as_written
-from hastega_magic.syntax.reading.functions import globals_read, tell
+from hastega_magic.syntax.reading.functions import globals_read
 from hastega_magic.syntax.reading.names import is_pure_source, owners_read, reads, shadowed
 from hastega_magic.syntax.reading.text import Text
+from hastega_magic.syntax.reading.texts import make_known
 from hastega_magic.syntax.site import BIND, BOXED, RUN, TRY, Site
 from hastega_magic.trace import Trace
 
@@ -94,7 +94,7 @@ class CellRun:
     def course(self) -> Course:
         """Go through the statements; raises what they raise."""
         require(self.options)
-        self._let_be_read()
+        make_known(self.filename, self.text)
         with self.trace.phase("parse"):
             cell, self.codes = deeply(self._plan, self.text, self.filename)
         self.sites = cell.sites
@@ -137,12 +137,6 @@ class CellRun:
             self.turns.tell(self.trace)
             self._tell_ordinary()
         compare(self.outcomes, self.options, time.perf_counter() - started, self.trace, self.remembered)
-
-    def _let_be_read(self) -> None:
-        """Tell `linecache` the text by Python's lines: IPython makes more, at what else ends one in Unicode."""
-        known = linecache.cache.get(self.filename)
-        if known is None or known[1:2] == (None,):  # a text, no file
-            tell(self.filename, self.text)
 
     def _plan(self) -> tuple[CellPlan, _Codes]:
         return _planned(self.text, self.filename, shadowed(self.namespace), self.showing.which)

@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from hastega_magic.syntax.reading.functions import has_ends, tell
+from hastega_magic.syntax.reading.texts import has_ends, make_known
 
 if TYPE_CHECKING:
     from hastega_magic.jupyter.shell import Shell
@@ -26,7 +26,7 @@ class _Counted:
     def __call__(self, transformed_code: str, *more: object, **named: object) -> str:
         name = self.cache(transformed_code, *more, **named)
         if has_ends(transformed_code):
-            tell(name, transformed_code)
+            make_known(name, transformed_code)
         return name
 
 
@@ -41,7 +41,7 @@ def install(shell: Shell) -> None:
                 text = shell.transform_cell(raw)
             name = compiler.get_code_name(raw, text, number)
             if name in linecache.cache:
-                tell(name, text)
+                make_known(name, text)
 
 
 def remove(shell: Shell) -> None:

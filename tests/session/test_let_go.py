@@ -41,6 +41,12 @@ def alive(refs: list[Any]) -> int:
     return sum(each() is not None for each in refs)
 
 
+def two_others(session: Session) -> None:
+    """Two cells that have nothing to do with it."""
+    for _ in range(2):
+        session.run_cell("u = range(10) |> sum")
+
+
 @pytest.mark.parametrize("body", FUNCTIONS.values(), ids=FUNCTIONS)
 def test_of_functions(body: str) -> None:
     session, refs = Session({"pipe": pipe}, Options(baseline=False)), list[Any]()
@@ -51,8 +57,7 @@ def test_of_functions(body: str) -> None:
         first, again = session.namespace["f"](thing), [session.namespace["f"](thing) for _ in range(40)]
         assert set(again) == {first}
         del thing
-    for _ in range(2):
-        session.run_cell("u = range(10) |> sum")
+    two_others(session)
     assert alive(refs) == 0
     assert session.namespace["f"](Thing()) == first
 
@@ -76,8 +81,7 @@ def test_of_cells(stage: str, baseline: bool) -> None:
         for _ in range(3):
             session.run_cell(f"y = range({n}) |> {stage}")
     del session.namespace["t"]
-    for _ in range(2):
-        session.run_cell("u = range(10) |> sum")
+    two_others(session)
     assert alive(refs) == 0
 
 
@@ -89,8 +93,7 @@ def test_of_classes() -> None:
         for _ in range(3):
             session.run_cell(f"y = range({n}) |> map(lambda x: x * c.k)")
     del session.namespace["c"]
-    for _ in range(2):
-        session.run_cell("u = range(10) |> sum")
+    two_others(session)
     assert alive(refs) == 0
 
 
@@ -141,8 +144,7 @@ def test_code_that_is_compiled_again_for_it_is_not_given_up() -> None:
     for _ in range(20):
         assert session.namespace["f"](thing) == [x * 3 for x in range(3000)]
         assert (kept.reason, kept.form is not None) == ("", True)
-        for _ in range(2):
-            session.run_cell("u = range(10) |> sum")
+        two_others(session)
         assert kept.form is None
 
 
@@ -153,8 +155,7 @@ def test_numbers_that_change_meanwhile_become_parameters() -> None:
     for k in range(5, 9):
         assert session.namespace["f"](thing, k) == sum(x * x + k for x in range(3000))
         assert {name for _, _, name in kept.varying} == ({"k"} if k > 5 else set())
-        for _ in range(2):
-            session.run_cell("u = range(10) |> sum")
+        two_others(session)
 
 
 def test_threads_may_run_pipes_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:

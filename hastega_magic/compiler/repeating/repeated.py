@@ -170,25 +170,25 @@ class Repeated:
         self._forms.insert(0, form)
         del self._forms[_KEPT:]
 
-    def aged(self) -> int:
-        """A cell begins: let go of what is kept, if that is the second one since it ran; how many forms that were.
+    def aged(self) -> None:
+        """A cell begins: let go of what is kept, if that is the second one since it ran.
 
         Of forms that hold the user's arrays and objects then, and of all after `_IDLE` cells: functions are edited, and
         what they were is not called again.
         """
         self.idle += 1
-        return self.let_go(self.idle > _IDLE) if self.idle > 1 else 0
+        if self.idle > 1:
+            self.let_go(self.idle > _IDLE)
 
     def let_go(self, everything: bool = False) -> int:
         """Keep no form that holds arrays or objects of the user's, or none at all; how many these were."""
-        kept = [] if everything else [each for each in self._forms if not each.holds_data]
-        gone = [each for each in self._forms if not any(each is other for other in kept)]
-        self._forms = kept
-        if any(each is self.form for each in gone):
+        before = len(self._forms)
+        self._forms = [] if everything else [each for each in self._forms if not each.holds_data]
+        if not any(each is self.form for each in self._forms):
             self.form = None
-        if not kept and self.registry is not None:
+        if not self._forms and self.registry is not None:
             self.registry.pop(id(self), None)
-        return len(gone)
+        return before - len(self._forms)
 
     def changing(self) -> list[str]:
         """What is said of captured numbers that the form that ran last is given."""

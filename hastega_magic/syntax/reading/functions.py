@@ -5,14 +5,10 @@ from __future__ import annotations
 import ast
 import dis
 import inspect
-import linecache
-import re
 import warnings
 from bisect import bisect_right
-from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from io import StringIO
 from pathlib import Path
 from types import CodeType, FunctionType
 from typing import TypeVar
@@ -20,10 +16,12 @@ from typing import TypeVar
 import numpy as np
 
 from hastega_magic.errors import CellSyntaxError, NotCompilable, Span
+from hastega_magic.latest import Latest
 from hastega_magic.records import dataclass
 from hastega_magic.syntax.reading.pipe import normalise, parse
 from hastega_magic.syntax.reading.placeholder import expand
 from hastega_magic.syntax.reading.text import Text
+from hastega_magic.syntax.reading.texts import texts_of
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 F = TypeVar("F", bound=Function)
@@ -52,8 +50,7 @@ class Definition:
     imports: tuple[str, ...]
 
 
-_KEPT = 512
-_found: OrderedDict[int, tuple[CodeType, FunctionSyntax]] = OrderedDict()
+_found: Latest[int, tuple[CodeType, FunctionSyntax]] = Latest(512)
 
 
 def ast_of(function: object) -> FunctionSyntax:
@@ -64,21 +61,16 @@ def ast_of(function: object) -> FunctionSyntax:
         raise NotCompilable(f"`{name}` is {kind}, not a function written in Python")
     code = function.__code__
     known = _found.get(id(code))  # code objects compare equal across cells, so identity is the key
-    if known is not None:
-        _found.move_to_end(id(code))
-        return known[1]
-    _check_kind(code, name)
-    found = _search(code, name)
-    _found[id(code)] = code, found
-    if len(_found) > _KEPT:
-        _found.popitem(last=False)
-    return found
+    if known is None:
+        _check_kind(code, name)
+        known = _found.put(id(code), (code, _search(code, name)))
+    return known[1]
 
 
 def adopt(code: CodeType, node: ast.Lambda, filename: str, places: Text) -> None:
     """Let code that was made of this tree be found, though no function is written at its place."""
-    _found[id(code)] = code, FunctionSyntax(node, filename, places.segment(node), places.span(node), places)
-    _found.move_to_end(id(code))
+    found = FunctionSyntax(node, filename, places.segment(node), places.span(node), places)
+    _found.put(id(code), (code, found))
 
 
 def definition_of(function: FunctionType) -> Definition:
@@ -210,37 +202,13 @@ def _search(code: CodeType, name: str) -> FunctionSyntax:
     raise NotCompilable(f"the text of `{name}` has changed since it was defined")
 
 
-_ENDS = re.compile("[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
-"""What `str.splitlines` ends lines at, and Python does not."""
-
-_cells: dict[str, str] = {}
-"""The texts of cells that hold such, by file name: `linecache`, of which tracebacks are made, has blanks there."""
-
-
-def has_ends(text: str) -> bool:
-    """Whether others count more lines in a text than Python does."""
-    return _ENDS.search(text) is not None
-
-
-def tell(filename: str, text: str) -> None:
-    """Let `linecache` have a cell's text, by Python's lines for whoever counts them in another way, too."""
-    _cells.pop(filename, None)
-    if has_ends(text):
-        _cells[filename] = text
-    lines = StringIO(_ENDS.sub(" ", text), newline=None).readlines()
-    linecache.cache[filename] = len(text), None, lines, filename
-
-
 def _texts(code: CodeType, name: str) -> Iterator[str]:
-    """The text of the code's file as Python has read it before, and as it is now: a module may be read anew."""
-    known = _cells.get(code.co_filename) or "".join(linecache.getlines(code.co_filename))
+    known = False
+    for text in texts_of(code.co_filename):
+        known = True
+        yield text
     if not known:
         raise NotCompilable(f"the text of `{name}` is not known to Python")
-    yield known
-    linecache.checkcache(code.co_filename)
-    now = "".join(linecache.getlines(code.co_filename))
-    if now not in {"", known}:
-        yield now
 
 
 def _is_of(code: CodeType, text: str) -> bool:
