@@ -166,7 +166,15 @@ def test_any_length_and_any_shares(length, share, text):
         assert_as_alone(text, {"a": values})
 
 
-def test_the_report_says_who_computed_what():
+class Even(shares.Book):
+    """As if every back end took as long for an element, whatever the machine's other work slows."""
+
+    def note(self, loop, backend, elements, seconds):
+        super().note(loop, backend, elements, elements * 1e-9)
+
+
+def test_the_report_says_who_computed_what(monkeypatch):
+    monkeypatch.setattr(split, "BOOK", Even())
     session = Session({"x": np.arange(40 * BLOCK)})
     options = Options(on="all", baseline=False)
     cell = "y = x |> filter(lambda v: v % 3 == 0)"
