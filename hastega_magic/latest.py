@@ -6,6 +6,7 @@ C, does not survive that.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Generic, TypeVar
 
 K = TypeVar("K")
@@ -33,6 +34,12 @@ class Latest(Generic[K, V]):
             oldest, *_ = self._known
             self._known.pop(oldest, None)
         return value
+
+    def drop(self, wanted: Callable[[V], bool]) -> None:
+        """Forget the values for which that is true."""
+        for key, value in tuple(self._known.items()):
+            if wanted(value):
+                self._known.pop(key, None)
 
     def values(self) -> tuple[V, ...]:
         """All of them."""

@@ -7,6 +7,7 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import field
 from functools import cached_property
+from typing import cast
 
 from hastega_magic.compiler.cell import CellRun, Namespace
 from hastega_magic.compiler.comparing.kept import Loops, keep
@@ -32,6 +33,8 @@ class CellResult:
     value: object
     told: Callable[[], Trace]
     """Makes the trace, or hands it over."""
+    failed_at: Span | None = None
+    """Where the pipeline stands in the cell that was running when the cell failed."""
 
     @cached_property
     def trace(self) -> Trace:
@@ -51,8 +54,6 @@ class Session:
     namespace: Namespace
     options: Options = field(default_factory=Options)
     last: CellResult | None = None
-    failed_at: Span | None = None
-    """Where the pipeline stands in its cell that was running when the last cell failed."""
     memory: Memory = field(default_factory=Memory)
     showing: Showing = USUAL
     _kept: Callable[[], Loops] = Loops
@@ -67,19 +68,18 @@ class Session:
         brief = self.memory.briefs.of(text, filename, self.namespace, options) if self.showing.usual else None
         given: Given | None = None
         if brief is not None:
-            self.failed_at, self._kept = None, Loops
+            self._kept = Loops
             with heard():
-                ran = brief.run(self.namespace)
+                ran = brief.run(self.namespace, self.memory.hooks)
             if isinstance(ran, Run):
                 return self._ran(ran)
             given = ran
         name, showing = filename or _name(text), self.showing
         cell = CellRun(self.memory, self.namespace, text, name, options, given=given, showing=showing)
-        with heard(), self._running(cell):
+        with heard(), self._running(cell) as result:
             gone_through(cell.course())
             cell.learn(filename)
-        assert self.last is not None
-        return self.last
+        return result
 
     async def run_cell_async(
         self, text: str, filename: str | None = None, options: Options | None = None
@@ -88,23 +88,23 @@ class Session:
         name, options = filename or _name(text), options or self.options
         self.memory.begin()
         cell = CellRun(self.memory, self.namespace, text, name, options, awaits=True, showing=self.showing)
-        with heard(), self._running(cell):
+        with heard(), self._running(cell) as result:
             await awaited(cell.course())
-        assert self.last is not None
-        return self.last
+        return result
 
     def _ran(self, run: Run) -> CellResult:
-        self.last = CellResult(run.shown, run.trace)
+        result = self.last = CellResult(run.shown, run.trace)
         self._kept = run.loops
-        return self.last
+        return result
 
     @contextmanager
-    def _running(self, cell: CellRun) -> Generator[None]:
-        self.failed_at, self._kept = None, Loops
-        value: object = None
+    def _running(self, cell: CellRun) -> Generator[CellResult]:
+        trace, value = cell.trace, cast("object", None)
+        result = CellResult(None, lambda: trace)
+        self._kept = Loops
         try:
             with warned_at(self.namespace, cell.place):
-                yield
+                yield result
             value = cell.value
         except BaseException as error:
             failing = cell.failing(error)
@@ -117,14 +117,14 @@ class Session:
 
                 point(error, failing, cell.text)
             if failing is not None:
-                cell.trace.raised(error)
-                self.failed_at = failing.site.span
+                trace.raised(error)
+                result.failed_at = failing.site.span
             raise
         finally:
-            trace, kept = cell.trace, keep(cell.outcomes, cell.options, cell.filename)
-            self.last, self._kept = CellResult(None, lambda: trace), lambda: kept
+            kept = keep(cell.outcomes, cell.options, cell.filename)
+            self.last, self._kept = result, lambda: kept
             cell.forget()
-        self.last.value = None if isinstance(value, Nothing) else value
+        result.value = None if isinstance(value, Nothing) else value
 
     @property
     def kept(self) -> Loops:

@@ -19,6 +19,9 @@ def test_what_nobody_has_asked_for_longest_goes_first():
     assert latest.values() == ("C", "A", "D")
     latest.put("c", "other")
     assert (latest.get("c"), len(latest.values())) == ("other", 3)
+    latest.drop(str.islower)
+    assert latest.values() == ("A", "D")
+    assert latest.get("c") is None
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import time
-from collections.abc import Awaitable, Callable, Generator
+from collections.abc import Awaitable, Generator
 from functools import lru_cache, partial
 from types import CodeType, ModuleType
 from typing import TYPE_CHECKING, Any, cast
@@ -17,11 +17,9 @@ from hastega_magic.compiler.driver import Driver
 from hastega_magic.compiler.memory import Memory
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Group, Outcome
-from hastega_magic.compiler.repeating.alike import Display
-from hastega_magic.compiler.repeating.boxed import boxed
 from hastega_magic.compiler.repeating.brief import Brief, Given
 from hastega_magic.compiler.repeating.cell_turns import CellTurns
-from hastega_magic.compiler.repeating.hooks import Hooks
+from hastega_magic.compiler.repeating.hooks import Displayed, Running
 from hastega_magic.compiler.showing import USUAL, Nothing, Showing
 from hastega_magic.compiler.statement import Bound, bound_of
 from hastega_magic.records import changed
@@ -31,7 +29,7 @@ from hastega_magic.syntax.reading.functions import globals_read
 from hastega_magic.syntax.reading.names import is_pure_source, owners_read, reads, shadowed
 from hastega_magic.syntax.reading.text import Text
 from hastega_magic.syntax.reading.texts import make_known
-from hastega_magic.syntax.site import BIND, BOXED, RUN, TRY, Site
+from hastega_magic.syntax.site import Site
 from hastega_magic.trace import Trace
 
 if TYPE_CHECKING:
@@ -88,7 +86,6 @@ class CellRun:
         self.sites: dict[int, Site] = {}
         self.turns = CellTurns(self.driver, self.changing, options, filename)
         self.ordinary: dict[int, OrdinaryCode] = {}
-        self.hooks = Hooks(self.nested)
         self.trace.add("cell", source=text, options=options.to_dict())
 
     def course(self) -> Course:
@@ -109,17 +106,9 @@ class CellRun:
         started = time.perf_counter()
         self._expect_ordinary(cell)
 
-        def bind(number: int, source: object, *stages: Display) -> Bound:
-            return bound_of(cell.sites[number], source, stages)
-
-        calls = self.hooks
-        calls.begin(cell.sites, self.turns, self.ordinary)
-        hooks: dict[str, Callable[..., Any]] = {
-            BIND: bind, RUN: calls.run, TRY: calls.attempt, BOXED: boxed,
-        }  # fmt: skip
-        saved = {name: self.namespace[name] for name in hooks if name in self.namespace}
-        self.namespace.update(hooks)
+        hooks, running = self.memory.hooks, Running(cell.sites, self.turns, self.ordinary)
         try:
+            hooks.begin(self.namespace, running)
             for place, item in enumerate(cell.items):
                 self.driver.wanted = cell.read_from(place)
                 if isinstance(item, PipelineStatement):
@@ -133,7 +122,7 @@ class CellRun:
             self.driver.wanted = frozenset()
             self._flush()
         finally:
-            self._restore(saved)
+            hooks.end(self.namespace, running)
             self.turns.tell(self.trace)
             self._tell_ordinary()
         compare(self.outcomes, self.options, time.perf_counter() - started, self.trace, self.remembered)
@@ -177,14 +166,6 @@ class CellRun:
         self.turns.forget()
         self.outcomes.clear()
         self.group, self.value, self.driver.current = None, None, None
-
-    def _restore(self, saved: dict[str, Any]) -> None:
-        self.hooks.end()
-        # Functions of this cell or an earlier one may hold pipelines and be called later: their hook then stays.
-        for name in (BIND,) if self.nested else (BIND, RUN, TRY, BOXED):
-            self.namespace.pop(name, None)
-            if name in saved:
-                self.namespace[name] = saved[name]
 
     # Statements
 
@@ -321,8 +302,8 @@ class CellRun:
             without = ast.Call(call.func, [call.args[0], nothing, *call.args[2:]], call.keywords)
             expression = ast.Expression(ast.copy_location(without, call))
         code = self._compiled(expression, "eval", (item.node, producer is None))
-        bound = cast(Bound, (yield from evaluated(code, self.namespace)))
-        return changed(bound, target=item.target)
+        source, displays = cast("Displayed", (yield from evaluated(code, self.namespace)))
+        return changed(bound_of(item.site, source, displays), target=item.target)
 
     @carried()
     def _flush(self) -> None:

@@ -6,7 +6,6 @@ k = 4        the same cell again                  k is a parameter from now on: 
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
 
@@ -14,6 +13,7 @@ from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Outcome
 from hastega_magic.compiler.statement import Bound
 from hastega_magic.compiler.workspace import Workspace
+from hastega_magic.latest import Latest
 from hastega_magic.records import changed, dataclass
 from hastega_magic.syntax.closures.around import Number, Where, same_number
 from hastega_magic.syntax.closures.captured import numbers_read
@@ -40,7 +40,7 @@ class _Known:
 class Changing:
     """The statements of a session, by their text."""
 
-    _known: OrderedDict[str, _Known] = field(default_factory=OrderedDict[str, _Known])
+    _known: Latest[str, _Known] = field(default_factory=lambda: Latest[str, _Known](_STATEMENTS))
 
     def look(self, bound: Bound) -> Bound:
         """The statement with those of its numbers that are to be parameters."""
@@ -48,11 +48,8 @@ class Changing:
         bound = changed(bound, numbers=now)
         known, moving = self._known.get(bound.site.text), in_a_loop(bound.site, now)
         if known is None:
-            self._known[bound.site.text] = _Known(now, moving)
-            if len(self._known) > _STATEMENTS:
-                self._known.popitem(last=False)
+            self._known.put(bound.site.text, _Known(now, moving))
             return changed(bound, varying=moving)
-        self._known.move_to_end(bound.site.text)
         others = {
             where
             for where, value in now.items()
@@ -72,8 +69,9 @@ class Changing:
         """Statements that could not be compiled without knowing their numbers are not tried again."""
         for bound in outcome.bounds:
             constant = bound.varying and not any(each.varying for each in outcome.workspaces)
-            if constant or bound.needed:
-                self._known[bound.site.text].constant = True
+            known = self._known.get(bound.site.text) if constant or bound.needed else None
+            if known is not None:
+                known.constant = True
 
 
 def in_a_loop(site: Site, numbers: Iterable[Where]) -> frozenset[Where]:

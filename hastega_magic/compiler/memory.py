@@ -9,7 +9,7 @@ from hastega_magic.compiler.changing import Changing
 from hastega_magic.compiler.comparing.remembered import Remembered
 from hastega_magic.compiler.repeating.brief import Briefs
 from hastega_magic.compiler.repeating.earlier import Earlier
-from hastega_magic.compiler.repeating.hooks import PIPES
+from hastega_magic.compiler.repeating.hooks import PIPES, Hooks
 from hastega_magic.records import dataclass
 
 if TYPE_CHECKING:
@@ -24,8 +24,8 @@ class Memory:
     """Numbers that statements capture."""
     earlier: Earlier = field(default_factory=Earlier)
     """Statements that ran as one loop."""
-    nested: dict[int, Repeated] = field(default_factory=dict[int, "Repeated"])
-    """Pipelines inside functions and larger expressions, which may be run when their cell is long over."""
+    hooks: Hooks = field(default_factory=Hooks)
+    """What the code of cells calls."""
     holding: dict[int, Repeated] = field(default_factory=dict[int, "Repeated"])
     """Those of them that keep forms, by identity."""
     remembered: Remembered = field(default_factory=Remembered)
@@ -34,6 +34,11 @@ class Memory:
     """Cells that are one statement, which ran with nobody looking."""
     futures: int = 0
     """What `from __future__ import ...` in a cell has set, which holds for those after it, as it does in IPython."""
+
+    @property
+    def nested(self) -> dict[int, Repeated]:
+        """Pipelines inside functions and larger expressions, which may be run when their cell is long over."""
+        return self.hooks.nested
 
     def begin(self) -> None:
         """A cell begins: pipelines and cells that have not run of late let go of what is kept of them."""

@@ -117,26 +117,24 @@ class HastegaMagics(Magics):
         """Run a cell. With `shows`, or with a report, its value is shown here; else it is given to the shell."""
         session, filename = self._begin(text)
         error: BaseException | None = None
-        value: object = None
         try:
             with listening(None if options.quiet else Bar(self.its_shell)):
-                value = taken(session.run_cell(text, filename, options))
+                ran = session.run_cell(text, filename, options)
         except BaseException as raised:
-            error = raised
-        return self._end(value, error, options, filename, shows)
+            error, ran = raised, session.last
+        return self._end(ran, error, options, filename, shows)
 
     async def _run_async(self, text: str, options: Options) -> object:
         """The same for a cell that awaits something."""
         with self._hiding_ours():
             session, filename = self._begin(text)
         error: BaseException | None = None
-        value: object = None
         try:
-            value = taken(await session.run_cell_async(text, filename, options))
+            ran = await session.run_cell_async(text, filename, options)
         except BaseException as raised:
-            error = raised
+            error, ran = raised, session.last
         with self._hiding_ours():
-            return self._end(value, error, options, filename, shows=False)
+            return self._end(ran, error, options, filename, shows=False)
 
     def _begin(self, text: str) -> tuple[Session, str]:
         shell = self.its_shell
@@ -156,20 +154,29 @@ class HastegaMagics(Magics):
         return session, filename
 
     def _end(
-        self, value: object, error: BaseException | None, options: Options, filename: str, shows: bool
+        self,
+        ran: CellResult | None,
+        error: BaseException | None,
+        options: Options,
+        filename: str,
+        shows: bool,
     ) -> object:
         self._keep_hook(self.its_shell)
         self.its_shell.compile.flags |= self._started().memory.futures
+        value = taken(ran) if ran is not None and error is None else None
         given = not shows and options.quiet
         try:
-            self._display(None if given else value, error, options)
+            if error is None:
+                self._show_value(None if given else value)
+            if ran is not None and not options.quiet:
+                self._show_report(ran.report, error, options)
             if options.widgets and error is None:
                 self._show_panel()
         except BaseException as raised:
             show_without_ours(raised, self.its_shell)  # an interrupt, while a value makes its text
             raise
         if error is not None:
-            raise self._shown(error, filename)
+            raise self._shown(error, filename, ran)
         return value if given else None
 
     @no_var_expand
@@ -259,13 +266,15 @@ class HastegaMagics(Magics):
             if hook is not None and hook is not self._hooks.get(name):
                 self._hooks[name] = shell.user_ns[name] = HidingOurs(hook, shell)
 
-    def _display(self, value: object, error: BaseException | None, options: Options) -> None:
+    def _show_value(self, value: object) -> None:
+        from hastega_magic.jupyter.display import show_value
+
+        show_value(value)
+
+    def _show_report(self, report: Report, error: BaseException | None, options: Options) -> None:
         from hastega_magic.jupyter import display
 
-        if error is None:
-            display.show_value(value)
-        report = self.report()
-        if options.quiet or (error is not None and not display.ran(report)):
+        if error is not None and not display.ran(report):
             return
         if options.show:
             display.show_sections(report, options.show)
@@ -284,7 +293,7 @@ class HastegaMagics(Magics):
         self.panel = Panel(self.kept(), self.report())
         self.panel.display()
 
-    def _shown(self, error: BaseException, filename: str) -> BaseException:
+    def _shown(self, error: BaseException, filename: str, ran: CellResult | None) -> BaseException:
         """The exception that the shell is to show."""
         shell = self.its_shell
         if isinstance(error, SyntaxError):
@@ -294,6 +303,6 @@ class HastegaMagics(Magics):
         if isinstance(error, OptionError):
             return UsageError(f"%%hastega: {error}")
         if not isinstance(error, HastegaError):
-            span = self._started().failed_at
+            span = None if ran is None else ran.failed_at
             show_without_ours(error, shell, filename, None if span is None else span.line)
         return error

@@ -128,7 +128,7 @@ def test_an_interrupt_in_what_python_makes_of_a_record(notebook, monkeypatch):
     assert "__init__" not in seen.out
 
 
-@pytest.mark.parametrize("place", ["_begin", "_keep_hook", "_display"])
+@pytest.mark.parametrize("place", ["_begin", "_keep_hook", "_show_value", "_show_report"])
 def test_an_interrupt_while_a_magic_imports(notebook, monkeypatch, tmp_path, place):
     """The first cells do; what is imported imports others, and calls functions."""
     (tmp_path / "imported_first.py").write_text("import imported_then")

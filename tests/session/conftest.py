@@ -46,8 +46,8 @@ def short(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     seen: list[bool] = []
     run = Brief.run
 
-    def noted(self: Brief, namespace: dict[str, Any]) -> Any:
-        found = run(self, namespace)
+    def noted(self: Brief, *given: Any) -> Any:
+        found = run(self, *given)
         seen.append(isinstance(found, Run))
         return found
 

@@ -162,7 +162,7 @@ def test_errors_are_told_as_ever(session: Session, short: list[bool]) -> None:
         with pytest.raises(ZeroDivisionError) as raised:
             session.run_cell(text)
         assert "element 0" in "".join(raised.value.__notes__)
-        assert session.failed_at is not None
+        assert session.last.failed_at is not None
         assert session.namespace["t"] == expected
     del session.namespace["xs"]
     with pytest.raises(NameError, match="xs"):

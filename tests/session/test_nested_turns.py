@@ -66,7 +66,7 @@ def test_the_statement_that_fails_is_named(text: str, line: str | None) -> None:
     session = Session({"xs": np.arange(10)})
     with pytest.raises(ZeroDivisionError) as caught:
         session.run_cell(text, options=Options(on="parallel", baseline=False, quiet=True))
-    place = session.failed_at
+    place = session.last.failed_at
     if line is None:
         assert place is None
         assert not hasattr(caught.value, "__notes__")
@@ -100,7 +100,7 @@ def test_one_that_failed_and_was_caught_is_not_named(text: str, line: int | None
     session = Session({"xs": np.arange(10)})
     with pytest.raises(ZeroDivisionError):
         session.run_cell(text, options=Options(on="parallel", baseline=False, quiet=True))
-    assert (session.failed_at and session.failed_at.line) == line
+    assert (session.last.failed_at and session.last.failed_at.line) == line
 
 
 def test_what_stages_call_of_ours_is_not_followed() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import field
 from typing import Any, cast
@@ -12,6 +11,7 @@ import numpy as np
 
 from hastega_magic.compiler.comparing.baselines import Baseline
 from hastega_magic.compiler.outcome import Outcome
+from hastega_magic.latest import Latest
 from hastega_magic.records import changed, dataclass
 from hastega_magic.syntax.closures.captured import Captured, captured
 
@@ -65,14 +65,13 @@ class Cell:
     """
 
     def __init__(self) -> None:
-        self._runs: OrderedDict[tuple[str, int], _Run] = OrderedDict()
+        self._runs: Latest[tuple[str, int], _Run] = Latest(_LOOPS)
         self.idle = 0
         """Cells that have begun since it was asked for."""
 
     def let_go(self) -> None:
         """Forget runs of functions that hold the user's arrays and objects."""
-        for key in [key for key, run in self._runs.items() if run.functions.holds_data]:
-            del self._runs[key]
+        self._runs.drop(lambda run: run.functions.holds_data)
 
     def run(self, outcome: Outcome) -> dict[str, Baseline | None] | None:
         """The baselines of the loop's run before, where it was the same, else none so far: to be added to.
@@ -91,10 +90,7 @@ class Cell:
             functions = captured(arguments)
             if functions is None:
                 return None
-            found = self._runs[key] = _Run(functions, known, now)
-        self._runs.move_to_end(key)
-        if len(self._runs) > _LOOPS:
-            self._runs.popitem(last=False)
+            found = self._runs.put(key, _Run(functions, known, now))
         return found.baselines
 
 
@@ -102,15 +98,12 @@ class Remembered:
     """The cells of a session that ran last, by text."""
 
     def __init__(self) -> None:
-        self._cells: OrderedDict[str, Cell] = OrderedDict()
+        self._cells: Latest[str, Cell] = Latest(_CELLS)
 
     def of(self, text: str) -> Cell:
         """What is remembered of a cell."""
-        found = self._cells.setdefault(text, Cell())
+        found = self._cells.get(text) or self._cells.put(text, Cell())
         found.idle = 0
-        self._cells.move_to_end(text)
-        if len(self._cells) > _CELLS:
-            self._cells.popitem(last=False)
         return found
 
     def age(self) -> None:

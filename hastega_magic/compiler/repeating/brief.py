@@ -8,7 +8,6 @@ goes the usual way, with what was evaluated.
 from __future__ import annotations
 
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import field
 from functools import partial
@@ -21,19 +20,22 @@ from hastega_magic.compiler.loops import still_cached
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Outcome
 from hastega_magic.compiler.repeating.alike import Again, Alike, Display
+from hastega_magic.compiler.repeating.hooks import Displayed, Running
 from hastega_magic.compiler.statement import Bound, bound_of
 from hastega_magic.compiler.telling import describe
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.ir.schedule import BLOCK
+from hastega_magic.latest import Latest
 from hastega_magic.records import changed, dataclass
 from hastega_magic.runtime.columnar import NullsError
-from hastega_magic.syntax.cell import BIND, PipelineStatement
+from hastega_magic.syntax.cell import PipelineStatement
 from hastega_magic.syntax.joining.build import BoundStage
 from hastega_magic.syntax.reading.names import is_shadowed
 from hastega_magic.syntax.site import Site
 from hastega_magic.trace import Trace
 
 if TYPE_CHECKING:
+    from hastega_magic.compiler.repeating.hooks import Hooks
     from hastega_magic.compiler.repeating.spreading import Spreading
 
 _CELLS = 64
@@ -129,21 +131,18 @@ class Brief:
                 return False
         return True
 
-    def run(self, namespace: dict[str, Any]) -> Run | Given:
+    def run(self, namespace: dict[str, Any], hooks: Hooks) -> Run | Given:
         """Evaluate the source and the arguments, run the loop if it fits, and assign its result; raises nothing."""
         entered = time.perf_counter()
-        before = namespace.get(BIND, _displayed)  # which an interrupt may have left there
+        running = Running()
         try:
-            namespace[BIND] = _displayed
+            hooks.begin(namespace, running)
             found = time.perf_counter()
-            source, displays = cast("tuple[object, tuple[Display, ...]]", eval(self.code, namespace))
+            source, displays = cast("Displayed", eval(self.code, namespace))
         except BaseException as error:
             return Given(unbound=error)
         finally:
-            if before is _displayed:
-                namespace.pop(BIND, None)
-            else:
-                namespace[BIND] = before
+            hooks.end(namespace, running)
         self.misses += 1
         began = time.perf_counter()
         try:
@@ -211,16 +210,11 @@ class Brief:
         return keep([Outcome([bound], [None], [loop], now, 0, workspace)], self.options, self.filename)
 
 
-def _displayed(number: int, source: object, *stages: Display) -> tuple[object, tuple[Display, ...]]:
-    """What the statement's code hands over."""
-    return source, stages
-
-
 @dataclass
 class Briefs:
     """The cells of a session, by their text."""
 
-    _known: OrderedDict[str, Brief] = field(default_factory=OrderedDict[str, Brief])
+    _known: Latest[str, Brief] = field(default_factory=lambda: Latest[str, Brief](_CELLS))
 
     def of(self, text: str, named: str | None, namespace: dict[str, Any], options: Options) -> Brief | None:
         """The cell, where it may be run so."""
@@ -242,9 +236,7 @@ class Briefs:
 
     def keep(self, brief: Brief) -> None:
         """Know it from now on."""
-        self._known[brief.text] = brief
-        while len(self._known) > _CELLS:
-            self._known.popitem(last=False)
+        self._known.put(brief.text, brief)
 
 
 __all__ = ["Brief", "Briefs", "Given", "Run"]

@@ -7,7 +7,6 @@ computed: the first one's entry has the group.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from dataclasses import field
 
 from hastega_magic.compiler.loops import still_cached
@@ -17,6 +16,7 @@ from hastega_magic.compiler.repeating.alike import Again, Alike, alike
 from hastega_magic.compiler.repeating.grouped import Expected, Matched, Together, together
 from hastega_magic.compiler.statement import Bound
 from hastega_magic.compiler.workspace import Workspace
+from hastega_magic.latest import Latest
 from hastega_magic.records import dataclass
 from hastega_magic.runtime.columnar import NullsError
 from hastega_magic.syntax.site import Site
@@ -46,7 +46,7 @@ class _Known:
 class Earlier:
     """The statements, by the number of their site; those of another text have other numbers."""
 
-    _known: OrderedDict[int, _Known] = field(default_factory=OrderedDict[int, _Known])
+    _known: Latest[int, _Known] = field(default_factory=lambda: Latest[int, _Known](_STATEMENTS))
 
     def known(
         self, bound: Bound, group: Group | None, producer: str | None, options: Options, filename: str
@@ -113,15 +113,13 @@ class Earlier:
             return
         if bound.source is None:  # the result of a statement of its group
             return
-        known = self._known.setdefault(bound.site.id, _Known(options, None))
+        known = known or self._known.put(bound.site.id, _Known(options, None))
         if len(outcome.bounds) > 1:
             known.options, known.group = options, together(outcome)
         else:
             found = None if bound.varying else alike(bound, outcome)
             if found is not None and _keepable(found):
                 known.options, known.alike = options, found
-        while len(self._known) > _STATEMENTS:
-            self._known.popitem(last=False)
 
 
 def _keepable(found: Alike) -> bool:

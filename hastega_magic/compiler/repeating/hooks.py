@@ -1,4 +1,9 @@
-"""What rewritten code calls: the pipelines of a cell while it runs, those in functions also when it is over.
+"""What rewritten code calls: the pipelines of cells while they run, those in functions also when they are over.
+
+    y = xs |> map(f)        __hastega_bind__(7, xs, (None, (f,), {}))      hands the source and the stages over
+    (xs |> sum) + 1         __hastega_run__(8, xs, (None, (), {})) + 1     finds the cell of number 8, and runs it there
+
+Several cells of a namespace may run at once, in threads or where they await something: numbers tell them apart.
 
 Functions may be sent to other processes, with all that their code calls: what they take along is how their pipelines
 are written, and not what was compiled of them.
@@ -6,13 +11,16 @@ are written, and not what was compiled of them.
 
 from __future__ import annotations
 
+import threading
+import weakref
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 from hastega_magic.compiler.repeating.alike import Display
+from hastega_magic.compiler.repeating.boxed import boxed
 from hastega_magic.compiler.repeating.cell_turns import CellTurns
 from hastega_magic.latest import Latest
-from hastega_magic.syntax.site import Site
+from hastega_magic.syntax.site import BIND, BOXED, RUN, TRY, Site
 
 if TYPE_CHECKING:
     from hastega_magic.compiler.repeating.ordinary import OrdinaryCode
@@ -22,17 +30,42 @@ PIPES: Latest[tuple[object, ...], Repeated] = Latest(64)
 """Pipelines of the explicit form, by where they are made and run. What they hold is let go of, too."""
 
 
+Displayed = tuple[object, tuple[Display, ...]]
+"""The source of a statement, and its stages."""
+
+
+def displayed(number: int, source: object, *stages: Display) -> Displayed:
+    """What the code of a statement hands over; whoever runs it knows which."""
+    return source, stages
+
+
+class Running:
+    """A run of a cell: its pipelines by number, where they run, and its ordinary code by number.
+
+    Whoever runs the cell holds it: where an interrupt keeps that from telling that it is over, it is gone all the same.
+    """
+
+    def __init__(
+        self,
+        sites: Mapping[int, Site] | None = None,
+        turns: CellTurns | None = None,
+        ordinary: Mapping[int, OrdinaryCode] | None = None,
+    ) -> None:
+        self.sites, self.turns, self.ordinary = sites or {}, turns, ordinary or {}
+
+
 class Hooks:
     """`run` and `attempt`: a pipeline inside a larger expression or a function, and ordinary code that may be one.
 
     `nested`: those of all cells that stand in functions, by number.
     """
 
-    def __init__(self, nested: Mapping[int, Repeated]) -> None:
-        self.nested = nested
-        self._ordinary: Mapping[int, OrdinaryCode] = {}
-        self._sites: Mapping[int, Site] = {}
-        self._turns: CellTurns | None = None
+    def __init__(self, nested: dict[int, Repeated] | None = None) -> None:
+        self.nested = {} if nested is None else nested
+        self._running: tuple[weakref.ref[Running], ...] = ()
+        self._saved: dict[str, Any] = {}
+        """What the user had under the names before the first of the cells began."""
+        self._changing = threading.Lock()
 
     def __reduce__(self) -> tuple[object, ...]:
         from hastega_magic.compiler.repeating.ordinary import OrdinaryCode
@@ -41,20 +74,34 @@ class Hooks:
         pipelines = {n: each for n, each in self.nested.items() if not isinstance(each, OrdinaryCode)}
         return Hooks, (pipelines,)
 
-    def begin(
-        self, sites: Mapping[int, Site], turns: CellTurns, ordinary: Mapping[int, OrdinaryCode]
-    ) -> None:
-        """The cell of these pipelines runs: its report tells of them."""
-        self._sites, self._turns, self._ordinary = sites, turns, ordinary
+    def begin(self, namespace: dict[str, Any], running: Running) -> None:
+        """A cell begins, whose code finds the hooks in its namespace, and whose report tells of what it runs."""
+        hooks = {BIND: displayed, RUN: self.run, TRY: self.attempt, BOXED: boxed}
+        with self._changing:
+            if not self._running:
+                self._saved = {name: namespace[name] for name in hooks if name in namespace}
+            namespace.update(hooks)
+            self._running = weakref.ref(running), *self._running
 
-    def end(self) -> None:
-        """It is over: nobody reads what they would tell."""
-        self._sites, self._turns = {}, None
+    def end(self, namespace: dict[str, Any], running: Running) -> None:
+        """It is over: nobody reads what it would tell. With the last one that runs, the hooks leave the namespace."""
+        with self._changing:
+            self._running = tuple(each for each in self._running if each() not in (None, running))
+            if self._running:
+                return
+            # Functions of these cells or earlier ones may hold pipelines and be called later: their hooks then stay.
+            for name in (BIND,) if self.nested else (BIND, RUN, TRY, BOXED):
+                namespace.pop(name, None)
+                if name in self._saved:
+                    namespace[name] = self._saved[name]
+            self._saved = {}
 
     def run(self, number: int, source: object, *stages: Display) -> object:
         """The value of pipeline `number` over the source."""
-        if self._turns is not None and number in self._sites:
-            return self._turns.run(self._sites[number], source, stages)
+        for running in self._running:
+            cell = running()
+            if cell is not None and cell.turns is not None and number in cell.sites:
+                return cell.turns.run(cell.sites[number], source, stages)
         return self.nested[number].run(source, stages)
 
     def attempt(
@@ -66,10 +113,14 @@ class Hooks:
         python: Callable[..., Any],
     ) -> object:
         """The value of ordinary code, as a pipeline or by `python`."""
-        code = self._ordinary.get(number) or self.nested.get(number)
+        for running in self._running:
+            cell = running()
+            if cell is not None and number in cell.ordinary:
+                return cell.ordinary[number].attempt(callees, functions, operands, python)
+        code = self.nested.get(number)
         if code is None:  # of another process
             return python(callees, functions, operands)
         return cast("OrdinaryCode", code).attempt(callees, functions, operands, python)
 
 
-__all__ = ["PIPES", "Hooks"]
+__all__ = ["PIPES", "Displayed", "Hooks", "Running", "displayed"]
