@@ -88,10 +88,14 @@ def placed(options: Options, on: str) -> Options:
     return replace(options, on=on)
 
 
+_NEAR = 0.65
+"""How near a name has to be; `nope` and `opencl` have 0.6, which is by chance."""
+
+
 def did_you_mean(name: str, names: Collection[str]) -> str:
     """`: did you mean --fuse?` where one of the names is near, else the names there are."""
     bare = {each.lstrip("-"): each for each in names}  # the dashes alone would make options near
-    near = difflib.get_close_matches(name.lstrip("-").lower(), bare, 1)
+    near = difflib.get_close_matches(name.lstrip("-").lower(), bare, 1, _NEAR)
     there = f"; there are {', '.join(names)}" if names else ""
     return f": did you mean {bare[near[0]]}?" if near else there
 
