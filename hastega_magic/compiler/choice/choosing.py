@@ -53,7 +53,7 @@ class Curves:
     made_for: object
     bare: Mapping[str, Points]
     """Before the corrections."""
-    factors: Sequence[float]
+    factors: Mapping[str, float]
     points: Mapping[str, Points]
     crossings: Sequence[Crossing]
 

@@ -99,19 +99,24 @@ def _curves(
         taught = before[backend] / known.factor(backend, case.n) if backend in before else 1.0
         return [taught * each for each in known.factors(backend, sizes)]
 
-    # A cell that runs again would wait for them: they follow corrections of a twentieth and more.
+    # A cell that runs again would wait for them: each follows corrections of a twentieth and more.
     made_for = (case.resident, case.fresh > 0, case.n.bit_length(), *(type(model) for model in models))
-    factors = [
-        math.log(before[name] if name in before else known.factor(name, case.n))
+    factors = {
+        name: math.log(before[name] if name in before else known.factor(name, case.n))
         for name in (model.backend for model in models)
-    ]
+    }
     last = known.curves
-    same = last is not None and last.made_for == made_for
-    if last is None or not same or max(map(_apart, last.factors, factors)) > _TWENTIETH:
-        bare = last.bare if last is not None and same else sampled(models, case)
-        points = corrected(bare, corrections)
+    if last is None or last.made_for != made_for:
+        last = Curves(made_for, sampled(models, case), {}, {}, ())
+    moved = [
+        name for name, now in factors.items() if abs(last.factors.get(name, math.inf) - now) > _TWENTIETH
+    ]
+    if moved:
+        points = {**last.points, **corrected({name: last.bare[name] for name in moved}, corrections)}
+        points = {name: points[name] for name in factors}
+        now = {**last.factors, **{name: factors[name] for name in moved}}
         met = tuple(Crossing(*each) for each in crossings(points))
-        last = known.curves = Curves(made_for, bare, factors, points, met)
+        last = known.curves = Curves(made_for, last.bare, now, points, met)
     measured = {ran: ((float(execution.length), execution.seconds),)} if execution.seconds > 0 else {}
     rows = [PredictedCurve(name, points, measured.get(name, ())) for name, points in last.points.items()]
     return {"curves": rows, "crossings": last.crossings}
@@ -135,10 +140,6 @@ def _taught(execution: Execution) -> str:
     if execution.recovered or execution.choice is None or execution.on != execution.choice.on:
         return ""
     return ", too far from the prediction to be believed once; a second run like it corrects it"
-
-
-def _apart(one: float, other: float) -> float:
-    return abs(one - other)
 
 
 def cpu_kernel(execution: Execution) -> Kernel:
