@@ -179,10 +179,10 @@ def test_the_panel_measures_and_cancels_while_the_kernel_answers(kernel):
     # A kernel that measures answers other cells.
     kernel.run("p = get_ipython().magics_manager.registry['HastegaMagics'].panel; import dataclasses as d")
     kernel.run(
-        "kept = p._kept[0]; columns = {k: d.replace(c, data=range(1, 2 * 10**10), source=d.replace(c.source, "
-        "length=2 * 10**10)) for k, c in kept.workspace.columns.items()}\n"
-        "p._kept = [d.replace(kept, length=2 * 10**10, workspace=d.replace(kept.workspace, columns=columns))]\n"
-        "p.n.max = p.n.value = 2 * 10**10"
+        "kept = p._kept[0]; columns = {k: d.replace(c, data=range(1, 10**12), source=d.replace(c.source, "
+        "length=10**12)) for k, c in kept.workspace.columns.items()}\n"
+        "p._kept = [d.replace(kept, length=10**12, workspace=d.replace(kept.workspace, columns=columns))]\n"
+        "p.n.max = p.n.value = 10**12"
     )
     kernel.click(buttons["Measure"])
     kernel.messages(
