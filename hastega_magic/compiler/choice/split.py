@@ -325,6 +325,8 @@ class _Run:
             together += sum(part.phases(compiling=False))
         if together > self.seconds:
             trace.add("overlap", seconds=together - self.seconds)
+        else:  # launches and what waits for them, of which devices tell no phase
+            trace.add("phase", name="kernel", seconds=self.seconds - together, bytes=0)
         rows: list[dict[str, Any]] = []
         for number, backend in enumerate(self.backends):
             mine = [part for part in self.parts if part.number == number]
