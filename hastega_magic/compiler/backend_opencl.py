@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import field, replace
 from typing import Any
 
@@ -93,6 +94,7 @@ class OpenCl:
         ledgers: list[Any] = []
         before = set(self.device.resident)
         result: LoopResult | None = None
+        began = time.perf_counter()
         with job.task(self.name, job.elements * options.repeat) as work:
             for number in range(1, options.repeat + 1):
                 # Each run sends what the first one had to send, and may use the pages of the last one's result.
@@ -106,7 +108,7 @@ class OpenCl:
         assert result is not None
         ledger = sorted(ledgers, key=lambda each: each.running)[len(ledgers) // 2]
         result.kernel_seconds = ledger.seconds
-        tell_runs([each.running for each in ledgers], trace)
+        tell_runs([each.running for each in ledgers], time.perf_counter() - began, trace)
         moved = bytes_moved(result, job)
         phases = ledger.phases()
         if not self._shared:

@@ -203,11 +203,13 @@ class Cpu:
         if options.repeat == 1 and job.stretch is None and not job.tables:
             launch.result = soon(body.kernel, body.program, job.columns, job.length, launch.thread_count)
         if launch.result is None:
+            began = time.perf_counter()
             runs = (launch.anew(body.kernel, body.program) for _ in range(options.repeat))
             seconds = [run.kernel_seconds for run in runs]
+            whole = time.perf_counter() - began
             assert launch.result is not None
             launch.result.kernel_seconds = statistics.median(seconds)
-            tell_runs(seconds, trace)
+            tell_runs(seconds, whole, trace)
         result = launch.result
         for number in range(job.first + 1, job.variants):
             violated = launch.violated()
@@ -229,11 +231,16 @@ class Cpu:
         return result
 
 
-def tell_runs(seconds: Sequence[float], trace: Trace) -> None:
-    """Where a loop ran several times, how far the fastest and the slowest run are from the median."""
+def tell_runs(seconds: Sequence[float], whole: float, trace: Trace) -> None:
+    """Where a loop ran several times, how far the fastest and the slowest run are from the median.
+
+    `whole`: seconds of them all, with what is between them; `besides`: those of all but one.
+    """
     if len(seconds) > 1:
         median = statistics.median(seconds)
-        trace.add("repeat", runs=len(seconds), below=median - min(seconds), above=max(seconds) - median)
+        besides = whole - median - (whole - sum(seconds)) / len(seconds)
+        below, above = median - min(seconds), max(seconds) - median
+        trace.add("repeat", runs=len(seconds), below=below, above=above, besides=besides)
 
 
 def bytes_moved(result: LoopResult, job: Job) -> int:

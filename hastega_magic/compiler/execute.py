@@ -185,7 +185,7 @@ def execute(ready: Ready, backend: Backend, tune: bool = False) -> Execution:
         blocks = min(result.blocks_run, -(-result.length // BLOCK))  # several variants may have run some
         execution.length, execution.threads = result.length, _threads(backend, job, blocks)
         finish(execution, result, loops, workspace, options, trace)
-    execution.seconds = time.perf_counter() - began - _compiling(trace.events[said_before:])
+    execution.seconds = time.perf_counter() - began - _beside(trace.events[said_before:])
     return execution
 
 
@@ -198,13 +198,14 @@ def _threads(backend: Backend, job: Job, blocks: int) -> int:
     return threads
 
 
-def _compiling(events: Sequence[Event]) -> float:
-    """The seconds of the phases that a loop of the same shape does not pay again."""
-    return sum(
+def _beside(events: Sequence[Event]) -> float:
+    """Seconds that are no part of one run: what a loop of the same shape does not pay again, and the other runs."""
+    compiling = sum(
         cast("float", event.data["seconds"])
         for event in events
         if event.kind == "phase" and event.data["name"] in COMPILING
     )
+    return compiling + sum(cast("float", each.data["besides"]) for each in events if each.kind == "repeat")
 
 
 def finish(

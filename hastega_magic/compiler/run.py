@@ -11,7 +11,7 @@ from dataclasses import replace
 from hastega_magic.compiler.backends import Backend, Cpu, backend_of, tell_runs
 from hastega_magic.compiler.choice.choosing import Choice, all_factors, choose, is_built, refused
 from hastega_magic.compiler.choice.costs import auto
-from hastega_magic.compiler.choice.learning import chosen, named, teach
+from hastega_magic.compiler.choice.learning import chosen, named, teach, teaches
 from hastega_magic.compiler.execute import Execution, Ready, compiled_on, execute, job_of
 from hastega_magic.compiler.loops import CompiledLoop
 from hastega_magic.compiler.options import Options, placed
@@ -58,7 +58,7 @@ def run_compiled(ready: Ready, backend: Backend, tune: bool = False) -> Executio
     """The same from where the loop is compiled."""
     shown, told = not ready.options.quiet, len(ready.trace.events)
     if ready.options.on != "auto":
-        expected = None if tune or ready.options.repeat > 1 else named(ready, backend)
+        expected = None if tune else named(ready, backend)
         execution = execute(ready, backend, tune)
         if shown:  # a report may be made after other runs, which teach
             execution.factors = all_factors(ready.compiled.structure, execution.length)
@@ -77,7 +77,7 @@ def run_compiled(ready: Ready, backend: Backend, tune: bool = False) -> Executio
     kernels = all_factors(choice.costs.loop, length, "kernel") if shown else {}
     execution = _chosen(ready, choice, tune)
     execution.choosing, execution.kernels = choosing, kernels
-    if ready.options.repeat == 1:
+    if teaches(ready.options, execution.on):
         expected = [chosen(each) for each in _seen(choice, execution)]
         taught = [teach(each, execution, ready.trace.events[told:]) for each in expected if each is not None]
         execution.learned = any(taught)
@@ -140,6 +140,6 @@ def _by_python(ready: Ready, choice: Choice) -> Execution:
             execution.values = python_values(ready.loops, ready.workspace)
         spent.append(time.perf_counter() - began)
     execution.seconds = statistics.median(spent)
-    tell_runs(spent, ready.trace)
+    tell_runs(spent, sum(spent), ready.trace)
     ready.trace.add("phase", name="kernel", seconds=execution.seconds, bytes=0)
     return execution

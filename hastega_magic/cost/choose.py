@@ -41,14 +41,16 @@ def sentence(
     machine: Machine,
     said: Callable[[float], str],
     barred: Mapping[str, str] | None = None,
+    threads: int = 0,
 ) -> str:
     """Why the chosen back end, with the figures. `said`: seconds in words.
 
-    `barred`: by back end, what kept it from being chosen; told where it is predicted to take less.
+    `barred`: by back end, what kept it from being chosen; told where it is predicted to take less. `threads`: at most
+    so many, where the user says so.
     """
     names = Names({f"opencl:{each.number}": each.name for each in machine.devices})
     first = f"{names.of(chosen, first=True)}: predicted {said(chosen.seconds)}"
-    why = _why(chosen, features, case, machine, said)
+    why = _why(chosen, features, case, machine, said, threads)
     rest: list[str] = []
     for each in _apart(sorted(others, key=lambda each: each.seconds)):
         why_not = (barred or {}).get(each.backend, "") if each.seconds < chosen.seconds else ""
@@ -72,15 +74,21 @@ def _apart(predictions: Sequence[Prediction]) -> list[Prediction]:
 
 
 def _why(
-    chosen: Prediction, features: Features, case: Case, machine: Machine, said: Callable[[float], str]
+    chosen: Prediction,
+    features: Features,
+    case: Case,
+    machine: Machine,
+    said: Callable[[float], str],
+    most: int,
 ) -> str:
     if chosen.backend == "python":
         call = machine.cpu.call + machine.cpu.setup
         less = ", less than a call of compiled code" if chosen.seconds < call else ""
         return f" for {_elements(case.n)}{less}"
     threads = machine.cpu.all
-    if chosen.backend in ("simd", "parallel") and chosen.threads < threads.count and case.n <= SHORT * BLOCK:
-        return f", too few elements for {threads.count} threads, which take {said(threads.start)} to start"
+    several = min(threads.count, most or threads.count)
+    if chosen.backend in ("simd", "parallel") and chosen.threads < several and case.n <= SHORT * BLOCK:
+        return f", too few elements for {several} threads, which take {said(threads.start)} to start"
     if chosen.bound != "launch":
         return f" ({_BOUNDS[chosen.bound]})"
     if chosen.backend.startswith("opencl"):

@@ -62,6 +62,41 @@ def test_what_was_predicted_is_told_and_not_what_was_learned_since(on):
     assert rows[2]["python"] != rows[1]["python"], "the third was predicted with what the second taught"
 
 
+@pytest.mark.parametrize("options", [{"repeat": 30}, {"threads": 7}, {"width": 2}], ids=str)
+def test_runs_as_the_user_wants_them_teach_nothing_and_promise_nothing(on, options):
+    on(machine(start=1e-9))  # all threads are taken
+    session = Session({}, Options(baseline=False))
+    cell = "told = range(400_000) |> map(lambda x: x * 7 + 21) |> sum"
+    wanted = Options(baseline=False, **options)
+    session.run_cell(cell, options=wanted)
+    known = {name: dict(each) for name, each in costs.learned().loops.items()}
+    for _ in range(3):
+        session.run_cell(cell, options=wanted)
+        pipeline = session.last_report.to_dict()["pipelines"][0]
+        assert "corrects" not in pipeline["cost"]["because"]
+    assert {name: dict(each) for name, each in costs.learned().loops.items()} == known
+    if "repeat" in options:
+        running = sum(
+            each["seconds"] for each in pipeline["phases"] if each["name"] not in ("parse", "infer", "fuse")
+        )
+        assert pipeline["cost"]["measured"] < 8 * running, "of one run, and not of thirty"
+
+
+def test_where_one_thread_is_asked_for_nothing_is_said_of_others(on):
+    on(machine())
+    session = Session({}, Options(baseline=False, threads=1))
+    for where in ("auto", "parallel"):
+        for n in (5_000, 50_000):
+            session.run_cell(
+                f"told = range({n}) |> map(lambda x: x * 7 + 23) |> sum",
+                options=Options(on=where, baseline=False, threads=1),
+            )
+            report = session.last_report
+            assert "for 4 threads" not in report.to_text()
+            told = {each["backend"] for each in report.to_dict()["pipelines"][0]["cost"]["curves"]}
+            assert told in ({"python", "simd"}, {"python", "parallel"}), "which would be two names of one"
+
+
 def test_back_ends_that_are_named_teach_what_auto_goes_by(on, monkeypatch):
     pytest.importorskip("pyopencl")
     monkeypatch.setattr(costs, "_EVERY", math.inf)  # writing it down would end what is counted
@@ -80,6 +115,9 @@ def test_back_ends_that_are_named_teach_what_auto_goes_by(on, monkeypatch):
         run(where, repeat=3)
         run(where, width=4)
         run(where, width=4)  # compiled for that width, it is another form of the loop
+        if where == "parallel":
+            run(where, threads=7)
+            run(where, threads=7)
         known = costs.learned().loops
         assert sum(map(len, known.values())) == before, (
             "neither first runs, nor schedules that a user has set"

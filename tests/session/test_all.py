@@ -231,7 +231,9 @@ def test_phases_of_both_and_by_how_much_they_overlap(monkeypatch):
     running = [each["seconds"] for each in pipeline["phases"] if each["name"] not in ("parse", "infer", "fuse", "codegen", "compile")]  # fmt: skip  # noqa: E501
     longest = max(part["seconds"] for part in pipeline["split"]["parts"])
     took = sum(running) - pipeline.get("overlapped", 0.0)
-    assert took > 0.999 * longest, "launches, which no phase of a device tells of, are part of the kernel's time"
+    assert took > 0.999 * longest, (
+        "launches, which no phase of a device tells of, are part of the kernel's time"
+    )
 
 
 def test_few_elements_running_values_and_no_device_are_left_to_the_cpu(monkeypatch):

@@ -15,9 +15,11 @@ from hastega_magic.compiler.backends import Backend, Cpu
 from hastega_magic.compiler.choice import costs
 from hastega_magic.compiler.choice.choosing import Choice, case_of, costs_of, resident_part
 from hastega_magic.compiler.loops import CompiledLoop
+from hastega_magic.compiler.options import Options
 from hastega_magic.cost.features import features_of
 from hastega_magic.cost.predict import Case, DeviceModel, Model
 from hastega_magic.records import dataclass
+from hastega_magic.runtime.threads import default_threads
 from hastega_magic.trace import Event
 
 if TYPE_CHECKING:
@@ -38,6 +40,13 @@ class Expected:
     case: Case
 
 
+def teaches(options: Options, on: str) -> bool:
+    """Whether runs with these options say something of those without: what the user decides is no measure of ours."""
+    if options.repeat > 1 or options.width:
+        return False
+    return on != "parallel" or options.threads in (0, default_threads())
+
+
 def chosen(choice: Choice) -> Expected | None:
     """Of a run as it was chosen; None where the model knows nothing of it."""
     model = choice.costs.model(choice.on)
@@ -48,7 +57,7 @@ def named(ready: Ready, backend: Backend) -> Expected | None:
     """Of a run on a back end that the user named; None where it would teach nothing."""
     compiled, options = ready.compiled, ready.options
     body = compiled.bodies.get(compiled.first)
-    if body is None or not ready.cached or options.width or not costs.learning():
+    if body is None or not ready.cached or not teaches(options, backend.name) or not costs.learning():
         return None
     runs = compiled.pictures.get(_RUNS, 0)
     assert isinstance(runs, int)

@@ -141,16 +141,18 @@ class Split:
         jobs = [job, *(job.elsewhere(device) for device in self.devices)]
         once = replace(options, repeat=1)
         runs: list[_Run] = []
+        began = time.perf_counter()
         with job.task(self.name, job.length * options.repeat) as work:
             for _ in range(options.repeat):
                 runs.append(_Run(self, jobs, once, result, work))
                 runs[-1].run()
+        whole = time.perf_counter() - began
         found = runs[-1].joined()
         median = sorted(runs, key=lambda each: each.seconds)[len(runs) // 2]
         found.kernel_seconds = median.seconds
         found.blocks_run = len(found.status)
         median.tell(trace)
-        tell_runs([each.seconds for each in runs], trace)
+        tell_runs([each.seconds for each in runs], whole, trace)
         return found
 
 

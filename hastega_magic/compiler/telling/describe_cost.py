@@ -10,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 
 from hastega_magic.compiler.choice.choosing import Choice, Costs, Curves, case_of, clearly, costs_of, lowered
-from hastega_magic.compiler.choice.learning import model_there
+from hastega_magic.compiler.choice.learning import model_there, teaches
 from hastega_magic.compiler.execute import Execution
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.statement import Loop
@@ -46,7 +46,7 @@ def cost_of(execution: Execution, loops: Sequence[Loop], options: Options) -> di
     case = choice.case if choice is not None else replace(
         case_of(kernel, known.features, execution.length), fresh=_fresh(execution)
     )  # fmt: skip
-    models: list[Model] = [known.interpreted, *reversed(known.models)]
+    models: list[Model] = [known.interpreted, *_distinct(known, ran)]
     models += [known.devices.get(each.device.number) or each for each in known.outlines]
     # What this run has taught is no part of what was predicted.
     before = choice.factors if choice is not None else execution.factors
@@ -63,7 +63,14 @@ def cost_of(execution: Execution, loops: Sequence[Loop], options: Options) -> di
         others = [each for each in predicted if each is not chosen and not _twin(each, chosen)]
         others = [each for each in others if choice.barred.get(each.backend) != ""]
         because = sentence(
-            chosen, others, known.features, case, known.machine, units.seconds, _barred(choice)
+            chosen,
+            others,
+            known.features,
+            case,
+            known.machine,
+            units.seconds,
+            _barred(choice),
+            options.threads,
         )
         if choice.waits is not None:
             name, spent = choice.waits.device.name, units.seconds(choice.waits.device.compile)
@@ -71,7 +78,8 @@ def cost_of(execution: Execution, loops: Sequence[Loop], options: Options) -> di
         took = execution.seconds / max(chosen.seconds, 1e-12)
         if execution.cached and took > 0 and not 1 / _FAR < took < _FAR:
             # Predictions count what the phases leave out.
-            because += f" With its call it took {units.seconds(execution.seconds)}{_taught(execution)}."
+            taught = _taught(execution) if teaches(options, execution.on) else ""
+            because += f" With its call it took {units.seconds(execution.seconds)}{taught}."
         if execution.on == "python":
             because += " The compiled loop is shown, and was not run."
         if not known.machine.calibrated:
@@ -82,6 +90,12 @@ def cost_of(execution: Execution, loops: Sequence[Loop], options: Options) -> di
         "calibrated": known.machine.calibrated, "measured": execution.seconds,
         "predicted": [_told(each) for each in predicted], **_curves(models, case, ran, execution, known, before),
     }  # fmt: skip
+
+
+def _distinct(known: Costs, ran: str) -> list[Model]:
+    """The CPU's models; where one thread is all that may run, one of the two, by the name of what ran."""
+    twin = "simd" if ran == "parallel" else "parallel"
+    return [each for each in reversed(known.models) if known.threads > 1 or each.backend != twin]
 
 
 def _curves(
@@ -100,7 +114,12 @@ def _curves(
         return [taught * each for each in known.factors(backend, sizes)]
 
     # A cell that runs again would wait for them: each follows corrections of a twentieth and more.
-    made_for = (case.resident, case.fresh > 0, case.n.bit_length(), *(type(model) for model in models))
+    made_for = (
+        case.resident,
+        case.fresh > 0,
+        case.n.bit_length(),
+        *((type(each), each.backend) for each in models),
+    )
     factors = {
         name: math.log(before[name] if name in before else known.factor(name, case.n))
         for name in (model.backend for model in models)
