@@ -226,7 +226,7 @@ def finish(
     if loops[0].bound.ordinary and len(troubled) > _RECOVERED + len(result.status) // _SHARE:
         raise NotCompilable("too many of its elements overflow, or raise")
     execution.recovered = len(troubled)
-    with trace.phase("convert_out"):
+    with trace.phase("convert_out", by_python=bool(len(troubled))):
         slot = 0
         weights = (each.weights for each in compiled.fused.outputs)
         pairs = zip(fused.outputs, weights, strict=True)
