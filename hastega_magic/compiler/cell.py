@@ -6,7 +6,7 @@ import ast
 import time
 from collections.abc import Awaitable, Generator
 from functools import lru_cache, partial
-from types import CodeType, ModuleType
+from types import CodeType
 from typing import TYPE_CHECKING, Any, cast
 
 from hastega_magic.compiler.backends import forget_inputs, require
@@ -14,6 +14,7 @@ from hastega_magic.compiler.comparing.compare import compare
 from hastega_magic.compiler.course import Course, carried, evaluated
 from hastega_magic.compiler.depth import deeply
 from hastega_magic.compiler.driver import Driver
+from hastega_magic.compiler.early import arguments_are_free, source_is_free
 from hastega_magic.compiler.memory import Memory
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Group, Outcome
@@ -24,9 +25,9 @@ from hastega_magic.compiler.showing import USUAL, Nothing, Showing
 from hastega_magic.compiler.statement import Bound, bound_of
 from hastega_magic.records import changed
 from hastega_magic.syntax.cell import CellPlan, PipelineStatement, Plain, plan
+from hastega_magic.syntax.closures.reach import may_read
 from hastega_magic.syntax.ordinary.naming import as_written
-from hastega_magic.syntax.reading.functions import globals_read
-from hastega_magic.syntax.reading.names import is_pure_source, owners_read, reads, shadowed
+from hastega_magic.syntax.reading.names import reads, shadowed
 from hastega_magic.syntax.reading.text import Text
 from hastega_magic.syntax.reading.texts import make_known
 from hastega_magic.syntax.site import Site
@@ -205,7 +206,7 @@ class CellRun:
         if self.group is not None and (producer is None or not self._independent(item)):
             source = item.site.source
             pending = not self._independent(item) or reads(source) & self.group.names()
-            if pending or not is_pure_source(source):
+            if pending or not source_is_free(source, self.namespace):
                 self._flush()
                 producer = None
         try:
@@ -258,23 +259,17 @@ class CellRun:
         """
         assert self.group is not None
         assert item.site.bind_expression is not None
-        if self._runs_code(item.site.bind_expression):
+        if not arguments_are_free(item.site.bind_expression, self.namespace):
             return False
         call = item.site.bind_expression.body
         assert isinstance(call, ast.Call)
         names = {name for stage in call.args[2:] for name in reads(stage)}
         return not names & self.group.names()
 
-    def _runs_code(self, expression: ast.Expression) -> bool:
-        """Whether evaluating the stages' arguments may run code of the user, which may read and change anything."""
-        owners = owners_read(expression)
-        return owners is None or not all(isinstance(self.namespace.get(each), ModuleType) for each in owners)
-
     def _reads_pending(self, bound: Bound) -> bool:
         """The same, for functions defined elsewhere."""
         assert self.group is not None
-        pending = self.group.names()
-        return any(globals_read(each) & pending for stage in bound.stages for each in stage.given)
+        return may_read((each for stage in bound.stages for each in stage.given), self.group.names())
 
     def _with_value(self, bound: Bound, producer: str | None) -> Bound:
         """The statement with its source, which was pending when it was bound, in hand."""
@@ -293,7 +288,8 @@ class CellRun:
             return bound
         assert item.site.bind_expression is not None
         expression, self.driver.current = item.site.bind_expression, None
-        if not is_pure_source(item.site.source) or self._runs_code(expression):
+        names = self.namespace
+        if not (source_is_free(item.site.source, names) and arguments_are_free(expression, names)):
             forget_inputs()
         if producer is not None:
             call = expression.body

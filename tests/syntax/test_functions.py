@@ -8,7 +8,7 @@ import pytest
 
 from hastega_magic.errors import NotCompilable, Span
 from hastega_magic.runtime import python as runtime_python
-from hastega_magic.syntax.reading.functions import ast_of, globals_read, spreads
+from hastega_magic.syntax.reading.functions import ast_of, spreads
 
 
 def test_lambdas_on_one_line_are_told_apart(cell):
@@ -126,14 +126,3 @@ def test_spreading(function, width, expected):
     assert spreads(function, width) is expected
     if callable(function):
         assert runtime_python.spreads(function, width) is expected
-
-
-def test_globals_read(cell):
-    namespace = cell(
-        "k = 1; p = 2; q = 3\n"
-        "def h(x): return x + q\n"
-        "def g(x): return h(x) + (lambda y: y * p)(x)\n"
-        "def outer(f): return lambda x: f(x) + k\n"
-        "f = outer(g)\n"
-    )
-    assert globals_read(namespace["f"]) == {"k", "h", "p", "q"}

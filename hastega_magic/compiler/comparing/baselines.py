@@ -39,8 +39,8 @@ from hastega_magic.records import dataclass
 from hastega_magic.runtime import python
 from hastega_magic.runtime.numpy import NoNumpyForm, run_fused_numpy
 from hastega_magic.runtime.sources import AnyArray, Column
+from hastega_magic.syntax.closures.reach import may_read
 from hastega_magic.syntax.joining.build import PLACED
-from hastega_magic.syntax.reading.functions import globals_read
 from hastega_magic.trace import Trace
 from hastega_magic.types import FLOAT32, FLOAT64
 
@@ -301,9 +301,9 @@ class Comparison:
 
     def _assigned(self) -> str:
         """A variable that functions of the loops read and one of these assigns; "" if there is none."""
-        given = (each for loop in self.loops for stage in loop.stages for each in stage.given)
-        read = {name for each in given for name in globals_read(each)}
-        return next((loop.name for loop in self.loops if loop.bound.target in read), "")
+        given = [each for loop in self.loops for stage in loop.stages for each in stage.given]
+        targets = (loop.bound.target for loop in self.loops)
+        return next((each for each in targets if each is not None and may_read(given, (each,))), "")
 
     def _anew(self, size: int) -> list[object]:
         workspace = Workspace("<by now>")

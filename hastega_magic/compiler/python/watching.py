@@ -7,10 +7,9 @@ xs |> filter(lambda x: x > best) |> map(raised)      where `raised` assigns `bes
 from __future__ import annotations
 
 import functools
-import gc
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
-from types import BuiltinFunctionType, CellType, CodeType, FunctionType, GeneratorType, MethodType, ModuleType
+from types import BuiltinFunctionType, CellType, CodeType, FunctionType, ModuleType
 from typing import Any, cast
 
 import numpy as np
@@ -18,9 +17,10 @@ import numpy as np
 from hastega_magic.records import dataclass
 from hastega_magic.runtime.python_calls import Noted
 from hastega_magic.syntax.closures.around import ABSENT, Cell, Name, codes, contents
+from hastega_magic.syntax.closures.reach import Endless, is_library, methods, reached, users_classes
 from hastega_magic.syntax.joining.build import BoundStage
 
-_FIXED = (bool, int, float, complex, str, bytes, range, type(None), np.generic, np.dtype, np.ufunc, type)
+_FIXED = (bool, int, float, complex, str, bytes, range, type(None), np.generic, np.dtype, np.ufunc)
 """What stays as it is for as long as it is the same object; that of modules and builtins is taken for granted."""
 
 
@@ -107,12 +107,19 @@ class Watch:
 
     def reached_by(self, stages: Iterable[BoundStage]) -> bool:
         """Whether functions of the stages hold one of the objects, and so may change it."""
-        given = (each for stage in stages for each in (stage.callee, *stage.args, *stage.kwargs.values()))
-        return bool(self.objects) and not self.objects.isdisjoint(_reached(given))
+        return self._reached(
+            each for stage in stages for each in (stage.callee, *stage.args, *stage.kwargs.values())
+        )
 
     def reached_from(self, iterator: Iterator[object]) -> bool:
         """Whether an iterator holds one of the objects, and so may change it when it is asked."""
-        return bool(self.objects) and not self.objects.isdisjoint(_reached([iterator]))
+        return self._reached([iterator])
+
+    def _reached(self, given: Iterable[object]) -> bool:
+        try:
+            return bool(self.objects) and not self.objects.isdisjoint(map(id, reached(given)))
+        except Endless:
+            return True
 
 
 def _state(value: Any) -> object:
@@ -145,13 +152,17 @@ def _look(value: Any, variables: list[Name | Cell], objects: set[int], seen: set
     seen.add(id(value))
     parts = _parts(value)
     if parts is None:
-        objects.add(id(value))
+        if isinstance(value, type) and is_library(value):
+            return
+        objects.update(map(id, (value, *users_classes(value))))
+        for held in (*getattr(value, "__dict__", {}).values(), *methods(value)):
+            _look(held, variables, objects, seen)
         return
     for part in parts:
         held = part
         if isinstance(part, (Name, Cell)):
             held = part.value
-            if not isinstance(held, (ModuleType, BuiltinFunctionType, FunctionType, type)):
+            if not isinstance(held, (ModuleType, BuiltinFunctionType)):
                 variables.append(part)
         _look(held, variables, objects, seen)
 
@@ -179,47 +190,6 @@ def _names(code: CodeType, scope: dict[str, Any]) -> Iterator[Name]:
         for name in each.co_names:
             if name in scope:
                 yield Name(scope, name, scope[name])
-
-
-def _reached(given: Iterable[object]) -> set[int]:
-    """The identities of objects that functions and iterators hold, themselves or through others."""
-    pending: list[Any] = list(given)
-    found: set[int] = set()
-    while pending and len(found) < _MOST:
-        value = pending.pop()
-        if id(value) in found or isinstance(value, (*_FIXED, ModuleType)):
-            continue
-        found.add(id(value))
-        parts = _parts(value)
-        if parts is not None:
-            pending += [each.value if isinstance(each, (Name, Cell)) else each for each in parts]
-        elif isinstance(value, (MethodType, BuiltinFunctionType)):
-            pending += [value.__self__, getattr(value, "__func__", None)]
-        elif isinstance(value, tuple):
-            pending += cast("tuple[Any, ...]", value)
-        else:
-            pending += _held(value)
-    return found
-
-
-def _held(value: Any) -> Iterator[Any]:
-    """What an object holds: of a generator what its code reads, of others attributes, and what their methods read."""
-    held: object = value
-    frame: Any = getattr(held, "gi_frame", None) if type(held) in _GENERATORS else None
-    if frame is not None:
-        yield from (each.value for each in _names(frame.f_code, frame.f_globals))
-    # Of iterators of C, as `map` and `chain`; a generator's variables, and what it waits for.
-    if hasattr(type(held), "__next__"):
-        yield from gc.get_referents(held)[:_MOST]
-    yield from getattr(held, "__dict__", {}).values()
-    for base in type(held).__mro__:
-        if getattr(base, "__module__", "") != "builtins":
-            yield from (each for each in vars(base).values() if isinstance(each, FunctionType))
-
-
-_GENERATORS = frozenset[type]({GeneratorType})
-_MOST = 10_000
-"""Objects that are looked at."""
 
 
 __all__ = ["Watch"]

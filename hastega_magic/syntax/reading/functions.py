@@ -152,27 +152,6 @@ def spreads(function: object, width: int) -> bool:
     return 1 < required <= width <= len(positional)
 
 
-def globals_read(function: object) -> frozenset[str]:
-    """Global names that running the function may read, those of functions it calls by such names included."""
-    names: set[str] = set()
-    seen: set[CodeType] = set()
-    todo: list[object] = [function]
-    while todo:
-        item = todo.pop()
-        if not isinstance(item, FunctionType) or item.__code__ in seen:
-            continue
-        seen.add(item.__code__)
-        found = {name for code in _codes(item.__code__) for name in code.co_names}
-        names |= found
-        todo += [item.__globals__.get(name) for name in found]
-        for cell in item.__closure__ or ():
-            try:
-                todo.append(cell.cell_contents)
-            except ValueError:  # not yet bound
-                continue
-    return frozenset(names)
-
-
 def _codes(code: CodeType) -> Iterator[CodeType]:
     yield code
     for constant in code.co_consts:
