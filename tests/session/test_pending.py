@@ -96,8 +96,10 @@ IN_STEP = [
         1225,
     ),
     (
-        "def g(x): return x\ndef h(x): return g(x)\n"
-        "def noted(x):\n    global g\n    if x == 50: g = float\n    return x",
+        (
+            "def g(x): return x\ndef h(x): return g(x)\n"
+            "def noted(x):\n    global g\n    if x == 50: g = float\n    return x"
+        ),
         4950.0,
     ),
 ]
