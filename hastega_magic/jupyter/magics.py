@@ -118,7 +118,8 @@ class HastegaMagics(Magics):
         session, filename = self._begin(text)
         error: BaseException | None = None
         try:
-            with listening(None if options.quiet else Bar(self.its_shell)):
+            # Under `%hastega on` cells are quiet by themselves, and nobody has said that they are to be.
+            with listening(None if options.quiet and shows else Bar(self.its_shell)):
                 ran = session.run_cell(text, filename, options)
         except BaseException as raised:
             error, ran = raised, session.last

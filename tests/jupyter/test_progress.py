@@ -70,6 +70,10 @@ def test_a_cell_shows_how_far_it_is(notebook, at_once, monkeypatch):
     assert re.search(r"simd: +\d+%\|", seen.err)
     seen = notebook.run(SHORT.replace("--no-baseline", "--no-baseline --quiet"), front_end=False)
     assert seen.err == ""
+    notebook.run("%hastega on --on simd --repeat 30")
+    seen = notebook.run("y = range(10**6) |> map(lambda x: x * x % 7) |> sum", front_end=False)
+    notebook.run("%hastega off")
+    assert re.search(r"simd: +\d+%\|", seen.err), "quiet by itself"
 
 
 def test_tqdm_is_imported_in_a_thread_and_the_work_goes_on(shell, at_once):
