@@ -62,16 +62,25 @@ def at(points: Points, n: float) -> float:
 
 
 def crossings(curves: Mapping[str, Points]) -> list[tuple[str, str, float]]:
-    """From so many elements on, the first back end takes less time than the second; in rising order."""
+    """From so many elements on, the first back end takes less time than the second; in rising order.
+
+    Two that are one line at first part where that ends: that is told where they do not meet again.
+    """
     found: list[tuple[str, str, float]] = []
     for one, other in combinations(curves, 2):
-        mine, theirs = curves[one], curves[other]
-        for (low, a), (_, b), (high, c), (_, d) in zip(mine, theirs, mine[1:], theirs[1:], strict=False):
+        mine: list[tuple[str, str, float]] = []
+        ahead, parted = 0.0, False  # which of them was slower before, by its sign
+        for (low, a), (_, b), (high, c), (_, d) in zip(
+            curves[one], curves[other], curves[one][1:], curves[other][1:], strict=False
+        ):
             before, after = math.log(a) - math.log(b), math.log(c) - math.log(d)
-            if (before > 0) != (after > 0) and before != 0:
-                share = before / (before - after)
-                n = _short(low * (high / low) ** share)
-                found.append((one, other, n) if before > 0 else (other, one, n))
+            ahead = before or ahead
+            if not after or (ahead and (ahead > 0) == (after > 0)):
+                continue
+            n = _short(low * (high / low) ** (before / (before - after)))
+            mine.append((one, other, n) if after < 0 else (other, one, n))
+            parted |= not ahead
+        found += mine[parted and len(mine) > 1 :]
     return sorted(found, key=lambda each: each[2])
 
 

@@ -97,6 +97,24 @@ def test_where_one_thread_is_asked_for_nothing_is_said_of_others(on):
             assert told in ({"python", "simd"}, {"python", "parallel"}), "which would be two names of one"
 
 
+def test_few_elements_have_one_line_whatever_was_learned(on):
+    on(machine())
+    session = Session({}, Options(baseline=False))
+    for number, where in enumerate(["simd", "parallel", "auto"] * 3):
+        cell = f"told = range({5_000 * (1 + number % 4)}) |> map(lambda x: x * 7 + 29) |> sum"
+        session.run_cell(cell, options=Options(on=where, baseline=False))
+        cost = session.last_report.to_dict()["pipelines"][0]["cost"]
+        curves = {each["backend"]: dict(map(tuple, each["points"])) for each in cost["curves"]}
+        small = [n for n in curves["simd"] if n <= 10_000]
+        assert len(small) > 10
+        assert all(curves["simd"][n] == curves["parallel"][n] for n in small)
+        assert all(
+            each["n"] > 5_000
+            for each in cost["crossings"]
+            if {each["faster"], each["than"]} == {"simd", "parallel"}
+        )
+
+
 def test_back_ends_that_are_named_teach_what_auto_goes_by(on, monkeypatch):
     pytest.importorskip("pyopencl")
     monkeypatch.setattr(costs, "_EVERY", math.inf)  # writing it down would end what is counted

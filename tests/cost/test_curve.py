@@ -39,3 +39,23 @@ def test_beyond_the_last_point_time_grows_with_the_elements():
     assert at(points, 1) == 1e-5
     assert at(points, 100) == pytest.approx(1e-4)
     assert at(points, 1e5) == pytest.approx(0.1)
+
+
+def points(*seconds):
+    return tuple((10.0**place, each) for place, each in enumerate(seconds))
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        ((1, 2, 4), (2, 2, 2), [("b", "a", 10.0)]),
+        ((3, 2, 1), (2, 2, 2), [("a", "b", 10.0)]),
+        ((1, 1, 4), (1, 1, 2), [("b", "a", 10.0)]),
+        ((1, 1, 2, 9), (1, 1, 3, 4), [("b", "a", 215.4)]),
+        ((1, 2, 1), (2, 2, 2), []),
+        ((1, 1, 1), (1, 1, 1), []),
+    ],
+    ids=["met at a point", "the other way", "parted", "parted and met", "touched", "one line"],
+)
+def test_lines_that_meet_touch_and_part(one, other, expected):
+    assert crossings({"a": points(*one), "b": points(*other)}) == expected

@@ -15,7 +15,7 @@ from hastega_magic.compiler.execute import Execution
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.cost.choose import sentence
-from hastega_magic.cost.curve import corrected, crossings, sampled
+from hastega_magic.cost.curve import Points, corrected, crossings, sampled
 from hastega_magic.cost.predict import Case, Model, Prediction
 from hastega_magic.ir.kernel import Kernel
 from hastega_magic.report import units
@@ -132,13 +132,23 @@ def _curves(
     ]
     if moved:
         points = {**last.points, **corrected({name: last.bare[name] for name in moved}, corrections)}
-        points = {name: points[name] for name in factors}
+        points = _with_twins({name: points[name] for name in factors}, last.bare)
         now = {**last.factors, **{name: factors[name] for name in moved}}
         met = tuple(Crossing(*each) for each in crossings(points))
         last = known.curves = Curves(made_for, last.bare, now, points, met)
     measured = {ran: ((float(execution.length), execution.seconds),)} if execution.seconds > 0 else {}
     rows = [PredictedCurve(name, points, measured.get(name, ())) for name, points in last.points.items()]
     return {"curves": rows, "crossings": last.crossings}
+
+
+def _with_twins(points: dict[str, Points], bare: Mapping[str, Points]) -> dict[str, Points]:
+    """One line for both of the CPU's back ends over so few elements that one thread runs them in any case."""
+    one, several = points.get("simd"), points.get("parallel")
+    if one is not None and several is not None:
+        alike = (mine == theirs for mine, theirs in zip(bare["simd"], bare["parallel"], strict=True))
+        both = zip(alike, one, several, strict=True)
+        points["parallel"] = tuple(mine if twins else theirs for twins, mine, theirs in both)
+    return points
 
 
 def _barred(choice: Choice) -> dict[str, str]:
