@@ -35,6 +35,7 @@ _MACHINERY = frozenset(
         "copy",
         "dataclasses",
         "functools",
+        "numpy._core._ufunc_config",
         "threading",
         "typing",
     }
@@ -184,7 +185,7 @@ def _file(link: TracebackType) -> str:
 
 
 def _is_waiting(link: TracebackType) -> bool:
-    """Whether the frame is of the standard library's machinery, called by ours."""
+    """Whether the frame is of the machinery of Python's library, or of NumPy's error state, called by ours."""
     return link.tb_frame.f_globals.get("__name__") in _MACHINERY
 
 

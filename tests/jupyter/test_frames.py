@@ -146,6 +146,19 @@ def test_an_interrupt_while_a_magic_imports(notebook, monkeypatch, tmp_path, pla
     assert "imported" not in seen.out
 
 
+def test_an_interrupt_while_numpys_error_state_is_set(notebook, monkeypatch):
+    def interrupted(self):
+        raise KeyboardInterrupt
+
+    interrupted = FunctionType(
+        interrupted.__code__, {**globals(), "__name__": np.errstate.__enter__.__module__}
+    )
+    monkeypatch.setattr(np.errstate, "__enter__", interrupted)
+    seen = notebook.run("%%hastega --on numpy\nxs = range(10)\nxs |> map(lambda x: x / 4) |> sum")
+    assert "KeyboardInterrupt" in seen.out
+    assert "interrupted" not in seen.out
+
+
 def test_an_interrupt_shows_the_libraries_that_a_stage_calls(notebook, monkeypatch):
     def interrupted(data, xbar=None):
         raise KeyboardInterrupt
