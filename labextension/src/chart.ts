@@ -2,6 +2,7 @@
 
 import { cost, Crossing, extent } from './cost';
 import { cls, svg } from './dom';
+import { breakEven } from './ranges';
 import { Model } from './report';
 import * as units from './units';
 import { backendName } from './verdict';
@@ -34,7 +35,7 @@ export function chart(model: Model, found: readonly Crossing[]): Chart {
   const top = Math.max(bottom + 1, Math.ceil(Math.log10(Math.max(...times))));
   const x = (n: number): number => BOX.left + ((Math.log10(n) - low) / (high - low)) * (WIDTH - BOX.left - BOX.right);
   const y = (s: number): number => HEIGHT - BOX.bottom - ((Math.log10(s) - bottom) / (top - bottom)) * (HEIGHT - BOX.top - BOX.bottom);
-  const said = found.map(each => `${backendName(each.to)} is faster than ${backendName(each.from)} from ${units.amount(each.n)} elements`);
+  const said = breakEven(model, found).map(({ name, rest }) => `${name} ${rest}`);
   const label = `Time over the number of elements, both logarithmic. ${said.join('; ') || 'One back end is the fastest for all sizes.'}`;
   const root = svg('svg', { class: cls('chart'), role: 'img', 'aria-label': label, viewBox: `0 0 ${WIDTH} ${HEIGHT}`, width: WIDTH, height: HEIGHT });
 

@@ -59,19 +59,29 @@ export function fastest(model: Model, n: number): ModelRow | undefined {
 
 /** Where the fastest back end changes, from small sizes to large ones. */
 export function crossings(model: Model): Crossing[] {
+  return changes(model, n => fastest(model, n));
+}
+
+/** Where the lines of two back ends meet, whatever others take there. */
+export function meetings(model: Model, one: string, other: string): Crossing[] {
+  const two = { ...model, rows: model.rows.filter(row => row.backend === one || row.backend === other) };
+  return changes(model, n => fastest(two, n));
+}
+
+function changes(model: Model, best: (n: number) => ModelRow | undefined): Crossing[] {
   const [low, high] = extent(model).map(Math.log) as [number, number];
   const samples = 400;
   const out: Crossing[] = [];
   let at = low;
-  let best = fastest(model, Math.exp(at));
+  let before = best(Math.exp(at));
   for (let i = 1; i <= samples; i += 1) {
     const next = low + ((high - low) * i) / samples;
-    const other = fastest(model, Math.exp(next));
-    if (best !== undefined && other !== undefined && other !== best) {
-      const n = Math.exp(meet(best, other, at, next));
-      out.push({ n, seconds: cost(other, n), from: best.backend, to: other.backend });
+    const after = best(Math.exp(next));
+    if (before !== undefined && after !== undefined && after !== before) {
+      const n = Math.exp(meet(before, after, at, next));
+      out.push({ n, seconds: cost(after, n), from: before.backend, to: after.backend });
     }
-    best = other;
+    before = after;
     at = next;
   }
   return out;

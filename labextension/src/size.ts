@@ -3,6 +3,7 @@
 import { chart, pen } from './chart';
 import { cost, crossings, extent, fastest } from './cost';
 import { cls, h, OWN_KEYS, svg, unique } from './dom';
+import { breakEven } from './ranges';
 import { Model, ModelRow } from './report';
 import * as units from './units';
 import { backendName, phaseName } from './verdict';
@@ -48,9 +49,7 @@ export function sizes(model: Model, elements: number): HTMLElement {
   };
   slider.addEventListener('input', () => update(Math.max(1, Math.round(10 ** (Number(slider.value) / FINE)))));
   update(start); // the cell's own number, until the slider is moved
-  const named = found.map(each =>
-    h('li', {}, h('b', {}, backendName(each.to)), ` is faster than ${backendName(each.from)} from `, h('b', {}, units.amount(each.n)), ' elements on')
-  );
+  const named = breakEven(model, found).map(({ name, rest }) => h('li', {}, h('b', {}, name), ` ${rest}`));
   const only = fastest(model, low);
   const predicted = model.rows.some(row => (row.curve ?? []).length > 1);
   return h(
