@@ -23,7 +23,7 @@ from hastega_magic.report import Report, build_report
 from hastega_magic.runtime.signals import heard
 from hastega_magic.runtime.warned import warned_at
 from hastega_magic.syntax.site import RUN, TRY
-from hastega_magic.trace import Trace
+from hastega_magic.trace import CELL, Event, Trace
 
 
 @dataclass
@@ -124,6 +124,8 @@ class Session:
             kept = keep(cell.outcomes, cell.options, cell.filename)
             self.last, self._kept = result, lambda: kept
             cell.forget()
+        if kept:
+            trace.events.append(Event("cell", CELL, {"measurable": True}))
         result.value = None if isinstance(value, Nothing) else value
 
     @property

@@ -95,6 +95,7 @@ def _cell(data: Record) -> model.CellInfo:
         phases=many(data.get("phases"), _phase),
         warnings=many(data.get("warnings"), text),
         why=many(data.get("why"), text),
+        measurable=data.get("measurable") is True or None,
     )
 
 

@@ -329,13 +329,14 @@ class PipelineReport:
 
 @dataclass(frozen=True)
 class CellInfo:
-    """The cell's text and options, and what concerns it as a whole."""
+    """The cell's text and options, and what concerns it as a whole. `measurable`: a loop of it can be run again."""
 
     source: str = ""
     options: Mapping[str, Json] = field(default_factory=dict[str, Json])
     phases: tuple[Phase, ...] = ()
     warnings: tuple[str, ...] = ()
     why: tuple[str, ...] = ()
+    measurable: bool | None = None
 
 
 @dataclass(frozen=True)

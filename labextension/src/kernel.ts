@@ -42,7 +42,7 @@ export interface Notebook {
 /** "Measure…": runs the report's cell again with `--widgets`. Null where there is nothing to measure, or a panel already. */
 export function measureButton(report: Report): HTMLElement | null {
   const source = MAGIC.exec(report.source);
-  if (source === null || report.pipelines.length === 0 || (source[2] ?? '').includes('--widgets')) {
+  if (source === null || !report.measurable || (source[2] ?? '').includes('--widgets')) {
     return null;
   }
   const says = 'Add --widgets to the first line of the cell and run it again: a panel to choose back end, threads and size, and to measure';

@@ -179,6 +179,8 @@ export interface Pipeline {
 export interface Report {
   readonly schema: number;
   readonly source: string;
+  /** Whether a panel would have something to measure. */
+  readonly measurable: boolean;
   readonly warnings: readonly string[];
   readonly pipelines: readonly Pipeline[];
 }
@@ -191,6 +193,7 @@ export function decode(value: unknown): Report {
   return {
     schema: whole(data['schema'], SCHEMA),
     source: text(cell['source']),
+    measurable: cell['measurable'] === true,
     warnings: list(cell['warnings'], text),
     pipelines: list(data['pipelines'], pipeline)
   };

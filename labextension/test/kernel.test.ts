@@ -113,7 +113,7 @@ test('the notebook is marked as living while its kernel lives', () => {
 
 test('the button gives the cell of its report the option, and runs that cell', () => {
   const { cells, ran } = notebook('1', '%%hastega --on simd\ny = 1');
-  const data = { ...sample(), cell: { source: '%%hastega --on simd\ny = 1' } };
+  const data = { ...sample(), cell: { source: '%%hastega --on simd\ny = 1', measurable: true } };
   cells[1]?.node.append(reportView(decode(data)).element);
   one('.hastega-measure').click();
   assert.equal(cells[1]?.model.sharedModel.getSource(), '%%hastega --widgets --on simd\ny = 1');
@@ -123,20 +123,22 @@ test('the button gives the cell of its report the option, and runs that cell', (
 
 test('under a cell that is not the report\'s own the button changes nothing, and says why', () => {
   const { cells, ran } = notebook('%hastega report');
-  cells[0]?.node.append(reportView(decode({ ...sample(), cell: { source: '%%hastega\ny = 1' } })).element);
+  cells[0]?.node.append(reportView(decode({ ...sample(), cell: { source: '%%hastega\ny = 1', measurable: true } })).element);
   one('.hastega-measure').click();
   assert.equal(cells[0]?.model.sharedModel.getSource(), '%hastega report');
   assert.deepEqual(ran, []);
   assert.match(document.body.textContent ?? '', /not the one of this report/);
 });
 
-test('a cell with a panel or without a pipeline gets no button, nor does a text that is no cell of ours', () => {
-  const made = (source: string, pipelines: object[] = [{}]) => measureButton(decode({ cell: { source }, pipelines }));
+test('a cell with a panel or without anything to measure gets no button, nor does a text that is no cell of ours', () => {
+  const made = (source: string, measurable: unknown = true) => measureButton(decode({ cell: { source, measurable }, pipelines: [{ loops: 1 }] }));
   assert.ok(made('%%hastega\nx = 1'));
   for (const source of ['%%hastega --widgets\nx', '%%hastega_kernel llvm y', 'x = 1', '']) {
     assert.equal(made(source), null, source);
   }
-  assert.equal(made('%%hastega\n1', []), null, 'nothing ran that could be measured');
+  for (const odd of [false, null, 'yes']) {
+    assert.equal(made('%%hastega\nx = 1', odd), null, 'nothing ran that could be measured');
+  }
   assert.equal(withWidgets('%%hastega'), '%%hastega --widgets');
   assert.equal(withWidgets('%%hastega --widgets'), '%%hastega --widgets');
   assert.equal(withWidgets('# %%hastega'), null);

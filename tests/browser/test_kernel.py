@@ -54,7 +54,7 @@ def test_the_button_under_a_report_runs_its_cell_with_a_panel(write, open_notebo
 
 
 def test_without_a_kernel_there_is_no_button(write, open_notebook, sample):
-    report = {**sample, "cell": {"source": f"%%hastega\n{PIPELINE}"}}
+    report = {**sample, "cell": {"source": f"%%hastega\n{PIPELINE}", "measurable": True}}
     page = open_notebook(write("saved.ipynb", (f"%%hastega\n{PIPELINE}", report), kernel="gone"))
     page.wait_for_selector(".hastega-report .hastega-tab")
     assert page.locator(".hastega-measure").count() == 1

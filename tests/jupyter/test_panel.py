@@ -182,6 +182,27 @@ def test_a_cell_without_compiled_pipelines(notebook):
     assert "nothing to measure" in panel.said.value
 
 
+@pytest.mark.parametrize(
+    ("cell", "measurable"),
+    [
+        (CELL, True),
+        (CELL + "\ny = [1, 'a'] |> map(str)", True),
+        ("y = range(9) |> tap(str) |> map(lambda x: str(x)) |> count", None),
+        ("y = range(9) |> map(lambda x: x + 1) |> map(str) |> to_list", None),
+        ("for i in range(3):\n    y = range(9) |> map(lambda x: x + i) |> sum", None),
+        ("print(range(9) |> map(lambda x: x + 1) |> sum)", None),
+        (CELL + "\n1 / 0", None),
+        ("y = range(9) |> map(lambda x: 1 // (x - 2)) |> sum", None),
+    ],
+)
+def test_the_report_says_whether_there_is_something_to_measure(notebook, cell, measurable):
+    seen = notebook(cell)
+    [report] = seen.reports
+    assert report["cell"].get("measurable") is measurable
+    kept = magics_of(notebook).kept()
+    assert bool(kept) is bool(measurable) or seen.error is not None
+
+
 class InKernel:
     """What tells a notebook's shell from a terminal's."""
 

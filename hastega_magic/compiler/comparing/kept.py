@@ -69,19 +69,20 @@ def keep(outcomes: Sequence[Outcome], options: Options, filename: str) -> Loops:
     found: list[Kept] = []
     whys: dict[str, str] = {}
     for outcome in outcomes:
-        # A loop that is made for these elements says nothing of the stages over fewer of them.
-        complete = [
-            len(loop.stages) == len(loop.bound.stages) and not loop.built.bespoke for loop in outcome.loops
-        ]
         if outcome.execution is None or outcome.workspace is None:
             continue
-        if len(outcome.loops) == len(outcome.values) and all(complete):
+        if len(outcome.loops) == len(outcome.values) and all(map(is_whole, outcome.loops)):
             length = outcome.execution.length
             own = placed(options, own_name(options, outcome.execution.on))
             found.append(Kept(tuple(outcome.loops), outcome.workspace, length, own, filename))
         else:
             whys |= {_written(bound.name): _why(outcome) for bound in outcome.bounds}
     return Loops(tuple(found), whys)
+
+
+def is_whole(loop: Loop) -> bool:
+    """Whether the loop is all of its statement; one made for its very elements says nothing of fewer of them."""
+    return len(loop.stages) == len(loop.bound.stages) and not loop.built.bespoke
 
 
 def _written(name: str) -> str:
@@ -127,4 +128,4 @@ def choose(kept: Sequence[Kept], name: str = "") -> Kept:
     )
 
 
-__all__ = ["Kept", "Loops", "choose", "keep", "why_nothing"]
+__all__ = ["Kept", "Loops", "choose", "is_whole", "keep", "why_nothing"]

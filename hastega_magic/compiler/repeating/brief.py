@@ -15,7 +15,7 @@ from types import CodeType
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from hastega_magic.compiler.backends import forget_inputs
-from hastega_magic.compiler.comparing.kept import Loops, keep
+from hastega_magic.compiler.comparing.kept import Loops, is_whole, keep
 from hastega_magic.compiler.loops import still_cached
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Outcome
@@ -181,7 +181,8 @@ class Brief:
         """
         trace, ran, site = Trace(), self.alike.execution, self.item.site
         stages = tuple(BoundStage(each, None, (), {}) for each in site.stages)
-        trace.add("cell", source=self.text, options=self.options.to_dict())
+        measurable = is_whole(self.alike.loop)
+        trace.add("cell", source=self.text, options=self.options.to_dict(), measurable=measurable)
         read = sum(each.fresh for each in ran.fused.sources)
         for name, seconds in zip(("parse", "convert_in", "kernel", "convert_out"), phases, strict=True):
             if name == "convert_in":
