@@ -220,9 +220,8 @@ def compared(baseline: Baseline, running: float) -> str:
     ratio = baseline.seconds / running
     if baseline.backend == "empty":
         # Launches are no transfers, and another time they may have taken longer than all of this run.
-        moving = (
-            sum(phase.seconds for phase in baseline.phases if phase.name in _TRANSFERS) or baseline.seconds
-        )
+        transfers = (phase.seconds for phase in baseline.phases if phase.name in _TRANSFERS)
+        moving = sum(transfers) or baseline.seconds
         if moving > running:
             return f"transfers alone {units.seconds(moving)}"
         return f"transfers alone {units.digits(100 * moving / running, 2)} % of it"

@@ -120,6 +120,14 @@ test('a baseline with another result has no ratio', () => {
   assert.equal(compared({ ...base, equal: true, backend: '__proto__' }, 1), '2.0 × __proto__ ✓');
 });
 
+test('transfers alone are told without what launches take', () => {
+  const moved = [['to_device', 1.2e-3], ['fuse', 24e-3], ['from_device', 0.5e-3]].map(([name, seconds]) => ({ name: String(name), seconds: Number(seconds), bytes: 0, python: 0 }));
+  const empty = { backend: 'empty', seconds: 26e-3, spread: [], elements: 9, extrapolated: false, equal: true, phases: moved, note: '' };
+  assert.equal(compared(empty, 10e-3), 'transfers alone 17 % of it');
+  assert.equal(compared({ ...empty, phases: [] }, 10e-3), 'transfers alone 26.0 ms');
+  assert.equal(compared({ ...empty, phases: [] }, 52e-3), 'transfers alone 50 % of it');
+});
+
 test('our own run again is a time, not a rival, and what was run as it was is held against it', () => {
   const row = { seconds: 2, spread: [], elements: 5, extrapolated: false, equal: true, phases: [], note: '' };
   const rows = ['simd', 'parallel, run again', 'empty', 'python'].map(backend => ({ ...row, backend, seconds: backend.endsWith('again') ? 0.5 : 2 }));

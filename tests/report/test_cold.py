@@ -8,7 +8,7 @@ import pytest
 
 from hastega_magic.report import Report, build_report
 from hastega_magic.report.model import Baseline, Phase
-from hastega_magic.report.verdict import reasons, verdict
+from hastega_magic.report.verdict import compared, reasons, verdict
 from hastega_magic.trace import Trace
 
 
@@ -55,3 +55,11 @@ def test_another_back_end_is_no_run_of_ours(sample):
     )
     assert "10 × slower than one SIMD thread ✓" in [part.text for part in verdict(other)]
     assert not any("went into" in each for each in reasons(other))
+
+
+def test_transfers_alone_are_told_without_what_launches_take():
+    moved = (Phase("to_device", 1.2e-3), Phase("fuse", 24e-3), Phase("from_device", 0.5e-3))
+    empty = Baseline("empty", 26e-3, elements=9, equal=True, phases=moved)
+    assert compared(empty, 10e-3) == "transfers alone 17 % of it"
+    assert compared(replace(empty, phases=()), 10e-3) == "transfers alone 26.0 ms"
+    assert compared(replace(empty, phases=()), 52e-3) == "transfers alone 50 % of it"
