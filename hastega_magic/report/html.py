@@ -226,7 +226,7 @@ def _baselines(pipeline: PipelineReport) -> str:
         if not seconds:
             remark = "✗ another result" if baseline.elements else "✗ did not run"
         rows.append(Row(name, seconds, remark, extrapolated=baseline.extrapolated))
-        table.append(_row((name, time, ratio, remarks(baseline)), last_left=True))
+        table.append(_row((name, time, ratio, remarks(pipeline, baseline)), last_left=True))
     return baseline_image(tuple(rows)) + _table(table)
 
 

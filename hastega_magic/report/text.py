@@ -92,7 +92,7 @@ def _baselines(pipeline: PipelineReport) -> Iterable[Sequence[str]]:
             shorten(backend_name(baseline.backend), 24),
             units.seconds(baseline.seconds) if timed else "–",
             ratio,
-            remarks(baseline),
+            remarks(pipeline, baseline),
         )
 
 

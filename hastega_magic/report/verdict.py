@@ -111,7 +111,7 @@ def verdict(pipeline: PipelineReport) -> tuple[Part, ...]:
     if compiling > 0 and pipeline.loops and not pipeline.cached:  # what has no loop was read, not compiled
         parts.append(Part(f"{units.seconds(compiling)} to compile, once"))
     others = (b for b in pipeline.baselines if not (b.equal and itself(pipeline, b)))
-    parts += [Part(compared(b, held_against(pipeline, b)), bad=not b.equal) for b in others]
+    parts += [Part(_compared(pipeline, b), bad=not b.equal) for b in others]
     return tuple(parts)
 
 
@@ -132,11 +132,15 @@ def held_against(pipeline: PipelineReport, baseline: Baseline) -> float:
     """
     if itself(pipeline, baseline):
         return 0.0
-    running = pipeline.seconds()
+    return _again(pipeline, baseline) or pipeline.seconds()
+
+
+def _again(pipeline: PipelineReport, baseline: Baseline) -> float:
+    """The seconds of ours run again, where the baseline is held against these; else 0.0."""
     if baseline.backend in ("python", "numpy", "empty") or baseline.backend.endswith(AGAIN):
-        return running
+        return 0.0
     again = (each for each in pipeline.baselines if each.backend.endswith(AGAIN) and each.equal)
-    return next((each.seconds for each in again if each.seconds > 0), running)
+    return next((each.seconds for each in again if each.seconds > 0), 0.0)
 
 
 def itself(pipeline: PipelineReport, baseline: Baseline) -> bool:
@@ -207,8 +211,13 @@ def registers(vector: Vector) -> str:
 _TRANSFERS = frozenset({"to_device", "from_device"})
 
 
-def compared(baseline: Baseline, running: float) -> str:
-    """A baseline in the verdict: `21 × NumPy ✓`. One with another result shows no time."""
+def _compared(pipeline: PipelineReport, baseline: Baseline) -> str:
+    again = _again(pipeline, baseline) > 0
+    return compared(baseline, held_against(pipeline, baseline), " when run again" if again else "")
+
+
+def compared(baseline: Baseline, running: float, when: str = "") -> str:
+    """A baseline in the verdict: `21 × NumPy ✓`. One with another result shows no time. `when`: which run of ours."""
     name = backend_name(baseline.backend)
     if not baseline.equal:
         return f"✗ {name} gave another result" if baseline.elements else f"✗ {name} did not run"
@@ -226,15 +235,18 @@ def compared(baseline: Baseline, running: float) -> str:
             return f"transfers alone {units.seconds(moving)}"
         return f"transfers alone {units.digits(100 * moving / running, 2)} % of it"
     if ratio < 0.95:
-        return f"{units.times(1 / ratio)} × slower than {name} {mark}"
-    return f"{units.times(ratio)} × {name} {mark}"
+        return f"{units.times(1 / ratio)} × slower than {name}{when} {mark}"
+    return f"{units.times(ratio)} × {name}{when} {mark}"
 
 
-def remarks(baseline: Baseline) -> str:
-    """How a baseline was measured: `≈ from 41 000 elements · ✓ equal on these · 23.9 to 24.4 s`."""
+def remarks(pipeline: PipelineReport, baseline: Baseline) -> str:
+    """How a baseline was measured: `≈ from 41 000 elements · ✓ equal on these · 23.9 to 24.4 s`.
+
+    `÷ run again`: its ratio is to ours run again, not to this run as those of other rows are.
+    """
     if not baseline.equal:
         return one_line(baseline.note) or "✗ another result than ours, so its time says nothing"
-    parts: list[str] = []
+    parts = ["÷ run again"] if baseline.seconds > 0 and _again(pipeline, baseline) > 0 else list[str]()
     if baseline.extrapolated:
         parts.append(f"≈ from {units.plural(baseline.elements, 'element')}")
     equal = "✓ equal on these" if baseline.extrapolated else "✓ equal"

@@ -68,7 +68,7 @@ export function baselines(pipeline: Pipeline): HTMLElement {
       seconds: each.equal ? each.seconds : 0,
       ours: heldAgainst(pipeline, each),
       mark: each.extrapolated ? ' ≈' : ' ✓',
-      how: remarks(each),
+      how: remarks(pipeline, each),
       kind: each.extrapolated ? 'guessed' : 'measured'
     }))
   ];

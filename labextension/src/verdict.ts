@@ -117,19 +117,19 @@ function itself(pipeline: Pipeline, baseline: Baseline): boolean {
  * against this run. 0 where the baseline is what computed this run, too: the same once more is neither faster nor slower.
  */
 export function heldAgainst(pipeline: Pipeline, baseline: Baseline): number {
-  if (itself(pipeline, baseline)) {
-    return 0;
-  }
-  const running = runningTime(pipeline);
-  if (['python', 'numpy', 'empty'].includes(baseline.backend) || baseline.backend.endsWith(AGAIN)) {
-    return running;
-  }
-  const again = pipeline.baselines.find(each => each.backend.endsWith(AGAIN) && each.equal && each.seconds > 0);
-  return again?.seconds ?? running;
+  return itself(pipeline, baseline) ? 0 : runAgain(pipeline, baseline) || runningTime(pipeline);
 }
 
-/** A baseline in the verdict: `21 × NumPy ✓`. One with another result shows no time. */
-export function compared(baseline: Baseline, running: number): string {
+/** The seconds of ours run again, where the baseline is held against these; else 0. */
+function runAgain(pipeline: Pipeline, baseline: Baseline): number {
+  if (['python', 'numpy', 'empty'].includes(baseline.backend) || baseline.backend.endsWith(AGAIN)) {
+    return 0;
+  }
+  return pipeline.baselines.find(each => each.backend.endsWith(AGAIN) && each.equal && each.seconds > 0)?.seconds ?? 0;
+}
+
+/** A baseline in the verdict: `21 × NumPy ✓`. One with another result shows no time. `when`: which run of ours. */
+export function compared(baseline: Baseline, running: number, when = ''): string {
   const name = backendName(baseline.backend);
   if (!baseline.equal) {
     return baseline.elements ? `✗ ${name} gave another result` : `✗ ${name} did not run`;
@@ -150,7 +150,7 @@ export function compared(baseline: Baseline, running: number): string {
       ? `transfers alone ${units.seconds(moving)}`
       : `transfers alone ${units.digits((100 * moving) / running, 2)} % of it`;
   }
-  return ratio < 0.95 ? `${units.times(1 / ratio)} × slower than ${name} ${mark}` : `${units.times(ratio)} × ${name} ${mark}`;
+  return `${ratio < 0.95 ? `${units.times(1 / ratio)} × slower than` : `${units.times(ratio)} ×`} ${name}${when} ${mark}`;
 }
 
 /** What is said behind a time that is the median of several runs. */
@@ -213,17 +213,20 @@ export function verdict(pipeline: Pipeline): Part[] {
   const compiled = compiling > 0 && loops > 0 && !pipeline.cached; // what has no loop was read, not compiled
   say(compiled ? `${units.seconds(compiling)} to compile, once` : '');
   for (const each of pipeline.baselines.filter(each => !(each.equal && itself(pipeline, each)))) {
-    say(compared(each, heldAgainst(pipeline, each)), !each.equal);
+    say(compared(each, heldAgainst(pipeline, each), runAgain(pipeline, each) > 0 ? ' when run again' : ''), !each.equal);
   }
   return parts;
 }
 
-/** How a baseline was measured. */
-export function remarks(baseline: Baseline): string {
+/** How a baseline was measured; `÷ run again`: its ratio is to ours run again, not to this run as those of other rows are. */
+export function remarks(pipeline: Pipeline, baseline: Baseline): string {
   if (!baseline.equal) {
     return oneLine(baseline.note) || '✗ another result than ours, so its time says nothing';
   }
-  const parts = baseline.extrapolated ? [`≈ from ${units.plural(baseline.elements, 'element')}`] : [];
+  const parts = baseline.seconds > 0 && runAgain(pipeline, baseline) > 0 ? ['÷ run again'] : [];
+  if (baseline.extrapolated) {
+    parts.push(`≈ from ${units.plural(baseline.elements, 'element')}`);
+  }
   parts.push(oneLine(baseline.note) || (baseline.extrapolated ? '✓ equal on these' : '✓ equal'));
   const [low, high] = baseline.spread;
   if (low !== undefined && high !== undefined && high > low) {

@@ -8,7 +8,7 @@ import { contains, LinkIndex } from '../src/links';
 import { breakEven, bySize } from '../src/ranges';
 import { decode, Link, Model } from '../src/report';
 import * as units from '../src/units';
-import { compared, heldAgainst, reasons, steps, verdict } from '../src/verdict';
+import { compared, heldAgainst, reasons, remarks, steps, verdict } from '../src/verdict';
 import { sample } from './page';
 
 test('a real report is read whole', () => {
@@ -136,10 +136,12 @@ test('our own run again is a time, not a rival, and what was run as it was is he
   const [pipeline] = decode(data).pipelines;
   assert.ok(pipeline);
   assert.deepEqual(verdict(pipeline).slice(-4).map(part => part.text), [
-    '4.0 × one SIMD thread ✓', '500 ms when run again ✓', 'transfers alone 50 % of it', '2.0 × slower than pure Python ✓'
+    '4.0 × one SIMD thread when run again ✓', '500 ms when run again ✓', 'transfers alone 50 % of it', '2.0 × slower than pure Python ✓'
   ]);
+  assert.deepEqual(pipeline.baselines.map(each => remarks(pipeline, each)), ['÷ run again · ✓ equal', '✓ equal', '✓ equal', '✓ equal']);
   const failed = { ...pipeline, baselines: pipeline.baselines.map(each => ({ ...each, equal: each.backend === 'simd' })) };
   assert.deepEqual(failed.baselines.map(each => heldAgainst(failed, each)), [4, 4, 4, 4]);
+  assert.equal(verdict(failed).at(-4)?.text, '2.0 × slower than one SIMD thread ✓');
 });
 
 test('what the report says of integers is not said twice', () => {

@@ -8,7 +8,7 @@ import pytest
 
 from hastega_magic.report import Report, build_report
 from hastega_magic.report.model import Baseline, Phase
-from hastega_magic.report.verdict import compared, reasons, verdict
+from hastega_magic.report.verdict import compared, reasons, remarks, verdict
 from hastega_magic.trace import Trace
 
 
@@ -55,6 +55,21 @@ def test_another_back_end_is_no_run_of_ours(sample):
     )
     assert "10 × slower than one SIMD thread ✓" in [part.text for part in verdict(other)]
     assert not any("went into" in each for each in reasons(other))
+
+
+def test_a_ratio_to_ours_run_again_says_so():
+    (pipeline,) = report(0.1, 0.02).pipelines
+    rows = (Baseline("simd", 0.01, elements=9, equal=True), Baseline("numpy", 0.4, elements=9, equal=True))
+    both = replace(pipeline, baselines=(*rows, *pipeline.baselines))
+    said = [part.text for part in verdict(both)]
+    assert "2.0 × slower than one SIMD thread when run again ✓" in said
+    assert "4.0 × NumPy ✓" in said
+    assert [remarks(both, each) for each in both.baselines] == ["÷ run again · ✓ equal", "✓ equal", "✓ equal"]
+    for shown in (Report(pipelines=(both,)).to_text(), Report(pipelines=(both,)).to_html()):
+        assert "÷ run again · ✓ equal" in shown
+    alone = replace(pipeline, baselines=rows)
+    assert "run again" not in Report(pipelines=(alone,)).to_text()
+    assert "10 × slower than one SIMD thread ✓" in [part.text for part in verdict(alone)]
 
 
 def test_transfers_alone_are_told_without_what_launches_take():
