@@ -19,6 +19,7 @@ _PAD = 14.0
 _LEADING = 16.0
 _FILLS = {  # distinct in lightness as well as in hue; red is kept for what costs or breaks
     "compile": "#77776f",
+    "reading": "#77776f",
     "convert in": "#b8860b",
     "to device": "#6d4aa0",
     "kernel": "#1565a8",

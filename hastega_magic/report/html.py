@@ -166,7 +166,8 @@ def _note(text: str) -> str:
 
 def _times(pipeline: PipelineReport) -> str:
     took = pipeline.seconds() + pipeline.seconds(compiling=True)
-    rows = [Bar(_ours(pipeline), steps(pipeline.phases), took)]
+    before = "compile" if pipeline.loops else "reading"
+    rows = [Bar(_ours(pipeline), steps(pipeline.phases, before), took)]
     rows += [
         Bar(backend_name(b.backend), steps(b.phases), b.seconds)
         for b in pipeline.baselines if b.phases and b.equal

@@ -80,11 +80,11 @@ def parted(phases: Iterable[Phase]) -> Iterator[Phase]:
         yield Phase("python", min(phase.seconds, phase.python))
 
 
-def steps(phases: Iterable[Phase]) -> tuple[Step, ...]:
-    """The parts of a time bar: everything before the run as "compile", then each phase that took any time."""
+def steps(phases: Iterable[Phase], before: str = "compile") -> tuple[Step, ...]:
+    """The parts of a time bar: everything before the run under one name, then each phase that took any time."""
     merged: dict[str, Step] = {}
     for phase in parted(phases):
-        name = "compile" if phase.name in COMPILING else phase_name(phase.name)
+        name = before if phase.name in COMPILING else phase_name(phase.name)
         old = merged.get(name, Step(name, 0.0, 0))
         merged[name] = Step(name, old.seconds + phase.seconds, old.bytes + phase.bytes)
     return tuple(step for step in merged.values() if step.seconds > 0)

@@ -9,13 +9,13 @@ const BARS = 'bars: logarithmic, hatched ones extrapolated';
 
 /** A class for each part, so that a phase has one colour everywhere. */
 function part(name: string): string {
-  const known = ['compile', 'convert in', 'to device', 'kernel', 'from device', 'convert out', 'Python'].indexOf(name);
+  const known = ['compile', 'convert in', 'to device', 'kernel', 'from device', 'convert out', 'Python'].indexOf(name === 'reading' ? 'compile' : name);
   return cls('part-of-time', `phase${known < 0 ? 7 : known}`);
 }
 
 /** Bars of phases to one scale: this run, and each back end that says its phases. Null where nothing took time. */
 export function timeBar(pipeline: Pipeline): HTMLElement | null {
-  const rows: [string, Step[]][] = [[`this run${pipeline.backend ? ` (${oneLine(pipeline.backend, 40)})` : ''}`, steps(pipeline.phases)]];
+  const rows: [string, Step[]][] = [[`this run${pipeline.backend ? ` (${oneLine(pipeline.backend, 40)})` : ''}`, steps(pipeline.phases, pipeline.loops ? 'compile' : 'reading')]];
   for (const each of pipeline.baselines) {
     if (each.equal && each.phases.length > 0) {
       rows.push([backendName(each.backend), steps(each.phases)]);

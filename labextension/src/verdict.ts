@@ -75,11 +75,11 @@ export function parted(phases: readonly Phase[]): Phase[] {
   });
 }
 
-/** Everything before the run as "compile", then each phase that took any time, in order. */
-export function steps(phases: readonly Phase[]): Step[] {
+/** Everything before the run under one name, then each phase that took any time, in order. */
+export function steps(phases: readonly Phase[], before = 'compile'): Step[] {
   const merged = new Map<string, Step>();
   for (const phase of parted(phases)) {
-    const name = COMPILING.has(phase.name) ? 'compile' : phaseName(phase.name);
+    const name = COMPILING.has(phase.name) ? before : phaseName(phase.name);
     const old = merged.get(name) ?? { name, seconds: 0, bytes: 0 };
     merged.set(name, { name, seconds: old.seconds + phase.seconds, bytes: old.bytes + phase.bytes });
   }

@@ -24,6 +24,19 @@ test('the first line is the verdict, then the time, the baselines, and the tabs'
   assert.deepEqual(names, ['Code', 'Pipeline', 'Passes', 'Size', 'Lanes', 'Times', 'Why']);
 });
 
+test('what has no loop is read, not compiled', () => {
+  const data = sample();
+  const first = data.pipelines[0] ?? {};
+  const phases = [{ name: 'parse', seconds: 0.148 }, { name: 'kernel', seconds: 0.02 }];
+  data.pipelines[0] = { ...first, loops: 0, backend: 'python', phases, baselines: [] };
+  show(data);
+  assert.match(one('.hastega-times').textContent ?? '', /reading 148 ms/);
+  assert.ok(all('.hastega-bar .hastega-phase0').length === 1);
+  data.pipelines[0] = { ...data.pipelines[0], loops: 1 };
+  show(data);
+  assert.match(one('.hastega-times').textContent ?? '', /compile 148 ms/);
+});
+
 test('a line under the pointer lights the same computation everywhere', () => {
   show(sample());
   const report = decode(sample());

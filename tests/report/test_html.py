@@ -269,6 +269,17 @@ def test_the_heading_of_the_ir_counts_the_loops(loops, said):
     assert f'<b>Fused IR</b> <span style="opacity:0.8;font-size:12px">{said}</span>' in html
 
 
+def test_what_has_no_loop_is_read_and_not_compiled(sample):
+    (pipeline,) = sample.logistic().pipelines
+    phases = Phase("parse", 0.148), Phase("kernel", 0.02)
+    for loops, there, missing in ((0, "reading", "compile"), (1, "compile", "reading")):
+        read = replace(pipeline, loops=loops, backend="python", phases=phases, baselines=())
+        page = Report(pipelines=(read,)).to_html()
+        assert f"Time, to scale. this run (python): {there} 148 ms" in page
+        assert f"{missing} 148 ms" not in page + Report(pipelines=(read,)).to_text()
+        assert there in svgs(page)[0]
+
+
 def test_what_python_takes_for_its_stages_is_no_kernel(sample):
     (pipeline,) = sample.logistic().pipelines
     phases = Phase("compile", 0.1), Phase("kernel", 7.001, 8 * 10**5, 7.0), Phase("convert_out", 0.001)
