@@ -136,7 +136,7 @@ def _notes(warnings: Sequence[str], most: int) -> list[str]:
 def _sections(pipeline: PipelineReport, limit: int) -> Iterable[str]:
     yield details(
         "Pipeline",
-        f"{units.plural(pipeline.count('stages'), 'stage')}, before and after fusion",
+        f"{units.plural(_written(pipeline), 'stage')}, before and after fusion",
         _graphs(pipeline, limit),
     )
     yield details("Baselines", "; ".join(_baseline_names(pipeline)), _baselines(pipeline))
@@ -155,6 +155,11 @@ def _sections(pipeline: PipelineReport, limit: int) -> Iterable[str]:
     lanes = "" if pipeline.lanes is None else _lanes(pipeline.lanes, limit)
     yield details("Lanes", "the first vector, value by value", lanes)
     yield details("Why", "", _why(pipeline, limit))
+
+
+def _written(pipeline: PipelineReport) -> int:
+    """How many stages were written: the first one listed of each statement is its source."""
+    return max(0, pipeline.count("stages") - len(pipeline.name.split(", ")))
 
 
 def _note(text: str) -> str:

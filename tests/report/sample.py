@@ -139,7 +139,7 @@ def logistic_trace() -> Trace:
     trace = Trace()
     trace.add("cell", source=SOURCE, options={"on": "parallel", "int": "exact"})
     trace.next_group()
-    stages = ["range(1, 0x2000001)", STEP, STEP, "filter(lambda y: y % 2 == 0)", "sum"]
+    stages = ["range(1, 0x2000001)", STEP, STEP, "ys", "filter(lambda y: y % 2 == 0)", "sum"]
     trace.add("group", name="ys, total", span=[2, 0, 5, 49], stages=stages)
     trace.add("graph", **_graphs())
     llvm, asm = (DATA / "logistic.ll").read_text(), (DATA / "logistic.s").read_text()

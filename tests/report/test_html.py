@@ -91,6 +91,7 @@ def test_sections_stand_in_order(sample):
     assert found == sorted(found)
     assert html.index("1 fused loop") < html.index("<img") < found[0]
     assert "OpenCL" not in html
+    assert "4 stages, before and after fusion" in html
     (pipeline,) = sample.logistic().pipelines
     other = replace(pipeline, code=replace(pipeline.code, opencl="kernel void f() {}"))
     assert "<b>OpenCL C</b>" in Report(pipelines=(other,)).to_html()

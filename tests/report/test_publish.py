@@ -45,7 +45,7 @@ def long(pipeline: PipelineReport) -> PipelineReport:
     )
     return replace(
         pipeline,
-        stages=tuple(f"map(f{i})" for i in range(1001)),
+        stages=("xs", "ys", *(f"map(f{i})" for i in range(999))),
         barriers=tuple(Barrier(f"tap(f{i})", "it looks", (i, 0, i, 9)) for i in range(500)),
         graph=GraphPair(Graph(nodes, edges), Graph(nodes, edges)),
         code=Code(FUSED, FUSED, pipeline.code.passes, "", ASM, ""),
@@ -82,7 +82,7 @@ def test_a_long_one_fits_and_says_what_was_cut(pipeline):
 
 def test_what_is_rendered_from_the_cut_json_counts_what_there_was(pipeline):
     found = Report.from_dict(Report(pipelines=(long(pipeline),)).published())
-    assert "1\u202f001 stages" in found.to_html()
+    assert "999 stages" in found.to_html()
     assert "✗ 500 barriers" in found.to_text()
     assert "more stages" in found.to_html()
 
