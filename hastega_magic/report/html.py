@@ -259,7 +259,7 @@ def _break_even(pipeline: PipelineReport) -> str:
         name = shorten(backend_name(row.backend), 24)
         said = _bound(pipeline, row.backend) or most
         table.append(_row((name, *figures, said), last_left=True))
-    said = "".join(f"<li>{markup(shorten(sentence, _LONG))}</li>" for sentence in told(pipeline)[:_MOST])
+    said = "".join(f"<li>{markup(shorten(sentence, _LONG))}</li>" for sentence in told(pipeline)[: 2 * _MOST])
     note = "Fitted to the measurements: seconds for each element, and seconds once; compiling is left out."
     if predicted:
         note = _PREDICTED if pipeline.model is None else _COMPARED

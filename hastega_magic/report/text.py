@@ -23,6 +23,9 @@ from hastega_magic.report.verdict import (
 _MOST = 8
 """How many barriers and warnings of one pipeline are told."""
 
+_SAID = 16
+"""How many sentences about numbers of elements are: two of each back end that may be compared."""
+
 _LONG = 400
 """Characters of a sentence."""
 
@@ -69,9 +72,9 @@ def _pipeline(pipeline: PipelineReport, width: int) -> list[str]:
         lines += _table(SHARES, share_rows(pipeline.split), "<>>>><")
     if pipeline.tuning is not None:
         lines += _table(TRIED, tried_rows(pipeline.tuning), "<>>><")
-    said = told(pipeline)
+    said = [shorten(each, _LONG) for each in told(pipeline)[:_SAID]]
     if said:
-        sentence = shorten("; ".join(said), _LONG)
+        sentence = "; ".join(said)
         lines += _wrapped(f"  break-even: {sentence}", width, "    ")
     return lines
 

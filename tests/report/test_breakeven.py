@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hastega_magic.report import Report, svg
-from hastega_magic.report.breakeven import lines_of, model_svg, sentences
+from hastega_magic.report.breakeven import lines_of, model_svg, sentences, told
 from hastega_magic.report.model import (
     Cost,
     Crossing,
@@ -261,6 +261,28 @@ def test_lines_crossings_and_words_are_of_one_source_and_a_device_is_drawn_once(
     section = html[html.index("<b>Break-even</b>") :]
     for words in ("≈ 316 µs", "200 µs", "100 µs", "110 µs"):
         assert f">{words}</td>" in section.replace("\u202f", " "), words
+
+
+def test_sentences_about_many_back_ends_are_folded_and_not_cut():
+    names = ("python", "numpy", "simd", "opencl", "all")
+    times = enumerate((*names, "parallel"), 1)
+    rows = [
+        {"backend": name, "phases": [{"name": "kernel", "a": 1e-9 * k, "b": 1e-4}], "points": [[3_000_000, 1e-2 / k]]}
+        for k, name in times
+    ]  # fmt: skip
+    curves = [
+        {"backend": each, "points": [[1, 1e-6], [1000, 1e-3]], "measured": []} for each in ("parallel", "x")
+    ]
+    cost = {"chosen": "parallel", "curves": curves}
+    report = Report.from_dict({"pipelines": [{"cost": cost, "model": {"rows": rows}, "elements": 1000}]})
+    text = report.to_text(80)
+    assert "…" not in text
+    said = told(report.pipelines[0])
+    assert sum(map(len, said)) > 400
+    for each in said:
+        assert " ".join(each.split()) in " ".join(text.split())
+        assert each in report.to_html()
+    assert max(map(len, text.splitlines())) <= 80
 
 
 def test_lines_that_meet_several_times_have_ranges():
