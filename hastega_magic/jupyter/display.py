@@ -93,6 +93,12 @@ def _columns(shell: Shell) -> int:
     return min(100, shutil.get_terminal_size((100, 24)).columns)
 
 
+def _written(pipeline: PipelineReport) -> Iterable[str]:
+    from hastega_magic.report.written import as_written
+
+    return as_written(pipeline)
+
+
 def _passes(pipeline: PipelineReport) -> Iterable[str]:
     for step in pipeline.code.passes:
         yield f"{step.name}: {step.doc}"
@@ -114,7 +120,7 @@ def _baselines(pipeline: PipelineReport) -> Iterable[str]:
 
 _SECTIONS: Mapping[str, Callable[[PipelineReport], Iterable[str]]] = {
     "opencl": lambda pipeline: pipeline.code.opencl.splitlines(),
-    "pipeline": lambda pipeline: pipeline.code.pipeline.splitlines(),
+    "pipeline": _written,
     "fused": lambda pipeline: pipeline.code.fused.splitlines(),
     "passes": _passes,
     "llvm": lambda pipeline: pipeline.code.llvm.splitlines(),

@@ -86,6 +86,38 @@ def test_show_prints_a_section_alone(notebook, section, expected):
     assert expected in seen.out
 
 
+@pytest.mark.parametrize(
+    ("stages", "lines"),
+    [
+        (
+            "map(_ + 1) |> map(str) |> to_list",
+            ["source", "map", "array", "map(str) ; Python: `str`", "to_list ; Python"],
+        ),
+        ("map(str) |> to_list", ["source range(30)", "map(str) ; Python: `str`", "to_list ; Python"]),
+        (
+            "map(_ + 1) |> tap(str) |> map(_ * 2) |> sum",
+            ["source", "map", "array", "tap(str) ; Python: ", "source", "map", "sum"],
+        ),
+        (
+            "tap(str) |> map(_ * 2) |> sum",
+            ["source range(30)", "tap(str) ; Python: ", "source", "map", "sum"],
+        ),
+    ],
+)
+def test_the_pipeline_that_is_shown_has_the_stages_that_python_runs(notebook, stages, lines):
+    seen = notebook(f"y = range(30) |> {stages}", "--no-baseline --show pipeline")
+    title, *shown = [" ".join(each.split()) for each in seen.out.splitlines() if re.match(r" ? ?[^; ]", each)]
+    assert title == "── y: pipeline"
+    heads = [each for each in shown if not each.startswith("pipeline y")]
+    assert [each[: len(line)] for each, line in zip(heads, lines, strict=True)] == lines
+
+
+@pytest.mark.parametrize(("on", "who"), [("python", "Python"), ("numpy", "NumPy")])
+def test_the_pipeline_that_is_shown_says_who_computed_it(notebook, on, who):
+    seen = notebook("y = range(30) |> map(_ + 1) |> sum", f"--no-baseline --on {on} --show pipeline")
+    assert re.findall(r"^  (\S.*?) +; (.*)", seen.out, re.MULTILINE) == [("map(_ + 1)", who), ("sum", who)]
+
+
 def test_show_takes_several_sections_in_their_order(notebook):
     seen = notebook("y = range(100) |> sum", "--no-baseline --show phases,fused")
     assert re.findall(r"^── y: (\w+)", seen.out, re.MULTILINE) == ["phases", "fused"]
