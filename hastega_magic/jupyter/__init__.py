@@ -20,19 +20,19 @@ if TYPE_CHECKING:
 def load(shell: Shell) -> None:
     """Register the magics in the shell; once, however often it is called."""
     with uncollected(), put_off():  # NumPy, imported by half, would be of no use to anybody any more
-        from hastega_magic.jupyter import completer, lines
+        from hastega_magic.jupyter import completer, lines, tracebacks
         from hastega_magic.jupyter.everywhere import hint
         from hastega_magic.jupyter.magics import HastegaMagics
-        from hastega_magic.jupyter.tracebacks import show_in_shell
 
-    if show_in_shell not in SHOWN:
-        SHOWN.append(show_in_shell)
+    if tracebacks.show_in_shell not in SHOWN:
+        SHOWN.append(tracebacks.show_in_shell)
     if _magics(shell) is not None:
         return
     ahead.load_library()  # not beside NumPy's libraries, which would wait for it, and the interpreter with them
     shell.register_magics(HastegaMagics)
     completer.install(shell)
     lines.install(shell)
+    tracebacks.install(shell)
     shell.events.register("post_run_cell", hint)
     if getattr(getattr(shell, "kernel", None), "pipes_everywhere", False):
         shell.run_line_magic("hastega", "on")
@@ -43,11 +43,12 @@ def unload(shell: Shell) -> None:
     magics = _magics(shell)
     if magics is None:
         return
-    from hastega_magic.jupyter import completer, lines
+    from hastega_magic.jupyter import completer, lines, tracebacks
     from hastega_magic.jupyter.everywhere import hint
 
     completer.remove(shell)
     lines.remove(shell)
+    tracebacks.remove(shell)
     shell.events.unregister("post_run_cell", hint)
     magics.everywhere.off()
     manager = shell.magics_manager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
@@ -9,6 +10,7 @@ from IPython.core.getipython import get_ipython
 
 from hastega_magic.errors import UsageError, leaves
 from hastega_magic.jupyter.progress import Bar
+from hastega_magic.jupyter.tracebacks import put_below_the_statement
 from hastega_magic.progress import listening
 
 if TYPE_CHECKING:
@@ -23,11 +25,11 @@ def measure(
     what: str | Report | None = None, *, namespace: Mapping[str, object] | None = None, **choices: Any
 ) -> Run:
     """Measure a cell; `hastega_magic.measure` says how."""
-    from hastega_magic.compiler.comparing import measure as compiled
-
-    shell = cast("Shell | None", get_ipython())
-    loops = _loops(what, shell, namespace)
     try:
+        from hastega_magic.compiler.comparing import measure as compiled
+
+        shell = cast("Shell | None", get_ipython())
+        loops = _loops(what, shell, namespace)
         with listening(None if shell is None else Bar(shell)):
             return compiled.measure(loops, **choices)
     except BaseException as error:
@@ -50,11 +52,14 @@ def _loops(
     if not isinstance(what, str) and magics is not None and magics.is_last(what):
         return magics.kept()
     names = namespace if namespace is not None else {} if shell is None else shell.user_ns
-    return _run_again(what, names)
+    return _run_again(what, names, shows=magics is not None)
 
 
-def _run_again(what: str | Report, names: Mapping[str, object]) -> Sequence[Kept]:
-    """The loops of a cell that is run again, in a copy of the variables: what it assigns stays there."""
+def _run_again(what: str | Report, names: Mapping[str, object], shows: bool) -> Sequence[Kept]:
+    """The loops of a cell that is run again, in a copy of the variables: what it assigns stays there.
+
+    `shows`: its exceptions come with the frames of the user alone.
+    """
     from hastega_magic.compiler.options import Options
     from hastega_magic.session import Session
 
@@ -66,7 +71,14 @@ def _run_again(what: str | Report, names: Mapping[str, object]) -> Sequence[Kept
         options = Options(**{name: _listed(what.cell.options[name]) for name in known})
     session = Session(dict(names))
     changed: Any = {**options.to_dict(), "baseline": False, "quiet": True, "compare": (), "show": ()}
-    session.run_cell(text, options=Options(**changed))
+    filename = f"<measure {zlib.crc32(text.encode()):08x}>"
+    try:
+        session.run_cell(text, filename, Options(**changed))
+    except BaseException as error:
+        if shows:
+            span = None if session.last is None else session.last.failed_at
+            put_below_the_statement(error, filename, None if span is None else span.line, session.namespace)
+        raise
     return session.kept
 
 

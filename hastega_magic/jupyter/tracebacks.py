@@ -109,6 +109,46 @@ def show_in_shell(error: BaseException) -> None:
         show_without_ours(error, shell)
 
 
+def put_below_the_statement(
+    error: BaseException, filename: str, line: int | None, names: dict[str, Any]
+) -> None:
+    """Leave to the exception the frames of a text that ran inside the package, its statement's above them.
+
+    `line` of `filename` is where the failing statement stands, if that is known; `names` are its variables.
+    """
+    shown = without_ours(error.__traceback__, isinstance(error, KeyboardInterrupt))
+    if line is not None and not any(_is_statement(each, filename) for each in _links(shown)):
+        shown = _below(filename, line, names, shown)
+    error.__traceback__ = shown
+
+
+class _OfSyntax:
+    """How a shell shows a SyntaxError, with the whole stack if running code raised it: without ours."""
+
+    def __init__(self, usual: Callable[..., list[str]]) -> None:
+        self.usual = usual
+
+    def __call__(
+        self, kind: type, error: BaseException | None, frames: object = None, *more: object, **named: object
+    ) -> list[str]:
+        if frames and isinstance(error, SyntaxError) and hasattr(error, "_render_traceback_"):
+            kind = getattr(error, "kind", kind)
+            users = [each for each in _links(without_ours(error.__traceback__)) if not _is_shell(each)]
+            frames = traceback.extract_tb(_joined(users))
+        return self.usual(kind, error, frames, *more, **named)
+
+
+def install(shell: Shell) -> None:
+    """From now on; IPython does not ask a SyntaxError how it is to be shown."""
+    shell.SyntaxTB.structured_traceback = _OfSyntax(shell.SyntaxTB.structured_traceback)
+
+
+def remove(shell: Shell) -> None:
+    """Leave them to IPython again."""
+    if isinstance(shell.SyntaxTB.structured_traceback, _OfSyntax):
+        del shell.SyntaxTB.structured_traceback
+
+
 class HidingOurs:
     """The function, its exceptions shown without frames of this package wherever they come to the surface.
 
@@ -148,10 +188,15 @@ def without_ours(trace: TracebackType | None, interrupted: bool = False) -> Trac
         ours.append(importing or _is_ours(each) or (below and _is_waiting(each)))
     hides = [hidden or _is_made(each.tb_frame.f_code) for each, hidden in zip(links, ours, strict=True)]
     first = _after_the_magic(links)
+    shown = zip(links[first:], hides[first:], strict=True)
+    return _joined([each for each, hidden in shown if not hidden])
+
+
+def _joined(links: list[TracebackType]) -> TracebackType | None:
+    """A traceback of these alone."""
     result: TracebackType | None = None
-    for each, hidden in reversed(list(zip(links[first:], hides[first:], strict=True))):
-        if not hidden:
-            result = TracebackType(result, each.tb_frame, each.tb_lasti, each.tb_lineno)
+    for each in reversed(links):
+        result = TracebackType(result, each.tb_frame, each.tb_lasti, each.tb_lineno)
     return result
 
 
@@ -187,6 +232,11 @@ def _file(link: TracebackType) -> str:
 def _is_waiting(link: TracebackType) -> bool:
     """Whether the frame is of the machinery of Python's library, or of NumPy's error state, called by ours."""
     return link.tb_frame.f_globals.get("__name__") in _MACHINERY
+
+
+def _is_shell(link: TracebackType) -> bool:
+    """Whether it is the frame in which IPython runs a cell's code."""
+    return link.tb_frame.f_globals.get("__name__") == "IPython.core.interactiveshell"
 
 
 def _imports(link: TracebackType) -> bool:

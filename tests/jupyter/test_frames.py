@@ -194,6 +194,45 @@ def test_wrong_arguments_of_pipes_and_decorators_show_the_users_line_alone(noteb
     assert frames(notebook.run(call), error) == [("2", "1", "")]
 
 
+@pytest.mark.parametrize(
+    ("text", "kind", "places"),
+    [
+        ("a = 1\nrange(10) |> map(lambda x: 1 // x) |> sum", "ZeroDivisionError", ["2", "2, in <lambda>(x)"]),
+        ("1 / 0", "ZeroDivisionError", ["1"]),
+        ("\nrange(10) |> mpa(_)", "NameError", ["2"]),
+        ("def f():\n    raise KeyboardInterrupt\nf()", "KeyboardInterrupt", ["3", "2, in f()"]),
+    ],
+)
+@pytest.mark.parametrize("first", ["", "%%hastega --quiet\n"])
+def test_a_text_that_is_measured_shows_its_own_lines(notebook, first, text, kind, places):
+    notebook.run("from hastega_magic import measure\ndef measured(text):\n    return measure(text)")
+    seen = notebook.run(f"{first}measured({text!r})")
+    assert frames(seen, kind) == [("2", "2" if first else "1", ""), ("1", "3", "measured")]
+    assert re.findall(r"^File <measure \w+>:(.*)$", seen.out, re.MULTILINE) == places
+    assert ("did you mean map?" in seen.out) == (kind == "NameError")
+    assert notebook.run("%tb").out == seen.out
+
+
+@pytest.mark.parametrize("text", ["range(9) |> map(lambda x: x |> sum", "range(9) |> take(-1)", "y = 3\nfor"])
+def test_a_text_that_cannot_be_read_has_its_line_and_caret(notebook, text):
+    notebook.run("from hastega_magic import measure")
+    seen = notebook.run(f"measure({text!r})")
+    assert isinstance(seen.error, SyntaxError)
+    assert not OURS.search(seen.out), seen.out
+    first, *_, line, caret, message = seen.out.rstrip().splitlines()
+    assert first.startswith("Traceback")
+    assert (line.strip(), caret.strip()) == (text.splitlines()[-1], "^")
+    assert message.startswith("SyntaxError: ")
+
+
+def test_a_syntax_error_of_a_stage_shows_the_users_line_alone(notebook):
+    notebook.run("from hastega_magic import pipe")
+    seen = notebook.run("pipe([1]).map(lambda x: eval('a b')).sum()")
+    assert not OURS.search(seen.out.replace("hastega: element", "")), seen.out
+    notebook.run("%unload_ext hastega_magic")
+    assert "lazy.py" in notebook.run("pipe([1]).map(lambda x: eval('a b')).sum()").out
+
+
 # Warnings of what stages call
 
 
