@@ -101,12 +101,13 @@ class Session:
     def _running(self, cell: CellRun) -> Generator[CellResult]:
         trace, value = cell.trace, cast("object", None)
         result = CellResult(None, lambda: trace)
-        self._kept = Loops
+        self._kept, raised = Loops, ""
         try:
             with warned_at(self.namespace, cell.place):
                 yield result
             value = cell.value
         except BaseException as error:
+            raised = getattr(error, "kind", type(error)).__name__
             failing = cell.failing(error)
             if isinstance(error, NameError):
                 from hastega_magic.syntax.hints import hint
@@ -121,7 +122,7 @@ class Session:
                 result.failed_at = failing.site.span
             raise
         finally:
-            kept = keep(cell.outcomes, cell.options, cell.filename)
+            kept = keep(cell.outcomes, cell.options, cell.filename, raised)
             self.last, self._kept = result, lambda: kept
             cell.forget()
         if kept:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 from IPython.core.getipython import get_ipython
@@ -79,7 +80,7 @@ def _run_again(what: str | Report, names: Mapping[str, object], shows: bool) -> 
             span = None if session.last is None else session.last.failed_at
             put_below_the_statement(error, filename, None if span is None else span.line, session.namespace)
         raise
-    return session.kept
+    return replace(session.kept, cell="the text" if isinstance(what, str) else "the cell of the report")
 
 
 def _listed(value: object) -> Any:

@@ -283,6 +283,27 @@ def test_measure_before_any_cell_is_one_line(notebook):
     assert seen.out.strip() == "UsageError: measure() takes the text of a cell or a report, not 3"
 
 
+def test_what_gave_nothing_to_measure_is_called_what_it_is(notebook):
+    no_loop = "ran no pipeline that became one loop"
+    notebook("x = 3")
+    notebook.run("from hastega_magic import last_report, measure\nreport = last_report()")
+    assert f"UsageError: the last %%hastega cell {no_loop}" in notebook.run("measure(report)").out
+    notebook("y = 3")
+    assert f"UsageError: the cell of the report {no_loop}" in notebook.run("measure(report)").out
+    for text in ("x = 3", "for i in range(3): y = 1"):
+        assert f"UsageError: the text {no_loop}" in notebook.run(f"measure({text!r})").out
+
+
+def test_of_a_cell_that_raised_that_is_said(notebook):
+    cell = "%%hastega\nrange(10) |> map(lambda x: 1 // x) |> sum"
+    assert "1 fused loop" in notebook.run(cell, front_end=False).out
+    why = "the last %%hastega cell raised ZeroDivisionError, before a pipeline that became one loop gave its result"
+    assert notebook.run("import hastega_magic\nhastega_magic.measure()").out.strip() == f"UsageError: {why}"
+    assert notebook.run("%hastega edit llvm").text.strip() == f"UsageError: %hastega edit: {why}"
+    notebook("take(")
+    assert "cell raised SyntaxError, before" in notebook.run("hastega_magic.measure()").out
+
+
 # The picture and the table alone
 
 

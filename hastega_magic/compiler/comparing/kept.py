@@ -35,23 +35,33 @@ class Kept:
         return tuple(_written(loop.bound.name) for loop in self.loops)
 
 
-NOTHING = (
-    "the last %%hastega cell ran no pipeline that became one loop, as a statement of its own: "
+_NOTHING = (
+    "ran no pipeline that became one loop, as a statement of its own: "
     "those in loops, functions and larger expressions are not kept"
 )
 
 
 @dataclass(frozen=True)
 class Loops(Sequence[Kept]):
-    """What is kept of a cell. `whys`: of results that are not, a sentence for who asks for them."""
+    """What is kept of a cell. `whys`: of results that are not, a sentence for who asks for them.
+
+    raised  the kind of what the cell raised ("": nothing)
+    cell    what messages call it
+    """
 
     kept: tuple[Kept, ...] = ()
     whys: Mapping[str, str] = field(default_factory=dict[str, str])
+    raised: str = ""
+    cell: str = "the last %%hastega cell"
 
     @property
     def why(self) -> str:
         """Why the last result that is not kept is not."""
-        return tuple(self.whys.values())[-1] if self.whys else NOTHING
+        if self.whys:
+            return tuple(self.whys.values())[-1]
+        if self.raised:
+            return f"{self.cell} raised {self.raised}, before a pipeline that became one loop gave its result"
+        return f"{self.cell} {_NOTHING}"
 
     def __len__(self) -> int:
         return len(self.kept)
@@ -64,8 +74,8 @@ class Loops(Sequence[Kept]):
         return self.kept[index]
 
 
-def keep(outcomes: Sequence[Outcome], options: Options, filename: str) -> Loops:
-    """The outcomes that loops alone computed."""
+def keep(outcomes: Sequence[Outcome], options: Options, filename: str, raised: str = "") -> Loops:
+    """The outcomes that loops alone computed; `raised`: the kind of what the cell raised."""
     found: list[Kept] = []
     whys: dict[str, str] = {}
     for outcome in outcomes:
@@ -77,7 +87,7 @@ def keep(outcomes: Sequence[Outcome], options: Options, filename: str) -> Loops:
             found.append(Kept(tuple(outcome.loops), outcome.workspace, length, own, filename))
         else:
             whys |= {_written(bound.name): _why(outcome) for bound in outcome.bounds}
-    return Loops(tuple(found), whys)
+    return Loops(tuple(found), whys, raised)
 
 
 def is_whole(loop: Loop) -> bool:
@@ -109,7 +119,7 @@ _OF_THESE = frozenset({"dot", "var", "std", "chunk", "window", "take_while", "dr
 
 def why_nothing(kept: Sequence[Kept]) -> str:
     """A sentence for who wants to run again what is not kept."""
-    return kept.why if isinstance(kept, Loops) else NOTHING
+    return (kept if isinstance(kept, Loops) else Loops()).why
 
 
 def choose(kept: Sequence[Kept], name: str = "") -> Kept:
