@@ -141,9 +141,20 @@ def _decorated(function: Any, options: Options) -> Any:
             f'hastega(int_mode="{options.int_mode}"): {_ORDINARY}, and the function has no pipeline written with `|>`; '
             f'the explicit form has the option: pipe(xs, int_mode="{options.int_mode}")'
         )
-    cast(Any, made).explain = calls.report
+    cast(Any, made).explain = _explaining(calls, made.__qualname__)
     vars(made)[_MADE] = made.__code__, function
     return made
+
+
+def _explaining(calls: Calls, name: str) -> Callable[[], Report]:
+    """The function `explain` of what was decorated: Python names it so where it is called with too much."""
+
+    def explain() -> Report:
+        """The report of the last call."""
+        return calls.report()
+
+    explain.__qualname__ = f"{name}.explain"
+    return explain
 
 
 _MADE = "__hastega_made__"

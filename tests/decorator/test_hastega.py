@@ -51,6 +51,14 @@ def test_before_the_first_call():
     assert made.explain().pipelines == ()
 
 
+def test_too_much_for_explain_is_told_by_its_name():
+    made = hastega(lambda xs: sum(x + 1 for x in xs))
+    with pytest.raises(
+        TypeError, match=r"<lambda>\.explain\(\) takes 0 positional arguments but 1 was given"
+    ):
+        made.explain(3)
+
+
 def test_a_changed_global_is_noticed(monkeypatch, same):
     for value in (5, 6, 0.5, 2**70, 5, True):
         monkeypatch.setitem(globals(), "K", value)
