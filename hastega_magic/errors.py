@@ -68,6 +68,9 @@ class HastegaError(Exception):
 class UsageError(HastegaError):
     """An option or a command that does not exist or cannot hold the given value; one line."""
 
+    option: str = ""
+    """The option, by its keyword, if the line begins with that: the magics put their own name for it there."""
+
     def _render_traceback_(self) -> list[str]:
         return [f"UsageError: {self}"]
 

@@ -56,30 +56,39 @@ class Options:
         """One line for each value that cannot be."""
         for name in ("on", "int_mode"):
             if not isinstance(getattr(self, name), str):
-                raise UsageError(f"{name} takes a name, not {getattr(self, name)!r}")
+                raise _refused(name, f"takes a name, not {getattr(self, name)!r}")
         for name in (self.on, *self.compare):
             if name not in BACKENDS and not name.startswith("opencl:"):
                 raise UsageError(f"there is no back end {name!r}{did_you_mean(name, BACKENDS)}")
         if self.int_mode not in INT_MODES:
-            raise UsageError(f"--int has no mode {self.int_mode!r}{did_you_mean(self.int_mode, INT_MODES)}")
-        for name in ("threads", "width", "device_memory", "repeat"):
-            if not isinstance(getattr(self, name), int):
-                raise UsageError(f"{name} takes a whole number, not {getattr(self, name)!r}")
+            near = did_you_mean(self.int_mode, INT_MODES)
+            raise _refused("int_mode", f"has no mode {self.int_mode!r}{near}")
+        for name, least in (("threads", 0), ("width", 0), ("device_memory", 0), ("repeat", 1)):
+            given: object = getattr(self, name)
+            if not isinstance(given, int):
+                raise _refused(name, f"takes a whole number, not {given!r}")
+            if name != "width" and given < least:
+                raise _refused(name, f"takes {('zero', 'one')[least]} or more, not {given}")
         if self.width not in (0, 1, 2, 4, 8, 16, 32, 64):
-            raise UsageError(f"--width takes a power of two from 1 to 64, not {self.width}")
+            raise _refused("width", f"takes a power of two from 1 to 64, not {self.width}")
         if not isinstance(cast(object, self.tune_seconds), (int, float)):
-            raise UsageError(f"tune_seconds takes a number, not {self.tune_seconds!r}")
+            raise _refused("tune_seconds", f"takes a number, not {self.tune_seconds!r}")
         if not 0 < self.tune_seconds < 3600:
-            raise UsageError(
-                f"tune_seconds takes up to an hour, and more than nothing, not {self.tune_seconds}"
+            raise _refused(
+                "tune_seconds", f"takes up to an hour, and more than nothing, not {self.tune_seconds}"
             )
-        if self.threads < 0 or self.repeat < 1 or self.device_memory < 0:
-            raise UsageError("--threads and --device-memory take zero or more, --repeat one or more")
 
     def to_dict(self) -> dict[str, object]:
         """The options as the report's JSON has them."""
         own: dict[str, object] = dict(vars(self))
         return own | {"compare": list(self.compare), "show": list(self.show)}
+
+
+def _refused(option: str, sentence: str) -> UsageError:
+    """Why the option, which the keyword names, cannot have the value."""
+    error = UsageError(f"{option} {sentence}")
+    error.option = option
+    return error
 
 
 @lru_cache(64)

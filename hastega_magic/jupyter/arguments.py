@@ -96,7 +96,13 @@ def options_from(line: str, defaults: Mapping[str, Any], magic: str = CELL) -> O
     try:
         return Options(**chosen)
     except OptionError as error:
-        raise UsageError(f"{magic}: {error}") from None
+        raise UsageError(f"{magic}: {_by_flag(error)}") from None
+
+
+def _by_flag(error: OptionError) -> str:
+    """What it says of an option by its keyword, said of the one that magics take."""
+    flags = {action.dest: action.option_strings[0] for action in cell_parser()._actions}  # noqa: SLF001
+    return flags.get(error.option, error.option) + str(error).removeprefix(error.option)
 
 
 @lru_cache(64)

@@ -122,7 +122,7 @@ def test_nothing_is_assigned_and_nothing_changes(kept):
         ({"int_mode": "sloppy"}, "sloppy"),
         ({"repeat": 0}, "one run or more"),
         ({"n": -1}, "one run or more"),
-        ({"threads": -1}, "--threads"),
+        ({"threads": -1}, "^threads takes zero or more, not -1"),
         ({"threads": "x"}, "threads takes a whole number"),
         ({"n": "x"}, "one run or more"),
     ],

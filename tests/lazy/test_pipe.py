@@ -167,6 +167,22 @@ def test_options_of_other_types():
         assert pipe([1, 2], compare=compare, show=["code"]).map(lambda x: x + 1).sum() == 5
 
 
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"int_mode": "x"}, "int_mode has no mode 'x'; there are exact, checked, wrap"),
+        ({"threads": -3}, "threads takes zero or more, not -3"),
+        ({"repeat": 0}, "repeat takes one or more, not 0"),
+        ({"device_memory": -1}, "device_memory takes zero or more, not -1"),
+        ({"width": 3}, "width takes a power of two from 1 to 64, not 3"),
+    ],
+)
+def test_options_are_called_by_their_keywords(wrong, words):
+    with pytest.raises(UsageError) as caught:
+        pipe([1], **wrong)
+    assert str(caught.value) == words
+
+
 def test_wrong_names_and_arguments_say_what_is_right():
     with pytest.raises(AttributeError, match=r"no stage 'flter': did you mean filter\?"):
         pipe([1]).flter(None)
