@@ -121,6 +121,8 @@ class Pipe:
             return found
         except BaseException as error:
             leaves(error)
+            if isinstance(error, Exception):
+                turns.advise(error, self._source, displays)
             notes: list[str] = getattr(error, "__notes__", [])
             notes[:] = [
                 _PLACE.sub("", note) for note in notes

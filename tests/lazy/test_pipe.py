@@ -190,6 +190,52 @@ def test_wrong_names_and_arguments_say_what_is_right():
         pipe([1]).map()
 
 
+@pytest.mark.parametrize(
+    ("run", "kind", "note"),
+    [
+        (lambda xs: xs.map(3).sum(), TypeError, "`map` takes a function: write `map(lambda x: ...)`"),
+        (
+            lambda xs: xs.filter(_even).map(3).run(),
+            TypeError,
+            "`map` takes a function: write `map(lambda x: ...)`",
+        ),
+        (
+            lambda xs: xs.reduce(3),
+            TypeError,
+            "`reduce` takes a function: write `reduce(lambda total, x: ...)`",
+        ),
+        (
+            lambda xs: xs.max(key=3),
+            TypeError,
+            "`max` takes a function as key: write `max(key=lambda x: ...)`",
+        ),
+        (lambda xs: xs.astype("int3").run(), TypeError, "did you mean 'int32'?"),
+        (lambda xs: xs.take(-1).run(), ValueError, "at the end it is `reverse().take(1)`"),
+        (lambda xs: xs.drop(-2).run(), ValueError, "at the end it is `reverse().drop(2).reverse()`"),
+        (
+            lambda xs: xs.dot(3),
+            TypeError,
+            "to multiply all elements by one number, write `map(lambda x: x * ...).sum()`",
+        ),
+    ],
+)
+def test_what_a_stage_cannot_take_comes_with_what_it_can(run, kind, note):
+    for xs in ([1, 2, 3], np.arange(3)):
+        with pytest.raises(kind) as caught:
+            run(pipe(xs))
+        assert caught.value.__notes__[-1] == f"hastega: {note}"
+
+
+def _even(x):
+    return x % 2 == 0
+
+
+def test_what_a_function_raises_is_no_advice():
+    with pytest.raises(TypeError) as caught:
+        pipe(["a"]).map(lambda x: x + 1).run()
+    assert [note.split(",")[0] for note in caught.value.__notes__] == ["hastega: element 0"]
+
+
 def test_no_notebook_is_needed():
     program = "from hastega_magic import pipe\nimport sys\nprint(pipe(range(5)).map(lambda x: x * x).sum())\n"
     program += "print('IPython' in sys.modules)"

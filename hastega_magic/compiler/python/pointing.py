@@ -41,12 +41,8 @@ def point(error: BaseException, bound: Bound, text: str) -> None:
 
     Nothing where it is not clear which stage it was, and for what is no pipeline's.
     """
-    if not isinstance(error, Exception) or (
-        isinstance(error, HastegaError) and type(error) not in (StrictError, NullsError)
-    ):
-        return
-    found = _told(error, bound) or _given(error, bound) or _alone(error, bound)
-    if found is None or found is _UNCLEAR:
+    found = _found(error, bound)
+    if found is None:
         return
     span, length, sentence = found
     if sentence:
@@ -55,11 +51,39 @@ def point(error: BaseException, bound: Bound, text: str) -> None:
         error.add_note(lines)
 
 
+def add_sentence(error: BaseException, bound: Bound) -> None:
+    """The sentence alone, for a pipeline written with dots, which stands in no text of ours."""
+    found = _found(error, bound)
+    if found is not None and found[2]:
+        error.add_note("hastega: " + _CODE.sub(lambda code: _with_dots(code[0]), found[2]))
+
+
+def _with_dots(code: str) -> str:
+    stages = code[1:-1].split(" |> ")
+    if len(stages) == 1:
+        return code
+    return f"`{'.'.join(each if '(' in each else f'{each}()' for each in stages)}`"
+
+
+_CODE = re.compile("`[^`]*`")
+
+
 _Found = tuple[Span, int, str]
 """Where it stands, how many characters are marked, and what is said of it."""
 
 
 _UNCLEAR: _Found = NOWHERE, 0, ""
+
+
+def _found(error: BaseException, bound: Bound) -> _Found | None:
+    """Which stage it was, as far as that is clear."""
+    if not isinstance(error, Exception) or (
+        isinstance(error, HastegaError) and type(error) not in (StrictError, NullsError)
+    ):
+        return None
+    found = _told(error, bound) or _given(error, bound) or _alone(error, bound)
+    return None if found is _UNCLEAR else found
+
 
 _BEYOND = re.compile(
     r"(?:`(?P<name>.*)` (?:leaves|holds integers beyond)|the constant (?P<constant>\S+) does not fit in) 64 bits$",
@@ -334,4 +358,4 @@ def _about(name: str, error: Exception) -> str:
     return ""
 
 
-__all__ = ["point"]
+__all__ = ["add_sentence", "point"]

@@ -112,12 +112,20 @@ class Repeated:
                 return value
         return self._first(source, displays)
 
+    def advise(self, error: Exception, source: object, displays: Sequence[Display]) -> None:
+        """Note on what a run raised the nearest form that works, if it is clear which stage raised it."""
+        from hastega_magic.compiler.python.pointing import add_sentence
+
+        add_sentence(error, self._bound(source, displays))
+
+    def _bound(self, source: object, displays: Sequence[Display]) -> Bound:
+        pairs = zip(self.site.stages, displays, strict=True)
+        return Bound(self.site, source, tuple(BoundStage(site, *display) for site, display in pairs))
+
     def _first(self, source: object, displays: Sequence[Display]) -> object:
         forget_inputs()
-        pairs = zip(self.site.stages, displays, strict=True)
-        stages = tuple(BoundStage(site, callee, args, kwargs) for site, (callee, args, kwargs) in pairs)
         trace = Trace()
-        bound = Bound(self.site, source, stages)
+        bound = self._bound(source, displays)
         self.look(bound)
         bound = replace(bound, varying=self.varying)
         driver = Driver(self.options, self.filename, trace, warn_at=self.warn_at)
