@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import argparse
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from functools import cache, lru_cache
 from typing import Any, NoReturn
@@ -31,7 +31,7 @@ class Arguments(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Raise IPython's UsageError, which is shown as one line."""
-        raise UsageError(f"{self.prog}: {message}")
+        raise UsageError(f"{self.prog}: {message.removeprefix('argument ')}")
 
     def read(self, line: str) -> argparse.Namespace:
         """The options in the line after the magic's name; UsageError for what is none of them."""
@@ -39,10 +39,23 @@ class Arguments(argparse.ArgumentParser):
             words = shlex.split(line)
         except ValueError as error:  # a quote that is not closed
             self.error(str(error).lower())
+        self._check_switches(words)
         found, rest = self.parse_known_args(words)
         if rest:
             self._refuse(rest[0])
         return found
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """What argparse calls for a value of which there are only some."""
+        if action.choices is not None and value not in action.choices:
+            self.error(f"there is no {action.dest} {value!r}{did_you_mean(value, tuple(action.choices))}")
+
+    def _check_switches(self, words: Sequence[str]) -> None:
+        switches = {name for action in self._actions if action.nargs == 0 for name in action.option_strings}
+        for word in words:
+            name, equals, value = word.partition("=")
+            if equals and name in switches:
+                self.error(f"{name} is on where it stands, and takes no value: {value!r} is too much")
 
     def _refuse(self, word: str) -> NoReturn:
         name = word.partition("=")[0]
@@ -64,15 +77,15 @@ def cell_parser(magic: str = CELL) -> Arguments:
     add("--int", dest="int_mode", metavar="MODE", help=f"beyond 64 bits: {', '.join(INT_MODES)}")
     add("--fast-math", action="store_true", help="let floating-point operations be contracted")
     add("--no-fuse", dest="fuse", action="store_false", help="one loop per stage")
-    add("--threads", metavar="N", type=int, help="at most so many threads (0: all CPUs)")
-    add("--width", metavar="LANES", type=int, help="lanes of a vector (0: what the CPU has)")
+    add("--threads", metavar="N", type=_whole, help="at most so many threads (0: all CPUs)")
+    add("--width", metavar="LANES", type=_whole, help="lanes of a vector (0: what the CPU has)")
     add(
         "--device-memory",
         metavar="MIB",
         type=_mebibytes,
         help="so much of an OpenCL device (0: most of its memory)",
     )
-    add("--repeat", metavar="N", type=int, help="run so many times, report the median")
+    add("--repeat", metavar="N", type=_whole, help="run so many times, report the median")
     add("--tune", action="store_true", help="try schedules for about two seconds, and remember the fastest")
     add(
         "--widgets", action="store_true", help="a panel under the report, to measure again with other choices"
@@ -110,6 +123,13 @@ def _given(line: str, magic: str) -> Mapping[str, Any]:
     """The options that stand in the line; a cell that runs again has the line that it had."""
     found = vars(cell_parser(magic).read(line))
     return {name: value for name, value in found.items() if value is not None}
+
+
+def _whole(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"a whole number is needed, not {text!r}") from None
 
 
 def _mebibytes(text: str) -> int:

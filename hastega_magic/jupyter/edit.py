@@ -23,6 +23,8 @@ from hastega_magic.report.charts import Row, baseline_image
 from hastega_magic.report.escape import markup
 
 if TYPE_CHECKING:
+    from argparse import Namespace
+
     from hastega_magic.compiler.editing.edited import EditedRun
     from hastega_magic.jupyter.magics import HastegaMagics
 
@@ -36,10 +38,7 @@ _BAD = f"background:{svg.ALARM_FILL};color:#8a1410;border-left:4px solid {svg.AL
 
 def edit(rest: str, magics: HastegaMagics) -> None:
     """Put the kernel of a result (by default the last cell's last) into a new cell."""
-    parser = Arguments("%hastega edit", add_help=False, allow_abbrev=False)
-    parser.add_argument("language", choices=_LANGUAGES)
-    parser.add_argument("name", nargs="?", default="")
-    found = parser.read(rest)
+    found = _read("%hastega edit", rest)
     from hastega_magic.compiler.comparing.kept import choose
     from hastega_magic.compiler.editing.edited import text_of
 
@@ -54,10 +53,7 @@ def edit(rest: str, magics: HastegaMagics) -> None:
 
 def run_kernel(line: str, cell: str, magics: HastegaMagics) -> None:
     """Try the kernel in the cell beside the original, assign what it gave, and show how it compares."""
-    parser = Arguments("%%hastega_kernel", add_help=False, allow_abbrev=False)
-    parser.add_argument("language", choices=_LANGUAGES)
-    parser.add_argument("name")
-    found = parser.read(line)
+    found = _read("%%hastega_kernel", line, named=True)
     from hastega_magic.compiler.comparing.kept import choose
     from hastega_magic.compiler.editing.edited import run_edited
 
@@ -74,6 +70,20 @@ def run_kernel(line: str, cell: str, magics: HastegaMagics) -> None:
     for name, value in run.values.items():
         shell.user_ns[name + SUFFIX] = value
     publish_display_data({"text/plain": to_text(run), "text/html": to_html(run)})
+
+
+def _read(magic: str, line: str, named: bool = False) -> Namespace:
+    """The language and the name of a result, which has to be there if `named`, and else may be ""."""
+    parser = Arguments(magic, add_help=False, allow_abbrev=False)
+    parser.add_argument("language", nargs="?", choices=_LANGUAGES)
+    parser.add_argument("name", nargs="?", default="")
+    found = parser.read(line)
+    usage = f"{magic} {found.language or '|'.join(_LANGUAGES)} {'NAME' if named else '[NAME]'}"
+    if found.language is None:
+        parser.error(f"the language of the kernel is missing: {usage}")
+    if named and not found.name:
+        parser.error(f"the name of the result is missing: {usage}")
+    return found
 
 
 def to_text(run: EditedRun) -> str:

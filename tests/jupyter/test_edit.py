@@ -144,7 +144,8 @@ def test_opencl_likewise(notebook, cells):
     ("line", "words"),
     [
         ("", ["language"]),
-        ("llvm", ["name"]),
+        ("llvm", ["the name of the result is missing: %%hastega_kernel llvm NAME"]),
+        ("llmv total", ["did you mean llvm?"]),
         ("ptx total", ["ptx", "llvm", "opencl"]),
         ("llvm nothing", ["nothing", "ys, total"]),
         ("llvm total more", ["more"]),
