@@ -1,6 +1,6 @@
 r"""`%hastega on`: cells that hold `|>` run as if they began with `%%hastega`; all others stay IPython's.
 
-    total = xs |> sum    →    get_ipython().run_cell_magic("_hastega_cell", "", "total = xs |> sum\n")
+    total = xs |> sum    →    get_ipython().run_cell_magic("hastega", "--everywhere", "total = xs |> sum\n")
 
 The text is handed over whole, so that its lines are counted as the editor counts them. IPython's own syntax (`%time`,
 `!ls`) has become calls by then.
@@ -24,11 +24,11 @@ from hastega_magic.syntax.reading.text import scan
 if TYPE_CHECKING:
     from hastega_magic.jupyter.shell import Shell
 
-CELL = "_hastega_cell"
-"""The cell magic that transformed cells call; nobody writes it."""
+PLAIN = "--everywhere"
+"""What stands in the magic's line in transformed cells. Nobody writes it: a magic of its own would be in `%lsmagic`."""
 
-AWAITED = "--await"
-"""What stands in its line where the cell awaits something: it then gives a coroutine."""
+AWAITED = "--everywhere --await"
+"""The same where the cell awaits something: the magic then gives a coroutine."""
 
 
 class Everywhere:
@@ -70,8 +70,8 @@ class Everywhere:
         if "|>" not in text or not holds_pipe(text):
             return lines
         if awaits(text):
-            return [f"await get_ipython().run_cell_magic({CELL!r}, {AWAITED!r}, {text!r})\n"]
-        return [f"get_ipython().run_cell_magic({CELL!r}, '', {text!r})\n"]
+            return [f"await get_ipython().run_cell_magic('hastega', {AWAITED!r}, {text!r})\n"]
+        return [f"get_ipython().run_cell_magic('hastega', {PLAIN!r}, {text!r})\n"]
 
 
 _WHERE = "hastega: `|>` works in cells that begin with %%hastega; after `%hastega on`, in all that follow"
@@ -120,4 +120,4 @@ def holds_pipe(text: str) -> bool:
     return any(token.kind == "pipe" for token in scan(text))
 
 
-__all__ = ["AWAITED", "CELL", "Everywhere", "awaits", "hint", "holds_pipe"]
+__all__ = ["AWAITED", "PLAIN", "Everywhere", "awaits", "hint", "holds_pipe"]

@@ -15,7 +15,7 @@ from hastega_magic.compiler.options import INT_MODES, Options
 from hastega_magic.errors import HastegaError
 from hastega_magic.errors import UsageError as OptionError
 from hastega_magic.jupyter import arguments, commands
-from hastega_magic.jupyter.everywhere import AWAITED, CELL, Everywhere
+from hastega_magic.jupyter.everywhere import AWAITED, PLAIN, Everywhere
 from hastega_magic.jupyter.progress import Bar
 from hastega_magic.jupyter.tracebacks import HidingOurs, cell_error, show_without_ours
 from hastega_magic.progress import listening
@@ -83,19 +83,19 @@ class HastegaMagics(Magics):
 
     @no_var_expand
     @cell_magic("hastega")  # pyright: ignore[reportUntypedFunctionDecorator]
-    def run_cell(self, line: str, cell: str) -> None:
+    def run_cell(self, line: str, cell: str) -> object:
         """Compile the pipelines of a cell, run it in order, show its value and its report.
 
         Options stand in its first line, `%%hastega --on simd`; `%hastega help` lists them.
         """
+        if line in (PLAIN, AWAITED):
+            return self._run_everywhere(line, cell)
         # With its first line, as the editor shows it: line numbers then agree.
         text = f"%%hastega {line}".rstrip() + "\n" + cell
         with self._hiding_ours():
-            self._run(text, arguments.options_from(line, self._defaults()))
+            return self._run(text, arguments.options_from(line, self._defaults()))
 
-    @no_var_expand
-    @cell_magic(CELL)  # pyright: ignore[reportUntypedFunctionDecorator]
-    def run_everywhere(self, line: str, cell: str) -> object:
+    def _run_everywhere(self, line: str, cell: str) -> object:
         """What `%hastega on` makes of a cell that holds `|>`: its value, or what is to be awaited for it."""
         with self._hiding_ours():
             options = arguments.options_from(self.everywhere.line, self._defaults())

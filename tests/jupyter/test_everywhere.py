@@ -18,6 +18,11 @@ def test_cells_with_pipes_run_and_show_no_report(notebook):
     assert "1 fused loop" in notebook.run("%hastega report", front_end=False).out
 
 
+def test_it_needs_no_magic_that_nobody_writes(notebook):
+    known = notebook.shell.magics_manager.lsmagic()
+    assert {name for name in known["cell"] if "hastega" in name} == {"hastega", "hastega_kernel"}
+
+
 def test_reports_where_they_are_asked_for(notebook):
     notebook.run("%hastega on --report --no-baseline --on simd")
     [report] = notebook.run("range(10) |> sum").reports
