@@ -112,6 +112,10 @@ def test_a_build_failure_shows_the_line_and_the_log(kept, text):
     assert "nobody_knows_this" in found.value.log
     line = next(n for n, each in enumerate(broken.splitlines(), 1) if "nobody_knows_this" in each)
     assert f"Cell line {line + 1}\n        const long wrong" in shown
+    assert f"cell line {line + 1}, column " in found.value.log
+    assert shown.count("undeclared") <= 1
+    for around in ("clBuildProgram", "pyopencl", "failed to build", "tempfile", "0x"):
+        assert around not in shown
 
 
 def test_a_function_that_only_a_linker_misses_is_found_in_the_text():

@@ -10,6 +10,7 @@ from hastega_magic.errors import UsageError
 from hastega_magic.runtime import opencl
 from hastega_magic.runtime.opencl import BuildError, DeviceError, DeviceInfo, select
 from hastega_magic.runtime.opencl.ledger import Ledger, union
+from hastega_magic.runtime.opencl.said import compilers_words
 from hastega_magic.session import Options, Session
 
 
@@ -121,7 +122,25 @@ def test_a_build_failure_has_the_compilers_words_below_one_sentence(device):
     assert "refused the kernel" in lines[0]
     assert len(lines) <= 14
     assert "error" in caught.value.log
+    assert "clBuildProgram" not in caught.value.log
     assert (run(Session({"xs": np.arange(10)})) == np.arange(10) * 2 + 1).all()
+
+
+def test_the_compilers_words_of_several_devices_and_what_is_no_log():
+    failed = "clBuildProgram failed: BUILD_PROGRAM_FAILURE - clBuildProgram failed: BUILD_PROGRAM_FAILURE\n\n"
+    linked = (
+        "Build on <pyopencl.Device 'a' on 'P' at 0x1>:\n\nCannot find symbol f\nignoring debug info with an "
+    )
+    linked += "invalid version (0) in /cache/program.bcDevice a failed to build the program\n"
+    clang = "Build on <pyopencl.Device 'b' on 'N' at 0x2>:\n\n<kernel>:3:1: error: no\n  x y\n  ^\n"
+    said = compilers_words(
+        f"{failed}{linked}{clang}(options: -I /lib/pyopencl/cl)\n(source saved as /tmp/x.cl)"
+    )
+    assert said == "Cannot find symbol f\n<kernel>:3:1: error: no\n  x y\n  ^"
+    assert (
+        compilers_words("clBuildProgram failed: OUT_OF_HOST_MEMORY")
+        == "clBuildProgram failed: OUT_OF_HOST_MEMORY"
+    )
 
 
 class Broken:

@@ -33,6 +33,7 @@ from hastega_magic.ir.fused import Fused
 from hastega_magic.ir.kernel import TROUBLE
 from hastega_magic.ir.schedule import BLOCK
 from hastega_magic.records import dataclass
+from hastega_magic.runtime.opencl.said import KERNEL
 from hastega_magic.runtime.sources import Column
 from hastega_magic.trace import Trace
 
@@ -73,7 +74,10 @@ class KernelError(HastegaError):
             shown += [f"  Cell line {self.line + 1}", f"    {self.source}"]
             if self.column >= 0:
                 shown.append("    " + " " * self.column + "^")
-        return [*shown, f"KernelError: {self}", *(f"    {line}" for line in self.log.splitlines())]
+        log = self.log.splitlines()
+        if len(log) == 1 and str(self).endswith(log[0].rpartition(": ")[2]):
+            log = []  # the same once more
+        return [*shown, f"KernelError: {self}", *(f"    {line}" for line in log)]
 
 
 @dataclass(frozen=True)
@@ -238,7 +242,7 @@ def _error(tried: Tried, text: str) -> KernelError:
     if tried.failed:
         line, column, said = _place(tried.log, text)
         message = f"{tried.failed}: {said}" if said else f"it cannot be compiled: {tried.failed}"
-        return KernelError(message, text, line, column, _short(tried.log))
+        return KernelError(message, text, line, column, _short(_in_cell(tried.log)))
     where = {
         "running": f"while it ran over the first {tried.elements} elements",
         "timing": "while it was timed",
@@ -268,6 +272,11 @@ def _place(log: str, text: str) -> tuple[int, int, str]:
         line = KernelText.of("opencl", text).line_of(rf"\b{missing[1]}\b")
         return line, -1, f"there is no function `{missing[1]}`"
     return 0, -1, ""
+
+
+def _in_cell(log: str) -> str:
+    """The log with the lines of an OpenCL kernel counted as in the cell, whose first one is the magic."""
+    return re.sub(rf"{KERNEL}:(\d+):(\d+)", lambda at: f"cell line {int(at[1]) + 1}, column {at[2]}", log)
 
 
 def _short(log: str) -> str:

@@ -271,8 +271,10 @@ class Device:
                         warnings.simplefilter("ignore")  # a compiler that says something is not a fault
                         program = cl.Program(self.context, text).build(options=self.options(contract))
                 except cl.Error as error:
+                    from hastega_magic.runtime.opencl.said import compilers_words
+
                     sentence = f"the OpenCL compiler of {self.info.name} refused the kernel"
-                    raise BuildError(sentence, str(error)) from None
+                    raise BuildError(sentence, compilers_words(str(error))) from None
                 self._programs[key] = program
             return self._programs[key]
 
