@@ -41,6 +41,17 @@ def wrong_literal(name: str, call: ast.Call) -> tuple[ast.expr, str] | None:
     return None
 
 
+def is_written_value(node: ast.expr) -> bool:
+    """Whether it is a literal, or arithmetic on nothing else, and so nothing that can be called."""
+    while isinstance(node, ast.BinOp):  # a long sum goes deep on its left
+        if not is_written_value(node.right):
+            return False
+        node = node.left
+    if isinstance(node, ast.UnaryOp):
+        return is_written_value(node.operand)
+    return isinstance(node, (ast.Constant, ast.JoinedStr, ast.Tuple, ast.List, ast.Dict, ast.Set))
+
+
 def _value(node: ast.expr) -> tuple[bool, object]:
     """Whether it is a literal, and its value."""
     if (
