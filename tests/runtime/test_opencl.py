@@ -133,9 +133,7 @@ def test_the_compilers_words_of_several_devices_and_what_is_no_log():
     )
     linked += "invalid version (0) in /cache/program.bcDevice a failed to build the program\n"
     clang = "Build on <pyopencl.Device 'b' on 'N' at 0x2>:\n\n<kernel>:3:1: error: no\n  x y\n  ^\n"
-    said = compilers_words(
-        f"{failed}{linked}{clang}(options: -I /lib/pyopencl/cl)\n(source saved as /tmp/x.cl)"
-    )
+    said = compilers_words(f"{failed}{linked}{clang}(options: -I /lib/pyopencl/cl)\n(source saved as x.cl)")
     assert said == "Cannot find symbol f\n<kernel>:3:1: error: no\n  x y\n  ^"
     assert (
         compilers_words("clBuildProgram failed: OUT_OF_HOST_MEMORY")

@@ -2,7 +2,7 @@
 
 clBuildProgram failed: BUILD_PROGRAM_FAILURE - ...
 Build on <pyopencl.Device 'cpu' on 'Portable Computing Language' at 0x556e85081730>:
-error: /root/.cache/pocl/kcache/tempfile_S8agRC.cl:14:24: use of undeclared identifier 'k'
+error: .../kcache/tempfile_S8agRC.cl:14:24: use of undeclared identifier 'k'
 Device cpu failed to build the program
 (options: -cl-std=CL1.2 -I /lib/python/site-packages/pyopencl/cl)
 
