@@ -18,6 +18,7 @@ from types import CodeType
 
 from hastega_magic.errors import CellSyntaxError, Span
 from hastega_magic.records import dataclass
+from hastega_magic.syntax.ordinary.behind import mark_class
 from hastega_magic.syntax.ordinary.comprehension import Ordinary, is_consumed, recognised
 from hastega_magic.syntax.reading.literals import is_written_value, wrong_literal
 from hastega_magic.syntax.reading.names import binds, is_pure_source, parameters_of, reads
@@ -228,9 +229,8 @@ class Rewriter(ast.NodeTransformer):
             None if self._each else recognised(node, self.text, self.visit, self.generic_visit, self._refuse)
         )
         if found is None:
-            later = isinstance(node, ast.GeneratorExp) and not is_consumed(
-                node
-            )  # perhaps when the cell is over
+            # Perhaps when the cell is over.
+            later = isinstance(node, ast.GeneratorExp) and not is_consumed(node)
             self._depth += later
             try:
                 return self._loop(node, _targets(node))
@@ -269,6 +269,10 @@ class Rewriter(ast.NodeTransformer):
 
     def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.AST:
         return self._function(node)
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
+        mark_class(node)
+        return self.generic_visit(node)
 
     def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
         return self._function(node)

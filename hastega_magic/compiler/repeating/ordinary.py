@@ -21,6 +21,7 @@ from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Outcome
 from hastega_magic.compiler.python.by_python import same_bits
 from hastega_magic.compiler.repeating.alike import Again, Display
+from hastega_magic.compiler.repeating.behind import values_behind
 from hastega_magic.compiler.repeating.fielded import prepared
 from hastega_magic.compiler.repeating.given_objects import NAN, HoldsNan, exact, may_give_them
 from hastega_magic.compiler.repeating.objects import NotExact, holds_nan, holds_nan_keys, objects
@@ -152,6 +153,7 @@ class OrdinaryCode(Repeated):
         if why or self._failed >= _TRIES:
             return self._left(why or self.reason)
         try:
+            operands += values_behind(code, functions)
             if code.nest is None:
                 operands, given = iterated(operands, code)
                 found = self._value(functions, operands, given)

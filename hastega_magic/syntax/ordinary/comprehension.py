@@ -17,13 +17,16 @@ from __future__ import annotations
 
 import ast
 import builtins
+import collections
 import copy
 import functools
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
+from hastega_magic.syntax.ordinary.behind import in_class, roots
 from hastega_magic.syntax.ordinary.consumers import Consumer, consumer_of, eager_consumer, keys_of
 from hastega_magic.syntax.ordinary.parts import CALLEES, FUNCTIONS, OPERANDS, Ordinary, Parts, Step
+from hastega_magic.syntax.ordinary.refused import check
 from hastega_magic.syntax.ordinary.rewriting import (
     NoPipeline,
     Shape,
@@ -43,18 +46,8 @@ _SEEN = "hastega_seen"
 _FOR = "hastega_for"
 """An attribute of generators: the function that they are given to, which takes all elements."""
 
-_NOT_NUMBERS = (
-    ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Await, ast.Yield, ast.YieldFrom,
-    ast.NamedExpr, ast.JoinedStr, ast.List, ast.Dict, ast.Set, ast.Starred,
-)  # fmt: skip
-_WHY: dict[type[ast.AST], str] = {
-    ast.Lambda: "a function is made for each element", ast.NamedExpr: "`:=` assigns a variable for each element",
-    ast.JoinedStr: "a string is made for each element", ast.Await: "it awaits", ast.Yield: "it yields",
-    ast.YieldFrom: "it yields", ast.Starred: "`*` stands in it", ast.List: "a list is made for each element",
-    ast.Dict: "a dict is made for each element", ast.Set: "a set is made for each element",
-}  # fmt: skip
-_OF_NUMBERS = frozenset({"real", "imag", "conjugate"})
-_READS_THE_FRAME = frozenset({"locals", "vars", "dir", "eval", "exec", "super", "globals"})
+_BEHIND = "hastega_behind"
+"""Another: what stands behind them in the call."""
 
 
 def recognised(
@@ -71,7 +64,7 @@ def recognised(
     """
     if getattr(node, _SEEN, False):
         return None
-    parts = Parts(text)
+    parts = Parts(text, in_class=in_class(node))
     try:
         fallback, after = _whole(node, parts)
     except NoPipeline as error:
@@ -91,6 +84,7 @@ def recognised(
     found = Ordinary(
         site, tuple(parts.expected), tuple(parts.steps), parts.made, after, tuple(parts.sources),
         frozenset(parts.backwards), parts.start, parts.nest, keys_of(getattr(node, _FOR, None)),
+        tuple(parts.later), parts.read(source),
     )  # fmt: skip
     arguments: list[ast.expr] = [
         ast.Constant(site.id),
@@ -115,13 +109,25 @@ def is_consumed(node: ast.expr) -> bool:
 def _handed_on(node: ast.expr) -> bool:
     """Whether what the call consumes may be a pipeline by itself; it is marked then."""
     match node:
-        case ast.Call(func=callee, args=[ast.GeneratorExp() | ast.Call() as given, *_]):
-            if _iterates(given) and eager_consumer(callee) is not None:
+        case ast.Call(func=callee, args=[ast.GeneratorExp() | ast.Call() as given, *others], keywords=named):
+            behind = [*others, *(each.value for each in named)]
+            if _iterates(given) and eager_consumer(callee) is not None and _unnoticed(behind, named):
                 setattr(given, _FOR, callee)
+                setattr(given, _BEHIND, behind)
                 return True
         case _:
             pass
     return False
+
+
+def _unnoticed(nodes: Sequence[ast.expr], named: Sequence[ast.keyword]) -> bool:
+    """Whether they may be evaluated behind all elements."""
+    try:
+        for each in nodes:
+            collections.deque(roots(each), maxlen=0)
+    except NoPipeline:
+        return False
+    return all(each.arg for each in named)
 
 
 def _whole(node: ast.expr, parts: Parts) -> tuple[ast.expr, Callable[[Any], Any] | None]:
@@ -129,6 +135,8 @@ def _whole(node: ast.expr, parts: Parts) -> tuple[ast.expr, Callable[[Any], Any]
     consumer: ast.expr | None = getattr(node, _FOR, None)
     if consumer is not None:
         parts.callee(copy.deepcopy(consumer), eager_consumer(consumer))
+        for each in getattr(node, _BEHIND, ()):
+            parts.unnoticed(each)
         inner = _iterable(node, parts, Consumer(None, "to_list"))
         parts.step("to_list", node, text="")
         return inner, None
@@ -172,7 +180,7 @@ def _consumed(node: ast.Call, parts: Parts) -> tuple[ast.expr, Callable[[Any], A
     parts.step(consumer.sink, node.func, text="")
     fallback = ast.Call(code, [inner], [])
     for value in given.values():
-        number, operand = parts.operand(value, source=False)
+        number, operand = parts.behind(value)
         parts.start = number if taken == "start" else None
         fallback.keywords.append(ast.copy_location(ast.keyword(taken, operand), value))
     return placed(fallback, node), consumer.after
@@ -199,7 +207,7 @@ def _reduction(node: ast.Call, code: ast.expr, parts: Parts) -> ast.expr:
     arguments = [("function", number)]
     given = [called, inner]
     if init:
-        place, start = parts.operand(init[0], source=False)
+        place, start = parts.behind(init[0]) if lazy else parts.operand(init[0], source=False)
         arguments.append(("operand", place))
         given.append(start)
     parts.step("reduce", function, *arguments)
@@ -279,7 +287,7 @@ def _comprehension(
         raise NoPipeline("a name stands twice in its target")
     element = _pair(node) if isinstance(node, ast.DictComp) else node.elt
     for body in (*generator.ifs, element):
-        _check(body, frozenset(names))
+        check(body, frozenset(names))
     plain = _same(element, generator.target)
     if plain and not generator.ifs and not reduced:
         raise NoPipeline("it hands its elements on as they are, in which Python is as fast")
@@ -304,7 +312,7 @@ def _nested(
     bodies = [*(condition for each in node.generators for condition in each.ifs), element]
     names = frozenset(name for each in node.generators for name in names_of(target_shape(each.target)))
     for body in bodies:
-        _check(body, names)
+        check(body, names)
     if len(bodies) == 1 and not reduced and isinstance(element, ast.Name) and element.id in names:
         raise NoPipeline("it hands its elements on as they are, in which Python is as fast")
     from hastega_magic.syntax.ordinary.nest import nested
@@ -330,29 +338,6 @@ def _same(element: ast.expr, target: ast.expr) -> bool:
     return isinstance(element, ast.Name) and isinstance(target, ast.Name) and element.id == target.id
 
 
-def _check(body: ast.expr, names: frozenset[str]) -> None:
-    """NoPipeline where it can be seen that no compiled form exists, so that nothing is tried at run time."""
-    consumed = {id(node.args[0]) for node in ast.walk(body) if isinstance(node, ast.Call) and node.args}
-    for node in ast.walk(body):
-        if isinstance(node, ast.GeneratorExp) and id(node) in consumed:
-            continue  # which functions compile
-        if isinstance(node, _NOT_NUMBERS):
-            raise NoPipeline(_WHY.get(type(node), "a comprehension stands in it"))
-        if isinstance(node, ast.Constant) and not isinstance(node.value, (bool, int, float)):
-            raise NoPipeline(f"{node.value!r} takes part, and only numbers are compiled")
-        if isinstance(node, ast.Name) and node.id in _READS_THE_FRAME:
-            raise NoPipeline(f"`{node.id}` may look at the variables around it")
-        of_element = (
-            isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in names
-        )
-        if isinstance(node, ast.Attribute) and of_element and node.attr not in _OF_NUMBERS:
-            raise NoPipeline(
-                f"the attribute `{node.attr}` of an element is read, and only numbers are compiled"
-            )
-        if isinstance(node, ast.BinOp) and getattr(node.op, "pipe", False):
-            raise NoPipeline("a pipeline stands in it")
-
-
 def _source(node: ast.expr, shape: Shape, parts: Parts) -> ast.expr:
     """What is iterated over: `zip` and `enumerate` are stages, everything else is Python's to evaluate."""
     match node:
@@ -368,10 +353,12 @@ def _source(node: ast.expr, shape: Shape, parts: Parts) -> ast.expr:
                 raise NoPipeline
             inside = shape[1] if isinstance(shape, tuple) else "_"
             code = parts.callee(node.func, enumerate)
+            before = len(parts.callees)
             inner = _source(elements, inside, parts)
+            made = len(parts.callees) > before  # an iterator
             given, arguments = [inner], list[tuple[str, int]]()
             if start:
-                number, begin = parts.operand(start[0], source=False)
+                number, begin = parts.behind(start[0]) if made else parts.operand(start[0], source=False)
                 given.append(begin)
                 arguments.append(("operand", number))
             parts.step("enumerate", node.func, *arguments, text="")

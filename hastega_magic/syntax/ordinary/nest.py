@@ -283,12 +283,16 @@ class _Now:
     """Of the first clause, whose parts Python evaluates before all else."""
 
     parts: Parts
+    begun: bool = False
+    """An iterator has been made, which may tell when what comes behind it is evaluated."""
 
     def callee(self, node: ast.expr) -> ast.expr:
         return self.parts.callee(node, _BUILTINS[cast(ast.Name, node).id])
 
     def value(self, node: ast.expr, source: bool) -> tuple[Given, ast.expr]:
-        number, code = self.parts.operand(node, source)
+        if self.begun and source and not isinstance(node, ast.Name):
+            raise NoPipeline(f"Python evaluates `{ast.unparse(node)}` when an iterator has been made")
+        number, code = self.parts.behind(node) if self.begun else self.parts.operand(node, source)
         return ("operand", number), code
 
 
@@ -298,6 +302,7 @@ class _Later:
 
     parts: Parts
     looked: _Looked
+    begun: bool = False
 
     def callee(self, node: ast.expr) -> ast.expr:
         self.looked.called(node)
@@ -318,6 +323,7 @@ def _columns(node: ast.expr, shape: Shape, given: _Now | _Later) -> tuple[ast.ex
             code = given.callee(node.func)
             found = [_columns(arg, part, given) for arg, part in zip(args, shape, strict=True)]
             columns = [column for _, several in found for column in several]
+            given.begun = True
             return call(code, [each for each, _ in found], node), columns
         case ast.Call(func=ast.Name(id="enumerate"), args=[elements, *start], keywords=[]) if len(start) < 2:
             if isinstance(shape, str) or len(shape) != 2 or not isinstance(shape[0], str):
@@ -328,6 +334,7 @@ def _columns(node: ast.expr, shape: Shape, given: _Now | _Later) -> tuple[ast.ex
             if start:
                 begin, first = given.value(start[0], source=False)
                 args.append(first)
+            given.begun = True
             return call(code, args, node), [Column("count", begin), *columns]
         case ast.Call(func=ast.Name(id="reversed"), args=[elements], keywords=[]):
             backwards = True
@@ -339,6 +346,7 @@ def _columns(node: ast.expr, shape: Shape, given: _Now | _Later) -> tuple[ast.ex
         raise NoPipeline
     callee = given.callee(cast(ast.Call, node).func) if backwards else None
     place, code = given.value(elements, source=True)
+    given.begun |= backwards
     return (code if callee is None else call(callee, [code], node)), [Column("items", place, backwards)]
 
 

@@ -9,7 +9,8 @@ from typing import Any, cast
 
 from hastega_magic.errors import Span
 from hastega_magic.records import dataclass
-from hastega_magic.syntax.ordinary.rewriting import item
+from hastega_magic.syntax.ordinary.behind import Root, is_constant, roots
+from hastega_magic.syntax.ordinary.rewriting import NoPipeline, function_of, item, placed
 from hastega_magic.syntax.reading.text import Text
 from hastega_magic.syntax.site import Site
 
@@ -80,6 +81,9 @@ class Ordinary:
     made       functions that stand for expressions of it, by place; the others are the user's own
     after      what becomes of the pipeline's value (None: it is the result)
     keys       what of the value will be keys of what is made of it behind the code (None: nothing)
+    later      functions that give the operands that Python evaluates when an iterator has been made: number n of them
+               is operand -1 - n
+    roots      a function that gives the variables that have to hold something of their own for these, and what
     sources    which of the operands are iterated over; `backwards` those that are from their end
     start      the operand that a sum begins with (None: 0)
     nest       the `for` clauses, if there are several: the pipeline then goes through their places
@@ -95,6 +99,8 @@ class Ordinary:
     start: int | None = None
     nest: Nest | None = None
     keys: Callable[[Any], Collection[object]] | None = None
+    later: tuple[int, ...] = ()
+    roots: tuple[int, tuple[Root, ...]] | None = None
 
 
 @dataclass
@@ -113,6 +119,10 @@ class Parts:
     backwards: set[int] = field(default_factory=set[int])
     start: int | None = None
     nest: Nest | None = None
+    later: list[int] = field(default_factory=list[int])
+    roots: list[Root] = field(default_factory=list[Root])
+    in_class: bool = False
+    """It stands in a class, of whose variables functions know nothing."""
     as_they_are: bool = False
     """A variable's elements are taken as they are."""
 
@@ -137,6 +147,32 @@ class Parts:
         if source:
             self.sources.append(number)
         return number, item(OPERANDS, number, node)
+
+    def behind(self, node: ast.expr) -> tuple[int, ast.expr]:
+        """The same of what Python evaluates when an iterator has been made; NoPipeline if it may be noticed when."""
+        if is_constant(node):
+            return self.operand(node, source=False)
+        self.unnoticed(node)
+        if self.in_class:
+            raise NoPipeline("it reads a class's variables, of which functions know nothing")
+        number, _ = self.function(function_of((), node), made=True)
+        self.later.append(number)
+        return -len(self.later), node
+
+    def unnoticed(self, node: ast.expr) -> None:
+        """NoPipeline if it may be noticed when the expression is evaluated."""
+        found = [*roots(node)]
+        if found and self.in_class:
+            raise NoPipeline("it reads a class's variables, of which functions know nothing")
+        self.roots += found
+
+    def read(self, place: ast.expr) -> tuple[int, tuple[Root, ...]] | None:
+        """The variables that have to hold something of their own: a function that gives them, and what."""
+        if not self.roots:
+            return None
+        names: list[ast.expr] = [ast.Name(each.name, ast.Load()) for each in self.roots]
+        code = placed(ast.Tuple(names, ast.Load()), place)
+        return self.function(function_of((), code), made=True)[0], tuple(self.roots)
 
     def step(self, stage: str, place: ast.AST, *arguments: tuple[str, int], text: str | None = None) -> None:
         """Another stage, written at a place."""

@@ -1,0 +1,46 @@
+"""What can be seen to have no compiled form: functions of elements in which something else than numbers stands."""
+
+from __future__ import annotations
+
+import ast
+
+from hastega_magic.syntax.ordinary.rewriting import NoPipeline
+
+_NOT_NUMBERS = (
+    ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Await, ast.Yield, ast.YieldFrom,
+    ast.NamedExpr, ast.JoinedStr, ast.List, ast.Dict, ast.Set, ast.Starred,
+)  # fmt: skip
+_WHY: dict[type[ast.AST], str] = {
+    ast.Lambda: "a function is made for each element", ast.NamedExpr: "`:=` assigns a variable for each element",
+    ast.JoinedStr: "a string is made for each element", ast.Await: "it awaits", ast.Yield: "it yields",
+    ast.YieldFrom: "it yields", ast.Starred: "`*` stands in it", ast.List: "a list is made for each element",
+    ast.Dict: "a dict is made for each element", ast.Set: "a set is made for each element",
+}  # fmt: skip
+_OF_NUMBERS = frozenset({"real", "imag", "conjugate"})
+_READS_THE_FRAME = frozenset({"locals", "vars", "dir", "eval", "exec", "super", "globals"})
+
+
+def check(body: ast.expr, names: frozenset[str]) -> None:
+    """NoPipeline where it can be seen that no compiled form exists, so that nothing is tried at run time."""
+    consumed = {id(node.args[0]) for node in ast.walk(body) if isinstance(node, ast.Call) and node.args}
+    for node in ast.walk(body):
+        if isinstance(node, ast.GeneratorExp) and id(node) in consumed:
+            continue  # which functions compile
+        if isinstance(node, _NOT_NUMBERS):
+            raise NoPipeline(_WHY.get(type(node), "a comprehension stands in it"))
+        if isinstance(node, ast.Constant) and not isinstance(node.value, (bool, int, float)):
+            raise NoPipeline(f"{node.value!r} takes part, and only numbers are compiled")
+        if isinstance(node, ast.Name) and node.id in _READS_THE_FRAME:
+            raise NoPipeline(f"`{node.id}` may look at the variables around it")
+        of_element = (
+            isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in names
+        )
+        if isinstance(node, ast.Attribute) and of_element and node.attr not in _OF_NUMBERS:
+            raise NoPipeline(
+                f"the attribute `{node.attr}` of an element is read, and only numbers are compiled"
+            )
+        if isinstance(node, ast.BinOp) and getattr(node.op, "pipe", False):
+            raise NoPipeline("a pipeline stands in it")
+
+
+__all__ = ["check"]
