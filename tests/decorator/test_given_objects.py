@@ -1,6 +1,6 @@
 """Objects that ordinary code is given and keeps are the very same in its results; of NaN `in` and `==` tell."""
 
-# ruff: noqa: C416, E731, FURB136 - what is compiled is meant as it stands
+# ruff: noqa: C416, E731, FURB136, FURB192 - what is compiled is meant as it stands
 
 import functools
 import math
@@ -57,6 +57,52 @@ def test_nan_is_told_by_its_object(number):
         for _ in range(3):
             assert fast(xs) == expected
     assert nan in numbers(10)
+
+
+def greatest_but_one(x):
+    return max(v for v in (1.0, x) if v != 1.0)
+
+
+def last_of_them(x):
+    for v in (1.0, x):
+        if v != 1.0:
+            y = v
+    return y
+
+
+def there_if_not_one(x):
+    y = None
+    if x != 1.0:
+        y = x
+    return max(y, 1.0)
+
+
+def first_in_order(x):
+    return sorted((x, 2.0))[0]
+
+
+def middle_in_order(x):
+    return sorted((x, 2.0, 3.0), reverse=True)[1]
+
+
+@pytest.mark.parametrize(
+    "given", [greatest_but_one, last_of_them, there_if_not_one, first_in_order, middle_in_order]
+)
+@pytest.mark.parametrize(
+    "plain",
+    [
+        lambda xs, given: [given(x) for x in xs if x != 1.0],
+        lambda xs, given: [(given(x), 1) for x in xs if x != 1.0],
+        lambda xs, given: sorted(given(x) for x in xs if x != 1.0),
+        lambda xs, given: [max(given(x) for x in xs if x != 1.0)],
+    ],
+)
+def test_what_has_to_be_there_is_handed_on_too(given, plain):
+    fast = hastega(plain)
+    for xs in (numbers(600), numbers(MOST + 5_000), [*map(float, range(601)), nan]):
+        expected = plain(xs, given)
+        assert [fast(xs, given) for _ in range(3)] == [expected] * 3
+        assert [fast(xs, given).count(nan) for _ in range(3)] == [expected.count(nan)] * 3
 
 
 @pytest.mark.parametrize("name", [min, max])
@@ -164,6 +210,9 @@ THRESHOLD = 1.0
         lambda xs: [THRESHOLD if x > 3 else 1.0 for x in xs],
         lambda xs: [(THRESHOLD, 1) for x in xs if x > 3],
         lambda xs: [max(THRESHOLD, 1.0) for x in xs if x > 3],
+        lambda xs: [max(v for v in (2.5, THRESHOLD) if v != 2.5) for x in xs if x > 3],
+        lambda xs: [sorted((THRESHOLD, 9.0))[0] for x in xs if x > 3],
+        lambda xs: [sorted((THRESHOLD, float(x)))[0] for x in xs if x > 3],
     ],
 )
 @pytest.mark.parametrize("xs", [np.arange(5000.0), [*map(float, range(5000))]], ids=["array", "list"])

@@ -24,8 +24,10 @@ class HoldsNan(NotExact):
     """NaN is in the result, and perhaps another object than Python's."""
 
 
-_ONE_OF = {"select": 1, "min": 0, "max": 0, "pos": 0}
-"""Operators that give one of their operands, and from which on those are."""
+_ONE_OF = {"select": slice(1, None), "min": slice(None), "max": slice(None)} | dict.fromkeys(
+    ("pos", "required", "own", "finite", "complex_finite"), slice(1)
+)
+"""Operators that give one of their operands, and which of them may be that."""
 
 _SEVERAL = frozenset({list, tuple})
 
@@ -61,7 +63,7 @@ def _gives(output: Output, fused: Fused, arrays: bool) -> bool:
             continue
         seen.add(node)
         if node.op in _ONE_OF:
-            waiting += node.args[_ONE_OF[node.op] :]
+            waiting += node.args[_ONE_OF[node.op]]
         elif node.op == "const":
             if math.isnan(cast("float", node.value)):
                 return True
