@@ -331,3 +331,54 @@ def test_a_function_of_that_name_is_the_users():
 
     for length in LENGTHS:
         assert hastega(shadowed)(list(range(length))) == shadowed(list(range(length)))
+
+
+# What `min` and `max` call between two elements
+
+
+def moved(xs, length):
+    def key(value):
+        xs[-1] = 10 * length - value
+        return value
+
+    return max((x * 2 for x in xs), key=key)
+
+
+def moved_by_a_lambda(xs, length):
+    return max((x * 2 for x in xs), key=lambda value: xs.__setitem__(-1, 5 * length) or value)
+
+
+def moved_by_an_object(xs, length):
+    class Key:
+        def __getitem__(self, value):
+            xs[-1] = 10 * length - value
+            return value
+
+    items = Key()
+    return max((x * 2 for x in xs), key=lambda value: items[value]), min(
+        (x * 2 for x in xs), key=items.__getitem__
+    )
+
+
+@pytest.mark.parametrize("plain", [moved, moved_by_a_lambda, moved_by_an_object])
+def test_a_key_may_change_the_elements_behind(plain):
+    for length in LENGTHS:
+        expected = plain(list(range(length)), length)
+        fast = hastega(plain)
+        assert [fast(list(range(length)), length) for _ in range(3)] == [expected] * 3
+
+
+@pytest.mark.parametrize(
+    "plain",
+    [
+        lambda xs, k: min((x % 7 for x in xs), key=abs),
+        lambda xs, k: min((x % 7 for x in xs), key=math.sqrt, default=None),
+        lambda xs, k: max(((x % 7, x) for x in xs), key=itemgetter(0)),
+        lambda xs, k: max(((x % 7, x) for x in xs), key=lambda pair: (pair[0], -pair[1] * k)),
+        lambda xs, k: min((x % 7 for x in xs), key=lambda x: xs[x] if x in xs else abs(x - k)),
+        lambda xs, k: min((x % 7 for x in xs), key=xs.index),
+        lambda xs, k: min((x * 2 for x in xs), key=None),
+    ],
+)
+def test_keys_that_change_nothing_are_known(plain):
+    assert "1 fused loop" in str(same(plain, list(range(600)), 3).explain())

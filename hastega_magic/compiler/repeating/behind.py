@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import array
+import operator
 from collections.abc import Sequence
 from types import (
     BuiltinFunctionType,
@@ -13,6 +15,8 @@ from types import (
 )
 from typing import Any, cast
 
+import numpy as np
+
 from hastega_magic.compiler.repeating.objects import NotExact
 from hastega_magic.syntax.ordinary.behind import Root
 from hastega_magic.syntax.ordinary.parts import Ordinary
@@ -21,6 +25,13 @@ _OF_PYTHON = frozenset({dict, list, tuple, set, frozenset, str, bytes, int, floa
 """Types, and their objects, whose attributes are read unnoticed."""
 
 _NUMBERS = frozenset({bool, int, float})
+
+_ITEMS = _OF_PYTHON | {range, array.array, bytearray, np.ndarray}
+
+_READING = frozenset({"get", "index", "count", "__getitem__", "__contains__"})
+"""Methods of these that change nothing."""
+
+_FUNCTIONS = (abs, bool, complex, divmod, float, int, len, max, min, operator.neg, pow, repr, round, str)
 
 _KEPT = _NUMBERS | {
     FunctionType, BuiltinFunctionType, MemberDescriptorType, MethodDescriptorType, staticmethod, classmethod,
@@ -45,15 +56,24 @@ def _harmless(found: Any, root: Root) -> bool:
     value = found
     if root.attribute:
         kind = cast("type[Any]", type(found))
+        if root.kind == "function" and kind in _OF_PYTHON:
+            return root.attribute in _READING
         if kind is not ModuleType:
-            return root.expected is None and not root.number and _is_plain(found, kind, root.attribute)
+            return root.expected is None and not root.kind and _is_plain(found, kind, root.attribute)
         known = cast("dict[str, Any]", vars(found))
         if root.attribute not in known:
             return False
         value = known[root.attribute]
-    if root.number:
-        return type(value) in _NUMBERS
-    return root.expected is None or value is root.expected
+    match root.kind:
+        case "number":
+            return type(value) in _NUMBERS
+        case "items":
+            return type(value) in _ITEMS
+        case "function":
+            of_math = type(value) is BuiltinFunctionType and value.__module__ == "math"
+            return of_math or any(value is each for each in _FUNCTIONS)
+        case _:
+            return root.expected is None or value is root.expected
 
 
 def _is_plain(found: Any, kind: Any, attribute: str) -> bool:

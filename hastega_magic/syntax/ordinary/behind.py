@@ -41,7 +41,7 @@ _MADE: Mapping[str, object] = {
 }
 """What is made of constants unnoticed."""
 
-_KEYS: Mapping[str, object] = {
+KEPT: Mapping[str, object] = {
     "itemgetter": operator.itemgetter, "attrgetter": operator.attrgetter, "methodcaller": operator.methodcaller,
     "partial": functools.partial, "cmp_to_key": functools.cmp_to_key,
 }  # fmt: skip
@@ -54,13 +54,14 @@ class Root:
 
     expected    the object that it is, or its attribute; None where any will do
     attribute   what is read from it; "" if it is taken as it is
-    number      whether that has to be one of Python's numbers, which is computed with
+    kind        what that has to be: "number", one of Python's, "items", a container of Python's or a number,
+                "function", one that changes nothing whatever it is called with; "" where any will do
     """
 
     name: str
     expected: object | None = None
     attribute: str = ""
-    number: bool = False
+    kind: str = ""
 
 
 def is_constant(node: ast.expr) -> bool:
@@ -118,16 +119,16 @@ def roots(node: ast.expr) -> Iterator[Root]:
         case ast.UnaryOp() | ast.BinOp():
             yield from _numbers(node)
         case _:
-            raise _noticed(node)
+            raise noticed(node)
 
 
 def _numbers(node: ast.expr) -> Iterator[Root]:
     """The same of arithmetic, with numbers of Python's alone."""
     match node:
         case ast.Name(id=name):
-            yield Root(name, number=True)
+            yield Root(name, kind="number")
         case ast.Attribute(value=ast.Name(id=name), attr=attribute):
-            yield Root(name, None, attribute, number=True)
+            yield Root(name, None, attribute, "number")
         case ast.Call(func=ast.Name(id="int" | "float")):
             yield from roots(node)
         case ast.UnaryOp(operand=operand):
@@ -138,26 +139,27 @@ def _numbers(node: ast.expr) -> Iterator[Root]:
         case _ if is_constant(node) and not isinstance(node, ast.Tuple):
             pass
         case _:
-            raise _noticed(node)
+            raise noticed(node)
 
 
 def _called(callee: ast.expr, args: list[ast.expr], node: ast.expr) -> Iterator[Root]:
     match callee:
         case ast.Name(id=name) if name in _MADE and all(is_constant(each) for each in args):
             yield Root(name, _MADE[name])
-        case ast.Name(id=name) if name in _KEYS:
-            yield Root(name, _KEYS[name])
+        case ast.Name(id=name) if name in KEPT:
+            yield Root(name, KEPT[name])
             for each in args:
                 yield from roots(each)
-        case ast.Attribute(value=ast.Name(id=module), attr=name) if name in _KEYS:
-            yield Root(module, _KEYS[name], name)
+        case ast.Attribute(value=ast.Name(id=module), attr=name) if name in KEPT:
+            yield Root(module, KEPT[name], name)
             for each in args:
                 yield from roots(each)
         case _:
-            raise _noticed(node)
+            raise noticed(node)
 
 
-def _noticed(node: ast.expr) -> NoPipeline:
+def noticed(node: ast.expr) -> NoPipeline:
+    """Of an expression that may change something."""
     return NoPipeline(
         f"Python evaluates `{ast.unparse(node)}` when an iterator has been made, which may be noticed"
     )
@@ -182,4 +184,4 @@ def in_class(node: ast.expr) -> bool:
     return getattr(node, _IN_CLASS, False)
 
 
-__all__ = ["Root", "in_class", "is_constant", "mark_class", "roots"]
+__all__ = ["KEPT", "Root", "in_class", "is_constant", "mark_class", "noticed", "roots"]

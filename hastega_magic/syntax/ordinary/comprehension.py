@@ -17,15 +17,15 @@ from __future__ import annotations
 
 import ast
 import builtins
-import collections
 import copy
 import functools
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
-from hastega_magic.syntax.ordinary.behind import in_class, roots
+from hastega_magic.syntax.ordinary.behind import in_class
 from hastega_magic.syntax.ordinary.consumers import Consumer, consumer_of, eager_consumer, keys_of
 from hastega_magic.syntax.ordinary.parts import CALLEES, FUNCTIONS, OPERANDS, Ordinary, Parts, Step
+from hastega_magic.syntax.ordinary.quiet import roots_behind
 from hastega_magic.syntax.ordinary.refused import check
 from hastega_magic.syntax.ordinary.rewriting import (
     NoPipeline,
@@ -47,7 +47,7 @@ _FOR = "hastega_for"
 """An attribute of generators: the function that they are given to, which takes all elements."""
 
 _BEHIND = "hastega_behind"
-"""Another: what stands behind them in the call."""
+"""Another: what variables have to hold, for what stands behind them in the call to change nothing."""
 
 
 def recognised(
@@ -109,25 +109,19 @@ def is_consumed(node: ast.expr) -> bool:
 def _handed_on(node: ast.expr) -> bool:
     """Whether what the call consumes may be a pipeline by itself; it is marked then."""
     match node:
-        case ast.Call(func=callee, args=[ast.GeneratorExp() | ast.Call() as given, *others], keywords=named):
-            behind = [*others, *(each.value for each in named)]
-            if _iterates(given) and eager_consumer(callee) is not None and _unnoticed(behind, named):
-                setattr(given, _FOR, callee)
-                setattr(given, _BEHIND, behind)
-                return True
+        case ast.Call(func=callee, args=[ast.GeneratorExp() | ast.Call() as given, *_]):
+            consumer = eager_consumer(callee)
+            if not _iterates(given) or consumer is None:
+                return False
+            try:
+                behind = roots_behind(node, consumer)
+            except NoPipeline:
+                return False
+            setattr(given, _FOR, callee)
+            setattr(given, _BEHIND, behind)
+            return True
         case _:
-            pass
-    return False
-
-
-def _unnoticed(nodes: Sequence[ast.expr], named: Sequence[ast.keyword]) -> bool:
-    """Whether they may be evaluated behind all elements."""
-    try:
-        for each in nodes:
-            collections.deque(roots(each), maxlen=0)
-    except NoPipeline:
-        return False
-    return all(each.arg for each in named)
+            return False
 
 
 def _whole(node: ast.expr, parts: Parts) -> tuple[ast.expr, Callable[[Any], Any] | None]:
@@ -135,8 +129,7 @@ def _whole(node: ast.expr, parts: Parts) -> tuple[ast.expr, Callable[[Any], Any]
     consumer: ast.expr | None = getattr(node, _FOR, None)
     if consumer is not None:
         parts.callee(copy.deepcopy(consumer), eager_consumer(consumer))
-        for each in getattr(node, _BEHIND, ()):
-            parts.unnoticed(each)
+        parts.need(getattr(node, _BEHIND))
         inner = _iterable(node, parts, Consumer(None, "to_list"))
         parts.step("to_list", node, text="")
         return inner, None

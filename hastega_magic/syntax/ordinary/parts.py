@@ -152,16 +152,15 @@ class Parts:
         """The same of what Python evaluates when an iterator has been made; NoPipeline if it may be noticed when."""
         if is_constant(node):
             return self.operand(node, source=False)
-        self.unnoticed(node)
+        self.need([*roots(node)])
         if self.in_class:
             raise NoPipeline("it reads a class's variables, of which functions know nothing")
         number, _ = self.function(function_of((), node), made=True)
         self.later.append(number)
         return -len(self.later), node
 
-    def unnoticed(self, node: ast.expr) -> None:
-        """NoPipeline if it may be noticed when the expression is evaluated."""
-        found = [*roots(node)]
+    def need(self, found: list[Root]) -> None:
+        """What variables have to hold; NoPipeline where functions know nothing of them."""
         if found and self.in_class:
             raise NoPipeline("it reads a class's variables, of which functions know nothing")
         self.roots += found
