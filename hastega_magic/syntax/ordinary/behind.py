@@ -15,23 +15,23 @@ import operator
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from hastega_magic.ops.row import untyped
 from hastega_magic.records import dataclass
 from hastega_magic.syntax.ordinary.rewriting import NoPipeline
 
 _IN_CLASS = "hastega_in_class"
 """An attribute of what stands in a class, of whose variables functions know nothing."""
 
+_untyped: Any = operator  # its stub leaves some functions without types
 _NUMBERS = (bool, int, float, complex)
 _SIGNS: Mapping[type[ast.unaryop], Callable[[Any], Any]] = {
     ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Invert: operator.invert, ast.Not: operator.not_,
 }  # fmt: skip
 _OPERATORS: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
-    ast.Add: untyped.add, ast.Sub: untyped.sub, ast.Mult: untyped.mul, ast.Div: untyped.truediv,
-    ast.FloorDiv: untyped.floordiv, ast.Mod: untyped.mod,
+    ast.Add: _untyped.add, ast.Sub: _untyped.sub, ast.Mult: _untyped.mul, ast.Div: _untyped.truediv,
+    ast.FloorDiv: _untyped.floordiv, ast.Mod: _untyped.mod,
 }  # fmt: skip
 _GROWING: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
-    ast.Pow: untyped.pow, ast.LShift: untyped.lshift,
+    ast.Pow: _untyped.pow, ast.LShift: _untyped.lshift,
 }  # fmt: skip
 _MOST = 1 << 10
 """Exponents whose powers are looked at."""
