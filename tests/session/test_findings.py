@@ -92,20 +92,6 @@ def test_a_pipeline_too_long_for_a_parser_is_refused_with_a_sentence():
         run("range(3)" + " |> map(_ + 1)" * 20_000)
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("n = range(4) |> sum\n" + " + ".join(["n"] * 2800), 6 * 2800),
-        ("range(4) |> map(lambda x: " + " + ".join(["x"] * 2800) + ") |> sum", 6 * 2800),
-        ("n = range(4) |> sum\nn" + ".real" * 2800, 6),
-        ("n = range(4) |> sum\n" + " if n else ".join(["n"] * 2800), 6),
-    ],
-    ids=["terms", "terms of a function", "attributes", "choices"],
-)
-def test_expressions_nest_as_deeply_as_python_lets_them(text, expected):
-    assert run(text).value == expected
-
-
 def test_a_function_of_the_notebook_shadows_a_stage_and_a_number_does_not():
     names = {}
     exec("def count(xs): return 'mine'", names)
