@@ -11,6 +11,7 @@ import numpy as np
 
 from hastega_magic.errors import NotCompilable
 from hastega_magic.ir.expr import Expr, const, make
+from hastega_magic.syntax.closures.reach import is_library
 from hastega_magic.syntax.operations import complex_numbers
 from hastega_magic.syntax.operations.arithmetic import COMPARE
 from hastega_magic.syntax.operations.mappings import Built
@@ -32,7 +33,7 @@ from hastega_magic.syntax.values.values import (
     members,
     number,
 )
-from hastega_magic.types import BOOL, Either
+from hastega_magic.types import BOOL, FLOAT32, Either
 
 if TYPE_CHECKING:
     from hastega_magic.syntax.functions.expressions import Frame
@@ -92,12 +93,24 @@ def equal(graph: Graph, left: Symbolic, right: Symbolic) -> Expr:
         return graph.make("eq", left, right)
     graph.keep(left)
     graph.keep(right)
-    if ones is None or others is None or len(ones) != len(others):
+    if ones is None or others is None:
+        return _beside_tuple(left if ones is None else right)
+    if len(ones) != len(others):
         return FALSE
     result = TRUE
     for one, other in zip(ones, others, strict=True):
         result = both(result, same(graph, one, other))
     return result
+
+
+def _beside_tuple(other: Symbolic) -> Expr:
+    """`(1, 2) == other`, which is no tuple: False, unless the other's class is asked, as NumPy's and the user's are."""
+    value = other.value if isinstance(other, Known) else None
+    if not is_library(type(value)) or hasattr(value, "__array__"):
+        raise NotCompilable(f"a tuple is compared with {described(value)}, whose class decides what is equal")
+    if isinstance(other, Expr) and other.type is FLOAT32:
+        raise NotCompilable("NumPy compares its float32 with each item of a tuple")
+    return FALSE
 
 
 def _unequal(graph: Graph, left: Symbolic, right: Symbolic) -> Expr:

@@ -41,7 +41,8 @@ def binary(graph: Graph, op: str, left: Symbolic, right: Symbolic) -> Symbolic:
     if op in _BINARY:
         return _BINARY[op](graph, *_alike(left, right))
     if op in ("lt", "le", "gt", "ge"):
-        raise NotCompilable(no_order(_SYMBOLS[op], (left, right)))
+        numbers = tuple(each for each in (left, right) if isinstance(each, (Expr, Complex)))
+        raise NotCompilable(no_order(_SYMBOLS[op], numbers))
     raise NotCompilable(f"`{_SYMBOLS.get(op, op)}` of complex numbers: Python raises TypeError")
 
 
