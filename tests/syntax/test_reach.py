@@ -7,7 +7,7 @@ import types
 import numpy as np
 import pytest
 
-from hastega_magic.syntax.closures.reach import Endless, is_library, may_read, reached
+from hastega_magic.syntax.closures.reach import Endless, fields, is_library, may_read, reached
 
 k = 1
 
@@ -100,6 +100,22 @@ def test_there_is_an_end():
     ring = []
     ring.append(ring)
     assert list(reached([ring])) == [ring]
+
+
+def test_no_code_of_the_class_runs():
+    class Asked:
+        held = plain
+
+        def __init__(self):
+            object.__setattr__(self, "more", [1])
+
+        def __getattribute__(self, name):
+            raise AssertionError(name)
+
+    asked = Asked()
+    assert list(fields(asked)) == [[1]]
+    assert not list(fields(object()))
+    assert plain in list(reached([asked]))
 
 
 def test_libraries():

@@ -12,7 +12,7 @@ import gc
 import sys
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator
-from types import CellType, CodeType, FunctionType, ModuleType
+from types import CellType, CodeType, FunctionType, GeneratorType, ModuleType
 from typing import Any, cast
 
 import numpy as np
@@ -51,7 +51,7 @@ def reached(given: Iterable[object]) -> Iterator[object]:
     kept: list[object] = []  # what a getter has made must live as long as its identity counts
     while pending:
         value = pending.pop()
-        if isinstance(value, _FIXED) or id(value) in seen:
+        if issubclass(type(value), _FIXED) or id(value) in seen:
             continue
         if len(seen) >= _MOST:
             raise Endless
@@ -65,7 +65,7 @@ def may_read(given: Iterable[object], names: Collection[str]) -> bool:
     """Whether running what a stage is given may read a global variable of one of these names."""
     try:
         for each in reached(given):
-            if isinstance(each, FunctionType):
+            if type(each) is FunctionType:
                 read = {name for code in codes(each.__code__) for name in code.co_names}
                 if not read.isdisjoint(names) or not read.isdisjoint(_ANYTHING):
                     return True
@@ -87,17 +87,25 @@ def is_library(made: Any) -> bool:
 
 def users_classes(value: object) -> list[type]:
     """The user's classes that an object is of, or a class is and comes from."""
-    kind = cast("type[Any]", value if isinstance(value, type) else type(value))
+    kind = cast("type[Any]", value if issubclass(type(value), type) else type(value))
     return [each for each in type.mro(kind) if not is_library(each)] if kind is not type else []
+
+
+def fields(value: object) -> Collection[object]:
+    """The values of an object's attributes, without code of its class."""
+    try:
+        return cast("dict[str, object]", object.__getattribute__(value, "__dict__")).values()
+    except AttributeError:
+        return ()
 
 
 def methods(value: object) -> Iterator[object]:
     """What the user's classes of an object hold: functions, and what wraps them."""
     for kind in users_classes(value):
         for each in vars(kind).values():
-            if isinstance(each, (staticmethod, classmethod)):
+            if type(each) in (staticmethod, classmethod):
                 yield cast("staticmethod[Any, Any]", each).__func__
-            elif isinstance(each, property):
+            elif type(each) is property:
                 yield from (each.fget, each.fset, each.fdel)
             else:
                 yield each
@@ -105,25 +113,25 @@ def methods(value: object) -> Iterator[object]:
 
 def _parts(value: Any) -> Iterable[object]:
     """What an object leads to at once."""
-    if isinstance(value, FunctionType):
+    if type(value) is FunctionType:
         return () if is_library(value) else _of_function(value)
-    if isinstance(value, CellType):
+    if type(value) is CellType:
         return (contents(value),)
     if type(value) in _HELD:
         return _items(cast("Collection[object]", value))
     if type(value) is dict:
         held = cast("dict[object, object]", value)
         return [*_items(held), *_items(held.values())]
-    if isinstance(value, np.ndarray):
+    if issubclass(type(value), np.ndarray):
         array = cast("np.ndarray[Any, np.dtype[Any]]", value)
         return _items(cast("list[object]", array.ravel().tolist())) if array.dtype.hasobject else ()
-    if isinstance(value, type):
+    if issubclass(type(value), type):
         return () if is_library(value) else methods(cast(object, value))
     found = [*methods(value), *users_classes(value)]
     return [
         *found,
         *_of_generator(value),
-        *(each for each in gc.get_referents(value) if not isinstance(each, type)),
+        *(each for each in gc.get_referents(value) if not issubclass(type(each), type)),
     ]
 
 
@@ -141,7 +149,7 @@ def _of_function(function: FunctionType) -> Iterator[object]:
 
 def _of_generator(value: Any) -> Iterator[object]:
     """The globals that a generator's code reads; its own variables it holds."""
-    frame: Any = getattr(value, "gi_frame", None)
+    frame = value.gi_frame if type(value) is GeneratorType else None
     if frame is not None:
         for code in codes(frame.f_code):
             for name in code.co_names:
@@ -158,4 +166,4 @@ def _items(held: Collection[object]) -> list[object]:
 _PLAIN = frozenset({bool, int, float, complex, str, bytes, type(None), np.float64, np.int64, np.float32})
 
 
-__all__ = ["Endless", "is_library", "may_read", "methods", "reached", "users_classes"]
+__all__ = ["Endless", "fields", "is_library", "may_read", "methods", "reached", "users_classes"]
