@@ -7,7 +7,6 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import field
 from functools import cached_property
-from typing import cast
 
 from hastega_magic.compiler.cell import CellRun, Namespace
 from hastega_magic.compiler.comparing.kept import Loops, keep
@@ -17,7 +16,7 @@ from hastega_magic.compiler.memory import Memory
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.repeating.brief import Given, Run
 from hastega_magic.compiler.showing import USUAL, Nothing, Showing
-from hastega_magic.errors import Span
+from hastega_magic.errors import CellSyntaxError, Span
 from hastega_magic.records import dataclass
 from hastega_magic.report import Report, build_report
 from hastega_magic.runtime.signals import heard
@@ -99,15 +98,16 @@ class Session:
 
     @contextmanager
     def _running(self, cell: CellRun) -> Generator[CellResult]:
-        trace, value = cell.trace, cast("object", None)
+        trace, raised = cell.trace, ""
+        value: object = None
         result = CellResult(None, lambda: trace)
-        self._kept, raised = Loops, ""
+        self._kept = Loops
         try:
             with warned_at(self.namespace, cell.place):
                 yield result
             value = cell.value
         except BaseException as error:
-            raised = getattr(error, "kind", type(error)).__name__
+            raised = (error.kind if isinstance(error, CellSyntaxError) else type(error)).__name__
             failing = cell.failing(error)
             if isinstance(error, NameError):
                 from hastega_magic.syntax.hints import hint

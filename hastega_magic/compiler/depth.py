@@ -11,7 +11,7 @@ from hastega_magic.errors import CellSyntaxError, Span
 T = TypeVar("T")
 
 _DEEP = 12000
-"""Calls of Python's functions at a time: some 3900 levels. Python's own compiler goes 3000 deep (3.11) or more."""
+"""Calls of Python's functions at a time: more than 3500 levels. Python's own compiler goes 3000 deep (3.11) or more."""
 
 
 def deeply(read: Callable[[], T], text: str, filename: str) -> T:

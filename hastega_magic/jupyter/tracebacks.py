@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from IPython.core.getipython import get_ipython
 
-from hastega_magic.errors import PACKAGE
+from hastega_magic.errors import PACKAGE, CellSyntaxError
 from hastega_magic.syntax.ordinary.parts import CALLEES
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ class _OfSyntax:
         self, kind: type, error: BaseException | None, frames: object = None, *more: object, **named: object
     ) -> list[str]:
         if frames and isinstance(error, SyntaxError) and hasattr(error, "_render_traceback_"):
-            kind = getattr(error, "kind", kind)
+            kind = error.kind if isinstance(error, CellSyntaxError) else kind
             users = [each for each in _links(without_ours(error.__traceback__)) if not _is_shell(each)]
             frames = traceback.extract_tb(_joined(users))
         return self.usual(kind, error, frames, *more, **named)

@@ -111,3 +111,11 @@ def test_what_stages_call_of_ours_is_not_followed() -> None:
         session.namespace["k"] = k
         session.run_cell(text, options=Options(on="parallel", baseline=False))
         assert session.namespace["t"] == sum(sum(j * k for j in range(i)) for i in range(9))
+
+
+def test_exceptions_with_a_kind_of_their_own_are_raised_as_they_are() -> None:
+    session = Session({})
+    with pytest.raises(Exception, match="mine") as caught:
+        session.run_cell("class E(Exception):\n    kind = 'bad'\nraise E('mine')")
+    assert type(caught.value).__name__ == "E"
+    assert "raised E" in session.kept.why

@@ -34,12 +34,13 @@ class Method:
 def has_plain(owner: Any) -> bool:
     """Whether attributes of the object may be read here."""
     if isinstance(owner, type):
-        return type(owner) is type and _is_users(owner)
+        return type(owner) is type and is_made(owner)
     kind = cast("type[Any]", type(owner))
-    return (_is_users(kind) or kind is SimpleNamespace) and kind.__getattribute__ in _GENERIC
+    return (is_made(kind) or kind is SimpleNamespace) and kind.__getattribute__ in _GENERIC
 
 
-def _is_users(kind: type[Any]) -> bool:
+def is_made(kind: type[Any]) -> bool:
+    """Whether a `class` statement, or what does the same, has made the class."""
     return bool(kind.__flags__ & _HEAP)
 
 
@@ -109,4 +110,4 @@ def _of_class(kind: type[Any], name: str) -> Any:
     return ABSENT
 
 
-__all__ = ["ABSENT", "Method", "has_plain", "is_named_tuple", "parts_of_named_tuple", "plain"]
+__all__ = ["ABSENT", "Method", "has_plain", "is_made", "is_named_tuple", "parts_of_named_tuple", "plain"]

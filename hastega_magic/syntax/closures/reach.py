@@ -18,6 +18,7 @@ from typing import Any, cast
 import numpy as np
 
 from hastega_magic.syntax.closures.around import ABSENT, codes, contents
+from hastega_magic.syntax.closures.attributes import is_made
 
 _MOST = 5_000
 """Objects that are looked at."""
@@ -35,9 +36,6 @@ _ANYTHING = frozenset({"globals", "locals", "vars", "eval", "exec", "gc", "sys",
 _LIBRARIES = (sys.stdlib_module_names | {"numpy", "pandas", "polars", "pyarrow", "scipy", "hastega_magic"}) - {
     "builtins", "__main__",
 }  # fmt: skip
-
-_HEAP = 1 << 9
-"""The flag of classes that are no part of the interpreter."""
 
 
 class Endless(Exception):
@@ -77,7 +75,7 @@ def may_read(given: Iterable[object], names: Collection[str]) -> bool:
 def is_library(made: Any) -> bool:
     """Whether a class or a function is Python's own, or of a library that holds nothing of the user's."""
     if isinstance(made, type):
-        if not made.__flags__ & _HEAP:
+        if not is_made(made):
             return True
         name = made.__dict__.get("__module__", "")
     else:
