@@ -19,6 +19,7 @@ from IPython.core.getipython import get_ipython
 
 from hastega_magic.errors import PACKAGE, CellSyntaxError
 from hastega_magic.syntax.ordinary.parts import CALLEES
+from hastega_magic.syntax.reading.trees import parsed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -210,7 +211,7 @@ def _below(
     filename: str, line: int, names: dict[str, Any], rest: TracebackType | None
 ) -> TracebackType | None:
     """The traceback under a frame for a line of the cell, as Python would show the statement there."""
-    tree = ast.increment_lineno(ast.parse("0 / 0"), line - 1)
+    tree = ast.increment_lineno(parsed("0 / 0"), line - 1)
     try:
         exec(compile(tree, filename, "exec"), names)
     except ZeroDivisionError as raised:

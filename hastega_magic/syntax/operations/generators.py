@@ -23,6 +23,7 @@ from hastega_magic.ir.expr import Value, const
 from hastega_magic.records import dataclass
 from hastega_magic.syntax.operations.lists import ITERABLES
 from hastega_magic.syntax.operations.sums import COMPENSATED, added, product, totalled
+from hastega_magic.syntax.reading.trees import parsed
 from hastega_magic.syntax.values.dimensions import Part
 from hastega_magic.syntax.values.graph import Graph
 from hastega_magic.syntax.values.neighbours import Neighbours
@@ -197,7 +198,7 @@ def _loop(
 
 def template(text: str, call: ast.Call) -> list[ast.stmt]:
     """Statements at the place of the call; words in capitals are names of its own."""
-    statements = ast.parse(text).body
+    statements = parsed(text).body
     for statement in statements:
         for node in ast.walk(statement):
             if isinstance(node, ast.Name) and node.id.isupper():

@@ -15,6 +15,7 @@ from typing import TypeGuard
 
 from hastega_magic.errors import CellIndentationError, CellSyntaxError, CellTabError, Span
 from hastega_magic.syntax.reading.text import Place, Text, Token, scan
+from hastega_magic.syntax.reading.trees import parsed
 
 
 def is_pipe(node: ast.AST | None) -> TypeGuard[ast.BinOp]:
@@ -107,7 +108,7 @@ _KINDS: Mapping[type[SyntaxError], type[CellSyntaxError]] = {
 
 def _parse_python(python: str, text: str, filename: str, pipes: set[Place]) -> ast.Module:
     try:
-        return ast.parse(python, filename)
+        return parsed(python, filename)
     except SyntaxError as error:
         if error.lineno is None and "\0" in text:
             before = text.partition("\0")[0]

@@ -1,0 +1,73 @@
+"""Trees of texts that several threads read at once, where CPython 3.11 confuses one parse with another."""
+
+import ast
+import gc
+import sys
+import threading
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from hastega_magic.syntax.reading.trees import parsed
+
+TEXT = "r = f(lambda v: v * 3 + 2)\n" * 4
+EXPECTED = ast.dump(ast.parse(TEXT))
+
+
+class Finalised:
+    """Dies in the midst of a parse, as it is part of a cycle, and gives way to other threads there."""
+
+    def __init__(self) -> None:
+        self.itself = self
+
+    def __del__(self) -> None:
+        for _ in range(30):
+            pass
+
+
+@pytest.fixture(autouse=True)
+def often() -> Iterator[None]:
+    """Collections and changes of thread, far more often than they would be."""
+    switching, collecting = sys.getswitchinterval(), gc.get_threshold()
+    sys.setswitchinterval(1e-6)
+    gc.set_threshold(50)
+    yield
+    sys.setswitchinterval(switching)
+    gc.set_threshold(*collecting)
+
+
+def in_threads(*works: Callable[[], None]) -> None:
+    threads = [threading.Thread(target=work) for work in works]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+
+
+def test_threads_that_parse_at_once() -> None:
+    found: list[str] = []
+
+    def ours() -> None:
+        for _ in range(100):
+            for _ in range(5):
+                Finalised()
+            try:
+                found.append(ast.dump(parsed(TEXT)))
+            except SystemError as error:
+                found.append(str(error))
+
+    def theirs() -> None:
+        for _ in range(20):
+            try:
+                ast.parse(TEXT)
+            except SystemError:
+                continue
+
+    in_threads(ours, ours, ours, theirs)
+    assert found == [EXPECTED] * 300
+
+
+def test_what_the_parser_raises_is_raised() -> None:
+    with pytest.raises(SyntaxError, match="was never closed") as raised:
+        parsed("f(", "mine.py")
+    assert raised.value.filename == "mine.py"
