@@ -32,6 +32,8 @@ def described_table(data: object, name: str) -> TableColumn:
 
     Of arrays of several dimensions, and of lists of lists, the numbers stand one after the other.
     """
+    if getattr(data, "ndim", 1) == 0:
+        raise NotCompilable(f"`{name}` has no dimensions, and holds a single value")
     if isinstance(data, Items):
         return TableColumn(Table(name, data.storage, id(data)), data.scalar, data.array)
     if isinstance(data, (list, tuple)):

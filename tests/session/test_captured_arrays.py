@@ -292,3 +292,20 @@ def test_types_and_dimensions_may_change_in_their_place(read):
         for _ in range(2):
             assert names["number"]() == [shape[0] + len(shape)] * 3
             assert np.array_equal(names["element"](), a[:3])
+
+
+@pytest.mark.parametrize(
+    ("body", "error", "words"),
+    [
+        ("a[x]", IndexError, "too many indices for array"),
+        ("len(a) + x", TypeError, "len() of unsized object"),
+        ("m[x]", TypeError, "invalid indexing of 0-dim memory"),
+    ],
+)
+def test_an_array_without_dimensions_has_no_elements(body, error, words):
+    names = {"xs": list(range(300)), "a": np.array(2), "m": memoryview(np.array(2))}
+    with pytest.raises(error) as raised:
+        session(names).run_cell(f"xs |> map(lambda x: {body}) |> to_list")
+    assert words in str(raised.value)
+    found = session(names).run_cell(f"xs |> map(lambda x: {body} if x < 0 else x) |> to_list").value
+    assert found == names["xs"]
