@@ -170,7 +170,10 @@ RESULT_STORAGE: dict[ScalarType, Storage] = {
 
 
 _ROWS: tuple[type, ...] = (list, tuple, bytes, bytearray, array.array)
-_RULES = ("__getitem__", "__iter__", "__len__", "__contains__", "__eq__", "__add__", "__mul__")
+_RULES = (
+    "__getitem__", "__iter__", "__len__", "__contains__", "__add__", "__mul__",
+    "__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__",
+)  # fmt: skip
 
 
 def is_redefined(value: object) -> bool:

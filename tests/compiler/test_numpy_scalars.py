@@ -1,5 +1,9 @@
 """NumPy's scalar constructors inside functions: NumPy's promotion, or a barrier that says why."""
 
+import math
+import warnings
+from typing import NamedTuple
+
 import numpy as np
 import pytest
 
@@ -97,3 +101,110 @@ def test_the_call_is_to_blame_and_not_its_arguments(body, capsys):
     assert len(capsys.readouterr().out.splitlines()) == 2
     (barrier,) = pipeline.barriers
     assert barrier.reason == "`print` is called, a side effect: observation prevents optimisation"
+
+
+class Alike:
+    """Is equal to anything, and unequal too."""
+
+    __hash__ = None
+
+    def __eq__(self, other):
+        return 7
+
+    def __ne__(self, other):
+        return 8
+
+
+class Other(NamedTuple):
+    first: int
+    second: int
+
+    def __ne__(self, other):
+        return True
+
+
+SOURCES = {
+    "pairs": [(1, 2), (3, 4)] * 150,
+    "ints": list(range(300)),
+    "floats": np.arange(300.0),
+    "narrow": np.arange(300, dtype=np.float32),
+    "complex": np.arange(300) * 1j,
+    "narrow complex": (np.arange(300) * 1j).astype(np.complex64),
+    "complexes": [1j, 2 + 1j] * 150,
+}
+
+
+def of_type(value):
+    return f"{type(value).__name__} {value}".partition(" at ")[0]
+
+
+def same_by_python(cell, names):
+    """Whether the loop gives what Python gives, errors among it; of its bools Python's own."""
+    told = []
+    for on in ("simd", "python"):
+        session = Session({"np": np, "math": math, **names}, Options(on=on, baseline=False, quiet=True))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                found = session.run_cell(cell).value
+            except Exception as error:
+                told.append((type(error), str(error)))
+            else:
+                told.append(
+                    (type(found), repr(found).replace("np.False_", "False").replace("np.True_", "True"))
+                )
+    return told[0] == told[1]
+
+
+@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize(
+    "other",
+    [
+        np.array([1, 2]),
+        np.int64(1),
+        np.array(3),
+        np.dtype("f4"),
+        Alike(),
+        Other(1, 2),
+        (np.int64(1),),
+        [np.int64(1)],
+    ],
+    ids=of_type,
+)
+def test_what_tuples_are_equal_to_is_left_to_what_decides_it(source, other):
+    names = {"xs": SOURCES[source], "w": other}
+    for body in (
+        "(x, 1) == w",
+        "(x, 1) != w",
+        "w == (x, 1)",
+        "((x, 1), 2) == w",
+        "(x, 1) in (3, w)",
+        "None == w",
+    ):
+        assert same_by_python(f"xs |> map(lambda x: {body}) |> to_list", names), body
+        assert same_by_python(f"xs |> filter(lambda x: {body}) |> count", names), body
+    assert same_by_python("xs |> enumerate |> filter(lambda p: p == w) |> count", names)
+
+
+@pytest.mark.parametrize(
+    "stages",
+    [
+        "map(lambda x: x == (1, 2))",
+        "map(lambda x: x != ())",
+        "map(lambda x: (x > 1) == (1, 2))",
+        "map(lambda x: table[0] == (1, 2))",
+        "map(np.sqrt) |> map(lambda x: x == (1, 2))",
+        "map(lambda x: np.float64(x)) |> filter(lambda x: x == (1, 2)) |> map(_ + 1)",
+    ],
+)
+@pytest.mark.parametrize("source", ["ints", "floats", "narrow"])
+def test_numbers_of_numpys_compare_themselves_with_each_item(source, stages):
+    names = {"xs": SOURCES[source], "table": np.arange(3)}
+    assert same_by_python(f"xs |> {stages} |> to_list", names)
+
+
+def test_a_tuple_is_no_number_of_pythons():
+    session = Session({"xs": SOURCES["ints"], "w": 1}, Options(baseline=False))
+    ran = session.run_cell("xs |> map(lambda x: (x, 1) == w or x == (1, 2)) |> any")
+    assert ran.value is False
+    assert (ran.report.pipelines[0].loops, ran.report.pipelines[0].barriers) == (1, ())

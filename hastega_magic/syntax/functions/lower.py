@@ -23,6 +23,7 @@ from hastega_magic.syntax.values.graph import Graph
 from hastega_magic.syntax.values.neighbours import Over, neighbours, spelled
 from hastega_magic.syntax.values.values import (
     BOOLS_BESIDE_NUMPY,
+    TUPLES_BESIDE_NUMPY,
     Known,
     Listed,
     Nested,
@@ -104,12 +105,14 @@ BESIDE_NUMPY = "`round` to digits is left to Python beside NumPy's numbers, whic
 
 
 def _look_at_numbers(graph: Graph, env: Environment, function: object) -> None:
-    """NotCompilable where numbers are rounded or bools added that may be NumPy's, of this function or one before it."""
+    """NotCompilable where what may be NumPy's, of this or an earlier function, is rounded, or meets bools or tuples."""
     beside = getattr(env, "numpy_numbers", False) or graph.numpy or graph.ufuncs or reads_numbers(function)
     if beside and graph.rounds:
         raise NotCompilable(BESIDE_NUMPY)
     if beside and graph.of_bools and getattr(env, "scalars", None) is None:
         raise NotCompilable(BOOLS_BESIDE_NUMPY)
+    if beside and graph.of_tuples:
+        raise NotCompilable(TUPLES_BESIDE_NUMPY)
     if beside:
         env.numpy_numbers = True
 

@@ -7,12 +7,13 @@ from collections.abc import Mapping, Sequence
 from hastega_magic.errors import NOWHERE, NotCompilable, Reason
 from hastega_magic.ir.pipeline import Pipeline, Sink, Source
 from hastega_magic.records import dataclass
-from hastega_magic.syntax.functions.lower import BESIDE_NUMPY, BOOLS_BESIDE_NUMPY, parameters
+from hastega_magic.syntax.functions.lower import BESIDE_NUMPY, parameters
 from hastega_magic.syntax.joining.loop import BoundStage, Cut, Loop, Probed, View
 from hastega_magic.syntax.joining.rounds import begins_with_numpys, lead_to_digits
 from hastega_magic.syntax.joining.rules import RULES, sink
 from hastega_magic.syntax.stages import STAGES, no_stage
 from hastega_magic.syntax.values.environment import Environment
+from hastega_magic.syntax.values.values import OF_NUMPYS_TYPES
 
 PLACED = frozenset({"take", "drop", "step", "reverse"})
 """Stages that only say which elements of its sources a loop uses."""
@@ -105,8 +106,8 @@ def build(
         del loop.stages[before:], loop.owners[before:]
         env.numpy_numbers = beside
         break
-    of_bools = reason is not None and reason.text == BOOLS_BESIDE_NUMPY
-    if env.numpy_numbers and probe is None and (of_bools or lead_to_digits(stages[consumed:])):
+    of_types = reason is not None and reason.text in OF_NUMPYS_TYPES
+    if env.numpy_numbers and probe is None and (of_types or lead_to_digits(stages[consumed:])):
         # An array of the loop's results would not tell that they are NumPy's.
         return Built(None, 0, reason or Reason(BESIDE_NUMPY, stages[consumed].site.span))
     ending = loop.sink or Sink("array")

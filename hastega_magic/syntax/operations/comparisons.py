@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from hastega_magic.errors import NotCompilable
-from hastega_magic.ir.expr import Expr, const, make
-from hastega_magic.syntax.closures.reach import is_library
+from hastega_magic.ir.expr import Expr, const, make, postorder
 from hastega_magic.syntax.operations import complex_numbers
 from hastega_magic.syntax.operations.arithmetic import COMPARE
 from hastega_magic.syntax.operations.mappings import Built
@@ -22,6 +21,7 @@ from hastega_magic.syntax.values.graph import Graph
 from hastega_magic.syntax.values.values import (
     FALSE,
     TRUE,
+    TUPLES_BESIDE_NUMPY,
     Known,
     Listed,
     Partly,
@@ -33,7 +33,7 @@ from hastega_magic.syntax.values.values import (
     members,
     number,
 )
-from hastega_magic.types import BOOL, FLOAT32, Either
+from hastega_magic.types import BOOL, FLOAT32, Complex, Either
 
 if TYPE_CHECKING:
     from hastega_magic.syntax.functions.expressions import Frame
@@ -59,7 +59,8 @@ def _container(frame: Frame, node: ast.expr) -> Symbolic:
 
 def compared(graph: Graph, op: ast.cmpop, left: Symbolic, right: Symbolic) -> Expr:
     """One comparison."""
-    if isinstance(op, (ast.In, ast.NotIn, ast.Is, ast.IsNot)) or items_in(left) or items_in(right):
+    of_tuples = items_in(left) is not None or items_in(right) is not None
+    if isinstance(op, (ast.In, ast.NotIn, ast.Is, ast.IsNot)) or of_tuples:
         graph.only_python("such a comparison")
     match op:
         case ast.In():
@@ -80,6 +81,8 @@ def compared(graph: Graph, op: ast.cmpop, left: Symbolic, right: Symbolic) -> Ex
 
 def equal(graph: Graph, left: Symbolic, right: Symbolic) -> Expr:
     """`left == right`."""
+    for each in (left, right):
+        _check(each)
     if is_none(left) or is_none(right):
         return identical(left, right)
     if isinstance(left, Either) or isinstance(right, Either):
@@ -94,22 +97,35 @@ def equal(graph: Graph, left: Symbolic, right: Symbolic) -> Expr:
     graph.keep(left)
     graph.keep(right)
     if ones is None or others is None:
-        return _beside_tuple(left if ones is None else right)
-    if len(ones) != len(others):
-        return FALSE
+        return _apart(graph, left if ones is None else right)
     result = TRUE
-    for one, other in zip(ones, others, strict=True):
+    for one, other in zip(ones, others, strict=False):  # which Python compares whatever the lengths are
         result = both(result, same(graph, one, other))
-    return result
+    return result if len(ones) == len(others) else FALSE
 
 
-def _beside_tuple(other: Symbolic) -> Expr:
-    """`(1, 2) == other`, which is no tuple: False, unless the other's class is asked, as NumPy's and the user's are."""
-    value = other.value if isinstance(other, Known) else None
-    if not is_library(type(value)) or hasattr(value, "__array__"):
-        raise NotCompilable(f"a tuple is compared with {described(value)}, whose class decides what is equal")
-    if isinstance(other, Expr) and other.type is FLOAT32:
-        raise NotCompilable("NumPy compares its float32 with each item of a tuple")
+def _check(value: Symbolic) -> None:
+    """NotCompilable for objects whose class says what they are equal to, tuples and None among it."""
+    kind = type(value.value) if isinstance(value, Known) else object
+    own = kind.__eq__ is not object.__eq__ or kind.__ne__ is not object.__ne__
+    if own and not issubclass(kind, tuple) and kind not in _OF_THEIR_KIND:
+        assert isinstance(value, Known)
+        raise NotCompilable(f"`{value.name}`, {described(value.value)}, says itself what it is equal to")
+
+
+_OF_THEIR_KIND: frozenset[Any] = frozenset({
+    type(None), str, bytes, bytearray, list, set, frozenset, dict, builtins.range, slice, type(len), type("".join),
+})  # fmt: skip
+"""Types of objects that are equal to others of their kind alone."""
+
+
+def _apart(graph: Graph, other: Symbolic) -> Expr:
+    """A tuple is no number, and no object of another kind; NumPy's numbers compare themselves with each item."""
+    parts = other if isinstance(other, Complex) else (other,)
+    nodes = [node for node in parts if isinstance(node, Expr)]
+    if any(node.type is FLOAT32 for node in postorder(nodes)):
+        raise NotCompilable(TUPLES_BESIDE_NUMPY)
+    graph.of_tuples = graph.of_tuples or bool(nodes)
     return FALSE
 
 

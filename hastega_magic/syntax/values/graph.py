@@ -78,6 +78,8 @@ class Graph:
     """Whether NumPy's numbers of other kinds do: what ufuncs give, and captured ones."""
     of_bools: bool = False
     """Whether bools are taken for ints, as Python's are: NumPy's are negated, joined or refused instead."""
+    of_tuples: bool = False
+    """Whether tuples are compared with numbers, from which they differ: NumPy's compare themselves with each item."""
     rounds: bool = False
     """Whether floats are rounded to digits, which NumPy's do otherwise."""
     written: int = 0

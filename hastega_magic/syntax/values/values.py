@@ -21,6 +21,13 @@ BOOLS_BESIDE_NUMPY = (
     "whose bools are none: write `not`, or `int(...)`"
 )
 
+TUPLES_BESIDE_NUMPY = (
+    "a tuple is compared with a number, which is left to Python beside NumPy's numbers: they are compared with each "
+    "item of it"
+)
+OF_NUMPYS_TYPES = frozenset({BOOLS_BESIDE_NUMPY, TUPLES_BESIDE_NUMPY})
+"""Reasons why all stages before the one that gives it are Python's too: an array of what they give has other types."""
+
 
 @dataclass(frozen=True, eq=False)
 class Known:
