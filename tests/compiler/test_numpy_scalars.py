@@ -2,6 +2,7 @@
 
 import math
 import warnings
+from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
@@ -103,6 +104,13 @@ def test_the_call_is_to_blame_and_not_its_arguments(body, capsys):
     assert barrier.reason == "`print` is called, a side effect: observation prevents optimisation"
 
 
+class Above:
+    """Is greater than anything."""
+
+    def __gt__(self, other):
+        return True
+
+
 class Alike:
     """Is equal to anything, and unequal too."""
 
@@ -154,6 +162,14 @@ def same_by_python(cell, names):
                     (type(found), repr(found).replace("np.False_", "False").replace("np.True_", "True"))
                 )
     return told[0] == told[1]
+
+
+@pytest.mark.parametrize("source", ["complex", "narrow complex", "complexes"])
+@pytest.mark.parametrize("other", [Above(), Fraction(1, 2), "a", None, [1], math, (1, 2)], ids=of_type)
+def test_complex_numbers_are_ordered_beside_objects_as_python_says(source, other):
+    names = {"xs": SOURCES[source], "w": other}
+    for condition in ("x < w", "x > w", "w >= x"):
+        assert same_by_python(f"xs |> filter(lambda x: {condition}) |> count", names), condition
 
 
 @pytest.mark.parametrize("source", SOURCES)
