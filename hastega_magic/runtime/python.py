@@ -20,7 +20,7 @@ import numpy.typing as npt
 from hastega_magic.runtime import python_stages
 from hastega_magic.runtime.columnar import Pieces, numbers
 from hastega_magic.runtime.python_calls import Noted, elements, over_tuples, spreads
-from hastega_magic.runtime.python_numbers import python_number
+from hastega_magic.runtime.python_numbers import python_number, python_numbers
 from hastega_magic.runtime.python_stages import mean
 
 StageCall = tuple[str, Callable[..., Any] | None, Sequence[Any], Mapping[str, Any]]
@@ -40,7 +40,8 @@ def run(source: object, stages: Sequence[StageCall]) -> Any:
         if lazy and observes:
             value = collected(value, stages[:number], source)
         elif gave and not observes and not isinstance(value, np.ndarray):
-            value = map(python_number, elements(value))
+            whole = type(value) is list or type(value) is tuple
+            value = python_numbers(value) if whole else map(python_number, elements(value))
         value = apply(name, value, args, kwargs, callee)
         lazy, gave = not observes and name in _LAZY, observes
     return collected(value, stages, source) if lazy else value

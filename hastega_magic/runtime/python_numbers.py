@@ -2,7 +2,10 @@
 
     range(3) |> map(_ + 2**62) |> sorted |> map(_ * 2)      `sorted` gets an array, and gives a list of numpy.int64
 
-A pipeline's integers do not wrap around, wherever its stages have them from.
+A pipeline's integers do not wrap around, wherever its stages have them from. Floats of 64 bits stay NumPy's beside
+narrower ones, to which NumPy rounds Python's own:
+
+    [2.5, True] |> map(np.sqrt) |> sum      float64 and float16, whose sum is a float64
 """
 
 from __future__ import annotations
@@ -12,12 +15,19 @@ from typing import Any, cast
 
 import numpy as np
 
+NARROW = frozenset({np.float16, np.float32, np.complex64})
+"""Types beside which NumPy's float64 and complex128 are not what Python's numbers are."""
+
 
 def _parts(element: tuple[object, ...]) -> tuple[object, ...]:
-    for each in element:
-        if type(each) in MADE:
-            return tuple(map(python_number, element))
-    return element
+    types = set(map(type, element))
+    if MADE.keys().isdisjoint(types):
+        return element
+    return tuple(map(python_number if NARROW.isdisjoint(types) else counted, element))
+
+
+def _counted_parts(element: tuple[object, ...]) -> tuple[object, ...]:
+    return element if COUNTED.keys().isdisjoint(set(map(type, element))) else tuple(map(counted, element))
 
 
 def _fields(element: Any) -> object:
@@ -26,9 +36,12 @@ def _fields(element: Any) -> object:
     return element if names is None else tuple(python_number(element[name]) for name in names)
 
 
+COUNTED: dict[type, Callable[[Any], object]] = {
+    np.bool: bool, tuple: _counted_parts, np.void: _fields, **{np.dtype(code).type: int for code in "bBhHiIlLqQ"},
+}  # fmt: skip
+"""What NumPy's ints and bools are, whatever stands beside them."""
 MADE: dict[type, Callable[[Any], object]] = {
-    np.bool: bool, np.float64: float, np.complex128: complex, tuple: _parts, np.void: _fields,
-    **{np.dtype(code).type: int for code in "bBhHiIlLqQ"},
+    **COUNTED, np.float64: float, np.complex128: complex, tuple: _parts,
 }  # fmt: skip
 """What NumPy's scalars are among the elements of an array; float32 and complex64 have no Python type of their own."""
 
@@ -39,14 +52,26 @@ def python_number(element: object) -> object:
     return MADE[type_](element) if type_ in MADE else element
 
 
+def counted(element: object) -> object:
+    """The element with Python's ints and bools for NumPy's, also those in a tuple."""
+    type_ = type(element)
+    return COUNTED[type_](element) if type_ in COUNTED else element
+
+
 def python_numbers(value: Any) -> Any:
     """A list or tuple with Python's numbers for NumPy's among its elements; other values as they are."""
     if type(value) is not list and type(value) is not tuple:
         return value
     elements = cast("list[object] | tuple[object, ...]", value)
-    if MADE.keys().isdisjoint(set(map(type, elements))):
+    types = set(map(type, elements))
+    if MADE.keys().isdisjoint(types):
         return elements
-    return list(map(python_number, elements))
+    if types == {np.float64}:
+        return list(map(float, cast("list[float]", elements)))
+    if tuple in types:
+        for each in elements:
+            types.update(map(type, cast("tuple[object, ...]", each) if type(each) is tuple else ()))
+    return list(map(python_number if NARROW.isdisjoint(types) else counted, elements))
 
 
-__all__ = ["MADE", "python_number", "python_numbers"]
+__all__ = ["COUNTED", "MADE", "counted", "python_number", "python_numbers"]

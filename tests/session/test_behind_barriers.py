@@ -1,5 +1,6 @@
 """Numbers that a callable made of an array's: NumPy's, which count as Python's to the stages behind it."""
 
+import functools
 import itertools
 import json
 import math
@@ -107,3 +108,49 @@ def test_python_s_collections_are_of_python_s_numbers(cell, on):
         assert found == COLLECTED[cell]
         if "rows" not in cell:
             assert types(found) == types(COLLECTED[cell])
+
+
+def roots(xs):
+    return [np.sqrt(x) for x in xs if x is not None]
+
+
+NARROWER = {
+    "map(np.sqrt)": roots,
+    "map(lambda x: x if x is None else np.sqrt(x)) |> filter(lambda x: x is not None)": roots,
+    "map(np.sqrt) |> (lambda v: [*v])": roots,
+    "map(lambda x: np.float64(x) if x > 2 else np.float32(0.1))": lambda xs: [
+        np.float64(x) if x > 2 else np.float32(0.1) for x in xs
+    ],
+    "map(lambda x: np.complex128(x) if x > 2 else np.complex64(0.1j))": lambda xs: [
+        np.complex128(x) if x > 2 else np.complex64(0.1j) for x in xs
+    ],
+    "map(lambda x: (np.sqrt(x), np.float16(0.1))) |> map(lambda a, b: a * b)": lambda xs: [
+        y * np.float16(0.1) for y in roots(xs)
+    ],
+    "map(np.sqrt) |> (lambda v: [(y, v[-1]) for y in v]) |> map(lambda a, b: a * b)": lambda xs: [
+        y * np.sqrt(xs[-1]) for y in roots(xs)
+    ],
+}
+ENDS = {
+    "sum": sum,
+    "mean": lambda ys: sum(ys) / len(ys),
+    "prod": math.prod,
+    "cumsum |> to_list": lambda ys: [*itertools.accumulate(ys)],
+    "reduce(lambda a, y: a * 0.5 + y)": lambda ys: functools.reduce(lambda a, y: a * 0.5 + y, ys),
+    "map(lambda y: y + 1) |> sum": lambda ys: sum(y + 1 for y in ys),
+    "enumerate |> map(lambda i, y: i * y) |> sum": lambda ys: sum(i * y for i, y in enumerate(ys)),
+}
+
+
+@pytest.mark.parametrize("on", ["simd", "python"])
+@pytest.mark.parametrize("end", ENDS)
+@pytest.mark.parametrize("stages", NARROWER)
+def test_wide_floats_of_numpys_are_not_rounded_to_narrower_ones(stages, end, on):
+    for xs in ([2.5, True], [1, 2.5, True] * 20, [2.5, np.float32(0.1), 3.3], [2.5] * 3000 + [True]):
+        for source in (xs, [None, *xs]) if "None" in stages else (xs,):
+            session = Session({"np": np, "xs": source}, Options(on=on, baseline=False))
+            with np.errstate(all="ignore"):
+                found = session.run_cell(f"xs |> {stages} |> {end}").value
+                expected = ENDS[end](NARROWER[stages](source))
+            np.testing.assert_allclose(found, expected, rtol=1e-14)
+            assert np.array(found).dtype == np.array(expected).dtype

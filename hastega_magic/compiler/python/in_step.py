@@ -32,7 +32,7 @@ from hastega_magic.runtime.buffers import AnyArray, extended
 from hastega_magic.runtime.objects.drawing import can_watch, drawer
 from hastega_magic.runtime.python import StageCall
 from hastega_magic.runtime.python_calls import Noted
-from hastega_magic.runtime.python_numbers import MADE, python_number
+from hastega_magic.runtime.python_numbers import COUNTED, counted, python_number, python_numbers
 from hastega_magic.syntax.closures.around import ABSENT
 from hastega_magic.syntax.joining.build import BoundStage
 from hastega_magic.syntax.joining.quiet import quiet
@@ -117,7 +117,7 @@ def run(
     source: Any = value
     passing: Any = value if before is None else _again(value, before, stages)
     done: list[StageCall] = calls_of([*stages, *behind.stages])
-    # To the stages behind, the numbers of the last one are Python's.
+    # To the stages behind, the ints and bools of the last one are Python's.
     before_last, owned = len(stages) - bool(behind.stages), False
     for name, callee, args, kwargs in done[:before_last]:
         passing = python.apply(name, passing, args, kwargs, callee)
@@ -138,10 +138,10 @@ def run(
 
 
 def _applied(call: StageCall, passing: Any, owned: bool) -> tuple[Any, bool]:
-    """What a stage gives, and whether Python's numbers are in it for NumPy's. `owned`: whether in what it gets."""
+    """What a stage gives, and whether Python's ints are in it for NumPy's. `owned`: whether in what it gets."""
     name, callee, args, kwargs = call
     if callee is None and name == "map" and args and isinstance(args[0], Noted):
-        return args[0].mapped(python.elements(passing), MADE), True
+        return args[0].mapped(python.elements(passing), COUNTED), True
     return python.apply(name, passing, args, kwargs, callee), owned and callee is None and name in _PASSED_ON
 
 
@@ -152,10 +152,10 @@ _PASSED_ON = frozenset({
 
 
 def _owned(elements: Iterator[object], owned: bool) -> Iterator[object]:
-    """The elements with Python's numbers for NumPy's; `owned`: whether they are that already."""
+    """The elements with Python's ints and bools for NumPy's; `owned`: whether they are that already."""
     if owned:
         return elements
-    return (MADE[type(each)](each) if type(each) in MADE else each for each in elements)
+    return (COUNTED[type(each)](each) if type(each) in COUNTED else each for each in elements)
 
 
 def _again(value: object, before: Before, stages: Sequence[BoundStage]) -> Iterator[object]:
@@ -206,7 +206,7 @@ def _at_gate(elements: Iterator[object], behind: Behind, place: int, watch: Watc
     if not odd:
         raise _AllKept(keeper.all, place)
     with watch.as_before() if keeper.changed else nullcontext():
-        yield from keeper.all.tolist() if isinstance(keeper.all, np.ndarray) else keeper.all
+        yield from keeper.given
     yield odd[0]
 
 
@@ -228,10 +228,13 @@ class _Keeper:
 
     @property
     def all(self) -> list[object] | AnyArray:
-        """All that are kept."""
-        if self.drawn is None:
-            return self.kept
-        return [*self.drawn.tolist(), *self.kept] if self.kept else self.drawn
+        """All that are kept, with Python's numbers for NumPy's."""
+        return self.drawn if self.drawn is not None and not self.kept else python_numbers(self.given)
+
+    @property
+    def given(self) -> list[object]:
+        """They with floats as they came: what comes behind them may be narrower."""
+        return self.kept if self.drawn is None else [*self.drawn.tolist(), *self.kept]
 
     def keep(self, elements: Iterator[object]) -> list[object]:
         """Keep them up to the first one that is not to be kept, which is what this gives; nothing if all are."""
@@ -244,18 +247,18 @@ class _Keeper:
         for element in elements:
             if (read(name, ABSENT) is not value) if read is not None else changed is not None and changed():
                 self.changed = True
-                return [element]
+                return [counted(element)]
             type_ = type(element)
             if type_ not in types or (type_ is int and not _LOWEST <= cast(int, element) <= _HIGHEST):
                 mine = python_number(element)
                 kind = kind_of_element(mine)
                 if kind is None or not self._goes_with(kind):
-                    return [mine]
+                    return [counted(element)]
                 # Of a type whose elements are of one kind the next one is not looked at again: asking takes as long as
                 # ten elements do, and bools, ints and floats may come in turns.
-                if type(mine) is type_ and type_ is not tuple:
+                if type_ is not tuple and (type(mine) is type_ or type_ not in COUNTED):
                     types.add(type_)
-                keep(mine)
+                keep(counted(element))
             else:
                 keep(element)
         return []
