@@ -39,7 +39,7 @@ from hastega_magic.runtime.python_calls import iterated
 from hastega_magic.syntax.joining.build import BoundStage
 from hastega_magic.syntax.stages import no_stage
 from hastega_magic.syntax.values.graph import Where
-from hastega_magic.syntax.values.values import OF_NUMPYS_TYPES
+from hastega_magic.syntax.values.values import ALL_PYTHONS
 from hastega_magic.trace import Trace
 
 if TYPE_CHECKING:
@@ -272,7 +272,7 @@ class Driver:
         self, run: UnderWay, reason: Reason, stages: Sequence[BoundStage] | None = None
     ) -> None:
         if stages is None:  # NumPy's scalars are to stay what they are, up to the end
-            whole = of_scalars(run.value) or reason.text in OF_NUMPYS_TYPES
+            whole = of_scalars(run.value) or reason.text in ALL_PYTHONS
             stages = run.rest if whole else together(run.rest)
         self.left.barrier(run, stages, reason)
 

@@ -224,3 +224,58 @@ def test_a_tuple_is_no_number_of_pythons():
     ran = session.run_cell("xs |> map(lambda x: (x, 1) == w or x == (1, 2)) |> any")
     assert ran.value is False
     assert (ran.report.pipelines[0].loops, ran.report.pipelines[0].barriers) == (1, ())
+
+
+TELLING = [
+    "xs |> map(np.sqrt) |> to_list",
+    "xs |> map(np.sqrt) |> map(lambda x: x + 1) |> sum",
+    "xs |> map(lambda x: np.float64(x) / 0) |> sum",
+    "xs |> map(lambda x: x * (zeros[0] / zeros[1])) |> sum",
+    "xs |> map(lambda x: seen.append(x) or x) |> map(np.log) |> sum",
+    "iter(xs) |> map(np.log) |> sum",
+    "pairs |> map(lambda a, b: np.sqrt(a)) |> sum",
+    "narrow |> map(lambda x: x * 10) |> to_list",
+    "narrow |> sum",
+    "xs |> zip(narrow) |> map(lambda a, b: b * b) |> sum",
+    "narrow_complex |> map(lambda z: z * z) |> sum",
+    "a = xs |> map(np.sqrt) |> sum\nb = xs |> map(np.log) |> sum\na + b",
+    "def f():\n    return xs |> map(np.sqrt) |> sum\nfor _ in range(4):\n    total = f()\ntotal",
+    "for _ in range(4):\n    total = xs |> map(np.sqrt) |> sum\ntotal",
+]
+
+
+@pytest.mark.parametrize("on", ["simd", "numpy", "python"])
+@pytest.mark.parametrize("cell", TELLING)
+def test_errors_that_numpy_is_asked_to_tell_of(cell, on):
+    huge = np.full(300, 3e38, np.float32)
+    names = {
+        "np": np, "xs": np.full(300, -1.0), "narrow": huge, "narrow_complex": (huge * (1 + 1j)).astype(np.complex64),
+        "zeros": np.zeros(2), "pairs": [(-1.0, 2)] * 300, "seen": [],
+    }  # fmt: skip
+    session = Session(names, Options(on=on, baseline=False, quiet=True))
+    told = []
+    for _ in range(3):
+        with np.errstate(all="ignore"):
+            session.run_cell(cell)
+        with np.errstate(all="raise"), pytest.raises(FloatingPointError):
+            session.run_cell(cell)
+        told.clear()
+        with np.errstate(all="call", call=lambda *what: told.append(what)):
+            session.run_cell(cell)
+        assert told
+    names["seen"].clear()
+    with np.errstate(all="raise"), pytest.raises(FloatingPointError):
+        session.run_cell(cell)
+    assert len(names["seen"]) == ("seen" in cell)
+
+
+def test_stages_without_numpys_numbers_are_loops_whatever_numpy_is_asked():
+    session = Session({"np": np, "xs": np.arange(300.0)}, Options(baseline=False))
+    with np.errstate(all="raise"):
+        for cell, loops in (("xs |> map(_ * 2) |> sum", 1), ("xs |> map(np.sqrt) |> sum", 0)):
+            for _ in range(2):
+                (pipeline,) = session.run_cell(cell).report.pipelines
+                assert pipeline.loops == loops
+    assert "`numpy.seterr` asks for word of errors" in pipeline.barriers[0].reason
+    for _ in range(2):
+        assert session.run_cell(cell).report.pipelines[0].loops == 1

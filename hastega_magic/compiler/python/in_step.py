@@ -34,6 +34,7 @@ from hastega_magic.runtime.python import StageCall
 from hastega_magic.runtime.python_calls import Noted
 from hastega_magic.runtime.python_numbers import COUNTED, counted, python_number, python_numbers
 from hastega_magic.syntax.closures.around import ABSENT
+from hastega_magic.syntax.closures.numpy_errors import asks
 from hastega_magic.syntax.joining.build import BoundStage
 from hastega_magic.syntax.joining.quiet import quiet
 from hastega_magic.syntax.joining.rules_order import WIDEST
@@ -85,6 +86,8 @@ class Behind:
 
     def quiet(self, place: int, kind: object, state: object) -> bool:
         """Whether the stages from a place on are quiet for this kind of elements; `state`: what they read."""
+        if asks():
+            return False
         key = place, kind, state
         if key not in self.known:
             self.known[key] = quiet(self.stages[place:], kind, Workspace("<behind>"))

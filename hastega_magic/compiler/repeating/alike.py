@@ -215,7 +215,7 @@ def alike(bound: Bound, outcome: Outcome, *, few: bool = False) -> Alike | None:
     given_ones = frozenset(
         each.where for each in workspace.parameters if loop.built.probed or id(each) in read
     )
-    known = captured(arguments, given_ones, arrays=captured_arrays(workspace))
+    known = captured(arguments, given_ones, arrays=captured_arrays(workspace), numpys=loop.built.numpys)
     owned = owners_of(operands, workspace)
     if known is None or owned is None:
         return None

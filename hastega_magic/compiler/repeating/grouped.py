@@ -210,7 +210,7 @@ def _member(
     producer = source.name if source.kind == "result" else None
     if source.kind == "result" and source.parts:
         return None
-    known = captured(given(bound), frozenset())
+    known = captured(given(bound), frozenset(), numpys=loop.built.numpys)
     found = owners_of(sources(bound)[producer is not None :], workspace)
     if known is None or known.free or known.holds_data or found is None:
         return None

@@ -330,7 +330,7 @@ def _part(part: Part, options: Options, filename: str) -> _ByPython | _Looped | 
         return None if found is None else _Looped(found, site, looked)
     looked = tuple(place for place, stage in enumerate(bound.stages) if looked_into(stage))
     displays: list[Display] = [(stage.callee, stage.args, stage.kwargs) for stage in bound.stages]
-    known = captured(_arguments(displays, looked), curious=True)
+    known = captured(_arguments(displays, looked), curious=True, numpys=True)
     if known is None or (site.stages[0].known and part.kind is None):
         return None
     kind = part.kind if site.stages[0].known else None

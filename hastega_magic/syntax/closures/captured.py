@@ -33,6 +33,7 @@ from hastega_magic.syntax.closures.around import (
     same_number,
 )
 from hastega_magic.syntax.closures.holding import is_data
+from hastega_magic.syntax.closures.numpy_errors import Asked, asks
 
 _FREE = object()
 """Stands for a number or an array that may be any."""
@@ -138,7 +139,7 @@ class Captured:
 
     arguments: tuple[_Function | _Value, ...]
     around: tuple[Name | Cell, ...]
-    made: tuple[Made | Shaped | Attribute, ...]
+    made: tuple[Made | Shaped | Attribute | Asked, ...]
     free: tuple[Free, ...] = ()
     holds_data: bool = False
     """Whether arrays or objects of the user's stay alive with this."""
@@ -207,11 +208,12 @@ def captured(
     varying: Collection[Where] = (),
     curious: bool = False,
     arrays: Iterable[object] = (),
+    numpys: bool = False,
 ) -> Captured | None:
     """What the arguments of stages are, and read, now; None where that cannot be told by looking at it again.
 
     `varying`: variables whose numbers do not matter; `curious`: what cannot be told does not matter either. `arrays`:
-    those that may be any wherever variables alone hold them.
+    those that may be any wherever variables alone hold them. `numpys`: numbers may be NumPy's, which tells of errors.
     """
     walk = Walk(curious)
     found: list[_Function | _Value] = []
@@ -234,7 +236,8 @@ def captured(
         return None
     if varying and _of_several(found, walk.around) & set(varying):
         return None
-    return _freed(found, walk, frozenset(varying), _held_alone(found, walk, arrays))
+    known = _freed(found, walk, frozenset(varying), _held_alone(found, walk, arrays))
+    return replace(known, made=(*known.made, Asked(asks()))) if numpys else known
 
 
 def _of_several(found: Sequence[_Function | _Value], around: Sequence[Name | Cell]) -> set[Where]:

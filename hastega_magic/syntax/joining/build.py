@@ -7,13 +7,15 @@ from collections.abc import Mapping, Sequence
 from hastega_magic.errors import NOWHERE, NotCompilable, Reason
 from hastega_magic.ir.pipeline import Pipeline, Sink, Source
 from hastega_magic.records import dataclass
+from hastega_magic.syntax.closures.numpy_errors import asks
 from hastega_magic.syntax.functions.lower import BESIDE_NUMPY, parameters
 from hastega_magic.syntax.joining.loop import BoundStage, Cut, Loop, Probed, View
 from hastega_magic.syntax.joining.rounds import begins_with_numpys, lead_to_digits
 from hastega_magic.syntax.joining.rules import RULES, sink
 from hastega_magic.syntax.stages import STAGES, no_stage
 from hastega_magic.syntax.values.environment import Environment
-from hastega_magic.syntax.values.values import OF_NUMPYS_TYPES
+from hastega_magic.syntax.values.values import ALL_PYTHONS, ERRORS_OF_NUMPY
+from hastega_magic.types import FLOAT32
 
 PLACED = frozenset({"take", "drop", "step", "reverse"})
 """Stages that only say which elements of its sources a loop uses."""
@@ -63,6 +65,8 @@ class Built:
     bespoke: bool = False
     probed: bool = False
     even: bool = False
+    numpys: bool = False
+    """Whether numbers of its stages may be NumPy's in Python's hands, which tell of errors as `numpy.seterr` asks."""
 
     @property
     def plain(self) -> bool:
@@ -106,10 +110,13 @@ def build(
         del loop.stages[before:], loop.owners[before:]
         env.numpy_numbers = beside
         break
-    of_types = reason is not None and reason.text in OF_NUMPYS_TYPES
+    of_types = reason is not None and reason.text in ALL_PYTHONS
     if env.numpy_numbers and probe is None and (of_types or lead_to_digits(stages[consumed:])):
         # An array of the loop's results would not tell that they are NumPy's.
         return Built(None, 0, reason or Reason(BESIDE_NUMPY, stages[consumed].site.span))
+    numpys = getattr(env, "scalars", None) is None and (env.numpy_numbers or _are_narrow(source, loop))
+    if numpys and asks():
+        return Built(None, 0, Reason(ERRORS_OF_NUMPY, stages[0].site.span))
     ending = loop.sink or Sink("array")
     span = stages[0].site.span if stages else NOWHERE
     if consumed:
@@ -124,8 +131,14 @@ def build(
     even = loop.even and not bespoke and view is None
     return Built(
         pipeline, consumed, reason, cut, view, loop.initial, tuple(loop.owners), probe, loop.tail,
-        bespoke or loop.even, loop.probed, even,
+        bespoke or loop.even, loop.probed, even, numpys,
     )  # fmt: skip
+
+
+def _are_narrow(source: Source, loop: Loop) -> bool:
+    """Whether elements of 32 bits, which are NumPy's, are among those of the sources."""
+    others = (each for stage in loop.stages for each in stage.sources)
+    return any(part.type is FLOAT32 for each in (source, *others) for part in (each, *each.parts))
 
 
 def _probe(name: str, source: Source, loop: Loop, asked: Probed) -> Probe:

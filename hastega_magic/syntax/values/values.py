@@ -25,8 +25,9 @@ TUPLES_BESIDE_NUMPY = (
     "a tuple is compared with a number, which is left to Python beside NumPy's numbers: they are compared with each "
     "item of it"
 )
-OF_NUMPYS_TYPES = frozenset({BOOLS_BESIDE_NUMPY, TUPLES_BESIDE_NUMPY})
-"""Reasons why all stages before the one that gives it are Python's too: an array of what they give has other types."""
+ERRORS_OF_NUMPY = "`numpy.seterr` asks for word of errors, which only NumPy gives"
+ALL_PYTHONS = frozenset({BOOLS_BESIDE_NUMPY, TUPLES_BESIDE_NUMPY, ERRORS_OF_NUMPY})
+"""Reasons why stages before and behind are Python's too: an array of results does not tell that they are NumPy's."""
 
 
 @dataclass(frozen=True, eq=False)
