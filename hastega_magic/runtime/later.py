@@ -1,11 +1,14 @@
-"""What takes milliseconds to make, and what its users can do without: made in the background, when first asked for."""
+"""What other threads make: what can be done without for now, and what takes so long that Ctrl-C should not wait."""
 
 from __future__ import annotations
 
 import os
 import threading
 from collections.abc import Callable
+from queue import Empty, SimpleQueue
 from typing import Generic, TypeVar
+
+from hastega_magic.runtime.signals import leave_to_others
 
 Made = TypeVar("Made")
 
@@ -43,4 +46,41 @@ class Later(Generic[Made]):
         self._asked = False  # threads are not copied
 
 
-__all__ = ["Later"]
+_TICK = 0.05
+_STACK = (
+    1 << 26
+)  # LLVM goes through deep expressions by recursion, and a thread may have less than the first one
+
+
+def made_aside(make: Callable[[], Made]) -> Made:
+    """What `make` returns or raises, called by a thread of its own; an interrupt comes while that is waited for.
+
+    The thread then goes on alone, and nobody gets what it makes. Where no thread can be begun, this one makes it.
+    """
+    made: SimpleQueue[Made] = SimpleQueue()
+    raised: SimpleQueue[BaseException] = SimpleQueue()
+
+    def whole() -> None:
+        leave_to_others()
+        try:
+            made.put(make())
+        except BaseException as error:  # raised where it is waited for
+            raised.put(error)
+
+    maker = threading.Thread(target=whole, name="hastega_aside")  # no daemon either
+    before = threading.stack_size(_STACK)
+    try:
+        maker.start()
+    except RuntimeError:
+        return make()
+    finally:
+        threading.stack_size(before)
+    while True:
+        try:
+            return made.get(timeout=_TICK)
+        except Empty:
+            if not raised.empty():
+                raise raised.get() from None
+
+
+__all__ = ["Later", "made_aside"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -10,7 +11,7 @@ import time
 
 import pytest
 
-from hastega_magic.runtime.later import Later
+from hastega_magic.runtime.later import Later, made_aside
 
 
 def test_it_is_made_once_and_in_the_background():
@@ -37,7 +38,7 @@ def test_nothing_is_made_before_it_is_asked_for():
 
 FORKS = """
 import os, threading, time
-from hastega_magic.runtime.later import Later
+from hastega_magic.runtime.later import Later, made_aside
 
 go = threading.Event()
 later = Later(lambda: go.wait(30))
@@ -58,3 +59,28 @@ assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 def test_a_process_that_was_forked_meanwhile_makes_its_own():
     # in a process of its own: others that may be imported here, as JAX, warn of a fork
     subprocess.run([sys.executable, "-c", FORKS], check=True, timeout=60)
+
+
+def test_what_is_made_aside_is_returned():
+    assert made_aside(threading.current_thread) is not threading.current_thread()
+
+
+def test_what_is_raised_aside_is_raised():
+    with pytest.raises(ZeroDivisionError):
+        made_aside(lambda: 1 // 0)
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="signals cannot be sent to a thread")
+def test_an_interrupt_does_not_wait_for_what_is_made_aside():
+    go, done = threading.Event(), threading.Event()
+
+    def make():
+        signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+        go.wait(60)
+        done.set()
+
+    with pytest.raises(KeyboardInterrupt):
+        made_aside(make)
+    assert not done.is_set()
+    go.set()
+    assert done.wait(60)

@@ -1,5 +1,6 @@
 """Loops that never end, interrupted: the session goes on, and a report tells what the cell has answered itself."""
 
+import math
 import os
 import signal
 import threading
@@ -7,6 +8,7 @@ import threading
 import numpy as np
 import pytest
 
+from hastega_magic.runtime import cpu
 from hastega_magic.session import Options, Session
 
 FUNCTION = "def f(v):\n    while v != 0:\n        v = (v ^ 1) | 2\n    return v\n"
@@ -39,3 +41,31 @@ def test_the_report_tells_of_an_interrupt_that_the_cell_answers(count, threads):
     assert (first.raised, first.backend, first.loops) == ("KeyboardInterrupt", "parallel", 1)
     assert (first.elements, first.threads) == (count - 1, threads)
     assert (last.raised, last.backend) == (None, "parallel")
+
+
+def test_code_that_llvm_takes_long_to_make_is_not_waited_for(monkeypatch):
+    compiled, interrupted, made = cpu._compiled, threading.Event(), threading.Event()
+
+    def slowly(text):
+        if interrupted.is_set():
+            return compiled(text)
+        interrupted.set()
+        os.kill(os.getpid(), signal.SIGINT)
+        try:
+            return compiled(text)
+        finally:
+            made.set()
+
+    monkeypatch.setattr(cpu, "_compiled", slowly)
+    session = Session({"xs": np.arange(1.0, 1000.0), "math": math})
+    stages = " ".join(f"|> map(lambda v: math.sin(v) + {k})" for k in range(30))
+    with pytest.raises(KeyboardInterrupt):
+        session.run_cell(f"y = xs {stages} |> sum", options=Options(baseline=False, quiet=True))
+    assert not made.is_set()
+    assert "y" not in session.namespace
+    session.run_cell(f"y = xs {stages} |> max", options=Options(baseline=False, quiet=True))
+    assert made.wait(60)
+    v = np.arange(1.0, 1000.0)
+    for k in range(30):
+        v = np.sin(v) + k
+    assert math.isclose(session.namespace["y"], v.max())

@@ -19,6 +19,7 @@ from hastega_magic.ir.target import Target, describe
 from hastega_magic.records import dataclass
 from hastega_magic.runtime import ahead
 from hastega_magic.runtime.forking import held_while_forking
+from hastega_magic.runtime.later import made_aside
 from hastega_magic.runtime.signals import put_off
 
 KernelFunction = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
@@ -147,9 +148,14 @@ def compile_text(text: str) -> Program:
     """Machine code for the host from a module's text; RuntimeError with LLVM's words if the text is not valid."""
     began = time.perf_counter()
     try:
-        return _compiled(text)
+        # LLVM cannot be interrupted.
+        return _compiled(text) if len(text) < _LONG else made_aside(lambda: _compiled(text))
     finally:
         _spent.seconds = compiled() + time.perf_counter() - began
+
+
+_LONG = 100_000
+"""Texts of so many characters take LLVM a tenth of a second and more, up to seconds."""
 
 
 def _compiled(text: str) -> Program:
