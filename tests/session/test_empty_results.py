@@ -1,5 +1,7 @@
 """Arrays without elements have the type that elements would have, whoever found out that there are none."""
 
+from collections import deque
+
 import numpy as np
 import pytest
 
@@ -41,3 +43,17 @@ def test_a_statement_of_several_loops_is_cached_where_all_are():
         session.run_cell("t = xs |> map(lambda x: x + 61) |> map(lambda x: x % 1019 * 23) |> sum")
         assert session.last_report.to_dict()["pipelines"][0]["cached"] is cached
         assert ("to compile, once" in session.last_report.to_text()) is not cached
+
+
+@pytest.mark.parametrize("source", ["set()", "frozenset()", "{}", "{}.items()", "deque()", "''", "fields"])
+@pytest.mark.parametrize(
+    "stage", ["map(lambda v: v)", "reverse", "enumerate", "zip([1, 2])", "filter(lambda v: v)"]
+)
+def test_sources_without_elements(source, stage):
+    found = []
+    for on in ("python", "parallel"):
+        fields = np.zeros(0, [("a", "i4"), ("b", "f8")])
+        session = Session({"deque": deque, "fields": fields}, Options(on=on, baseline=False, quiet=True))
+        session.run_cell(f"found = {source} |> {stage}")
+        found.append(session.namespace["found"].dtype)
+    assert found[0] == found[1] != np.dtype("float64")

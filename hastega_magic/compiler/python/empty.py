@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, cast
 
 import numpy as np
@@ -40,6 +41,12 @@ def typed(value: Any, bound: Bound, source: object) -> Any:
 
 def _made(bound: Bound, source: object) -> AnyArray | None:
     """What loops would give, one after the other; None where no loops give it."""
+    from hastega_magic.compiler.sources.drawn import is_of_python, iterable
+    from hastega_magic.compiler.sources.places import over_fields
+
+    if is_of_python(source) and not isinstance(source, Iterator):
+        source = iterable(source)
+    bound, source = over_fields(bound, source, bound.stages) or (bound, source)
     workspace = Workspace("<empty>")
     # These need a run to be compiled, and leave elements as they are.
     stages = [stage for stage in bound.stages if stage.site.name not in ("take_while", "drop_while")]
