@@ -15,6 +15,7 @@ from hastega_magic.compiler.statement import Bound
 from hastega_magic.compiler.telling.broken_off import integers_of, run_of
 from hastega_magic.compiler.telling.instructions import mix
 from hastega_magic.compiler.telling.stacked import LoopTexts, stacked
+from hastega_magic.compiler.telling.unheeded import listed, unheeded
 from hastega_magic.errors import Reason
 from hastega_magic.ir.expr import Expr, postorder
 from hastega_magic.ir.fused import is_product
@@ -71,6 +72,10 @@ def describe_loop(
 def describe_run(execution: Execution, options: Options, loops: int, trace: Trace) -> None:
     """Where and over how many elements the statement ran."""
     trace.add("run", **run_of(execution, loops))
+    unused = unheeded(options)
+    if unused:
+        said = listed(unused, "changes", "change")
+        trace.add("warning", text=f"{said} nothing with --on {options.on}.")
     if execution.tuning is not None:
         trace.add("tuning", **execution.tuning)
 
@@ -82,9 +87,13 @@ def describe_uncompiled(backend: str, source: object, options: Options, trace: T
     trace.add("run", backend=backend, device=device, threads=1, elements=elements, loops=0, cached=False)
     if backend == "python" and options.int_mode != "exact":
         trace.add("warning", text=f"{_UNREACHED.format(options.int_mode)}.")
+    unused, once = unheeded(options), ""
     if options.repeat > 1:
-        trace.add("warning", text=f"--repeat is for compiled loops: {device} computed it, once.")
-    if options.tune:
+        unused, once = ("--repeat", *unused), ", once"
+    if unused:
+        said = listed(unused, "is", "are")
+        trace.add("warning", text=f"{said} for compiled loops: {device} computed it{once}.")
+    if options.tune and "--tune" not in unused:
         trace.add("why", text=f"--tune: there was nothing to tune, for {device} computed it.")
 
 

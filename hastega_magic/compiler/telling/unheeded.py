@@ -1,0 +1,43 @@
+"""Options that change nothing with the back ends that were named: they would look as if they had worked.
+
+--on simd --threads 3    →    --threads changes nothing with --on simd.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+from hastega_magic.compiler.options import Options
+
+_LOOPS = frozenset(("auto", "simd", "parallel", "opencl", "all"))
+
+_HEEDED = {
+    "--threads": ("threads", _LOOPS - {"simd"}),
+    "--width": ("width", _LOOPS),
+    "--fast-math": ("fast_math", _LOOPS),
+    "--no-fuse": ("fuse", _LOOPS),
+    "--device-memory": ("device_memory", frozenset(("auto", "opencl", "all"))),
+    "--tune": ("tune", _LOOPS),
+}
+"""By the option its field, and the back ends that it means something to."""
+
+_DEFAULTS = Options()
+
+
+@lru_cache(64)
+def unheeded(options: Options) -> tuple[str, ...]:
+    """The options that none of the back ends heeds, those of `--compare` among them."""
+    places = {each.partition(":")[0] for each in (options.on, *options.compare)}
+    return tuple(
+        option
+        for option, (name, heeded) in _HEEDED.items()
+        if not places & heeded and getattr(options, name) != getattr(_DEFAULTS, name)
+    )
+
+
+def listed(options: Sequence[str], one: str, several: str) -> str:
+    """The options in a row, with the verb for one or for several."""
+    if len(options) == 1:
+        return f"{options[0]} {one}"
+    return f"{', '.join(options[:-1])} and {options[-1]} {several}"
