@@ -20,7 +20,7 @@ from hastega_magic.errors import CellSyntaxError, Span
 from hastega_magic.records import dataclass
 from hastega_magic.syntax.ordinary.behind import mark_class
 from hastega_magic.syntax.ordinary.comprehension import Ordinary, is_consumed, recognised
-from hastega_magic.syntax.reading.literals import is_written_value, wrong_literal
+from hastega_magic.syntax.reading.literals import uncallable, wrong_literal
 from hastega_magic.syntax.reading.names import binds, is_pure_source, parameters_of, reads
 from hastega_magic.syntax.reading.pipe import ends_with_semicolon, is_pipe, normalise, parse, spine
 from hastega_magic.syntax.reading.placeholder import expand
@@ -328,8 +328,7 @@ class Rewriter(ast.NodeTransformer):
         elif (behind := self._behind_stage(step)) is not None:
             message = f"`{behind}` stands behind the stage alone: put the pipeline in parentheses, or write `|>` again"
             raise CellSyntaxError(message, self.text.text, span, self.filename)
-        elif is_written_value(callee):
-            message = "a stage is a name or a call, as in `|> map(f)`"
+        elif message := uncallable(callee, text):
             raise CellSyntaxError(message, self.text.text, span, self.filename)
         args = call.args if call else []
         keywords = call.keywords if call else []

@@ -211,6 +211,8 @@ class TestPlaceholder:
         ("xs |> 3 + 4", "3 + 4", "a stage is a name or a call"),
         ("xs |> -4 |> sum", "-4", "a stage is a name or a call"),
         ("xs |> f'{a}' + 'b'", "f'{a}' + 'b'", "a stage is a name or a call"),
+        ("xs |> _ + 1", "_ + 1", "where a stage takes a function: write `map(_ + 1)`"),
+        ("xs |> (2 * -_) |> sum", "2 * -_", "write `map(2 * -_)`"),
         ("return xs |> f", "return xs |> f", "'return' outside function"),
         ("for x in y:\n  z = xs |> f\nbreak", "break", "'break' outside loop"),
     ],

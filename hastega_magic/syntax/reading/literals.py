@@ -41,15 +41,24 @@ def wrong_literal(name: str, call: ast.Call) -> tuple[ast.expr, str] | None:
     return None
 
 
-def is_written_value(node: ast.expr) -> bool:
-    """Whether it is a literal, or arithmetic on nothing else, and so nothing that can be called."""
-    while isinstance(node, ast.BinOp):  # a long sum goes deep on its left
-        if not is_written_value(node.right):
-            return False
-        node = node.left
-    if isinstance(node, ast.UnaryOp):
-        return is_written_value(node.operand)
-    return isinstance(node, (ast.Constant, ast.JoinedStr, ast.Tuple, ast.List, ast.Dict, ast.Set))
+def uncallable(node: ast.expr, text: str) -> str:
+    """Why it can be no stage, where arithmetic on literals or on `_` shows that. `text`: as it is written."""
+    operands, left = list[ast.expr](), [node]
+    while left:  # a long sum goes deep on its left
+        each = left.pop()
+        if isinstance(each, ast.BinOp):
+            left += [each.right, each.left]
+        elif isinstance(each, ast.UnaryOp):
+            left.append(each.operand)
+        else:
+            operands.append(each)
+    if any(isinstance(each, ast.Name) and each.id == "_" and each is not node for each in operands):
+        return f"`_` stands for the element where a stage takes a function: write `map({text})`"
+    written = all(isinstance(each, _WRITTEN) for each in operands)
+    return "a stage is a name or a call, as in `|> map(f)`" if written else ""
+
+
+_WRITTEN = (ast.Constant, ast.JoinedStr, ast.Tuple, ast.List, ast.Dict, ast.Set)
 
 
 def _value(node: ast.expr) -> tuple[bool, object]:
