@@ -13,12 +13,16 @@ from typing import Any, Protocol, overload
 
 import numpy as np
 
+from hastega_magic.ir.schedule import BLOCK
 from hastega_magic.records import dataclass
 from hastega_magic.runtime.buffers import AnyArray, allocate, trim, trim_before
 from hastega_magic.runtime.python import structured
 
 PIECE = 1 << 20
-"""Elements that a producer is asked for at once."""
+"""Elements that a producer is asked for at once, unless they are wide."""
+
+_WIDE = 16
+"""Bytes of an element from which on a piece has fewer: what is there at a time would grow with them."""
 
 _FIRST, _LONGER = 1 << 14, 4
 """Elements of the first piece where some are enough, and how much longer the next ones are."""
@@ -117,6 +121,9 @@ class Stream:
         self.form = form or _flat
         self.fields = (1,) * len(dtypes) if fields is None else tuple(fields)
         self.dtypes: tuple[np.dtype[Any], ...] = tuple(map(np.dtype, dtypes))
+        width = sum(each.itemsize for each in self.dtypes)
+        self.piece = max(BLOCK, PIECE // -(-width // _WIDE) // BLOCK * BLOCK)
+        """Elements that the producer is asked for at once."""
         self._producer, self._cut, self._most = producer, cut, cut.of(most)
         self._buffers: list[AnyArray] = [np.empty(0, each) for each in self.dtypes]
         self._aside: list[AnyArray] = []
@@ -145,7 +152,7 @@ class Stream:
         self._given = self._start = self._drawn = 0
         self._low = self._high = 0
         self._left_out, self._ended = self._cut.skip, self._cut.limit == 0
-        self._size = PIECE if self._cut.limit is None else min(_FIRST, PIECE)
+        self._size = self.piece if self._cut.limit is None else min(_FIRST, self.piece)
 
     def ahead(self, place: int) -> bool:
         """Whether an element has not been let go of."""
@@ -167,7 +174,7 @@ class Stream:
         begin = stop if begin is None else min(max(begin, self._start), stop)
         self._keep(stop - begin)
         self._start = begin
-        while not self._ended and (self._high - self._low < PIECE or self._stop == stop):
+        while not self._ended and (self._high - self._low < self.piece or self._stop == stop):
             self._fill()
         self._drawn += 1
         self.pieces = max(self.pieces, self._drawn)
@@ -176,7 +183,7 @@ class Stream:
     def _keep(self, rest: int) -> None:
         """The last elements at the beginning of the memory, and room for more behind them."""
         high = rest + (self._given - rest) % _VECTOR
-        room = max(2 * PIECE, rest + PIECE) + _VECTOR
+        room = max(2 * self.piece, rest + self.piece) + _VECTOR
         for number, old in enumerate(self._buffers):
             new = old if len(old) >= room else allocate(room, old.dtype.name)
             new[high - rest : high] = old[self._high - rest : self._high]
@@ -185,10 +192,10 @@ class Stream:
 
     def _fill(self) -> None:
         thin = self._cut.stride > 1
-        ahead = slice(self._high, self._high + PIECE)
+        ahead = slice(self._high, self._high + self.piece)
         rooms = self._rooms_aside() if thin else [each[ahead] for each in self._buffers]
         count = self._producer.give(rooms, self._size)
-        self._size = min(PIECE, self._size * _LONGER)
+        self._size = min(self.piece, self._size * _LONGER)
         if count is None:
             self._ended = True
             return
@@ -211,9 +218,9 @@ class Stream:
 
     def _rooms_aside(self) -> list[AnyArray]:
         """Memory for a piece of which few elements are kept."""
-        self._aside = self._aside or [allocate(PIECE + _VECTOR, each.name) for each in self.dtypes]
+        self._aside = self._aside or [allocate(self.piece + _VECTOR, each.name) for each in self.dtypes]
         at = self._given % _VECTOR
-        return [each[at : at + PIECE] for each in self._aside]
+        return [each[at : at + self.piece] for each in self._aside]
 
     def last(self, start: int, step: int, size: int, number: int = 0) -> AnyArray:
         """Of elements `start`, `start + step`, ... one number each of those after the last whole chunk of `size`."""

@@ -11,6 +11,24 @@ P = 4 * 4096
 """Elements of a piece: a few blocks."""
 
 
+@pytest.mark.parametrize("numbers", [1, 2, 3, 8, 60])
+def test_pieces_of_wide_elements_take_no_more_memory(numbers):
+    class Room:
+        def restart(self):
+            self.asked = []
+
+        def give(self, rooms, size):
+            self.asked.append((size, sum(each[:size].nbytes for each in rooms)))
+            return size if len(self.asked) < 3 else None
+
+    producer = Room()
+    found = stream.Stream(producer, ["int64"] * numbers, 1 << 30)
+    for _ in range(3):
+        found.draw()
+    assert all(size % 4096 == 0 for size, _ in producer.asked)
+    assert 8 << 20 <= max(nbytes for _, nbytes in producer.asked) <= 16 << 20
+
+
 def test_a_stream_ends_where_its_elements_do(monkeypatch):
     """Windows are whole blocks, and what is left of one is the beginning of the next, wherever pieces end."""
     monkeypatch.setattr(stream, "PIECE", P)

@@ -210,7 +210,7 @@ class _Chain:
             trace.add("phase", name="convert_in", seconds=spent.convert, bytes=spent.moved_in)
             trace.add("phase", name="kernel", seconds=spent.kernel, bytes=spent.bytes)
             self.driver.ran(self.run, link.loop, link.workspace, told)
-            size = units.size(min(PIECE, producer.given) * stream.dtype.itemsize)
+            size = units.size(min(stream.piece, producer.given) * stream.dtype.itemsize)
             trace.add(
                 "why",
                 text=f"Loop {len(self.run.loops)} hands its elements on in {units.plural(stream.pieces, 'piece')}: of "
