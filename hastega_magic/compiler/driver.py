@@ -299,7 +299,8 @@ class Driver:
                 raise
             failed = error
         try:
-            self._instead(run, failed, loop.stages)
+            beyond = isinstance(failed, BeyondInt64)
+            self._instead(run, failed, self.left.exact(loop, workspace) if beyond else loop.stages)
         finally:
             del failed
         if execution is not None:
@@ -324,17 +325,16 @@ class Driver:
 
         Not to be called where the failure is handled: it would be the context of what Python raises.
         """
-        bound, value = run.bound, run.value
         if isinstance(failed, BeyondInt64):
             if self.tentative:
-                raise StrictError(f"`{bound.site.source_text}` is not compiled: {failed}")
+                raise StrictError(f"`{run.bound.site.source_text}` is not compiled: {failed}")
             self.left.beyond(run, stages, str(failed))
         elif isinstance(failed, NotCompilable):
             self._left_to_python(run, failed.reason)
         elif isinstance(failed, NoNumpyForm):
-            run.goes_on(self.left.lazily(bound, value, run.rest, str(failed)), [])
+            run.goes_on(self.left.lazily(run.bound, run.value, run.rest, str(failed)), [])
         elif failed is not None:
-            run.goes_on(self.left.perhaps_unreached(bound, value, run.rest, failed), [])
+            run.goes_on(self.left.perhaps_unreached(run.bound, run.value, run.rest, failed), [])
 
     def longest(
         self, bound: Bound, value: object, stages: Sequence[BoundStage], varying: frozenset[Where]

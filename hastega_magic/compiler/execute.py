@@ -265,7 +265,7 @@ def _in_order(
         # Floats that Python computed among ints, which are multiplied exactly up to the first of them.
         if streamed(execution.columns) is not None:
             raise NotProduced
-        return running.by_python(loop, output, options)[0]
+        return running.by_python(loop, workspace, output, options)[0]
     there = running.in_order(loop, output, workspace)
     found = _on_the_host(there, workspace, options, trace).values[0]
     return found if type(found) is np.float32 else float(cast(float, found))
@@ -285,7 +285,7 @@ def _running(
     if execution.recovered:
         if streamed(execution.columns) is not None:  # Python goes through elements that nobody has
             raise NotProduced
-        value, sentence = running.by_python(loop, output, options)
+        value, sentence = running.by_python(loop, workspace, output, options)
         return value, [sentence] if sentence else []
     elsewhere, fn = execution.backend.language == "opencl", output.sink.fn
     made = output.value if elsewhere or fn is None else fn.result

@@ -132,14 +132,16 @@ def told(outputs: Sequence[Output], mode: str = "exact") -> list[str]:
     return found
 
 
-def by_python(loop: Loop, output: Output, options: Options) -> tuple[object, str]:
+def by_python(loop: Loop, workspace: Workspace, output: Output, options: Options) -> tuple[object, str]:
     """The value as Python computes it, where an element needs that; and a sentence if an int is beyond int64.
 
     OverflowError with `--int checked` for such an int; what elements raise propagates.
     """
     from hastega_magic.compiler.python.barriers import noted
+    from hastega_magic.compiler.python.exactly import exactly
 
-    calls = [(each.site.name, each.callee, each.args, each.kwargs) for each in noted(loop.stages)]
+    stages = noted(exactly(loop, workspace))
+    calls = [(each.site.name, each.callee, each.args, each.kwargs) for each in stages]
     value = python.run(loop.source, cast(Any, calls))
     beyond = _beyond(value)
     if beyond is None:

@@ -74,7 +74,7 @@ def numpy_value(
         return _asked(loop, workspace, options, output, call, fires)
     if len(fires):
         return _by_elements(loop, workspace, options, output, fires, length)
-    found = with_initial(loop, _reduced(loop, options, output, call))
+    found = with_initial(loop, _reduced(loop, workspace, options, output, call))
     if type(found) is complex and flatten(output.value)[0].type is FLOAT32:
         return np.complex64(found)
     return wrap64(found) if type(found) is int and mode == "wrap" else found
@@ -130,7 +130,7 @@ class _Call:
         return value
 
 
-def _reduced(loop: Loop, options: Options, output: Output, call: _Call) -> object:
+def _reduced(loop: Loop, workspace: Workspace, options: Options, output: Output, call: _Call) -> object:
     """The output's value, no check having fired."""
     kind = output.sink.kind
     try:
@@ -144,7 +144,7 @@ def _reduced(loop: Loop, options: Options, output: Output, call: _Call) -> objec
         ):
             column = call.column(output)
             if len(column):
-                return _of_ints(loop, options, output, column)
+                return _of_ints(loop, workspace, options, output, column)
         return call.value(output)
     except (ArithmeticError, LookupError, ValueError) as error:
         if isinstance(error, HastegaError) or kind == "cumsum":
@@ -152,14 +152,14 @@ def _reduced(loop: Loop, options: Options, output: Output, call: _Call) -> objec
         raise NoNumpyForm(f"NumPy raises {type(error).__name__}") from None
 
 
-def _of_ints(loop: Loop, options: Options, output: Output, column: AnyArray) -> object:
+def _of_ints(loop: Loop, workspace: Workspace, options: Options, output: Output, column: AnyArray) -> object:
     """A sum, mean or product of some ints, exactly unless they are to wrap around; or their running sums."""
     kind = output.sink.kind
     most = max(abs(int(column.min())), abs(int(column.max())))
     if kind == "cumsum":
         if most * len(column) <= INT64_MAX or options.int_mode == "wrap":
             return np.cumsum(column)
-        value, sentence = running.by_python(loop, output, options)
+        value, sentence = running.by_python(loop, workspace, output, options)
         if sentence:
             raise BeyondInt64(sentence)
         return value
@@ -180,6 +180,7 @@ def _by_elements(
         raise NotCompilable("NumPy computes a value otherwise than Python, or warns of it")
     wraps, decided = options.int_mode == "wrap", DECIDED.get(output.sink.kind)
     from hastega_magic.compiler.python.elements import Elements
+    from hastega_magic.compiler.python.exactly import exactly
 
     elements = Elements(loop, workspace, options.int_mode, (loop,))
     kept: list[Any] = []
@@ -192,7 +193,7 @@ def _by_elements(
         if elements.warnings:
             raise BeyondInt64(elements.warnings[0].partition(";")[0])
     if not wraps:
-        return python.run(loop.source, loop.bound.calls(loop.stages))
+        return python.run(loop.source, loop.bound.calls(exactly(loop, workspace)))
     if output.sink.kind == "array":
         return python.as_result(kept)
     kind, last = output.sink.kind, loop.stages[-1]

@@ -11,7 +11,7 @@ import numpy as np
 
 from hastega_magic.compiler.python.naming import BEYOND, named, origin, placed, short, shown
 from hastega_magic.compiler.python.nodes import filled, of_params, roots, scalars
-from hastega_magic.compiler.python.steps import NUMPYS, Surroundings, is_beyond, steps_of
+from hastega_magic.compiler.python.steps import NUMPYS, Surroundings, is_beyond, is_numpys, steps_of
 from hastega_magic.compiler.python.together import Element, Kept, Together, item, kept_of
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
@@ -161,7 +161,7 @@ class Elements:
                 "a function raises StopIteration, which ends what Python goes through"
             ) from None
         except Exception as error:
-            numpys = isinstance(error, OverflowError) and _is_numpys(error)
+            numpys = isinstance(error, OverflowError) and is_numpys(error)
             values = self._values(stage, value, effects=True) if numpys or step.reading else None
             if values is None or not (numpys or _beyond(values)):
                 error.add_note(self._where(stage, index, start, cast(object, value)))
@@ -265,11 +265,6 @@ def _beyond(values: dict[Expr, Any]) -> int | None:
     """The first computed integer that no int64 holds."""
     integers = (found for node, found in values.items() if node.args and node.type is INT)
     return next((found for found in integers if is_beyond(found)), None)
-
-
-def _is_numpys(error: OverflowError) -> bool:
-    """Whether it is of NumPy's integers, beside one that their type does not hold; Python's own say something else."""
-    return any(words in str(error) for words in ("to convert to C long", "out of bounds for"))
 
 
 def of_check(error: Exception) -> bool:

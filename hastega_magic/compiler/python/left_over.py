@@ -112,7 +112,13 @@ class LeftOver:
             why = str(error)
         self.tell(loop.pipeline.source.name, Reason(why))
         with self.trace.phase("kernel", by_python=True):
-            return python.run(value, bound.calls(noted(loop.stages)))
+            return python.run(value, bound.calls(noted(self.exact(loop, workspace))))
+
+    def exact(self, loop: Loop, workspace: Workspace) -> list[BoundStage]:
+        """The loop's stages, in which NumPy's numbers that functions read count as Python's."""
+        from hastega_magic.compiler.python.exactly import exactly
+
+        return exactly(loop, workspace)
 
     def barrier(self, run: UnderWay, stages: Sequence[BoundStage], reason: Reason) -> None:
         """Go on by stages that have no compiled form, and by those that go in step with them; StrictError if not to."""

@@ -83,7 +83,7 @@ class _Table:
 
 def steps_of(loop: Loop, workspace: Workspace) -> list[Step]:
     """The stages as built, with the functions as given."""
-    numpys = {number for number, each in enumerate(workspace.table_columns) if each.numpys}
+    numpys = numpys_tables(workspace)
     found: list[Step] = []
     for stage, owner in zip(loop.pipeline.stages, loop.built.owners, strict=True):
         function = function_of(stage, owner, loop.pipeline.sink.kind)
@@ -93,9 +93,19 @@ def steps_of(loop: Loop, workspace: Workspace) -> list[Step]:
     return found
 
 
+def numpys_tables(workspace: Workspace) -> set[object]:
+    """The numbers of the captured arrays that are NumPy's."""
+    return {number for number, each in enumerate(workspace.table_columns) if each.numpys}
+
+
+def is_numpys(error: OverflowError) -> bool:
+    """Whether it is of NumPy's integers, beside one that their type does not hold; Python's own say something else."""
+    return any(words in str(error) for words in ("to convert to C long", "out of bounds for"))
+
+
 def is_beyond(value: object) -> bool:
     """Whether it is an integer that no int64 holds."""
     return isinstance(value, int) and value not in INT64
 
 
-__all__ = ["NUMPYS", "Step", "Surroundings", "is_beyond", "steps_of"]
+__all__ = ["NUMPYS", "Step", "Surroundings", "is_beyond", "is_numpys", "numpys_tables", "steps_of"]
