@@ -242,7 +242,7 @@ def finish(
             elif count and not len(troubled):
                 numbers = range(slot, slot + count)
                 arrays = [trim(result.arrays[each], result.packed_length(each)) for each in numbers]
-                execution.values.append(assembled(output, arrays, loop))
+                execution.values.append(assembled(output, arrays, loop, workspace))
             else:
                 if len(troubled):
                     value = recovery.value(output, folds, troubled)

@@ -45,6 +45,8 @@ CASES = {
     "filter(_ > 0) |> count": len(XS),
     "map(_ // 2**60) |> to_list": [x // 2**60 for x in LARGE],
     "map(np.abs) |> cumsum |> last": sum(LARGE),
+    "chunk(60) |> map(sum) |> to_list": [sum(LARGE[:60]), sum(LARGE[60:])],
+    "chunk(4) |> map(max) |> to_list": [max(LARGE[at : at + 4]) for at in range(0, len(XS), 4)],
 }
 
 
@@ -68,6 +70,17 @@ def test_pairs_go_to_functions_of_two_arguments():
     assert run("xs |> map(lambda x: table[x % 8] + 2**70) |> cumsum |> last") == sum(
         TABLE[x % 8] + 2**70 for x in XS
     )
+
+
+def test_the_last_chunk_is_of_the_array_that_is_there_now():
+    session = Session(
+        {"xs": XS, "table": np.array(TABLE)}, Options(baseline=False, quiet=True, on="parallel")
+    )
+    text = "y = xs |> map(table[_ % 8]) |> chunk(4) |> map(sum) |> to_list\ny"
+    for more in range(5):
+        session.namespace["table"] = np.array(TABLE) + more
+        elements = [TABLE[x % 8] + more for x in XS]
+        assert session.run_cell(text).value == [sum(elements[at : at + 4]) for at in range(0, len(XS), 4)]
 
 
 def test_what_is_checked_raises_where_numpy_would_wrap_around():

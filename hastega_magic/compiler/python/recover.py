@@ -33,7 +33,7 @@ from hastega_magic.runtime.python_calls import elements as numbers_of
 from hastega_magic.runtime.sources import AnyArray, Column
 from hastega_magic.runtime.stream import Stream
 from hastega_magic.runtime.strided import Paired
-from hastega_magic.syntax.joining.build import PLACED
+from hastega_magic.syntax.joining.build import PLACED, BoundStage
 from hastega_magic.types import FLOAT32, Complex, Either
 
 if TYPE_CHECKING:
@@ -46,16 +46,21 @@ _PIECE = 256
 """Elements of a block that are evaluated at once where one of them is sought: each alone takes ten times as long."""
 
 
-def assembled(output: Output, arrays: Sequence[AnyArray], loop: Loop) -> object:
-    """The value of an output whose elements are stored, from the arrays of its scalars."""
-    return _made(output, nested(output.value, iter(arrays)), loop)
+def assembled(
+    output: Output, arrays: Sequence[AnyArray], loop: Loop, workspace: Workspace | None = None
+) -> object:
+    """The value of an output whose elements are stored, from the arrays of its scalars.
+
+    `workspace`: has the arrays that functions read, where these are NumPy's and there is a shorter chunk.
+    """
+    return _made(output, nested(output.value, iter(arrays)), loop, workspace)
 
 
-def _made(output: Output, value: AnyArray, loop: Loop) -> object:
+def _made(output: Output, value: AnyArray, loop: Loop, workspace: Workspace | None) -> object:
     """What the sink makes of the elements."""
     given = loop.stages[-1]
     if loop.built.tail:
-        pieces = [value, tail(loop)]
+        pieces = [value, tail(loop, workspace)]
         value = _joined([piece for piece in pieces if len(piece)] or pieces[1:])
     match output.sink.kind:
         case "to_list":
@@ -76,8 +81,13 @@ def is_mixed(value: Value) -> bool:
     return isinstance(value, Either) or (isinstance(value, tuple) and any(map(is_mixed, value)))
 
 
-def tail(loop: Loop) -> AnyArray:
+def tail(loop: Loop, workspace: Workspace | None) -> AnyArray:
     """What the stages give for the last, shorter chunk, if there is one."""
+    stages: Sequence[BoundStage] = loop.stages
+    if workspace is not None and loop.built.numpys:
+        from hastega_magic.compiler.python.exactly import exactly
+
+        stages = exactly(loop, workspace)
     view, source = loop.built.view, cast(Any, numbers(loop.source))
     assert view is not None
     window = [stage for stage in loop.pipeline.stages if stage.kind == "window"][-1]
@@ -86,7 +96,7 @@ def tail(loop: Loop) -> AnyArray:
     else:
         assert view.count is not None
         rest = source[view.start + view.step * view.count :: window.stride][: loop.built.tail]
-    calls = [(stage.site.name, None, stage.args, stage.kwargs) for stage in loop.stages]
+    calls = [(each.site.name, None, each.args, each.kwargs) for each in stages]
     return python.run(rest, [call for call in calls if call[0] not in _NOT_OF_THE_TAIL])
 
 
@@ -164,10 +174,9 @@ class Recovery:
         if start < int(ends[-1]) or not pieces:
             pieces.append(nested(output.value, iter([array[start : int(ends[-1])] for array in arrays])))
         if is_mixed(output.value):  # what all elements are decides about the array's type
-            return _made(
-                output, as_result([each for piece in pieces for each in numbers_of(piece)]), self.loop
-            )
-        return _made(output, _joined(pieces), self.loop)
+            found = as_result([each for piece in pieces for each in numbers_of(piece)])
+            return _made(output, found, self.loop, self.workspace)
+        return _made(output, _joined(pieces), self.loop, self.workspace)
 
     # Reductions
 

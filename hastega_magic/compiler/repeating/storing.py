@@ -73,6 +73,8 @@ def _assembled(output: Output, loop: Loop, left: Left) -> object:
     now = changed(loop, source=left.operands[0], stages=stages, built=built)
     if output.sink.kind in ("first", "last") and not len(left.arrays[0]):
         raise Again
+    if left.tail and loop.built.numpys:  # which Python computes from arrays that may be others now
+        raise Again
     return assembled(output, left.arrays, now)
 
 

@@ -185,7 +185,7 @@ class _Chain:
         threads = min(backend.threads, job.tuned.threads or backend.threads)
         producer = Produced(
             job.variant, job.variants, job.first, job.learn, ready.compiled.variants.ordered, job.columns,
-            job.tables, job.length, threads, partial(_behind, loop) if loop.built.tail else None,
+            job.tables, job.length, threads, partial(_behind, loop, workspace) if loop.built.tail else None,
         )  # fmt: skip
         most = job.length + bool(loop.built.tail)
         stored = [RESULT_STORAGE[store.type].name for store in plan.stores]
@@ -323,10 +323,10 @@ def _fields_of(element: Value) -> Sequence[int]:
     return [len(flatten(each)) for each in fields]
 
 
-def _behind(loop: Loop) -> AnyArray:
+def _behind(loop: Loop, workspace: Workspace) -> AnyArray:
     """What the loop gives for its last, shorter chunk; NotProduced where Python raises."""
     try:
-        return tail(loop)
+        return tail(loop, workspace)
     except Exception:
         raise NotProduced from None
 
