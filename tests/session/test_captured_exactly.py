@@ -62,6 +62,21 @@ def test_python_goes_through_all_elements_exactly(stages, on):
     assert types(found) == types(CASES[stages])
 
 
+@pytest.mark.parametrize("function", ["partial(at, 8)", "lambda x: grid[x % 8 // 4, x % 4] * 2**61"])
+def test_of_all_callables(function):
+    table = np.array(TABLE)
+    names = {"xs": XS, "grid": table.reshape(2, 4), "table": table}
+    text = f"""from functools import partial
+def at(n, x):
+    return table[x % n] * 2**61
+xs |> map({function}) |> cumsum |> last"""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = Session(names, Options(baseline=False, quiet=True, on="simd")).run_cell(text).value
+    assert found == sum(LARGE)
+    assert type(found) is int
+
+
 def test_pairs_go_to_functions_of_two_arguments():
     assert run("xs |> zip(xs) |> map(lambda a, b: table[a % 8] * 2**61 + b * 0) |> cumsum |> last") == sum(
         LARGE

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import functools
 from dataclasses import replace
-from types import FunctionType
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -74,7 +73,7 @@ def _exact(function: Any, fn: Fn, around: Surroundings) -> Any:
 
     if isinstance(function, np.ufunc):  # tuples go to those of two arguments as these
         return of_two if function.nin == 2 else exact
-    return functools.wraps(cast("Any", function))(exact) if isinstance(function, FunctionType) else function
+    return functools.wraps(function)(exact)  # whose signature says what tuples go to
 
 
 __all__ = ["exactly"]
