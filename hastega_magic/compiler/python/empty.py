@@ -44,8 +44,8 @@ def _made(bound: Bound, source: object) -> AnyArray | None:
     from hastega_magic.compiler.sources.drawn import is_of_python, iterable
     from hastega_magic.compiler.sources.places import over_fields
 
-    if is_of_python(source) and not isinstance(source, Iterator):
-        source = iterable(source)
+    if not isinstance(source, Iterator) and is_of_python(cast(object, source)):
+        source = iterable(cast(object, source))
     bound, source = over_fields(bound, source, bound.stages) or (bound, source)
     workspace = Workspace("<empty>")
     # These need a run to be compiled, and leave elements as they are.
