@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import difflib
 import itertools
+import operator
 import re
 import traceback
 from collections.abc import Callable, Mapping
@@ -81,7 +82,10 @@ def _found(error: BaseException, bound: Bound) -> _Found | None:
         isinstance(error, HastegaError) and type(error) not in (StrictError, NullsError)
     ):
         return None
-    found = _told(error, bound) or _given(error, bound) or _alone(error, bound)
+    try:  # objects of the user's are asked for what they are, and may raise
+        found = _told(error, bound) or _given(error, bound) or _alone(error, bound)
+    except Exception:
+        return None
     return None if found is _UNCLEAR else found
 
 
@@ -251,11 +255,11 @@ def _beside(name: str, given: Mapping[str, Any], error: Exception) -> str | None
 
 
 def _counted(name: str, given: Mapping[str, Any], error: Exception) -> str | None:
-    value = given["n"]
-    if hasattr(value, "__index__"):
-        found = wrong_count(name, int(value))
-        return None if found is None else _beyond(found, str(error))
-    return ""
+    try:
+        found = wrong_count(name, operator.index(given["n"]))
+    except TypeError:
+        return ""
+    return None if found is None else _beyond(found, str(error))
 
 
 def _beyond(sentence: str, said: str) -> str:

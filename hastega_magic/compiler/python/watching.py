@@ -17,7 +17,15 @@ import numpy as np
 from hastega_magic.records import dataclass
 from hastega_magic.runtime.python_calls import Noted
 from hastega_magic.syntax.closures.around import ABSENT, Cell, Name, codes, contents
-from hastega_magic.syntax.closures.reach import Endless, fields, is_library, methods, reached, users_classes
+from hastega_magic.syntax.closures.reach import (
+    Endless,
+    fields,
+    is_library,
+    methods,
+    reached,
+    users_classes,
+    viewed,
+)
 from hastega_magic.syntax.joining.build import BoundStage
 
 _FIXED = (bool, int, float, complex, str, bytes, range, type(None), np.generic, np.dtype, np.ufunc)
@@ -155,7 +163,7 @@ def _look(value: Any, variables: list[Name | Cell], objects: set[int], seen: set
         if isinstance(value, type) and is_library(value):
             return
         objects.update(map(id, (value, *users_classes(value))))
-        for held in (*fields(value), *methods(value)):
+        for held in (*fields(value), *methods(value), *viewed(value)):
             _look(held, variables, objects, seen)
         return
     for part in parts:

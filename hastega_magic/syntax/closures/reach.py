@@ -11,7 +11,7 @@ from __future__ import annotations
 import gc
 import sys
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from types import CellType, CodeType, FunctionType, GeneratorType, ModuleType
 from typing import Any, cast
 
@@ -109,6 +109,23 @@ def methods(value: object) -> Iterator[object]:
                 yield each
 
 
+def viewed(value: object) -> tuple[object, ...]:
+    """Whose memory an array or a memoryview shows."""
+    if issubclass(type(value), np.ndarray):
+        base = _BASE(value)
+        return () if base is None else (base,)
+    if isinstance(value, memoryview):
+        try:
+            return (value.obj,)
+        except ValueError:  # a released one
+            return ()
+    return ()
+
+
+_BASE: Callable[[object], object] = cast(Any, np.ndarray).base.__get__
+"""Of subclasses too, whatever they make of the name."""
+
+
 def _parts(value: Any) -> Iterable[object]:
     """What an object leads to at once."""
     if type(value) is FunctionType:
@@ -122,7 +139,8 @@ def _parts(value: Any) -> Iterable[object]:
         return [*_items(held), *_items(held.values())]
     if issubclass(type(value), np.ndarray):
         array = cast("np.ndarray[Any, np.dtype[Any]]", value)
-        return _items(cast("list[object]", array.ravel().tolist())) if array.dtype.hasobject else ()
+        held = _items(cast("list[object]", array.ravel().tolist())) if array.dtype.hasobject else []
+        return [*held, *viewed(array)]
     if issubclass(type(value), type):
         return () if is_library(value) else methods(cast(object, value))
     found = [*methods(value), *users_classes(value)]
@@ -164,4 +182,4 @@ def _items(held: Collection[object]) -> list[object]:
 _PLAIN = frozenset({bool, int, float, complex, str, bytes, type(None), np.float64, np.int64, np.float32})
 
 
-__all__ = ["Endless", "fields", "is_library", "may_read", "methods", "reached", "users_classes"]
+__all__ = ["Endless", "fields", "is_library", "may_read", "methods", "reached", "users_classes", "viewed"]

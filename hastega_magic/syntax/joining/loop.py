@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 from typing import Any, cast
@@ -12,6 +13,7 @@ from hastega_magic.ir.expr import Expr, Value
 from hastega_magic.ir.pipeline import Sink, Stage
 from hastega_magic.records import dataclass
 from hastega_magic.syntax.functions.lower import parameters
+from hastega_magic.syntax.reading.functions import described
 from hastega_magic.syntax.site import StageSite
 from hastega_magic.syntax.values import mixed
 from hastega_magic.syntax.values.environment import Environment
@@ -207,7 +209,7 @@ def integer(name: str, value: object) -> int:
     try:
         return operator.index(cast(Any, value))
     except TypeError:
-        raise NotCompilable(f"`{name}` is given {value!r}, which is no integer") from None
+        raise NotCompilable(f"`{name}` is given {described(value)}, which is no integer") from None
 
 
 def count(name: str, value: object) -> int:
@@ -219,11 +221,11 @@ def count(name: str, value: object) -> int:
 
 
 def positive(name: str, value: object) -> int:
-    """A number of elements from 1 on."""
+    """A number of elements from 1 on, at most as many as there can be."""
     number = integer(name, value)
     if number < 1:
-        raise NotCompilable(f"`{name}` is given {number}, and takes a number from 1 on")
-    return number
+        raise NotCompilable(f"`{name}` is given a number below 1")
+    return min(number, sys.maxsize)
 
 
 def scalar(loop: Loop, name: str) -> Expr:
