@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, cast
 
 import numpy as np
@@ -44,8 +43,8 @@ def _made(bound: Bound, source: object) -> AnyArray | None:
     from hastega_magic.compiler.sources.drawn import is_of_python, iterable
     from hastega_magic.compiler.sources.places import over_fields
 
-    if not isinstance(source, Iterator) and is_of_python(cast(object, source)):
-        source = iterable(cast(object, source))
+    if is_of_python(source) and not hasattr(source, "__next__"):
+        source = iterable(source)
     bound, source = over_fields(bound, source, bound.stages) or (bound, source)
     workspace = Workspace("<empty>")
     # These need a run to be compiled, and leave elements as they are.
