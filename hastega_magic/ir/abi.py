@@ -179,7 +179,8 @@ def _layout(kernel: Kernel) -> Layout:
             masks.append(store.mask)
         groups.append(masks.index(store.mask))
     # Of a loop that no element makes there is no guard.
-    turns = any(node.op == "turns" for node in postorder(kernel.roots()))
+    steps = [root for store in stores if store.step is not None for root in store.step.roots()]
+    turns = any(node.op == "turns" for node in postorder([*kernel.roots(), *steps]))
     running = any(store.running for store in stores)
     return Layout(
         len(kernel.sources),

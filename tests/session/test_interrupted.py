@@ -26,6 +26,18 @@ def test_a_loop_that_never_ends_is_interrupted(count, on):
     assert session.namespace["z"] == count * (count - 1) // 2
 
 
+@pytest.mark.parametrize("stage", ["scan(lambda a, v: a + f(v), 0)", "reduce(lambda a, v: a ^ f(v))"])
+@pytest.mark.parametrize("on", ["parallel", "simd", "opencl"])
+def test_a_step_that_never_ends_is_interrupted(stage, on):
+    session = Session({"xs": np.arange(1, 3)})
+    asked = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+    asked.start()
+    with pytest.raises(KeyboardInterrupt):
+        session.run_cell(FUNCTION + f"y = xs |> {stage}", options=Options(baseline=False, on=on))
+    asked.join()
+    assert session.last.report.pipelines[0].loops == 1
+
+
 @pytest.mark.parametrize(("count", "threads"), [(3, 1), (40_000, 2)])
 def test_the_report_tells_of_an_interrupt_that_the_cell_answers(count, threads):
     text = (
