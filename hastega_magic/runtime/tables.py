@@ -60,7 +60,7 @@ def described_table(data: object, name: str) -> TableColumn:
 
 def _flat(data: Sequence[object]) -> Sequence[object]:
     """The numbers of equally long lists one after the other."""
-    while data and all(type(each) in (list, tuple) for each in data):
+    while len(data) and all(type(each) in (list, tuple) for each in data):
         rows = cast("Sequence[Sequence[object]]", data)
         if len({len(row) for row in rows}) > 1:
             break

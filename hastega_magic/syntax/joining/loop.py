@@ -194,6 +194,9 @@ class Loop:
         raise Probed(stages, Sink(sink, site.text, site.span), early)
 
 
+_LONGEST = 60
+"""Characters of a value that a reason shows."""
+
 Rule = Callable[[Loop, StageSite, Mapping[str, Any]], None]
 
 
@@ -204,12 +207,21 @@ def ends(loop: Loop, site: StageSite, kind: str, ddof: float = 0.0) -> None:
     loop.sink = Sink(kind, site.text, site.span, ddof)
 
 
+def told(value: object) -> str:
+    """A value in a reason: as it is written if it is short, else its type. The `repr` of others may be the user's."""
+    if type(value) in (bool, float, complex, str, bytes) or value is None:
+        text = repr(value)
+        if len(text) <= _LONGEST:
+            return text
+    return described(value)
+
+
 def integer(name: str, value: object) -> int:
     """An argument that has to be an integer."""
     try:
         return operator.index(cast(Any, value))
     except TypeError:
-        raise NotCompilable(f"`{name}` is given {described(value)}, which is no integer") from None
+        raise NotCompilable(f"`{name}` is given {told(value)}, which is no integer") from None
 
 
 def count(name: str, value: object) -> int:

@@ -23,8 +23,8 @@ from hastega_magic.ir.expr import (
 )
 from hastega_magic.ir.pipeline import Fn, Sink, Source, Stage
 from hastega_magic.syntax.functions.lower import lower, parameters
-from hastega_magic.syntax.joining.loop import Cut, Loop, ends, scalar
-from hastega_magic.syntax.reading.functions import described, name_of
+from hastega_magic.syntax.joining.loop import Cut, Loop, ends, scalar, told
+from hastega_magic.syntax.reading.functions import name_of
 from hastega_magic.syntax.site import StageSite
 from hastega_magic.syntax.values import mixed
 from hastega_magic.syntax.values.graph import known
@@ -157,9 +157,7 @@ def _start(site: StageSite, init: object) -> Value:
         raise NotCompilable(f"`{site.name}` begins beyond 64 bits, and is left to Python")
     if isinstance(begin, (Expr, Complex)):
         return begin
-    raise NotCompilable(
-        f"`{site.name}` from {described(cast(object, init))} is left to Python, as it is no number"
-    )
+    raise NotCompilable(f"`{site.name}` from {told(init)} is left to Python, as it is no number")
 
 
 def _stepping(loop: Loop, function: Any, total: object, element: object) -> Fn:

@@ -141,7 +141,7 @@ def _no_form(callee: Known) -> str:
         return f"`{callee.name}` makes a NumPy number of a type that is not compiled: {_INSTEAD}"
     if isinstance(function, ModuleType) or not callable(function):
         return f"`{callee.name}` is called, and it is no function"
-    module = str(getattr(function, "__module__", None) or getattr(function, "__self__", None) or "")
+    module = str(getattr(function, "__module__", None) or "")  # of methods: what they belong to is not asked
     name = str(getattr(function, "__name__", callee.name))
     observes = name in _OBSERVERS if module == "builtins" else module.partition(".")[0] in _OBSERVING_MODULES
     owner = getattr(function, "__self__", None)
