@@ -22,7 +22,8 @@ from hastega_magic.compiler.repeating.ordinary import OrdinaryCode, options_for
 from hastega_magic.compiler.repeating.repeated import Repeated
 from hastega_magic.compiler.statement import Bound
 from hastega_magic.compiler.telling import describe
-from hastega_magic.errors import CellSyntaxError, NotCompilable, Reason, UsageError, leaves, leaving
+from hastega_magic.errors import CellSyntaxError, NotCompilable, Reason, UsageError
+from hastega_magic.frames import leaves, leaving
 from hastega_magic.report import Report, build_report
 from hastega_magic.syntax.cell import FUTURES, Rewriter
 from hastega_magic.syntax.closures.around import codes

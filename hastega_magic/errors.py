@@ -2,43 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import wraps
 from io import StringIO
 from pathlib import Path
-from typing import ClassVar, NamedTuple, ParamSpec, TypeVar
+from typing import ClassVar, NamedTuple
 
 from hastega_magic.records import dataclass
 
-P = ParamSpec("P")
-T = TypeVar("T")
-
 PACKAGE = Path(__file__).resolve().parent.as_posix() + "/"
 """The folder of this package's own files, by which a traceback's frames are told from the user's."""
-
-
-SHOWN: list[Callable[[BaseException], None]] = []
-"""What front ends do with an exception that leaves the package through a function of the user's or a `pipe`."""
-
-
-def leaves(error: BaseException) -> None:
-    """Let the front ends decide how the exception, which is about to be raised on, is to be shown."""
-    for prepare in SHOWN:
-        prepare(error)
-
-
-def leaving(function: Callable[P, T]) -> Callable[P, T]:
-    """The function, of whose exceptions the front ends decide how they are to be shown."""
-
-    @wraps(function)
-    def call(*args: P.args, **kwargs: P.kwargs) -> T:
-        try:
-            return function(*args, **kwargs)
-        except BaseException as error:
-            leaves(error)
-            raise
-
-    return call
 
 
 class Span(NamedTuple):

@@ -21,7 +21,8 @@ from hastega_magic.compiler.backends import require
 from hastega_magic.compiler.options import Options, options_of
 from hastega_magic.compiler.repeating.hooks import PIPES
 from hastega_magic.compiler.repeating.repeated import Form, Repeated
-from hastega_magic.errors import NotCompilable, Span, leaves, leaving
+from hastega_magic.errors import NotCompilable, Span
+from hastega_magic.frames import leaving
 from hastega_magic.report import Report, build_report
 from hastega_magic.syntax.reading.functions import ast_of, name_of
 from hastega_magic.syntax.site import Site, StageSite, new_site_id
@@ -60,19 +61,23 @@ class Pipe:
 
     # What runs it
 
+    @leaving
     def run(self) -> Any:
         """The elements as a NumPy array; of a pipe that has called something else, whatever that gave."""
         return self._run("", (), {})
 
+    @leaving
     def to_array(self) -> Any:
         """The same as `run`, always as an array: `numpy.asarray` of it."""
         return np.asarray(self.run())
 
+    @leaving
     def __iter__(self) -> Iterator[Any]:
         """The elements as Python's numbers."""
         found = self.run()
         return iter(found.tolist() if hasattr(found, "tolist") else found)
 
+    @leaving
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         """What `numpy.asarray(pipe)` gives."""
         if copy is False:
@@ -120,7 +125,6 @@ class Pipe:
             self._form = turns.form
             return found
         except BaseException as error:
-            leaves(error)
             if isinstance(error, Exception):
                 turns.advise(error, self._source, displays)
             notes: list[str] = getattr(error, "__notes__", [])
@@ -165,10 +169,9 @@ def pipe(source: object, /, **options: Any) -> Pipe:
 
 
 def _method(row: Stage) -> Callable[..., Any]:
-    bind = leaving(row.bind)
-
+    @leaving
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        bind(args, kwargs)  # TypeError, in a sentence, where they do not fit
+        row.bind(args, kwargs)  # TypeError, in a sentence, where they do not fit
         if row.sink:
             return self._run(row.name, args, kwargs)
         text = ", ".join([*map(_told, args), *_named(kwargs)])
@@ -239,10 +242,14 @@ _ROUND, _LONG = 64, 10.0
 _asked = itertools.count(1)
 
 
+_BETWEEN = frozenset({__file__, leaving.__code__.co_filename})
+"""Where the code stands that runs between the user's line and what looks for it."""
+
+
 def _turns_at(source: object, lines: tuple[tuple[str, str, bool], ...], options: Options) -> Repeated:
     """The runs of a pipe that is made and run here: those of the last one made here, as in the body of a loop."""
     frame = inspect.currentframe()
-    while frame is not None and frame.f_code.co_filename == __file__:
+    while frame is not None and frame.f_code.co_filename in _BETWEEN:
         frame = frame.f_back
     if frame is None:
         return Repeated(_site(source, lines), options, _filename(), ("<pipe>", 1))

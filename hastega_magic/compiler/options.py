@@ -8,7 +8,8 @@ from dataclasses import fields, replace
 from functools import lru_cache
 from typing import Any, cast
 
-from hastega_magic.errors import UsageError, leaving
+from hastega_magic.errors import UsageError
+from hastega_magic.frames import leaving
 from hastega_magic.records import dataclass
 
 BACKENDS = ("auto", "python", "numpy", "simd", "parallel", "opencl", "all")

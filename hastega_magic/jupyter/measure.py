@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from IPython.core.getipython import get_ipython
 
-from hastega_magic.errors import UsageError, leaves
+from hastega_magic.errors import UsageError
+from hastega_magic.frames import leaves
 from hastega_magic.jupyter.progress import Bar
 from hastega_magic.jupyter.tracebacks import put_below_the_statement
 from hastega_magic.progress import listening

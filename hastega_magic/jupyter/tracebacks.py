@@ -9,40 +9,22 @@ IPython asks an exception's `_render_traceback_`, where it has one, for the line
 from __future__ import annotations
 
 import ast
-import linecache
 import traceback
 from pathlib import Path
-from types import CodeType, TracebackType
+from types import TracebackType
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from IPython.core.getipython import get_ipython
 
-from hastega_magic.errors import PACKAGE, CellSyntaxError
-from hastega_magic.syntax.ordinary.parts import CALLEES
+from hastega_magic import frames
+from hastega_magic.errors import CellSyntaxError
+from hastega_magic.frames import chain, file_of, joined, links
 from hastega_magic.syntax.reading.trees import parsed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from hastega_magic.jupyter.shell import Shell
-
-_MACHINERY = frozenset(
-    {
-        "ast",
-        "collections",
-        "concurrent.futures._base",
-        "concurrent.futures.thread",
-        "contextlib",
-        "copy",
-        "dataclasses",
-        "functools",
-        "numpy._core._ufunc_config",
-        "threading",
-        "typing",
-    }
-)
-
-_NAME = __name__.partition(".")[0]
 
 
 class CellError(Exception):
@@ -86,14 +68,14 @@ def show_without_ours(
 
     def render() -> list[str]:
         nonlocal walked, offset
-        for each in _chain(error)[1:]:
+        for each in chain(error)[1:]:
             each.__traceback__ = without_ours(each.__traceback__, isinstance(each, KeyboardInterrupt))
         if walked is None or error.__traceback__ is not walked:  # `%tb` shows an exception once more
             shown = trimmed = without_ours(error.__traceback__, isinstance(error, KeyboardInterrupt))
-            if line is not None and not any(_is_statement(each, filename) for each in _links(shown)):
+            if line is not None and not any(_is_statement(each, filename) for each in links(shown)):
                 shown = _below(filename, line, shell.user_ns, shown)
             # Where the shell ran the magic, its own frame is gone; else it is there, and it knows how to skip it.
-            magic = _after_the_magic(list(_links(error.__traceback__)))
+            magic = _after_the_magic(list(links(error.__traceback__)))
             walked, offset = shown, 0 if magic or shown is not trimmed else None
             error.__traceback__ = walked or error.__traceback__  # a debugger needs a frame to begin with
         return shell.InteractiveTB.structured_traceback(type(error), error, walked, tb_offset=offset)
@@ -118,7 +100,7 @@ def put_below_the_statement(
     `line` of `filename` is where the failing statement stands, if that is known; `names` are its variables.
     """
     shown = without_ours(error.__traceback__, isinstance(error, KeyboardInterrupt))
-    if line is not None and not any(_is_statement(each, filename) for each in _links(shown)):
+    if line is not None and not any(_is_statement(each, filename) for each in links(shown)):
         shown = _below(filename, line, names, shown)
     error.__traceback__ = shown
 
@@ -134,8 +116,8 @@ class _OfSyntax:
     ) -> list[str]:
         if frames and isinstance(error, SyntaxError) and hasattr(error, "_render_traceback_"):
             kind = error.kind if isinstance(error, CellSyntaxError) else kind
-            users = [each for each in _links(without_ours(error.__traceback__)) if not _is_shell(each)]
-            frames = traceback.extract_tb(_joined(users))
+            users = [each for each in links(without_ours(error.__traceback__)) if not _is_shell(each)]
+            frames = traceback.extract_tb(joined(users))
         return self.usual(kind, error, frames, *more, **named)
 
 
@@ -176,35 +158,15 @@ def _itself(function: Callable[..., object]) -> Callable[..., object]:
 
 
 def without_ours(trace: TracebackType | None, interrupted: bool = False) -> TracebackType | None:
-    """The traceback without the frames of this package, and without the shell's that called the magic.
-
-    `interrupted`: what this package imports, and what that imports and runs, is no fault, and left out, too.
-    """
-    links = list(_links(trace))
-    ours: list[bool] = []
-    importing = False
-    for each in links:
-        below = ours[-1:] == [True]
-        importing = importing or (interrupted and below and _imports(each))
-        ours.append(importing or _is_ours(each) or (below and _is_waiting(each)))
-    hides = [hidden or _is_made(each.tb_frame.f_code) for each, hidden in zip(links, ours, strict=True)]
-    first = _after_the_magic(links)
-    shown = zip(links[first:], hides[first:], strict=True)
-    return _joined([each for each, hidden in shown if not hidden])
-
-
-def _joined(links: list[TracebackType]) -> TracebackType | None:
-    """A traceback of these alone."""
-    result: TracebackType | None = None
-    for each in reversed(links):
-        result = TracebackType(result, each.tb_frame, each.tb_lasti, each.tb_lineno)
-    return result
+    """The traceback without the frames of this package, and without the shell's that called the magic."""
+    first = _after_the_magic(list(links(trace)))
+    return joined(frames.without_ours(trace, interrupted, first))
 
 
 def _after_the_magic(links: list[TracebackType]) -> int:
     """The first link that is not there because the shell runs a magic; 0 if it does not."""
     magic = Path(__file__).with_name("magics.py").as_posix()
-    return max((at + 1 for at, each in enumerate(links) if _file(each) == magic), default=0)
+    return max((at + 1 for at, each in enumerate(links) if file_of(each) == magic), default=0)
 
 
 def _below(
@@ -215,24 +177,9 @@ def _below(
     try:
         exec(compile(tree, filename, "exec"), names)
     except ZeroDivisionError as raised:
-        *_, here = _links(raised.__traceback__)
+        *_, here = links(raised.__traceback__)
         return TracebackType(rest, here.tb_frame, here.tb_lasti, line)
     return rest
-
-
-def _links(trace: TracebackType | None) -> Iterator[TracebackType]:
-    while trace is not None:
-        yield trace
-        trace = trace.tb_next
-
-
-def _file(link: TracebackType) -> str:
-    return Path(link.tb_frame.f_code.co_filename).as_posix()
-
-
-def _is_waiting(link: TracebackType) -> bool:
-    """Whether the frame is of the machinery of Python's library, or of NumPy's error state, called by ours."""
-    return link.tb_frame.f_globals.get("__name__") in _MACHINERY
 
 
 def _is_shell(link: TracebackType) -> bool:
@@ -240,45 +187,6 @@ def _is_shell(link: TracebackType) -> bool:
     return link.tb_frame.f_globals.get("__name__") == "IPython.core.interactiveshell"
 
 
-def _imports(link: TracebackType) -> bool:
-    """Whether the frame is of a module that is imported, or of the import itself, where that was not at its end."""
-    names = link.tb_frame.f_globals
-    module = names.get("__spec__") is not None and names.get("__name__") != "__main__"
-    return (module and link.tb_frame.f_code.co_name == "<module>") or _file(link).startswith(
-        "<frozen importlib"
-    )
-
-
-def _is_ours(link: TracebackType) -> bool:
-    # Methods that `records.py` writes stand in no file; their module has a name.
-    module = link.tb_frame.f_globals.get("__name__")
-    return _file(link).startswith(PACKAGE) or str(module).startswith(f"{_NAME}.")
-
-
-def _is_made(code: CodeType) -> bool:
-    """Whether it is a lambda that nobody has written: of an argument with `_`, or around ordinary code."""
-    if code.co_name != "<lambda>":
-        return False
-    line = linecache.getline(code.co_filename, code.co_firstlineno)
-    return code.co_varnames[:1] == (CALLEES,) or (line != "" and "lambda" not in line)
-
-
 def _is_statement(link: TracebackType, filename: str) -> bool:
     code = link.tb_frame.f_code
     return code.co_filename == filename and code.co_name == "<module>"
-
-
-def _chain(error: BaseException) -> list[BaseException]:
-    """The exception and what it came from, less what only this package raises and catches."""
-    found: list[BaseException] = []
-    waiting: list[BaseException | None] = [error]
-    while waiting:
-        each = waiting.pop()
-        if each is None or each in found:
-            continue
-        found.append(each)
-        while type(each.__context__).__module__.startswith("hastega_magic."):
-            ours = cast("BaseException", each.__context__)
-            each.__context__ = ours.__cause__ if ours.__suppress_context__ else ours.__context__
-        waiting += [each.__cause__, each.__context__]
-    return found

@@ -230,7 +230,7 @@ def test_a_syntax_error_of_a_stage_shows_the_users_line_alone(notebook):
     seen = notebook.run("pipe([1]).map(lambda x: eval('a b')).sum()")
     assert not OURS.search(seen.out.replace("hastega: element", "")), seen.out
     notebook.run("%unload_ext hastega_magic")
-    assert "lazy.py" in notebook.run("pipe([1]).map(lambda x: eval('a b')).sum()").out
+    assert "interactiveshell" in notebook.run("pipe([1]).map(lambda x: eval('a b')).sum()").out
 
 
 # Warnings of what stages call

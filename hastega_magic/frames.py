@@ -1,0 +1,163 @@
+"""Tracebacks of what leaves the package: frames of the user's own lines alone.
+
+    the script → `sum` of a pipe → compiler → the user's lambda
+    the script → the user's lambda
+
+An exception that the package itself may be at fault for keeps them all. A frame is not entered again where its
+exception is raised on by `raise` alone, so that those of `leaves` and its callers are gone, too.
+"""
+
+from __future__ import annotations
+
+import linecache
+from collections.abc import Callable, Iterator, Sequence
+from functools import wraps
+from types import CodeType, TracebackType
+from typing import ParamSpec, TypeVar, cast
+
+from hastega_magic.errors import PACKAGE
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+_MACHINERY = frozenset(
+    {
+        "ast",
+        "collections",
+        "concurrent.futures._base",
+        "concurrent.futures.thread",
+        "contextlib",
+        "copy",
+        "dataclasses",
+        "functools",
+        "numpy._core._ufunc_config",
+        "threading",
+        "typing",
+    }
+)
+
+_NAME = __name__.partition(".")[0]
+_MADE = f"__{_NAME.partition('_')[0]}_"
+"""How the names that stand in changed code begin."""
+
+SHOWN: list[Callable[[BaseException], None]] = []
+"""What front ends do with an exception that leaves the package through a function of the user's or a `pipe`."""
+
+
+def leaves(error: BaseException) -> None:
+    """Take our frames out of the exception, which is about to be raised on, and let the front ends show it."""
+    for each in chain(error):
+        if _is_users(each):
+            each.__traceback__ = joined(without_ours(each.__traceback__, isinstance(each, KeyboardInterrupt)))
+    for prepare in SHOWN:
+        prepare(error)
+
+
+def leaving(function: Callable[P, T]) -> Callable[P, T]:
+    """The function, whose exceptions leave the package."""
+
+    @wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> T:
+        try:
+            return function(*args, **kwargs)
+        except BaseException as error:
+            leaves(error)
+            raise
+
+    return call
+
+
+def _is_users(error: BaseException) -> bool:
+    """Whether it is no fault of the package: it was raised below ours, or is told in a sentence of ours."""
+    if isinstance(error, KeyboardInterrupt) or hasattr(type(error), "_render_traceback_"):
+        return True
+    if any(note.startswith("hastega: ") for note in getattr(error, "__notes__", ())):
+        return True
+    *_, last = [*links(error.__traceback__)] or [None]
+    return last is not None and not is_ours(last)
+
+
+def without_ours(
+    trace: TracebackType | None, interrupted: bool = False, first: int = 0
+) -> Sequence[TracebackType]:
+    """The links of the traceback, from number `first` on, without the frames of this package.
+
+    `interrupted`: what this package imports, and what that imports and runs, is no fault, and left out, too.
+    """
+    shown: list[TracebackType] = []
+    importing = below = False
+    for number, each in enumerate(links(trace)):
+        importing = importing or (interrupted and below and _imports(each))
+        below = importing or is_ours(each) or (below and _is_waiting(each))
+        if number >= first and not below and not _is_made(each.tb_frame.f_code):
+            shown.append(each)
+    return shown
+
+
+def joined(parts: Sequence[TracebackType]) -> TracebackType | None:
+    """A traceback of these alone."""
+    result: TracebackType | None = None
+    for each in reversed(parts):
+        result = TracebackType(result, each.tb_frame, each.tb_lasti, each.tb_lineno)
+    return result
+
+
+def links(trace: TracebackType | None) -> Iterator[TracebackType]:
+    """The parts of a traceback, from the outermost frame on."""
+    while trace is not None:
+        yield trace
+        trace = trace.tb_next
+
+
+def file_of(link: TracebackType) -> str:
+    """The file that the frame's code stands in, with slashes."""
+    return link.tb_frame.f_code.co_filename.replace("\\", "/")
+
+
+def _is_waiting(link: TracebackType) -> bool:
+    """Whether the frame is of the machinery of Python's library, or of NumPy's error state, called by ours."""
+    return link.tb_frame.f_globals.get("__name__") in _MACHINERY
+
+
+def _imports(link: TracebackType) -> bool:
+    """Whether the frame is of a module that is imported, or of the import itself, where that was not at its end."""
+    names = link.tb_frame.f_globals
+    module = names.get("__spec__") is not None and names.get("__name__") != "__main__"
+    return (module and link.tb_frame.f_code.co_name == "<module>") or file_of(link).startswith(
+        "<frozen importlib"
+    )
+
+
+def is_ours(link: TracebackType) -> bool:
+    """Whether the frame is of this package."""
+    # Methods that `records.py` writes stand in no file; their module has a name.
+    module = link.tb_frame.f_globals.get("__name__")
+    return file_of(link).startswith(PACKAGE) or str(module).startswith(f"{_NAME}.")
+
+
+def _is_made(code: CodeType) -> bool:
+    """Whether it is a lambda that nobody has written: of an argument with `_`, or around ordinary code."""
+    if code.co_name != "<lambda>":
+        return False
+    line = linecache.getline(code.co_filename, code.co_firstlineno)
+    made = any(each.startswith(_MADE) for each in code.co_varnames[:1])
+    return made or (line != "" and "lambda" not in line)
+
+
+def chain(error: BaseException) -> list[BaseException]:
+    """The exception and what it came from, less what only this package raises and catches."""
+    found: list[BaseException] = []
+    waiting: list[BaseException | None] = [error]
+    while waiting:
+        each = waiting.pop()
+        if each is None or each in found:
+            continue
+        found.append(each)
+        while type(each.__context__).__module__.startswith(f"{_NAME}."):
+            ours = cast("BaseException", each.__context__)
+            each.__context__ = ours.__cause__ if ours.__suppress_context__ else ours.__context__
+        waiting += [each.__cause__, each.__context__]
+    return found
+
+
+__all__ = ["SHOWN", "chain", "file_of", "is_ours", "joined", "leaves", "leaving", "links", "without_ours"]
