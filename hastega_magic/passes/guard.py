@@ -49,6 +49,8 @@ class Variant:
 
 
 _BEYOND = "beyond 64 bits"
+OF_OPERANDS = " of such operands"
+"""How the reasons of checks end that an operator has of its own, behind its name."""
 
 
 def guarded(
@@ -148,7 +150,7 @@ def _conditions(builder: GraphBuilder, node: Expr, overflows: bool) -> list[tupl
     if row is None:
         return found
     if row.trouble is not None and not (node.op == "truediv" and node.type is FLOAT32):
-        found.append((row.trouble(builder, node.args), row.reason or f"{row.name} of such operands"))
+        found.append((row.trouble(builder, node.args), row.reason or f"{row.name}{OF_OPERANDS}"))
     if overflows and row.overflow is not None:
         found.append((row.overflow(builder, node.args), f"{row.name} {_BEYOND}"))
     return found

@@ -219,3 +219,14 @@ def test_the_element_is_named_where_python_computes(sink):
     assert (
         "hastega: element 1 of [2, 0], 0, in `map(lambda x: x ** -1)` (cell line 1)" in caught.value.__notes__
     )
+
+
+def test_what_numpy_has_no_call_for_names_the_stages():
+    session = Session({"xs": np.arange(1000)})
+    session.run_cell(
+        "xs |> map(lambda x: x / 2) |> astype('int32')", options=Options(on="numpy", baseline=False)
+    )
+    assert session.last is not None
+    (barrier,) = session.last.report.pipelines[0].barriers
+    assert barrier.stage == "map(lambda x: x / 2) |> astype('int32')"
+    assert list(barrier.span) == [1, 6, 1, 45]

@@ -28,7 +28,7 @@ HELD = (
     "Integers guarded: values that may need more than 64 bits are kept in two 64-bit words, and those that may leave "
     "these are checked."
 )
-CHECKED = "Checked for each element: beyond 128 bits; Python evaluates a block where that holds."
+CHECKED = "Checked for each element: integers beyond 128 bits; Python evaluates a block that has such."
 
 
 def told(cell: str, on: str = "simd") -> tuple[dict[str, object], list[str]]:

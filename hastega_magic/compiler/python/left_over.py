@@ -20,7 +20,7 @@ from hastega_magic.compiler.telling import describe
 from hastega_magic.compiler.telling.graphs import Pictures
 from hastega_magic.compiler.under_way import UnderWay
 from hastega_magic.compiler.workspace import Workspace
-from hastega_magic.errors import NOWHERE, BeyondInt64, NotCompilable, Reason, StrictError, UsageError
+from hastega_magic.errors import NOWHERE, BeyondInt64, NotCompilable, Reason, Span, StrictError, UsageError
 from hastega_magic.records import dataclass
 from hastega_magic.runtime import python
 from hastega_magic.runtime.numpy import NoNumpyForm
@@ -110,7 +110,12 @@ class LeftOver:
             raise
         except (NoNumpyForm, NotCompilable) as error:
             why = str(error)
-        self.tell(loop.pipeline.source.name, Reason(why))
+        sites = [stage.site for stage in loop.stages]
+        if sites:  # any of them may be it
+            span = Span(*sites[0].span[:2], *sites[-1].span[2:])
+            self.tell(" |> ".join(site.text for site in sites), Reason(why, span))
+        else:
+            self.tell(loop.pipeline.source.name, Reason(why))
         with self.trace.phase("kernel", by_python=True):
             return python.run(value, bound.calls(noted(self.exact(loop, workspace))))
 

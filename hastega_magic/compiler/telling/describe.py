@@ -13,6 +13,7 @@ from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.sources.reach import count_of
 from hastega_magic.compiler.statement import Bound
 from hastega_magic.compiler.telling.broken_off import integers_of, run_of
+from hastega_magic.compiler.telling.checked import checked
 from hastega_magic.compiler.telling.instructions import mix
 from hastega_magic.compiler.telling.stacked import LoopTexts, stacked
 from hastega_magic.compiler.telling.unheeded import listed, unheeded
@@ -121,7 +122,7 @@ def describe_python(stages: Sequence[str], seconds: float, trace: Trace) -> None
         what = f"`{stages[0]}`" if len(stages) == 1 else f"the {len(stages)} stages from `{stages[0]}` on"
         spent = units.seconds(seconds)
         trace.add(
-            "why", text=f"Python took {spent} for {what}: the figures count that as part of the kernel."
+            "why", text=f"Python took {spent} for {what}; that is a phase of its own, behind the kernel's."
         )
 
 
@@ -178,11 +179,8 @@ def _why(execution: Execution, options: Options) -> list[str]:
         sentences.append(
             "Integers are multiplied in 128 bits: a block whose product needs more is multiplied by Python, exactly."
         )
-    checks = sorted({guard.reason for guard in body.guards})
-    if checks:
-        sentences.append(
-            f"Checked for each element: {', '.join(checks)}; Python evaluates a block where that holds."
-        )
+    if checks := checked(body.guards):
+        sentences.append(checks)
     fresh = sum(fresh_bytes(cast("Any", each)) for each in execution.values if isinstance(each, np.ndarray))
     if fresh:
         sentences.append(

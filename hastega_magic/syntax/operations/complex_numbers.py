@@ -15,12 +15,13 @@ from typing import Any, cast
 
 from hastega_magic.errors import NotCompilable
 from hastega_magic.ir.expr import Expr, Value, const, convert, flatten
+from hastega_magic.ops import OPS
 from hastega_magic.syntax.operations.arithmetic import as_float
 from hastega_magic.syntax.values.graph import Graph
 from hastega_magic.syntax.values.values import Symbolic, number
 from hastega_magic.types import BOOL, FLOAT, FLOAT32, FLOAT64, INT, Complex
 
-_SYMBOLS = {"floordiv": "//", "mod": "%", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
+_SYMBOLS = {"lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 _LARGEST_POWER = 100
 """CPython multiplies for exponents up to here, and takes logarithms beyond."""
 
@@ -43,7 +44,10 @@ def binary(graph: Graph, op: str, left: Symbolic, right: Symbolic) -> Symbolic:
     if op in ("lt", "le", "gt", "ge"):
         numbers = tuple(each for each in (left, right) if isinstance(each, (Expr, Complex)))
         raise NotCompilable(no_order(_SYMBOLS[op], numbers))
-    raise NotCompilable(f"`{_SYMBOLS.get(op, op)}` of complex numbers: Python raises TypeError")
+    row = OPS.get(op)
+    raise NotCompilable(
+        f"`{row.symbol if row is not None and row.symbol else op}` of complex numbers: Python raises TypeError"
+    )
 
 
 def no_order(name: str, operands: object) -> str:

@@ -1,0 +1,60 @@
+"""What the report says that a loop checks: in the words of the cell, not by the names of the compiler's operators."""
+
+import builtins
+import math
+import re
+
+import numpy as np
+import pytest
+
+from hastega_magic.compiler.telling.checked import checked
+from hastega_magic.ir.expr import const
+from hastega_magic.ir.kernel import TURN_NEEDS_PYTHON, Guard
+from hastega_magic.ops import OPS
+from hastega_magic.passes.guard import OF_OPERANDS
+from hastega_magic.session import Options, Session
+
+TRUE = const(True)
+NAMES = {
+    "xs": [x / 2 + 1 for x in range(500)],
+    "ks": np.arange(1, 500),
+    "zs": [1j] * 300,
+    "math": math,
+    "np": np,
+}
+
+
+@pytest.mark.parametrize(
+    ("cell", "said"),
+    [
+        ("xs |> map(lambda x: math.exp(x) % x)", "operands of `%` and `exp` that are left to Python"),
+        ("xs |> map(lambda x: x ** 2)", "operands of `**` that are left to Python"),
+        ("ks |> map(lambda x: 1 / x)", "operands of `/` that are left to Python"),
+        ("xs |> map(lambda x: math.floor(x))", "operands of `floor` that are left to Python"),
+        ("zs |> map(lambda x: 1 / x)", "operands of `/` that are left to Python"),
+        ("ks |> map(lambda k: (1, 2)[k % 2])", ""),
+        (
+            "xs |> map(lambda x: NAMES[int(x) % 3])",
+            "operands of `int` that are left to Python, indices out of range",
+        ),
+    ],
+)
+def test_as_the_cell_writes_it(cell, said):
+    session = Session({**NAMES, "NAMES": [1, 2, 3]})
+    why = session.run_cell(cell, options=Options(on="simd", baseline=False)).report.pipelines[0].why
+    checks = [each for each in why if each.startswith("Checked for each element: ")]
+    assert (
+        checks == [f"Checked for each element: {said}; Python evaluates a block that has such."][: len(said)]
+    )
+
+
+def test_no_operator_is_told_by_a_name_of_the_compilers():
+    reasons = [row.reason or f"{row.name}{OF_OPERANDS}" for row in OPS.values() if row.trouble is not None]
+    reasons += [f"{row.name} beyond 64 bits" for row in OPS.values() if row.overflow is not None]
+    for reason in [*reasons, TURN_NEEDS_PYTHON, "index out of range"]:
+        sentence = checked([Guard(TRUE, reason)])
+        assert OF_OPERANDS not in sentence
+        for name in re.findall(r"`([^`]*)`", sentence):
+            known = any(hasattr(each, name.removeprefix("np.")) for each in (math, np, builtins))
+            assert known or not name.isidentifier()
+        assert not any(each in sentence for each in OPS if "_" in each and not hasattr(np, each[3:]))
