@@ -9,10 +9,11 @@ exception is raised on by `raise` alone, so that those of `leaves` and its calle
 
 from __future__ import annotations
 
+import itertools
 import linecache
 from collections.abc import Callable, Iterator, Sequence
 from functools import wraps
-from types import CodeType, TracebackType
+from types import CodeType, FrameType, TracebackType
 from typing import ParamSpec, TypeVar, cast
 
 from hastega_magic.errors import PACKAGE
@@ -39,6 +40,8 @@ _MACHINERY = frozenset(
 _NAME = __name__.partition(".")[0]
 _MADE = f"__{_NAME.partition('_')[0]}_"
 """How the names that stand in changed code begin."""
+
+_NOTE = "hastega: "
 
 SHOWN: list[Callable[[BaseException], None]] = []
 """What front ends do with an exception that leaves the package through a function of the user's or a `pipe`."""
@@ -67,11 +70,35 @@ def leaving(function: Callable[P, T]) -> Callable[P, T]:
     return call
 
 
+def taken_back(error: BaseException) -> None:
+    """Leave an exception that goes no further than the caller as it was before: whoever raised it may keep it.
+
+    Notes of ours go, and the links of our frames, with those of what they called.
+    """
+    notes: list[str] = getattr(error, "__notes__", [])
+    while notes and notes[-1].startswith(_NOTE):
+        notes.pop()
+    if not notes and hasattr(error, "__notes__"):
+        del error.__notes__
+    parts = [*links(error.__traceback__)]
+    ours = [number for number, each in enumerate(parts) if is_ours(each)]
+    if ours:  # what is behind them is of an earlier time
+        last = parts[ours[-1]].tb_frame
+        left = itertools.dropwhile(lambda each: _is_below(each.tb_frame, last), parts[ours[-1] + 1 :])
+        error.__traceback__ = next(left, None)
+
+
+def _is_below(frame: FrameType | None, caller: FrameType) -> bool:
+    while frame is not None and frame is not caller:
+        frame = frame.f_back
+    return frame is not None
+
+
 def _is_users(error: BaseException) -> bool:
     """Whether it is no fault of the package: it was raised below ours, or is told in a sentence of ours."""
     if isinstance(error, KeyboardInterrupt) or hasattr(type(error), "_render_traceback_"):
         return True
-    if any(note.startswith("hastega: ") for note in getattr(error, "__notes__", ())):
+    if any(note.startswith(_NOTE) for note in getattr(error, "__notes__", ())):
         return True
     *_, last = [*links(error.__traceback__)] or [None]
     return last is not None and not is_ours(last)
@@ -160,4 +187,15 @@ def chain(error: BaseException) -> list[BaseException]:
     return found
 
 
-__all__ = ["SHOWN", "chain", "file_of", "is_ours", "joined", "leaves", "leaving", "links", "without_ours"]
+__all__ = [
+    "SHOWN",
+    "chain",
+    "file_of",
+    "is_ours",
+    "joined",
+    "leaves",
+    "leaving",
+    "links",
+    "taken_back",
+    "without_ours",
+]

@@ -79,3 +79,31 @@ def test_an_error_of_the_package_keeps_its_frames(monkeypatch):
     walked = places(lambda: pipe(XS).map(inverse).sum())
     assert walked[-1][0].startswith(PACKAGE)
     assert len([file for file, _, _ in walked if file.startswith(PACKAGE)]) > 2
+
+
+KEPT = ValueError("kept")
+
+
+def raises_what_it_keeps(x):
+    if x == 500:
+        raise KEPT
+    return x
+
+
+def told(function):
+    """Notes and traceback of an exception that is raised several times, as it is after each."""
+    KEPT.__traceback__, found = None, []
+    for _ in range(3):
+        try:
+            function(XS)
+        except ValueError as error:
+            walked = [(each.name, each.lineno) for each in traceback.extract_tb(error.__traceback__)]
+            found.append((hasattr(error, "__notes__"), walked))
+    return found
+
+
+def test_an_exception_that_the_user_keeps_is_as_python_leaves_it():
+    def function(xs):
+        return [raises_what_it_keeps(x) for x in xs]
+
+    assert told(hastega(function)) == told(function)

@@ -42,6 +42,7 @@ from hastega_magic.compiler.statement import Bound
 from hastega_magic.compiler.telling import describe
 from hastega_magic.compiler.telling.told import remember
 from hastega_magic.errors import HastegaError, NotCompilable, Reason
+from hastega_magic.frames import taken_back
 from hastega_magic.records import dataclass
 from hastega_magic.syntax.closures.numpy_read import numpy_read
 from hastega_magic.syntax.joining.build import BoundStage
@@ -168,7 +169,8 @@ class OrdinaryCode(Repeated):
             return self._left(str(error))
         except NotCompilable as error:
             return self._left(error.reason.text)
-        except Exception:  # Python finds out, and raises it as the code's own
+        except Exception as error:  # Python finds out, and raises it as the code's own
+            taken_back(error)
             return self._left(_RAISED)
         self._nans = 0
         return found
@@ -290,7 +292,8 @@ class OrdinaryCode(Repeated):
         except HastegaError as error:
             self._failed += 1
             return self._left(str(error))
-        except Exception:
+        except Exception as error:
+            taken_back(error)
             return self._left(_RAISED)
         self._failed = 0
         self.taken(outcome)
