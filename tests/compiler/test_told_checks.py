@@ -58,3 +58,12 @@ def test_no_operator_is_told_by_a_name_of_the_compilers():
             known = any(hasattr(each, name.removeprefix("np.")) for each in (math, np, builtins))
             assert known or not name.isidentifier()
         assert not any(each in sentence for each in OPS if "_" in each and not hasattr(np, each[3:]))
+
+
+@pytest.mark.parametrize("operator", ["//", "%", "<<", ">>", "&", "|", "^"])
+def test_operators_that_complex_numbers_have_not_are_told_as_they_are_written(operator):
+    session = Session({"zs": [1j] * 300})
+    with pytest.raises(TypeError):
+        session.run_cell(f"zs |> map(lambda z: z {operator} 2)", options=Options(baseline=False))
+    (barrier,) = session.last_report.pipelines[0].barriers
+    assert f"`{operator}` of complex numbers" in barrier.reason

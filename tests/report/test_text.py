@@ -166,3 +166,11 @@ def test_python_is_not_held_against_itself():
 
 def test_digits_of_a_number_stay_together():
     assert one_line("a \t b\n from 3\u202f500\u2003on ") == "a b from 3\u202f500 on"
+
+
+def test_why_an_option_does_nothing(sample):
+    (first, *others) = sample.logistic().pipelines
+    why = "--on all: the CPU computed all of it, for running values pass from each block to the next."
+    report = replace(sample.logistic(), pipelines=(replace(first, why=(*first.why, why)), *others))
+    assert f"  {why}" in render_text(report).splitlines()
+    assert not any(each in render_text(report) for each in first.why)
