@@ -50,8 +50,11 @@ SHOWN: list[Callable[[BaseException], None]] = []
 def leaves(error: BaseException) -> None:
     """Take our frames out of the exception, which is about to be raised on, and let the front ends show it."""
     for each in chain(error):
-        if _is_users(each):
-            each.__traceback__ = joined(without_ours(each.__traceback__, isinstance(each, KeyboardInterrupt)))
+        # What is below the first frame of the user's went through here before, if it is ours.
+        marked = _marked(each.__traceback__, isinstance(each, KeyboardInterrupt))
+        users = next((link for link, hidden in marked if not hidden), None)
+        if users is not None or _is_told(each):
+            each.__traceback__ = users
     for prepare in SHOWN:
         prepare(error)
 
@@ -94,14 +97,11 @@ def _is_below(frame: FrameType | None, caller: FrameType) -> bool:
     return frame is not None
 
 
-def _is_users(error: BaseException) -> bool:
-    """Whether it is no fault of the package: it was raised below ours, or is told in a sentence of ours."""
+def _is_told(error: BaseException) -> bool:
+    """Whether it is no fault of the package, though nothing of the user's raised it: a sentence of ours tells of it."""
     if isinstance(error, KeyboardInterrupt) or hasattr(type(error), "_render_traceback_"):
         return True
-    if any(note.startswith(_NOTE) for note in getattr(error, "__notes__", ())):
-        return True
-    *_, last = [*links(error.__traceback__)] or [None]
-    return last is not None and not is_ours(last)
+    return any(note.startswith(_NOTE) for note in getattr(error, "__notes__", ()))
 
 
 def without_ours(
@@ -111,14 +111,17 @@ def without_ours(
 
     `interrupted`: what this package imports, and what that imports and runs, is no fault, and left out, too.
     """
-    shown: list[TracebackType] = []
+    marked = itertools.islice(_marked(trace, interrupted), first, None)
+    return [each for each, hidden in marked if not hidden]
+
+
+def _marked(trace: TracebackType | None, interrupted: bool) -> Iterator[tuple[TracebackType, bool]]:
+    """The links, each with whether it is not to be shown."""
     importing = below = False
-    for number, each in enumerate(links(trace)):
+    for each in links(trace):
         importing = importing or (interrupted and below and _imports(each))
         below = importing or is_ours(each) or (below and _is_waiting(each))
-        if number >= first and not below and not _is_made(each.tb_frame.f_code):
-            shown.append(each)
-    return shown
+        yield each, below or _is_made(each.tb_frame.f_code)
 
 
 def joined(parts: Sequence[TracebackType]) -> TracebackType | None:
@@ -166,9 +169,10 @@ def _is_made(code: CodeType) -> bool:
     """Whether it is a lambda that nobody has written: of an argument with `_`, or around ordinary code."""
     if code.co_name != "<lambda>":
         return False
+    if code.co_varnames and code.co_varnames[0].startswith(_MADE):
+        return True
     line = linecache.getline(code.co_filename, code.co_firstlineno)
-    made = any(each.startswith(_MADE) for each in code.co_varnames[:1])
-    return made or (line != "" and "lambda" not in line)
+    return line != "" and "lambda" not in line
 
 
 def chain(error: BaseException) -> list[BaseException]:
