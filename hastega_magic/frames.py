@@ -51,10 +51,15 @@ def leaves(error: BaseException) -> None:
     """Take our frames out of the exception, which is about to be raised on, and let the front ends show it."""
     for each in chain(error):
         # What is below the first frame of the user's went through here before, if it is ours.
-        marked = _marked(each.__traceback__, isinstance(each, KeyboardInterrupt))
-        users = next((link for link, hidden in marked if not hidden), None)
-        if users is not None or _is_told(each):
-            each.__traceback__ = users
+        last = None
+        for link, hidden in _marked(each.__traceback__, isinstance(each, KeyboardInterrupt)):
+            if not hidden:
+                each.__traceback__ = link
+                break
+            last = link
+        else:
+            if _is_told(each) or (last is not None and _is_made(last.tb_frame.f_code)):
+                each.__traceback__ = None
     for prepare in SHOWN:
         prepare(error)
 

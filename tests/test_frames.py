@@ -47,7 +47,11 @@ def places(function, *args):
     return [each for each in found if each[2] != "places"]
 
 
-@pytest.mark.parametrize("function", [listed, total, wrapped])
+def largest(xs):
+    return max(x for x in xs if x > len(XS))
+
+
+@pytest.mark.parametrize("function", [listed, total, wrapped, largest])
 def test_a_decorated_function_has_the_frames_that_it_has_without(function):
     decorated = hastega(function)
     for _ in range(3):
