@@ -157,7 +157,9 @@ def _start(site: StageSite, init: object) -> Value:
         raise NotCompilable(f"`{site.name}` begins beyond 64 bits, and is left to Python")
     if isinstance(begin, (Expr, Complex)):
         return begin
-    raise NotCompilable(f"`{site.name}` from {told(cast(object, init))} is left to Python, as it is no number")
+    raise NotCompilable(
+        f"`{site.name}` from {told(cast(object, init))} is left to Python, as it is no number"
+    )
 
 
 def _stepping(loop: Loop, function: Any, total: object, element: object) -> Fn:
