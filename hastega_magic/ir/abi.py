@@ -17,14 +17,15 @@ from hastega_magic.records import dataclass
 
 ENTRY = "hastega"
 
-LENGTH, BLOCKS, BLOCK_LIST, STATUS, SHARED, COUNTS, ORIGIN, HANDED, OTHERS, SPAN = range(10)
+LENGTH, BLOCKS, BLOCK_LIST, STATUS, SHARED, COUNTS, ORIGIN, HANDED, OTHERS, SPAN, BACK = range(11)
 """Words: elements; blocks to run; their numbers (int64 each; 0: all in order); a status byte per block; the
 shared words; per
 block and packed group the number of elements kept; the number of the first element (not zero where a
 source comes in pieces); how many blocks are claimed at once, and handed over where results are packed; how many other
-parts of the blocks there are than a thread's own, where they are not claimed in order, and how long each is."""
+parts of the blocks there are than a thread's own, where they are not claimed in order, and how long each is; not zero
+where each part is gone through from its end."""
 
-HEADER = 10
+HEADER = 11
 
 NEXT, STOP, TURN, FLAGS, POSITIONS = 0, 8, 16, 24, 32
 """Shared words, each on a cache line of its own (offsets in words): next block to claim, request to stop, blocks

@@ -27,7 +27,7 @@ class Claims:
     def emit(self) -> None:
         """From the end of the entry to the label `block`: `%first` to `%bound` are claimed."""
         w, frame = self.frame.writer, self.frame
-        end = self._in_order() if frame.packs else self._of_parts()
+        (self._in_order if frame.packs else self._of_parts)()
         w.label("ask")
         w.line(f"%asked = load atomic i64, ptr {frame.stop} monotonic, align 8")
         w.line("%halt = icmp ne i64 %asked, 0")
@@ -39,13 +39,10 @@ class Claims:
             w.line("fence seq_cst")  # streaming stores are not ordered by what tells other threads of them
         w.line("ret void")
         w.label("run")
-        w.line(f"%bound0 = add i64 %first, {frame.handed}")
-        w.line(f"%bound1 = icmp ult i64 %bound0, {end}")
-        w.line(f"%bound = select i1 %bound1, i64 %bound0, i64 {end}")
         w.line("br label %block")
 
-    def _in_order(self) -> str:
-        """Claim the blocks that come next; where they end."""
+    def _in_order(self) -> None:
+        """Claim the blocks that come next."""
         w, frame = self.frame.writer, self.frame
         w.line("br label %claim")
         w.label("claim")
@@ -57,11 +54,16 @@ class Claims:
             w.label("claimed")
             w.line("%first = phi i64 [ %claim.first, %claim ], [ %ahead, %handed ]")
         w.line(f"%none = icmp uge i64 %first, {frame.blocks}")
+        w.line(f"%bound0 = add i64 %first, {frame.handed}")
+        w.line(f"%bound = {self._least('%bound0', frame.blocks)}")
         w.line("br i1 %none, label %leave, label %ask")
-        return frame.blocks
 
-    def _of_parts(self) -> str:
-        """Claim blocks of a part; where the part ends."""
+    def _least(self, one: str, other: str) -> str:
+        """The lesser of two numbers of blocks."""
+        return f"call i64 @llvm.umin.i64(i64 {one}, i64 {other})"
+
+    def _of_parts(self) -> None:
+        """Claim blocks of a part, from its beginning or from its end on (`runtime/cpu/ways.py`)."""
         w, frame = self.frame.writer, self.frame
         others = frame.word(abi.OTHERS, "i64", "others")
         w.line(f"%single = icmp eq i64 {others}, 0")
@@ -69,6 +71,7 @@ class Claims:
         w.line("%thread = load i64, ptr %scratch, align 8")
         w.line(f"%thread.part = and i64 %thread, {abi.MOST_PARTS - 1}")
         w.line("%own = select i1 %single, i64 0, i64 %thread.part")
+        w.line(f"%back = icmp ne i64 {frame.word(abi.BACK, 'i64', 'backwards')}, 0")
         entry = w.block
         w.line("br label %claim")
         w.label("claim")
@@ -77,12 +80,20 @@ class Claims:
         w.line(f"%part.word = mul i64 %part.number, {abi.LINE}")
         w.line(f"%part.at = getelementptr i64, ptr {frame.shared_word(abi.CLAIMS)}, i64 %part.word")
         w.line(f"%part.claimed = {frame.claiming('%part.at')}")
-        w.line("%part.begin = mul i64 %part.number, %span")
+        w.line("%part.first = mul i64 %part.number, %span")
+        w.line(f"%part.begin = {self._least('%part.first', frame.blocks)}")
         w.line("%part.whole = add i64 %part.begin, %span")
-        w.line(f"%part.full = icmp ult i64 %part.whole, {frame.blocks}")
-        w.line(f"%part.end = select i1 %part.full, i64 %part.whole, i64 {frame.blocks}")
-        w.line("%first = add i64 %part.begin, %part.claimed")
-        w.line("%none = icmp uge i64 %first, %part.end")
+        w.line(f"%part.end = {self._least('%part.whole', frame.blocks)}")
+        w.line("%part.size = sub i64 %part.end, %part.begin")
+        w.line("%none = icmp uge i64 %part.claimed, %part.size")
+        w.line(f"%part.asked = add i64 %part.claimed, {frame.handed}")
+        w.line(f"%part.taken = {self._least('%part.asked', '%part.size')}")
+        w.line("%ahead.first = add i64 %part.begin, %part.claimed")
+        w.line("%ahead.bound = add i64 %part.begin, %part.taken")
+        w.line("%back.first = sub i64 %part.end, %part.taken")
+        w.line("%back.bound = sub i64 %part.end, %part.claimed")
+        w.line("%first = select i1 %back, i64 %back.first, i64 %ahead.first")
+        w.line("%bound = select i1 %back, i64 %back.bound, i64 %ahead.bound")
         w.line("br i1 %none, label %empty, label %ask")
         w.label("empty")
         w.line("%asked.all = icmp eq i64 %unasked, 0")
@@ -93,4 +104,3 @@ class Claims:
         w.line(f"%part.last = icmp ugt i64 %part.more, {others}")
         w.line("%part.next = select i1 %part.last, i64 0, i64 %part.more")
         w.line("br label %claim")
-        return "%part.end"

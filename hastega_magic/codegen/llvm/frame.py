@@ -107,10 +107,14 @@ class Frame:
 
     @property
     def locality(self) -> int:
-        """How near what is asked for ahead is to be kept, as LLVM counts it; running values read their block twice."""
+        """How near what is asked for ahead is to be kept, as LLVM counts it.
+
+        Running values read their block twice, and the next run of a loop that only reads begins where this one ends.
+        """
         if self.far:
             return 2
-        again = any(store.running for store in self.layout.stores)
+        stores = self.layout.stores
+        again = not stores or any(store.running for store in stores)
         return 0 if self.target.reads_past_caches and not again else 3
 
     def streams(self, size: int) -> bool:

@@ -20,6 +20,7 @@ from hastega_magic.runtime.addresses import address_of
 from hastega_magic.runtime.buffers import allocate, fresh_bytes
 from hastega_magic.runtime.cpu import Program
 from hastega_magic.runtime.cpu.crew import Call, together
+from hastega_magic.runtime.cpu.ways import backwards
 from hastega_magic.runtime.sources import PIECE, AnyArray, Column, overlapping, streamed
 from hastega_magic.runtime.tables import TableColumn
 from hastega_magic.types import RESULT_STORAGE
@@ -262,6 +263,7 @@ class Launch:
         count = max(1, min(self.thread_count, blocks))
         words[abi.HANDED] = plan.handed(blocks, count)
         words[abi.OTHERS], words[abi.SPAN] = plan.parts(blocks, count)
+        words[abi.BACK] = plan.sources > 0 and backwards(plan, int(words[plan.source(0)]), blocks)
         scratch = [scratch_of(plan, number) for number in range(count)]
         address = ctypes.c_void_p(address_of(words))
         places = [place for _, place in scratch]

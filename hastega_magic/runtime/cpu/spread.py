@@ -22,6 +22,7 @@ from hastega_magic.runtime.buffers import fresh_bytes, needs_fresh
 from hastega_magic.runtime.cpu import Program
 from hastega_magic.runtime.cpu.crew import Call
 from hastega_magic.runtime.cpu.launch import LoopResult, make, room, scratch_of
+from hastega_magic.runtime.cpu.ways import backwards
 from hastega_magic.runtime.sources import AnyArray, Column
 from hastega_magic.runtime.tables import TableColumn
 from hastega_magic.types import RESULT_STORAGE
@@ -84,6 +85,7 @@ class Spread:
             result, call = self._room(length, operands)
         elif sums:
             totals = self._to_be_made(call, result, sums)
+        self._words[abi.BACK] = backwards(self._plan, operands[0], self._blocks)
         ctypes.memset(self._shared, 0, ctypes.sizeof(self._shared))
         new, pace = any(map(fresh_bytes, result.arrays)), self._program.pace
         expected = pace.expected(self._blocks, len(call.places), new)
