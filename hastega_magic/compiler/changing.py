@@ -15,6 +15,7 @@ from hastega_magic.compiler.statement import Bound
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.latest import Latest
 from hastega_magic.records import changed, dataclass
+from hastega_magic.report import units
 from hastega_magic.syntax.closures.around import Number, Where, same_number
 from hastega_magic.syntax.closures.captured import numbers_read
 from hastega_magic.syntax.site import Site
@@ -104,13 +105,13 @@ def _sentences(bounds: Iterable[Bound], workspaces: Iterable[Workspace]) -> Iter
     if constants:
         again = "another value when the cell runs again makes it a parameter"
         verb, what = ("is", "a constant") if len(constants) == 1 else ("are", "constants")
-        yield f"{_listed(constants)} {verb} {what} of the compiled code; {again}."
+        yield f"{units.listed(constants)} {verb} {what} of the compiled code; {again}."
     if needed:
         names = [f"`{name}`" for name in sorted({where[2] for where in needed})]
         verb, what, it = ("is", "a constant", "it") if len(names) == 1 else ("are", "constants", "them")
         yield (
-            f"{_listed(names)} kept changing, and {verb} {what} of the compiled code all the same, as the loop cannot "
-            f"be compiled without knowing {it}: another value is compiled anew."
+            f"{units.listed(names)} kept changing, and {verb} {what} of the compiled code all the same, as the loop "
+            f"cannot be compiled without knowing {it}: another value is compiled anew."
         )
     if free:
         yield kept_changing(each.name for each in free)
@@ -128,8 +129,4 @@ def kept_changing(names: Iterable[str]) -> str:
     given = [f"`{name}`" for name in dict.fromkeys(names)]
     it = "it" if len(given) == 1 else "them"
     outside = f"the compiled loop is given {it} from outside"
-    return f"{_listed(given)} kept changing: {outside}, so that another change costs no compilation."
-
-
-def _listed(names: list[str]) -> str:
-    return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
+    return f"{units.listed(given)} kept changing: {outside}, so that another change costs no compilation."

@@ -1,8 +1,9 @@
-"""Numbers for people: two or three digits, a unit, and narrow spaces between groups of thousands."""
+"""Numbers for people: two or three digits, a unit, and narrow spaces between groups of thousands; names in a row."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 THIN = "\u202f"  # narrow no-break space: groups digits and never breaks a line
 
@@ -72,6 +73,11 @@ def times(factor: float) -> str:
 def plural(count: int, noun: str) -> str:
     """1 loop, 2 loops."""
     return f"{grouped(count)} {noun}" if count == 1 else f"{grouped(count)} {noun}s"
+
+
+def listed(names: Sequence[str]) -> str:
+    """One name or more in a row: a, b and c."""
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
 def decade(power: int) -> str:

@@ -54,13 +54,9 @@ class Claims:
             w.label("claimed")
             w.line("%first = phi i64 [ %claim.first, %claim ], [ %ahead, %handed ]")
         w.line(f"%none = icmp uge i64 %first, {frame.blocks}")
-        w.line(f"%bound0 = add i64 %first, {frame.handed}")
-        w.line(f"%bound = {self._least('%bound0', frame.blocks)}")
+        w.line(f"%run.end = add i64 %first, {frame.handed}")
+        w.line(f"%bound = {_least('%run.end', frame.blocks)}")
         w.line("br i1 %none, label %leave, label %ask")
-
-    def _least(self, one: str, other: str) -> str:
-        """The lesser of two numbers of blocks."""
-        return f"call i64 @llvm.umin.i64(i64 {one}, i64 {other})"
 
     def _of_parts(self) -> None:
         """Claim blocks of a part, from its beginning or from its end on (`runtime/cpu/ways.py`)."""
@@ -81,13 +77,13 @@ class Claims:
         w.line(f"%part.at = getelementptr i64, ptr {frame.shared_word(abi.CLAIMS)}, i64 %part.word")
         w.line(f"%part.claimed = {frame.claiming('%part.at')}")
         w.line("%part.first = mul i64 %part.number, %span")
-        w.line(f"%part.begin = {self._least('%part.first', frame.blocks)}")
+        w.line(f"%part.begin = {_least('%part.first', frame.blocks)}")
         w.line("%part.whole = add i64 %part.begin, %span")
-        w.line(f"%part.end = {self._least('%part.whole', frame.blocks)}")
+        w.line(f"%part.end = {_least('%part.whole', frame.blocks)}")
         w.line("%part.size = sub i64 %part.end, %part.begin")
         w.line("%none = icmp uge i64 %part.claimed, %part.size")
         w.line(f"%part.asked = add i64 %part.claimed, {frame.handed}")
-        w.line(f"%part.taken = {self._least('%part.asked', '%part.size')}")
+        w.line(f"%part.taken = {_least('%part.asked', '%part.size')}")
         w.line("%ahead.first = add i64 %part.begin, %part.claimed")
         w.line("%ahead.bound = add i64 %part.begin, %part.taken")
         w.line("%back.first = sub i64 %part.end, %part.taken")
@@ -104,3 +100,8 @@ class Claims:
         w.line(f"%part.last = icmp ugt i64 %part.more, {others}")
         w.line("%part.next = select i1 %part.last, i64 0, i64 %part.more")
         w.line("br label %claim")
+
+
+def _least(one: str, other: str) -> str:
+    """The lesser of two numbers of blocks."""
+    return f"call i64 @llvm.umin.i64(i64 {one}, i64 {other})"

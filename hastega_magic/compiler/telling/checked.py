@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from hastega_magic.ir.kernel import TURN_NEEDS_PYTHON, Guard
 from hastega_magic.ops import OPS
 from hastega_magic.passes.guard import OF_OPERANDS
+from hastega_magic.report import units
 
 _WRITTEN = {
     "sqr": "**",
@@ -48,7 +49,7 @@ def checked(guards: Iterable[Guard]) -> str:
     """The sentence of a loop's guards; "" if there are none."""
     reasons = sorted({guard.reason for guard in guards})
     operators = sorted({each for reason in reasons for each in _operator(reason)})
-    parts = [f"operands of {_listed(operators)} that are left to Python"] if operators else []
+    parts = [f"operands of {units.listed(operators)} that are left to Python"] if operators else []
     parts += sorted({_NOUNS.get(each) or _told(each) for each in reasons if not [*_operator(each)]})
     if not parts:
         return ""
@@ -74,10 +75,6 @@ def _written(name: str) -> str:
     row = OPS.get(name)
     known = _WRITTEN.get(name) or (row.symbol if row is not None else "")
     return known or name.removeprefix("math_").replace("np_", "np.", 1)
-
-
-def _listed(names: list[str]) -> str:
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
 __all__ = ["checked"]

@@ -16,7 +16,7 @@ from hastega_magic.compiler.telling.broken_off import integers_of, run_of
 from hastega_magic.compiler.telling.checked import checked
 from hastega_magic.compiler.telling.instructions import mix
 from hastega_magic.compiler.telling.stacked import LoopTexts, stacked
-from hastega_magic.compiler.telling.unheeded import listed, unheeded
+from hastega_magic.compiler.telling.unheeded import told, unheeded
 from hastega_magic.errors import Reason
 from hastega_magic.ir.expr import Expr, postorder
 from hastega_magic.ir.fused import is_product
@@ -75,7 +75,7 @@ def describe_run(execution: Execution, options: Options, loops: int, trace: Trac
     trace.add("run", **run_of(execution, loops))
     unused = unheeded(options)
     if unused:
-        said = listed(unused, "changes", "change")
+        said = told(unused, "changes", "change")
         trace.add("warning", text=f"{said} nothing with --on {options.on}.")
     if execution.tuning is not None:
         trace.add("tuning", **execution.tuning)
@@ -92,7 +92,7 @@ def describe_uncompiled(backend: str, source: object, options: Options, trace: T
     if options.repeat > 1:
         unused, once = ("--repeat", *unused), ", once"
     if unused:
-        said = listed(unused, "is", "are")
+        said = told(unused, "is", "are")
         trace.add("warning", text=f"{said} for compiled loops: {device} computed it{once}.")
     if options.tune and "--tune" not in unused:
         trace.add("why", text=f"--tune: there was nothing to tune, for {device} computed it.")

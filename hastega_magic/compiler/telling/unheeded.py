@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from hastega_magic.compiler.options import Options
+from hastega_magic.report import units
 
 _LOOPS = frozenset(("auto", "simd", "parallel", "opencl", "all"))
 
@@ -36,8 +37,9 @@ def unheeded(options: Options) -> tuple[str, ...]:
     )
 
 
-def listed(options: Sequence[str], one: str, several: str) -> str:
+def told(options: Sequence[str], one: str, several: str) -> str:
     """The options in a row, with the verb for one or for several."""
-    if len(options) == 1:
-        return f"{options[0]} {one}"
-    return f"{', '.join(options[:-1])} and {options[-1]} {several}"
+    return f"{units.listed(options)} {one if len(options) == 1 else several}"
+
+
+__all__ = ["told", "unheeded"]

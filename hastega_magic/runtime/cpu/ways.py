@@ -14,7 +14,7 @@ _FEWEST = 64
 _MOST = 64
 
 _went_back: dict[int, bool] = {}
-"""By the address of a first source, whether the last loop over it went backwards."""
+"""By the address of a first source, or where a range starts, whether the last loop over it went backwards."""
 
 
 def backwards(plan: abi.Layout, address: int, blocks: int) -> bool:
