@@ -11,6 +11,9 @@ import sys
 from collections.abc import Generator
 from contextlib import contextmanager
 
+_FROZEN_AT_START = 1_000
+"""More than CPython freezes by itself: 375 objects in 3.12, none in 3.11."""
+
 
 @contextmanager
 def uncollected() -> Generator[None]:
@@ -26,8 +29,8 @@ def uncollected() -> Generator[None]:
     try:
         yield
     finally:
-        # Where some are frozen, somebody wants these to be left out. Counting them takes a while where they are many.
-        if len(sys.modules) != known and not gc.get_freeze_count():
+        # Where many are frozen, somebody wants these to be left out. Counting them takes a while then.
+        if len(sys.modules) != known and gc.get_freeze_count() < _FROZEN_AT_START:
             # All generations go to the oldest one, where two collections would bring what is new, too.
             gc.freeze()
             gc.unfreeze()
