@@ -64,6 +64,8 @@ class Job:
     """What tells the loop from others, by structure."""
     stretch: Stretch | None = None
     """The elements that are run; None: all."""
+    in_windows: bool = False
+    """Whether nobody asks which block gave what: partial results may be folded before all are there."""
     task: Callable[[str, int], Task] = task
     """What hears of the elements that are done."""
     tuned: Tuned = UNTUNED
@@ -184,7 +186,14 @@ class Cpu:
         with job.task(self.name, job.elements * options.repeat) as work:
             threads = min(self.threads, job.tuned.threads or self.threads)
             launch = Launch(
-                job.columns, job.tables, job.length, threads, time.perf_counter, work, job.stretch
+                job.columns,
+                job.tables,
+                job.length,
+                threads,
+                time.perf_counter,
+                work,
+                job.stretch,
+                job.in_windows,
             )
             result = self._variants(job, launch, options, trace)
         if result.compile_seconds:

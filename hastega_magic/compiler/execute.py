@@ -36,7 +36,7 @@ from hastega_magic.runtime.sources import Column, streamed
 from hastega_magic.runtime.stream import NotProduced
 from hastega_magic.runtime.threads import here
 from hastega_magic.trace import Event, Trace
-from hastega_magic.types import RESULT_STORAGE
+from hastega_magic.types import RESULT_STORAGE, Either
 
 _RECOVERED, _SHARE = 2, 64
 """Blocks of ordinary code that are recovered, and one more of so many: Python does all of it in the same time."""
@@ -120,8 +120,13 @@ def job_of(ready: Ready, elsewhere: Callable[[Backend], Job] | None = None) -> J
         lambda number: compiled.body(number, ready.trace), len(compiled.variants.bodies), columns,
         workspace.table_columns, length, first, compiled.learn, workspace.wanted,
         _kept_slots(ready.loops, fused, workspace.wanted), loop=compiled.structure, tuned=compiled.state.tuned,
-        elsewhere=elsewhere,
+        elsewhere=elsewhere, in_windows=not any(map(_asks_for_places, fused.outputs)),
     )  # fmt: skip
+
+
+def _asks_for_places(output: Output) -> bool:
+    """Whether its value is looked for in the block that gave it."""
+    return output.sink.kind in ("argmin", "argmax") or isinstance(output.value, Either)
 
 
 def without_cell(execution: Execution, columns: Sequence[Column] = ()) -> Job:

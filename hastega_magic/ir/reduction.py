@@ -45,6 +45,11 @@ def tree_prod(partial: Floats) -> float | np.float32:
     return _scalar(_fold(partial, np.multiply, PROD_NEUTRAL))
 
 
+def tree_lanes(partial: Floats) -> Floats:
+    """The 64 lanes of that fold: where more block sums follow a multiple of 64, these may stand for those before."""
+    return _lanes_of(partial, np.add, SUM_NEUTRAL)
+
+
 def complex_product(values: Any) -> complex | np.complex64:
     """The product of complex numbers by a fixed tree of halves, each step as Python multiplies; 1 of no elements.
 
@@ -86,13 +91,18 @@ def _per_block(values: Floats, combine: np.ufunc, neutral: float) -> Floats:
 
 
 def _fold(values: Floats, combine: np.ufunc, neutral: float) -> Any:
+    with np.errstate(all="ignore"):
+        return _halves(_lanes_of(values, combine, neutral)[np.newaxis], combine)[0]
+
+
+def _lanes_of(values: Floats, combine: np.ufunc, neutral: float) -> Floats:
+    """One row of lanes."""
     rows = -(-len(values) // VIRTUAL_LANES)
     grid = np.full((rows, VIRTUAL_LANES), neutral, values.dtype)
     grid.reshape(-1)[: len(values)] = values
     with np.errstate(all="ignore"):
         # NumPy sums pairs of elements only along the axis whose elements are neighbours: here row follows row.
-        lanes = combine.reduce(grid, axis=0, initial=neutral)
-        return _halves(lanes[np.newaxis], combine)[0]
+        return combine.reduce(grid, axis=0, initial=neutral)
 
 
 def _lanes(grid: Floats, combine: np.ufunc, neutral: float) -> Floats:

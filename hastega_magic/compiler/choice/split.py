@@ -36,6 +36,7 @@ from hastega_magic.report import units
 from hastega_magic.runtime import cpu, threads
 from hastega_magic.runtime.cpu.launch import LoopResult, Stretch, room
 from hastega_magic.runtime.opencl import DeviceError
+from hastega_magic.runtime.windows import window_of
 from hastega_magic.trace import Trace
 
 BOOK = Book()
@@ -137,20 +138,27 @@ class Split:
         """Run the loop on all of them; where a device fails, the CPU computes what was its."""
         assert job.elsewhere is not None
         body = job.variant(job.first)
-        result = room(abi.layout(body.kernel), job.length)
+        plan, blocks = abi.layout(body.kernel), -(-job.length // BLOCK)
+        window = window_of(plan.folds, blocks) if job.in_windows and not plan.stores else 0
+        result = room(plan, job.length, window=window)
         jobs = [job, *(job.elsewhere(device) for device in self.devices)]
         once = replace(options, repeat=1)
         runs: list[_Run] = []
         began = time.perf_counter()
         with job.task(self.name, job.length * options.repeat) as work:
             for _ in range(options.repeat):
+                if window and runs:
+                    result = room(plan, job.length, window=window)
                 runs.append(_Run(self, jobs, once, result, work))
-                runs[-1].run()
+                if not runs[-1].run(plan):  # Python is to evaluate blocks
+                    window, result = 0, room(plan, job.length)
+                    runs[-1] = _Run(self, jobs, once, result, work)
+                    runs[-1].run(plan)
         whole = time.perf_counter() - began
         found = runs[-1].joined()
         median = sorted(runs, key=lambda each: each.seconds)[len(runs) // 2]
         found.kernel_seconds = median.seconds
-        found.blocks_run = len(found.status)
+        found.blocks_run = blocks
         median.tell(trace)
         tell_runs([each.seconds for each in runs], whole, trace)
         return found
@@ -223,18 +231,16 @@ class _Run:
         self.by = ""
         self._before = work.done
 
-    def run(self) -> None:
+    def run(self, plan: abi.Layout) -> bool:
+        """All elements, window by window if the result has one; False where a block of these needs Python."""
         job, book = self.jobs[0], self.split.book
-        found = shares(job.loop, self.names, job.length, book, self.split.predict)
-        self.by = found.by
-        self._stage(0, found.elements)
-        done = sum(found.elements)
-        if done < job.length:
-            rates = [rate([(part.elements, part.seconds)]) for part in self.parts if part.result is not None]
-            able = [part.number for part in self.parts if part.result is not None]
-            each = dict(zip(able, balanced(rates, job.length - done), strict=True))
-            self._stage(done, [each.get(number, 0) for number in range(len(self.backends))])
-        self._take_over()
+        window = self.result.window * BLOCK
+        for begin in range(0, job.length, window or job.length):
+            self._stretch(begin, min(begin + (window or job.length), job.length))
+            if window and self.result.status.any():
+                return False
+            if window:
+                self.result.next_window(plan.folds)
         for number, name in enumerate(self.names):
             mine = [part for part in self.parts if part.number == number and number not in self.failed]
             for part in mine:
@@ -242,6 +248,22 @@ class _Run:
             if not mine and number not in self.failed:
                 book.note(job.loop, name, 0, 0.0)
         self._join()
+        return True
+
+    def _stretch(self, begin: int, end: int) -> None:
+        """Elements `begin` to `end`, shared by all."""
+        found = shares(self.jobs[0].loop, self.names, end - begin, self.split.book, self.split.predict)
+        self.by, before, elements = found.by, len(self.parts), list(found.elements)
+        for number in self.failed:  # in a window before
+            elements[0], elements[number] = elements[0] + elements[number], 0
+        self._stage(begin, elements)
+        done = begin + sum(elements)
+        if done < end:
+            able = [part for part in self.parts[before:] if part.result is not None]
+            rates = [rate([(part.elements, part.seconds)]) for part in able]
+            each = dict(zip((part.number for part in able), balanced(rates, end - done), strict=True))
+            self._stage(done, [each.get(number, 0) for number in range(len(self.backends))])
+        self._take_over()
 
     def _stage(self, first: int, elements: Sequence[int]) -> None:
         """A stretch for each back end, from element `first` on, all at once."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from hastega_magic.errors import NotCompilable
 from hastega_magic.ir import abi
-from hastega_magic.ir.kernel import VIOLATED, Kernel
+from hastega_magic.ir.kernel import VIOLATED, Accumulate, Kernel
 from hastega_magic.ir.schedule import BLOCK
 from hastega_magic.progress import Task
 from hastega_magic.records import dataclass
@@ -23,6 +23,7 @@ from hastega_magic.runtime.cpu.crew import Call, together
 from hastega_magic.runtime.cpu.ways import backwards
 from hastega_magic.runtime.sources import PIECE, AnyArray, Column, overlapping, streamed
 from hastega_magic.runtime.tables import TableColumn
+from hastega_magic.runtime.windows import ROWS, joined, window_of
 from hastega_magic.types import RESULT_STORAGE
 
 _LEAST = 16 * BLOCK
@@ -67,11 +68,31 @@ class LoopResult:
     """Elements of results that are in the arrays no more: these begin with the next ones."""
     totals: Sequence[int | float] = ()
     """Sums of those partial results of which they were asked for."""
+    window: int = 0
+    """Blocks of which statuses and partial results are there at a time; 0: all."""
+    begin: int = 0
+    """The first of those."""
+    folded: Sequence[AnyArray] = ()
+    """What the partial results of the blocks before them fold to."""
 
     def packed_length(self, slot: int) -> int:
         """How many elements store `slot` holds."""
         group = self.groups[slot]
         return self.length if group is None else int(self.kept[:, group].sum())
+
+    def next_window(self, folds: Sequence[Accumulate]) -> None:
+        """The window's blocks are done, without trouble; those behind it are to come, if there are any.
+
+        With the last one there are 64 rows for all blocks.
+        """
+        blocks = min(self.window, -(-self.length // BLOCK) - self.begin)
+        before = self.folded or [None] * len(folds)
+        rows = zip(folds, before, self.partials, strict=True)
+        self.folded = [joined(fold, earlier, now[:blocks]) for fold, earlier, now in rows]
+        self.begin += self.window
+        if self.begin * BLOCK >= self.length:
+            self.partials, self.status = list(self.folded), np.zeros(ROWS, np.uint8)
+            self.kept, self.folded, self.begin, self.window = self.kept[:ROWS], (), 0, 0
 
     def ends_at(self, length: int) -> None:
         """There were fewer elements than there is room for."""
@@ -98,12 +119,13 @@ def room(
     length: int,
     stretch: Stretch | None = None,
     beside: Sequence[tuple[int, int]] = (),
+    window: int = 0,
 ) -> LoopResult:
     """Memory for what a kernel of this layout leaves of `length` elements; of a stretch, it is there already.
 
-    `beside`: address and stride in bytes of what it reads meanwhile.
+    `beside`: address and stride in bytes of what it reads meanwhile. `window`: of so many blocks at a time, unless 0.
     """
-    blocks = -(-length // BLOCK)
+    blocks = window or -(-length // BLOCK)
     kept = np.zeros((blocks, max(1, plan.group_count)), np.int64)
     if stretch is not None:
         return replace(
@@ -118,12 +140,16 @@ def room(
     partials = [
         np.zeros((blocks, fold.words), _partial_type(fold.kind, fold.value.type.value)) for fold in plan.folds
     ]
-    return LoopResult(length, arrays, partials, np.zeros(blocks, np.uint8), kept, plan.groups)
+    status = np.zeros(blocks, np.uint8)
+    return LoopResult(length, arrays, partials, status, kept, plan.groups, window=window)
 
 
 @dataclass
 class Launch:
-    """A loop over columns, ready to be run by one variant after the other; `work` hears of the elements done."""
+    """A loop over columns, ready to be run by one variant after the other; `work` hears of the elements done.
+
+    `in_windows`: whether nobody asks which block gave what, so that a vast loop need not keep it.
+    """
 
     columns: Sequence[Column]
     tables: Sequence[TableColumn]
@@ -132,6 +158,7 @@ class Launch:
     clock: Callable[[], float]
     work: Task
     stretch: Stretch | None = None
+    in_windows: bool = False
     result: LoopResult | None = field(default=None)
     _done: int = 0
 
@@ -143,7 +170,29 @@ class Launch:
     def anew(self, kernel: Kernel, program: Program) -> LoopResult:
         """Run the kernel over all blocks, into a new result."""
         self.result = None
-        return self.run(kernel, program)
+        window = self._window(abi.layout(kernel))
+        found = self._through_windows(kernel, program, window) if window else None
+        return self.run(kernel, program) if found is None else found
+
+    def _window(self, plan: abi.Layout) -> int:
+        """How many blocks' partial results are to be there at a time; 0: all."""
+        listed = any(column.source.kind == "list" for column in self.columns)
+        if not self.in_windows or plan.stores or self.stretch is not None or listed or streamed(self.columns):
+            return 0
+        return window_of(plan.folds, -(-self.length // BLOCK))
+
+    def _through_windows(self, kernel: Kernel, program: Program, window: int) -> LoopResult | None:
+        """The same window by window; None where a block needs another variant, or Python."""
+        plan, done = abi.layout(kernel), self._done
+        self.result = result = room(plan, self.length, window=window)
+        shared = np.zeros(plan.shared_words, np.int64)
+        for start in range(0, self.length, window * BLOCK):
+            self.run_piece(plan, program, start, min(start + window * BLOCK, self.length), None, shared)
+            if shared[abi.FLAGS]:
+                self._done, self.result = done, None
+                return None
+            result.next_window(plan.folds)
+        return result
 
     def run(self, kernel: Kernel, program: Program, blocks: AnyArray | None = None) -> LoopResult:
         """Run the kernel over all blocks, or over the given ones, into the same result."""
@@ -204,7 +253,7 @@ class Launch:
         `shared`: what the pieces before have left, as to running values and places in results.
         """
         assert self.result is not None
-        result, first = self.result, start // BLOCK
+        result, first = self.result, start // BLOCK - self.result.begin
         began, compiled = self.clock(), cpu.compiled()
         words = np.zeros(plan.words, np.int64)
         alive: list[AnyArray] = []
@@ -294,7 +343,8 @@ class Launch:
         """Numbers of the blocks whose elements left what the last variant assumed."""
         assert self.result is not None
         begin, end = self.ends[0] // BLOCK, -(-self.ends[1] // BLOCK)
-        return begin + blocks_of(self.result.status[begin:end], VIOLATED)
+        status = self.result.status[begin - self.result.begin : end - self.result.begin]
+        return begin + blocks_of(status, VIOLATED)
 
 
 def scratch_of(plan: abi.Layout, number: int) -> tuple[AnyArray, ctypes.c_void_p]:

@@ -83,7 +83,7 @@ class _Chunk:
         self.number, self.start, self.stop = number, start, stop
         self.length = stop - start
         self.blocks = -(-self.length // BLOCK)
-        self.first = start // BLOCK
+        self.first = start // BLOCK - run.result.begin
         self.alive: list[object] = []
         self.events: list[tuple[str, Any, int]] = []
 

@@ -31,6 +31,7 @@ from hastega_magic.runtime.opencl.resident import Resident
 from hastega_magic.runtime.sources import AnyArray, Column
 from hastega_magic.runtime.tables import TableColumn
 from hastega_magic.runtime.threads import default_threads
+from hastega_magic.runtime.windows import window_of
 
 cl: Any = cast(Any, pyopencl)
 
@@ -67,6 +68,7 @@ class Launch:
     compute   False: everything is transferred, nothing computed (the floor of the transfers' cost)
     wished    elements of a chunk, where nothing speaks against it (0: as many as the bus suggests)
     wanted    names of inputs, and `kept_slots` results, that the next launch may want to find on the device
+    in_windows  nobody asks which block gave what, so that a vast loop need not keep it
     """
 
     device: Device
@@ -84,6 +86,7 @@ class Launch:
     work: Task = field(default_factory=lambda: Task("opencl", 0))
     stretch: Stretch | None = None
     wished: int = 0
+    in_windows: bool = False
     chunk_limit: int = 0
     chunk: int = 0
 
@@ -149,7 +152,9 @@ class Launch:
         transfer = 0 if self.shared else opencl_lane.transfer_size(self.device)
         began = time.perf_counter()
         self.ledger = Ledger()
-        result = self._room(self.variant(0).kernel)
+        layout = abi.layout(self.variant(0).kernel)
+        window = self._window(layout)
+        result = self._room(layout, window)
         begin, end = self.ends
         resident = self.device.resident
         if self.memory and opencl_resident.taken(resident.values()) > self._spare():
@@ -160,6 +165,10 @@ class Launch:
         kept = self._kept_results(result)
         limit = self.memory and self.memory - opencl_resident.taken([*resident.values(), *kept.values()])
         plan = self._plan(residents, transfer, limit)
+        if window:  # which is a power of two
+            plan = Plan(
+                min(window, 1 << (plan.chunk // BLOCK).bit_length() - 1) * BLOCK, plan.lanes, plan.shared
+            )
         self.chunk = plan.chunk
         todo = chunks(plan, end, begin)
         self._trim_lanes(plan, limit)
@@ -167,18 +176,18 @@ class Launch:
         if self.device.info.pocl and (any(residents) or kept):
             count = 1  # parts of one buffer in several queues crash PoCL 3
         lanes = opencl_lane.take(self.device, count)
-        turns = Turns(len(lanes), begin)
-        run = ChunkRun(self, plan, result, turns, self._tables(lanes[0]), residents, kept)
-        before = self.work.done
-
-        def tick() -> None:
-            self.work.at(before + min(turns.claimed * plan.chunk, end - begin))
-
-        try:
-            _side_by_side(lambda lane: _claimed(run, lane, todo, turns), lanes, turns, tick)
-        except BaseException:
-            turns.stop()
-            raise
+        tables, done = self._tables(lanes[0]), self.work.done
+        many = window * BLOCK // plan.chunk or max(1, len(todo))
+        for first in range(0, max(1, len(todo)), many):
+            turns = Turns(len(lanes), begin)
+            run = ChunkRun(self, plan, result, turns, tables, residents, kept)
+            self._through(run, lanes, todo[first : first + many], done + first * plan.chunk)
+            if window and result.status.any():  # Python is to evaluate blocks
+                opencl_lane.give(self.device, lanes)
+                self.in_windows = False
+                return self._attempt()
+            if window:
+                result.next_window(layout.folds)
         for each in residents:
             if each is not None and not each.complete:
                 each.join(lanes[0])
@@ -187,6 +196,27 @@ class Launch:
         opencl_lane.give(self.device, lanes)
         self.ledger.seconds = result.kernel_seconds = time.perf_counter() - began
         return result
+
+    def _through(
+        self, run: ChunkRun, lanes: Sequence[Lane], todo: Sequence[tuple[int, int]], done: float
+    ) -> None:
+        """The chunks of a list, on all lanes; `done`: elements before them."""
+        turns, begin, end = run.turns, *self.ends
+
+        def tick() -> None:
+            self.work.at(min(done + turns.claimed * run.plan.chunk, done + end - begin))
+
+        try:
+            _side_by_side(lambda lane: _claimed(run, lane, todo, turns), lanes, turns, tick)
+        except BaseException:
+            turns.stop()
+            raise
+
+    def _window(self, layout: abi.Layout) -> int:
+        """How many blocks' partial results are to be there at a time; 0: all."""
+        if not self.in_windows or layout.stores or self.stretch is not None:
+            return 0
+        return window_of(layout.folds, -(-self.length // BLOCK))
 
     def _residents(self) -> list[Resident | None]:
         """Whole inputs on the device, by column; none where its memory is short."""
@@ -228,8 +258,8 @@ class Launch:
             kept.clear()
         self.device.shape = shape
 
-    def _room(self, kernel: Kernel) -> LoopResult:
-        found = room(abi.layout(kernel), self.length, self.stretch)
+    def _room(self, layout: abi.Layout, window: int) -> LoopResult:
+        found = room(layout, self.length, self.stretch, window=window)
         found.blocks_run = -(-(self.ends[1] - self.ends[0]) // BLOCK)
         return found
 
