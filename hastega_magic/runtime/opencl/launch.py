@@ -170,18 +170,16 @@ class Launch:
                 min(window, 1 << (plan.chunk // BLOCK).bit_length() - 1) * BLOCK, plan.lanes, plan.shared
             )
         self.chunk = plan.chunk
-        todo = chunks(plan, end, begin)
         self._trim_lanes(plan, limit)
-        count = min(plan.lanes, max(1, len(todo)))
+        at_once = window * BLOCK or max(1, end - begin)
+        count = min(plan.lanes, max(1, -(-min(at_once, end - begin) // plan.chunk)))
         if self.device.info.pocl and (any(residents) or kept):
             count = 1  # parts of one buffer in several queues crash PoCL 3
         lanes = opencl_lane.take(self.device, count)
         tables, done = self._tables(lanes[0]), self.work.done
-        many = window * BLOCK // plan.chunk or max(1, len(todo))
-        for first in range(0, max(1, len(todo)), many):
-            turns = Turns(len(lanes), begin)
-            run = ChunkRun(self, plan, result, turns, tables, residents, kept)
-            self._through(run, lanes, todo[first : first + many], done + first * plan.chunk)
+        for first in range(begin, max(end, begin + 1), at_once):
+            run = ChunkRun(self, plan, result, Turns(len(lanes), begin), tables, residents, kept)
+            self._through(run, lanes, chunks(plan, min(first + at_once, end), first), done + first - begin)
             if window and result.status.any():  # Python is to evaluate blocks
                 opencl_lane.give(self.device, lanes)
                 self.in_windows = False
@@ -201,10 +199,10 @@ class Launch:
         self, run: ChunkRun, lanes: Sequence[Lane], todo: Sequence[tuple[int, int]], done: float
     ) -> None:
         """The chunks of a list, on all lanes; `done`: elements before them."""
-        turns, begin, end = run.turns, *self.ends
+        turns, whole = run.turns, sum(stop - start for start, stop in todo)
 
         def tick() -> None:
-            self.work.at(min(done + turns.claimed * run.plan.chunk, done + end - begin))
+            self.work.at(done + min(turns.claimed * run.plan.chunk, whole))
 
         try:
             _side_by_side(lambda lane: _claimed(run, lane, todo, turns), lanes, turns, tick)
