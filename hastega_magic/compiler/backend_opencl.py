@@ -158,7 +158,7 @@ class OpenCl:
             device=self.device, columns=job.columns, tables=job.tables, length=job.length, variant=variant,
             variants=job.variants, memory=self.memory, threads=options.threads, compute=compute,
             wanted=job.wanted, kept_slots=job.kept_slots, work=work, stretch=job.stretch,
-            wished=job.tuned.chunk, in_windows=job.in_windows,
+            wished=job.tuned.chunk, sought=job.sought,
         )  # fmt: skip
 
 

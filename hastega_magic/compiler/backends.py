@@ -24,6 +24,7 @@ from hastega_magic.runtime.cpu.spread import soon
 from hastega_magic.runtime.sources import Column, streamed
 from hastega_magic.runtime.tables import TableColumn
 from hastega_magic.runtime.threads import default_threads
+from hastega_magic.runtime.windows import Sought
 from hastega_magic.trace import Trace
 
 
@@ -64,8 +65,8 @@ class Job:
     """What tells the loop from others, by structure."""
     stretch: Stretch | None = None
     """The elements that are run; None: all."""
-    in_windows: bool = False
-    """Whether nobody asks which block gave what: partial results may be folded before all are there."""
+    sought: Callable[[], Sequence[Sought]] = tuple
+    """The extremes among its results, which vast loops keep the blocks of."""
     task: Callable[[str, int], Task] = task
     """What hears of the elements that are done."""
     tuned: Tuned = UNTUNED
@@ -186,14 +187,7 @@ class Cpu:
         with job.task(self.name, job.elements * options.repeat) as work:
             threads = min(self.threads, job.tuned.threads or self.threads)
             launch = Launch(
-                job.columns,
-                job.tables,
-                job.length,
-                threads,
-                time.perf_counter,
-                work,
-                job.stretch,
-                job.in_windows,
+                job.columns, job.tables, job.length, threads, time.perf_counter, work, job.stretch
             )
             result = self._variants(job, launch, options, trace)
         if result.compile_seconds:
@@ -213,7 +207,10 @@ class Cpu:
             launch.result = soon(body.kernel, body.program, job.columns, job.length, launch.thread_count)
         if launch.result is None:
             began = time.perf_counter()
-            runs = (launch.anew(body.kernel, body.program) for _ in range(options.repeat))
+            runs = (
+                self._in_windows(job, launch) or launch.anew(body.kernel, body.program)
+                for _ in range(options.repeat)
+            )
             seconds = [run.kernel_seconds for run in runs]
             whole = time.perf_counter() - began
             assert launch.result is not None
@@ -238,6 +235,30 @@ class Cpu:
             else:
                 result = launch.run(body.kernel, body.program, violated)
         return result
+
+    def _in_windows(self, job: Job, launch: Launch) -> LoopResult | None:
+        """A vast loop window by window; None for another one, and where Python is to evaluate a block."""
+        number = job.first
+        if not launch.open(job.variant(number).kernel, job.sought()):
+            return None
+        while True:
+            body = job.variant(number)
+            result = launch.run(body.kernel, body.program)
+            for later in range(number + 1, job.variants):
+                violated = launch.violated()
+                if not len(violated):
+                    break
+                if 2 * len(violated) > len(result.status):
+                    number = later
+                body = job.variant(later)
+                result = launch.run(body.kernel, body.program, violated)
+            if result.status.any():
+                launch.result = None
+                return None
+            if not result.next_window():
+                if number != job.first:
+                    job.learn(number)
+                return result
 
 
 def tell_runs(seconds: Sequence[float], whole: float, trace: Trace) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -27,6 +28,7 @@ from hastega_magic.ir.fused import Fused, Output, slots_of
 from hastega_magic.ir.kernel import TROUBLE
 from hastega_magic.ir.pipeline import RUNNING_SINKS
 from hastega_magic.ir.schedule import BLOCK
+from hastega_magic.ir.sinks import EXTREMES
 from hastega_magic.passes.schedule import folds_of
 from hastega_magic.records import changed, dataclass
 from hastega_magic.report.model import COMPILING
@@ -35,8 +37,9 @@ from hastega_magic.runtime.cpu.launch import LoopResult, Variant, blocks_of
 from hastega_magic.runtime.sources import Column, streamed
 from hastega_magic.runtime.stream import NotProduced
 from hastega_magic.runtime.threads import here
+from hastega_magic.runtime.windows import Sought
 from hastega_magic.trace import Event, Trace
-from hastega_magic.types import RESULT_STORAGE, Either
+from hastega_magic.types import RESULT_STORAGE
 
 _RECOVERED, _SHARE = 2, 64
 """Blocks of ordinary code that are recovered, and one more of so many: Python does all of it in the same time."""
@@ -120,13 +123,19 @@ def job_of(ready: Ready, elsewhere: Callable[[Backend], Job] | None = None) -> J
         lambda number: compiled.body(number, ready.trace), len(compiled.variants.bodies), columns,
         workspace.table_columns, length, first, compiled.learn, workspace.wanted,
         _kept_slots(ready.loops, fused, workspace.wanted), loop=compiled.structure, tuned=compiled.state.tuned,
-        elsewhere=elsewhere, in_windows=not any(map(_asks_for_places, fused.outputs)),
+        elsewhere=elsewhere, sought=partial(_sought, compiled.fused),
     )  # fmt: skip
 
 
-def _asks_for_places(output: Output) -> bool:
-    """Whether its value is looked for in the block that gave it."""
-    return output.sink.kind in ("argmin", "argmax") or isinstance(output.value, Either)
+def _sought(fused: Fused) -> list[Sought]:
+    """The extremes among the loop's results: of ints and floats among each other both."""
+    found: list[Sought] = []
+    for output, folds in zip(fused.outputs, folds_of(fused), strict=True):
+        if output.sink.kind in EXTREMES:
+            least = output.sink.kind.endswith("min")
+            pairs = zip(folds[::2], folds[1::2], strict=True)
+            found += [Sought(value, count, least) for value, count in pairs]
+    return found
 
 
 def without_cell(execution: Execution, columns: Sequence[Column] = ()) -> Job:

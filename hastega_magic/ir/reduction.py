@@ -45,9 +45,14 @@ def tree_prod(partial: Floats) -> float | np.float32:
     return _scalar(_fold(partial, np.multiply, PROD_NEUTRAL))
 
 
-def tree_lanes(partial: Floats) -> Floats:
-    """The 64 lanes of that fold: where more block sums follow a multiple of 64, these may stand for those before."""
-    return _lanes_of(partial, np.add, SUM_NEUTRAL)
+def tree_lanes(partial: Floats, product: bool = False) -> Floats:
+    """The 64 lanes of either fold: in front of the results of further blocks they stand for those before.
+
+    These must be so many that a multiple of 64 blocks is before the further ones.
+    """
+    return (
+        _lanes_of(partial, np.multiply, PROD_NEUTRAL) if product else _lanes_of(partial, np.add, SUM_NEUTRAL)
+    )
 
 
 def complex_product(values: Any) -> complex | np.complex64:

@@ -61,8 +61,19 @@ def integers(partials: AnyArray) -> list[int]:
     return [(excess << 64) + low for excess, low in partials.tolist()]
 
 
-def _exact_product(partials: AnyArray) -> int:
-    """Of (excess, low) words."""
+def first_best(values: AnyArray, least: bool) -> int:
+    """The row of the first of the least or greatest values; shape (rows, 1), or (rows, 2) for (excess, low) words."""
+    rows: AnyArray | None = None
+    for word in range(values.shape[1]):
+        column = values[:, word] if rows is None else values[rows, word]
+        found = np.flatnonzero(column == (column.min() if least else column.max()))
+        if len(found):  # none is equal to a NaN
+            rows = found if rows is None else rows[found]
+    return 0 if rows is None else int(rows[0])
+
+
+def exact_product(partials: AnyArray) -> int:
+    """The product of (excess, low) words, as a Python int."""
     values = integers(partials[(partials[:, 0] != 0) | (partials[:, 1] != 1)])
     while len(values) > 1:  # balanced, so that large factors meet late
         pairs = zip(values[::2], values[1::2], strict=False)
@@ -138,14 +149,15 @@ def fold(
             return total / count
         case "prod" | "reduce_mul":
             if not floats:
-                return _exact_product(partials)
+                return exact_product(partials)
             return float(tree_prod(_typed(type_, partials))) if count else 1
         case "min" | "reduce_min" | "max" | "reduce_max":
             least = kind.endswith("min")
             if not count:
                 return min(_EMPTY) if least else max(_EMPTY)
             if weights:
-                return (min if least else max)(integers(partials[counts > 0]))
+                live = partials[counts > 0]
+                return integers(live[[first_best(live, least)]])[0]
             live = partials[:, 0][counts > 0]
             best = live.min() if least else live.max()
             return float(best) if floats else bool(best) if type_ is BOOL else int(best)

@@ -139,21 +139,21 @@ class Split:
         assert job.elsewhere is not None
         body = job.variant(job.first)
         plan, blocks = abi.layout(body.kernel), -(-job.length // BLOCK)
-        window = window_of(plan.folds, blocks) if job.in_windows and not plan.stores else 0
-        result = room(plan, job.length, window=window)
+        windows = (0 if plan.stores else window_of(plan.folds, blocks)), job.sought()
+        result = room(plan, job.length, gathered=windows)
         jobs = [job, *(job.elsewhere(device) for device in self.devices)]
         once = replace(options, repeat=1)
         runs: list[_Run] = []
         began = time.perf_counter()
         with job.task(self.name, job.length * options.repeat) as work:
             for _ in range(options.repeat):
-                if window and runs:
-                    result = room(plan, job.length, window=window)
+                if windows[0] and runs:
+                    result = room(plan, job.length, gathered=windows)
                 runs.append(_Run(self, jobs, once, result, work))
-                if not runs[-1].run(plan):  # Python is to evaluate blocks
-                    window, result = 0, room(plan, job.length)
+                if not runs[-1].run():  # Python is to evaluate blocks
+                    windows, result = (0, ()), room(plan, job.length)
                     runs[-1] = _Run(self, jobs, once, result, work)
-                    runs[-1].run(plan)
+                    runs[-1].run()
         whole = time.perf_counter() - began
         found = runs[-1].joined()
         median = sorted(runs, key=lambda each: each.seconds)[len(runs) // 2]
@@ -231,7 +231,7 @@ class _Run:
         self.by = ""
         self._before = work.done
 
-    def run(self, plan: abi.Layout) -> bool:
+    def run(self) -> bool:
         """All elements, window by window if the result has one; False where a block of these needs Python."""
         job, book = self.jobs[0], self.split.book
         window = self.result.window * BLOCK
@@ -240,7 +240,7 @@ class _Run:
             if window and self.result.status.any():
                 return False
             if window:
-                self.result.next_window(plan.folds)
+                self.result.next_window()
         for number, name in enumerate(self.names):
             mine = [part for part in self.parts if part.number == number and number not in self.failed]
             for part in mine:

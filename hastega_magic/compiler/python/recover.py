@@ -131,8 +131,14 @@ class Recovery:
 
         return Elements(self.loop, self.workspace, self.options.int_mode, self.group)
 
-    def block(self, number: int) -> Iterator[Element]:
-        """The elements of a block, evaluated one after the other."""
+    def number(self, row: int) -> int:
+        """Of the block that a row of partial results is of."""
+        numbers = self.result.numbers
+        return row if numbers is None else int(numbers[row])
+
+    def block(self, row: int) -> Iterator[Element]:
+        """The elements of a row's block, evaluated one after the other."""
+        number = self.number(row)
         return map(self.elements.at, range(number * BLOCK, min((number + 1) * BLOCK, self.result.length)))
 
     def value(self, output: Output, folds: Sequence[int], troubled: AnyArray) -> object:
@@ -292,7 +298,8 @@ class Recovery:
         if math.isnan(first):
             return float(first)
         if found == 0:
-            _, zero = self._first_equal(next(int(number) for number in live if partials[number] == 0), 0)
+            row = next(int(row) for row in live if partials[row] == 0)
+            _, zero = self._first_equal(self.number(row), 0)
             return float(zero)
         return found
 
@@ -325,11 +332,14 @@ class Recovery:
                 bests.append((min(values) if least else max(values), number))
         if not self.result.length:
             raise ValueError(f"{kind} of no elements")
-        first = next(self.block(0)).value
+        first = self.elements.at(0).value
         if first != first:
             return 0  # nothing is better than a NaN
-        found = results.integers(partials) if weights else cast("list[Any]", partials[:, 0].tolist())
-        bests += [(found[at], at) for at in map(int, np.flatnonzero(counts > 0))]
+        live = np.flatnonzero(counts > 0)
+        if len(live):
+            row = int(live[results.first_best(partials[live], least)])
+            value = results.integers(partials[[row]])[0] if weights else partials[row, 0].item()
+            bests.append((value, self.number(row)))
         best = (min if least else max)(value for value, _ in bests)
         number = min(number for value, number in bests if value == best)
         place, _ = self._first_equal(number, best)

@@ -20,8 +20,8 @@ _BEST: Mapping[str, Callable[..., Any]] = {"min": min, "max": max}
 class Source(Protocol):
     """What evaluates a block's elements: the recovery."""
 
-    def block(self, number: int) -> Iterator[Element]:
-        """The elements of a block, evaluated one after the other."""
+    def block(self, row: int) -> Iterator[Element]:
+        """The elements of a row's block, evaluated one after the other."""
         ...
 
 

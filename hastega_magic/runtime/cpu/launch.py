@@ -11,7 +11,7 @@ import numpy as np
 
 from hastega_magic.errors import NotCompilable
 from hastega_magic.ir import abi
-from hastega_magic.ir.kernel import VIOLATED, Accumulate, Kernel
+from hastega_magic.ir.kernel import VIOLATED, Kernel
 from hastega_magic.ir.schedule import BLOCK
 from hastega_magic.progress import Task
 from hastega_magic.records import dataclass
@@ -23,7 +23,7 @@ from hastega_magic.runtime.cpu.crew import Call, together
 from hastega_magic.runtime.cpu.ways import backwards
 from hastega_magic.runtime.sources import PIECE, AnyArray, Column, overlapping, streamed
 from hastega_magic.runtime.tables import TableColumn
-from hastega_magic.runtime.windows import ROWS, joined, window_of
+from hastega_magic.runtime.windows import Gathered, Sought, window_of
 from hastega_magic.types import RESULT_STORAGE
 
 _LEAST = 16 * BLOCK
@@ -72,27 +72,28 @@ class LoopResult:
     """Blocks of which statuses and partial results are there at a time; 0: all."""
     begin: int = 0
     """The first of those."""
-    folded: Sequence[AnyArray] = ()
+    gathered: Gathered | None = None
     """What the partial results of the blocks before them fold to."""
+    numbers: AnyArray | None = None
+    """Of the blocks that partial results are of, where windows left few; None: of all, in their order."""
 
     def packed_length(self, slot: int) -> int:
         """How many elements store `slot` holds."""
         group = self.groups[slot]
         return self.length if group is None else int(self.kept[:, group].sum())
 
-    def next_window(self, folds: Sequence[Accumulate]) -> None:
-        """The window's blocks are done, without trouble; those behind it are to come, if there are any.
-
-        With the last one there are 64 rows for all blocks.
-        """
+    def next_window(self) -> bool:
+        """The window's blocks are done, without trouble; whether there are others behind them."""
+        assert self.gathered is not None
         blocks = min(self.window, -(-self.length // BLOCK) - self.begin)
-        before = self.folded or [None] * len(folds)
-        rows = zip(folds, before, self.partials, strict=True)
-        self.folded = [joined(fold, earlier, now[:blocks]) for fold, earlier, now in rows]
+        self.gathered.take([rows[:blocks] for rows in self.partials], self.begin)
         self.begin += self.window
-        if self.begin * BLOCK >= self.length:
-            self.partials, self.status = list(self.folded), np.zeros(ROWS, np.uint8)
-            self.kept, self.folded, self.begin, self.window = self.kept[:ROWS], (), 0, 0
+        if self.begin * BLOCK < self.length:
+            return True
+        self.partials, self.numbers = self.gathered.rows()
+        self.status, self.kept = np.zeros(len(self.numbers), np.uint8), self.kept[:1]
+        self.window, self.begin, self.gathered = 0, 0, None
+        return False
 
     def ends_at(self, length: int) -> None:
         """There were fewer elements than there is room for."""
@@ -119,12 +120,14 @@ def room(
     length: int,
     stretch: Stretch | None = None,
     beside: Sequence[tuple[int, int]] = (),
-    window: int = 0,
+    gathered: tuple[int, Sequence[Sought]] = (0, ()),
 ) -> LoopResult:
     """Memory for what a kernel of this layout leaves of `length` elements; of a stretch, it is there already.
 
-    `beside`: address and stride in bytes of what it reads meanwhile. `window`: of so many blocks at a time, unless 0.
+    `beside`: address and stride in bytes of what it reads meanwhile. `gathered`: the blocks of a window, unless 0, and
+    the extremes that are sought.
     """
+    window, sought = gathered
     blocks = window or -(-length // BLOCK)
     kept = np.zeros((blocks, max(1, plan.group_count)), np.int64)
     if stretch is not None:
@@ -140,16 +143,14 @@ def room(
     partials = [
         np.zeros((blocks, fold.words), _partial_type(fold.kind, fold.value.type.value)) for fold in plan.folds
     ]
-    status = np.zeros(blocks, np.uint8)
-    return LoopResult(length, arrays, partials, status, kept, plan.groups, window=window)
+    found = LoopResult(length, arrays, partials, np.zeros(blocks, np.uint8), kept, plan.groups, window=window)
+    found.gathered = Gathered(plan.folds, sought) if window else None
+    return found
 
 
 @dataclass
 class Launch:
-    """A loop over columns, ready to be run by one variant after the other; `work` hears of the elements done.
-
-    `in_windows`: whether nobody asks which block gave what, so that a vast loop need not keep it.
-    """
+    """A loop over columns, ready to be run by one variant after the other; `work` hears of the elements done."""
 
     columns: Sequence[Column]
     tables: Sequence[TableColumn]
@@ -158,46 +159,36 @@ class Launch:
     clock: Callable[[], float]
     work: Task
     stretch: Stretch | None = None
-    in_windows: bool = False
     result: LoopResult | None = field(default=None)
     _done: int = 0
 
     @property
     def ends(self) -> tuple[int, int]:
-        """The first element, and the end."""
+        """The first element that is run, and the end: of a window, if the result has one."""
+        if self.result is not None and self.result.window and self.stretch is None:
+            first = self.result.begin * BLOCK
+            return first, min(first + self.result.window * BLOCK, self.length)
         return (0, self.length) if self.stretch is None else (self.stretch.first, self.stretch.stop)
 
     def anew(self, kernel: Kernel, program: Program) -> LoopResult:
         """Run the kernel over all blocks, into a new result."""
         self.result = None
-        window = self._window(abi.layout(kernel))
-        found = self._through_windows(kernel, program, window) if window else None
-        return self.run(kernel, program) if found is None else found
+        return self.run(kernel, program)
 
-    def _window(self, plan: abi.Layout) -> int:
-        """How many blocks' partial results are to be there at a time; 0: all."""
+    def open(self, kernel: Kernel, sought: Sequence[Sought]) -> bool:
+        """Whether the loop is so vast that it is to be run window by window; there is room for the first one then."""
+        plan, self.result = abi.layout(kernel), None
         listed = any(column.source.kind == "list" for column in self.columns)
-        if not self.in_windows or plan.stores or self.stretch is not None or listed or streamed(self.columns):
-            return 0
-        return window_of(plan.folds, -(-self.length // BLOCK))
-
-    def _through_windows(self, kernel: Kernel, program: Program, window: int) -> LoopResult | None:
-        """The same window by window; None where a block needs another variant, or Python."""
-        plan, done = abi.layout(kernel), self._done
-        self.result = result = room(plan, self.length, window=window)
-        shared = np.zeros(plan.shared_words, np.int64)
-        for start in range(0, self.length, window * BLOCK):
-            self.run_piece(plan, program, start, min(start + window * BLOCK, self.length), None, shared)
-            if shared[abi.FLAGS]:
-                self._done, self.result = done, None
-                return None
-            result.next_window(plan.folds)
-        return result
+        if plan.stores or self.stretch is not None or listed or streamed(self.columns) is not None:
+            return False
+        window = window_of(plan.folds, -(-self.length // BLOCK))
+        self.result = room(plan, self.length, gathered=(window, sought)) if window else None
+        return window > 0
 
     def run(self, kernel: Kernel, program: Program, blocks: AnyArray | None = None) -> LoopResult:
         """Run the kernel over all blocks, or over the given ones, into the same result."""
         plan = abi.layout(kernel)
-        if self.result is None or blocks is None:
+        if self.result is None or (blocks is None and not self.result.window):
             self.result = room(plan, self.length, self.stretch, self._beside())
         result = self.result
         positions, at, end = np.zeros(plan.shared_words, np.int64), 0, self.ends[1]

@@ -31,7 +31,7 @@ from hastega_magic.runtime.opencl.resident import Resident
 from hastega_magic.runtime.sources import AnyArray, Column
 from hastega_magic.runtime.tables import TableColumn
 from hastega_magic.runtime.threads import default_threads
-from hastega_magic.runtime.windows import window_of
+from hastega_magic.runtime.windows import Sought, window_of
 
 cl: Any = cast(Any, pyopencl)
 
@@ -68,7 +68,7 @@ class Launch:
     compute   False: everything is transferred, nothing computed (the floor of the transfers' cost)
     wished    elements of a chunk, where nothing speaks against it (0: as many as the bus suggests)
     wanted    names of inputs, and `kept_slots` results, that the next launch may want to find on the device
-    in_windows  nobody asks which block gave what, so that a vast loop need not keep it
+    sought    the extremes among the results, which vast loops keep the blocks of, while they are run `in_windows`
     """
 
     device: Device
@@ -86,7 +86,8 @@ class Launch:
     work: Task = field(default_factory=lambda: Task("opencl", 0))
     stretch: Stretch | None = None
     wished: int = 0
-    in_windows: bool = False
+    sought: Callable[[], Sequence[Sought]] = tuple
+    in_windows: bool = True
     chunk_limit: int = 0
     chunk: int = 0
 
@@ -185,7 +186,7 @@ class Launch:
                 self.in_windows = False
                 return self._attempt()
             if window:
-                result.next_window(layout.folds)
+                result.next_window()
         for each in residents:
             if each is not None and not each.complete:
                 each.join(lanes[0])
@@ -257,7 +258,7 @@ class Launch:
         self.device.shape = shape
 
     def _room(self, layout: abi.Layout, window: int) -> LoopResult:
-        found = room(layout, self.length, self.stretch, window=window)
+        found = room(layout, self.length, self.stretch, gathered=(window, self.sought()))
         found.blocks_run = -(-(self.ends[1] - self.ends[0]) // BLOCK)
         return found
 
