@@ -24,7 +24,8 @@ from hastega_magic.ir.kernel import Assume, Guard, Kernel
 from hastega_magic.ir.schedule import BLOCK
 from hastega_magic.progress import task
 from hastega_magic.records import dataclass
-from hastega_magic.runtime.cpu.launch import Launch, LoopResult
+from hastega_magic.runtime.cpu.launch import Launch
+from hastega_magic.runtime.loop_result import LoopResult
 from hastega_magic.session import Options, Session
 from hastega_magic.trace import Trace
 

@@ -12,7 +12,7 @@ from hastega_magic.ir.kernel import Kernel
 from hastega_magic.ir.target import Target
 from hastega_magic.progress import Task, task
 from hastega_magic.records import dataclass
-from hastega_magic.runtime.cpu.launch import LoopResult
+from hastega_magic.runtime.loop_result import LoopResult
 from hastega_magic.runtime.opencl import Device
 from hastega_magic.trace import Trace
 

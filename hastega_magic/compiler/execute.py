@@ -33,7 +33,8 @@ from hastega_magic.passes.schedule import folds_of
 from hastega_magic.records import changed, dataclass
 from hastega_magic.report.model import COMPILING
 from hastega_magic.runtime.buffers import trim
-from hastega_magic.runtime.cpu.launch import LoopResult, Variant, blocks_of
+from hastega_magic.runtime.cpu.launch import Variant
+from hastega_magic.runtime.loop_result import LoopResult, blocks_of
 from hastega_magic.runtime.sources import Column, streamed
 from hastega_magic.runtime.stream import NotProduced
 from hastega_magic.runtime.threads import here

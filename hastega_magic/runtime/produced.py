@@ -13,7 +13,8 @@ from hastega_magic.ir.kernel import TROUBLE, VIOLATED
 from hastega_magic.ir.schedule import BLOCK
 from hastega_magic.progress import Task
 from hastega_magic.records import dataclass
-from hastega_magic.runtime.cpu.launch import Launch, LoopResult, Variant
+from hastega_magic.runtime.cpu.launch import Launch, Variant
+from hastega_magic.runtime.loop_result import LoopResult
 from hastega_magic.runtime.sources import AnyArray, Column, streamed
 from hastega_magic.runtime.stream import NotProduced
 from hastega_magic.runtime.tables import TableColumn

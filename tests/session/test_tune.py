@@ -15,7 +15,7 @@ from hastega_magic.compiler.loops import cached_loops, clear_cache
 from hastega_magic.errors import UsageError
 from hastega_magic.ir.schedule import Tuned
 from hastega_magic.report import Report
-from hastega_magic.runtime.cpu.launch import LoopResult
+from hastega_magic.runtime.loop_result import LoopResult
 from hastega_magic.session import Options, Session
 
 RNG = np.random.default_rng(8)

@@ -9,7 +9,7 @@ import pytest
 
 from hastega_magic.compiler import backends
 from hastega_magic.runtime import windows
-from hastega_magic.runtime.cpu.launch import LoopResult
+from hastega_magic.runtime.loop_result import LoopResult
 from hastega_magic.session import Options, Session
 
 N = 1_300_003

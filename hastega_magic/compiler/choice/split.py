@@ -34,7 +34,7 @@ from hastega_magic.progress import Cancelled, Task
 from hastega_magic.records import dataclass
 from hastega_magic.report import units
 from hastega_magic.runtime import cpu, threads
-from hastega_magic.runtime.cpu.launch import LoopResult, Stretch, room
+from hastega_magic.runtime.loop_result import LoopResult, Stretch, room
 from hastega_magic.runtime.opencl import DeviceError
 from hastega_magic.runtime.windows import window_of
 from hastega_magic.trace import Trace

@@ -23,7 +23,7 @@ from hastega_magic.ir.schedule import BLOCK, UNTUNED, Tuned
 from hastega_magic.progress import task
 from hastega_magic.records import dataclass
 from hastega_magic.report import units
-from hastega_magic.runtime.cpu.launch import LoopResult, Stretch, room
+from hastega_magic.runtime.loop_result import LoopResult, Stretch, room
 from hastega_magic.runtime.sources import Column
 from hastega_magic.runtime.threads import here
 from hastega_magic.trace import Trace

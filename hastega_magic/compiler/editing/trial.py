@@ -19,7 +19,7 @@ from typing import IO, Any
 from hastega_magic.compiler.editing.trial_data import ResultSlabs, Slab, Trial, read_result
 from hastega_magic.progress import task
 from hastega_magic.records import dataclass
-from hastega_magic.runtime.cpu.launch import LoopResult
+from hastega_magic.runtime.loop_result import LoopResult
 
 _START = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "

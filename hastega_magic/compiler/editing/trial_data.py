@@ -17,7 +17,7 @@ from hastega_magic.ir.expr import Expr
 from hastega_magic.ir.kernel import Accumulate, Kernel, Statement, Store
 from hastega_magic.ir.pipeline import Source, Table
 from hastega_magic.records import dataclass
-from hastega_magic.runtime.cpu.launch import LoopResult
+from hastega_magic.runtime.loop_result import LoopResult
 from hastega_magic.runtime.sources import PIECE, AnyArray, Column
 from hastega_magic.runtime.tables import TableColumn
 from hastega_magic.types import ScalarType

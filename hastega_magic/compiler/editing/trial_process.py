@@ -31,7 +31,7 @@ from hastega_magic.ir.kernel import TROUBLE, Kernel
 from hastega_magic.ir.schedule import BLOCK
 from hastega_magic.records import dataclass
 from hastega_magic.runtime import buffers
-from hastega_magic.runtime.cpu.launch import LoopResult
+from hastega_magic.runtime.loop_result import LoopResult
 from hastega_magic.runtime.sources import Column
 from hastega_magic.runtime.tables import TableColumn
 from hastega_magic.trace import Trace

@@ -26,7 +26,7 @@ from hastega_magic.ops.machine import wrap64
 from hastega_magic.records import dataclass
 from hastega_magic.runtime import python, python_stages, results
 from hastega_magic.runtime.columnar import numbers
-from hastega_magic.runtime.cpu.launch import LoopResult
+from hastega_magic.runtime.loop_result import LoopResult
 from hastega_magic.runtime.objects.boxes import listed
 from hastega_magic.runtime.python import as_result
 from hastega_magic.runtime.python_calls import elements as numbers_of

@@ -25,7 +25,7 @@ from hastega_magic.ir.reduction import tree_prod, tree_sum
 from hastega_magic.ir.sinks import spread
 from hastega_magic.passes.schedule import folds_of
 from hastega_magic.runtime import python
-from hastega_magic.runtime.cpu.launch import LoopResult
+from hastega_magic.runtime.loop_result import LoopResult
 from hastega_magic.types import FLOAT32, Complex, Composite, Either
 
 _EVERY = frozenset(

@@ -31,8 +31,8 @@ from hastega_magic.passes.schedule import folds_of
 from hastega_magic.records import dataclass
 from hastega_magic.runtime.buffers import trim
 from hastega_magic.runtime.cpu import Program
-from hastega_magic.runtime.cpu.launch import LoopResult
 from hastega_magic.runtime.cpu.spread import Spread, is_brief, take
+from hastega_magic.runtime.loop_result import LoopResult
 from hastega_magic.runtime.python import in_dtype
 from hastega_magic.types import FLOAT32, Composite
 

@@ -21,8 +21,9 @@ from hastega_magic.runtime.addresses import address_of, table_words, words_of
 from hastega_magic.runtime.buffers import fresh_bytes, needs_fresh
 from hastega_magic.runtime.cpu import Program
 from hastega_magic.runtime.cpu.crew import Call
-from hastega_magic.runtime.cpu.launch import LoopResult, make, room, scratch_of
+from hastega_magic.runtime.cpu.launch import make, scratch_of
 from hastega_magic.runtime.cpu.ways import backwards
+from hastega_magic.runtime.loop_result import LoopResult, room
 from hastega_magic.runtime.sources import AnyArray, Column
 from hastega_magic.runtime.tables import TableColumn
 from hastega_magic.types import RESULT_STORAGE

@@ -16,7 +16,7 @@ from hastega_magic.ir.kernel import LATE, TROUBLE, VIOLATED
 from hastega_magic.ir.schedule import BLOCK
 from hastega_magic.records import dataclass
 from hastega_magic.runtime import widen
-from hastega_magic.runtime.cpu.launch import LoopResult
+from hastega_magic.runtime.loop_result import LoopResult
 from hastega_magic.runtime.opencl import patience
 from hastega_magic.runtime.opencl.forms import Back, Form, Writable
 from hastega_magic.runtime.opencl.lane import Lane

@@ -19,7 +19,7 @@ from hastega_magic.ir.schedule import BLOCK
 from hastega_magic.progress import Task
 from hastega_magic.records import dataclass
 from hastega_magic.runtime import threads
-from hastega_magic.runtime.cpu.launch import LoopResult, Stretch, room
+from hastega_magic.runtime.loop_result import LoopResult, Stretch, room
 from hastega_magic.runtime.opencl import Device, DeviceError
 from hastega_magic.runtime.opencl import lane as opencl_lane
 from hastega_magic.runtime.opencl import resident as opencl_resident

@@ -1,0 +1,139 @@
+"""What a loop leaves, whichever back end runs it: results, partial results, statuses; and memory for them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from hastega_magic.ir import abi
+from hastega_magic.ir.schedule import BLOCK
+from hastega_magic.records import dataclass
+from hastega_magic.runtime.buffers import allocate
+from hastega_magic.runtime.sources import AnyArray
+from hastega_magic.runtime.windows import Gathered, Sought
+from hastega_magic.types import RESULT_STORAGE
+
+
+@dataclass
+class LoopResult:
+    """What a loop left: result arrays by store slot (packed ones with spare room), partial results, and statuses.
+
+    `partials[k]` belongs to accumulation k: shape (blocks, words), int64 or float. `kept[b, g]` counts the
+    elements that block b packed in group g. `convert_seconds`: before native code, for it to have its arguments;
+    `compile_seconds`: for what goes through lists of a kind, the first time.
+    """
+
+    length: int
+    arrays: list[AnyArray]
+    partials: list[AnyArray]
+    status: AnyArray
+    kept: AnyArray
+    groups: tuple[int | None, ...]
+    moved_in: int = 0
+    convert_seconds: float = 0.0
+    compile_seconds: float = 0.0
+    kernel_seconds: float = 0.0
+    blocks_run: int = 0
+    before: int = 0
+    """Elements of results that are in the arrays no more: these begin with the next ones."""
+    totals: Sequence[int | float] = ()
+    """Sums of those partial results of which they were asked for."""
+    window: int = 0
+    """Blocks of which statuses and partial results are there at a time; 0: all."""
+    begin: int = 0
+    """The first of those."""
+    gathered: Gathered | None = None
+    """What the partial results of the blocks before them fold to."""
+    numbers: AnyArray | None = None
+    """Of the blocks that partial results are of, where windows left few; None: of all, in their order."""
+
+    def packed_length(self, slot: int) -> int:
+        """How many elements store `slot` holds."""
+        group = self.groups[slot]
+        return self.length if group is None else int(self.kept[:, group].sum())
+
+    def next_window(self) -> bool:
+        """The window's blocks are done, without trouble; whether there are others behind them."""
+        assert self.gathered is not None
+        blocks = min(self.window, -(-self.length // BLOCK) - self.begin)
+        self.gathered.take([rows[:blocks] for rows in self.partials], self.begin)
+        self.begin += self.window
+        if self.begin * BLOCK < self.length:
+            return True
+        self.partials, self.numbers = self.gathered.rows()
+        self.status, self.kept = np.zeros(len(self.numbers), np.uint8), self.kept[:1]
+        self.window, self.begin, self.gathered = 0, 0, None
+        return False
+
+    def ends_at(self, length: int) -> None:
+        """There were fewer elements than there is room for."""
+        blocks = -(-length // BLOCK)
+        self.length, self.status, self.kept = length, self.status[:blocks], self.kept[:blocks]
+        self.partials = [partial[:blocks] for partial in self.partials]
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """Elements `first` to `stop` of a loop, run alone, into the memory of the whole loop's result.
+
+    `first` is a multiple of the block, and so is `stop`, unless it is the loop's end. Packed results of a stretch begin
+    at place `first` of their arrays.
+    """
+
+    first: int
+    stop: int
+    result: LoopResult
+
+
+def room(
+    plan: abi.Layout,
+    length: int,
+    stretch: Stretch | None = None,
+    beside: Sequence[tuple[int, int]] = (),
+    gathered: tuple[int, Sequence[Sought]] = (0, ()),
+) -> LoopResult:
+    """Memory for what a kernel of this layout leaves of `length` elements; of a stretch, it is there already.
+
+    `beside`: address and stride in bytes of what it reads meanwhile. `gathered`: the blocks of a window, unless 0, and
+    the extremes that are sought.
+    """
+    window, sought = gathered
+    blocks = window or -(-length // BLOCK)
+    kept = np.zeros((blocks, max(1, plan.group_count)), np.int64)
+    if stretch is not None:
+        return replace(
+            stretch.result, kept=kept, groups=plan.groups, moved_in=0, convert_seconds=0.0, kernel_seconds=0.0,
+            compile_seconds=0.0, blocks_run=0,
+        )  # fmt: skip
+    arrays: list[AnyArray] = []
+    for store in plan.stores:
+        dtype = np.dtype(RESULT_STORAGE[store.type].name)
+        near = [address for address, stride in beside if stride == dtype.itemsize]
+        arrays.append(allocate(min(length, 1) if store.running == "fold" else length, dtype.name, near))
+    partials = [
+        np.zeros((blocks, fold.words), _partial_type(fold.kind, fold.value.type.value)) for fold in plan.folds
+    ]
+    found = LoopResult(length, arrays, partials, np.zeros(blocks, np.uint8), kept, plan.groups, window=window)
+    found.gathered = Gathered(plan.folds, sought) if window else None
+    return found
+
+
+def blocks_of(status: AnyArray, kind: int) -> AnyArray:
+    """Numbers of the blocks with that status, which mostly none has: bytes are searched in no time."""
+    if kind not in status.tobytes():
+        return _NONE
+    return np.flatnonzero(status == kind).astype(np.int64)
+
+
+_NONE = np.zeros(0, np.int64)
+
+
+def _partial_type(kind: str, type_: str) -> str:
+    if kind == "count" or not type_.startswith("float"):
+        return "int64"
+    return "float64"
+
+
+__all__ = ["LoopResult", "Stretch", "blocks_of", "room"]
