@@ -99,7 +99,7 @@ def room(
     `beside`: address and stride in bytes of what it reads meanwhile. `gathered`: the blocks of a window, unless 0, and
     the extremes that are sought.
     """
-    window, sought = gathered
+    window, sought = gathered if stretch is None else (stretch.result.window, ())
     blocks = window or -(-length // BLOCK)
     kept = np.zeros((blocks, max(1, plan.group_count)), np.int64)
     if stretch is not None:
