@@ -69,7 +69,7 @@ class Session:
         if brief is not None:
             self._kept = Loops
             with heard():
-                ran = brief.run(self.namespace, self.memory.hooks)
+                ran = brief.run(self.namespace)
             if isinstance(ran, Run):
                 return self._ran(ran)
             given = ran

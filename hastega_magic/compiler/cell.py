@@ -18,7 +18,7 @@ from hastega_magic.compiler.early import arguments_are_free, source_is_free
 from hastega_magic.compiler.memory import Memory
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Group, Outcome
-from hastega_magic.compiler.repeating.brief import Brief, Given
+from hastega_magic.compiler.repeating.brief import Brief, Given, evaluating, with_functions_of
 from hastega_magic.compiler.repeating.cell_turns import CellTurns
 from hastega_magic.compiler.repeating.hooks import Displayed, Running
 from hastega_magic.compiler.showing import USUAL, Nothing, Showing
@@ -147,7 +147,10 @@ class CellRun:
         if alike is None or not alike.words or others or len(cell.sites) > 1 or cell.ordinary:
             return
         if isinstance(item, PipelineStatement) and item.site is site:
-            code = self._compiled(cast(ast.Expression, site.bind_expression), "eval", (item.node, True))
+            expression = cast(ast.Expression, site.bind_expression)
+            usual = self._compiled(expression, "eval", (item.node, True))
+            code = self._compiled(evaluating(expression), "eval", (item.node, "brief"))
+            code = with_functions_of(usual, code)
             brief = Brief.of(self.text, named, self.filename, self.options, item, code, alike)
             if brief is not None:
                 briefs.keep(brief)

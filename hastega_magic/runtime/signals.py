@@ -71,33 +71,38 @@ _AFTER = 0.002
 """Seconds after which a finaliser is over, and its caller goes on."""
 
 
-@contextmanager
-def heard() -> Generator[None]:
+class heard:  # noqa: N801  a context manager, which is made for each cell, and some take microseconds
     """Ctrl-C that came in a finaliser comes again behind it, where that is before the end of the block."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before, inside, main = sys.unraisablehook, [True], threading.get_ident()
 
-    def again() -> None:
-        time.sleep(_AFTER)
-        if inside and hasattr(signal, "pthread_kill"):
-            signal.pthread_kill(main, signal.SIGINT)  # also a call that waits hears it
-        elif inside:
-            _thread.interrupt_main()
+    __slots__ = ("_before", "_inside", "_thread")
 
-    def hook(told: sys.UnraisableHookArgs, /) -> object:
+    def __enter__(self) -> None:
+        """On the main thread, to which Python hands signals."""
+        main = threading.main_thread()
+        self._inside = threading.current_thread() is main
+        if self._inside:
+            self._before, self._thread = sys.unraisablehook, main.ident
+            sys.unraisablehook = self
+
+    def __exit__(self, *raised: object) -> None:
+        """What comes from here on is raised where it comes."""
+        if self._inside:
+            self._inside = False
+            if sys.unraisablehook is self:
+                sys.unraisablehook = self._before
+
+    def __call__(self, told: sys.UnraisableHookArgs, /) -> object:
+        """Be told of what a finaliser raised."""
         if not issubclass(told.exc_type, KeyboardInterrupt):
-            return before(told)
-        return _thread.start_new_thread(again, ())  # here it would be in the finaliser still
+            return self._before(told)
+        return _thread.start_new_thread(self._again, ())  # here it would be in the finaliser still
 
-    sys.unraisablehook = hook
-    try:
-        yield
-    finally:
-        inside.clear()
-        if sys.unraisablehook is hook:
-            sys.unraisablehook = before
+    def _again(self) -> None:
+        time.sleep(_AFTER)
+        if self._inside and self._thread is not None and hasattr(signal, "pthread_kill"):
+            signal.pthread_kill(self._thread, signal.SIGINT)  # also a call that waits hears it
+        elif self._inside:
+            _thread.interrupt_main()
 
 
 __all__ = ["heard", "held_back", "leave_to_others", "put_off"]

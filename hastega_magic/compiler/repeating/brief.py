@@ -7,6 +7,7 @@ goes the usual way, with what was evaluated.
 
 from __future__ import annotations
 
+import ast
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import field
@@ -20,7 +21,7 @@ from hastega_magic.compiler.loops import still_cached
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Outcome
 from hastega_magic.compiler.repeating.alike import Again, Alike, Display
-from hastega_magic.compiler.repeating.hooks import Displayed, Running
+from hastega_magic.compiler.repeating.hooks import Displayed
 from hastega_magic.compiler.statement import Bound, bound_of
 from hastega_magic.compiler.telling import describe
 from hastega_magic.compiler.workspace import Workspace
@@ -35,7 +36,6 @@ from hastega_magic.syntax.site import Site
 from hastega_magic.trace import Trace
 
 if TYPE_CHECKING:
-    from hastega_magic.compiler.repeating.hooks import Hooks
     from hastega_magic.compiler.repeating.spreading import Spreading
 
 _CELLS = 64
@@ -86,7 +86,8 @@ class Run(NamedTuple):
 class Brief:
     """A cell: its text and what decides about its meaning, its one statement, and the loop that computed it.
 
-    `named`: the file name that it was given, if it was; `filename`: the one it has. `stages`: their names.
+    `named`: the file name that it was given, if it was; `filename`: the one it has. `stages`: their names. `code`:
+    evaluates source and stages, and calls nothing of ours.
     """
 
     text: str
@@ -131,18 +132,12 @@ class Brief:
                 return False
         return True
 
-    def run(self, namespace: dict[str, Any], hooks: Hooks) -> Run | Given:
+    def run(self, namespace: dict[str, Any]) -> Run | Given:
         """Evaluate the source and the arguments, run the loop if it fits, and assign its result; raises nothing."""
-        entered = time.perf_counter()
-        running = Running()
         try:
-            hooks.begin(namespace, running)
-            found = time.perf_counter()
             source, displays = cast("Displayed", eval(self.code, namespace))
         except BaseException as error:
             return Given(unbound=error)
-        finally:
-            hooks.end(namespace, running)
         self.misses += 1
         began = time.perf_counter()
         try:
@@ -158,7 +153,7 @@ class Brief:
         value, result = ran
         into, kernel = result.convert_seconds, result.kernel_seconds
         out = time.perf_counter() - fitted - into - kernel
-        seconds = (found - entered + fitted - began, into, kernel, out)
+        seconds = (fitted - began, into, kernel, out)
         written = 0
         for slot, array in enumerate(result.arrays):
             written += array.itemsize * result.packed_length(slot)
@@ -211,6 +206,21 @@ class Brief:
         return keep([Outcome([bound], [None], [loop], now, 0, workspace)], self.options, self.filename)
 
 
+def evaluating(expression: ast.Expression) -> ast.Expression:
+    """What evaluates a statement's source and stages as the usual call of a hook does, without the call."""
+    call = cast(ast.Call, expression.body)
+    _, source, *stages = call.args
+    pair = ast.Tuple([source, ast.Tuple(stages, ast.Load())], ast.Load())
+    return ast.Expression(ast.copy_location(pair, call))
+
+
+def with_functions_of(usual: CodeType, code: CodeType) -> CodeType:
+    """The code with the other's functions, of the same text: compiled loops know functions by their code."""
+    functions = iter([each for each in usual.co_consts if isinstance(each, CodeType)])
+    consts = tuple(next(functions) if isinstance(each, CodeType) else each for each in code.co_consts)
+    return code.replace(co_consts=consts)
+
+
 @dataclass
 class Briefs:
     """The cells of a session, by their text."""
@@ -240,4 +250,4 @@ class Briefs:
         self._known.put(brief.text, brief)
 
 
-__all__ = ["Brief", "Briefs", "Given", "Run"]
+__all__ = ["Brief", "Briefs", "Given", "Run", "evaluating", "with_functions_of"]

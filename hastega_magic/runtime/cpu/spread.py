@@ -85,10 +85,13 @@ class Spread:
         if result is None or result.length != length or call is None:
             result, call = self._room(length, operands)
         elif sums:
-            totals = self._to_be_made(call, result, sums)
+            totals = self._totals
+            if totals is None or not totals.code:
+                totals = self._to_be_made(call, result, sums)
         self._words[abi.BACK] = backwards(self._plan, operands[0], self._blocks)
         ctypes.memset(self._shared, 0, ctypes.sizeof(self._shared))
-        new, pace = any(map(fresh_bytes, result.arrays)), self._program.pace
+        pace = self._program.pace
+        new = bool(result.arrays) and any(map(fresh_bytes, result.arrays))
         expected = pace.expected(self._blocks, len(call.places), new)
         began = time.perf_counter()
         joined = make(call, self._blocks, self._ask_to_stop, soon=expected < threads.SOON)
@@ -137,18 +140,16 @@ class Spread:
             from hastega_magic.runtime.cpu.folding import Totals
 
             self._totals = Totals([result.partials[number] for number in sums])
-        totals = self._totals
-        if not totals.code:
-            totals.prepare()
-            call.fold(totals.code, totals.address)
-        return totals
+        self._totals.prepare()
+        call.fold(self._totals.code, self._totals.address)
+        return self._totals
 
 
 def is_brief(kernel: Kernel, program: Program, length: int, thread_count: int) -> bool:
     """Whether so many elements will take no longer than `threads.BRIEF`, as far as is known."""
-    blocks = -(-length // BLOCK)
-    sizes = (length * np.dtype(RESULT_STORAGE[each.type].name).itemsize for each in abi.layout(kernel).stores)
-    new = any(map(needs_fresh, sizes))
+    blocks, new = -(-length // BLOCK), False
+    for each in abi.layout(kernel).stores:
+        new |= needs_fresh(length * np.dtype(RESULT_STORAGE[each.type].name).itemsize)
     return program.pace.expected(blocks, min(thread_count, blocks), new) < threads.BRIEF
 
 
