@@ -21,8 +21,8 @@ class LoopResult:
     """What a loop left: result arrays by store slot (packed ones with spare room), partial results, and statuses.
 
     `partials[k]` belongs to accumulation k: shape (blocks, words), int64 or float. `kept[b, g]` counts the
-    elements that block b packed in group g. `convert_seconds`: before native code, for it to have its arguments;
-    `compile_seconds`: for what goes through lists of a kind, the first time.
+    elements that block b packed in group g, where there are groups. `convert_seconds`: before native code, for it to
+    have its arguments; `compile_seconds`: for what goes through lists of a kind, the first time.
     """
 
     length: int
@@ -63,7 +63,7 @@ class LoopResult:
         if self.begin * BLOCK < self.length:
             return True
         self.partials, self.numbers = self.gathered.rows()
-        self.status, self.kept = np.zeros(len(self.numbers), np.uint8), self.kept[:1]
+        self.status = np.zeros(len(self.numbers), np.uint8)
         self.window, self.begin, self.gathered = 0, 0, None
         return False
 
@@ -101,7 +101,7 @@ def room(
     """
     window, sought = gathered if stretch is None else (stretch.result.window, ())
     blocks = window or -(-length // BLOCK)
-    kept = np.zeros((blocks, max(1, plan.group_count)), np.int64)
+    kept = np.zeros((blocks, plan.group_count) if plan.group_count else (1, 1), np.int64)
     if stretch is not None:
         return replace(
             stretch.result, kept=kept, groups=plan.groups, moved_in=0, convert_seconds=0.0, kernel_seconds=0.0,
