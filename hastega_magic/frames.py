@@ -3,7 +3,8 @@
     the script → `sum` of a pipe → compiler → the user's lambda
     the script → the user's lambda
 
-An exception that the package itself may be at fault for keeps them all. A frame is not entered again where its
+An exception that the package itself may be at fault for keeps them all: one that no `raise` of ours raised, nor a
+function of Python's that a stage means. A frame is not entered again where its
 exception is raised on by `raise` alone, so that those of `leaves` and its callers are gone, too.
 """
 
@@ -13,10 +14,11 @@ import itertools
 import linecache
 from collections.abc import Callable, Iterator, Sequence
 from functools import wraps
+from opcode import opmap
 from types import CodeType, FrameType, TracebackType
 from typing import ParamSpec, TypeVar, cast
 
-from hastega_magic.errors import PACKAGE
+from hastega_magic.errors import PACKAGE, HastegaError
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -41,6 +43,9 @@ _NAME = __name__.partition(".")[0]
 _MADE = f"__{_NAME.partition('_')[0]}_"
 """How the names that stand in changed code begin."""
 
+_IN_PYTHON = f"{_NAME}.runtime.python"
+"""The module in which Python's own functions, as `sum`, are called for the user's stages."""
+
 _NOTE = "hastega: "
 
 SHOWN: list[Callable[[BaseException], None]] = []
@@ -58,7 +63,7 @@ def leaves(error: BaseException) -> None:
                 break
             last = link
         else:
-            if _is_told(each) or (last is not None and _is_made(last.tb_frame.f_code)):
+            if _is_told(each) or (last is not None and _is_no_fault(each, last)):
                 each.__traceback__ = None
     for prepare in SHOWN:
         prepare(error)
@@ -107,6 +112,15 @@ def _is_told(error: BaseException) -> bool:
     if isinstance(error, KeyboardInterrupt) or hasattr(type(error), "_render_traceback_"):
         return True
     return any(note.startswith(_NOTE) for note in getattr(error, "__notes__", ()))
+
+
+def _is_no_fault(error: BaseException, last: TracebackType) -> bool:
+    """Whether the exception, of whose links the last is ours, too, was raised on purpose, or in the user's stead."""
+    if _is_made(last.tb_frame.f_code) or last.tb_frame.f_globals.get("__name__") == _IN_PYTHON:
+        return True
+    # Of its own accord the package raises HastegaErrors that render themselves; others are caught before.
+    raised = last.tb_frame.f_code.co_code[last.tb_lasti] == opmap["RAISE_VARARGS"]
+    return raised and not isinstance(error, (AssertionError, HastegaError))
 
 
 def without_ours(

@@ -69,12 +69,12 @@ class Pipe:
     @leaving
     def to_array(self) -> Any:
         """The same as `run`, always as an array: `numpy.asarray` of it."""
-        return np.asarray(self.run())
+        return np.asarray(self._run("", (), {}))
 
     @leaving
     def __iter__(self) -> Iterator[Any]:
         """The elements as Python's numbers."""
-        found = self.run()
+        found = self._run("", (), {})
         return iter(found.tolist() if hasattr(found, "tolist") else found)
 
     @leaving
@@ -82,20 +82,21 @@ class Pipe:
         """What `numpy.asarray(pipe)` gives."""
         if copy is False:
             raise ValueError("a pipe has no array before it runs, so that there is none to share")
-        return np.asarray(self.run(), dtype=dtype)
+        return np.asarray(self._run("", (), {}), dtype=dtype)
 
     def apply(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Pipe:
         """Any other callable, called by Python on the value so far: `function(value, *args, **kwargs)`."""
         text = f"apply({', '.join([name_of(function), *map(_told, args), *_named(kwargs)])})"
         return self._with(name_of(function), text, (function, args, kwargs))
 
+    @leaving
     def explain(self) -> Report:
         """The report of its last run, which it runs for if there was none: `print(pipe.explain().to_text())`.
 
         It tells what was fused, what was compiled, and why what was not.
         """
         if self._last is None:
-            self.run()
+            self._run("", (), {})
         text = self._last.site.text if self._last is not None else f"pipe({_told(self._source)})"
         trace = Trace()
         trace.add("cell", source=text, options=self._options.to_dict())

@@ -69,6 +69,15 @@ def test_a_decorated_function_has_the_frames_that_it_has_without(function):
         (lambda: pipe(drawn()).map(lambda x: x + 1).sum(), "drawn"),
         (lambda: pipe([]).max(), "<lambda>"),
         (lambda: pipe(XS, strict=True).apply(len).run(), "<lambda>"),
+        (lambda: pipe([2**62], int_mode="checked").map(lambda x: x * 4).sum(), "<lambda>"),
+        (lambda: pipe([2**62], int_mode="checked").map(lambda x: x * 4).to_array(), "<lambda>"),
+        (lambda: pipe([2**62], int_mode="checked").map(lambda x: x * 4).explain(), "<lambda>"),
+        (lambda: pipe([2**62, 2**62], int_mode="checked").scan(lambda a, x: a * x, 1).run(), "<lambda>"),
+        (lambda: pipe([2**70], int_mode="checked").map(lambda x: x + 1).sum(), "<lambda>"),
+        (lambda: pipe(["a"]).sum(), "<lambda>"),
+        (lambda: pipe([]).argmin(), "<lambda>"),
+        (lambda: pipe([]).mean(), "<lambda>"),
+        (lambda: pipe(XS).map(), "<lambda>"),
     ],
 )
 def test_a_pipe_has_none_of_ours(run, last):
@@ -83,6 +92,16 @@ def test_an_error_of_the_package_keeps_its_frames(monkeypatch):
     walked = places(lambda: pipe(XS).map(inverse).sum())
     assert walked[-1][0].startswith(PACKAGE)
     assert len([file for file, _, _ in walked if file.startswith(PACKAGE)]) > 2
+
+
+def test_an_assertion_of_the_package_keeps_its_frames(monkeypatch):
+    names = {}
+    exec(
+        compile("def run_alone(*args):\n    raise AssertionError('not so')", f"{PACKAGE}x.py", "exec"), names
+    )
+    monkeypatch.setattr(Driver, "run_alone", names["run_alone"])
+    walked = places(lambda: pipe(XS).map(inverse).sum())
+    assert walked[-1][2] == "run_alone"
 
 
 KEPT = ValueError("kept")
