@@ -14,7 +14,7 @@ from hastega_magic.compiler.execute import Execution, Separately
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Group, Outcome, Part
 from hastega_magic.compiler.python.barriers import LOOKED_AT, together
-from hastega_magic.compiler.python.empty import typed
+from hastega_magic.compiler.python.empty import by_python
 from hastega_magic.compiler.run import run_loops
 from hastega_magic.compiler.sources.kinds import of_scalars
 from hastega_magic.compiler.sources.places import over_fields, over_places
@@ -32,7 +32,6 @@ from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import BeyondInt64, IntegerOverflowWarning, NotCompilable, Reason, StrictError
 from hastega_magic.passes.fuse import can_fuse
 from hastega_magic.records import dataclass
-from hastega_magic.runtime import python
 from hastega_magic.runtime.columnar import NullsError
 from hastega_magic.runtime.numpy import NoNumpyForm
 from hastega_magic.runtime.python_calls import iterated
@@ -173,7 +172,7 @@ class Driver:
         bound, source = within_reach(bound, source)
         if self.options.on == "python":
             with self.trace.phase("kernel", by_python=True):
-                value = typed(python.run(source, bound.calls()), bound, source)
+                value = by_python(bound, source)
             describe.describe_uncompiled("python", source, self.options, self.trace)
             return Outcome([bound], [value], [], None, number)
         run = UnderWay(bound, source, list(bound.stages), parts=[] if bound is whole else None)

@@ -44,6 +44,8 @@ class UnderWay:
     """Whether a loop was compiled that had not been before."""
     handed: bool = False
     """Whether the loops ran at once, one handing its elements to the next."""
+    drawn: list[object] | None = None
+    """The first element that Python drew from an iterator, once it did."""
 
     @property
     def workspace(self) -> Workspace | None:
@@ -84,6 +86,7 @@ class UnderWay:
             go_on(self)
         value = self.value
         if self.looped is None and is_empty(value):
+            source = source if self.drawn is None else self.drawn
             self.value = typed(value, replace(bound, stages=stages), source)
             self.parts = self.parts if self.value is value else None  # another run would not look again
 

@@ -57,3 +57,47 @@ def test_sources_without_elements(source, stage):
         session.run_cell(f"found = {source} |> {stage}")
         found.append(session.namespace["found"].dtype)
     assert found[0] == found[1] != np.dtype("float64")
+
+
+@pytest.mark.parametrize(
+    ("source", "stages", "dtype"),
+    [
+        ("iter(())", "map(int)", "int64"),
+        ("iter([])", "map(lambda x: x > 1)", "bool"),
+        ("(x for x in ())", "drop(1)", "int64"),
+        ("iter([1, 2])", "filter(lambda x: x > 9)", "int64"),
+        ("iter([1.5, 2.5])", "filter(lambda x: x > 9)", "float64"),
+        ("iter([1.5, 2.5])", "take_while(lambda x: x > 9) |> map(lambda x: x * 2)", "float64"),
+        ("iter(['a'])", "filter(lambda x: x > 'b')", "float64"),
+        ("Own()", "filter(lambda x: x > 9)", "int64"),
+    ],
+)
+def test_an_iterator_is_an_empty_list_or_has_the_type_of_its_first_element(source, stages, dtype):
+    class Own:
+        def __iter__(self):
+            return iter([1])
+
+    for on in ("python", "numpy", "parallel", "auto"):
+        session = Session({"Own": Own}, Options(on=on, baseline=False, quiet=True))
+        for _ in range(3):
+            session.run_cell(f"found = {source} |> {stages}")
+            assert session.namespace["found"].dtype == np.dtype(dtype), on
+            assert len(session.namespace["found"]) == 0
+
+
+@pytest.mark.parametrize("on", ["python", "numpy", "parallel"])
+def test_no_more_is_drawn_than_the_stages_need(on):
+    drawn = []
+
+    def numbers():
+        for number in range(10):
+            drawn.append(number)
+            yield number
+
+    session = Session({"xs": numbers()}, Options(on=on, baseline=False, quiet=True))
+    session.run_cell("found = xs |> map(lambda x: x) |> take(2)")
+    assert drawn == [0, 1]
+    session.run_cell("found = xs |> take(0)")
+    assert drawn == [0, 1]
+    session.run_cell("found = xs |> take_while(lambda x: x < 4)")
+    assert drawn == [0, 1, 2, 3, 4]

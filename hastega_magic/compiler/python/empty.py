@@ -1,7 +1,12 @@
-"""Arrays without elements that Python made: of the type that compiled loops give, which know what elements would be."""
+"""Arrays without elements that Python made: of the type that compiled loops give, which know what elements would be.
+
+Iterators are gone through by then: the first element that they gave tells.
+"""
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterable, Iterator
 from typing import Any, cast
 
 import numpy as np
@@ -10,7 +15,8 @@ from hastega_magic.compiler.statement import Bound, build_loop, element_structur
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.ir.expr import structure
 from hastega_magic.ir.pipeline import Fn, Pipeline, Sink
-from hastega_magic.runtime import results
+from hastega_magic.runtime import python, results
+from hastega_magic.runtime.python_calls import iterated
 from hastega_magic.runtime.sources import AnyArray
 from hastega_magic.types import BOOL, INT, RESULT_STORAGE, ScalarType
 
@@ -18,6 +24,31 @@ from hastega_magic.types import BOOL, INT, RESULT_STORAGE, ScalarType
 def is_empty(value: object) -> bool:
     """Whether it is an array without elements."""
     return type(value) is np.ndarray and value.shape == (0,)
+
+
+def first_kept(source: Iterator[object]) -> tuple[Iterator[object], list[object]]:
+    """The same elements, drawn one by one, and a list that holds the first one once it was drawn."""
+    kept: list[object] = []
+
+    def parts() -> Iterator[Iterable[object]]:
+        for first in source:
+            kept.append(first)
+            yield kept
+            yield source  # by itself, in C
+            return
+
+    return itertools.chain.from_iterable(parts()), kept
+
+
+def by_python(bound: Bound, source: object) -> object:
+    """What Python computes for the statement over the source."""
+    from hastega_magic.compiler.sources.drawn import goes_its_own_way
+
+    given, first = source, bound.stages[0]
+    known = first.callee is None and first.site.known and first.site.name != "tap"
+    if known and (isinstance(source, Iterator) or goes_its_own_way(source)):
+        given, source = first_kept(iterated(source))
+    return typed(python.run(given, bound.calls()), bound, source)
 
 
 def typed(value: Any, bound: Bound, source: object) -> Any:
@@ -33,7 +64,7 @@ def typed(value: Any, bound: Bound, source: object) -> Any:
         return value
     try:
         made = _made(bound, source)
-    except Exception:  # what has no compiled form, such as an iterator, leaves Python's array as it is
+    except Exception:  # what has no compiled form, such as objects, leaves Python's array as it is
         return value
     return value if made is None else made
 
@@ -82,4 +113,4 @@ def _array(structure: object) -> AnyArray:
     return results.assembled(structure, [_array(part) for part in cast("tuple[object, ...]", structure)])
 
 
-__all__ = ["is_empty", "typed"]
+__all__ = ["by_python", "first_kept", "is_empty", "typed"]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from hastega_magic.compiler.backends import forget_inputs
 from hastega_magic.compiler.outcome import Part
+from hastega_magic.compiler.python.empty import first_kept
 from hastega_magic.compiler.sources.drawn import Drawing
 from hastega_magic.compiler.sources.over_pairs import of_pairs
 from hastega_magic.compiler.under_way import UnderWay
@@ -29,7 +30,8 @@ def in_chunks(driver: Driver, run: UnderWay, source: Iterator[object]) -> None:
     why = unpaired or drawing.why_not()
     if why:
         once = "the source is an iterator, which gives its elements only once and one by one"
-        run.goes_on(driver.left.lazily(run.bound, drawing.left, run.rest, f"{once}: {why}"), [])
+        left, run.drawn = first_kept(drawing.left)
+        run.goes_on(driver.left.lazily(run.bound, left, run.rest, f"{once}: {why}"), [])
         return
     if drawing.small:
         run.goes_on(drawing.chunk, run.rest, part=Part(run.part(()), kind=drawing.element_type))
