@@ -124,7 +124,8 @@ class Session:
         finally:
             kept = keep(cell.outcomes, cell.options, cell.filename, raised)
             self.last, self._kept = result, lambda: kept
-            cell.forget()
+            with warned_at(self.namespace, cell.place):
+                cell.forget()
         if kept:
             trace.events.append(Event("cell", CELL, {"measurable": True}))
         result.value = None if isinstance(value, Nothing) else value

@@ -83,6 +83,7 @@ class CellRun:
         self.outcomes: list[Outcome] = []
         self.group: Group | None = None
         self.value: object = Nothing()
+        self._leaving: Site | None = None
         self.codes: _Codes = {}
         self.sites: dict[int, Site] = {}
         self.turns = CellTurns(self.driver, self.changing, options, filename)
@@ -160,16 +161,23 @@ class CellRun:
         return self.turns.failing(error) or self.driver.current
 
     def place(self) -> tuple[str, int] | None:
-        """File and line of the pipeline that runs; None if ordinary code does."""
-        bound = self.driver.current
-        return None if bound is None else (self.filename, bound.site.span.line)
+        """File and line of the pipeline that runs, or is let go of; None if ordinary code runs."""
+        site = self._leaving if self.driver.current is None else self.driver.current.site
+        return None if site is None else (self.filename, site.span.line)
 
     def forget(self) -> None:
-        """Let go of all values: functions that the cell defined may keep it alive for long."""
+        """Let go of all values: functions that the cell defined may keep it alive for long.
+
+        Sources that warn of their end, as files do, name their pipeline.
+        """
         forget_inputs()
         self.turns.forget()
-        self.outcomes.clear()
         self.group, self.value, self.driver.current = None, None, None
+        self.outcomes.reverse()
+        while self.outcomes:
+            self._leaving = self.outcomes[-1].bounds[0].site
+            self.outcomes.pop()
+        self._leaving = None
 
     # Statements
 

@@ -48,3 +48,24 @@ def test_a_cell_that_is_over_and_comes_back():
     assert known() is None
     Session({}, OPTIONS).run_cell("a = 1\n")
     assert warnings.showwarning is before
+
+
+@pytest.mark.filterwarnings("always::ResourceWarning")
+@pytest.mark.parametrize("on", ["python", "simd"])
+@pytest.mark.parametrize(
+    ("cell", "line"),
+    [
+        ("a = 1\ntotal = open(path) |> map(int) |> sum", 2),
+        ("total = open(path) |> map(int) |> sum\nb = 1\nc = [b] |> sum", 1),
+        ("total = [1] |> zip(open(path)) |> count\nb = 1", 1),
+        ("def total():\n    return open(path) |> map(int) |> sum\na = 1\ntotal()", 2),
+    ],
+)
+def test_a_file_that_is_a_source_is_let_go_of_at_its_pipeline(tmp_path, monkeypatch, cell, line, on):
+    (tmp_path / "numbers.txt").write_text("1\n2\n")
+    places = []
+    monkeypatch.setattr(warnings, "showwarning", lambda *told: places.append(told[1:4]))
+    session = Session({"path": tmp_path / "numbers.txt"}, Options(on=on, baseline=False, quiet=True))
+    for _ in range(2):
+        session.run_cell(cell, "<the cell>")
+    assert places == [(ResourceWarning, "<the cell>", line)] * 2
