@@ -15,7 +15,7 @@ from hastega_magic.ir.schedule import Schedule
 from hastega_magic.records import dataclass
 from hastega_magic.types import INT, RESULT_STORAGE, ScalarType
 
-TURN_NEEDS_PYTHON = "a turn of a loop needs Python"
+TURN_NEEDS_PYTHON = "turns of a loop that need Python"
 """Why the guard is there that every loop inside a kernel has."""
 
 OK, VIOLATED, TROUBLE, LATE = 0, 1, 2, 3

@@ -95,7 +95,7 @@ ROWS = (
     Op("fdiv", 2, lambda a, b: float(np.float64(a) / np.float64(b)), division, "/", np.true_divide,
        llvm={"float": "fdiv {r} {0}, {1}"}, opencl={"float": "{0} / {1}"}, spellings=(np.true_divide,)),
     Op("sqr", 1, _square, ufunc_float, "", np.square, expand=lambda b, args: b.op("mul", args[0], args[0]),
-       trouble=_sqr_trouble, traits=frozenset({"approximate"})),
+       trouble=_sqr_trouble, written="**", traits=frozenset({"approximate"})),
     Op("min", 2, min, one_kind, "", None, interval.minimum,
        llvm={"int": "call {r} @llvm.smin.{m}({t} {0}, {t} {1})"}, opencl={"int": "min({0}, {1})"},
        expand=lambda b, args: b.op("select", b.op("lt", args[1], args[0]), args[1], args[0]),

@@ -46,7 +46,9 @@ ROWS = (
     Op("own", 1, lambda a: a, lambda types: Signature(types, types[0]), "", lambda a: a, lambda a: a,
        expand=lambda b, args: args[0]),
     Op("fits", 3, _fits, fixed((INT, INT, INT), INT), "", None, _between,
-       expand=lambda b, args: args[0], trouble=_beyond),
+       expand=lambda b, args: args[0], trouble=_beyond,
+       reason="integers beyond their type"),
     Op("finite", 2, _finite, _finite_signature, "", None,
-       expand=lambda b, args: args[0], trouble=_infinite),
+       expand=lambda b, args: args[0], trouble=_infinite,
+       reason="results that are not finite"),
 )  # fmt: skip

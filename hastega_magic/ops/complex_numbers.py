@@ -145,11 +145,12 @@ _FOUR, _TWO = fixed((FLOAT,) * 4, FLOAT), fixed((FLOAT,) * 2, FLOAT)
 
 ROWS = (
     Op("complex_quotient_real", 4, lambda a, b, c, d: (complex(a, b) / complex(c, d)).real, _FOUR, "", None,
-       expand=_quotient_real, trouble=_zero_divisor),
+       expand=_quotient_real, trouble=_zero_divisor, written="/"),
     Op("complex_quotient_imag", 4, lambda a, b, c, d: (complex(a, b) / complex(c, d)).imag, _FOUR, "", None,
-       expand=_quotient_imag, trouble=_zero_divisor),
+       expand=_quotient_imag, trouble=_zero_divisor, written="/"),
     Op("complex_abs", 2, absolute, _TWO, "", np.hypot, expand=_expand_absolute, trouble=_absolute_trouble,
-       traits=frozenset() if _like_the_library() else frozenset({"approximate"})),
+       written="abs", traits=frozenset() if _like_the_library() else frozenset({"approximate"})),
     # The first of two parts, of which Python lets none be infinite.
-    Op("complex_finite", 2, _finite, _TWO, "", lambda a, b: a, expand=lambda b, args: args[0], trouble=_infinite),
+    Op("complex_finite", 2, _finite, _TWO, "", lambda a, b: a, expand=lambda b, args: args[0], trouble=_infinite,
+       reason="complex numbers that are not finite"),
 )  # fmt: skip

@@ -94,7 +94,7 @@ def _float_to_int(types: tuple[ScalarType, ...]) -> Signature:
     return Signature(signature.operands, INT)
 
 
-def _rounded(name: str, python: Any, rounding: str, numpy: Any, spelling: object) -> Op:
+def _rounded(name: str, python: Any, rounding: str, numpy: Any, spelling: object, written: str = "") -> Op:
     """A float made an int: int(), math.floor(), math.ceil(), round()."""
 
     def expand(b: Builder, args: Sequence[Any]) -> Any:
@@ -105,6 +105,7 @@ def _rounded(name: str, python: Any, rounding: str, numpy: Any, spelling: object
     return Op(
         name, 1, python, _float_to_int, "", lambda a: numpy(a).astype(np.int64), lambda a: INT64,
         expand=expand, trouble=_not_in_int64, spellings=(spelling,),
+        written=written,
     )  # fmt: skip
 
 
@@ -145,9 +146,9 @@ ROWS = (
        lambda a: Interval(-WHOLE, WHOLE), llvm={"float": "fptosi {t} {0} to {r}"},
        opencl={"float": "convert_long({0})"}, expand=_expand_whole_to_int, trouble=_not_whole),
     _rounded("int", int, "", np.trunc, math.trunc),
-    _rounded("floor_int", math.floor, "floor", np.floor, math.floor),
-    _rounded("ceil_int", math.ceil, "ceil", np.ceil, math.ceil),
-    _rounded("round_int", round, "rint", np.rint, round),
+    _rounded("floor_int", math.floor, "floor", np.floor, math.floor, "floor"),
+    _rounded("ceil_int", math.ceil, "ceil", np.ceil, math.ceil, "ceil"),
+    _rounded("round_int", round, "rint", np.rint, round, "round"),
     _round_ufunc("floor", np.floor, "floor"),
     _round_ufunc("ceil", np.ceil, "ceil"),
     _round_ufunc("trunc", np.trunc, "trunc"),

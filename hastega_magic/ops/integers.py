@@ -141,5 +141,6 @@ ROWS = (
        expand=lambda b, args: b.op("ones", _size(b, args[0])), spellings=(int.bit_count,)),
     # The value where the condition holds; Python does the element where it does not.
     Op("required", 2, _required, _as_given, "", lambda a, there: a, lambda a, there: a,
-       expand=lambda b, args: args[0], trouble=lambda b, args: b.op("not", args[1])),
+       expand=lambda b, args: args[0], trouble=lambda b, args: b.op("not", args[1]),
+       reason="values that not every element has"),
 )  # fmt: skip

@@ -229,10 +229,12 @@ ROWS = (
        expand=_expand_excess),
     # The high word of an integer of 128 bits, where it has no more.
     Op("held128", 2, lambda a, sure: a, fixed((INT, BOOL), INT), "", lambda a, sure: a, lambda a, sure: a,
-       expand=lambda b, args: args[0], trouble=lambda b, args: b.op("not", args[1]), reason="beyond 128 bits"),
+       expand=lambda b, args: args[0], trouble=lambda b, args: b.op("not", args[1]),
+       reason="integers beyond 128 bits"),
     # A word of a divisor, where that is not zero.
     Op("nonzero", 2, lambda a, sure: a, fixed((INT, BOOL), INT), "", lambda a, sure: a, lambda a, sure: a,
-       expand=lambda b, args: args[0], trouble=lambda b, args: b.op("not", args[1]), reason="division by zero"),
+       expand=lambda b, args: args[0], trouble=lambda b, args: b.op("not", args[1]),
+       reason="divisions by zero"),
     Op("int64_bits", 1, wrap64, fixed((INT,), INT), "", None, _anywhere,
        llvm={"int": "or {r} {0}, zeroinitializer"}, opencl={"int": "{0}"}),
     # Counts from 0 to 63 only: beyond, machines differ and LLVM gives poison.
@@ -255,7 +257,8 @@ ROWS = (
        llvm={"int": "uitofp {t} {0} to {r}"}, opencl={"int": "convert_double(as_ulong({0}))"}),
     Op("float_to_uint", 1, lambda a: wrap64(int(a)), fixed((FLOAT,), INT), "", None, _anywhere,
        llvm={"float": "fptoui {t} {0} to {r}"}, opencl={"float": "as_long(convert_ulong({0}))"},
-       expand=lambda b, args: halves_to_int(b, b.op("trunc", args[0])), trouble=_not_in_uint64),
+       expand=lambda b, args: halves_to_int(b, b.op("trunc", args[0])), trouble=_not_in_uint64,
+       written="int"),
     Op("fma", 3, _fma, ufunc_float, "", _fma_columns,
        llvm={"float": "call {r} @llvm.fma.{m}({t} {0}, {t} {1}, {t} {2})"},
        opencl={"float": "fma({0}, {1}, {2})"}),

@@ -199,5 +199,5 @@ ROWS = (
     Op("reciprocal", 1, of_numbers(np.reciprocal), _of_floats, "", np.reciprocal,
        expand=lambda b, args: b.op("fdiv", b.const(1.0, args[0].type), args[0]), spellings=(np.reciprocal,)),
     Op("np_power", 2, of_numbers(np.power), _int_power, "", None, _powers, expand=expand_power,
-       trouble=_power_trouble, reason="a power beyond 64 bits, or to a negative number"),
+       trouble=_power_trouble, reason="powers beyond 64 bits, or to a negative number"),
 )  # fmt: skip

@@ -67,7 +67,7 @@ ROWS = (
     Op("round_decimals", 2, lambda x, power: round(x, _DIGITS[power]), _signature,
        expand=_expand_decimals),
     Op("round_tens", 2, lambda x, power: round(x, -_DIGITS[power]), _signature,
-       expand=_expand_tens, trouble=_large, reason="a float beyond 2^52 is rounded to tens"),
+       expand=_expand_tens, trouble=_large, reason="floats beyond 2^52 that are rounded to tens"),
 )  # fmt: skip
 """The second operand is 10 to the number of digits, a constant."""
 

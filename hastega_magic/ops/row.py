@@ -76,6 +76,7 @@ class Op:
     """One operator.
 
     name       its name in every printed form; `symbol` where it prints as infix or prefix
+    written    what users write for it, where neither the symbol nor the name is that
     python     what it means: a function over Python scalars that raises what Python raises
     numpy      the same over arrays, for the NumPy baseline (None: it has no such form)
     signature  operand types -> Signature; raises NotCompilable where Python would raise TypeError
@@ -85,7 +86,7 @@ class Op:
     opencl     the same for OpenCL C
     trouble    builds the condition under which Python must evaluate the element (it raises there, or the
                machine's value would not be Python's); None: never
-    reason     what is said of the trouble, where the operator's name does not tell
+    reason     the elements of the trouble, in words that reports and listings say; else these are operands
     overflow   builds a condition that holds at least wherever the int64 result is not the exact one
     expand     builds the value from smaller operators, where a target has no spelling
     spellings  the Python objects that mean this operator
@@ -106,7 +107,13 @@ class Op:
     overflow: TermRule | None = None
     expand: TermRule | None = None
     spellings: tuple[object, ...] = ()
+    written: str = ""
     traits: frozenset[str] = frozenset()
+
+    @property
+    def told(self) -> str:
+        """The operator as users write it."""
+        return self.written or self.symbol or self.name.removeprefix("math_").replace("np_", "np.", 1)
 
 
 def arithmetic(types: tuple[ScalarType, ...]) -> Signature:

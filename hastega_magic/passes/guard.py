@@ -49,8 +49,8 @@ class Variant:
 
 
 _BEYOND = "beyond 64 bits"
-OF_OPERANDS = " of such operands"
-"""How the reasons of checks end that an operator has of its own, behind its name."""
+OPERANDS = "operands of "
+"""How the reasons of checks begin that an operator has of its own, before its name."""
 
 
 def guarded(
@@ -142,7 +142,7 @@ def _conditions(builder: GraphBuilder, node: Expr, overflows: bool) -> list[tupl
     found: list[tuple[Expr, str]] = []
     if node.op == "gather":
         length = leaf("length", INT, node.args[0].value)
-        found.append((make("not", make("ult", node.args[1], length)), "index out of range"))
+        found.append((make("not", make("ult", node.args[1], length)), "indices out of range"))
         return found
     if node.op == "turns":
         return [(node, TURN_NEEDS_PYTHON)]
@@ -150,9 +150,9 @@ def _conditions(builder: GraphBuilder, node: Expr, overflows: bool) -> list[tupl
     if row is None:
         return found
     if row.trouble is not None and not (node.op == "truediv" and node.type is FLOAT32):
-        found.append((row.trouble(builder, node.args), row.reason or f"{row.name}{OF_OPERANDS}"))
+        found.append((row.trouble(builder, node.args), row.reason or f"{OPERANDS}`{row.told}`"))
     if overflows and row.overflow is not None:
-        found.append((row.overflow(builder, node.args), f"{row.name} {_BEYOND}"))
+        found.append((row.overflow(builder, node.args), f"`{row.told}` {_BEYOND}"))
     return found
 
 

@@ -3,6 +3,7 @@
 import builtins
 import math
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,7 +12,6 @@ from hastega_magic.compiler.telling.checked import checked
 from hastega_magic.ir.expr import const
 from hastega_magic.ir.kernel import TURN_NEEDS_PYTHON, Guard
 from hastega_magic.ops import OPS
-from hastega_magic.passes.guard import OF_OPERANDS
 from hastega_magic.session import Options, Session
 
 TRUE = const(True)
@@ -49,15 +49,31 @@ def test_as_the_cell_writes_it(cell, said):
 
 
 def test_no_operator_is_told_by_a_name_of_the_compilers():
-    reasons = [row.reason or f"{row.name}{OF_OPERANDS}" for row in OPS.values() if row.trouble is not None]
-    reasons += [f"{row.name} beyond 64 bits" for row in OPS.values() if row.overflow is not None]
-    for reason in [*reasons, TURN_NEEDS_PYTHON, "index out of range"]:
+    reasons = {row.name: row.reason or f"operands of `{row.told}`" for row in OPS.values() if row.trouble}
+    over = {row.name: f"`{row.told}` beyond 64 bits" for row in OPS.values() if row.overflow}
+    for reason in [*reasons.values(), *over.values(), TURN_NEEDS_PYTHON]:
         sentence = checked([Guard(TRUE, reason)])
-        assert OF_OPERANDS not in sentence
         for name in re.findall(r"`([^`]*)`", sentence):
             known = any(hasattr(each, name.removeprefix("np.")) for each in (math, np, builtins))
             assert known or not name.isidentifier()
         assert not any(each in sentence for each in OPS if "_" in each and not hasattr(np, each[3:]))
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"written": "np.dawsn"}, "operands of `np.dawsn` that are left to Python"),
+        ({"reason": "numbers of a new kind"}, "numbers of a new kind"),
+    ],
+)
+def test_a_new_row_needs_no_line_elsewhere(monkeypatch, fields, said):
+    monkeypatch.setitem(OPS, "math_exp", replace(OPS["math_exp"], **fields))
+    cell = f"xs |> map(lambda x: math.exp(x) + {len(said)})"  # which no other test has compiled
+    report = Session(NAMES).run_cell(cell, options=Options(on="simd", baseline=False)).report
+    assert (
+        f"Checked for each element: {said}; Python evaluates a block that has such."
+        in report.pipelines[0].why
+    )
 
 
 @pytest.mark.parametrize("operator", ["//", "%", "<<", ">>", "&", "|", "^"])

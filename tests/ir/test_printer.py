@@ -59,7 +59,7 @@ def test_kernel():
         (),
         (
             Assume(X, Interval(0, 63), VIOLATED),
-            Guard(make("eq", X, const(0)), "mod of such operands"),
+            Guard(make("eq", X, const(0)), "operands of `%`"),
             Accumulate("add", PRODUCT, EVEN, wide=True),
             Store(0, PRODUCT, None),
             Assume(X, Interval(0, 7), TROUBLE),
@@ -77,7 +77,7 @@ kernel: 8 lanes × 4 in flight, blocks of 4096, up to 4 claimed at a time, strea
     %0: int [1, 99] = load xs
     assume %0 in [0, 63], otherwise the next variant
     %1: bool = eq %0, 0
-    guard %1: mod of such operands
+    guard %1: operands of `%`
     %2: int [3, 297] = mul %0, 3                                    ; lines 3, 5
     %3: int [0, 1] = mod %2, 2
     %4: bool = eq %3, 0

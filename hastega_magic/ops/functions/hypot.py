@@ -141,6 +141,7 @@ HYPOTS = ("hypot", "hypot3", "hypot4")
 ROWS = (
     *(Op(name, count, math.hypot, math_float, numpy=np.hypot if count == 2 else None, expand=expansion(_hypot),
          trouble=condition(_unusual), spellings=(math.hypot,) if count == 2 else (),
-         traits=frozenset({"commutative"} if count == 2 else ())) for count, name in enumerate(HYPOTS, 2)),
+         written="hypot", traits=frozenset({"commutative"} if count == 2 else ()))
+      for count, name in enumerate(HYPOTS, 2)),
     ufunc_row("np_hypot", np_hypot, np.hypot, arity=2),
 )  # fmt: skip

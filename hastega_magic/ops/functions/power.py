@@ -134,7 +134,7 @@ ROWS = (
     Op("float_pow", 2, _operator, ufunc_float, "**", np.power, expand=expansion(power), trouble=_operator_trouble,
        traits=_APPROXIMATE),
     Op("half_power", 1, _half_operator, ufunc_float, "", _half_columns, expand=expansion(half_power),
-       trouble=_half_trouble, reason="** 0.5 of such operands", traits=_APPROXIMATE),
+       trouble=_half_trouble, written="** 0.5", traits=_APPROXIMATE),
     Op("math_pow", 2, _math, math_float, numpy=np.power, expand=expansion(power), trouble=condition(_fails),
        spellings=(math.pow,), traits=_APPROXIMATE),
 )  # fmt: skip
