@@ -168,7 +168,7 @@ def execute(ready: Ready, backend: Backend, tune: bool = False) -> Execution:
     if isinstance(backend, Split):
         backend, told = backend.fitting(job, ready.fused.outputs)
         for sentence in told:
-            trace.add("why", text=sentence)
+            trace.add("option", text=sentence)
         if isinstance(backend, Split):
             kernel = job.variant(job.first).kernel
             from hastega_magic.compiler.choice.foreseen import foreseen

@@ -28,19 +28,26 @@ def build_report(trace: Trace) -> Report:
     cell = _merge(event for event in trace.events if event.group == CELL)
     pipelines = [_merge(e for e in trace.events if e.group == group) for group in groups]
     report = Report.from_dict({"cell": cell, "pipelines": pipelines})
-    said = tuple(changed(each, why=(*each.why, *_said(each))) for each in report.pipelines)
-    return changed(report, pipelines=said)
+    return changed(report, pipelines=tuple(map(_with_sentences, report.pipelines)))
+
+
+def _with_sentences(pipeline: PipelineReport) -> PipelineReport:
+    """The pipeline, and what its figures say."""
+    repeated = [] if pipeline.repeated is None else [_REPEATED.format(pipeline.repeated.runs)]
+    why = (*pipeline.why, *repeated, *_said(pipeline))
+    return changed(pipeline, why=why, options=(*pipeline.options, *repeated))
+
+
+_REPEATED = (
+    "--repeat: each loop ran {} times, and its time is the median; conversions on the CPU, and stages that Python "
+    "runs, are done and counted once."
+)
 
 
 def _said(pipeline: PipelineReport) -> Iterable[str]:
     """What the figures of the pipeline say, in sentences that every form of the report shows."""
     if pipeline.split is not None:
         yield from share_sentences(pipeline.split)
-    if pipeline.repeated is not None:
-        yield (
-            f"--repeat: each loop ran {pipeline.repeated.runs} times, and its time is the median; "
-            "conversions on the CPU, and stages that Python runs, are done and counted once."
-        )
     if pipeline.tuning is not None:
         yield from tuning_sentences(pipeline.tuning)
     yield from cold(pipeline)
@@ -71,8 +78,10 @@ def _merge(events: Iterable[Event]) -> dict[str, Any]:
                 out[event.kind] = data
             case "barrier" | "baseline":
                 out.setdefault(event.kind + "s", []).append(data)
-            case "why":
+            case "why" | "option":
                 out.setdefault("why", []).append(data.get("text"))
+                if event.kind == "option":
+                    out.setdefault("options", []).append(data.get("text"))
             case "warning":
                 out.setdefault("warnings", []).append(data.get("text"))
             case _:

@@ -294,9 +294,10 @@ class PipelineReport:
     cached: bool = False
     baselines: tuple[Baseline, ...] = ()
     # Optional, beyond the fixed interface. `elements_out`: how many elements the array results hold together.
-    # `overlapped`: seconds that the running phases share, because they ran at once.
+    # `overlapped`: seconds that the running phases share, as they ran at once. `options`: of `why`, what options did.
     graph: GraphPair = GraphPair()
     why: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     results: tuple[str, ...] = ()
     elements_out: int | None = None

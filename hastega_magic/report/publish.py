@@ -146,7 +146,8 @@ def _heads(report: Report, room: int) -> dict[str, Json]:
     bare = [
         replace(
             each, stages=(), barriers=(), code=Code(), links=(), graph=GraphPair(), lanes=None, model=None, why=(),
-            warnings=(), cut={name: each.count(name) for name in ("stages", "barriers", "warnings")} | {"code": 1},
+            options=(), warnings=(),
+            cut={name: each.count(name) for name in ("stages", "barriers", "warnings")} | {"code": 1},
         )
         for each in cut.pipelines
     ]  # fmt: skip
@@ -218,6 +219,7 @@ def cut_pipeline(pipeline: PipelineReport, limit: int) -> PipelineReport:
         barriers=tuple(barriers),
         warnings=tuple(warnings),
         why=tuple(dict.fromkeys(why)),
+        options=tuple(shortened(each, limit) for each in pipeline.options[:few]),
         code=code,
         links=links,
         lanes=lanes,

@@ -59,9 +59,8 @@ def _pipeline(pipeline: PipelineReport, width: int) -> list[str]:
         lines += _wrapped(f"  ! {shorten(warning, _LONG)}", width, "    ")
     if len(pipeline.warnings) > _MOST:
         lines.append(f"  ! and {units.plural(len(pipeline.warnings) - _MOST, 'more warning')}")
-    for each in pipeline.why:
-        if each.startswith("--"):  # why an option that was given does nothing here
-            lines += _wrapped(f"  {shorten(each, _LONG)}", width, "    ")
+    for each in pipeline.options:
+        lines += _wrapped(f"  {shorten(each, _LONG)}", width, "    ")
     if pipeline.cost is not None and pipeline.cost.because:
         lines += _wrapped(f"  chosen: {shorten(pipeline.cost.because, _LONG)}", width, "    ")
     lines += _table(("phase", "time", "bytes", "rate"), _phases(pipeline), "<>>>")

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -171,6 +172,8 @@ def test_digits_of_a_number_stay_together():
 def test_why_an_option_does_nothing(sample):
     (first, *others) = sample.logistic().pipelines
     why = "--on all: the CPU computed all of it, for running values pass from each block to the next."
-    report = replace(sample.logistic(), pipelines=(replace(first, why=(*first.why, why)), *others))
+    told = replace(first, why=(*first.why, why), options=(why,))
+    report = replace(sample.logistic(), pipelines=(told, *others))
     assert f"  {why}" in render_text(report).splitlines()
     assert not any(each in render_text(report) for each in first.why)
+    assert Report.from_dict(json.loads(json.dumps(report.to_dict()))) == report

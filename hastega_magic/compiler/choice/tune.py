@@ -52,7 +52,8 @@ def tune(
     """
     if not isinstance(backend, (Cpu, OpenCl)):
         trace.add(
-            "why", text="--tune: one back end is tuned at a time; choose it with --on, then share the loop."
+            "option",
+            text="--tune: one back end is tuned at a time; choose it with --on, then share the loop.",
         )
         return None
     if not job.length:
@@ -66,7 +67,7 @@ def tune(
         found = tuner
         tuner.run(compiled)
     except (HastegaError, Rejected, MemoryError) as error:
-        trace.add("why", text=f"--tune: nothing was tried, for the loop did not run as it is: {error}.")
+        trace.add("option", text=f"--tune: nothing was tried, for the loop did not run as it is: {error}.")
         return None
     except BaseException:
         if found is not None and found.remember():

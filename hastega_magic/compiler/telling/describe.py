@@ -95,7 +95,7 @@ def describe_uncompiled(backend: str, source: object, options: Options, trace: T
         said = told(unused, "is", "are")
         trace.add("warning", text=f"{said} for compiled loops: {device} computed it{once}.")
     if options.tune and "--tune" not in unused:
-        trace.add("why", text=f"--tune: there was nothing to tune, for {device} computed it.")
+        trace.add("option", text=f"--tune: there was nothing to tune, for {device} computed it.")
 
 
 def describe_group(bounds: Sequence[Bound], trace: Trace) -> None:
