@@ -4,8 +4,11 @@
     the script → the user's lambda
 
 An exception that the package itself may be at fault for keeps them all: one that no `raise` of ours raised, nor a
-function of Python's that a stage means. A frame is not entered again where its
-exception is raised on by `raise` alone, so that those of `leaves` and its callers are gone, too.
+function of Python's that a stage means. A frame is not entered again where its exception is raised on by `raise` alone,
+so that those of `leaves` and its callers are gone, too.
+
+Ordinary code that Python runs stands in a lambda that was made around it. What its hidden frame points to is marked in
+the frame of the user's above, which knows that call alone: the user's code has the lambda's places, too.
 """
 
 from __future__ import annotations
@@ -16,7 +19,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import wraps
 from opcode import opmap
 from types import CodeType, FrameType, TracebackType
-from typing import ParamSpec, TypeVar, cast
+from typing import ParamSpec, TypeGuard, TypeVar, cast
 
 from hastega_magic.errors import PACKAGE, HastegaError
 
@@ -42,6 +45,9 @@ _MACHINERY = frozenset(
 _NAME = __name__.partition(".")[0]
 _MADE = f"__{_NAME.partition('_')[0]}_"
 """How the names that stand in changed code begin."""
+
+CALLEES = f"{_MADE}callees__"
+"""The first parameter of lambdas that are made around ordinary code."""
 
 _IN_PYTHON = f"{_NAME}.runtime.python"
 """The module in which Python's own functions, as `sum`, are called for the user's stages."""
@@ -130,8 +136,66 @@ def without_ours(
 
     `interrupted`: what this package imports, and what that imports and runs, is no fault, and left out, too.
     """
-    marked = itertools.islice(_marked(trace, interrupted), first, None)
-    return [each for each, hidden in marked if not hidden]
+    found: list[TracebackType] = []
+    code, base = None, 0
+    for each, hidden in itertools.islice(_marked(trace, interrupted), first, None):
+        inner = each.tb_frame.f_code
+        if not hidden:
+            found.append(each)
+            code, base = inner, 0
+        elif code is not None and (place := _place_of(inner, code)) is not None:
+            code, base = inner, base + place
+            found[-1] = TracebackType(None, found[-1].tb_frame, base + each.tb_lasti, each.tb_lineno)
+    return found
+
+
+def with_places(code: CodeType) -> CodeType:
+    """The code of the user's, behind whose instructions stand some that do nothing at the places of those made in it.
+
+    A frame that points to one of them marks what failed in the user's text, not the whole that was changed.
+    """
+    if not any(map(_is_around, code.co_consts)):
+        return code
+    instructions, table = bytearray(code.co_code), bytearray(code.co_linetable)
+    line = _last_line(code)
+    for made in filter(_is_around, code.co_consts):
+        table += _at_line(made.co_firstlineno - line) + made.co_linetable
+        instructions += bytes((opmap["NOP"], 0)) * (1 + len(made.co_code) // 2)
+        line = _last_line(made)
+    return code.replace(co_code=bytes(instructions), co_linetable=bytes(table))
+
+
+def _place_of(made: CodeType, code: CodeType) -> int | None:
+    """Where the instructions of `made` have their places behind those of the code."""
+    place = len(code.co_code)
+    for each in reversed([*filter(_is_around, code.co_consts)]):
+        place -= len(each.co_code)
+        if each is made:
+            return place
+        place -= 2
+    return None
+
+
+def _is_around(value: object) -> TypeGuard[CodeType]:
+    """Whether it is the code of a lambda that was made around ordinary code."""
+    return isinstance(value, CodeType) and value.co_varnames[:1] == (CALLEES,)
+
+
+def _last_line(code: CodeType) -> int:
+    """The line that the next entry of the table of places is counted from."""
+    lines = [line for line, *_ in code.co_positions() if line is not None]
+    return lines[-1] if lines else code.co_firstlineno
+
+
+def _at_line(distance: int) -> bytes:
+    """An entry of the table of places for one instruction, so many lines on (CPython's `locations.md`)."""
+    left = distance << 1 if distance >= 0 else -distance << 1 | 1
+    entry = bytearray((0x80 | 13 << 3,))
+    while left > 63:
+        entry.append(0x40 | left & 63)
+        left >>= 6
+    entry.append(left)
+    return bytes(entry)
 
 
 def _marked(trace: TracebackType | None, interrupted: bool) -> Iterator[tuple[TracebackType, bool]]:
@@ -211,6 +275,7 @@ def chain(error: BaseException) -> list[BaseException]:
 
 
 __all__ = [
+    "CALLEES",
     "SHOWN",
     "chain",
     "file_of",
@@ -220,5 +285,6 @@ __all__ = [
     "leaving",
     "links",
     "taken_back",
+    "with_places",
     "without_ours",
 ]

@@ -1,5 +1,6 @@
 """Tracebacks in plain scripts: the user's frames alone, unless the package is at fault."""
 
+import dis
 import traceback
 
 import pytest
@@ -7,6 +8,8 @@ import pytest
 from hastega_magic import hastega, pipe
 from hastega_magic.compiler.driver import Driver
 from hastega_magic.errors import PACKAGE
+from hastega_magic.frames import joined, without_ours
+from hastega_magic.session import Options, Session
 
 XS = list(range(1000))
 
@@ -130,3 +133,57 @@ def test_an_exception_that_the_user_keeps_is_as_python_leaves_it():
         return [raises_what_it_keeps(x) for x in xs]
 
     assert told(hastega(function)) == told(function)
+
+
+def marked(error):
+    """What a traceback marks of the user's text: function, lines and columns of each frame."""
+    walked = traceback.extract_tb(joined(without_ours(error.__traceback__)))
+    return [
+        (each.name, each.lineno, each.end_lineno, each.colno, each.end_colno)
+        for each in walked
+        if each.filename.startswith("<")
+    ]
+
+
+RAISING = (
+    "sum(x for x in bad(3))",
+    "sum((x for x in xs), 1 // n)",
+    "[x + 1 for x in range(1 // n)]",
+    "max((x for x in xs), key=bad(1))",
+    "list(map(lambda x: x, bad(2)))",
+    "sum(x * y for x, y in zip(xs, bad(1)))",
+    "[x + missing for x in xs if x in [y for y in bad(1)]]",
+    "sum(x for x in enumerate(xs, 'a'))",
+    "max(x for x in xs if x > 9999)",
+    "sum(\n    x\n    for x in bad(\n        3\n    )\n)",
+    "[sum(y for y in bad(x)) for x in xs]",
+    "sum(" + "\n" * 300 + "x for x in bad(3))",
+    "sum([x for x in xs]) + sum(x for x in bad(3))",
+)
+
+
+@pytest.mark.parametrize("text", RAISING)
+@pytest.mark.parametrize("form", ["t = {}", "def f():\n    u = sum(x for x in xs)\n    return u + {}\nf()"])
+def test_what_is_marked_is_what_python_marks(text, form):
+    def bad(*given):
+        raise ValueError("bad")
+
+    names = {"bad": bad, "xs": [1, 2, 3] * 1000, "n": 0}
+    cell = form.format(text)
+    with pytest.raises(Exception, match=r".") as raised:
+        exec(compile(cell, "<plain>", "exec"), dict(names))
+    expected = marked(raised.value)
+    for on in ("simd", "python"):
+        session = Session(dict(names), Options(on=on, baseline=False, quiet=True))
+        for _ in range(2):
+            with pytest.raises(type(raised.value)) as found:
+                session.run_cell(cell)
+            assert marked(found.value) == expected
+
+
+def test_code_with_more_places_can_be_listed():
+    session = Session({}, Options(quiet=True))
+    session.run_cell("def f(xs):\n    return sum(x\n\n               for x in xs), [y for y in xs]\n")
+    code = session.namespace["f"].__code__
+    assert [each.opname for each in dis.get_instructions(code)][-1] == "NOP"
+    assert len([*code.co_positions()]) == len(code.co_code) // 2

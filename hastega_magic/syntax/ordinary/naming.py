@@ -1,4 +1,4 @@
-"""Qualified names of functions and generators inside ordinary code, as if nothing were made around it.
+"""Names of functions and generators inside ordinary code, and places of errors, as if nothing were made around it.
 
 f.<locals>.<lambda>.<locals>.<genexpr>    →    f.<locals>.<genexpr>
 """
@@ -7,11 +7,14 @@ from __future__ import annotations
 
 from types import CodeType
 
-from hastega_magic.syntax.ordinary.parts import CALLEES
+from hastega_magic.frames import CALLEES, with_places
 
 
 def as_written(code: CodeType) -> CodeType:
-    """The code, the lambdas made around ordinary code left out of the names of what stands in them."""
+    """The code, the lambdas made around ordinary code left out of the names of what stands in them.
+
+    The places in them that tracebacks mark are the code's own (`with_places`).
+    """
     return _renamed(code, "", "")
 
 
@@ -23,7 +26,7 @@ def _renamed(code: CodeType, found: str, written: str) -> CodeType:
     constants = tuple(
         _renamed(each, found, written) if isinstance(each, CodeType) else each for each in code.co_consts
     )
-    return code.replace(co_qualname=name, co_consts=constants)
+    return with_places(code.replace(co_qualname=name, co_consts=constants))
 
 
 __all__ = ["as_written"]

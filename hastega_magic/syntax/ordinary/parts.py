@@ -8,14 +8,15 @@ from dataclasses import field
 from typing import Any, cast
 
 from hastega_magic.errors import Span
+from hastega_magic.frames import CALLEES
 from hastega_magic.records import dataclass
 from hastega_magic.syntax.ordinary.behind import Root, is_constant, roots
 from hastega_magic.syntax.ordinary.rewriting import NoPipeline, function_of, item, placed
 from hastega_magic.syntax.reading.text import Text
 from hastega_magic.syntax.site import Site
 
-CALLEES, FUNCTIONS, OPERANDS = "__hastega_callees__", "__hastega_functions__", "__hastega_operands__"
-"""Names of the parts in the code that Python runs instead."""
+FUNCTIONS, OPERANDS = "__hastega_functions__", "__hastega_operands__"
+"""Names of the parts, behind those of the callees, in the code that Python runs instead."""
 
 
 @dataclass(frozen=True)
