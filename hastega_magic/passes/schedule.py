@@ -117,7 +117,9 @@ def make_kernel(
         served.append(tuple(outputs))
     new = chosen_on_leaving([node for each in body for node in nodes_of(each)])
     body = [stepping(_over(each, new), fused, leaves, target) for each in body]
-    schedule = tuned.over(_schedule(tuple(body), target, width, large))
+    dense = [source for source in fused.sources if source.fresh and source.layout in ("dense", "turned")]
+    several = len({source.key for source in dense}) > 1
+    schedule = tuned.over(_schedule(tuple(body), target, width, large, several))
     ranges = {new.get(node, node): interval for node, interval in lowered.ranges.items()}
     last = converted(
         [node for each in body for node in nodes_of(each)], leaves, ranges, target, schedule.lanes
@@ -222,7 +224,10 @@ def _over(statement: Statement, new: Mapping[Expr, Expr]) -> Statement:
             return replace(statement, value=new[value], mask=None if mask is None else new[mask])
 
 
-def _schedule(body: tuple[Statement, ...], target: Target, width: int | None, large: bool) -> Schedule:
+def _schedule(
+    body: tuple[Statement, ...], target: Target, width: int | None, large: bool, several: bool = False
+) -> Schedule:
+    """`several`: elements come from several places in memory, and lie one behind the other there."""
     used = list(everything(node for each in body for node in nodes_of(each)))
     nodes = [node for node in used if node.args]
     elements = [node.type for node in used if node.op != "const"]
@@ -252,8 +257,10 @@ def _schedule(body: tuple[Statement, ...], target: Target, width: int | None, la
     grain = _GRAIN if len(nodes) <= _HEAVY else _FEW
     stores, ahead = any(isinstance(each, Store) for each in body), PREFETCH
     if not stores and target.reads_past_caches:
-        ahead = _CLOSE if large else 0
-        if large and all(map(in_any_order, body)):
+        calm = all(map(in_any_order, body))
+        # With more vectors in flight a turn is longer than it asks ahead, which several sources do better without.
+        ahead = _CLOSE if large and (calm or not several) else 0
+        if large and calm:
             most = min(most, _CALM)
     found = Schedule(lanes, min(in_flight, most), grain, prefetch=ahead, stream=large)
     if turning:

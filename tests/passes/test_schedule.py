@@ -8,8 +8,8 @@ import battery
 import numpy as np
 import pytest
 
-from hastega_magic.compiler.loops import cached_loops
-from hastega_magic.ir.target import describe
+from hastega_magic.compiler.loops import cached_loops, clear_cache
+from hastega_magic.ir.target import Target, describe
 from hastega_magic.passes.schedule import PREFETCH, _schedule
 from hastega_magic.session import Options, Session
 
@@ -44,6 +44,34 @@ def test_large_loops_that_only_read_ask_shortly_before_on_zen(text, in_flight):
     for each in (True, False):
         elsewhere = _schedule(body(text), XEON, None, each)
         assert (elsewhere.prefetch, elsewhere.in_flight) == (PREFETCH, 8)
+
+
+def test_large_folds_of_floats_from_several_places_ask_for_nothing_on_zen():
+    several, one = (_schedule(body("ys |> sum"), ZEN, None, True, each) for each in (True, False))
+    assert (several.prefetch, several.in_flight) == (0, 8)
+    assert several == replace(one, prefetch=0)
+    ints = [_schedule(body("xs |> sum"), ZEN, None, True, each) for each in (True, False)]
+    assert ints[0] == ints[1]
+
+
+@pytest.mark.parametrize(
+    ("text", "prefetch"),
+    [
+        ("ys |> dot(zs)", 0),
+        ("ys |> dot(ys)", 384),
+        ("ys |> enumerate |> map(lambda i, y: i * y) |> sum", 384),
+        ("ys |> window(2) |> map(sum) |> sum", 384),
+    ],
+)
+def test_what_is_read_in_several_places(text, prefetch, monkeypatch):
+    names = {"ys": np.arange(1e6), "zs": np.arange(1e6)}
+    session = Session(names, Options(on="simd", baseline=False, quiet=True))
+    monkeypatch.setattr(Target, "reads_past_caches", True)
+    clear_cache()
+    session.run_cell(f"t = {text}")
+    loop = cached_loops()[-1]
+    assert loop.bodies[loop.first].kernel.schedule.prefetch == prefetch
+    clear_cache()
 
 
 @pytest.mark.parametrize("text", ["xs |> map(_ + 1)", "xs |> filter(_ > 3)", "xs |> cumsum"])
