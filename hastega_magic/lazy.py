@@ -19,6 +19,7 @@ import numpy as np
 
 from hastega_magic.compiler.backends import require
 from hastega_magic.compiler.options import Options, options_of
+from hastega_magic.compiler.python.naming import BEYOND
 from hastega_magic.compiler.repeating.hooks import PIPES
 from hastega_magic.compiler.repeating.repeated import Form, Repeated
 from hastega_magic.errors import NotCompilable, Span
@@ -33,7 +34,7 @@ _numbers = itertools.count(1)
 _LONGEST = 60
 """Characters of a function's text that are shown as it is written; a longer one by its name."""
 
-_PLACE = re.compile(r" \(cell line \d+\)$")
+_PLACE = re.compile(r" \(cell line (\d+)(?:, column \d+)?\)")
 
 _Display = tuple[Any, tuple[Any, ...], Mapping[str, Any]]
 _AS_IT_IS: _Display = (None, (0,), {})
@@ -128,10 +129,11 @@ class Pipe:
         except BaseException as error:
             if isinstance(error, Exception):
                 turns.advise(error, self._source, displays)
+            # There is no cell that lines could be counted in.
             notes: list[str] = getattr(error, "__notes__", [])
-            notes[:] = [
-                _PLACE.sub("", note) for note in notes
-            ]  # there is no cell that lines could be counted in
+            notes[:] = [_PLACE.sub("", note) for note in notes]
+            if isinstance(error, OverflowError) and error.args and str(error.args[0]).startswith(BEYOND):
+                error.args = (_PLACE.sub(_stage_of, error.args[0]), *error.args[1:])
             raise
 
     def __getstate__(self) -> tuple[None, dict[str, Any]]:
@@ -212,6 +214,11 @@ def _site(value: object, lines: tuple[tuple[str, str, bool], ...]) -> Site:
     return Site(
         new_site_id(), text, whole, told, tuple(stages), name, ast.Name("xs", ast.Load()), None, source
     )
+
+
+def _stage_of(place: re.Match[str]) -> str:
+    """One of several stages of the same text; the first stands on the second line of the site's text."""
+    return f" (stage {int(place[1]) - 1})"
 
 
 def _told(value: object) -> str:

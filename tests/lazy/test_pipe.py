@@ -295,3 +295,16 @@ def test_pipes_of_other_functions_or_options_are_others():
     with pytest.warns(IntegerOverflowWarning):
         assert run(lambda x: x * 2**62) == [3 * 2**62, 2**62, 2**63]
     assert run(lambda x: x * 2**62, int_mode="wrap") == [-(2**62), 2**62, -(2**63)]
+
+
+def test_errors_name_no_line_of_a_cell():
+    def four(x):
+        return x * 4
+
+    with pytest.raises(OverflowError) as beyond:
+        pipe([2**61, 3], int_mode="checked").map(four).map(four).sum()
+    assert "in `map(four)` (stage 1): element 0" in str(beyond.value)
+    with pytest.raises(ZeroDivisionError) as zero:
+        pipe([1, 2, 0]).map(lambda x: x + 1).map(lambda x: 1 // (x - 1)).sum()
+    (note,) = zero.value.__notes__
+    assert note.endswith("in `map(lambda x: 1 // (x - 1))`, which was given 1")
