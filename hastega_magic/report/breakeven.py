@@ -14,7 +14,7 @@ from hastega_magic.report import svg, units
 from hastega_magic.report.escape import shorten
 from hastega_magic.report.model import Crossing, Model, ModelPhase, ModelRow, PipelineReport
 from hastega_magic.report.once import once
-from hastega_magic.report.sizes import CLEAR, about, by_size
+from hastega_magic.report.sizes import about, by_size
 from hastega_magic.report.verdict import backend_name
 
 _WIDTH, _HEIGHT = 760.0, 340.0
@@ -51,7 +51,7 @@ class PredictedRow(ModelRow):
 def lines_of(pipeline: PipelineReport) -> Model | None:
     """What is drawn: predicted lines where there are any, else fitted ones, with all that was measured.
 
-    The first row is the back end that computed the cell. None where nothing is known.
+    The first row is the back end that computed the cell, if it has a line. None where nothing is known.
     """
     fitted, cost = pipeline.model, pipeline.cost
     if fitted is not None:
@@ -60,12 +60,13 @@ def lines_of(pipeline: PipelineReport) -> Model | None:
         return fitted
     known = {row.predicted or row.backend: row for row in fitted.rows} if fitted is not None else {}
     rows: list[ModelRow] = []
-    for curve in sorted(cost.curves, key=lambda each: each.backend != cost.chosen):
+    for curve in cost.curves:
         row = known.pop(curve.backend, ModelRow(curve.backend))
         # Two digits are less than a dot's width, and let a cell that runs again have the picture that it had.
         measured = dict.fromkeys((n, float(f"{s:.2g}")) for n, s in (*_there(curve.measured), *row.points))
         rows.append(PredictedRow(curve.backend, row.phases, tuple(measured), curve=curve.points))
     rows += known.values()
+    rows.sort(key=lambda row: row.backend != cost.chosen)
     sizes = sorted({int(n) for row in rows for n, _ in row.points})
     others = [row for row in rows if not isinstance(row, PredictedRow)]
     met = [each for one in others for row in rows if row is not one for each in _met(one, row)]
@@ -81,24 +82,27 @@ def _there(points: Iterable[tuple[float, float]]) -> tuple[tuple[float, float], 
 def _met(one: ModelRow, other: ModelRow) -> Iterable[Crossing]:
     """Where two lines meet that are not both of the cost model."""
     grid = [10 ** (step / 12) for step in range(109)]
-    apart = [_apart(one, other, n) for n in grid]
-    for (low, before), (high, after) in pairwise(zip(grid, apart, strict=True)):
+    gaps = [apart(one, other, n) for n in grid]
+    for (low, before), (high, after) in pairwise(zip(grid, gaps, strict=True)):
         if before and (before > 0) != (after > 0):
             n = low * (high / low) ** (before / (before - after))
             first, second = (one, other) if before > 0 else (other, one)
             yield Crossing(first.backend, second.backend, float(f"{n:.4g}"))
 
 
-def _apart(one: ModelRow, other: ModelRow, n: float) -> float:
+def apart(one: ModelRow, other: ModelRow, n: float) -> float:
     """The logarithm of the ratio of two times."""
     return math.log(_time(one, n) / _time(other, n))
 
 
 @once
-def sentences(model: Model) -> tuple[str, ...]:
-    """What the crossings say of the cell's own back end, the first row: where others overtake it or it them."""
+def sentences(model: Model, doubtful: tuple[str, ...] = ()) -> tuple[str, ...]:
+    """What the crossings say of the cell's own back end, the first row: where others overtake it or it them.
+
+    `doubtful`: back ends of which what was measured says otherwise.
+    """
     own = model.rows[0].backend
-    name = _name(own)
+    name = name_of(own)
     between: dict[str, list[Crossing]] = {}
     for each in model.crossings:
         if own in (each.faster, each.than):
@@ -107,20 +111,22 @@ def sentences(model: Model) -> tuple[str, ...]:
     overtaken = [each for each in single if each.faster == own]
     out: list[str] = []
     if overtaken:
-        ends = ", ".join(f"than {_name(each.than)} from {about(each.n)}" for each in overtaken)
+        ends = ", ".join(f"than {name_of(each.than)} from {about(each.n)}" for each in overtaken)
         out.append(f"{name} is faster {ends} elements on")
     out += [
-        f"{_name(each.faster)} is faster than {name} from {about(each.n)} elements on"
+        f"{name_of(each.faster)} is faster than {name} from {about(each.n)} elements on"
         for each in single
         if each.than == own
     ]
     out += [
-        f"{name} is {by_size(own, _name(other), found)}" for other, found in between.items() if len(found) > 1
+        f"{name} is {by_size(own, name_of(other), found)}"
+        for other, found in between.items()
+        if len(found) > 1
     ]
-    apart = [row for row in model.rows[1:] if row.backend not in between]
+    rest = [row for row in model.rows[1:] if row.backend not in between and row.backend not in doubtful]
     for word in ("faster", "slower"):
         ahead = word == "faster"
-        names = [_name(row.backend) for row in apart if _always(model.rows[0], row, ahead)]
+        names = [name_of(row.backend) for row in rest if _always(model.rows[0], row, ahead)]
         if names:
             out.append(f"{name} is {word} than {' and '.join(names)} for every size")
     return tuple(out)
@@ -132,49 +138,25 @@ _ALIKE = math.log(1.01)
 
 def _always(own: ModelRow, other: ModelRow, ahead: bool) -> bool:
     """Whether one line lies below the other for every size, and no size at which both were measured says otherwise."""
-    lead = (_apart(other, own, 10.0**power) * (1 if ahead else -1) for power in range(10))
+    lead = (apart(other, own, 10.0**power) * (1 if ahead else -1) for power in range(10))
     theirs = dict(other.points)
     return all(each > _ALIKE for each in lead) and all(
         (seconds < theirs[n]) is ahead for n, seconds in own.points if n in theirs
     )
 
 
-@once
-def told(pipeline: PipelineReport) -> tuple[str, ...]:
-    """The sentences of the lines that are drawn, and where what was measured says otherwise than predicted ones."""
-    model = lines_of(pipeline)
-    if model is None or pipeline.cost is None or not pipeline.cost.curves:
-        return () if model is None else sentences(model)
-    return (*(f"predicted: {each}" for each in sentences(model)), *_otherwise(model))
-
-
-def _otherwise(model: Model) -> Iterable[str]:
-    """Back ends that took more, or less, than the cell's own, while the lines say the opposite."""
-    own = model.rows[0]
-    mine = dict(own.points)
-    for row in model.rows[1:]:
-        theirs = dict(row.points)
-        n = max((each for each in mine if each in theirs), default=0.0)
-        if not n:
-            continue
-        measured = math.log(mine[n] / theirs[n])
-        if abs(measured) > CLEAR and (measured > 0) != (_apart(own, row, n) > 0):
-            took = (
-                f"{_name(each.backend)} {units.seconds(s)}" for each, s in ((own, mine[n]), (row, theirs[n]))
-            )
-            yield f"measured otherwise: over {units.grouped(int(n))} elements {', '.join(took)}"
-
-
-def _name(backend: str) -> str:
+def name_of(backend: str) -> str:
+    """A back end's name, as long as a line has room for."""
     return shorten(backend_name(backend), 24)
 
 
 # ------------------------------------------------------------------------------------------ the picture
 
 
-def model_image(model: Model, elements: int) -> str:
-    """The lines as an `<img>`, whose alt text tells the crossings. `elements`: those of the cell."""
-    said = shorten("; ".join(sentences(model)) or "one back end was measured", 1000)
+def model_image(model: Model, elements: int, told: Sequence[str]) -> str:
+    """The lines as an `<img>`, whose alt text has the sentences `told`. `elements`: those of the cell."""
+    names = ", ".join(name_of(row.backend) for row in model.rows[:_ROWS])
+    said = shorten("; ".join(told) or names, 1000)
     return svg.image(
         model_svg(model, elements), f"Time over the number of elements, both logarithmic: {said}"
     )
@@ -238,7 +220,7 @@ def _still(
     ends: list[tuple[float, str, str]] = []
     for row, line, (colour, dash) in zip(rows, lines, _PENS, strict=False):
         below.append(_whole(*line, plane, colour, dash))
-        ends.append((plane.y(_time(row, 10**plane.high)), _name(row.backend), colour))
+        ends.append((plane.y(_time(row, 10**plane.high)), name_of(row.backend), colour))
     return "".join(below), "".join([*_ends(ends), *_crossings(rows, crossings, plane)])
 
 
@@ -347,7 +329,7 @@ def _crossings(rows: Sequence[ModelRow], crossings: Sequence[Crossing], plane: _
             continue
         x, y = plane.x(each.n), plane.y(seconds)
         out.append(svg.circle(x, y, 5, fill="none", stroke=svg.INK))
-        words = f"{_name(each.faster)} from {about(each.n)}"
+        words = f"{name_of(each.faster)} from {about(each.n)}"
         place = _free(x, y, svg.text_width(words, 11), taken)
         if place is not None:
             taken.append(place)

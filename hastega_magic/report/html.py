@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 from hastega_magic.report import units
-from hastega_magic.report.breakeven import lines_of, model_image, told
+from hastega_magic.report.breakeven import lines_of, model_image
 from hastega_magic.report.charts import Bar, Row, baseline_image, graph_image, time_image
 from hastega_magic.report.choices import SHARES, TRIED, share_rows, tried_rows, tuning_hint
 from hastega_magic.report.cut import FEW, WHOLE, few_nodes
@@ -18,6 +18,7 @@ from hastega_magic.report.escape import markup, one_line, shorten
 from hastega_magic.report.folds import LINES, SAVE, details, listing, listings, nested, pre
 from hastega_magic.report.lanes import MOST_STEPS, lanes_notes, lanes_text
 from hastega_magic.report.model import SCHEMA, Lanes, PipelineReport, Report
+from hastega_magic.report.otherwise import OTHERWISE, told
 from hastega_magic.report.verdict import (
     LEGEND,
     backend_name,
@@ -237,7 +238,10 @@ def _baselines(pipeline: PipelineReport) -> str:
 
 
 def _break_even_hint(pipeline: PipelineReport) -> str:
-    return shorten("; ".join(told(pipeline)[:2]), _LONG)
+    # What contradicts a sentence is not left out beside it.
+    first, second, *more = (*told(pipeline), "", "")
+    second = next((each for each in more if each.startswith(OTHERWISE)), second)
+    return shorten("; ".join(each for each in (first, second) if each), _LONG)
 
 
 def _break_even(pipeline: PipelineReport) -> str:
@@ -264,7 +268,7 @@ def _break_even(pipeline: PipelineReport) -> str:
     if predicted:
         note = _PREDICTED if pipeline.model is None else _COMPARED
     return (
-        model_image(model, pipeline.elements)
+        model_image(model, pipeline.elements, told(pipeline))
         + (f'<ul style="margin:0">{said}</ul>' if said else "")
         + _table(table)
         + f'<div style="opacity:0.8;font-size:12px">{note}</div>'

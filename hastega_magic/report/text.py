@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from hastega_magic.report import units
-from hastega_magic.report.breakeven import told
 from hastega_magic.report.choices import SHARES, TRIED, share_rows, tried_rows
 from hastega_magic.report.escape import columns, one_line, shorten
 from hastega_magic.report.model import SCHEMA, PipelineReport, Report
+from hastega_magic.report.otherwise import told
 from hastega_magic.report.verdict import (
     LEGEND,
     backend_name,

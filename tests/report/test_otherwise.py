@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hastega_magic.report import Report
+from hastega_magic.report.model import Baseline, Cost, IntInfo, Phase, PipelineReport, PredictedCurve
+from hastega_magic.report.otherwise import told
+
+CURVES = (
+    PredictedCurve("python", ((1.0, 1e-6), (1e6, 1.0))),
+    PredictedCurve("parallel", ((1.0, 1e-7), (1e6, 1e-3)), ((20_000.0, 0.022),)),
+)
+COST = Cost(chosen="parallel", curves=CURVES)
+RAN = PipelineReport(
+    name="y", loops=1, backend="parallel", elements=20_000, cost=COST, phases=(Phase("kernel", 0.022),)
+)
+
+
+def compared(**other: object) -> PipelineReport:
+    return replace(RAN, baselines=(replace(Baseline("python", 0.006, equal=True), **other),))
+
+
+def plain(pipeline: PipelineReport) -> list[str]:
+    return [each.replace("\u202f", " ") for each in told(pipeline)]
+
+
+def test_what_the_line_of_verdict_says_is_not_contradicted():
+    assert plain(RAN) == ["predicted: parallel is faster than pure Python for every size"]
+    (said,) = plain(compared())
+    assert said.startswith("measured otherwise: over 20 000 elements parallel 22.0 ms (predicted ")
+    assert "), pure Python 6.00 ms (predicted " in said
+    assert "pure Python ≈ 6.00 ms" in plain(compared(extrapolated=True))[0]
+
+
+def test_baselines_that_say_the_same_or_nothing_leave_the_prediction_alone():
+    for each in (
+        compared(seconds=0.5),
+        compared(equal=False),
+        compared(seconds=0.0),
+        compared(seconds=0.0215),
+    ):
+        assert plain(each) == plain(RAN)
+
+
+def test_predictions_say_that_they_know_nothing_of_integers_computed_again():
+    again = replace(RAN, integers=IntInfo("exact", False, True, True))
+    assert plain(again)[0].startswith("predicted if all integers fit 64 bits: ")
+
+
+def test_what_several_share_has_no_sentences_of_another_back_end():
+    shared = Report(pipelines=(replace(compared(), cost=replace(COST, chosen="all")),))
+    assert told(shared.pipelines[0]) == ()
+    assert "break-even" not in shared.to_text()
+    html = shared.to_html()
+    assert "faster than" not in html
+    assert "parallel" in html
+
+
+def test_the_heading_keeps_what_contradicts_it():
+    curves = (
+        *CURVES,
+        PredictedCurve("simd", ((1.0, 1e-8), (1e6, 2e-3))),
+        PredictedCurve("b", ((1.0, 1e-8), (1e6, 5e-3))),
+    )
+    html = Report(pipelines=(replace(compared(), cost=replace(COST, curves=curves)),)).to_html()
+    heading = html[html.index("<b>Break-even</b>") :].partition("</summary>")[0]
+    assert "measured otherwise" in heading
