@@ -82,6 +82,13 @@ class Execution:
     learned: bool = False
     """Whether the run corrects the cost model."""
 
+    @property
+    def ran(self) -> str:
+        """The same as `on` by what happened: one thread is "simd", and `--on all` may leave all to the CPU."""
+        if not isinstance(self.backend, Cpu) or self.on == "python":
+            return self.on
+        return "simd" if self.threads == 1 else "parallel"
+
 
 @dataclass(frozen=True)
 class Ready:

@@ -141,5 +141,5 @@ def _by_python(ready: Ready, choice: Choice) -> Execution:
         spent.append(time.perf_counter() - began)
     execution.seconds = statistics.median(spent)
     tell_runs(spent, sum(spent), ready.trace)
-    ready.trace.add("phase", name="kernel", seconds=execution.seconds, bytes=0)
+    ready.trace.add("phase", name="kernel", seconds=execution.seconds, bytes=0, python=execution.seconds)
     return execution

@@ -35,7 +35,7 @@ def _with_sentences(pipeline: PipelineReport) -> PipelineReport:
     """The pipeline, and what its figures say."""
     repeated = [] if pipeline.repeated is None else [_REPEATED.format(pipeline.repeated.runs)]
     why = (*pipeline.why, *repeated, *_said(pipeline))
-    return changed(pipeline, why=why, options=(*pipeline.options, *repeated))
+    return changed(pipeline, why=why, foremost=(*pipeline.foremost, *repeated))
 
 
 _REPEATED = (
@@ -78,10 +78,10 @@ def _merge(events: Iterable[Event]) -> dict[str, Any]:
                 out[event.kind] = data
             case "barrier" | "baseline":
                 out.setdefault(event.kind + "s", []).append(data)
-            case "why" | "option":
+            case "why" | "option" | "which_run":
                 out.setdefault("why", []).append(data.get("text"))
-                if event.kind == "option":
-                    out.setdefault("options", []).append(data.get("text"))
+                if event.kind != "why":
+                    out.setdefault("foremost", []).append(data.get("text"))
             case "warning":
                 out.setdefault("warnings", []).append(data.get("text"))
             case _:

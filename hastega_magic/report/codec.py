@@ -128,7 +128,7 @@ def _pipeline(data: Record) -> model.PipelineReport:
         baselines=many(data.get("baselines"), _baseline),
         graph=model.GraphPair(_graph(graph.get("before")), _graph(graph.get("after"))),
         why=many(data.get("why"), text),
-        options=many(data.get("options"), text),
+        foremost=many(data.get("foremost"), text),
         warnings=many(data.get("warnings"), text),
         results=many(data.get("results"), text),
         raised=text(data.get("raised")) or None,

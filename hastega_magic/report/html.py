@@ -183,8 +183,7 @@ def _times(pipeline: PipelineReport) -> str:
 
 
 def _ours(pipeline: PipelineReport) -> str:
-    alone = pipeline.backend == "parallel" and pipeline.threads == 1
-    name = backend_name("simd") if alone else one_line(pipeline.backend)
+    name = backend_name(pipeline.backend)
     return f"this run ({name})" if name else "this run"
 
 

@@ -294,10 +294,11 @@ class PipelineReport:
     cached: bool = False
     baselines: tuple[Baseline, ...] = ()
     # Optional, beyond the fixed interface. `elements_out`: how many elements the array results hold together.
-    # `overlapped`: seconds that the running phases share, as they ran at once. `options`: of `why`, what options did.
+    # `overlapped`: seconds that the running phases share, as they ran at once. `foremost`: of `why`, what
+    # options did, and of which of several runs the figures are.
     graph: GraphPair = GraphPair()
     why: tuple[str, ...] = ()
-    options: tuple[str, ...] = ()
+    foremost: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     results: tuple[str, ...] = ()
     elements_out: int | None = None

@@ -146,7 +146,7 @@ def _heads(report: Report, room: int) -> dict[str, Json]:
     bare = [
         replace(
             each, stages=(), barriers=(), code=Code(), links=(), graph=GraphPair(), lanes=None, model=None, why=(),
-            options=(), warnings=(),
+            foremost=(), warnings=(),
             cut={name: each.count(name) for name in ("stages", "barriers", "warnings")} | {"code": 1},
         )
         for each in cut.pipelines
@@ -219,7 +219,7 @@ def cut_pipeline(pipeline: PipelineReport, limit: int) -> PipelineReport:
         barriers=tuple(barriers),
         warnings=tuple(warnings),
         why=tuple(dict.fromkeys(why)),
-        options=tuple(shortened(each, limit) for each in pipeline.options[:few]),
+        foremost=tuple(shortened(each, limit) for each in pipeline.foremost[:few]),
         code=code,
         links=links,
         lanes=lanes,

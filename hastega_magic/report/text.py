@@ -59,7 +59,7 @@ def _pipeline(pipeline: PipelineReport, width: int) -> list[str]:
         lines += _wrapped(f"  ! {shorten(warning, _LONG)}", width, "    ")
     if len(pipeline.warnings) > _MOST:
         lines.append(f"  ! and {units.plural(len(pipeline.warnings) - _MOST, 'more warning')}")
-    for each in pipeline.options:
+    for each in pipeline.foremost:
         lines += _wrapped(f"  {shorten(each, _LONG)}", width, "    ")
     if pipeline.cost is not None and pipeline.cost.because:
         lines += _wrapped(f"  chosen: {shorten(pipeline.cost.because, _LONG)}", width, "    ")

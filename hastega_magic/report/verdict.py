@@ -262,7 +262,11 @@ def predicted_phases(pipeline: PipelineReport) -> dict[str, str]:
     if cost is None:
         return {}
     ran = next((each for each in cost.predicted if each.backend == cost.chosen), None)
-    return {} if ran is None else {each.name: units.seconds(each.seconds) for each in ran.phases}
+    if ran is None:
+        return {}
+    # What Python took of a kernel is a phase by itself (`parted`).
+    own = {"kernel": "python"} if ran.backend == "python" else {}
+    return {own.get(each.name, each.name): units.seconds(each.seconds) for each in ran.phases}
 
 
 def reasons(pipeline: PipelineReport) -> tuple[str, ...]:

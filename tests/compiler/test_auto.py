@@ -10,6 +10,8 @@ from hastega_magic import hastega
 from hastega_magic.compiler.choice import costs
 from hastega_magic.compiler.choice.choosing import is_built
 from hastega_magic.lazy import pipe
+from hastega_magic.report import Report
+from hastega_magic.report.verdict import predicted_phases
 from hastega_magic.runtime.cpu import host
 from hastega_magic.session import Options, Session
 
@@ -63,6 +65,16 @@ def test_python_gives_the_very_values_of_the_loop(on, text, same):
     assert report["backend"] == "python"
     assert report["device"] == "CPython"
     assert report["threads"] == 1
+
+
+def test_what_plain_python_computes_is_no_kernel_time(on):
+    on(QUICK_PYTHON)
+    _, (data,) = run("y = xs |> map(lambda x: x * 2) |> sum", {"xs": [1, 2, 3]})
+    (phase,) = [each for each in data["phases"] if each["name"] == "kernel"]
+    assert phase["python"] == phase["seconds"] > 0
+    report = Report.from_dict({"pipelines": [data]})
+    assert "kernel" not in report.to_text()
+    assert set(predicted_phases(report.pipelines[0])) & {"kernel", "python"} == {"python"}
 
 
 def test_a_name_may_be_assigned_twice_in_one_loop(on):

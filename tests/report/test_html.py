@@ -198,7 +198,7 @@ def test_phases_that_ran_at_once_are_not_summed_up_to_the_runs_time(sample):
     other = replace(pipeline.baselines[1], backend="opencl:1", seconds=0.05, phases=phases)
     page = Report(pipelines=(replace(ours, baselines=(other,)),)).to_html()
     bar = svgs(page)[0]
-    assert "this run (opencl): 45.0 ms; phases to scale, 100 ms had they not run at once" in bar
+    assert "this run (OpenCL): 45.0 ms; phases to scale, 100 ms had they not run at once" in bar
     assert "opencl:1: 50.0 ms; phases to scale, 100 ms had they not run at once" in bar
     assert "in all" not in bar
     assert "40.0 ms, 89 %" in bar, "parts of the run"
@@ -276,7 +276,7 @@ def test_what_has_no_loop_is_read_and_not_compiled(sample):
     for loops, there, missing in ((0, "reading", "compile"), (1, "compile", "reading")):
         read = replace(pipeline, loops=loops, backend="python", phases=phases, baselines=())
         page = Report(pipelines=(read,)).to_html()
-        assert f"Time, to scale. this run (python): {there} 148 ms" in page
+        assert f"Time, to scale. this run (pure Python): {there} 148 ms" in page
         assert f"{missing} 148 ms" not in page + Report(pipelines=(read,)).to_text()
         assert there in svgs(page)[0]
 

@@ -172,7 +172,7 @@ def test_digits_of_a_number_stay_together():
 def test_why_an_option_does_nothing(sample):
     (first, *others) = sample.logistic().pipelines
     why = "--on all: the CPU computed all of it, for running values pass from each block to the next."
-    told = replace(first, why=(*first.why, why), options=(why,))
+    told = replace(first, why=(*first.why, why), foremost=(why,))
     report = replace(sample.logistic(), pipelines=(told, *others))
     assert f"  {why}" in render_text(report).splitlines()
     assert not any(each in render_text(report) for each in first.why)

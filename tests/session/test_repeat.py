@@ -37,8 +37,8 @@ def test_the_verdict_says_that_its_time_is_a_median_and_from_where_to_where_runs
     assert 0 <= low <= pipeline.seconds() <= high
     assert SAID.search(report.to_text(1000))
     assert SAID.search(report.to_html())
-    assert any(sentence.startswith("--repeat: each loop ran 3 times") for sentence in pipeline.options)
-    assert set(pipeline.options) <= set(pipeline.why)
+    assert any(sentence.startswith("--repeat: each loop ran 3 times") for sentence in pipeline.foremost)
+    assert set(pipeline.foremost) <= set(pipeline.why)
     assert Report.from_dict(report.to_dict()).pipelines[0].repeated == pipeline.repeated
 
 

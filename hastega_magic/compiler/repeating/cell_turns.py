@@ -92,7 +92,8 @@ class CellTurns:
                 told = f"This pipeline ran {turns.runs} times in the cell; the figures are those of the first time."
                 said = {each.data.get("text") for each in trace.events if each.group == group}
                 later = [f"Later {each}" for each in turns.changing() if each not in said]
-                trace.events += [Event("why", group, {"text": text}) for text in (told, *later)]
+                trace.events.append(Event("which_run", group, {"text": told}))
+                trace.events += [Event("why", group, {"text": text}) for text in later]
 
 
 __all__ = ["CellTurns"]

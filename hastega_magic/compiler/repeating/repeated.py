@@ -214,13 +214,11 @@ class Repeated:
 
     def tell_of(self, form: Form, source: str, trace: Trace, quiet: bool = False) -> None:
         """The same of a run in this form."""
-        sentences: list[str] = []
+        form.told.tell(source, self.options, trace, *self.changing(), quiet=quiet)
         if self.runs > 1:
             took = f"the last one took {units.seconds(form.seconds)}"
             text = f"This pipeline ran {self.runs} times; the figures are those of its first run in this form, {took}."
-            sentences.append(text)
-        sentences += self.changing()
-        form.told.tell(source, self.options, trace, *sentences, quiet=quiet)
+            trace.add("which_run", text=text)
 
 
 __all__ = ["Form", "Repeated"]

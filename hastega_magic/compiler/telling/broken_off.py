@@ -34,8 +34,8 @@ def run_of(execution: Execution, loops: int) -> dict[str, Any]:
     name, device = backend.name, backend.place
     if execution.on == "python":  # chosen, for a loop that is compiled all the same
         name, device = "python", "CPython"
-    elif execution.on == "simd":  # all threads may be the calling one
-        name = "simd"
+    elif name == "parallel":  # all threads may be the calling one
+        name = execution.ran
     return {
         "backend": name, "device": device, "threads": execution.threads, "elements": execution.length, "loops": loops,
         "cached": execution.cached,

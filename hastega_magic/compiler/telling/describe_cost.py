@@ -38,7 +38,7 @@ def cost_of(execution: Execution, loops: Sequence[Loop], options: Options) -> di
     kernel = cpu_kernel(execution)
     choice = execution.choice
     known = choice.costs if choice is not None else costs_of(execution.compiled, kernel, loops, options)
-    ran = f"opencl:{_device(execution)}" if execution.backend.language == "opencl" else execution.on
+    ran = f"opencl:{_device(execution)}" if execution.backend.language == "opencl" else execution.ran
     if choice is None and ran.startswith("opencl:"):
         # The kernel that ran, in place of what the CPU's tells of it.
         own = model_there(execution.compiled, _device(execution))

@@ -1,0 +1,51 @@
+"""The report names what ran, and says of which run it is."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from hastega_magic.errors import IntegerOverflowWarning
+from hastega_magic.report.otherwise import told
+from hastega_magic.session import Options, Session
+
+FEW, MANY = np.arange(3000), np.arange(3_000_000)
+
+
+def ran(text, names, **options):
+    session = Session(dict(names))
+    report = session.run_cell(text, options=Options(**options)).report
+    return report.to_dict()["pipelines"][0], " ".join(report.to_text().split()), report.pipelines[0]
+
+
+@pytest.mark.parametrize(
+    ("options", "xs", "name"),
+    [
+        ({"on": "parallel"}, FEW, "simd"),
+        ({"on": "parallel", "threads": 1}, MANY, "simd"),
+        ({"on": "parallel", "threads": 2}, MANY, "parallel"),
+        ({"on": "simd"}, MANY, "simd"),
+        ({"on": "all"}, FEW, "simd"),
+    ],
+)
+def test_one_thread_is_simd_whatever_was_asked_for(options, xs, name):
+    pipeline, _, report = ran("y = xs |> map(_ * 3 + 1) |> sum", {"xs": xs}, baseline=False, **options)
+    assert pipeline["backend"] == pipeline["cost"]["chosen"] == name
+    assert pipeline["threads"] == (2 if name == "parallel" else 1)
+    assert not any("pure Python is" in each for each in told(report))
+
+
+def test_the_text_says_that_a_pipeline_ran_several_times():
+    _, text, _ = ran("t = 0\nfor k in range(3):\n    t += xs |> map(_ * k) |> sum", {"xs": MANY})
+    assert "This pipeline ran 3 times in the cell; the figures are those of the first time." in text
+
+
+def test_integers_computed_again_do_not_contradict_the_verdict():
+    with pytest.warns(IntegerOverflowWarning):
+        report = ran("y = xs |> map(_ * 2**40) |> map(_ * _)", {"xs": list(range(20_000))}, on="simd")[2]
+    (python,) = [each for each in report.baselines if each.backend == "python"]
+    assert report.integers.fell_back
+    said = told(report)
+    assert all(each.startswith(("predicted if all integers fit", "measured otherwise")) for each in said)
+    if python.seconds < report.seconds() / 1.1:
+        assert any(each.startswith("measured otherwise: over") and "pure Python" in each for each in said)
