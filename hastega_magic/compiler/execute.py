@@ -244,7 +244,7 @@ def finish(
     if len(troubled) and len(loops) > 1:
         raise Separately
     if len(troubled) and loops[0].scalars is not None:
-        raise NotCompilable("NumPy computes a value otherwise than Python, or warns of it")
+        raise NotCompilable("NumPy may compute a value otherwise than Python, or warn of it")
     if loops[0].bound.ordinary and len(troubled) > _RECOVERED + len(result.status) // _SHARE:
         raise NotCompilable("too many of its elements overflow, or raise")
     execution.recovered = len(troubled)

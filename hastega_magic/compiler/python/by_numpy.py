@@ -177,7 +177,7 @@ def _by_elements(
 ) -> object:
     """The value where checks fire at some elements; raises what Python raises for the first of them."""
     if loop.scalars is not None:
-        raise NotCompilable("NumPy computes a value otherwise than Python, or warns of it")
+        raise NotCompilable("NumPy may compute a value otherwise than Python, or warn of it")
     wraps, decided = options.int_mode == "wrap", DECIDED.get(output.sink.kind)
     from hastega_magic.compiler.python.elements import Elements
     from hastega_magic.compiler.python.exactly import exactly

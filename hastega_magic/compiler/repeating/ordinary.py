@@ -227,7 +227,7 @@ class OrdinaryCode(Repeated):
         except Again:
             return _NOTHING
         found = value if form.scalars is None else objects(value, form.scalars)
-        form.seconds = time.perf_counter() - began
+        form.seconds, form.again = time.perf_counter() - began, True
         return found
 
     def _left(self, reason: str) -> object:

@@ -54,6 +54,8 @@ class Form:
     """What it gives by NumPy's rules, where elements are NumPy's scalars."""
     arrays: tuple[bool, ...] = ()
     """Which of its sources are NumPy arrays, in ordinary code."""
+    again: bool = False
+    """Whether its last run was not its first."""
 
     @property
     def holds_data(self) -> bool:
@@ -107,7 +109,7 @@ class Repeated:
                     value = form.prepared.run(source, displays)
                 except Again:
                     continue
-                form.seconds = time.perf_counter() - began
+                form.seconds, form.again = time.perf_counter() - began, True
                 self.form = form
                 return value
         return self._first(source, displays)
@@ -218,6 +220,10 @@ class Repeated:
         if self.runs > 1:
             took = f"the last one took {units.seconds(form.seconds)}"
             text = f"This pipeline ran {self.runs} times; the figures are those of its first run in this form, {took}."
+            trace.add("which_run", text=text)
+        elif form.again:
+            took = f"the last one took {units.seconds(form.seconds)}"
+            text = f"This pipeline ran in this form before; the figures are those of its first run, {took}."
             trace.add("which_run", text=text)
 
 
