@@ -66,12 +66,17 @@ def lines_of(pipeline: PipelineReport) -> Model | None:
         measured = dict.fromkeys((n, float(f"{s:.2g}")) for n, s in (*_there(curve.measured), *row.points))
         rows.append(PredictedRow(curve.backend, row.phases, tuple(measured), curve=curve.points))
     rows += known.values()
-    rows.sort(key=lambda row: row.backend != cost.chosen)
+    rows.sort(key=lambda row: not is_of(row, cost.chosen))
     sizes = sorted({int(n) for row in rows for n, _ in row.points})
     others = [row for row in rows if not isinstance(row, PredictedRow)]
     met = [each for one in others for row in rows if row is not one for each in _met(one, row)]
     crossings = sorted({*cost.crossings, *met} if met else cost.crossings, key=attrgetter("n"))
     return Model(tuple(sizes), tuple(rows), tuple(crossings))
+
+
+def is_of(row: ModelRow, backend: str) -> bool:
+    """Whether it is the line of this back end, as the cost model calls it."""
+    return (row.predicted or row.backend) == backend
 
 
 def _there(points: Iterable[tuple[float, float]]) -> tuple[tuple[float, float], ...]:

@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterable
 
 from hastega_magic.report import units
-from hastega_magic.report.breakeven import PredictedRow, apart, lines_of, name_of, sentences
+from hastega_magic.report.breakeven import PredictedRow, apart, is_of, lines_of, name_of, sentences
 from hastega_magic.report.model import Model, ModelRow, PipelineReport
 from hastega_magic.report.once import once
 from hastega_magic.report.sizes import CLEAR
@@ -24,11 +24,14 @@ def told(pipeline: PipelineReport) -> tuple[str, ...]:
     model, cost = lines_of(pipeline), pipeline.cost
     if model is None or cost is None or not cost.curves:
         return () if model is None else sentences(model)
-    if model.rows[0].backend != cost.chosen:  # what several back ends share has no line of its own
+    own = model.rows[0]
+    if not is_of(own, cost.chosen):  # what several back ends share has no line of its own
         return ()
     otherwise = dict(_otherwise(pipeline, model))
     # The model counts nothing of what Python computes again.
-    word = "predicted if all integers fit 64 bits" if pipeline.integers.fell_back else "predicted"
+    word = _lined(own)
+    if pipeline.integers.fell_back and word == "predicted":
+        word = "predicted if all integers fit 64 bits"
     return (*(f"{word}: {each}" for each in sentences(model, tuple(otherwise))), *otherwise.values())
 
 

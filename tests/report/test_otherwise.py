@@ -3,7 +3,18 @@ from __future__ import annotations
 from dataclasses import replace
 
 from hastega_magic.report import Report
-from hastega_magic.report.model import Baseline, Cost, IntInfo, Phase, PipelineReport, PredictedCurve
+from hastega_magic.report.breakeven import lines_of
+from hastega_magic.report.model import (
+    Baseline,
+    Cost,
+    IntInfo,
+    Model,
+    ModelPhase,
+    ModelRow,
+    Phase,
+    PipelineReport,
+    PredictedCurve,
+)
 from hastega_magic.report.otherwise import told
 
 CURVES = (
@@ -65,3 +76,20 @@ def test_the_heading_keeps_what_contradicts_it():
     html = Report(pipelines=(replace(compared(), cost=replace(COST, curves=curves)),)).to_html()
     heading = html[html.index("<b>Break-even</b>") :].partition("</summary>")[0]
     assert "measured otherwise" in heading
+
+
+def test_a_device_of_which_nothing_is_predicted_has_the_line_fitted_to_it():
+    phases = (ModelPhase("kernel", 1e-9, 1e-3),)
+    rows = (
+        ModelRow("opencl", phases, ((1e6, 2e-3),), predicted="opencl:0"),
+        ModelRow("numpy", (ModelPhase("kernel", 1e-8, 0.0),)),
+    )
+    pipeline = replace(
+        RAN, backend="opencl", cost=replace(COST, chosen="opencl:0"), model=Model((10**6,), rows)
+    )
+    model = lines_of(pipeline)
+    assert model is not None
+    assert model.rows[0].backend == "opencl"
+    said = plain(pipeline)
+    assert said
+    assert all(each.startswith("fitted: OpenCL is") or "than OpenCL" in each for each in said)
