@@ -96,6 +96,13 @@ def in_order(loop: Loop, output: Output, workspace: Workspace) -> Loop:
     return replace(loop, pipeline=pipeline)
 
 
+def stepped(outputs: Sequence[Output]) -> list[str]:
+    """The sinks whose function is applied to one element after the other, in code without vectors."""
+    return [
+        each.sink.text for each in outputs if each.sink.kind in ("scan", "fold") and regrouped(each) is None
+    ]
+
+
 def told(outputs: Sequence[Output], mode: str = "exact") -> list[str]:
     """What the report says of running sinks."""
     found: list[str] = []
@@ -110,7 +117,7 @@ def told(outputs: Sequence[Output], mode: str = "exact") -> list[str]:
                 "and computed one after the other where a result is not finite, or a zero whose sign depends on the "
                 "order."
             )
-        elif kind in ("scan", "fold"):
+        elif stepped([output]):
             found.append(
                 f"{text} depends on the order of the elements, as far as can be seen: its function is applied to one "
                 "after the other, in their order, while the stages before it run side by side."

@@ -7,6 +7,7 @@ import pytest
 
 from hastega_magic.errors import IntegerOverflowWarning
 from hastega_magic.report.otherwise import told
+from hastega_magic.report.verdict import reasons
 from hastega_magic.session import Options, Session
 
 FEW, MANY = np.arange(3000), np.arange(3_000_000)
@@ -49,3 +50,15 @@ def test_integers_computed_again_do_not_contradict_the_verdict():
     assert all(each.startswith(("predicted if all integers fit", "measured otherwise")) for each in said)
     if python.seconds < report.seconds() / 1.1:
         assert any(each.startswith("measured otherwise: over") and "pure Python" in each for each in said)
+
+
+@pytest.mark.parametrize(
+    "stage", ["scan(lambda a, v: (a * a + v) % 1009, 7)", "reduce(lambda a, v: (a * a + v) % 1009)"]
+)
+def test_steps_one_after_the_other_are_not_said_to_be_vectorised(stage):
+    pipeline, _, report = ran(f"y = xs |> map(_ + 1) |> {stage}", {"xs": FEW}, on="simd", baseline=False)
+    assert pipeline["vector"]["scalar_ops"] == [stage]
+    (said,) = [each for each in reasons(report) if each.startswith("Vectorised")]
+    assert said.endswith(f"what stayed scalar: {stage}.")
+    pipeline, _, _ = ran("y = xs |> map(_ + 1) |> cumsum", {"xs": FEW}, on="simd", baseline=False)
+    assert pipeline["vector"]["scalar_ops"] == []

@@ -53,6 +53,8 @@ def describe_loop(
     stayed = mixed.scalar_ops
     if lanes == 1 and body.assembly:  # by the names of the IR: all of them
         stayed = list(dict.fromkeys(node.op for node in postorder(body.kernel.roots()) if node.args))
+    else:
+        stayed = [*stayed, *running.stepped(execution.fused.outputs)]
     if execution.backend.target.has("groups"):
         lanes = 0  # the device, not the code, decides how many work-items go together
     trace.add(
