@@ -106,7 +106,9 @@ def _passes(pipeline: PipelineReport) -> Iterable[str]:
 
 
 def _phases(pipeline: PipelineReport) -> Iterable[str]:
-    for phase in pipeline.phases:
+    from hastega_magic.report.verdict import parted
+
+    for phase in parted(pipeline.phases):
         moved = f"{size(phase.bytes):>10} {rate(phase.bytes, phase.seconds):>12}" if phase.bytes else ""
         yield f"{phase.name:12} {seconds(phase.seconds):>10} {moved}".rstrip()
 
@@ -115,7 +117,9 @@ def _baselines(pipeline: PipelineReport) -> Iterable[str]:
     for each in pipeline.baselines:
         how = f"extrapolated from {each.elements} elements" if each.extrapolated else ""
         equal = each.note or ("equal" if each.equal else "another result")
-        yield f"{each.backend:12} {seconds(each.seconds):>10}  {', '.join(filter(None, (equal, how)))}"
+        # The time to another result says nothing.
+        time = seconds(each.seconds) if each.equal and each.seconds > 0 else "–"
+        yield f"{each.backend:12} {time:>10}  {', '.join(filter(None, (equal, how)))}"
 
 
 _SECTIONS: Mapping[str, Callable[[PipelineReport], Iterable[str]]] = {

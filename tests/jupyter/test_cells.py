@@ -281,3 +281,18 @@ def test_imports_from_the_future_hold_for_their_cell_and_for_those_after_it(note
 def test_imports_from_the_future_in_an_ordinary_cell_hold_for_cells_with_pipelines(notebook):
     notebook.run("from __future__ import annotations")
     assert notebook("def f(x: Unknown):\n    return x\nrange(3) |> map(f) |> sum").error is None
+
+
+def test_a_shown_phase_is_not_both_the_kernel_and_python(notebook):
+    text = "y = range(5000) |> map(_ + 1) |> map(lambda v: hash(str(v)) % 7) |> map(_ * 2) |> sum"
+    out = notebook(text, "--on simd --show phases").out
+    assert re.search("^python +[0-9.]+ .s$", out, re.MULTILINE)
+    assert re.search("^kernel ", out, re.MULTILINE)
+
+
+def test_the_time_to_another_result_is_not_shown(notebook):
+    seen = notebook(
+        "y = range(5000) |> map(_ * 2**40) |> map(_ * _)", "--on simd --int wrap --show baselines"
+    )
+    assert re.search("^python +–  another result$", seen.out, re.MULTILINE)
+    assert re.search("^numpy +[0-9.]+ .s  equal$", seen.out, re.MULTILINE)
