@@ -84,10 +84,10 @@ class Execution:
 
     @property
     def ran(self) -> str:
-        """The same as `on` by what happened: one thread is "simd", and `--on all` may leave all to the CPU."""
-        if not isinstance(self.backend, Cpu) or self.on == "python":
+        """The same as `on`, but where `--on all` has left all to the CPU."""
+        if not isinstance(self.backend, Cpu) or self.on != "all":
             return self.on
-        return "simd" if self.threads == 1 else "parallel"
+        return self.backend.name
 
 
 @dataclass(frozen=True)

@@ -183,7 +183,8 @@ def _times(pipeline: PipelineReport) -> str:
 
 
 def _ours(pipeline: PipelineReport) -> str:
-    name = backend_name(pipeline.backend)
+    alone = pipeline.backend == "parallel" and pipeline.threads == 1
+    name = backend_name("simd" if alone else pipeline.backend)
     return f"this run ({name})" if name else "this run"
 
 

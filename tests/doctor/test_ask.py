@@ -122,9 +122,3 @@ def test_a_trial_that_raises_is_a_failure():
     assert found.state == "fails"
     assert "99" in found.text
     assert "\n" not in found.text
-
-
-def test_all_threads_of_one_cpu_are_one(monkeypatch):
-    monkeypatch.setattr("hastega_magic.compiler.backends.default_threads", lambda: 1)
-    trial = tried("parallel")
-    assert (trial.state, trial.text) == ("works", tried("simd").text)

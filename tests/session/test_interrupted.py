@@ -50,10 +50,9 @@ def test_the_report_tells_of_an_interrupt_that_the_cell_answers(count, threads):
     asked.join()
     assert session.namespace["y"] == "answered"
     first, last = session.last.report.pipelines
-    name = "parallel" if threads > 1 else "simd"
-    assert (first.raised, first.backend, first.loops) == ("KeyboardInterrupt", name, 1)
+    assert (first.raised, first.backend, first.loops) == ("KeyboardInterrupt", "parallel", 1)
     assert (first.elements, first.threads) == (count - 1, threads)
-    assert (last.raised, last.backend) == (None, "simd")
+    assert (last.raised, last.backend) == (None, "parallel")
 
 
 def test_code_that_llvm_takes_long_to_make_is_not_waited_for(monkeypatch):

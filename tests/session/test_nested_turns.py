@@ -39,7 +39,7 @@ def test_each_is_told_of_by_itself(text: str, on: str) -> None:
         assert not each["barriers"] or "lambda k" in text
         assert not any("ran 1 times" in why for why in each["why"])
     for each in pipelines if on == "parallel" else ():
-        assert each["backend"] == ("parallel" if each["threads"] > 1 else "simd")
+        assert each["backend"] == "parallel"
         assert each["loops"] >= 1
         assert [phase["name"] for phase in each["phases"]].count("kernel") == 1
 

@@ -311,7 +311,7 @@ def test_a_device_is_tuned_too(monkeypatch):
     assert "earlier" in run(CELL, on="opencl")[2]["tuning"]
     made, _, pipeline = run(CELL, on="all", tune=True)
     assert np.array_equal(made["y"], NAMES["x"] ** 2 % 1000 - 5)
-    assert any(each.startswith("--tune") for each in pipeline["why"]) or pipeline["backend"] != "all"
+    assert any(each.startswith("--tune") for each in pipeline["why"]) or pipeline["backend"] == "parallel"
 
 
 @pytest.mark.parametrize(("grain", "chunk"), [(2, 0), (4, 1 << 14)])

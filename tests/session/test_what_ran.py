@@ -22,17 +22,17 @@ def ran(text, names, **options):
 @pytest.mark.parametrize(
     ("options", "xs", "name"),
     [
-        ({"on": "parallel"}, FEW, "simd"),
-        ({"on": "parallel", "threads": 1}, MANY, "simd"),
+        ({"on": "parallel"}, FEW, "parallel"),
+        ({"on": "parallel", "threads": 1}, MANY, "parallel"),
         ({"on": "parallel", "threads": 2}, MANY, "parallel"),
         ({"on": "simd"}, MANY, "simd"),
-        ({"on": "all"}, FEW, "simd"),
+        ({"on": "all"}, FEW, "parallel"),
     ],
 )
-def test_one_thread_is_simd_whatever_was_asked_for(options, xs, name):
+def test_what_ran_is_named_as_it_was_asked_for(options, xs, name):
     pipeline, _, report = ran("y = xs |> map(_ * 3 + 1) |> sum", {"xs": xs}, baseline=False, **options)
     assert pipeline["backend"] == pipeline["cost"]["chosen"] == name
-    assert pipeline["threads"] == (2 if name == "parallel" else 1)
+    assert pipeline["threads"] == options.get("threads", 1)
     assert not any("pure Python is" in each for each in told(report))
 
 

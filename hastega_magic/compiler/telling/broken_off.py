@@ -34,7 +34,7 @@ def run_of(execution: Execution, loops: int) -> dict[str, Any]:
     name, device = backend.name, backend.place
     if execution.on == "python":  # chosen, for a loop that is compiled all the same
         name, device = "python", "CPython"
-    elif name == "parallel":  # all threads may be the calling one
+    elif name == "parallel":  # which `--on auto` may leave to the calling thread
         name = execution.ran
     return {
         "backend": name, "device": device, "threads": execution.threads, "elements": execution.length, "loops": loops,
