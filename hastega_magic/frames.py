@@ -70,7 +70,7 @@ def leaves(error: BaseException) -> None:
             last = link
         else:
             if _is_told(each) or (last is not None and _is_no_fault(each, last)):
-                each.__traceback__ = None
+                each.__traceback__ = None if last is None else _on_another_line(last)
     for prepare in SHOWN:
         prepare(error)
 
@@ -127,6 +127,20 @@ def _is_no_fault(error: BaseException, last: TracebackType) -> bool:
     # Of its own accord the package raises HastegaErrors that render themselves; others are caught before.
     raised = last.tb_frame.f_code.co_code[last.tb_lasti] == opmap["RAISE_VARARGS"]
     return raised and not isinstance(error, (AssertionError, HastegaError))
+
+
+def _on_another_line(last: TracebackType) -> TracebackType | None:
+    """A link of the user's function that runs, where what failed in it is further down than what Python adds a link of.
+
+    Python itself has no frame for a comprehension since 3.12.
+    """
+    made, frame = last.tb_frame.f_code, last.tb_frame.f_back
+    while frame is not None and (_of_package(frame) or _is_made(frame.f_code)):
+        frame = frame.f_back
+    place = None if frame is None or not _is_around(made) else _place_of(made, frame.f_code)
+    if frame is None or place is None or last.tb_lineno == frame.f_lineno:
+        return None
+    return TracebackType(None, frame, place + last.tb_lasti, last.tb_lineno)
 
 
 def without_ours(
@@ -224,7 +238,11 @@ def links(trace: TracebackType | None) -> Iterator[TracebackType]:
 
 def file_of(link: TracebackType) -> str:
     """The file that the frame's code stands in, with slashes."""
-    return link.tb_frame.f_code.co_filename.replace("\\", "/")
+    return _with_slashes(link.tb_frame)
+
+
+def _with_slashes(frame: FrameType) -> str:
+    return frame.f_code.co_filename.replace("\\", "/")
 
 
 def _is_waiting(link: TracebackType) -> bool:
@@ -243,9 +261,13 @@ def _imports(link: TracebackType) -> bool:
 
 def is_ours(link: TracebackType) -> bool:
     """Whether the frame is of this package."""
+    return _of_package(link.tb_frame)
+
+
+def _of_package(frame: FrameType) -> bool:
     # Methods that `records.py` writes stand in no file; their module has a name.
-    module = link.tb_frame.f_globals.get("__name__")
-    return file_of(link).startswith(PACKAGE) or str(module).startswith(f"{_NAME}.")
+    module = frame.f_globals.get("__name__")
+    return _with_slashes(frame).startswith(PACKAGE) or str(module).startswith(f"{_NAME}.")
 
 
 def _is_made(code: CodeType) -> bool:

@@ -293,9 +293,8 @@ class PipelineReport:
     phases: tuple[Phase, ...] = ()
     cached: bool = False
     baselines: tuple[Baseline, ...] = ()
-    # Optional, beyond the fixed interface. `elements_out`: how many elements the array results hold together.
-    # `overlapped`: seconds that the running phases share, as they ran at once. `foremost`: of `why`, what
-    # options did, and of which of several runs the figures are.
+    # Optional, beyond the fixed interface. `elements_out`: how many elements the array results hold together. `foremost`:
+    # of `why`, of options and of which run figures are. `overlapped`: seconds in which running phases ran at once.
     graph: GraphPair = GraphPair()
     why: tuple[str, ...] = ()
     foremost: tuple[str, ...] = ()
