@@ -293,7 +293,7 @@ class PipelineReport:
     phases: tuple[Phase, ...] = ()
     cached: bool = False
     baselines: tuple[Baseline, ...] = ()
-    # Optional, beyond the fixed interface. `elements_out`: how many elements the array results hold together. `foremost`:
+    # Optional, beyond the fixed interface. `elements_out`: elements that the array results hold together. `foremost`:
     # of `why`, of options and of which run figures are. `overlapped`: seconds in which running phases ran at once.
     graph: GraphPair = GraphPair()
     why: tuple[str, ...] = ()

@@ -33,6 +33,7 @@ CELLS = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:Bitwise inversion:DeprecationWarning")  # by Python 3.12, of bools
 @pytest.mark.filterwarnings("ignore::hastega_magic.errors.IntegerOverflowWarning")
 @pytest.mark.parametrize("on", ["parallel", "numpy", "python"])
 @pytest.mark.parametrize("cell", CELLS)
