@@ -109,7 +109,7 @@ class Session:
         except BaseException as error:
             raised = (error.kind if isinstance(error, CellSyntaxError) else type(error)).__name__
             failing = cell.failing(error)
-            if isinstance(error, NameError):
+            if isinstance(error, NameError) or (failing is None and isinstance(error, AttributeError)):
                 from hastega_magic.syntax.hints import hint
 
                 hint(error, cell.sites.values(), cell.text, None if failing is None else failing.site)

@@ -1,4 +1,4 @@
-"""What was perhaps meant, where a pipeline reads a name that nobody has defined."""
+"""What was perhaps meant, where a pipeline reads a name that nobody has defined, or an attribute that is not there."""
 
 from __future__ import annotations
 
@@ -33,13 +33,18 @@ _PYTHONS = (
 """Python's own that a value is often handed to."""
 
 
-def hint(error: NameError, sites: Collection[Site], text: str = "", failing: Site | None = None) -> None:
+def hint(
+    error: NameError | AttributeError, sites: Collection[Site], text: str = "", failing: Site | None = None
+) -> None:
     """Add a note to the error: the stage of a similar name, or how a stage's function is written.
 
     `text` is the cell's, of which a note shows the line, with a caret; `failing`: the pipeline that ran.
     """
-    name = error.name
-    if not name:
+    name: object = error.name  # of an AttributeError whatever the user's code says
+    if not isinstance(name, str) or not name:
+        return
+    if isinstance(error, AttributeError):
+        _mark_only(error, text, re.compile(rf"(?<=\.){re.escape(name)}\b"), sites)
         return
     if name == "_":
         error.add_note(
@@ -70,7 +75,9 @@ def hint(error: NameError, sites: Collection[Site], text: str = "", failing: Sit
     _mark_only(error, text, word, sites)
 
 
-def _mark_only(error: NameError, text: str, word: re.Pattern[str], sites: Iterable[Site]) -> None:
+def _mark_only(
+    error: NameError | AttributeError, text: str, word: re.Pattern[str], sites: Iterable[Site]
+) -> None:
     """Note where a word stands that the text has once, in a pipeline."""
     places = [
         (number, found) for number, line in enumerate(lines_of(text), 1) for found in word.finditer(line)

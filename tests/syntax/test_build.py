@@ -200,7 +200,7 @@ class TestReduce:
     @pytest.mark.parametrize(
         ("text", "words"),
         [
-            ("range(5) |> reduce(lambda a: a)", "takes 1 arguments"),
+            ("range(5) |> reduce(lambda a: a)", "takes 1 argument, 2 given"),
             ("range(5) |> map(_ > 2) |> reduce(operator.add)", "another type than the elements"),
             ("range(5) |> reduce(print)", "observation"),
             ("range(5) |> zip([1]) |> reduce(operator.add)", "a tuple stands where a number is needed"),

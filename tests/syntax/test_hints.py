@@ -1,5 +1,6 @@
 """Notes on names that nobody has defined, and stages that are given no function."""
 
+import math
 import re
 
 import pytest
@@ -144,3 +145,39 @@ def test_an_operator_between_callables_is_the_users_own():
 
     names = {"ordered": Then(sorted), "size": Then(len)}
     assert Session(dict(names)).run_cell("[3, 1] |> ordered @ size").value == 2
+
+
+@pytest.mark.parametrize("sink", ["sum", "mean", "max", "cumsum", "sorted"])
+def test_a_function_that_forgot_to_return(sink):
+    with pytest.raises(TypeError, match="'NoneType'") as caught:
+        Session({}).run_cell(f"def area(r):\n    a = 3 * r\ny = range(5) |> map(area) |> {sink}")
+    assert caught.value.__notes__ == [
+        "hastega: an element is None: does the function of `map(area)` return a value in every case?",
+        f"    y = range(5) |> map(area) |> {sink}\n    {' ' * 29}{'^' * len(sink)}",
+    ]
+
+
+def test_an_element_that_is_none():
+    with pytest.raises(TypeError, match="'NoneType'") as caught:
+        Session({}).run_cell("[1, None] |> sum")
+    assert caught.value.__notes__ == [
+        "hastega: an element is None",
+        f"    [1, None] |> sum\n    {' ' * 13}^^^",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("y = [1] |> map(math.squareroot) |> sum", [" " * 20 + "^" * 10]),
+        ("y = xs.real |> sum", [" " * 7 + "^^^^"]),
+        ("y = math.squareroot(2)\n[1] |> sum", []),
+        ("y = [xs.real for _ in ([1] |> take(1))], xs.real", []),
+    ],
+)
+def test_an_attribute_that_is_not_there(text, shown):
+    with pytest.raises(AttributeError) as caught:
+        Session({"math": math, "xs": [1]}).run_cell(text)
+    assert [each.splitlines()[1] for each in getattr(caught.value, "__notes__", [])] == [
+        f"    {each}" for each in shown
+    ]

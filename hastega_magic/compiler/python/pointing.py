@@ -15,7 +15,7 @@ import itertools
 import operator
 import re
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import FunctionType
 from typing import Any, cast
@@ -327,7 +327,8 @@ def _alone(error: Exception, bound: Bound) -> _Found | None:
     stages = [stage for stage in bound.stages if _may_raise(stage)]
     if len(stages) != 1:
         return None
-    return _at(stages[0], _about(stages[0].site.name, error))
+    before = bound.stages[: bound.stages.index(stages[0])]
+    return _at(stages[0], _about(stages[0].site.name, error) or _of_none(before, error))
 
 
 def _may_raise(stage: BoundStage) -> bool:
@@ -360,6 +361,16 @@ def _about(name: str, error: Exception) -> str:
     if name == "bincount":
         return "it counts whole numbers: write `map(int) |> bincount`"
     return ""
+
+
+def _of_none(before: Sequence[BoundStage], error: Exception) -> str:
+    """What helps where an element is None: most often a function without `return` gave it."""
+    if not isinstance(error, TypeError) or "'NoneType'" not in str(error):
+        return ""
+    maps = [stage for stage in before if stage.callee is None and stage.site.name == "map"]
+    if not maps:
+        return "an element is None"
+    return f"an element is None: does the function of `{maps[-1].site.text}` return a value in every case?"
 
 
 __all__ = ["add_sentence", "point"]

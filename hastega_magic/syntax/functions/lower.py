@@ -276,7 +276,8 @@ def _bind(
     positional = [arg.arg for arg in (*signature.posonlyargs, *signature.args)]
     rest = signature.vararg
     if len(args) > len(positional) and rest is None:
-        raise NotCompilable(f"`{name}` takes {len(positional)} arguments, {len(args)} given")
+        taken = "1 argument" if len(positional) == 1 else f"{len(positional)} arguments"
+        raise NotCompilable(f"`{name}` takes {taken}, {len(args)} given")
     bound = dict(zip(positional, args, strict=False))
     by_name = {arg.arg for arg in (*signature.args, *signature.kwonlyargs)}
     for keyword, value in kwargs.items():

@@ -23,7 +23,8 @@ Handler = Callable[[Graph, Sequence[Symbolic]], Symbolic]
 def apply_row(graph: Graph, row: Op, name: str, args: Sequence[Symbolic]) -> Expr:
     """The row of these arguments; NotCompilable for another number of them."""
     if len(args) != row.arity:
-        raise NotCompilable(f"`{name}` takes {row.arity} arguments, {len(args)} given")
+        taken = "1 argument" if row.arity == 1 else f"{row.arity} arguments"
+        raise NotCompilable(f"`{name}` takes {taken}, {len(args)} given")
     values = [number(arg) for arg in args]
     if row.name == "math_ldexp":
         graph.counted(values[1])
