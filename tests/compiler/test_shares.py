@@ -71,6 +71,15 @@ def test_what_was_measured_goes_before_predictions_and_these_before_a_probe():
     assert shares("a", names, 1 << 24, book).by == "probed"
 
 
+@given(st.integers(2, 6), st.integers(1, 200 * BLOCK))
+def test_a_probe_never_goes_beyond_the_end(count, length):
+    """The last window of a vast loop may have fewer blocks than there are back ends."""
+    parts = shares("a", [str(number) for number in range(count)], length, Book()).elements
+    assert len(parts) == count
+    assert 0 < sum(parts) <= length
+    assert all(part % BLOCK == 0 for part in parts) or parts[0] == length
+
+
 def test_the_latest_run_counts_for_most():
     assert rate([(1000, 1.0)]).each == 1e-3
     assert 1e-3 < rate([(1000, 10.0), (1000, 1.0)]).each < 3e-3

@@ -115,6 +115,17 @@ def test_floats_have_the_same_bits(
     assert not opened
 
 
+@pytest.mark.parametrize("on", ON)
+@pytest.mark.parametrize("rest", [1, 4095, 4096, 4097])
+def test_the_last_window_may_be_short(on: str, rest: int, opened: list[int]) -> None:
+    """A block or two, to be shared by back ends of which each would have one."""
+    length = 320 * 4096 + rest
+    xs = np.ones(length)
+    assert in_windows("xs |> map(lambda x: x + 1) |> sum", on, opened, xs=xs) == 2.0 * length
+    assert in_windows(f"range({length}) |> map(lambda x: x // 2) |> max", on, opened) == (length - 1) // 2
+    assert in_windows("xs |> map(lambda x: x > 0) |> all", on, opened, xs=xs) is True
+
+
 def test_float32_is_added_in_its_own_width(opened: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
     """Arrays, too, are gone through in windows."""
     xs = np.random.default_rng(5).random(N, np.float32)

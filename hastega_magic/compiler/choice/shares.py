@@ -149,7 +149,8 @@ def shares(
 ) -> Shares:
     """How `length` elements of a loop are shared, by what is known of it.
 
-    "probed": nothing is. The parts are then those of a first, small run, and together less than `length`.
+    "probed": nothing is. The parts are then those of a first, small run, and together less than `length`; of too few
+    blocks for that, as the last window of a vast loop may have, the first back end gets all.
     """
     rates: Sequence[Rate] | None = book.rates(loop, backends)
     if rates is not None:
@@ -158,7 +159,9 @@ def shares(
     if rates is not None:
         return Shares(balanced(rates, length), "predicted")
     blocks = length // BLOCK
-    part = max(1, min(max(LEAST // 4, blocks // _PROBED), blocks // (2 * len(backends))))
+    part = min(max(LEAST // 4, blocks // _PROBED), blocks // (2 * len(backends)))
+    if not part:
+        return Shares((length, *(0 for _ in backends[1:])), "probed")
     return Shares((part * BLOCK,) * len(backends), "probed")
 
 
