@@ -42,6 +42,9 @@ _MACHINERY = frozenset(
     }
 )
 
+_COMPILERS = frozenset({"llvmlite", "pyopencl"})
+"""Libraries that only this package calls, and that call nothing of the user's."""
+
 _NAME = __name__.partition(".")[0]
 _MADE = f"__{_NAME.partition('_')[0]}_"
 """How the names that stand in changed code begin."""
@@ -148,7 +151,8 @@ def without_ours(
 ) -> Sequence[TracebackType]:
     """The links of the traceback, from number `first` on, without the frames of this package.
 
-    `interrupted`: what this package imports, and what that imports and runs, is no fault, and left out, too.
+    `interrupted`: what this package imports, and what that imports and runs, is no fault, and left out, too; so is what
+    the back ends' libraries do for it.
     """
     found: list[TracebackType] = []
     code, base = None, 0
@@ -214,10 +218,10 @@ def _at_line(distance: int) -> bytes:
 
 def _marked(trace: TracebackType | None, interrupted: bool) -> Iterator[tuple[TracebackType, bool]]:
     """The links, each with whether it is not to be shown."""
-    importing = below = False
+    elsewhere = below = False
     for each in links(trace):
-        importing = importing or (interrupted and below and _imports(each))
-        below = importing or is_ours(each) or (below and _is_waiting(each))
+        elsewhere = elsewhere or (interrupted and below and (_imports(each) or _compiles(each)))
+        below = elsewhere or is_ours(each) or (below and _is_waiting(each))
         yield each, below or _is_made(each.tb_frame.f_code)
 
 
@@ -257,6 +261,11 @@ def _imports(link: TracebackType) -> bool:
     return (module and link.tb_frame.f_code.co_name == "<module>") or file_of(link).startswith(
         "<frozen importlib"
     )
+
+
+def _compiles(link: TracebackType) -> bool:
+    """Whether the frame is of a back end's library."""
+    return str(link.tb_frame.f_globals.get("__name__")).partition(".")[0] in _COMPILERS
 
 
 def is_ours(link: TracebackType) -> bool:

@@ -187,3 +187,31 @@ def test_code_with_more_places_can_be_listed():
     code = session.namespace["f"].__code__
     assert [each.opname for each in dis.get_instructions(code)][-1] == "NOP"
     assert len([*code.co_positions()]) == len(code.co_code) // 2
+
+
+def named(module, source, **names):
+    """The function `f` that the source defines in a module of that name."""
+    scope = {"__name__": module, **names}
+    exec(source, scope)
+    return scope["f"]
+
+
+@pytest.mark.parametrize("library", ["pyopencl", "pyopencl.cache", "llvmlite.binding.ffi"])
+@pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError])
+def test_an_interrupt_shows_no_frames_of_back_ends_libraries(library, error):
+    """Ours calls a library that compiles, and this one of Python's; an error of theirs shows where it was raised."""
+
+    def users():
+        called()
+
+    raising = named("tempfile", "def f():\n    raise error", error=error)
+    compiling = named(library, "def f():\n    raising()", raising=raising)
+    called = named("hastega_magic.runtime", "def f():\n    compiling()", compiling=compiling)
+    with pytest.raises(error) as raised:
+        users()
+    interrupted = error is KeyboardInterrupt
+    shown = without_ours(raised.value.__traceback__, interrupted, first=1)
+    assert [each.tb_frame.f_globals["__name__"] for each in shown] == [
+        __name__,
+        *([] if interrupted else [library, "tempfile"]),
+    ]
