@@ -193,6 +193,13 @@ def test_pipe_inside_an_f_string_says_so():
     assert caught.value.offset == 13
 
 
+@pytest.mark.parametrize("field", ["\n xs\n |> sum\n", "xs\n|> sum", "\n  xs |> sum"])
+def test_pipe_inside_a_field_of_several_lines_says_so(field):
+    with pytest.raises(CellSyntaxError, match=r"`\|>` does not work inside an f-string") as caught:
+        parse(f's = f"""{{{field}}}"""')
+    assert (caught.value.text or "")[(caught.value.offset or 0) - 1 :].startswith("|>")
+
+
 def test_an_f_string_that_is_wrong_beside_a_pipe_has_python_s_message():
     with pytest.raises(CellSyntaxError) as caught:
         parse("ys = xs |> map(lambda x: f'{x') |> to_list")

@@ -138,7 +138,8 @@ def _explain(message: str, text: Text, span: Span, pipes: set[Place]) -> tuple[s
         place = Span(span.line, asks.start(1), span.line, asks.end(1))
         return "IPython's help (`name?`) does not work in a %%hastega cell: use another one", place
     if "f-string" in message:
-        inside = (at.end() - 2 for at in re.finditer(r"\{[^{}]*?\|>", line))
+        # The field may have begun on a line before.
+        inside = (at.end() - 2 for at in re.finditer(r"(?:\{[^{}]*?|^[^{}'\"#]*?)\|>", line))
         for col in inside:
             if (span.line, col) in pipes:
                 continue
