@@ -74,6 +74,18 @@ def _team(threads: int, kind: str = "") -> SimpleQueue[_Job]:
     return jobs
 
 
+def _begin(jobs: Sequence[_Job], threads: int, kind: str = "") -> None:
+    """Hand the jobs to the team of so many threads."""
+    try:
+        team = _team(threads, kind)
+    except RuntimeError:  # from Python 3.12 on, no thread begins any more once the interpreter shuts down
+        for job in jobs:
+            job.run()
+        return
+    for job in jobs:
+        team.put(job)
+
+
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_team.cache_clear)  # threads are not copied
 
@@ -106,9 +118,7 @@ def run(
     done: SimpleQueue[None] = SimpleQueue()
     jobs = [_Job(task, number, done) for number in range(1 if soon else 0, threads)]
     try:
-        team = _team(threads)
-        for job in jobs:
-            team.put(job)
+        _begin(jobs, threads)
         if soon:
             task(0)
         while not all(job.finished for job in jobs):
@@ -139,9 +149,8 @@ def apart(
     done: SimpleQueue[None] = SimpleQueue()
     jobs = [_Job(task, number, done) for number in range(count)]
     try:
-        team, pending = _team(count, kind), list(jobs)
-        for job in jobs:
-            team.put(job)
+        _begin(jobs, count, kind)
+        pending = list(jobs)
         while pending:
             _woken(done)
             over = [job for job in pending if job.finished]

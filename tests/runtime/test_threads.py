@@ -150,6 +150,17 @@ assert os.waitpid(child, 0)[1] == 0
 """
 
 
+def test_where_no_thread_begins_any_more_the_calling_one_does_it_all(monkeypatch):
+    def start(thread):
+        raise RuntimeError("can't create new thread at interpreter shutdown")
+
+    threads._team.cache_clear()
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "start", start)
+        assert ran_by(3, 1000) == {threading.current_thread()}
+    assert threading.current_thread() not in ran_by(3, 1000)
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
 def test_a_process_that_was_forked_has_threads_of_its_own():
     # in a process of its own: others that may be imported here, as JAX, warn of a fork
