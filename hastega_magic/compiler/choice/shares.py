@@ -159,7 +159,7 @@ def shares(
     if rates is not None:
         return Shares(balanced(rates, length), "predicted")
     blocks = length // BLOCK
-    part = min(max(LEAST // 4, blocks // _PROBED), blocks // (2 * len(backends)))
+    part = min(max(1, LEAST // 4, blocks // _PROBED), blocks // (2 * len(backends)))
     if not part:
         return Shares((length, *(0 for _ in backends[1:])), "probed")
     return Shares((part * BLOCK,) * len(backends), "probed")
