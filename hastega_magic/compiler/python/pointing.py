@@ -363,9 +363,14 @@ def _about(name: str, error: Exception) -> str:
     return ""
 
 
+_OF_OPERANDS = re.compile(r"operand type|not supported between|must be (real )?(a )?number")
+"""What Python says of operands, and not of what was to be called."""
+
+
 def _of_none(before: Sequence[BoundStage], error: Exception) -> str:
     """What helps where an element is None: most often a function without `return` gave it."""
-    if not isinstance(error, TypeError) or "'NoneType'" not in str(error):
+    said = str(error)
+    if not isinstance(error, TypeError) or "NoneType" not in said or not _OF_OPERANDS.search(said):
         return ""
     maps = [stage for stage in before if stage.callee is None and stage.site.name == "map"]
     if not maps:
