@@ -66,7 +66,7 @@ class Job:
     """What tells the loop from others, by structure."""
     stretch: Stretch | None = None
     """The elements that are run; None: all."""
-    sought: Callable[[], Sequence[Sought]] = tuple
+    sought: Sequence[Sought] = ()
     """The extremes among its results, which vast loops keep the blocks of."""
     task: Callable[[str, int], Task] = task
     """What hears of the elements that are done."""
@@ -240,7 +240,7 @@ class Cpu:
     def _in_windows(self, job: Job, launch: Launch) -> LoopResult | None:
         """A vast loop window by window; None for another one, and where Python is to evaluate a block."""
         number = job.first
-        if not launch.open(job.variant(number).kernel, job.sought()):
+        if not launch.open(job.variant(number).kernel, job.sought):
             return None
         while True:
             body = job.variant(number)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
-from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -131,7 +130,7 @@ def job_of(ready: Ready, elsewhere: Callable[[Backend], Job] | None = None) -> J
         lambda number: compiled.body(number, ready.trace), len(compiled.variants.bodies), columns,
         workspace.table_columns, length, first, compiled.learn, workspace.wanted,
         _kept_slots(ready.loops, fused, workspace.wanted), loop=compiled.structure, tuned=compiled.state.tuned,
-        elsewhere=elsewhere, sought=partial(_sought, compiled.fused),
+        elsewhere=elsewhere, sought=_sought(compiled.fused),
     )  # fmt: skip
 
 

@@ -9,6 +9,7 @@ the first one with the extreme.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -124,9 +125,8 @@ def _joined(fold: Accumulate, before: AnyArray | None, rows: AnyArray) -> AnyArr
             total = sum(map(exact_sum, parts))
             return _with_first(np.zeros((LANES, 2), object), [total >> 32, total & _LOW])
         case "mul":
-            factors = list(map(exact_product, parts))
             neutral: AnyArray = np.full((LANES, 2), (0, 1), object)
-            return _with_first(neutral, [0, factors[0] * factors[-1] if len(parts) > 1 else factors[0]])
+            return _with_first(neutral, [0, math.prod(map(exact_product, parts))])
         case "xor":
             found = np.bitwise_xor.reduce(np.concatenate(parts)[:, 0])
             return _with_first(np.zeros((LANES, 1), np.int64), [found])

@@ -139,7 +139,7 @@ class Split:
         assert job.elsewhere is not None
         body = job.variant(job.first)
         plan, blocks = abi.layout(body.kernel), -(-job.length // BLOCK)
-        windows = (0 if plan.stores else window_of(plan.folds, blocks)), job.sought()
+        windows = (0 if plan.stores else window_of(plan.folds, blocks)), job.sought
         result = room(plan, job.length, gathered=windows)
         jobs = [job, *(job.elsewhere(device) for device in self.devices)]
         once = replace(options, repeat=1)

@@ -99,26 +99,23 @@ class Remembered:
 
     def __init__(self) -> None:
         self._cells: Latest[str, Cell] = Latest(_CELLS)
-        self._holding: tuple[Cell, ...] = ()
+        self._holding: dict[str, Cell] = {}
         """Those that may hold the user's data."""
 
     def of(self, text: str) -> Cell:
         """What is remembered of a cell."""
         found = self._cells.get(text) or self._cells.put(text, Cell())
         found.idle = 0
-        self._holding = (*(each for each in self._holding if each is not found), found)
+        self._holding[text] = found
         return found
 
     def age(self) -> None:
         """A cell begins: let go of what cells hold for which it is the second one since they ran."""
-        if not self._holding:
-            return
-        held = self._holding
-        for each in held:
+        for text, each in tuple(self._holding.items()):
             each.idle += 1
             if each.idle >= _IDLE:
                 each.let_go()
-        self._holding = tuple(each for each in held if each.idle < _IDLE)
+                self._holding.pop(text, None)
 
 
 def again(baseline: Baseline | None) -> Baseline | None:

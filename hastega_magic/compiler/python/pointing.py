@@ -363,7 +363,7 @@ def _about(name: str, error: Exception) -> str:
     return ""
 
 
-_OF_OPERANDS = re.compile(r"operand type|not supported between|must be (real )?(a )?number")
+_OF_OPERANDS = re.compile(r"operand type|not supported between|must be real number")
 """What Python says of operands, and not of what was to be called."""
 
 

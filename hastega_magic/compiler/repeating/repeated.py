@@ -217,13 +217,12 @@ class Repeated:
     def tell_of(self, form: Form, source: str, trace: Trace, quiet: bool = False) -> None:
         """The same of a run in this form."""
         form.told.tell(source, self.options, trace, *self.changing(), quiet=quiet)
-        if self.runs > 1:
+        often, first = f"{self.runs} times", "first run in this form"
+        if self.runs <= 1:
+            often, first = "in this form before", "first run"
+        if self.runs > 1 or form.again:
             took = f"the last one took {units.seconds(form.seconds)}"
-            text = f"This pipeline ran {self.runs} times; the figures are those of its first run in this form, {took}."
-            trace.add("which_run", text=text)
-        elif form.again:
-            took = f"the last one took {units.seconds(form.seconds)}"
-            text = f"This pipeline ran in this form before; the figures are those of its first run, {took}."
+            text = f"This pipeline ran {often}; the figures are those of its {first}, {took}."
             trace.add("which_run", text=text)
 
 

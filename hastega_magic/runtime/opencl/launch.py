@@ -86,7 +86,7 @@ class Launch:
     work: Task = field(default_factory=lambda: Task("opencl", 0))
     stretch: Stretch | None = None
     wished: int = 0
-    sought: Callable[[], Sequence[Sought]] = tuple
+    sought: Sequence[Sought] = ()
     in_windows: bool = True
     chunk_limit: int = 0
     chunk: int = 0
@@ -258,7 +258,7 @@ class Launch:
         self.device.shape = shape
 
     def _room(self, layout: abi.Layout, window: int) -> LoopResult:
-        found = room(layout, self.length, self.stretch, gathered=(window, self.sought()))
+        found = room(layout, self.length, self.stretch, gathered=(window, self.sought))
         found.blocks_run = -(-(self.ends[1] - self.ends[0]) // BLOCK)
         return found
 
