@@ -12,7 +12,7 @@ import numpy as np
 from hastega_magic.compiler.python.naming import BEYOND, named, origin, placed, short, shown
 from hastega_magic.compiler.python.nodes import filled, of_params, roots, scalars
 from hastega_magic.compiler.python.steps import NUMPYS, Surroundings, is_beyond, is_numpys, steps_of
-from hastega_magic.compiler.python.together import Element, Kept, Together, item, kept_of
+from hastega_magic.compiler.python.together import Element, Kept, Moved, Together, at, item, kept_of, moved_on
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import NotCompilable
@@ -91,7 +91,7 @@ class Elements:
             self.at(block.beyond)
         return block.kept
 
-    def _before(self, end: int, index: int, ahead: int, moved: _Moved) -> Element:
+    def _before(self, end: int, index: int, ahead: int, moved: Moved) -> Element:
         """The element before step `end`: `ahead` elements on within a window, over sources that are moved on so far."""
         start, kept = self._start(index, moved)
         element = Element(kept, start)
@@ -103,7 +103,7 @@ class Elements:
             match stage.kind:
                 case "zip":
                     others = [
-                        item(self.workspace.column(_at(source, moved)), index) for source in stage.sources
+                        item(self.workspace.column(at(source, moved)), index) for source in stage.sources
                     ]
                     element = Element(True, (element.value, *others))
                     if number == 0 and self._by_field:
@@ -124,26 +124,25 @@ class Elements:
         return element
 
     def _window(
-        self, number: int, known: Sequence[Source], first: Element, index: int, ahead: int, moved: _Moved
+        self, number: int, known: Sequence[Source], first: Element, index: int, ahead: int, moved: Moved
     ) -> Element:
         """The neighbours: what the steps before give over the sources moved on."""
         stage, parts = self._steps[number].stage, [first.value]
         for distance in range(1, stage.number):
-            there = stage.sources[(distance - 1) * len(known) : distance * len(known)]
-            further = {(old.kind, old.key): _at(new, moved) for old, new in zip(known, there, strict=True)}
-            parts.append(self._before(number, index, ahead + distance, {**moved, **further}).value)
+            further = moved_on(stage, distance, known, moved)
+            parts.append(self._before(number, index, ahead + distance, further).value)
         return Element(True, tuple(parts))
 
-    def _start(self, index: int, moved: _Moved) -> tuple[Any, bool]:
+    def _start(self, index: int, moved: Moved) -> tuple[Any, bool]:
         """The element as the first stage gets it, and whether there is one."""
         if self._producer is None:
-            return item(self.workspace.column(_at(self.loop.pipeline.source, moved)), index), True
+            return item(self.workspace.column(at(self.loop.pipeline.source, moved)), index), True
         found = self._producer.at(index)
         return found.value, found.kept
 
-    def _number(self, index: int, moved: _Moved) -> int:
+    def _number(self, index: int, moved: Moved) -> int:
         """The number in its source of an element, whose number among those that the loop has is `index`."""
-        source = _at(self.loop.pipeline.source, moved)
+        source = at(self.loop.pipeline.source, moved)
         place = source.kind, source.key
         if place not in self._places:
             self._places[place] = self.workspace.places_of(source)
@@ -246,14 +245,6 @@ class Elements:
         value = cast(object, value)
         given = "" if _alike(value, start) else f", which was given {shown(value)}"
         return f"hastega: {element}, in {placed(stage.text, stage.span, self.loop.bound.site.stages)}{given}"
-
-
-_Moved = Mapping[tuple[str, int], Source]
-"""Sources within a window: by kind and key of a source the one that stands for it some elements on."""
-
-
-def _at(source: Source, moved: _Moved) -> Source:
-    return moved.get((source.kind, source.key), source)
 
 
 def _alike(value: object, start: object) -> bool:

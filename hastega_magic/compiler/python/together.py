@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -58,12 +58,21 @@ class Block(NamedTuple):
     beyond: int | None
 
 
+Moved = Mapping[tuple[str, int], Source]
+"""Sources within a window: by kind and key of a source the one that stands for it some elements on."""
+
+_Make = Callable[[Step, Sequence[int], list[Any]], list[Any]]
+"""What a stage's function gives for elements at these places."""
+
+_POSSIBLE = {"map", "filter", "zip", "enumerate", "index", "window"}
+
+
 class Together:
     """Evaluates elements of a loop with Python's exact integers."""
 
     def __init__(self, loop: Loop, workspace: Workspace, steps: Sequence[Step], around: Surroundings) -> None:
         self._loop, self._workspace, self._steps, self._around = loop, workspace, steps, around
-        self.possible = {step.stage.kind for step in steps} <= {"map", "filter", "zip", "enumerate", "index"}
+        self.possible = {step.stage.kind for step in steps} <= _POSSIBLE
         """Whether the loop has such stages alone; no source of it may be another loop's result."""
 
     def block(self, first: int, last: int, looks: bool) -> Block:
@@ -71,20 +80,15 @@ class Together:
 
         Raises what the functions raise for whichever element; and where a graph raises and Python does not (2 ** -1).
         """
-        places: Sequence[int] = range(first, last)
-        values, beyond = self._values(self._loop.pipeline.source, first, last), list[int]()
+        beyond = list[int]()
+
+        def make(step: Step, places: Sequence[int], values: list[Any]) -> list[Any]:
+            made, there = self._made(step, places, values, looks)
+            beyond.extend([] if there is None else [there])
+            return made
+
         with np.errstate(all="ignore"):
-            for step in self._steps:
-                if step.stage.kind not in ("map", "filter"):
-                    values = self._placed(step.stage, places, values)
-                    continue
-                made, there = self._made(step, places, values, looks)
-                beyond += [] if there is None else [there]
-                if step.stage.kind == "filter":
-                    places = list(itertools.compress(places, made))
-                    values = list(itertools.compress(values, made))
-                else:
-                    values = made
+            places, values = self._through(len(self._steps), range(first, last), make, 0, {})
         there = range(last - first) if len(values) == last - first else [place - first for place in places]
         return Block(Kept(there, values, last - first), min(beyond, default=None))
 
@@ -93,39 +97,45 @@ class Together:
         for number in range(first, last):
             try:
                 with np.errstate(all="ignore"):
-                    self._called(number)
+                    self._through(len(self._steps), range(number, number + 1), _called, 0, {})
             except Exception:
                 return number
         return None
 
-    def _called(self, number: int) -> None:
-        values = self._values(self._loop.pipeline.source, number, number + 1)
-        for step in self._steps:
-            if step.stage.kind not in ("map", "filter"):
-                values = self._placed(step.stage, [number], values)
-                continue
-            made: Any = step.called(values[0])
-            if step.stage.kind != "filter":
-                values = [made]
-            elif not made:
-                return
+    def _through(
+        self, end: int, places: Sequence[int], make: _Make, ahead: int, moved: Moved
+    ) -> tuple[Sequence[int], list[Any]]:
+        """The elements before step `end` that the filters kept, and their places.
 
-    def _placed(self, stage: Stage, places: Sequence[int], values: list[Any]) -> list[Any]:
-        """The elements with what is at their places."""
-        match stage.kind:
-            case "zip":
-                others = [
-                    self._values(each, places[0], places[-1] + 1) if places else [] for each in stage.sources
-                ]
-                at = [place - places[0] for place in places]
-                return list(zip(values, *([each[there] for there in at] for each in others), strict=True))
-            case "enumerate":
-                return [
-                    (stage.number + stage.stride * place, value)
-                    for place, value in zip(places, values, strict=True)
-                ]
-            case _:
-                return list(places)
+        `ahead`, `moved`: elements on within a window, and the sources that are moved on so far.
+        """
+        known = [self._loop.pipeline.source]
+        values = self._values(at(known[0], moved), places)
+        for number, step in enumerate(self._steps[:end]):
+            stage = step.stage
+            match stage.kind:
+                case "filter":
+                    made = make(step, places, values)
+                    places = list(itertools.compress(places, made))
+                    values = list(itertools.compress(values, made))
+                case "map":
+                    values = make(step, places, values)
+                case "zip":
+                    others = (self._values(at(each, moved), places) for each in stage.sources)
+                    values = list(zip(values, *others, strict=True))
+                case "enumerate":
+                    numbers = (stage.number + stage.stride * (place + ahead) for place in places)
+                    values = list(zip(numbers, values, strict=True))
+                case "window":
+                    parts = [values]
+                    for distance in range(1, stage.number):
+                        further = moved_on(stage, distance, known, moved)
+                        parts.append(self._through(number, places, make, ahead + distance, further)[1])
+                    values = list(zip(*parts, strict=True))
+                case _:
+                    values = list(places)
+            known += stage.sources
+        return places, values
 
     def _made(
         self, step: Step, places: Sequence[int], values: list[Any], looks: bool
@@ -173,11 +183,31 @@ class Together:
                 ]
         return (made if own else python_numbers(made)), columns.beyond() if looks else None
 
-    def _values(self, source: Source, first: int, last: int) -> list[Any]:
+    def _values(self, source: Source, places: Sequence[int]) -> list[Any]:
+        """The numbers at these places, which ascend."""
         data = self._workspace.column(source).data
+        if not places:
+            return []
         if isinstance(data, (np.ndarray, range)):
-            return list(elements(data[first:last]))
-        return python_numbers([data[index] for index in range(first, last)])
+            first, last = places[0], places[-1] + 1
+            found = list(elements(data[first:last]))
+            return found if len(found) == len(places) else [found[place - first] for place in places]
+        return python_numbers([data[place] for place in places])
+
+
+def _called(step: Step, _places: Sequence[int], values: list[Any]) -> list[Any]:
+    return [step.called(value) for value in values]
+
+
+def moved_on(stage: Stage, distance: int, known: Sequence[Source], moved: Moved) -> Moved:
+    """What the sources before a window stage are, so many elements on in it."""
+    there = stage.sources[(distance - 1) * len(known) : distance * len(known)]
+    return {**moved, **{(old.kind, old.key): at(new, moved) for old, new in zip(known, there, strict=True)}}
+
+
+def at(source: Source, moved: Moved) -> Source:
+    """The source, moved on."""
+    return moved.get((source.kind, source.key), source)
 
 
 def item(column: Column, index: int) -> object:
@@ -185,4 +215,4 @@ def item(column: Column, index: int) -> object:
     return python_number(column.data[index])
 
 
-__all__ = ["Block", "Element", "Kept", "Together", "item", "kept_of"]
+__all__ = ["Block", "Element", "Kept", "Moved", "Together", "at", "item", "kept_of", "moved_on"]
