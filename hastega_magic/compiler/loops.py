@@ -171,7 +171,7 @@ def still_cached(compiled: CompiledLoop) -> bool:
     """Whether a search by its structure would find this loop; it is then the one that was used last."""
     if _CACHE.get(compiled.place) is not compiled:
         return False
-    if known.something() and known.found(compiled.tuning_key) != compiled.finding:
+    if known.found(compiled.tuning_key) != compiled.finding:
         return False
     _CACHE.move_to_end(compiled.place)
     return True

@@ -78,10 +78,10 @@ class heard:  # noqa: N801  a context manager, which is made for each cell, and 
 
     def __enter__(self) -> None:
         """On the main thread, to which Python hands signals."""
-        main = threading.main_thread()
-        self._inside = threading.current_thread() is main
+        self._thread = threading.main_thread().ident
+        self._inside = self._thread == _thread.get_ident()
         if self._inside:
-            self._before, self._thread = sys.unraisablehook, main.ident
+            self._before = sys.unraisablehook
             sys.unraisablehook = self
 
     def __exit__(self, *raised: object) -> None:

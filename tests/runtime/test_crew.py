@@ -141,12 +141,36 @@ def test_all_is_done_once_however_long_they_waited(program: Program, threads: in
     limit = time.monotonic() + 60
     while turn < 4000 or (not helped and time.monotonic() < limit):
         turn += 1
+        if chance.random() < 0.2:
+            crew.rouse(threads - 1)
         assert call.made(chance.choice([0, 1, 2, 7, 100]), chance.choice([1, 1, 50, 2000]))
         assert call.right, turn
         helped += call.words[4] > 1
         if turn % 16 == 0:
             time.sleep(chance.choice([0.0, 1e-5, 1e-4, 1e-3]))  # some still look, some sleep
     assert helped
+
+
+def test_who_sleeps_can_be_roused_and_sleeps_again(program: Program) -> None:
+    crew.rouse(1)  # nobody is there
+    call = Call(program, 2)
+    call.ready()
+    state = crew._crews.idle[1][-1]._state
+
+    def becomes(sleepers: int, rouses: bool = False) -> bool:
+        limit = time.monotonic() + 60
+        while state[crew_text.ASLEEP] != sleepers and time.monotonic() < limit:
+            if rouses:
+                crew.rouse(1)
+        return time.monotonic() < limit
+
+    assert becomes(1)
+    calls = state[crew_text.CALLS]
+    assert becomes(0, rouses=True)
+    assert becomes(1)
+    assert state[crew_text.CALLS] == calls  # nothing was called
+    assert call.made(100)
+    assert call.right
 
 
 def test_calls_of_several_threads_at_once(program: Program) -> None:

@@ -58,9 +58,10 @@ _KNOWN = _Known()
 
 def found(key: str) -> Finding | None:
     """What is known of a loop, a back end and the user's limits."""
-    with _KNOWN.lock:
-        _load()
-        return _KNOWN.findings.get(key)
+    if _KNOWN.store is None:
+        with _KNOWN.lock:
+            _load()
+    return _KNOWN.findings.get(key)
 
 
 def something() -> bool:

@@ -134,8 +134,10 @@ class Brief:
 
     def run(self, namespace: dict[str, Any]) -> Run | Given:
         """Evaluate the source and the arguments, run the loop if it fits, and assign its result; raises nothing."""
+        self.spreading.rouse()
         try:
-            source, displays = cast("Displayed", eval(self.code, namespace))
+            given: Displayed = eval(self.code, namespace)
+            source, displays = given
         except BaseException as error:
             return Given(unbound=error)
         self.misses += 1

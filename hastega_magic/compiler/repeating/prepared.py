@@ -91,6 +91,8 @@ class Prepared:
             found = self._stub(source, displays)
             if found is not USUAL:
                 return exact(found) if self.gives else found
+        if self.spreading is not None:
+            self.spreading.rouse()
         operands, arguments, length = self.alike.fitting(source, displays)
         if self.decided is not None and self._soon(operands, arguments, length, displays):
             return self.decided

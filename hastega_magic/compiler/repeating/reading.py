@@ -61,7 +61,7 @@ class Whole:
 
     def given(self, run: Given) -> tuple[int, int]:
         """Its two words in this run; Again if it is of another kind."""
-        return self.slot.words(run.operands, run.length, run.alive)
+        return self.slot.read(run.operands[self.slot.operand], run.length, run.alive)
 
 
 @dataclass(frozen=True)

@@ -108,15 +108,12 @@ class Slot:
         if self.reader is not None:
             self.intake = Intake(self.reader)
 
-    def words(self, operands: Sequence[Any], length: int, alive: list[object]) -> tuple[int, int]:
-        """Address and stride, or start and step, of the first `length` elements; Again if they are of another kind.
-
-        Those of lists stay until the next call, others as long as what is put into `alive`.
-        """
-        return self.read(operands[self.operand], length, alive)
-
     def read(self, data: Any, length: int, alive: list[object]) -> tuple[int, int]:
-        """The same of an operand, or of a part of one."""
+        """Address and stride, or start and step, of the first `length` elements of an operand, or of a part of one.
+
+        Again if they are of another kind. Those of lists stay until the next call, others as long as what is put into
+        `alive`.
+        """
         if length <= SHORT and self.intake is not None and type(data) is not Field:
             if not self.intake.read(data, length):
                 raise Again

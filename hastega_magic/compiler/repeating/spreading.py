@@ -31,6 +31,7 @@ from hastega_magic.passes.schedule import folds_of
 from hastega_magic.records import dataclass
 from hastega_magic.runtime.buffers import trim
 from hastega_magic.runtime.cpu import Program
+from hastega_magic.runtime.cpu.crew import rouse
 from hastega_magic.runtime.cpu.spread import Spread, is_brief, take
 from hastega_magic.runtime.loop_result import LoopResult
 from hastega_magic.runtime.python import in_dtype
@@ -65,9 +66,17 @@ class Spreading:
     _variant: int = -1
     _program: Program | None = None
     """Of the variant, where it can be run so."""
+    _plan: abi.Layout | None = None
     _kept: dict[int, Spread] = field(default_factory=dict[int, Spread])
     """Words of its runs: where they hold captured arrays, of this statement alone; otherwise of its program."""
     _missed: int = 0
+    _helped: int = 0
+    """Threads of a crew that took part in the last run."""
+
+    def rouse(self) -> None:
+        """A run is about to begin: who took part in the last one wakes while it is made ready."""
+        if self._helped:
+            rouse(self._helped)
 
     @cached_property
     def threads(self) -> int:
@@ -87,17 +96,17 @@ class Spreading:
         variant = self.execution.compiled.first
         if variant != self._variant:
             self._begin(variant)
-        program, kept, threads = self._program, self._kept, self.threads
-        body = self.execution.compiled.bodies[variant]
-        if program is None or not is_brief(body.kernel, program, length, threads):
+        program, plan, kept, threads = self._program, self._plan, self._kept, self.threads
+        if program is None or plan is None or not is_brief(plan, program, length, threads):
             return None
         given = Given(operands, arguments, length, None, _NOTHING, [], alone=False)
         words = [word for each in sources for word in each.given(given)]
-        spread = take(kept, body.kernel, program, self.execution.job.tables, threads)
+        spread = take(kept, plan, program, self.execution.job.tables, threads)
         try:
             for each in self.arrays:
                 spread.reads(each.slot, each.now(arguments))
             result = spread.run(words, length, again=True, sums=self.sums)
+            self._helped = spread.helped
             if spread.whole:
                 self._missed = 0
                 try:
@@ -116,9 +125,10 @@ class Spreading:
         body = self.execution.compiled.bodies.get(variant)
         if body is None:
             return
-        if isinstance(body.program, Program) and not abi.layout(body.kernel).turns:
+        plan = abi.layout(body.kernel)
+        if isinstance(body.program, Program) and not plan.turns:
             self._kept = {} if self.execution.job.tables else body.program.kept
-            self._program = body.program
+            self._plan, self._program = plan, body.program
         self._missed, self._variant = 0, variant  # at last: an interrupt before leaves it to the next run
 
 

@@ -1,7 +1,7 @@
 """The native code of `crew.py`: helpers that wait for a call, and a leader who makes it and takes part in it.
 
 `@hastega(state, who)`: the state that all share, and which of them this is: 0 leads one call and returns when it is
-done, or dismisses the others; these help until then.
+done, or dismisses the others; these help until then. -1: whoever sleeps looks for a call again for a while.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ entry:
   %dismissed.at = getelementptr i64, ptr %state, i64 {DISMISSED}
   %scratch.place = add i64 %index, {SCRATCH}
   %leads = icmp eq i64 %index, 0
-  br i1 %leads, label %lead, label %idle
+  br i1 %leads, label %lead, label %follow
 
 lead:
   %ends.word = load atomic i64, ptr %dismissed.at monotonic, align 8
@@ -100,8 +100,19 @@ go.on:
   call void %fold(ptr %folded, ptr null)
   br label %leave
 
+follow:
+  %rouses = icmp slt i64 %index, 0
+  br i1 %rouses, label %rouse, label %idle
+rouse:
+  %sleepers = load atomic i32, ptr %asleep.at seq_cst, align 64
+  %sleeping = icmp ne i32 %sleepers, 0
+  br i1 %sleeping, label %rouse.all, label %leave
+rouse.all:
+  {rouse_all}
+  br label %leave
+
 idle:
-  %seen = phi i32 [ 0, %entry ], [ %now, %late ], [ %call, %told ]
+  %seen = phi i32 [ 0, %follow ], [ %now, %late ], [ %call, %told ]
   br label %watch
 watch:
   %watch.turn = phi i32 [ 0, %idle ], [ %watch.next, %watch.pause ], [ 0, %watch.sleep ]
@@ -187,6 +198,7 @@ def text(triple: str) -> str:
         helper_part=part("joins"),
         pause=hint,
         wake_all=futex("woken", "%state", _WAKE, str(_ALL)),
+        rouse_all=futex("roused", "%state", _WAKE, str(_ALL)),
         wake_leader=futex("told.leader", "%done.at", _WAKE, "1"),
         wait_done=futex("awaited", "%done.at", _WAIT, "%await.value"),
         wait_call=futex("watched", "%state", _WAIT, "%watch.value"),

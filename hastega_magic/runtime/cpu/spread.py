@@ -36,9 +36,9 @@ class Spread:
     """One variant of a loop without turns. Not for two threads at once (`take`)."""
 
     def __init__(
-        self, kernel: Kernel, program: Program, tables: Sequence[TableColumn], thread_count: int
+        self, plan: abi.Layout, program: Program, tables: Sequence[TableColumn], thread_count: int
     ) -> None:
-        plan = self._plan = abi.layout(kernel)
+        self._plan = plan
         self._program = program
         self._threads = thread_count
         self._tables = [table.data for table in tables]  # their memory must stay
@@ -56,11 +56,10 @@ class Spread:
         self._blocks = 0
         self._call: Call | None = None
         self._totals: Totals | None = None
-
-    @property
-    def whole(self) -> bool:
+        self.helped = 0
+        """Threads of a crew that the last run called."""
+        self.whole = False
         """Whether the last run computed every block."""
-        return not self._shared[abi.FLAGS]
 
     def reads(self, slot: int, table: AnyArray) -> None:
         """The captured array of this slot, contiguous, from now on."""
@@ -96,9 +95,11 @@ class Spread:
         began = time.perf_counter()
         joined = make(call, self._blocks, self._ask_to_stop, soon=expected < threads.SOON)
         seconds = time.perf_counter() - began
+        self.helped = call.helpers if joined else 0
         pace.note(seconds, self._blocks, len(call.places))
         result.convert_seconds, result.kernel_seconds = began - started, seconds
         result.blocks_run = self._blocks
+        self.whole = not self._shared[abi.FLAGS]
         if self.whole:
             if totals is None:
                 from hastega_magic.runtime.cpu.folding import total
@@ -145,17 +146,17 @@ class Spread:
         return self._totals
 
 
-def is_brief(kernel: Kernel, program: Program, length: int, thread_count: int) -> bool:
+def is_brief(plan: abi.Layout, program: Program, length: int, thread_count: int) -> bool:
     """Whether so many elements will take no longer than `threads.BRIEF`, as far as is known."""
     blocks, new = -(-length // BLOCK), False
-    for each in abi.layout(kernel).stores:
+    for each in plan.stores:
         new |= needs_fresh(length * np.dtype(RESULT_STORAGE[each.type].name).itemsize)
     return program.pace.expected(blocks, min(thread_count, blocks), new) < threads.BRIEF
 
 
 def take(
     kept: dict[int, Spread],
-    kernel: Kernel,
+    plan: abi.Layout,
     program: Program,
     tables: Sequence[TableColumn],
     thread_count: int,
@@ -164,21 +165,19 @@ def take(
 
     An interrupt in between loses them, and the next one to come makes others; a lock would stay taken.
     """
-    return kept.pop(thread_count, None) or Spread(kernel, program, tables, thread_count)
+    return kept.pop(thread_count, None) or Spread(plan, program, tables, thread_count)
 
 
 def soon(
     kernel: Kernel, program: Program, columns: Sequence[Column], length: int, thread_count: int
 ) -> LoopResult | None:
     """What the loop leaves of arrays and ranges, where it is known to be brief; else None."""
-    if length <= threads.SMALL_BLOCKS * BLOCK or not is_brief(kernel, program, length, thread_count):
+    plan = abi.layout(kernel)
+    if length <= threads.SMALL_BLOCKS * BLOCK or not is_brief(plan, program, length, thread_count):
         return None
-    if (
-        any(not isinstance(column.data, (np.ndarray, range)) for column in columns)
-        or abi.layout(kernel).turns
-    ):
+    if plan.turns or any(not isinstance(column.data, (np.ndarray, range)) for column in columns):
         return None
-    spread = take(program.kept, kernel, program, (), thread_count)
+    spread = take(program.kept, plan, program, (), thread_count)
     try:
         return spread.run([word for column in columns for word in words_of(column.data)], length)
     finally:
