@@ -97,9 +97,14 @@ settings.load_profile("short")
 class RowBuilder:
     """A Builder for rows' rules; ranges of leaves are given, those of nodes follow, clamped to int64."""
 
-    def __init__(self, ranges: Mapping[Expr, Interval] | None = None, estimates: bool = False) -> None:
+    def __init__(
+        self,
+        ranges: Mapping[Expr, Interval] | None = None,
+        estimates: bool = False,
+        serial: bool = False,
+    ) -> None:
         self.ranges = dict(ranges or {})
-        self.estimates = estimates
+        self.estimates, self.serial = estimates, serial
 
     def op(self, name: str, *args: Expr) -> Expr:
         return make(name, *args)

@@ -2,7 +2,9 @@
 
 Ranges decide. Where both operands are below 2^53, a float64 quotient and a fused remainder are exact up to one
 correction; a constant divisor needs only its reciprocal. The full int64 range takes the quotient twice, by one
-reciprocal. Machines that estimate reciprocals refine them, which takes a quarter of a division's time.
+reciprocal. Machines that estimate reciprocals refine them, which takes a quarter of a division's time. Where one
+element waits for what the one before gave, the machine has it sooner by its own division, or by the products that stand
+for one by a constant.
 """
 
 from __future__ import annotations
@@ -17,7 +19,8 @@ from hastega_magic import interval
 from hastega_magic.interval import INT64_MIN, Interval
 from hastega_magic.ops.convert import WHOLE
 from hastega_magic.ops.elementary import expand_float_floordiv, expand_float_mod, float_quotient_trouble
-from hastega_magic.ops.row import Builder, Op, arithmetic, untyped
+from hastega_magic.ops.row import Builder, Op, arithmetic, fixed, untyped
+from hastega_magic.types import INT
 
 EXACT = (1 << 53) - 1
 """Operands up to which one float64 division finds the quotient."""
@@ -54,6 +57,8 @@ def expand_mod(b: Builder, args: Sequence[Any]) -> Any:
 
 def divide(b: Builder, x: Any, y: Any) -> tuple[Any, Any]:
     """Floor quotient and remainder of int64 nodes; lanes where y is zero give some value and never trap."""
+    if b.serial:
+        return _by_machine(b, x, y)
     divisor = b.range_of(y)
     constant = divisor.lo if divisor.lo == divisor.hi else None
     small = b.range_of(x).at_most(EXACT) and divisor.at_most(EXACT)
@@ -64,6 +69,28 @@ def divide(b: Builder, x: Any, y: Any) -> tuple[Any, Any]:
         return _by_constant(b, x, constant)
     safe = y if 0 not in divisor else b.op("select", b.op("eq", y, b.const(0)), b.const(1), y)
     return _small(b, x, safe, divisor) if small else _wide(b, x, safe)
+
+
+def _by_machine(b: Builder, x: Any, y: Any) -> tuple[Any, Any]:
+    """One division, which truncates; it is not asked for what may trap, a division by 0 or of -2^63 by -1."""
+    dividend, divisor, zero = b.range_of(x), b.range_of(y), b.const(0)
+    safe, negated = y, b.op("eq", y, b.const(-1))
+    if 0 in divisor or -1 in divisor:
+        safe = b.op("select", b.op("or", b.op("eq", y, zero), negated), b.const(1), y)
+    quotient, remainder = b.op("truncated_div", x, safe), b.op("truncated_mod", x, safe)
+    if -1 in divisor:
+        quotient = b.op("select", negated, b.op("wrapping_sub", zero, x), quotient)
+    if _least(dividend) >= 0 and _least(divisor) >= 0:
+        return quotient, remainder
+    wrong = b.op("lt", remainder, zero)
+    if _least(divisor) < 0:
+        wrong = b.op("and", b.op("ne", remainder, zero), b.op("ne", wrong, b.op("lt", y, zero)))
+    quotient = b.op("select", wrong, b.op("wrapping_sub", quotient, b.const(1)), quotient)
+    return quotient, b.op("select", wrong, b.op("wrapping_add", remainder, y), remainder)
+
+
+def _least(of: Interval) -> int:
+    return INT64_MIN if of.lo is None else of.lo
 
 
 def _by_constant(b: Builder, x: Any, divisor: int) -> tuple[Any, Any]:
@@ -153,9 +180,39 @@ def _wide(b: Builder, x: Any, y: Any) -> tuple[Any, Any]:
     return quotient, remainder
 
 
+def _truncated(a: int, b: int) -> tuple[int, int]:
+    if a == INT64_MIN and b == -1:
+        raise OverflowError("no int64 holds the quotient")
+    remainder = abs(a) % abs(b)
+    remainder = -remainder if a < 0 else remainder
+    return (a - remainder) // b, remainder
+
+
+def _truncated_trouble(b: Builder, args: Sequence[Any]) -> Any:
+    return b.op("or", _trouble(b, args), _floordiv_overflow(b, args))
+
+
+def _quotients(a: Interval, b: Interval) -> Interval:
+    """Where the floor is negative, one more at most, and not above 0."""
+    floors = interval.floordiv(a, b)
+    return floors if floors.hi is None or floors.hi >= 0 else Interval(floors.lo, floors.hi + 1)
+
+
+def _remainders(a: Interval, b: Interval) -> Interval:
+    """Of the dividend's sign, and smaller than the divisor."""
+    known = [a.magnitude, None if b.magnitude is None else max(b.magnitude - 1, 0)]
+    most = min((each for each in known if each is not None), default=None)
+    below = None if most is None else -most
+    return Interval(0 if _least(a) >= 0 else below, 0 if a.hi is not None and a.hi <= 0 else most)
+
+
 ROWS = (
     Op("floordiv", 2, untyped.floordiv, arithmetic, "//", np.floor_divide, interval.floordiv,
        expand=expand_floordiv, trouble=_trouble, overflow=_floordiv_overflow, spellings=(untyped.floordiv,)),
     Op("mod", 2, operator.mod, arithmetic, "%", np.remainder, interval.mod,
        expand=expand_mod, trouble=_trouble, spellings=(operator.mod,)),
+    Op("truncated_div", 2, lambda a, b: _truncated(a, b)[0], fixed((INT, INT), INT), "", None, _quotients,
+       {"int": "sdiv {t} {0}, {1}"}, {"int": "{0} / {1}"}, trouble=_truncated_trouble),
+    Op("truncated_mod", 2, lambda a, b: _truncated(a, b)[1], fixed((INT, INT), INT), "", None, _remainders,
+       {"int": "srem {t} {0}, {1}"}, {"int": "{0} % {1}"}, trouble=_truncated_trouble),
 )  # fmt: skip

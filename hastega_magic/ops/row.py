@@ -33,6 +33,11 @@ class Builder(Protocol):
         """Whether the target estimates reciprocals of float64 in one instruction."""
         ...
 
+    @property
+    def serial(self) -> bool:
+        """Whether one element waits for what the one before gives, so that no vector is worth its way there."""
+        ...
+
     def op(self, name: str, *args: Any) -> Any:
         """A node that applies the operator `name`."""
         ...

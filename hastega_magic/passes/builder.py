@@ -14,13 +14,15 @@ from hastega_magic.types import ScalarType
 class GraphBuilder:
     """Makes nodes; ranges of new nodes follow from their operands' (clamped to int64, as the machine holds them)."""
 
-    def __init__(self, leaves: Leaves, ranges: Mapping[Expr, Interval], estimates: bool = False) -> None:
+    def __init__(
+        self, leaves: Leaves, ranges: Mapping[Expr, Interval], estimates: bool = False, serial: bool = False
+    ) -> None:
         """`ranges`: what is known already; the builder keeps its own copy and adds to it.
 
-        `estimates`: as in `ops.row.Builder`.
+        `estimates`, `serial`: as in `ops.row.Builder`.
         """
         self.leaves = leaves
-        self.estimates = estimates
+        self.estimates, self.serial = estimates, serial
         self.ranges = dict(ranges)
 
     def op(self, name: str, *args: Expr) -> Expr:

@@ -63,17 +63,19 @@ def lower(
     troubles: Mapping[str, Leaving] | None = None,
     assumes: Sequence[Assume] = (),
     guards: Sequence[Expr] = (),
+    serial: bool = False,
 ) -> Lowered:
     """Every node below the roots in terms of operators that the target spells; `width`: lanes, if forced.
 
     `troubles`: for loops, by tag, when a turn needs Python. Elements of which `assumes` do not hold, or that one of the
-    conditions `guards` leaves to Python, make no turns, as theirs might never end.
+    conditions `guards` leaves to Python, make no turns, as theirs might never end. `serial`: one element waits for what
+    the one before gives.
     """
     # The instructions that have no spelling for other vectors come in these sizes alone.
     wide = (width or 8) in (2, 4, 8) and target.has("avx512f", "avx512vl") and target.vector_bits == 512
-    lowering = _Lowering(GraphBuilder(leaves, ranges, wide), target, wide, troubles or {})
+    lowering = _Lowering(GraphBuilder(leaves, ranges, wide, serial), target, wide, troubles or {})
     loops = frozenset(node for node in postorder(roots) if node.op == "turns")
-    lowering.multiplies = multiplies(target) and not loops
+    lowering.multiplies = multiplies(target) and not loops and not serial
     if assumes:
         lowering.entered = loops
         lowering.gate = conjunction(within(each.load, each.interval) for each in assumes)
@@ -125,7 +127,7 @@ class _Lowering:
 
     def _by_residues(self, node: Expr) -> bool:
         """Whether the modular lowering took the node, which then never needs its operands' canonical values."""
-        if node.op != "mod" or node.type is not INT:
+        if node.op != "mod" or node.type is not INT or self.builder.serial:
             return False
         found = self._residues.lower(node)
         if found is not None:
@@ -137,6 +139,8 @@ class _Lowering:
         dividend, divisor = node.args
         modulus = divisor.value
         if not is_const(divisor) or not isinstance(modulus, int) or modulus <= 0 or node.type is not INT:
+            return None
+        if self.builder.serial:
             return None
         factor, rest = split_constant(dividend)
         small = self.builder.range_of(dividend).at_most(SMALL - 1)
@@ -208,6 +212,7 @@ class _Lowering:
             node.op not in _PRODUCTS
             or wide
             or self._target.spelling != "llvm"
+            or self.builder.serial
             or any(map(is_const, node.args))
         ):
             return node

@@ -74,7 +74,9 @@ def _lowered(
     own = Leaves((), leaves.tables)
     variant = _alone(fn, fused, own)
     results, guards = flatten(fn.result), [guard.condition for guard in variant.guards]
-    found = lower([*results, *guards], own, variant.ranges, target, 1, variant.troubles, guards=guards)
+    found = lower(
+        [*results, *guards], own, variant.ranges, target, 1, variant.troubles, guards=guards, serial=True
+    )
     return tuple(found.nodes[node] for node in results), tuple(found.nodes[node] for node in guards)
 
 

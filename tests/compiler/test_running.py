@@ -122,6 +122,29 @@ def test_functions_of_the_value_so_far(text, backend):
     assert_like_python(text, names, on=backend, threads=3, quiet=True)
 
 
+DIVISORS = [1, 2, 7, 61, 1009, -1, -2, -61, 2**31, 2**40 + 1, -(2**62), 2**63 - 1, -(2**63)]
+
+
+@pytest.mark.parametrize("divisor", DIVISORS)
+@pytest.mark.parametrize("by", ["d", "table[x % 2]"])
+def test_steps_that_divide_integers(divisor, by):
+    random = np.random.default_rng(0)
+    i = random.integers(-(2**63), 2**63, BLOCKS) >> random.integers(0, 64, BLOCKS)
+    names = {"i": i, "d": divisor, "table": np.array([divisor, 3])}
+    for text in (
+        f"i |> scan(lambda a, x: (a ^ x) // {by}, 0)",
+        f"i |> reduce(lambda a, x: (a ^ x) % {by} - 1)",
+    ):
+        assert_like_python(text, names, quiet=True)
+
+
+@pytest.mark.parametrize("i", [[-(2**63), -1, 2], [5, 0, 1], [5, 2, 0], [-(2**63), 1, -1, 3]])
+@pytest.mark.parametrize("operator", ["//", "%"])
+def test_steps_that_have_no_quotient(i, operator):
+    assert_like_python(f"i |> scan(lambda a, x: a {operator} x)", {"i": np.array(i)}, quiet=True)
+    assert_like_python(f"i |> reduce(lambda a, x: a {operator} x)", {"i": i}, quiet=True)
+
+
 OVERFLOWING = [
     np.array([-1e308, -1e308, 0, 0, 0, 0, 0, 0, 1e308, 1e308, 1.0]),
     np.array([-1e308, 0, 0, 0, 0, 0, 0, 0, 1e308, 1e308, 1.0]),

@@ -22,11 +22,15 @@ CORNERS = [
 DIVISORS = [1, 2, 3, 4, 5, 7, 10, 61, 1000, 6700417, 2**26 + 1, 2**31 - 1, 2**52 - 1, 2**53 - 1]
 
 
-@pytest.fixture(params=[False, True], ids=["divides", "estimates"], scope="session")
+@pytest.fixture(
+    params=[(False, False), (True, False), (True, True)],
+    ids=["divides", "estimates", "serial"],
+    scope="session",
+)
 def divide(builder_class, request):
     """Quotient and remainder by the rows' expansions, for operands known to lie in intervals.
 
-    On machines that estimate reciprocals, and on others.
+    On machines that estimate reciprocals, and on others; and where one element waits for the one before.
     """
     made = {}
 
@@ -34,7 +38,7 @@ def divide(builder_class, request):
         divisor = const(y) if y_range.lo == y_range.hi else Y
         key = divisor, x_range, y_range
         if key not in made:
-            builder = builder_class({X: x_range, Y: y_range}, request.param)
+            builder = builder_class({X: x_range, Y: y_range}, *request.param)
             made[key] = [OPS[name].expand(builder, (X, divisor)) for name in ("floordiv", "mod")]
         roots = made[key]
         found = evaluate(roots, lambda node: (x, y)[node.value])

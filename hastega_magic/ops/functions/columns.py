@@ -24,6 +24,7 @@ class _ColumnBuilder:
     """Computes with NumPy's arrays where other builders make nodes."""
 
     estimates = False
+    serial = False
 
     def op(self, name: str, *args: _Column) -> _Column:
         row = PRIMITIVES[name]

@@ -273,6 +273,7 @@ class _ScalarBuilder:
     """Computes where other builders make nodes."""
 
     estimates = False
+    serial = False
 
     def op(self, name: str, *args: _Scalar) -> _Scalar:
         row = PRIMITIVES[name]
