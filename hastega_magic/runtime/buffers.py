@@ -6,6 +6,7 @@ buffer is dropped as soon as a result needs other pages, so that keeping never r
 
 from __future__ import annotations
 
+import atexit
 import ctypes
 import mmap
 import threading
@@ -34,7 +35,10 @@ _HUGE_PAGE = 2 << 20
 class _Pages:
     """The owner of a result's memory; arrays hold it as their base."""
 
-    def __init__(self, pages: mmap.mmap, used: bool, length: int, dtype: str, first: int = 0) -> None:
+    def __init__(
+        self, pool: _Pool, pages: mmap.mmap, used: bool, length: int, dtype: str, first: int = 0
+    ) -> None:
+        self._pool = pool  # when the interpreter ends, names of this module may be gone before this is
         self.pages = pages
         self.used = used
         self.first = first  # byte
@@ -48,7 +52,7 @@ class _Pages:
     def __del__(self) -> None:
         pages = getattr(self, "pages", None)
         if pages is not None:  # else an interrupt came first
-            _pool.give(pages)
+            self._pool.give(pages)
 
 
 class _Pool:
@@ -96,7 +100,13 @@ class _Pool:
             return sum(map(len, self._free))
 
 
+    def close(self) -> None:
+        """Nothing is kept any more: the interpreter ends."""
+        self.closed = True
+
+
 _pool = _Pool()
+atexit.register(_pool.close)
 _guarded = False
 _ALIGNMENT = 64
 """Of a result's first byte: a vector, as stores past the caches need it."""
@@ -137,7 +147,7 @@ def allocate(length: int, dtype: str, beside: Sequence[int] = ()) -> AnyArray:
         first = -anchor.ctypes.data % _ALIGNMENT
         return anchor[first : first + size].view(dtype)
     first = _apart(beside)
-    return np.asarray(_Pages(*_pool.take(size + first), length, dtype, first))
+    return np.asarray(_Pages(_pool, *_pool.take(size + first), length, dtype, first))
 
 
 _NEAR = 512
