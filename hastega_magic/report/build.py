@@ -34,8 +34,16 @@ def build_report(trace: Trace) -> Report:
 def _with_sentences(pipeline: PipelineReport) -> PipelineReport:
     """The pipeline, and what its figures say."""
     repeated = [] if pipeline.repeated is None else [_REPEATED.format(pipeline.repeated.runs)]
-    why = (*pipeline.why, *repeated, *_said(pipeline))
-    return changed(pipeline, why=why, foremost=(*pipeline.foremost, *repeated))
+    cost, own = pipeline.cost, pipeline.why
+    if cost is not None and cost.because and pipeline.barriers:
+        because = cost.because.removesuffix(".") + _UNCOUNTED
+        own = tuple(because if each == cost.because else each for each in own)
+        cost = changed(cost, because=because)
+    why = (*own, *repeated, *_said(pipeline))
+    return changed(pipeline, cost=cost, why=why, foremost=(*pipeline.foremost, *repeated))
+
+
+_UNCOUNTED = "; what Python runs at barriers is not counted."
 
 
 _REPEATED = (

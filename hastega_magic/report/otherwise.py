@@ -27,11 +27,13 @@ def told(pipeline: PipelineReport) -> tuple[str, ...]:
     own = model.rows[0]
     if not is_of(own, cost.chosen):  # what several back ends share has no line of its own
         return ()
-    otherwise = dict(_otherwise(pipeline, model))
-    # The model counts nothing of what Python computes again.
+    # The model counts nothing of what Python computes again, and runs at barriers.
+    otherwise = {} if pipeline.barriers else dict(_otherwise(pipeline, model))
     word = _lined(own)
     if pipeline.integers.fell_back and word == "predicted":
         word = "predicted if all integers fit 64 bits"
+    elif pipeline.barriers:
+        word += " without what Python runs at barriers"
     return (*(f"{word}: {each}" for each in sentences(model, tuple(otherwise))), *otherwise.values())
 
 

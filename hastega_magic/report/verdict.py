@@ -165,6 +165,7 @@ def _place(pipeline: PipelineReport) -> Iterable[Part]:
         return
     if code and pipeline.loops:
         yield Part(code)
+        yield from (Part(f"serial {name}") for name in in_order(pipeline.vector))
     if pipeline.backend == "python":
         yield Part("ran in Python", bad=True)
     elif pipeline.backend == "numpy":
@@ -206,6 +207,12 @@ def registers(vector: Vector) -> str:
     name = one_line(vector.isa) or (f"{vector.bits}-bit vectors" if vector.bits else "vectors")
     flight = f" × {vector.in_flight}" if vector.in_flight > 1 else ""
     return f"{name}, {vector.lanes} lanes{flight}"
+
+
+def in_order(vector: Vector) -> tuple[str, ...]:
+    """The stages whose functions are applied to one element after the other, beside vectors: `scan`, `reduce`."""
+    names = (one_line(op).partition("(")[0] for op in vector.scalar_ops if vector.lanes > 1)
+    return tuple(dict.fromkeys(name for name in names if name in ("scan", "reduce")))
 
 
 _TRANSFERS = frozenset({"to_device", "from_device"})

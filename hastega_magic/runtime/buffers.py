@@ -99,7 +99,6 @@ class _Pool:
         with self._lock:
             return sum(map(len, self._free))
 
-
     def close(self) -> None:
         """Nothing is kept any more: the interpreter ends."""
         self.closed = True

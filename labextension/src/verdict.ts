@@ -105,6 +105,13 @@ export function registers(pipeline: Pipeline): string {
   return `${name}, ${lanes} lanes${inFlight > 1 ? ` × ${inFlight}` : ''}`;
 }
 
+/** The stages whose functions are applied to one element after the other, beside vectors: `scan`, `reduce`. */
+function inOrder(pipeline: Pipeline): string[] {
+  const { lanes, scalarOps } = pipeline.vector;
+  const names = lanes > 1 ? scalarOps.map(op => oneLine(op).split('(')[0]) : [];
+  return Array.from(new Set(names)).filter(name => name === 'scan' || name === 'reduce');
+}
+
 /** Whether plain Python computed the compiled loop's values, and the baseline is that once more. */
 function itself(pipeline: Pipeline, baseline: Baseline): boolean {
   return pipeline.backend === 'python' && pipeline.loops > 0 && baseline.backend === 'python';
@@ -183,6 +190,7 @@ export function verdict(pipeline: Pipeline): Part[] {
     say('computed by plain Python, which is faster here');
   } else if (loops) {
     say(registers(pipeline));
+    inOrder(pipeline).forEach(name => say(`serial ${name}`));
   }
   const family = backend.startsWith('opencl:') ? 'opencl' : backend;
   if (backend === 'python' && !chosen) {

@@ -319,6 +319,15 @@ test('predicted lines come with what was measured, and fitted ones with back end
   assert.equal(decode({ pipelines: [{ cost: { curves: 'no' }, model: fitted }] }).pipelines[0]?.model?.rows.length, 3);
 });
 
+test('a stage that is computed one element after the other is named', () => {
+  const scalarOps = ['vdivsd', 'scan(lambda a, x: a / x)', 'scan(lambda a, x: a - x)', 'reduce(f, 1)'];
+  const vector = { lanes: 8, in_flight: 8, isa: 'AVX-512', scalar_ops: scalarOps };
+  const [pipeline] = decode({ pipelines: [{ loops: 1, backend: 'simd', threads: 1, vector }] }).pipelines;
+  assert.ok(pipeline);
+  const words = verdict(pipeline).map(part => part.text);
+  assert.deepEqual(words, ['1 fused loop', 'AVX-512, 8 lanes × 8', 'serial scan', 'serial reduce', '1 thread']);
+});
+
 test('a loop that plain Python computed says so, and what it was compiled to', () => {
   const found = decode({ pipelines: [{ loops: 1, backend: 'python', threads: 1, vector: { lanes: 8, in_flight: 8, isa: 'AVX-512' } }] });
   const [pipeline] = found.pipelines;

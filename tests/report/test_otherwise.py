@@ -4,7 +4,9 @@ from dataclasses import replace
 
 from hastega_magic.report import Report
 from hastega_magic.report.breakeven import lines_of
+from hastega_magic.report.build import build_report
 from hastega_magic.report.model import (
+    Barrier,
     Baseline,
     Cost,
     IntInfo,
@@ -16,6 +18,7 @@ from hastega_magic.report.model import (
     PredictedCurve,
 )
 from hastega_magic.report.otherwise import told
+from hastega_magic.trace import Trace
 
 CURVES = (
     PredictedCurve("python", ((1.0, 1e-6), (1e6, 1.0))),
@@ -93,3 +96,21 @@ def test_a_device_of_which_nothing_is_predicted_has_the_line_fitted_to_it():
     said = plain(pipeline)
     assert said
     assert all(each.startswith("fitted: OpenCL is") or "than OpenCL" in each for each in said)
+
+
+def test_predictions_say_that_they_know_nothing_of_barriers():
+    barred = replace(compared(), barriers=(Barrier("map(f)", "it prints"),))
+    (said,) = plain(barred)
+    assert said.startswith("predicted without what Python runs at barriers: parallel is faster ")
+
+
+def test_why_a_back_end_was_chosen_does_so_too():
+    trace = Trace()
+    trace.next_group()
+    trace.add("cost", because="2 threads: predicted 1 ms.", chosen="parallel")
+    trace.add("why", text="2 threads: predicted 1 ms.")
+    trace.add("barrier", stage="map(f)", reason="it prints")
+    (pipeline,) = build_report(trace).pipelines
+    assert pipeline.cost is not None
+    assert pipeline.cost.because == "2 threads: predicted 1 ms; what Python runs at barriers is not counted."
+    assert pipeline.why == (pipeline.cost.because,)

@@ -151,6 +151,16 @@ def test_a_loop_that_python_computed_says_so_and_what_it_was_compiled_to():
     assert "ran in Python" not in text
 
 
+def test_a_stage_that_is_computed_one_element_after_the_other_is_named():
+    ops = ["vdivsd", "scan(lambda a, x: a / x)", "scan(lambda a, x: a - x)", "reduce(f, 1)"]
+    vector = {"lanes": 8, "bits": 512, "in_flight": 8, "isa": "AVX-512", "scalar_ops": ops}
+    data = {"name": "ys", "loops": 1, "backend": "simd", "threads": 1, "vector": vector}
+    told = "1 fused loop · AVX-512, 8 lanes × 8 · serial scan · serial reduce · 1 thread"
+    assert told in Report.from_dict({"pipelines": [data]}).to_text(200)
+    scalar = {**data, "vector": {**vector, "lanes": 1}}
+    assert "serial" not in Report.from_dict({"pipelines": [scalar]}).to_text(200).partition("\n")[0]
+
+
 def test_python_is_not_held_against_itself():
     row = {"backend": "python", "seconds": 2.0, "elements": 5, "equal": True}
     data = {"name": "ys", "loops": 1, "backend": "python", "phases": [{"name": "kernel", "seconds": 4.0}]}
