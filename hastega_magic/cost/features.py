@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
 
+from hastega_magic.cost.chain import chain
 from hastega_magic.cost.overlap import DIVIDER
 from hastega_magic.ir.device import bus_storages
 from hastega_magic.ir.expr import Expr, Value, flatten, postorder
@@ -90,6 +91,7 @@ _FREE = frozenset(
 )
 _BY_OP = {
     "truediv": "divide", "int_truediv": "divide", "fdiv": "divide", "divided_by": "divide",
+    "truncated_div": "divide", "truncated_mod": "divide",
     "sqrt": "root", "fsqrt": "root", "half_power": "root", "gather": "gather", "madd52lo": "madd",
     "madd52hi": "madd", "int_to_float": "convert", "exact_float": "convert", "to_float32": "convert",
     "to_float64": "convert", "float_to_int": "convert", "whole_to_int": "convert", "uint_to_float": "convert",
@@ -111,6 +113,7 @@ class Features:
     inner       whether elements make turns of loops of their own, whose number is a guess
     float32     whether it computes with float32
     unlisted    results that become lists
+    chain       vector operations of each class that take as long as what an element waits for the one before
     """
 
     operations: Mapping[str, float]
@@ -125,6 +128,7 @@ class Features:
     inner: bool = False
     float32: bool = False
     unlisted: int = 0
+    chain: Mapping[str, float] = field(default_factory=dict[str, float])
 
     @property
     def per_element(self) -> float:
@@ -149,6 +153,7 @@ def features_of(kernel: Kernel, unlisted: int = 0) -> Features:
     """The features of a lowered kernel, of whose results `unlisted` become lists."""
     counts: defaultdict[str, float] = defaultdict(float)
     _count(kernel.roots(), kernel, 1.0, counts, set())
+    waits: defaultdict[str, float] = defaultdict(float)
     outward = packed = 0.0
     for statement in kernel.body:
         match statement:
@@ -157,6 +162,9 @@ def features_of(kernel: Kernel, unlisted: int = 0) -> Features:
             case Store() if statement.running:
                 counts["running"] += 1
                 packed += RESULT_STORAGE[statement.type].size
+                if statement.step is not None and statement.part == 0:
+                    for name, count in chain(statement.step, _waiting, _turns).items():
+                        waits[name] += count
             case Store(mask=None):
                 counts["store"] += 1
                 outward += RESULT_STORAGE[statement.type].size
@@ -178,6 +186,7 @@ def features_of(kernel: Kernel, unlisted: int = 0) -> Features:
         float(sent), float(sum(each.size for each in narrow)),
         passes=1 + sum(bool(store.running) for store in kernel.of(Store)), inner="turn" in counts,
         float32=any(node.type is FLOAT32 for node in kernel.roots()), unlisted=unlisted,
+        chain=dict(waits),
     )  # fmt: skip
 
 
@@ -214,6 +223,10 @@ def class_of(node: Expr) -> str:
     if operand.type.is_float:
         return "float"
     return "multiply" if node.op in ("mul", "wrapping_mul") else "simple"
+
+
+def _waiting(node: Expr) -> str:
+    return "" if node.op in _FREE else class_of(node)
 
 
 def _load(source: Source) -> str:

@@ -126,6 +126,9 @@ class CpuModel(Model):
         self.backend = backend
         self._features, self._cpu = features, machine.cpu
         self._element = arithmetic(features, machine.cpu.classes)
+        self._chain = sum(
+            machine.cpu.classes.get(name, 0.0) * count for name, count in features.chain.items()
+        )
         self._all = _limited(machine, threads)
         lists = machine.cpu.lists
         self._lists = [lists[name] for name in features.lists if name in lists]
@@ -139,14 +142,16 @@ class CpuModel(Model):
         one = cpu.one
         computing = n * self._element
         moving = n * _moving(n, features.inward, self._written, one) + fresh * one.fresh
-        alone = overlapped(computing, moving)
+        waiting = n * self._chain
+        alone = overlapped(computing + waiting, moving)
         if here or threads == 1:
             start = 0.0 if here else one.start
-            return _Piece(1, cpu.setup + start, computing, moving, cpu.setup + start + alone)
+            return _Piece(1, cpu.setup + start, computing + waiting, moving, cpu.setup + start + alone)
         several = self._all  # some of them, where there are fewer blocks
         share = (threads - 1) / max(1, several.count - 1)
         start = one.start + (several.start - one.start) * share
-        computing /= min(several.speed, threads)
+        # While one thread goes from element to element, others compute what it goes through next.
+        computing = overlapped(computing / min(several.speed, threads), waiting)
         moving = n * _moving(n, features.inward, self._written, several) + fresh * several.fresh
         # Who computes for long has all threads for nearly all of the time; until then some are still on their way.
         lost = several.ramp * share * alone / (alone + several.knee) if alone > 0 else 0.0

@@ -43,6 +43,24 @@ def test_neighbours_come_from_memory_once_and_to_a_device_each_by_itself(stage, 
     assert (found.inward, found.bus_in) == (inward, 40)
 
 
+def test_a_step_waits_for_what_depends_on_the_one_before():
+    xs = np.arange(1.0, N)
+    divided = features("xs |> reduce(lambda a, x: a / (x * x + 1.0), 1.0)", xs=xs).chain
+    assert set(divided) == {"divide"}
+    more = features("xs |> scan(lambda a, x: x / (a * a + 1.0), 1.0)", xs=xs).chain
+    assert more["divide"] == divided["divide"]
+    assert more["float"] > 0
+    assert features("xs |> cumsum", xs=xs).chain == {}, "rows are added up side by side"
+    turned = features("xs |> scan(halved, 1.0)", xs=xs, halved=halved).chain
+    assert turned["turn"] == TURNS
+
+
+def halved(a, x):
+    while a > x:
+        a /= 2
+    return a + x
+
+
 def test_lists_are_converted_first_and_results_last():
     found = features("xs |> map(_ + 1) |> to_list", xs=list(range(N)))
     assert found.lists == ("int64",)

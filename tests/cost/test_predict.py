@@ -159,6 +159,20 @@ def test_one_thread_is_the_calling_one_up_to_some_milliseconds():
     assert inner.seconds(Case(1)) > alone.seconds(Case(1)), "what may take long can be interrupted"
 
 
+def test_what_waits_for_the_one_before_is_not_shared_among_threads():
+    there, case = machine(threads=4), Case(10**7)
+    alone, waiting = features(), features(chain={"divide": 1.0})
+
+    def seconds(found, threads):
+        return CpuModel("parallel", found, there, threads).predict(case)
+
+    least = case.n * there.cpu.classes["divide"]
+    assert seconds(alone, 4).seconds < least
+    assert seconds(waiting, 4).seconds > least
+    assert seconds(waiting, 1).seconds > seconds(waiting, 4).seconds
+    assert seconds(waiting, 4).bound == "arithmetic"
+
+
 def test_divisions_hide_behind_other_operations():
     there, case = machine(), Case(10**6)
 
