@@ -159,10 +159,7 @@ def _of_ints(loop: Loop, workspace: Workspace, options: Options, output: Output,
     if kind == "cumsum":
         if most * len(column) <= INT64_MAX or options.int_mode == "wrap":
             return np.cumsum(column)
-        value, sentence = running.by_python(loop, workspace, output, options)
-        if sentence:
-            raise BeyondInt64(sentence)
-        return value
+        return _summed(loop, workspace, options, output)
     if kind in _PRODUCTS:
         found = math.prod(column.tolist())
     elif most * len(column) <= INT64_MAX:
@@ -170,6 +167,14 @@ def _of_ints(loop: Loop, workspace: Workspace, options: Options, output: Output,
     else:
         found = (int((column >> 32).sum()) << 32) + int((column & 0xFFFF_FFFF).sum())
     return found / len(column) if kind == "mean" else found
+
+
+def _summed(loop: Loop, workspace: Workspace, options: Options, output: Output) -> object:
+    """Running sums by Python."""
+    value, sentence = running.by_python(loop, workspace, output, options)
+    if sentence:
+        raise BeyondInt64(sentence.partition(";")[0])
+    return value
 
 
 def _by_elements(
@@ -192,6 +197,8 @@ def _by_elements(
                 return decided
         if elements.warnings:
             raise BeyondInt64(elements.warnings[0].partition(";")[0])
+    if not wraps and output.sink.kind == "cumsum":
+        return _summed(loop, workspace, options, output)
     if not wraps:
         return python.run(loop.source, loop.bound.calls(exactly(loop, workspace)))
     if output.sink.kind == "array":
