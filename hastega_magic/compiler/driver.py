@@ -243,8 +243,7 @@ class Driver:
 
     def _otherwise(self, run: UnderWay) -> bool:
         """Loops over what stands for the source and its first stages; whether there is such, and it could."""
-        fuse = self.options.fuse
-        by_field = over_fields(run.bound, run.value, run.rest)
+        by_field, fuse = over_fields(run.bound, run.value, run.rest), self.options.fuse
         found = by_field or (over_places(run.bound, run.value, run.rest) if fuse else None)
         if found is None:
             return False
