@@ -243,14 +243,15 @@ class Driver:
 
     def _otherwise(self, run: UnderWay) -> bool:
         """Loops over what stands for the source and its first stages; whether there is such, and it could."""
-        by_field = over_fields(run.bound, run.value, run.rest)
-        found = by_field or over_places(run.bound, run.value, run.rest)
-        if not self.options.fuse or found is None:
+        by_field, fuse = over_fields(run.bound, run.value, run.rest), self.options.fuse
+        found = by_field or (over_places(run.bound, run.value, run.rest) if fuse else None)
+        if found is None:
             return False
         bound, source = found
         more = len(bound.stages) - len(run.rest)  # what only reads the source otherwise is no gain
+        stages = bound.stages if fuse else bound.stages[: more + 1]
         try:
-            loop, reason, workspace = self.longest(bound, source, bound.stages, bound.varying)
+            loop, reason, workspace = self.longest(bound, source, stages, bound.varying)
         except Exception as error:  # of an element, in a loop that went before: the usual way finds out
             if not isinstance(error, NotCompilable) or isinstance(error, BeyondInt64):
                 return False

@@ -34,7 +34,7 @@ from hastega_magic.report.model import COMPILING
 from hastega_magic.runtime.buffers import trim
 from hastega_magic.runtime.cpu.launch import Variant
 from hastega_magic.runtime.loop_result import LoopResult, blocks_of
-from hastega_magic.runtime.sources import Column, streamed
+from hastega_magic.runtime.sources import AnyArray, Column, streamed
 from hastega_magic.runtime.stream import NotProduced
 from hastega_magic.runtime.threads import here
 from hastega_magic.runtime.windows import Sought
@@ -306,8 +306,8 @@ def _running(
     if execution.recovered:
         if streamed(execution.columns) is not None:  # Python goes through elements that nobody has
             raise NotProduced
-        value, sentence = running.by_python(loop, workspace, output, options)
-        return value, [sentence] if sentence else []
+        checked = execution.compiled.checks_carried
+        return _recovered(loop, output, workspace, options, trace, checked)
     elsewhere, fn = execution.backend.language == "opencl", output.sink.fn
     made = output.value if elsewhere or fn is None else fn.result
     length = result.packed_length(slot)
@@ -322,6 +322,27 @@ def _running(
         return running.stored(output, array, loop), []
     found = _on_the_host(*running.behind(array, loop, workspace), options, trace)
     return found.values[0], found.warnings
+
+
+def _recovered(
+    loop: Loop, output: Output, workspace: Workspace, options: Options, trace: Trace, checked: bool
+) -> tuple[object, list[str]]:
+    """The value where Python must help, and warnings: of the elements by themselves, then of the steps."""
+    elements, told = running.elements_alone(loop), list[str]()
+    if elements is not None:
+        try:
+            made = _on_the_host(elements, workspace, options, trace)
+            told = made.warnings
+            behind = running.behind(cast("AnyArray", made.values[0]), loop, workspace)
+            found = _on_the_host(*behind, options, trace)
+            return found.values[0], told or found.warnings
+        except Exception as error:  # Python finds out what is raised first, and takes what has no loop
+            from hastega_magic.compiler.python.elements import of_check
+
+            if of_check(error) or (options.int_mode == "wrap" and not isinstance(error, NotCompilable)):
+                raise
+    value, sentence = running.by_python(loop, workspace, output, options, checked)
+    return value, told or ([sentence] if sentence else [])
 
 
 def _on_the_host(loop: Loop, workspace: Workspace, options: Options, trace: Trace) -> Execution:

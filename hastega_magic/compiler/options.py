@@ -17,6 +17,8 @@ BACKENDS = ("auto", "python", "numpy", "simd", "parallel", "opencl", "all")
 
 INT_MODES = ("exact", "checked", "wrap")
 
+_SWITCHES = ("baseline", "fast_math", "fuse", "strict", "quiet", "widgets", "tune")
+
 
 @dataclass(frozen=True)
 class Options:
@@ -64,9 +66,13 @@ class Options:
         if self.int_mode not in INT_MODES:
             near = did_you_mean(self.int_mode, INT_MODES)
             raise _refused("int_mode", f"has no mode {self.int_mode!r}{near}")
-        for name, least in (("threads", 0), ("width", 0), ("device_memory", 0), ("repeat", 1)):
+        for name in _SWITCHES:
             given: object = getattr(self, name)
-            if not isinstance(given, int):
+            if not isinstance(given, int):  # of a text, "no" would be on
+                raise _refused(name, f"takes True or False, not {given!r}")
+        for name, least in (("threads", 0), ("width", 0), ("device_memory", 0), ("repeat", 1)):
+            given = getattr(self, name)
+            if not isinstance(given, int) or isinstance(given, bool):
                 raise _refused(name, f"takes a whole number, not {given!r}")
             if name != "width" and given < least:
                 raise _refused(name, f"takes {('zero', 'one')[least]} or more, not {given}")
@@ -120,7 +126,13 @@ def options_of(caller: str, given: Mapping[str, Any], **defaults: Any) -> Option
     several: dict[str, Any] = {
         name: _names(name, given[name]) for name in ("compare", "show") if name in given
     }
-    return Options(**{**defaults, **given, **several})
+    alone = {name: _alone(value) for name, value in given.items()}
+    return Options(**{**defaults, **alone, **several})
+
+
+def _alone(value: Any) -> Any:
+    """Python's own number for one of NumPy's."""
+    return value.item() if getattr(value, "shape", None) == () else value
 
 
 def _names(option: str, given: Any) -> tuple[str, ...]:

@@ -18,10 +18,9 @@ from hastega_magic.interval import INT64
 from hastega_magic.ir.affine import regrouped
 from hastega_magic.ir.expr import Expr, flatten, leaf, make
 from hastega_magic.ir.fused import Output
-from hastega_magic.ir.pipeline import Fn, Pipeline, Sink, Stage
+from hastega_magic.ir.pipeline import RUNNING_SINKS, Fn, Pipeline, Sink, Stage
 from hastega_magic.ir.scan import ROW
 from hastega_magic.ir.schedule import BLOCK
-from hastega_magic.ops.machine import wrap64
 from hastega_magic.runtime import python
 from hastega_magic.runtime.results import item
 from hastega_magic.runtime.sources import AnyArray
@@ -139,22 +138,39 @@ def told(outputs: Sequence[Output], mode: str = "exact") -> list[str]:
     return found
 
 
-def by_python(loop: Loop, workspace: Workspace, output: Output, options: Options) -> tuple[object, str]:
+def elements_alone(loop: Loop) -> Loop | None:
+    """The loop without its running sink, as a device has it; None where the elements are those of the source."""
+    if len(loop.stages) < 2 or loop.built.tail:
+        return None
+    sink = Sink("array", loop.pipeline.sink.text, loop.pipeline.sink.span)
+    return replace(loop, stages=loop.stages[:-1], pipeline=replace(loop.pipeline, sink=sink))
+
+
+def by_python(
+    loop: Loop, workspace: Workspace, output: Output, options: Options, checked: bool = False
+) -> tuple[object, str]:
     """The value as Python computes it, where an element needs that; and a sentence if an int is beyond int64.
 
-    OverflowError with `--int checked` for such an int; what elements raise propagates.
+    OverflowError with `--int checked` for such an int; what elements raise propagates. `checked`: a step may need an
+    int beyond int64 that its value does not show.
     """
     from hastega_magic.compiler.python.barriers import noted
     from hastega_magic.compiler.python.exactly import exactly
+    from hastega_magic.compiler.python.in_turn import first_beyond, wrapped_steps, wrapped_value
 
+    alone = len(loop.stages) == 1 and output.sink.kind in RUNNING_SINKS
+    if alone and options.int_mode == "wrap":
+        return wrapped_steps(loop.source, loop, workspace), ""
     stages = noted(exactly(loop, workspace))
     calls = [(each.site.name, each.callee, each.args, each.kwargs) for each in stages]
     value = python.run(loop.source, cast(Any, calls))
     beyond = _beyond(value)
+    if beyond is None and alone and checked:
+        beyond = first_beyond(loop.source, loop, workspace, stages[-1])
     if beyond is None:
         return value, ""
     if options.int_mode == "wrap":
-        return _wrapped(value), ""
+        return wrapped_value(value), ""
     sentence = f"{BEYOND}`{output.sink.text}`: {short(beyond)}"
     if options.int_mode == "checked":
         raise OverflowError(sentence)
@@ -172,13 +188,3 @@ def _beyond(value: object) -> int | None:
     else:
         return None
     return next((each for each in found if each is not None), None)
-
-
-def _wrapped(value: Any) -> Any:
-    if isinstance(value, np.ndarray):
-        return python.as_result(
-            [_wrapped(each) for each in cast("list[object]", cast(AnyArray, value).tolist())]
-        )
-    if isinstance(value, tuple):
-        return tuple(map(_wrapped, cast("tuple[object, ...]", value)))
-    return wrap64(value) if type(value) is int else value

@@ -130,7 +130,7 @@ def build_loop(
     if built.pipeline is None:
         return Attempt(None, built.reason)
     pipeline = changed(
-        built.pipeline, span=_extent(bound, stages, built), source_span=_source_span(bound, stages)
+        built.pipeline, span=_extent(bound, stages, built), source_span=source_span(bound, stages)
     )
     if built.view is not None:
         if producer is not None:
@@ -180,15 +180,15 @@ def _asking(
     if producer is not None:
         return Attempt(None)
     used = tuple(stages[: probe.number + 1])
-    source_span = _source_span(bound, stages)
-    pipeline = replace(_placed(probe.pipeline, probe.view, workspace), source_span=source_span)
+    span = source_span(bound, stages)
+    pipeline = replace(_placed(probe.pipeline, probe.view, workspace), source_span=span)
     if workspace.parameters:
         pipeline = replace(pipeline, parameters=workspace.parameter_sources(pipeline.source.length))
     built = Built(pipeline, len(used), owners=probe.owners, bespoke=True)
     return Attempt(Loop(bound, value, used, built, pipeline), probe=probe)
 
 
-def _source_span(bound: Bound, stages: Sequence[BoundStage]) -> Span:
+def source_span(bound: Bound, stages: Sequence[BoundStage]) -> Span:
     """Where the elements come from: the statement's source, or the stage before these."""
     spans = [stage.site.span for stage in bound.stages]
     before = len(spans) - len(stages)

@@ -174,6 +174,9 @@ def test_options_of_other_types():
         ({"threads": -3}, "threads takes zero or more, not -3"),
         ({"repeat": 0}, "repeat takes one or more, not 0"),
         ({"device_memory": -1}, "device_memory takes zero or more, not -1"),
+        ({"width": True}, "width takes a whole number, not True"),
+        ({"fuse": "no"}, "fuse takes True or False, not 'no'"),
+        ({"fast_math": None}, "fast_math takes True or False, not None"),
         ({"width": 3}, "width takes a power of two from 1 to 64, not 3"),
     ],
 )
@@ -308,3 +311,8 @@ def test_errors_name_no_line_of_a_cell():
         pipe([1, 2, 0]).map(lambda x: x + 1).map(lambda x: 1 // (x - 1)).sum()
     (note,) = zero.value.__notes__
     assert note.endswith("in `map(lambda x: 1 // (x - 1))`, which was given 1")
+
+
+def test_options_may_be_numbers_of_numpys():
+    chosen = {"on": "simd", "threads": np.int64(2), "width": np.int8(4), "fuse": np.bool_(False)}
+    assert pipe([1, 2], **chosen).map(lambda x: x + 1).sum() == 5

@@ -99,7 +99,9 @@ def test_the_last_chunk_is_of_the_array_that_is_there_now():
 
 
 def test_what_is_checked_raises_where_numpy_would_wrap_around():
-    with pytest.raises(OverflowError, match="no int64 holds in `cumsum`"):
+    with pytest.raises(
+        OverflowError, match=r"no int64 holds in `map\(table\[_ % 8\] \* 2\*\*61\)`: element 1 of xs"
+    ):
         run("xs |> map(table[_ % 8] * 2**61) |> cumsum", int_mode="checked")
 
 

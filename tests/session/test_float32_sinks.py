@@ -146,3 +146,13 @@ def test_ordinary_code_with_one_that_keeps_changing(dtype):
 def types(value):
     """The types of a value, of its elements and of theirs."""
     return [types(each) for each in value] if isinstance(value, list | tuple) else type(value)
+
+
+@pytest.mark.parametrize(("sink", "behind"), [("sum", ""), ("mean", ""), ("sum", " of step")])
+def test_a_sum_of_numpys_is_equal_to_pythons_but_for_roundings(sink, behind):
+    """NumPy adds by pairs, Python one after the other: both round to float32."""
+    xs = (np.random.default_rng(3).normal(size=9000) * 1e5 + 1e7).astype(np.float32)
+    cell = f"xs |> step(7) |> {sink}" if behind else f"xs |> {sink}"
+    (pipeline,) = Session({"xs": xs}).run_cell(cell, options=Options(on="numpy")).report.pipelines
+    assert [(each.backend, each.equal) for each in pipeline.baselines] == [("python", True)]
+    assert pipeline.baselines[0].note.startswith("equal to ")

@@ -39,3 +39,33 @@ def test_ints_made_of_floats_wrap_as_others_do(function):
     assert found.dtype == np.int64
     assert found[:5].tolist() == [4, 8, 12, 0, 20]
     assert value(f"xs |> map(lambda x: {function}) |> sum") == int(found.sum())
+
+
+LARGE = [3, 2**53 + 1, 2**62 + 12345, 5]
+
+
+@pytest.mark.parametrize("sink", ["var", "mean", "max", "first", "argmin", "reduce(lambda a, x: a + x)"])
+@pytest.mark.parametrize("on", ["simd", "numpy"])
+def test_where_nothing_is_left_of_what_wrapped_around_the_sink_says_so(sink, on):
+    """Python's integers are all kept, and would give a value."""
+    options = Options(on=on, int_mode="wrap", baseline=False, quiet=True)
+    cell = f"[2**62 - 1, 2**62] |> filter(lambda x: x * 2**31 > 2**31) |> {sink}"
+    with pytest.raises((ValueError, TypeError), match=r"empty|no elements|at least one"):
+        Session({}, options).run_cell(cell)
+
+
+@pytest.mark.parametrize("on", ["simd", "numpy"])
+def test_running_sums_of_elements_that_python_computes(on):
+    """No float holds some of them, so that Python compares them."""
+    options = Options(on=on, int_mode="wrap", baseline=False, quiet=True)
+    cell = "large |> map(lambda x: x * 4 // 3 if x > 5.0 else x) |> cumsum"
+    found = Session({"large": LARGE}, options).run_cell(cell).value
+    elements = [(x * 4 + 2**63) % 2**64 - 2**63 for x in LARGE[1:3]]
+    assert found.tolist() == np.cumsum([3, elements[0] // 3, elements[1] // 3, 5]).tolist()
+
+
+@pytest.mark.parametrize("behind", ["take(1)", "first", "any"])
+def test_an_element_that_raises_is_not_asked_for(behind):
+    text = f"large |> map(lambda x: 6 // (x * 4 + 4) + 1) |> cumsum |> {behind}"
+    found = Session({"large": [1, 2**62 - 1]}, Options(int_mode="wrap", baseline=False)).run_cell(text).value
+    assert np.all(found == 1)

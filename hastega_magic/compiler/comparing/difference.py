@@ -63,6 +63,11 @@ def tolerance_of(output: Output, length: int) -> float:
     """Of a reduction over so many elements; as many roundings of float32 may all go one way."""
     if output.sink.kind in EXTREMES or all(part.type is not FLOAT32 for part in flatten(output.value)):
         return TOLERANCE
+    return tolerance_32(length)
+
+
+def tolerance_32(length: int) -> float:
+    """Of a reduction of so many elements of float32."""
     return max(TOLERANCE, min(_TOLERANCE_32, length * 2.0**-24))
 
 
@@ -199,5 +204,5 @@ def magnitude_of(elements: Iterable[Any]) -> float | complex:
 
 __all__ = [
     "TOLERANCE", "adds_floats", "difference", "magnitude_of", "magnitudes", "of_terms", "out_of_range", "rounded",
-    "tolerance_of",
+    "tolerance_32", "tolerance_of",
 ]  # fmt: skip

@@ -33,6 +33,7 @@ from hastega_magic.compiler.comparing.difference import (
     magnitude_of,
     of_terms,
     rounded,
+    tolerance_32,
     tolerance_of,
 )
 from hastega_magic.compiler.driver import Driver
@@ -40,7 +41,7 @@ from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Outcome
 from hastega_magic.compiler.statement import Bound
 from hastega_magic.errors import HastegaError
-from hastega_magic.ir.sinks import SUMS
+from hastega_magic.ir.sinks import EXTREMES, SUMS
 from hastega_magic.records import dataclass
 from hastega_magic.report.model import COMPILING
 from hastega_magic.runtime import python
@@ -130,8 +131,7 @@ class Prefix:
             size, times, theirs = measured
             ours = self.outcome.values[0] if size == length else _timed(lambda: self._run("", size))[1]
             own = cast("list[object]", ours)[0] if size != length else ours
-            execution = self.outcome.execution
-            allowed = TOLERANCE if execution is None else tolerance_of(execution.fused.outputs[-1], length)
+            allowed = self._allowed(length)
             apart, added = self._apart(own, theirs, size, allowed)
             by_now = apart is None and size == length
             if by_now:  # the cell may have changed since what it read
@@ -153,6 +153,16 @@ class Prefix:
         if backend not in UNCOMPILED and backend == own_name(self.options):
             name, note = f"{backend}, run again", note or AGAIN
         return Baseline(name, median, (spread[0], spread[1]), size, size < length, apart is not None, note)
+
+    def _allowed(self, length: int) -> float:
+        """The difference up to which results over so many elements count as equal."""
+        execution, value = self.outcome.execution, self.outcome.values[0]
+        if execution is not None:
+            return tolerance_of(execution.fused.outputs[-1], length)
+        single = getattr(value, "dtype", None) == np.float32  # NumPy's order is not Python's either
+        return (
+            tolerance_32(length) if single and self._bound.stages[-1].site.name not in EXTREMES else TOLERANCE
+        )
 
     def _within(self, backend: str, budget: float) -> tuple[int, list[float], object] | None:
         """Larger and larger parts of the source until the budget is used up: elements, seconds of runs, the value."""

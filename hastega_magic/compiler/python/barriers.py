@@ -168,6 +168,11 @@ def together(stages: Sequence[BoundStage]) -> Sequence[BoundStage]:
     return stages[: last + 1]
 
 
+def may_end_early(stages: Sequence[BoundStage]) -> bool:
+    """Whether some stage may not ask for all elements."""
+    return any(stage.callee is None and stage.site.name in _PERHAPS_SHORT for stage in stages)
+
+
 def looked_into(stage: BoundStage) -> bool:
     """Whether its functions tell which stages Python runs together."""
     return stage.callee is None and stage.site.name in _OF_FUNCTIONS

@@ -26,7 +26,7 @@ from hastega_magic.interval import INT64_MAX
 from hastega_magic.ir.expr import Expr, flatten
 from hastega_magic.ir.fused import Fused, Output
 from hastega_magic.ir.kernel import Assume
-from hastega_magic.ir.pipeline import Sink
+from hastega_magic.ir.pipeline import RUNNING_SINKS, Sink
 from hastega_magic.ir.sinks import COMBINE, SUMS
 from hastega_magic.ops.machine import wrap64
 from hastega_magic.passes.guard import Variant
@@ -74,10 +74,19 @@ def numpy_value(
         return _asked(loop, workspace, options, output, call, fires)
     if len(fires):
         return _by_elements(loop, workspace, options, output, fires, length)
-    found = with_initial(loop, _reduced(loop, workspace, options, output, call))
+    try:
+        found = with_initial(loop, _reduced(loop, workspace, options, output, call))
+    except _Raised:
+        if mode != "wrap":
+            raise
+        return _by_elements(loop, workspace, options, output, fires, length)
     if type(found) is complex and flatten(output.value)[0].type is FLOAT32:
         return np.complex64(found)
     return wrap64(found) if type(found) is int and mode == "wrap" else found
+
+
+class _Raised(NoNumpyForm):
+    """The call would raise, or does: Python has words of its own for it."""
 
 
 class _Call:
@@ -136,7 +145,7 @@ def _reduced(loop: Loop, workspace: Workspace, options: Options, output: Output,
     try:
         begun = not kind.startswith("reduce_") or loop.built.initial
         if not begun and not (call.length if output.mask is None else len(call.column(output))):
-            raise NoNumpyForm("nothing is left to be reduced")
+            raise _Raised("nothing is left to be reduced")
         if (
             isinstance(output.value, Expr)
             and output.value.type is INT
@@ -149,7 +158,7 @@ def _reduced(loop: Loop, workspace: Workspace, options: Options, output: Output,
     except (ArithmeticError, LookupError, ValueError) as error:
         if isinstance(error, HastegaError) or kind == "cumsum":
             raise
-        raise NoNumpyForm(f"NumPy raises {type(error).__name__}") from None
+        raise _Raised(f"NumPy raises {type(error).__name__}") from None
 
 
 def _of_ints(loop: Loop, workspace: Workspace, options: Options, output: Output, column: AnyArray) -> object:
@@ -159,10 +168,7 @@ def _of_ints(loop: Loop, workspace: Workspace, options: Options, output: Output,
     if kind == "cumsum":
         if most * len(column) <= INT64_MAX or options.int_mode == "wrap":
             return np.cumsum(column)
-        value, sentence = running.by_python(loop, workspace, output, options)
-        if sentence:
-            raise BeyondInt64(sentence)
-        return value
+        return _summed(loop, workspace, options, output)
     if kind in _PRODUCTS:
         found = math.prod(column.tolist())
     elif most * len(column) <= INT64_MAX:
@@ -170,6 +176,14 @@ def _of_ints(loop: Loop, workspace: Workspace, options: Options, output: Output,
     else:
         found = (int((column >> 32).sum()) << 32) + int((column & 0xFFFF_FFFF).sum())
     return found / len(column) if kind == "mean" else found
+
+
+def _summed(loop: Loop, workspace: Workspace, options: Options, output: Output) -> object:
+    """Running sums by Python."""
+    value, sentence = running.by_python(loop, workspace, output, options)
+    if sentence:
+        raise BeyondInt64(sentence.partition(";")[0])
+    return value
 
 
 def _by_elements(
@@ -192,10 +206,16 @@ def _by_elements(
                 return decided
         if elements.warnings:
             raise BeyondInt64(elements.warnings[0].partition(";")[0])
+    if not wraps and output.sink.kind == "cumsum":
+        return _summed(loop, workspace, options, output)
     if not wraps:
         return python.run(loop.source, loop.bound.calls(exactly(loop, workspace)))
     if output.sink.kind == "array":
         return python.as_result(kept)
+    if output.sink.kind in RUNNING_SINKS:
+        from hastega_magic.compiler.python.in_turn import wrapped_steps
+
+        return wrapped_steps(kept, loop, workspace)
     kind, last = output.sink.kind, loop.stages[-1]
     if kind.startswith("reduce_"):  # what is kept are terms, not elements
         found: object = functools.reduce(COMBINE[kind], [*loop.built.initial, *kept])

@@ -10,7 +10,7 @@ from hastega_magic.compiler.backends import forget_inputs
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Part
 from hastega_magic.compiler.python import in_step
-from hastega_magic.compiler.python.barriers import note_signature, noted
+from hastega_magic.compiler.python.barriers import may_end_early, note_signature, noted
 from hastega_magic.compiler.python.by_numpy import numpy_value
 from hastega_magic.compiler.python.in_step import Before, Behind, in_pass, one_by_one
 from hastega_magic.compiler.python.watching import Watch
@@ -63,7 +63,12 @@ class LeftOver:
     def perhaps_unreached(
         self, bound: Bound, value: object, stages: Sequence[BoundStage], error: Exception
     ) -> object:
-        """The stages one element after the other: those behind the loop may never ask for the one that raised."""
+        """The stages one element after the other: those behind the loop may never ask for the one that raised.
+
+        What wraps around raises for other elements than Python's integers, which are no answer where all are asked for.
+        """
+        if self.options.int_mode == "wrap" and not may_end_early(stages):
+            raise error
         beyond = (
             "an element raised, which the stages behind may never reach: Python takes one after the other"
         )

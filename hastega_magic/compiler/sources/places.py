@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from hastega_magic.compiler.statement import Bound
+from hastega_magic.compiler.statement import Bound, source_span
 from hastega_magic.errors import Span
 from hastega_magic.interval import INT64
 from hastega_magic.runtime.objects.fields import columns
@@ -56,9 +56,11 @@ def over_fields(bound: Bound, value: object, stages: Sequence[BoundStage]) -> tu
     if found is None:
         return None
     first, *others = found.values()
-    text = f"zip({', '.join([*found][1:])})"
-    zipped = BoundStage(StageSite("zip", text, bound.site.source_span, known=True), None, tuple(others))
-    return replace(bound, source=first, stages=(zipped, *stages)), first
+    text, span = f"zip({', '.join([*found][1:])})", source_span(bound, stages)
+    zipped = BoundStage(StageSite("zip", text, span, known=True), None, tuple(others))
+    # Elements that a stage has made are counted from there, and not in the statement's source.
+    site = replace(bound.site, source_span=span)
+    return replace(bound, site=site, source=first, stages=(zipped, *stages)), first
 
 
 def _computed(stages: Sequence[BoundStage]) -> bool:
