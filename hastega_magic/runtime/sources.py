@@ -268,13 +268,16 @@ def _buffer(data: bytes | bytearray | memoryview, name: str) -> Column:
 def in_memory(data: bytes | bytearray | memoryview) -> AnyArray | Pieces:
     """Memory whose elements Python makes its own numbers of: floats have 64 bits, whatever their size there."""
     try:
-        values = np.asarray(memoryview(data))
+        view = memoryview(data)
+        values = np.asarray(view)
+        if type(data) is memoryview:
+            iter(
+                view
+            )  # refuses formats with a byte order, as ctypes has them, complex numbers, and more dimensions
     except ValueError:
         raise NotCompilable(f"the source is a {type(data).__name__} whose elements are no numbers") from None
-    if values.dtype.kind == "c":
-        raise NotCompilable(
-            f"the source is a {type(data).__name__} of complex numbers, over which Python cannot iterate"
-        )
+    except NotImplementedError:
+        raise NotCompilable("the source is a memoryview over which Python cannot iterate") from None
     return widened(values)
 
 
