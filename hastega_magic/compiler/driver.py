@@ -16,7 +16,7 @@ from hastega_magic.compiler.outcome import Group, Outcome, Part
 from hastega_magic.compiler.python.barriers import LOOKED_AT, together
 from hastega_magic.compiler.python.empty import by_python
 from hastega_magic.compiler.run import run_loops
-from hastega_magic.compiler.sources.kinds import of_scalars
+from hastega_magic.compiler.sources.kinds import holds_scalars
 from hastega_magic.compiler.sources.places import over_fields, over_places
 from hastega_magic.compiler.sources.probe import found
 from hastega_magic.compiler.sources.reach import within_reach
@@ -272,7 +272,7 @@ class Driver:
         self, run: UnderWay, reason: Reason, stages: Sequence[BoundStage] | None = None
     ) -> None:
         if stages is None:  # NumPy's scalars are to stay what they are, up to the end
-            whole = of_scalars(run.value) or reason.text in ALL_PYTHONS
+            whole = holds_scalars(run.value) or reason.text in ALL_PYTHONS
             stages = run.rest if whole else together(run.rest)
         self.left.barrier(run, stages, reason)
 

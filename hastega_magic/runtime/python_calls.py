@@ -35,12 +35,18 @@ def elements(source: Any) -> Iterator[Any]:
     array = cast("npt.NDArray[Any]", source)
     if array.ndim == 1 and array.dtype.names:
         return zip(*(elements(array[name]) for name in array.dtype.names), strict=True)
-    if type(array) is not np.ndarray and np.any(getattr(array, "mask", False)):
+    if type(array) is not np.ndarray and hides_elements(array):
         return iter(array)  # `tolist` has None for the elements that a mask hides
     if array.ndim == 1 and (array.dtype.kind in "biu" or array.dtype.str[1:] in ("f8", "c16")):
         chunks = (array[start : start + _CHUNK].tolist() for start in range(0, len(array), _CHUNK))
         return itertools.chain.from_iterable(chunks)
     return iter(array)
+
+
+def hides_elements(array: npt.NDArray[Any]) -> bool:
+    """Whether a mask hides elements of an array of a subclass, or fields of them."""
+    mask = np.ascontiguousarray(getattr(array, "mask", False))
+    return bool(mask.view(np.bool_).any())
 
 
 THROUGH = "a pipeline goes through elements"

@@ -218,6 +218,8 @@ def number(name: str, value: object, type_: ScalarType | Complex, length: int) -
 
 BUFFERS = (bytes, bytearray, memoryview, array.array, ctypes.Array)
 """Types whose objects lay open the memory that holds their numbers."""
+_LENT = (bytes, ctypes.Array, np.ndarray)
+"""Owners of memory that stays where it is as long as it is read. Others refuse `append` and the like meanwhile."""
 
 
 def described(data: object, name: str) -> Column:
@@ -266,16 +268,23 @@ def _buffer(data: bytes | bytearray | memoryview, name: str) -> Column:
 
 
 def in_memory(data: bytes | bytearray | memoryview) -> AnyArray | Pieces:
-    """Memory whose elements Python makes its own numbers of: floats have 64 bits, whatever their size there."""
+    """Memory whose elements Python makes its own numbers of: floats have 64 bits, whatever their size there.
+
+    New memory where the owner could not be resized, or closed, while loops are kept that read it.
+    """
     try:
-        values = np.asarray(memoryview(data))
+        view = memoryview(data)
+        values = np.asarray(view)
+        if type(data) is memoryview:
+            iter(
+                view
+            )  # refuses formats with a byte order, as ctypes has them, complex numbers, and more dimensions
     except ValueError:
         raise NotCompilable(f"the source is a {type(data).__name__} whose elements are no numbers") from None
-    if values.dtype.kind == "c":
-        raise NotCompilable(
-            f"the source is a {type(data).__name__} of complex numbers, over which Python cannot iterate"
-        )
-    return widened(values)
+    except NotImplementedError:
+        raise NotCompilable("the source is a memoryview over which Python cannot iterate") from None
+    owner: object = data.obj if isinstance(data, memoryview) else data
+    return widened(values if isinstance(owner, _LENT) else values.copy())
 
 
 def _numbers(data: AnyArray | Pieces, name: str, key: int) -> Column:

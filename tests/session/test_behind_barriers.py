@@ -155,3 +155,20 @@ def test_wide_floats_of_numpys_are_not_rounded_to_narrower_ones(stages, end, on)
                 expected = ENDS[end](NARROWER[stages](source))
             np.testing.assert_allclose(found, expected, rtol=1e-14)
             assert np.array(found).dtype == np.array(expected).dtype
+
+
+@pytest.mark.parametrize(
+    ("element", "told"),
+    [
+        (np.arange(8).reshape(2, 2, 2)[1], "element 0, array([[4, 5], [6, 7]]), in"),
+        (np.arange(400).reshape(20, 20), "element 0, array([["),
+        ("a\nb", "element 0, 'a\\nb', in"),
+    ],
+    ids=["rows", "many", "text"],
+)
+def test_the_note_on_an_element_is_one_line(element, told):
+    with pytest.raises(TypeError) as raised:
+        Session({"xs": [element]}, Options(baseline=False)).run_cell("xs |> map(lambda x: x + None)")
+    (note,) = (each for each in raised.value.__notes__ if each.startswith("hastega: element"))
+    assert told in note
+    assert "\n" not in note

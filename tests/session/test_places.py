@@ -155,6 +155,20 @@ def test_what_is_left_to_python_says_so():
         assert session.last_report.pipelines[0].barriers
 
 
+@pytest.mark.parametrize("element", [lambda i: (i,), lambda i: [i, i], lambda i: (i, -i)])
+@pytest.mark.parametrize("stage", ["window(100)", "chunk(100)"])
+def test_rows_are_no_numbers(element, stage):
+    xs = [element(number) for number in range(1003)]
+    for on in ("parallel", "python"):
+        with pytest.raises(TypeError, match="unsupported operand"):
+            run(f"t = xs |> {stage} |> map(sum)", on, {"xs": xs})
+        step = 1 if stage == "window(100)" else 100
+        tuples = [tuple(xs[k : k + 100]) for k in range(0, 904 if step == 1 else 1003, step)]
+        for function in ("max", "lambda w: w[0]", "len"):
+            found, _ = run(f"t = xs |> {stage} |> map({function}) |> to_list", on, {"xs": xs})
+            assert found == [*map(eval(function), tuples)]
+
+
 def test_devices_and_baselines():
     pytest.importorskip("pyopencl")
     xs = SOURCES["int64"]

@@ -197,6 +197,47 @@ ITERATED = (
 )  # fmt: skip
 
 
+def _elements(*elements):
+    found = np.empty(len(elements), object)
+    found[:] = elements
+    return found
+
+
+HIGH = np.int64(2**62)
+WITH_SCALARS = (
+    [HIGH, 1], [1, HIGH], (2.5, np.float64(1)), _elements(1, HIGH), [(HIGH, 1)], [(1, HIGH), (1, HIGH)],
+    {1: 0, HIGH: 1},
+    np.ma.array([1, 2**62], mask=[True, False]), np.ma.array([(1, 2)], "i4,i4", mask=[(True, False)]),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "stages",
+    ["reverse |> to_list", "map(lambda x: x) |> map(lambda x: x * 4) |> to_list", "filter(_ * 4 != 1)"],
+)
+@pytest.mark.parametrize("xs", WITH_SCALARS, ids=lambda xs: type(xs).__name__)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_scalars_of_numpy_stay_what_they_are_wherever_they_stand(xs, stages):
+    ours, python = (run(f"xs |> {stages}", on, xs=xs).value for on in ("parallel", "python"))
+    assert repr(ours) == repr(python)
+
+
+UNREADABLE = (
+    memoryview((ctypes.c_int * 3)(1, 2, 3)), memoryview(np.arange(3, dtype=">i4")), memoryview(np.arange(3) * 1j),
+    memoryview(np.arange(4).reshape(2, 2)), memoryview(np.array(5)), memoryview(np.empty(0, ">f8")),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("xs", UNREADABLE, ids=lambda xs: f"{xs.format}{xs.shape}")
+def test_memory_over_which_python_cannot_iterate(xs):
+    with pytest.raises((NotImplementedError, TypeError)) as python:
+        iter(xs)
+    for stages in ("sum", "map(lambda x: x + 1)"):
+        with pytest.raises(python.type) as ours:
+            run(f"xs |> {stages}", xs=xs)
+        assert str(ours.value) == str(python.value)
+
+
 @pytest.fixture
 def chunks(monkeypatch):
     monkeypatch.setattr(drawn, "CHUNK", 256)

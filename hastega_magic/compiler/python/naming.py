@@ -23,12 +23,13 @@ def short(value: int) -> str:
 
 
 def shown(value: object) -> str:
-    """What the value is, in a sentence."""
+    """What the value is, in a sentence: on one line."""
     if type(value) is int:
         return short(value)
     try:
         text = repr(value)
-        return text if len(text) <= _LONGEST else reprlib.repr(value)
+        text = text if len(text) <= _LONGEST else reprlib.repr(value)
+        return " ".join(text.split()) if "\n" in text else text  # those of rows and Series have several lines
     except Exception:  # as of a tuple with an int of thousands of digits
         return f"a {type(value).__name__}"
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
+
+from hastega_magic.runtime.objects import lists
+from hastega_magic.runtime.python_calls import hides_elements
 
 FEW = 4096
 """More elements are worth the way of every statement, which may find a loop for what Python ran over others."""
@@ -31,6 +35,26 @@ def of_scalars(value: Any) -> bool:
     return type(value) in (list, tuple) and bool(value) and isinstance(value[0], np.generic)
 
 
+def holds_scalars(value: Any) -> bool:
+    """Whether NumPy's scalars are among its elements, or in tuples of them; such come of masked arrays, too."""
+    elements: Any = value
+    if isinstance(value, np.ndarray):
+        array = cast("np.ndarray[Any, Any]", value)
+        if type(array) is not np.ndarray:
+            return hides_elements(array)
+        elements = array.tolist() if array.ndim == 1 and array.dtype == object else None
+    if type(elements) not in (list, tuple) or not elements:
+        return False
+    listed = cast("Sequence[object]", elements)
+    if len(listed) >= lists.WORTH and lists.read(listed, type(listed[0]), None):
+        return False
+    types = set(map(type, listed))
+    if tuple in types:
+        parts = (cast("tuple[object, ...]", each) for each in listed if type(each) is tuple)
+        types.update(map(type, itertools.chain.from_iterable(parts)))
+    return any(issubclass(each, np.generic) for each in types)
+
+
 def _fit(values: Sequence[Any], ints: bool) -> bool:
     """Whether 64 bits hold all ints."""
     if ints:
@@ -38,4 +62,4 @@ def _fit(values: Sequence[Any], ints: bool) -> bool:
     return all(-(1 << 63) <= each < 1 << 63 for each in values if type(each) is int)
 
 
-__all__ = ["FEW", "kind_of", "of_scalars"]
+__all__ = ["FEW", "holds_scalars", "kind_of", "of_scalars"]

@@ -61,6 +61,10 @@ class Neighbours:
         held = self.table.value
         if isinstance(held, range):
             return graph.make("add", graph.make("mul", place, const(held.step)), const(held.start))
+        if isinstance(held, (list, tuple)) and isinstance(held[0], (list, tuple)):
+            # Of equally long ones the numbers would be read as if they stood side by side.
+            kind = "lists" if isinstance(held[0], list) else "tuples"
+            raise NotCompilable(f"{self.table.name} holds {kind}, not numbers")
         return graph.element(self.table, place)
 
     def some_item(self, graph: Graph, at: Expr) -> Symbolic:
