@@ -266,3 +266,40 @@ def test_what_python_ran_is_told_as_that():
     assert "did not run" not in str(doubled.explain())
     assert doubled(range(5)) == 20
     assert "ran in Python · ✗ 1 barrier" in str(doubled.explain())
+
+
+def test_what_the_loop_asks_of_an_object_is_not_told_to_its_class():
+    asked = []
+
+    class Slotted:
+        __slots__ = ("unset", "v")
+
+        def __init__(self):
+            self.v = 3
+
+        def __getattr__(self, name):
+            asked.append(name)
+            return 4
+
+        def __call__(self, x):
+            return x + 1
+
+    held = Slotted()
+
+    def calls(xs):
+        return [held(x) for x in xs]
+
+    def reads(xs):
+        return [x * held.v for x in xs]
+
+    def reads_what_is_unset(xs):
+        return [x * held.unset for x in xs]
+
+    for function in (calls, reads, reads_what_is_unset):
+        expected, told = function(XS), asked.copy()
+        asked.clear()
+        made = hastega(function)
+        for _ in range(3):
+            assert made(XS) == expected
+            assert asked == told
+            asked.clear()

@@ -55,15 +55,31 @@ def plain(owner: Any, name: str) -> Any:
         return found if isinstance(found, FunctionType) or not _binds(found) else ABSENT
     found = _of_class(cast("type[Any]", type(owner)), name)
     if isinstance(found, (MemberDescriptorType, _FIELD)):
-        return getattr(owner, name, ABSENT)
+        return _held(found, owner)
     if hasattr(cast(Any, type(found)), "__set__") or hasattr(cast(Any, type(found)), "__delete__"):
         return ABSENT
-    held: Any = getattr(owner, "__dict__", {})
+    held: Any = fields_of(owner)
     if type(held) is dict and name in held:
         return cast(Any, held)[name]
     if isinstance(found, FunctionType):
         return Method(found)
     return ABSENT if _binds(found) else found
+
+
+def fields_of(owner: object) -> Any:
+    """What an object keeps its attributes in; nothing if it has only slots."""
+    try:
+        return object.__getattribute__(owner, "__dict__")
+    except AttributeError:
+        return {}
+
+
+def _held(place: Any, owner: object) -> Any:
+    """What stands in a slot; ABSENT if nothing does, for which `getattr` would ask the class's `__getattr__`."""
+    try:
+        return place.__get__(owner)
+    except AttributeError:
+        return ABSENT
 
 
 def is_named_tuple(kind: Any) -> bool:
@@ -110,4 +126,13 @@ def _of_class(kind: type[Any], name: str) -> Any:
     return ABSENT
 
 
-__all__ = ["ABSENT", "Method", "has_plain", "is_made", "is_named_tuple", "parts_of_named_tuple", "plain"]
+__all__ = [
+    "ABSENT",
+    "Method",
+    "fields_of",
+    "has_plain",
+    "is_made",
+    "is_named_tuple",
+    "parts_of_named_tuple",
+    "plain",
+]

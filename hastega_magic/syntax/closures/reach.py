@@ -18,7 +18,7 @@ from typing import Any, cast
 import numpy as np
 
 from hastega_magic.syntax.closures.around import ABSENT, codes, contents
-from hastega_magic.syntax.closures.attributes import is_made
+from hastega_magic.syntax.closures.attributes import fields_of, is_made
 
 _MOST = 5_000
 """Objects that are looked at."""
@@ -91,10 +91,7 @@ def users_classes(value: object) -> list[type]:
 
 def fields(value: object) -> Collection[object]:
     """The values of an object's attributes, without code of its class."""
-    try:
-        return cast("dict[str, object]", object.__getattribute__(value, "__dict__")).values()
-    except AttributeError:
-        return ()
+    return cast("dict[str, object]", fields_of(value)).values()
 
 
 def methods(value: object) -> Iterator[object]:

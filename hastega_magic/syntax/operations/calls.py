@@ -15,6 +15,7 @@ import numpy as np
 from hastega_magic.errors import NotCompilable
 from hastega_magic.ir.expr import Expr, const
 from hastega_magic.ops import op_of_callable
+from hastega_magic.syntax.closures.attributes import is_made
 from hastega_magic.syntax.operations import (
     applying,
     arithmetic,
@@ -142,9 +143,10 @@ def _no_form(callee: Known) -> str:
     if isinstance(function, ModuleType) or not callable(function):
         return f"`{callee.name}` is called, and it is no function"
     module = str(getattr(function, "__module__", None) or "")  # of methods: what they belong to is not asked
-    name = str(getattr(function, "__name__", callee.name))
+    made = is_made(type(function))  # and may have a `__getattr__`, which would be told of the question
+    name = callee.name if made else str(getattr(function, "__name__", callee.name))
     observes = name in _OBSERVERS if module == "builtins" else module.partition(".")[0] in _OBSERVING_MODULES
-    owner = getattr(function, "__self__", None)
+    owner = None if made else getattr(function, "__self__", None)
     is_method = owner is not None and not isinstance(owner, ModuleType)
     if observes or is_method or "random" in module:
         effect = ", a side effect" if observes and name in _OBSERVERS else ""
