@@ -7,11 +7,13 @@ functions read is kept until two cells have begun without it (`aged`).
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from typing import TYPE_CHECKING
+from weakref import WeakValueDictionary
 
 from hastega_magic.compiler.backends import forget_inputs
 from hastega_magic.compiler.changing import in_a_loop, kept_changing
@@ -174,7 +176,10 @@ class Repeated:
 
     def keep(self, form: Form) -> None:
         """The form that ran last, before the others."""
+        if _ended:
+            return
         self.form = form
+        _keeping[id(self)] = self
         if self.registry is not None:
             self.registry[id(self)] = self
         self._forms.insert(0, form)
@@ -224,6 +229,25 @@ class Repeated:
             took = f"the last one took {units.seconds(form.seconds)}"
             text = f"This pipeline ran {often}; the figures are those of its {first}, {took}."
             trace.add("which_run", text=text)
+
+
+_keeping: WeakValueDictionary[int, Repeated] = WeakValueDictionary()
+"""Those that keep forms, by identity."""
+
+_ended = False
+
+
+@atexit.register
+def _end() -> None:
+    """The interpreter ends: no forms are kept any more.
+
+    A decorated function's code holds its pipelines, forms hold what functions read, and CPython looks for no garbage in
+    code: a module that is among it would stay, and with it files that were not written to their end.
+    """
+    global _ended  # noqa: PLW0603  a process ends once
+    _ended = True
+    for each in [*_keeping.values()]:
+        each.let_go(everything=True)
 
 
 __all__ = ["Form", "Repeated"]
