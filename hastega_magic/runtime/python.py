@@ -141,7 +141,8 @@ _NUMBERS = (int, float, complex, np.generic, tuple)
 
 def _of_one_type(values: Sequence[Any]) -> npt.NDArray[Any] | None:
     """Many of Python's numbers as native code reads them; None where it does not, as for ints beyond int64."""
-    type_: type = type(values[0])
+    first: object = values[0]
+    type_ = type(first)
     if len(values) < lists.WORTH or type_ not in lists.DTYPES or type(values) not in (list, tuple):
         return None
     array = np.empty(len(values), lists.DTYPES[type_])

@@ -327,8 +327,8 @@ class Walk:
 
 def _is_plain(value: Any) -> bool:
     """Whether it is a small container of numbers, or of lists of such, which is looked at item by item."""
-    kind: type = type(value)
-    most = _MOST.get(kind)
+    found: object = value
+    most = _MOST.get(type(found))
     if most is None or len(value) > most:
         return False
     parts = tuple(itertools.islice(_leaves(value), 2 * most))
