@@ -13,7 +13,7 @@ from hastega_magic.compiler.course import carried
 from hastega_magic.compiler.execute import Execution, Separately
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Group, Outcome, Part
-from hastega_magic.compiler.python.barriers import LOOKED_AT, together
+from hastega_magic.compiler.python.barriers import FORMLESS, LOOKED_AT, arranged, together
 from hastega_magic.compiler.python.empty import by_python
 from hastega_magic.compiler.run import run_loops
 from hastega_magic.compiler.sources.kinds import holds_scalars
@@ -232,8 +232,9 @@ class Driver:
                 raise
             failed = error
         else:
-            if loop is None:
-                self._left_to_python(run, run.waiting or reason or Reason("it has no compiled form"))
+            before = 0 if loop is None or reason is None else arranged(loop.stages, rest)
+            if loop is None or before:
+                self._left_to_python(run, run.waiting or reason or FORMLESS, before=before)
             else:
                 self._run_loop(run, loop, workspace, reason)
         try:
@@ -269,12 +270,12 @@ class Driver:
         return True
 
     def _left_to_python(
-        self, run: UnderWay, reason: Reason, stages: Sequence[BoundStage] | None = None
+        self, run: UnderWay, reason: Reason, stages: Sequence[BoundStage] | None = None, before: int = 0
     ) -> None:
         if stages is None:  # NumPy's scalars are to stay what they are, up to the end
             whole = holds_scalars(run.value) or reason.text in ALL_PYTHONS
-            stages = run.rest if whole else together(run.rest)
-        self.left.barrier(run, stages, reason)
+            stages = run.rest if whole else (*run.rest[:before], *together(run.rest[before:]))
+        self.left.barrier(run, stages, reason, before)
 
     def _run_loop(self, run: UnderWay, loop: Loop, workspace: Workspace, reason: Reason | None) -> None:
         """Run the loop; `reason`: why the stage behind is not in it."""

@@ -88,6 +88,8 @@ class Workspace:
     columns: dict[tuple[str, int], Column] = field(default_factory=dict[tuple[str, int], Column])
     _parts: dict[_Part, Column] = field(default_factory=dict["_Part", Column])
     _captured: list[object] = field(default_factory=list[object])
+    _converted: dict[int, tuple[object, Source]] = field(default_factory=dict[int, tuple[object, Source]])
+    """Lists of complex numbers, which are arrays from where they are described on, by identity."""
 
     @contextmanager
     def tried(self) -> Generator[Tried]:
@@ -146,6 +148,13 @@ class Workspace:
             known = self.columns.get(("list", id(value)))
             if known is not None and known.data is value:
                 return known.source
+            converted = self._converted.get(id(value))
+            if converted is not None:
+                return converted[1]
+            source = self._known(described(value, name or type(value).__name__))
+            if source.kind == "array":
+                self._converted[id(value)] = value, source
+            return source
         return self._known(described(value, name or type(value).__name__))
 
     def taken(self, value: Sequence[object], source: Source) -> Source:

@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from hastega_magic.runtime import python_stages
 from hastega_magic.runtime.columnar import Pieces, numbers
+from hastega_magic.runtime.objects import lists
 from hastega_magic.runtime.python_calls import Noted, elements, over_tuples, spreads
 from hastega_magic.runtime.python_numbers import python_number, python_numbers
 from hastega_magic.runtime.python_stages import mean
@@ -111,6 +112,11 @@ def as_result(values: Sequence[Any], like: object = None) -> npt.NDArray[Any]:
     """
     if not values:
         return np.empty(0, _kind_of(like))
+    if (read := _of_one_type(values)) is not None:
+        return read
+    first = set(map(type, values[:_FEW]))
+    if not all(issubclass(type_, _NUMBERS) for type_ in first):  # whatever else there is
+        return _objects(values)
     types = set(map(type, values))
     if types <= {bool, np.bool_}:
         return np.array(values, np.bool_)
@@ -126,6 +132,21 @@ def as_result(values: Sequence[Any], like: object = None) -> npt.NDArray[Any]:
         places = range(len(values[0]))
         return structured([as_result([value[place] for value in values]) for place in places])
     return _objects(values)
+
+
+_FEW = 1024
+_NUMBERS = (int, float, complex, np.generic, tuple)
+"""Types of which it counts whether all elements have them."""
+
+
+def _of_one_type(values: Sequence[Any]) -> npt.NDArray[Any] | None:
+    """Many of Python's numbers as native code reads them; None where it does not, as for ints beyond int64."""
+    first: object = values[0]
+    type_ = type(first)
+    if len(values) < lists.WORTH or type_ not in lists.DTYPES or type(values) not in (list, tuple):
+        return None
+    array = np.empty(len(values), lists.DTYPES[type_])
+    return array if lists.read(values, type_, array) else None
 
 
 def structured(columns: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:

@@ -350,14 +350,16 @@ def _complex_rows(data: Paired, name: str) -> Column:
 
 def of_list(data: Sequence[object], name: str) -> Column:
     """A list or another row of numbers of one type; NotCompilable for elements of other kinds."""
-    if len(data) >= lists.WORTH and lists.read(data, type(data[0]), None):
+    same = lists.alike(data) if len(data) >= lists.WORTH else 0
+    if same and same == len(data):
         return _of_kind(data, name, type(data[0]))
     elements = iter(data)
     kinds = set(map(type, itertools.islice(elements, _FEW)))
-    if kinds.isdisjoint(_TOLD_APART):  # whatever else there is
-        elements = iter(())
+    kinds.update(map(type, data[same : same + _FEW]))
     with task(f"read {name}", len(data)) as work:
         for start in range(_FEW, len(data), PIECE):
+            if len(kinds) > 1 or kinds.isdisjoint(_TOLD_APART):  # whatever else there is
+                break
             kinds.update(map(type, itertools.islice(elements, PIECE)))
             work.at(start + PIECE)
     if not kinds:

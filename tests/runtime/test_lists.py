@@ -62,3 +62,17 @@ def test_pieces():
     assert lists.read(values, int, out, piece=777)
     assert out.tolist() == values
     assert not lists.read([*values, "x"], int, np.zeros(10001, np.int64), piece=777)
+
+
+@pytest.mark.parametrize("piece", [1, 7, 5000, 1 << 20])
+@pytest.mark.parametrize("other", [0, 1, 6, 7, 2500, 4999])
+def test_how_many_are_of_the_type_of_the_first(other, piece):
+    values = [2**70, *range(4999)]
+    assert lists.alike(values, piece) == 5000
+    values[other] = 0.5
+    assert lists.alike(values, piece) == (other or 1)
+    assert lists.alike(tuple(values), piece) == (other or 1)
+
+
+def test_of_other_types_it_cannot_be_told():
+    assert lists.alike(["a", "a"]) == 0

@@ -83,6 +83,32 @@ def test_results(values, dtype):
     assert list(found) == values
 
 
+@pytest.mark.parametrize(
+    ("number", "late", "dtype"),
+    [
+        (3, 4, "int64"), (3, 2**63, "uint64"), (3, 2**64, "object"), (3, True, "object"), (3, np.int64(4), "int64"),
+        (0.5, -0.0, "float64"), (0.5, np.float64(2), "float64"), (0.5, 1, "object"), (True, False, "bool"),
+        (True, np.True_, "bool"), ("a", 1, "object"), (None, (1, 2), "object"), (1j, 2j, "complex128"),
+    ],
+)  # fmt: skip
+def test_results_of_many(number, late, dtype):
+    values = [*[number] * 5000, late]
+    found = as_result(values)
+    assert found.dtype == dtype
+    assert repr(found.tolist()) == repr(
+        [getattr(each, "tolist", lambda each=each: each)() for each in values]
+    )
+
+
+def test_many_numbers_are_read_by_native_code(monkeypatch):
+    """NumPy asks each object what it is; and where the first ones are no numbers, the others are not looked at."""
+    monkeypatch.setattr(np, "array", None)
+    assert as_result(list(range(5000))).tolist() == list(range(5000))
+    assert as_result([0.5] * 5000).tolist() == [0.5] * 5000
+    texts = [*["a"] * 5000, 1]
+    assert list(as_result(texts)) == texts
+
+
 def test_what_has_elements_of_its_own_is_one_element():
     values = [np.arange(3), [1, 2], (1,), np.array(3), {}, "ab", None, 10**30]
     found = as_result(values)

@@ -52,6 +52,14 @@ def test_what_is_not_compiled_has_its_reason(data, words):
         described(data, "xs")
 
 
+@pytest.mark.parametrize("other", [0, 5, 2000, 9999])
+def test_a_long_list_of_two_types_is_not_gone_through_to_the_end(other):
+    data = [*range(10_000), *range(90_000), "late"]
+    data[other] = 0.5
+    with pytest.raises(NotCompilable, match="of these types: float, int;"):
+        described(data, "xs")
+
+
 @pytest.mark.parametrize("data", [5, None, np.array(5)])
 def test_what_cannot_be_iterated(data):
     with pytest.raises(TypeError) as ours:

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from hastega_magic import pipe
-from hastega_magic.session import Options, Session
+from hastega_magic.compiler import driver
+from hastega_magic.session import Options, Session, StrictError
 
 CELLS = {
     "[3, 1] |> map(_ + 2**62) |> set |> sum": 9223372036854775812,
@@ -172,3 +173,43 @@ def test_the_note_on_an_element_is_one_line(element, told):
     (note,) = (each for each in raised.value.__notes__ if each.startswith("hastega: element"))
     assert told in note
     assert "\n" not in note
+
+
+ARRANGED = {
+    "xs |> window(5) |> map(lambda w: str(w[2]))": lambda xs: [str(each) for each in xs[2:-2]],
+    "xs |> chunk(4) |> map(lambda w: str(w))": lambda xs: [
+        str((*xs[k : k + 4],)) for k in range(0, len(xs), 4)
+    ],
+    "xs |> enumerate |> map(lambda i, x: f'{i} {x}')": lambda xs: [f"{i} {x}" for i, x in enumerate(xs)],
+    "xs |> zip(xs[1:]) |> filter(lambda a, b: str(a) < str(b)) |> map(lambda a, b: a + b)": lambda xs: [
+        a + b for a, b in itertools.pairwise(xs) if str(a) < str(b)
+    ],
+    "xs |> zip(xs) |> window(2) |> map(lambda v, w: repr(v + w))": lambda xs: [
+        repr((a, a, b, b)) for a, b in itertools.pairwise(xs)
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    "make", [list, np.array, lambda xs: np.array(xs) * 0.5, lambda xs: np.array(xs) > 40]
+)
+@pytest.mark.parametrize("pipeline", ARRANGED)
+def test_tuples_for_a_function_of_pythons_are_made_by_python(pipeline, make, monkeypatch):
+    """A loop would store each place of them in a column, of which Python makes the same tuples: 48 loops in one."""
+    ran, run = [], driver.run_loops
+    monkeypatch.setattr(driver, "run_loops", lambda *given: ran.append(given) or run(*given))
+    xs = make(list(range(97)))
+    space = {"xs": xs}
+    Session(space, Options(on="parallel", baseline=False, quiet=True)).run_cell("t = " + pipeline)
+    elements = xs if isinstance(xs, list) else xs.tolist()
+    assert repr(space["t"].tolist()) == repr(ARRANGED[pipeline](elements))
+    assert not ran
+
+
+def test_the_function_is_what_is_told_of():
+    space = {"xs": list(range(97))}
+    session = Session(space, Options(on="parallel", baseline=False))
+    found = session.run_cell("t = xs |> window(5) |> map(lambda w: str(w))")
+    assert "map(lambda w: str(w))" in found.report.to_text()
+    with pytest.raises(StrictError, match=r"map\(lambda w: str\(w\)\)` is not compiled"):
+        session.run_cell("t = xs |> window(5) |> map(lambda w: str(w))", options=Options(strict=True))

@@ -8,7 +8,7 @@ import warnings
 import numpy as np
 import pytest
 
-from hastega_magic.compiler.python.in_step import Behind
+from hastega_magic.compiler.python.in_step import Behind, _Keeper
 from hastega_magic.session import Options, Session
 
 MODULES = {"np": np, "math": math, "itertools": itertools, "functools": functools}
@@ -295,3 +295,22 @@ def test_each_element_is_judged_once(where):
             Session(space, Options(on=on, baseline=False, quiet=True)).run_cell(cell)
         found[on] = str(caught.value), len(space["log"])
     assert found["parallel"] == found["python"]
+
+
+@pytest.mark.parametrize("first", [1, 100, 3000])
+def test_a_mixture_of_numbers_is_not_kept(first, monkeypatch):
+    """No loop goes over one: from its second type on the stages behind are Python's, in the same pass."""
+    most, keep = [], _Keeper.keep
+
+    def seen(self, elements):
+        odd = keep(self, elements)
+        most.append(len(self.kept) + (0 if self.drawn is None else len(self.drawn)))
+        return odd
+
+    monkeypatch.setattr(_Keeper, "keep", seen)
+    xs = [*range(first), *[0.5, 1] * 5000]
+    space = {"log": [], "xs": xs}
+    cell = "t = xs |> map(lambda x: log.append(x) or x) |> map(lambda x: x * 3) |> to_list"
+    Session(space, Options(on="parallel", baseline=False, quiet=True)).run_cell(cell)
+    assert repr(space["t"]) == repr([x * 3 for x in xs])
+    assert max(most) <= first

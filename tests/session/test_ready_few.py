@@ -324,3 +324,24 @@ def test_numbers_that_keep_changing(stages, maker):
             assert found is expected
         else:
             same(found, expected)
+
+
+@pytest.mark.parametrize("size", [65, 1000, 1024])
+def test_a_list_that_functions_read_is_looked_at_in_each_run(size, monkeypatch):
+    firsts, first = [], Repeated._first
+    monkeypatch.setattr(Repeated, "_first", lambda self, *given: firsts.append(self) or first(self, *given))
+    space = {"table": list(range(500, 500 + size))}
+    cell = """found = []
+for turn in range(12):
+    if turn in changes:
+        table[turn] = changes[turn]
+    found.append(range(60) |> map(lambda x: table[x] * 2) |> sum)"""
+    changes = {4: 7, 8: 7.0, 9: True}
+    expected, table = [], list(space["table"])
+    for turn in range(12):
+        table[turn] = changes.get(turn, table[turn])
+        expected.append(sum(table[x] * 2 for x in range(60)))
+    space["changes"] = changes
+    Session(space, Options(on="parallel", baseline=False, quiet=True)).run_cell(cell)
+    assert list(map(repr, space["found"])) == list(map(repr, expected))
+    assert len(firsts) <= 5

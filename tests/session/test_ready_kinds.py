@@ -234,3 +234,14 @@ def test_types_that_change_within_a_long_list_are_seen(sink, other, cut):
         assert found == (expected if sink == "to_list" else sum(expected))
         if sink == "to_list":
             assert type(found[-1]) is type(expected[-1])
+
+
+def test_a_form_for_each_of_numpys_usual_types(monkeypatch):
+    firsts, first = [], Repeated._first
+    monkeypatch.setattr(Repeated, "_first", lambda self, *given: firsts.append(self) or first(self, *given))
+    arrays = [np.arange(50).astype(each) for each in ("i1", "i2", "i4", "i8", "u1", "u2", "f4", "f8")]
+    space = {"arrays": arrays}
+    cell = "t = [xs |> map(lambda x: x * 2) |> sum for _ in range(9) for xs in arrays]"
+    Session(space, OPTIONS).run_cell(cell)
+    assert space["t"] == [2450] * 72
+    assert len(firsts) <= len(arrays)

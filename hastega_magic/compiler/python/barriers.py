@@ -42,6 +42,7 @@ def _is_silent(function: Any, in_order: bool) -> bool:
     return False
 
 
+FORMLESS = Reason("it has no compiled form")
 LOOKED_AT = Reason("`tap` looks at the elements: observation prevents optimisation")
 
 
@@ -171,6 +172,24 @@ def together(stages: Sequence[BoundStage]) -> Sequence[BoundStage]:
 def may_end_early(stages: Sequence[BoundStage]) -> bool:
     """Whether some stage may not ask for all elements."""
     return any(stage.callee is None and stage.site.name in _PERHAPS_SHORT for stage in stages)
+
+
+def arranged(stages: Sequence[BoundStage], rest: Sequence[BoundStage]) -> int:
+    """How many stages Python had better run itself, before one that it runs element by element: all of these, or none.
+
+    These only put elements into tuples: a loop would store them in columns, for Python to make the tuples all the same.
+    """
+    behind = rest[len(stages) :]
+    if not behind or not _of_elements(behind[0]):
+        return 0
+    return len(stages) if all(each.site.name in _ARRANGING for each in stages) else 0
+
+
+def _of_elements(stage: BoundStage) -> bool:
+    return stage.callee is None and stage.site.known and stage.site.name in _ELEMENTWISE
+
+
+_ARRANGING = frozenset({"window", "chunk", "zip", "enumerate"})
 
 
 def looked_into(stage: BoundStage) -> bool:

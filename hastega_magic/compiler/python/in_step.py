@@ -45,8 +45,6 @@ _TYPES: dict[type, object] = {bool: BOOL, float: FLOAT64, complex: Complex((FLOA
 _LOWEST, _HIGHEST = -(1 << 63), (1 << 64) - 1
 _MANY, _AT_ONCE = 1 << 11, 1 << 16
 """Elements behind which native code is worth being made, and how many it draws at a time."""
-_MIXED = frozenset({BOOL, INT, FLOAT64})
-"""Kinds that may come one after the other: all stages that are quiet for each are for a mixture."""
 
 
 def in_pass(stages: Sequence[BoundStage], count: int) -> Sequence[BoundStage]:
@@ -267,13 +265,11 @@ class _Keeper:
         return []
 
     def _goes_with(self, kind: object) -> bool:
-        """Whether the stages are quiet for one of this kind behind those before."""
-        known = self._kind
-        if kind == known:
-            return True
-        alike = known is None or (known in _MIXED and kind in _MIXED)
+        """Whether it is of the kind of those before, if the stages are quiet for these: no loop goes over a mixture."""
+        if self._kind is not None:
+            return kind == self._kind
         self._kind = kind
-        return alike and self.behind.quiet(self.place, kind, self.watch.state)
+        return self.behind.quiet(self.place, kind, self.watch.state)
 
     def behind_drawn(self, elements: Iterator[object]) -> Iterator[object]:
         """What is left behind those that native code keeps: of the type that all before have had."""

@@ -130,9 +130,12 @@ class LeftOver:
 
         return exactly(loop, workspace)
 
-    def barrier(self, run: UnderWay, stages: Sequence[BoundStage], reason: Reason) -> None:
-        """Go on by stages that have no compiled form, and by those that go in step with them; StrictError if not to."""
-        stage = stages[0]
+    def barrier(self, run: UnderWay, stages: Sequence[BoundStage], reason: Reason, before: int = 0) -> None:
+        """Go on by stages that have no compiled form, and by those that go in step with them; StrictError if not to.
+
+        `before`: how many of them could be compiled.
+        """
+        stage = stages[before]
         if reason.span == NOWHERE:
             reason = Reason(reason.text, stage.site.span)
         self.tell(stage.site.text, reason)

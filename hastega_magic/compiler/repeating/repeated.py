@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from hastega_magic.compiler.repeating.in_parts import InParts
     from hastega_magic.compiler.repeating.prepared import Prepared
 
-_KEPT = 4
+_KEPT = 8
 """Forms of one pipeline that are kept ready: other types of sources, other values of what its functions read."""
 
 _IDLE = 32

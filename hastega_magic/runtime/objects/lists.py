@@ -172,8 +172,10 @@ class Reader:
 
     def read(self, data: Sequence[object], start: int, stop: int, out: _AnyArray | None) -> bool:
         """Whether elements `start` to `stop` are all of the type, and fit; then they are in `out`."""
-        if stop <= start:
-            return True
+        return stop <= start or self.count(data, start, stop, out) == stop - start
+
+    def count(self, data: Sequence[object], start: int, stop: int, out: _AnyArray | None) -> int:
+        """How many elements from `start` on, up to `stop`, are of the type, and fit: these are in `out`."""
         more = self.more(data)
         words = (ctypes.c_int64 * (6 + len(more)))(*self.words(0 if out is None else out.ctypes.data), *more)
         held, at = self.held(data), ctypes.addressof(words)
@@ -181,10 +183,10 @@ class Reader:
         words[_COUNT] = stop - start
         # Another thread may have made a list shorter. From here to the call nothing gives it a turn.
         if head[LENGTH] < stop:
-            return False
+            return 0
         words[_ITEMS] = head[ADDRESS] + 8 * start
         self.call(at, None)
-        return words[_DONE] == stop - start
+        return words[_DONE]
 
     def words(self, out: int) -> tuple[int, ...]:
         """What the code is given: no elements yet, and the address that numbers go to."""
@@ -336,6 +338,18 @@ def read_by(
     return True
 
 
+def alike(data: Sequence[object], piece: int = 1 << 20) -> int:
+    """How many elements up to the first of another type have that of the first; 0 where this cannot be told here."""
+    code, found = reader(type(data[0]), values=False), 0
+    if code is not None:
+        for start in range(0, len(data), piece):
+            stop = min(start + piece, len(data))
+            found += code.count(data, start, stop, None)
+            if found < stop:
+                break
+    return found
+
+
 def reader(type_: type, values: bool = True) -> Reader | None:
     """Code that reads numbers of the type, or looks whether all are of it; None where there is none."""
     if type_ not in DTYPES:
@@ -345,6 +359,6 @@ def reader(type_: type, values: bool = True) -> Reader | None:
 
 
 __all__ = [
-    "ADDRESS", "DTYPES", "LENGTH", "SAMPLES", "SHORT", "TYPES", "WORTH", "Intake", "Reader", "code_of", "head_of",
-    "layout", "read", "read_by", "reader", "reads",
+    "ADDRESS", "DTYPES", "LENGTH", "SAMPLES", "SHORT", "TYPES", "WORTH", "Intake", "Reader", "alike", "code_of",
+    "head_of", "layout", "read", "read_by", "reader", "reads",
 ]  # fmt: skip

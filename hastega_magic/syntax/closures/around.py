@@ -26,7 +26,10 @@ from hastega_magic.syntax.site import is_ours
 PARAMETERS = frozenset({int, float, np.float32})
 """Types of captured numbers of which one that keeps changing is a parameter of compiled code."""
 SMALL = 64
-"""Numbers in a list, set or dict that are looked at one by one in each run."""
+"""Numbers in a set or dict that are looked at one by one in each run, and in what counts as no data of the user's."""
+LISTED = 1024
+"""Those in a list: a look at one takes some 50 ns, and to build the loop again a millisecond or two."""
+_MOST: dict[type, int] = {list: LISTED, set: SMALL, frozenset: SMALL, dict: SMALL}
 _NUMBERS = frozenset({bool, int, float, np.float64, np.float32, np.bool_})
 
 
@@ -129,7 +132,8 @@ def _parts_of(function: Any) -> tuple[object, ...]:
     if isinstance(function, dict):
         return (*cast("dict[object, object]", function), *cast("dict[object, object]", function).values())
     if isinstance(function, (list, tuple, set, frozenset)):
-        return tuple(_leaves(cast("list[object]", function)))
+        items = tuple(cast("list[object]", function))
+        return items if {list, tuple}.isdisjoint(map(type, items)) else tuple(_leaves(items))
     if isinstance(function, type):
         return attributes.parts_of_named_tuple(function)
     if isinstance(function, functools.partial):
@@ -323,12 +327,14 @@ class Walk:
 
 def _is_plain(value: Any) -> bool:
     """Whether it is a small container of numbers, or of lists of such, which is looked at item by item."""
-    if type(value) not in (list, set, frozenset, dict) or len(value) > SMALL:
+    found: object = value
+    most = _MOST.get(type(found))
+    if most is None or len(value) > most:
         return False
-    parts = tuple(itertools.islice(_leaves(value), 2 * SMALL))
+    parts = tuple(itertools.islice(_leaves(value), 2 * most))
     if isinstance(value, dict):
         parts = _parts_of(value)
-    return len(parts) < 2 * SMALL and all(type(each) in (int, float, bool, list, tuple) for each in parts)
+    return len(parts) < 2 * most and all(type(each) in (int, float, bool, list, tuple) for each in parts)
 
 
 def codes(code: CodeType) -> Iterator[CodeType]:
