@@ -222,9 +222,8 @@ class Driver:
             return
         failed: Exception | None = None
         try:
-            loop, reason, workspace = self.longest(
-                bound, value, rest if self.options.fuse else rest[:1], bound.varying
-            )
+            fused = rest if self.options.fuse else rest[:1]
+            loop, reason, workspace = self.longest(bound, value, fused, bound.varying)
         except NullsError:
             raise
         except Exception as error:  # of an element, in a loop that went before, if it is not of ours
