@@ -212,7 +212,7 @@ ROWS = (
     Op("mod", 2, operator.mod, arithmetic, "%", np.remainder, interval.mod,
        expand=expand_mod, trouble=_trouble, spellings=(operator.mod,)),
     Op("truncated_div", 2, lambda a, b: _truncated(a, b)[0], fixed((INT, INT), INT), "", None, _quotients,
-       {"int": "sdiv {t} {0}, {1}"}, {"int": "{0} / {1}"}, trouble=_truncated_trouble),
+       {"int": "sdiv {t} {0}, {1}"}, {"int": "{0} / {1}"}, trouble=_truncated_trouble, written="//"),
     Op("truncated_mod", 2, lambda a, b: _truncated(a, b)[1], fixed((INT, INT), INT), "", None, _remainders,
-       {"int": "srem {t} {0}, {1}"}, {"int": "{0} % {1}"}, trouble=_truncated_trouble),
+       {"int": "srem {t} {0}, {1}"}, {"int": "{0} % {1}"}, trouble=_truncated_trouble, written="%"),
 )  # fmt: skip

@@ -14,7 +14,6 @@ from battery import some
 from hastega_magic import pipe
 from hastega_magic.compiler.sources import drawn
 from hastega_magic.errors import IntegerOverflowWarning
-from hastega_magic.runtime import sources
 from hastega_magic.runtime.columnar import NullsError
 from hastega_magic.session import Options, Session, StrictError
 
@@ -392,20 +391,3 @@ def test_types_without_a_module(on):
     session.run_cell("T = type('T', (), {'__getitem__': lambda self, i: [4, 5, 6][i]})")
     assert not hasattr(session.namespace["T"], "__module__")
     assert session.run_cell("T() |> map(_ + 1) |> sum").value == 18
-
-
-@pytest.mark.parametrize(
-    "cell", ["t = zs |> sum", "t = zs |> map(lambda z: z * 2) |> to_list", "t = [z * 2 for z in zs]"]
-)
-def test_a_list_of_complex_numbers_is_converted_once(cell, monkeypatch):
-    described, often = sources.of_list, []
-    monkeypatch.setattr(sources, "of_list", lambda *given: often.append(given) or described(*given))
-    zs = [complex(each, 1) for each in range(3000)]
-    space = {"zs": zs}
-    session = Session(space, Options(on="parallel", baseline=False, quiet=True))
-    for expected in ([each * 2 for each in zs], [9j, *(each * 2 for each in zs[1:])]):
-        often.clear()
-        session.run_cell(cell)
-        assert space["t"] in (expected, sum(zs))
-        assert len(often) == 1
-        zs[0] = 4.5j
