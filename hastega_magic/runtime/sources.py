@@ -275,10 +275,8 @@ def in_memory(data: bytes | bytearray | memoryview) -> AnyArray | Pieces:
     try:
         view = memoryview(data)
         values = np.asarray(view)
-        if type(data) is memoryview:
-            iter(
-                view
-            )  # refuses formats with a byte order, as ctypes has them, complex numbers, and more dimensions
+        if type(data) is memoryview:  # formats with a byte order, as ctypes has them, are refused, and complex numbers
+            iter(view)
     except ValueError:
         raise NotCompilable(f"the source is a {type(data).__name__} whose elements are no numbers") from None
     except NotImplementedError:

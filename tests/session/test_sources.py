@@ -222,6 +222,18 @@ def test_scalars_of_numpy_stay_what_they_are_wherever_they_stand(xs, stages):
     assert repr(ours) == repr(python)
 
 
+@pytest.mark.parametrize(
+    "stages",
+    ["map(lambda a, b: b) |> reverse |> map(_ * 4) |> to_list", "map(lambda a, b: a * b) |> sum", "to_list"],
+)
+@pytest.mark.parametrize("xs", [[1, HIGH], _elements(1, HIGH), (HIGH, 1)], ids=str)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_so_do_those_that_stand_beside_the_source(xs, stages):
+    for first in ("range(2)", "range(2) |> map(_ + 1)"):
+        ours, python = (run(f"{first} |> zip(xs) |> {stages}", on, xs=xs) for on in ("parallel", "python"))
+        assert repr(ours.value) == repr(python.value)
+
+
 UNREADABLE = (
     memoryview((ctypes.c_int * 3)(1, 2, 3)), memoryview(np.arange(3, dtype=">i4")), memoryview(np.arange(3) * 1j),
     memoryview(np.arange(4).reshape(2, 2)), memoryview(np.array(5)), memoryview(np.empty(0, ">f8")),

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
 import numpy as np
 
 from hastega_magic.runtime.objects import lists
 from hastega_magic.runtime.python_calls import hides_elements
+from hastega_magic.syntax.joining.build import BoundStage
 
 FEW = 4096
 """More elements are worth the way of every statement, which may find a loop for what Python ran over others."""
@@ -55,6 +56,14 @@ def holds_scalars(value: Any) -> bool:
     return any(issubclass(each, np.generic) for each in types)
 
 
+def beside(value: object, stages: Sequence[BoundStage]) -> Iterator[object]:
+    """The value, and what `zip` puts beside it."""
+    yield value
+    for each in stages:
+        if each.callee is None and each.site.name == "zip":
+            yield from each.args
+
+
 def _fit(values: Sequence[Any], ints: bool) -> bool:
     """Whether 64 bits hold all ints."""
     if ints:
@@ -62,4 +71,4 @@ def _fit(values: Sequence[Any], ints: bool) -> bool:
     return all(-(1 << 63) <= each < 1 << 63 for each in values if type(each) is int)
 
 
-__all__ = ["FEW", "holds_scalars", "kind_of", "of_scalars"]
+__all__ = ["FEW", "beside", "holds_scalars", "kind_of", "of_scalars"]
