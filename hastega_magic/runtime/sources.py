@@ -275,7 +275,7 @@ def in_memory(data: bytes | bytearray | memoryview) -> AnyArray | Pieces:
     try:
         view = memoryview(data)
         values = np.asarray(view)
-        if type(data) is memoryview:  # formats with a byte order, as ctypes has them, are refused, and complex numbers
+        if type(data) is memoryview:  # which refuses formats with a byte order, as of ctypes, and others
             iter(view)
     except ValueError:
         raise NotCompilable(f"the source is a {type(data).__name__} whose elements are no numbers") from None
