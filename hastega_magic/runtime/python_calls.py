@@ -45,8 +45,11 @@ def elements(source: Any) -> Iterator[Any]:
 
 def hides_elements(array: npt.NDArray[Any]) -> bool:
     """Whether a mask hides elements of an array of a subclass, or fields of them."""
-    mask = np.ascontiguousarray(getattr(array, "mask", False))
-    return bool(mask.view(np.bool_).any())
+    mask: object = getattr(array, "mask", None)
+    if not isinstance(mask, np.ndarray):  # other classes call other things so
+        return False
+    bits = np.ascontiguousarray(cast("npt.NDArray[Any]", mask))
+    return not bits.dtype.hasobject and bool(bits.view(np.bool_).any())
 
 
 THROUGH = "a pipeline goes through elements"

@@ -45,3 +45,11 @@ def test_so_do_those_that_stand_beside_the_source(xs, stages):
     for first in ("range(2)", "range(2) |> map(_ + 1)"):
         ours, python = (run(f"{first} |> zip(xs) |> {stages}", on, xs=xs) for on in ("parallel", "python"))
         assert repr(ours.value) == repr(python.value)
+
+
+@pytest.mark.parametrize("mask", [None, "none", len, np.array([None])], ids=str)
+def test_other_classes_call_other_things_a_mask(mask):
+    xs = np.arange(5).view(type("Own", (np.ndarray,), {"mask": mask}))
+    for on in ("parallel", "python"):
+        assert run("xs |> map(_ + 1) |> to_list", on, xs=xs).value == [1, 2, 3, 4, 5]
+        assert run("xs |> map(str) |> reverse |> to_list", on, xs=xs).value == ["4", "3", "2", "1", "0"]
