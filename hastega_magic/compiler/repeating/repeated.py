@@ -246,7 +246,7 @@ def _end() -> None:
     """
     global _ended  # noqa: PLW0603  a process ends once
     _ended = True
-    for each in [*_keeping.values()]:
+    for each in filter(None, [known() for known in _keeping.valuerefs()]):
         each.let_go(everything=True)
 
 
