@@ -221,7 +221,7 @@ def alike(bound: Bound, outcome: Outcome, *, few: bool = False) -> Alike | None:
     given_ones = frozenset(
         each.where for each in workspace.parameters if loop.built.probed or id(each) in read
     )
-    arrays, lists = captured_arrays(workspace), captured_lists(workspace)
+    arrays, lists = captured_arrays(workspace), captured_lists(workspace) if few else []
     known = captured(arguments, given_ones, arrays=arrays, numpys=loop.built.numpys, lists=lists)
     owned = owners_of(operands, workspace)
     if known is None or owned is None:

@@ -111,10 +111,9 @@ def varied(known: Captured, workspace: Workspace) -> tuple[Varied, ...]:
         reads = known.arrays.get(id(array))
         if reads:
             found.append(Varied(slots[id(array)], array.dtype, array.shape, reads))
-    for each in captured_lists(workspace):
-        reads = known.arrays.get(id(each))
+    for slot, each in enumerate(workspace.captured):
+        reads = known.arrays.get(id(each)) if type(each) is list else None
         if reads:
-            slot = slots[id(each)]
             dtype = workspace.table_columns[slot].data.dtype
             reader = lists.reader(lists.TYPES[dtype.name])
             assert reader is not None
