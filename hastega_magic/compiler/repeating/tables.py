@@ -112,8 +112,8 @@ def varied(known: Captured, workspace: Workspace) -> tuple[Varied, ...]:
         if reads:
             found.append(Varied(slots[id(array)], array.dtype, array.shape, reads))
     for slot, each in enumerate(workspace.captured):
-        reads = known.arrays.get(id(each)) if type(each) is list else None
-        if reads:
+        reads = known.arrays.get(id(each))
+        if reads and type(each) is list:
             dtype = workspace.table_columns[slot].data.dtype
             reader = lists.reader(lists.TYPES[dtype.name])
             assert reader is not None
