@@ -161,8 +161,8 @@ def by_python(
     alone = len(loop.stages) == 1 and output.sink.kind in RUNNING_SINKS
     if alone and options.int_mode == "wrap":
         return wrapped_steps(loop.source, loop, workspace), ""
-    stages = noted(exactly(loop, workspace))
-    calls = [(each.site.name, each.callee, each.args, each.kwargs) for each in stages]
+    stages = exactly(loop, workspace)
+    calls = [(each.site.name, each.callee, each.args, each.kwargs) for each in noted(stages)]
     value = python.run(loop.source, cast(Any, calls))
     beyond = _beyond(value)
     if beyond is None and alone and checked:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import field
@@ -83,6 +84,8 @@ class Workspace:
     """Identities of the NumPy arrays whose elements are NumPy's scalars, not Python's numbers (None: nobody asks)."""
     numpy_numbers: bool = False
     """Whether elements of the loop that is being built may be NumPy's numbers by now, in Python's hands."""
+    lists: Counter[int] = field(default_factory=Counter[int])
+    """By identity of a captured list how often functions read it otherwise than by items, as code that holds these."""
     parameters: list[Parameter] = field(default_factory=list[Parameter])
     table_columns: list[TableColumn] = field(default_factory=list[TableColumn])
     columns: dict[tuple[str, int], Column] = field(default_factory=dict[tuple[str, int], Column])

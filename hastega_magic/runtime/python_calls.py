@@ -180,6 +180,63 @@ class Noted:
             if found:
                 yield value
 
+    def taken_while(self, values: Iterable[Any]) -> Iterator[Any]:
+        """The elements before the first for which it does not hold."""
+        for value, holds in self._answers(values):
+            if not holds:
+                return
+            yield value
+
+    def dropped_while(self, values: Iterable[Any]) -> Iterator[Any]:
+        """The elements from the first for which it does not hold."""
+        rest = iter(values)
+        for value, holds in self._answers(rest):
+            if not holds:
+                yield value
+                break
+        else:
+            return
+        yield from rest
+
+    def chosen(self, values: Iterable[Any], instead: Callable[[Any], Any]) -> Iterator[Any]:
+        """The elements for which it holds, and what stands in place of the others."""
+        for value, holds in self._answers(values):
+            try:
+                found = value if holds else instead(value)
+            except StopIteration:
+                return
+            yield found
+
+    def scanned(self, values: Iterable[Any], *init: Any) -> Iterator[Any]:
+        """The values so far, as `accumulate` gives them, without the initial one."""
+        called, rest = self.function, enumerate(values)
+        if not init:  # the first element is the first value
+            init = tuple(value for _, value in itertools.islice(rest, 1))
+            yield from init
+        total = init[0] if init else None
+        for number, value in rest:
+            try:
+                total = called(total, value)
+            except StopIteration:
+                return
+            except Exception as error:
+                self.note(error, number, (total, value))
+                raise
+            yield total
+
+    def _answers(self, values: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
+        """Each element, and what the function gives for it."""
+        called = over_tuples(self.function)
+        for number, value in enumerate(values):
+            try:
+                found = called(value)
+            except StopIteration:
+                return
+            except Exception as error:
+                self._tell(error, number, value)
+                raise
+            yield value, found
+
     def _tell(self, error: Exception, number: int, value: object) -> None:
         args: tuple[Any, ...] = (value,)
         if type(value) is tuple and spreads(self.function, len(cast("tuple[Any, ...]", value))):

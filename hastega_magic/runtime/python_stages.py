@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hastega_magic.ir.sinks import extreme, spread
-from hastega_magic.runtime.python_calls import elements, over_tuples
+from hastega_magic.runtime.python_calls import Noted, elements, over_tuples
 
 _MISSING: Any = object()
 _AT_ONCE = 1 << 16
@@ -87,14 +87,17 @@ def clipping(lo: Any, hi: Any) -> Callable[[Any], Any]:
 def choosing(predicate: Any, other: Any) -> Callable[[Any], Any]:
     """The element where the predicate holds, else `other`: a value, or a function of the element."""
     holds = operator.truth if predicate is None else over_tuples(predicate)
-    instead = over_tuples(other) if callable(other) else None
+    instead = substitute(other)
 
     def choose(value: Any) -> Any:
-        if holds(value):
-            return value
-        return alike(other, value) if instead is None else instead(value)
+        return value if holds(value) else instead(value)
 
     return choose
+
+
+def substitute(other: Any) -> Callable[[Any], Any]:
+    """What stands in place of an element: a function of it, or a value."""
+    return over_tuples(other) if callable(other) else lambda value: alike(other, value)
 
 
 def alike(number: Any, value: Any) -> Any:
@@ -162,6 +165,8 @@ def _clip(values: Iterator[Any], /, lo: Any, hi: Any) -> Iterator[Any]:
 
 
 def _where(values: Iterator[Any], /, f: Any, other: Any) -> Iterator[Any]:
+    if isinstance(f, Noted):
+        return f.chosen(values, substitute(other))
     return map(choosing(f, other), values)
 
 
@@ -169,10 +174,14 @@ def _where(values: Iterator[Any], /, f: Any, other: Any) -> Iterator[Any]:
 
 
 def _take_while(values: Iterator[Any], /, f: Any) -> Iterator[Any]:
+    if isinstance(f, Noted):
+        return f.taken_while(values)
     return itertools.takewhile(operator.truth if f is None else over_tuples(f), values)
 
 
 def _drop_while(values: Iterator[Any], /, f: Any) -> Iterator[Any]:
+    if isinstance(f, Noted):
+        return f.dropped_while(values)
     return itertools.dropwhile(operator.truth if f is None else over_tuples(f), values)
 
 
@@ -223,6 +232,8 @@ def counted_from(least: int, name: str, count: Any) -> int:
 
 
 def _scan(values: Iterator[Any], /, f: Callable[[Any, Any], Any], init: Any = _MISSING) -> Iterator[Any]:
+    if isinstance(f, Noted):
+        return f.scanned(values) if init is _MISSING else f.scanned(values, init)
     if init is _MISSING:
         return itertools.accumulate(values, f)
     return itertools.islice(itertools.accumulate(values, f, initial=init), 1, None)

@@ -61,6 +61,8 @@ def _noted(stage: BoundStage) -> BoundStage:
 
 
 _OF_ELEMENTS = "map", "filter", "take_while", "drop_while", "where"
+_IN_LOOPS = frozenset({*_OF_ELEMENTS, "scan"})
+"""Stages that call a function in a loop of their own."""
 _BY_KEY = "min", "max"
 _IN_ORDER = "scan", "reduce"
 _TWO = "the value so far and an element: write `{}(lambda total, x: ...)`"
@@ -92,7 +94,7 @@ def _noting(stage: BoundStage, function: object) -> object:
             note(error, number, args)
             raise
 
-    if site.name in ("map", "filter"):
+    if site.name in _IN_LOOPS:
         return Noted(called, note)
     return functools.update_wrapper(call, called)
 

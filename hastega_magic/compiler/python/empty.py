@@ -6,7 +6,7 @@ Iterators are gone through by then: the first element that they gave tells.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -18,12 +18,37 @@ from hastega_magic.ir.pipeline import Fn, Pipeline, Sink
 from hastega_magic.runtime import python, results
 from hastega_magic.runtime.python_calls import iterated
 from hastega_magic.runtime.sources import AnyArray
+from hastega_magic.syntax.stages import STAGES
 from hastega_magic.types import BOOL, INT, RESULT_STORAGE, ScalarType
 
 
 def is_empty(value: object) -> bool:
     """Whether it is an array without elements."""
     return type(value) is np.ndarray and value.shape == (0,)
+
+
+def of_nothing(source: object, stages: Sequence[python.StageCall]) -> object:
+    """What Python computes over a source without elements, for which no function is called.
+
+    UNTOLD where there are elements, or a stage may show that it ran, and for arrays, whose type loops know, and errors.
+    """
+    if not (is_empty(source) or (type(source) in _SEQUENCES and not source)):
+        return UNTOLD
+    for name, callee, args, kwargs in stages:
+        if callee is not None or name not in STAGES or name == "tap":
+            return UNTOLD
+        beside = (*args, *kwargs.values()) if name in ("zip", "dot") else ()
+        if not all(type(each) in _SEQUENCES for each in beside):
+            return UNTOLD
+    try:
+        found = python.run(source, stages)
+    except Exception:
+        return UNTOLD
+    return UNTOLD if isinstance(found, np.ndarray) else found
+
+
+UNTOLD = object()
+_SEQUENCES = frozenset({list, tuple, range})
 
 
 def first_kept(source: Iterator[object]) -> tuple[Iterator[object], list[object]]:
@@ -113,4 +138,4 @@ def _array(structure: object) -> AnyArray:
     return results.assembled(structure, [_array(part) for part in cast("tuple[object, ...]", structure)])
 
 
-__all__ = ["by_python", "first_kept", "is_empty", "typed"]
+__all__ = ["UNTOLD", "by_python", "first_kept", "is_empty", "of_nothing", "typed"]

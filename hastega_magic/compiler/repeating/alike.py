@@ -31,7 +31,13 @@ from hastega_magic.compiler.repeating.slots import (
     owners_of,
     slots_of,
 )
-from hastega_magic.compiler.repeating.tables import Varied, captured_arrays, tables_now, varied
+from hastega_magic.compiler.repeating.tables import (
+    Varied,
+    captured_arrays,
+    captured_lists,
+    tables_now,
+    varied,
+)
 from hastega_magic.compiler.statement import Bound, Loop, bare
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import BeyondInt64, NotCompilable
@@ -215,7 +221,8 @@ def alike(bound: Bound, outcome: Outcome, *, few: bool = False) -> Alike | None:
     given_ones = frozenset(
         each.where for each in workspace.parameters if loop.built.probed or id(each) in read
     )
-    known = captured(arguments, given_ones, arrays=captured_arrays(workspace), numpys=loop.built.numpys)
+    arrays, lists = captured_arrays(workspace), captured_lists(workspace) if few else []
+    known = captured(arguments, given_ones, arrays=arrays, numpys=loop.built.numpys, lists=lists)
     owned = owners_of(operands, workspace)
     if known is None or owned is None:
         return None

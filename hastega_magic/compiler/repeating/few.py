@@ -74,7 +74,7 @@ class Few:
             for each in self.words:
                 words += each.given(run)
             for each in self.arrays:
-                direct.reads(each.slot, each.now(arguments))
+                each.enter(direct, arguments)
             arrays = direct.run(words, length)
             if arrays is None:
                 raise Again

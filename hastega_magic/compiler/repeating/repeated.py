@@ -20,6 +20,7 @@ from hastega_magic.compiler.changing import in_a_loop, kept_changing
 from hastega_magic.compiler.driver import Driver
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Outcome
+from hastega_magic.compiler.python.empty import UNTOLD, of_nothing
 from hastega_magic.compiler.repeating.alike import Again, Display, given
 from hastega_magic.compiler.statement import Bound
 from hastega_magic.compiler.telling.told import Told, remember
@@ -114,7 +115,12 @@ class Repeated:
                 form.seconds, form.again = time.perf_counter() - began, True
                 self.form = form
                 return value
-        return self._first(source, displays)
+        found = UNTOLD
+        if self._forms and not self.options.strict:
+            sites = self.site.stages
+            calls = [(site.name, *display) for site, display in zip(sites, displays, strict=True)]
+            found = of_nothing(source, calls)
+        return self._first(source, displays) if found is UNTOLD else found
 
     def advise(self, error: Exception, source: object, displays: Sequence[Display]) -> None:
         """Note on what a run raised the nearest form that works, if it is clear which stage raised it."""
@@ -182,6 +188,8 @@ class Repeated:
         _keeping[id(self)] = self
         if self.registry is not None:
             self.registry[id(self)] = self
+        if form.prepared is None:  # only told of, if it ran last
+            self._forms = [each for each in self._forms if each.prepared is not None]
         self._forms.insert(0, form)
         del self._forms[_KEPT:]
 

@@ -79,7 +79,7 @@ def stub(alike: Alike, few: Few, before: Sequence[Before], operands: Sequence[ob
     text.add(2, "try:", "    alive = []")
     words = _words(text, few, kinds)
     for each in few.arrays:
-        text.add(3, f"{text.name(few.direct.reads)}({each.slot}, {text.name(each.now)}(arguments))")
+        text.add(3, f"{text.name(each.enter)}({text.name(few.direct)}, arguments)")
     text.add(3, f"arrays = {text.name(few.direct.run)}({words}, length)")
     text.unless(3, "arrays is not None")
     left = f"Left({text.name(few.direct)}, arrays, sources, displays, view, tail)"

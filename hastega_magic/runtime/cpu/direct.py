@@ -77,6 +77,11 @@ class Direct:
             self._words[place : place + 3] = table_words(table)
             self._tables[slot] = table
 
+    def points(self, slot: int, address: int, size: int, count: int) -> None:
+        """So many elements of a size, in memory that stays, are the captured array of this slot from now on."""
+        place = self._plan.table(slot)
+        self._words[place : place + 3] = address, size, count
+
     def run(self, operands: Sequence[int], length: int) -> list[AnyArray] | None:
         """The result arrays over `length` elements, at most `MOST`; None where a block was not computed.
 

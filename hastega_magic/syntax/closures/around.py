@@ -173,14 +173,18 @@ class Unclear(Exception):
 
 
 class Walk:
-    """Goes through functions, the functions they read, and the modules; `curious`: past what is unclear, too."""
+    """Goes through functions, the functions they read, and the modules; `curious`: past what is unclear, too.
 
-    def __init__(self, curious: bool = False) -> None:
+    `lists`: identities of those that may hold anything.
+    """
+
+    def __init__(self, curious: bool = False, lists: frozenset[int] = frozenset()) -> None:
         self._curious = curious
+        self._lists = lists
         self.around: list[Name | Cell] = []
         self.made: list[Made | Shaped | Attribute] = []
         self.arrays = Counter[int]()
-        """How often it came past each, by identity."""
+        """How often it came past each, and past those lists, by identity."""
         self._seen: set[tuple[int, int]] = set()
         self._owners: list[Any] = []
         self._read: set[str] = set()
@@ -296,7 +300,9 @@ class Walk:
             self.made.append(Shaped(array, array.dtype, array.shape, array.strides, place))
 
     def _other(self, value: Any) -> None:
-        if _is_plain(value) and not self._curious:
+        if id(value) in self._lists:
+            self.arrays[id(value)] += 1
+        elif _is_plain(value) and not self._curious:
             self.made.append(Made(value, _parts_of(value)))
         elif attributes.has_plain(value):
             self._owner(value)

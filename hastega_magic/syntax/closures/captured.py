@@ -209,13 +209,15 @@ def captured(
     curious: bool = False,
     arrays: Iterable[object] = (),
     numpys: bool = False,
+    lists: Sequence[object] = (),
 ) -> Captured | None:
     """What the arguments of stages are, and read, now; None where that cannot be told by looking at it again.
 
     `varying`: variables whose numbers do not matter; `curious`: what cannot be told does not matter either. `arrays`:
-    those that may be any wherever variables alone hold them. `numpys`: numbers may be NumPy's, which tells of errors.
+    those that may be any wherever variables alone hold them, and so `lists`. `numpys`: numbers may be NumPy's, which
+    tells of errors.
     """
-    walk = Walk(curious)
+    walk = Walk(curious, frozenset(map(id, lists)))
     found: list[_Function | _Value] = []
     try:
         for argument in arguments:
@@ -236,7 +238,10 @@ def captured(
         return None
     if varying and _of_several(found, walk.around) & set(varying):
         return None
-    known = _freed(found, walk, frozenset(varying), _held_alone(found, walk, arrays))
+    alone = _held_alone(found, walk, [*arrays, *lists])
+    if any(id(each) not in alone for each in lists):
+        return captured(arguments, varying, curious, arrays, numpys)
+    known = _freed(found, walk, frozenset(varying), alone)
     return replace(known, made=(*known.made, Asked(asks()))) if numpys else known
 
 

@@ -81,7 +81,7 @@ class Frame:
             return self.enclosing.lookup(name)
         if name not in self._captured:
             self._captured[name] = self._capture(name)
-        return self._captured[name]
+        return self.graph.looked_up(self._captured[name])
 
     def bind(self, name: str, value: Symbolic) -> None:
         """Give a name a value; the variable may be that of an outer function."""
@@ -221,7 +221,10 @@ class Frame:
             case ast.Subscript(value=value, slice=index):
                 from hastega_magic.syntax.operations.subscripts import subscript
 
-                return subscript(self, self.evaluate(value), index)
+                before = self.graph.lists
+                owner = self.evaluate(value)
+                by_name = isinstance(value, ast.Name) and self.graph.lists > before
+                return subscript(self, owner, index, by_name)
             case ast.Attribute(value=value, attr=attribute):
                 from hastega_magic.syntax.operations.calling import attribute_of
 

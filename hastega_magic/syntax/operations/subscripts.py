@@ -34,8 +34,8 @@ _MANY = 64
 """Items of a tuple that a number may choose from."""
 
 
-def subscript(frame: Frame, value: Symbolic, index: ast.expr) -> Symbolic:
-    """The value of `value[index]`."""
+def subscript(frame: Frame, value: Symbolic, index: ast.expr, by_name: bool = False) -> Symbolic:
+    """The value of `value[index]`. `by_name`: the value is what a variable around the function holds, a list."""
     if isinstance(index, ast.Slice):
         return _slice(frame, value, index)
     if isinstance(index, ast.Tuple) and any(isinstance(part, ast.Slice) for part in index.elts):
@@ -54,7 +54,7 @@ def subscript(frame: Frame, value: Symbolic, index: ast.expr) -> Symbolic:
             raise NotCompilable("a tuple is subscripted with a float")
         return value.value.some_item(frame.graph, convert(at, INT))
     if isinstance(value, Known):
-        return _captured_item(frame, value, place)
+        return _captured_item(frame, value, place, by_name)
     raise NotCompilable("a number is subscripted")
 
 
@@ -80,7 +80,7 @@ def _named(value: Symbolic) -> str:
     return f"`{value.name}`" if isinstance(value, Known) else "a number"
 
 
-def _captured_item(frame: Frame, value: Known, place: Symbolic) -> Symbolic:
+def _captured_item(frame: Frame, value: Known, place: Symbolic, by_name: bool) -> Symbolic:
     """An element of a captured array or list, or a part of one that has several dimensions."""
     indices = place if isinstance(place, tuple) and not isinstance(place, Composite) else (place,)
     if (part := whole(value)) is not None:
@@ -98,7 +98,10 @@ def _captured_item(frame: Frame, value: Known, place: Symbolic) -> Symbolic:
         return some_part(frame.graph, spread, frame.graph.counted(place))  # of several types, or lengths
     if isinstance(value.value, _NO_ARRAYS):
         raise NotCompilable(f"`{value.name}` is {described(value.value)}, not an array of numbers")
-    return frame.graph.item(value, number(place))
+    found = frame.graph.item(value, number(place))
+    if by_name:
+        frame.graph.read_by_item(value.value)
+    return found
 
 
 def _part(graph: Graph, items: tuple[Symbolic, ...], place: Symbolic) -> Symbolic:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import field
@@ -86,6 +87,8 @@ class Graph:
     """Turns of longer loops that have been written out."""
     recursions: int = 0
     """Calls of functions by themselves so far."""
+    lists: int = 0
+    """How often names that stand for captured lists were looked up."""
     store: Store = field(default_factory=Store)
     _tables: dict[int, tuple[object, tuple[Known, ...]]] = field(
         default_factory=dict[int, "tuple[object, tuple[Known, ...]]"]
@@ -98,6 +101,23 @@ class Graph:
         parameter = getattr(self.env, "parameter", None)
         found: Expr | None = None if parameter is None else parameter(where, value)
         return known(value, name) if found is None else found
+
+    def looked_up(self, value: Symbolic) -> Symbolic:
+        """The value that a name around the function stands for, once more; of lists that is counted."""
+        held: object = value.value if isinstance(value, Known) else None
+        if type(held) is list:
+            self.lists += 1
+            self._reads(cast(object, held), 1)
+        return value
+
+    def read_by_item(self, value: object) -> None:
+        """The captured list that was looked up is read by an item alone, which other lists of its type have, too."""
+        self._reads(value, -1)
+
+    def _reads(self, value: object, times: int) -> None:
+        found: Counter[int] | None = getattr(self.env, "lists", None)
+        if found is not None:
+            found[id(value)] += times
 
     def note(self, value: Symbolic, span: Span) -> None:
         """The value is computed here, unless it is an element as given or came from a place within."""
