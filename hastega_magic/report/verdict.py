@@ -98,7 +98,12 @@ def title(pipeline: PipelineReport) -> str:
 @once
 def verdict(pipeline: PipelineReport) -> tuple[Part, ...]:
     """The line of verdict after the name, as parts to be joined by " · "."""
-    raised = [Part(f"✗ raised {one_line(pipeline.raised)}", bad=True)] if pipeline.raised else []
+    ended = (
+        "interrupted"
+        if pipeline.raised == "KeyboardInterrupt"
+        else f"raised {one_line(pipeline.raised or '')}"
+    )
+    raised = [Part(f"✗ {ended}", bad=True)] if pipeline.raised else []
     ran = [Part(_loops(pipeline))] if pipeline.backend or pipeline.loops or not raised else []
     parts = [*raised, *ran, *_place(pipeline)]
     if pipeline.barriers:

@@ -6,6 +6,7 @@
  * Times are seconds, sizes bytes; line numbers count from 1, columns from 0 in code points, as in Python.
  */
 
+import { Bound, boundOf } from './bound';
 import { Candidate, Repeated, repeated, Share, shares, tried } from './choices';
 import { fields, list, number, text, whole } from './fields';
 
@@ -167,6 +168,7 @@ export interface Pipeline {
   readonly warnings: readonly string[];
   readonly instructions: ReadonlyMap<string, number>;
   readonly model: Model | null;
+  readonly bound: Bound | null;
   readonly lanes: Lanes | null;
   /** Back ends that computed it at once; none where one did. */
   readonly shares: readonly Share[];
@@ -185,7 +187,6 @@ export interface Report {
   readonly pipelines: readonly Pipeline[];
 }
 
-/** An object of the JSON, with anything in it. */
 /** The report in a value of any kind. */
 export function decode(value: unknown): Report {
   const data = fields(value);
@@ -253,6 +254,7 @@ function pipeline(value: unknown): Pipeline {
     warnings: list(data['warnings'], text),
     instructions: counts(data['instructions']),
     model: drawn(model(data['model']), data['cost']),
+    bound: boundOf(data['cost']),
     lanes: lanes(data['lanes']),
     shares: shares(data),
     tried: tried(data),

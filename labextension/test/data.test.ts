@@ -350,6 +350,7 @@ test('a pipeline that raised says so first, and one of NumPy has words of its ow
     return verdict(pipeline).map(part => part.text);
   };
   assert.deepEqual(words({ raised: 'ValueError' }), ['✗ raised ValueError']);
+  assert.deepEqual(words({ raised: 'KeyboardInterrupt', loops: 1, backend: 'simd' }), ['✗ interrupted', '1 fused loop']);
   assert.deepEqual(words({}), ['did not run']);
   assert.deepEqual(words({ raised: 'ValueError', loops: 1, backend: 'simd', threads: 1 }), ['✗ raised ValueError', '1 fused loop', '1 thread']);
   assert.deepEqual(words({ backend: 'numpy', device: 'NumPy' }), ['no compiled loop', 'computed by NumPy, array by array']);
@@ -362,4 +363,13 @@ test('a pipeline that raised says so first, and one of NumPy has words of its ow
 
 test('the digits of a number stay together', () => {
   assert.equal(oneLine('a \t b\n from 3\u202f500\u2003on '), 'a b from 3\u202f500 on');
+});
+
+test('what bounds an element is among the reasons, where it was predicted', () => {
+  const why = (cost: object): string[] => decode({ pipelines: [{ why: ['So it is.'], cost }] }).pipelines.flatMap(reasons);
+  assert.deepEqual(why({ bound: 'memory', operations: 2.5, bytes: 24 }), [
+    'So it is.', 'An element takes 2.5 operations and 24 bytes of memory; predicted to be bound by memory.'
+  ]);
+  assert.match(why({ bound: 'launch' })[1] ?? '', /takes no operation and no byte of memory/);
+  assert.deepEqual(why({ operations: 'many' }), ['So it is.']);
 });

@@ -37,6 +37,28 @@ test('what has no loop is read, not compiled', () => {
   assert.match(one('.hastega-times').textContent ?? '', /compile 148 ms/);
 });
 
+test('this run is named as the baselines are', () => {
+  const data = sample();
+  const first = data.pipelines[0] ?? {};
+  const said = (backend: string, threads: number): string => {
+    data.pipelines[0] = { ...first, backend, threads };
+    show(data);
+    assert.equal(one('.hastega-baselines tbody .hastega-how').textContent, one('.hastega-times b').textContent?.replace(/^this run \(|\)$/g, ''));
+    return one('.hastega-times b').textContent ?? '';
+  };
+  assert.equal(said('simd', 1), 'this run (one SIMD thread)');
+  assert.equal(said('parallel', 1), 'this run (one SIMD thread)');
+  assert.equal(said('parallel', 2), 'this run (parallel)');
+  assert.equal(said('opencl', 2), 'this run (OpenCL)');
+});
+
+test('more warnings than there is room for are counted, as barriers are', () => {
+  const barriers = Array.from({ length: 13 }, () => ({ stage: 'tap(f)', reason: 'it looks', span: [] }));
+  show({ cell: { warnings: Array.from({ length: 14 }, () => 'hot') }, pipelines: [{ barriers, warnings: ['warm'] }] });
+  assert.deepEqual(all('.hastega-note').slice(11).map(note => note.textContent), ['! hot', '! and 2 more warnings', '! warm']);
+  assert.equal(all('.hastega-alert').at(-1)?.textContent, '✗ and 1 more barrier');
+});
+
 test('a line under the pointer lights the same computation everywhere', () => {
   show(sample());
   const report = decode(sample());

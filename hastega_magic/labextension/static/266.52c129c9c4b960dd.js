@@ -83,6 +83,10 @@
   margin-right: 10px;
 }
 
+.hastega-verdict > .hastega-button {
+  margin-right: 8px;
+}
+
 .hastega-bad {
   color: var(--hg-bad);
   font-weight: 600;
@@ -111,6 +115,10 @@
 
 .hastega-body {
   min-height: 120px;
+}
+
+.hastega-shortened {
+  margin-top: 6px;
 }
 
 /* -------------------------------------------------------------------------------- what needs a kernel */
