@@ -60,8 +60,9 @@ class Step:
 
 
 def backend_name(name: str) -> str:
-    """A back end's name in a sentence."""
-    return _NAMES.get(name, one_line(name))
+    """A back end's name in a sentence, also of its row that was run again."""
+    plain = name.removesuffix(AGAIN)
+    return _NAMES.get(plain, one_line(plain)) + name[len(plain) :]
 
 
 def phase_name(name: str) -> str:

@@ -41,8 +41,11 @@ export interface Step {
   readonly bytes: number;
 }
 
+/** A back end's name in a sentence, also of its row that was run again. */
 export function backendName(name: string): string {
-  return Object.prototype.hasOwnProperty.call(BACKENDS, name) ? (BACKENDS[name] ?? '') : oneLine(name);
+  const plain = name.endsWith(AGAIN) ? name.slice(0, -AGAIN.length) : name;
+  const known = Object.prototype.hasOwnProperty.call(BACKENDS, plain) ? (BACKENDS[plain] ?? '') : oneLine(plain);
+  return known + name.slice(plain.length);
 }
 
 export function phaseName(name: string): string {

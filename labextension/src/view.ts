@@ -154,7 +154,7 @@ function sections(report: Report, pipeline: Pipeline): Tab[] {
   add(code.fused || code.llvm || code.asm || code.opencl, 'Code', 'The cell beside what became of it, line by line', () => new CodeView(report, pipeline).element);
   add(pipeline.before.nodes.length + pipeline.after.nodes.length, 'Pipeline', 'Stages before and after fusion', () => graphs(pipeline) ?? h('div'));
   add(code.passes.length, 'Passes', 'What each pass of the compiler changed', () => passes(pipeline));
-  add(model, 'Size', 'Other numbers of elements, and where one back end overtakes another', () => sizes(model ?? { n: [], rows: [] }, pipeline.elements));
+  add(model, 'Size', 'Other numbers of elements, and where one back end overtakes another', () => sizes(pipeline, model ?? { n: [], rows: [] }));
   add(lanes, 'Lanes', 'One vector, step by step', () => laneView(lanes ?? { lanes: 0, total: 0, steps: [] }));
   add(pipeline.phases.length, 'Times', 'Each phase with the bytes it moved', () => phases(pipeline));
   add(pipeline.shares.length, 'Shares', 'Who computed how much, and how fast', () => shareTable(pipeline.shares));

@@ -83,6 +83,11 @@
   margin-right: 10px;
 }
 
+/* \`32 \xd7 NumPy ✓\` stays together. */
+.hastega-verdict > span {
+  display: inline-block;
+}
+
 .hastega-verdict > .hastega-button {
   margin-right: 8px;
 }
