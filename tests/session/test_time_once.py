@@ -43,7 +43,9 @@ def test_code_that_makes_a_list_is_compiled_and_not_converted(cell, monkeypatch)
 
 @pytest.mark.parametrize("on", ["parallel", "opencl"])
 def test_a_report_says_how_long_it_ran_until_it_was_interrupted(on):
-    text = "y = range(10**12) |> map(lambda x: math.sin(x) * math.cos(x)) |> map(lambda x: math.exp(-x)) |> sum"
+    text = (
+        "y = range(10**12) |> map(lambda x: math.sin(x) * math.cos(x)) |> map(lambda x: math.exp(-x)) |> sum"
+    )
     session = Session({"math": math}, Options(on=on, baseline=False))
     asked = threading.Timer(1.5, os.kill, (os.getpid(), signal.SIGINT))
     asked.start()
