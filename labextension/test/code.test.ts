@@ -170,3 +170,12 @@ test('the picture of a comparison, or of a rounding, is of that one', () => {
   assert.equal(last('fused', '  %1: int = ceil_int %0'), 'ceil 49-52');
   assert.equal(last('fused', '  %1: int = wrapping_add %0, %0'), 'a + b 79119');
 });
+
+test('of two loops that are nearly alike the first is hot: the other one takes the last elements', () => {
+  const loop = (name: string, vectors: number): string[] => [
+    `${name}:`, ...Array.from({ length: vectors }, () => '  %a = add <8 x i64> %b, %c'), `  br i1 %d, label %${name}, label %done`
+  ];
+  const text = (main: number, tail: number): string => ['define void @f() {', ...loop('main', main), ...loop('tail', tail), '}'].join('\n');
+  assert.deepEqual(hotLoop('llvm', text(20, 24)), { start: 1, end: 23 });
+  assert.deepEqual(hotLoop('llvm', text(20, 30)), { start: 23, end: 55 });
+});
