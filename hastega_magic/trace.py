@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import field
 
@@ -38,12 +38,15 @@ class Trace:
         return self.group
 
     @contextmanager
-    def phase(self, name: str, size: int = 0, by_python: bool = False) -> Generator[None]:
+    def phase(
+        self, name: str, size: int = 0, by_python: bool = False, compiled: Callable[[], float] = float
+    ) -> Generator[None]:
         """Time a phase (seconds on the monotonic clock) that moves `size` bytes.
 
-        `by_python`: its stages are run by Python.
+        `by_python`: its stages are run by Python. `compiled`: seconds that this thread has compiled in all; what it
+        compiles in this phase is done once, and counted as such.
         """
-        start = time.perf_counter()
+        start, before = time.perf_counter(), compiled()
         try:
             yield
         except BaseException as error:
@@ -51,6 +54,9 @@ class Trace:
             raise
         finally:
             took = time.perf_counter() - start
+            if once := compiled() - before:
+                took -= once
+                self.add("phase", name="compile", seconds=once, bytes=0)
             self.add("phase", name=name, seconds=took, bytes=size, python=took if by_python else None)
 
     def raised(self, error: BaseException) -> None:

@@ -31,6 +31,7 @@ from hastega_magic.ir.sinks import EXTREMES
 from hastega_magic.passes.schedule import folds_of
 from hastega_magic.records import changed, dataclass
 from hastega_magic.report.model import COMPILING
+from hastega_magic.runtime import cpu
 from hastega_magic.runtime.buffers import trim
 from hastega_magic.runtime.cpu.launch import Variant
 from hastega_magic.runtime.loop_result import LoopResult, blocks_of
@@ -247,7 +248,7 @@ def finish(
     if loops[0].bound.ordinary and len(troubled) > _RECOVERED + len(result.status) // _SHARE:
         raise NotCompilable("too many of its elements overflow, or raise")
     execution.recovered = len(troubled)
-    with trace.phase("convert_out", by_python=bool(len(troubled))):
+    with trace.phase("convert_out", by_python=bool(len(troubled)), compiled=cpu.compiled):
         slot = 0
         weights = (each.weights for each in compiled.fused.outputs)
         pairs = zip(fused.outputs, weights, strict=True)

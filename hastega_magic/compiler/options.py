@@ -17,6 +17,9 @@ BACKENDS = ("auto", "python", "numpy", "simd", "parallel", "opencl", "all")
 
 INT_MODES = ("exact", "checked", "wrap")
 
+_MEANT = {"gpu": "opencl", "cpu": "parallel"}
+"""What others call a back end."""
+
 _SWITCHES = ("baseline", "fast_math", "fuse", "strict", "quiet", "widgets", "tune")
 
 
@@ -62,7 +65,8 @@ class Options:
                 raise _refused(name, f"takes a name, not {getattr(self, name)!r}")
         for name in (self.on, *self.compare):
             if name not in BACKENDS and not name.startswith("opencl:"):
-                raise UsageError(f"there is no back end {name!r}{did_you_mean(name, BACKENDS)}")
+                near = did_you_mean(_MEANT.get(name.lower(), name), BACKENDS)
+                raise UsageError(f"there is no back end {name!r}{near}")
         if self.int_mode not in INT_MODES:
             near = did_you_mean(self.int_mode, INT_MODES)
             raise _refused("int_mode", f"has no mode {self.int_mode!r}{near}")

@@ -32,16 +32,22 @@ def run(line: str, magics: HastegaMagics) -> None:
 def _help(rest: str, magics: HastegaMagics) -> None:
     """What there is."""
     Arguments("%hastega help", add_help=False).read(rest)
-    _say("%hastega report [--save FILE]   show the report of the last cell again, or write it as a web page")
-    _say("%hastega cache [clear]          the loops that need no compiling again; forget them")
-    _say("%hastega devices                what can compute here")
-    _say("%hastega calibrate              measure this machine, in some seconds, for what --on auto chooses")
-    _say("%hastega doctor [--on BACKEND]  what works here, what does not, and what to type to mend it")
-    _say("%hastega edit llvm|opencl [NAME] put the kernel of a result into a new cell, to be changed and run")
     _say(
-        "%hastega on [OPTION ...]        from now on, |> works in every cell; with --report, reports are shown"
+        "%hastega report [--save FILE]     show the report of the last cell again, or write it as a web page"
     )
-    _say("%hastega off                    from now on, it works in %%hastega cells alone")
+    _say("%hastega cache [clear]            the loops that need no compiling again; forget them")
+    _say("%hastega devices                  what can compute here")
+    _say(
+        "%hastega calibrate                measure this machine, in some seconds, for what --on auto chooses"
+    )
+    _say("%hastega doctor [--on BACKEND]    what works here, what does not, and what to type to mend it")
+    _say(
+        "%hastega edit llvm|opencl [NAME]  put the kernel of a result into a new cell, to be changed and run"
+    )
+    _say(
+        "%hastega on [OPTION ...]          from now on, |> works in every cell; with --report, reports are shown"
+    )
+    _say("%hastega off                      from now on, it works in %%hastega cells alone")
     _say()
     _say(cell_parser().format_help())
 

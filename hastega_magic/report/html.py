@@ -57,7 +57,7 @@ _NOTE = "background:#fdf3d8;color:#4d3800;border-left:4px solid #a67c00;padding:
 _GRAPH = "vertical-align:top;text-align:left;padding:0 10px 0 0;border:0"
 _LEFT, _RIGHT = (
     ' style="text-align:left;padding:1px 12px 1px 0"',
-    ' style="text-align:right;padding:1px 12px 1px 0"',
+    ' style="text-align:right;white-space:nowrap;padding:1px 12px 1px 0"',
 )
 
 

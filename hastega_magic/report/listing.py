@@ -42,7 +42,7 @@ def hot_loop(text: str) -> tuple[int, int] | None:
 
     Works on LLVM IR and on assembly with labels: a loop is a branch back to a label above it. Among loops
     that contain no other, the one with the most vector instructions wins (wider registers count more), then
-    the longest.
+    the longest; of those that are nearly as long and heavy, the first: the one for the last elements comes after it.
     """
     lines = text.splitlines()
     labels: dict[str, int] = {}
@@ -56,7 +56,12 @@ def hot_loop(text: str) -> tuple[int, int] | None:
         targets = [branch[1]] if branch else [a or b for a, b in _TERMINATOR.findall(line)]
         loops += [(labels[target], number + 1) for target in targets if target in labels]
     inner = [a for a in loops if not any(a != b and a[0] <= b[0] and b[1] <= a[1] for b in loops)]
-    return max(inner, key=lambda loop: (_weight(lines[slice(*loop)]), loop[1] - loop[0]), default=None)
+    sizes = {loop: (_weight(lines[slice(*loop)]), loop[1] - loop[0]) for loop in sorted(inner)}
+    heavy, long = max(sizes.values(), default=(0, 0))
+    near = (
+        loop for loop, (weight, length) in sizes.items() if 5 * weight >= 4 * heavy and 5 * length >= 4 * long
+    )
+    return next(near, None)
 
 
 def _weight(lines: Sequence[str]) -> int:

@@ -60,8 +60,9 @@ class Step:
 
 
 def backend_name(name: str) -> str:
-    """A back end's name in a sentence."""
-    return _NAMES.get(name, one_line(name))
+    """A back end's name in a sentence, also of its row that was run again."""
+    plain = name.removesuffix(AGAIN)
+    return _NAMES.get(plain, one_line(plain)) + name[len(plain) :]
 
 
 def phase_name(name: str) -> str:
@@ -98,7 +99,12 @@ def title(pipeline: PipelineReport) -> str:
 @once
 def verdict(pipeline: PipelineReport) -> tuple[Part, ...]:
     """The line of verdict after the name, as parts to be joined by " · "."""
-    raised = [Part(f"✗ raised {one_line(pipeline.raised)}", bad=True)] if pipeline.raised else []
+    ended = (
+        "interrupted"
+        if pipeline.raised == "KeyboardInterrupt"
+        else f"raised {one_line(pipeline.raised or '')}"
+    )
+    raised = [Part(f"✗ {ended}", bad=True)] if pipeline.raised else []
     ran = [Part(_loops(pipeline))] if pipeline.backend or pipeline.loops or not raised else []
     parts = [*raised, *ran, *_place(pipeline)]
     if pipeline.barriers:

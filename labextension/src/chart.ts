@@ -3,7 +3,8 @@
 import { cost, Crossing, extent } from './cost';
 import { cls, svg } from './dom';
 import { breakEven } from './ranges';
-import { Model } from './report';
+import { Model } from './curves';
+import { about } from './ranges';
 import * as units from './units';
 import { backendName } from './verdict';
 
@@ -68,7 +69,7 @@ export function chart(model: Model, found: readonly Crossing[]): Chart {
   for (const each of found) {
     const [cx, cy] = [x(each.n), y(each.seconds)];
     root.append(svg('circle', { cx, cy, r: 7, class: cls('crossing') }));
-    const text = `${backendName(each.to)} from ${units.amount(each.n)}`;
+    const text = `${backendName(each.to)} from ${about(each.n)}`;
     const wide = CHARACTER * text.length;
     const end = cx + 10 + wide > WIDTH - BOX.right;
     const [from, to] = end ? [cx - 10 - wide, cx - 10] : [cx + 10, cx + 10 + wide];

@@ -153,7 +153,8 @@ function weight(line: string): number {
 
 /**
  * The innermost loop with the most vector work, as in the static form: a loop is a branch back to a label
- * above it. In OpenCL C it is the innermost `for` with the most lines. Null where there is no loop.
+ * above it. In OpenCL C it is the innermost `for` with the most lines. Of those that are nearly as long and
+ * heavy it is the first: the one for the last elements comes after it. Null where there is no loop.
  */
 export function hotLoop(target: Target, text: string): Range | null {
   const lines = text.split('\n');
@@ -163,16 +164,9 @@ export function hotLoop(target: Target, text: string): Range | null {
   );
   const work = (range: Range): number =>
     target === 'opencl' ? 0 : lines.slice(range.start, range.end).reduce((sum, line) => sum + weight(line), 0);
-  let best: Range | null = null;
-  let most = -1;
-  for (const range of inner) {
-    const value = work(range) * 1e6 + (range.end - range.start);
-    if (value > most) {
-      best = range;
-      most = value;
-    }
-  }
-  return best;
+  const sizes = inner.sort((a, b) => a.start - b.start).map(range => ({ range, heavy: work(range), long: range.end - range.start }));
+  const best = sizes.reduce((a, b) => (b.heavy > a.heavy || (b.heavy === a.heavy && b.long > a.long) ? b : a), { heavy: 0, long: 0 });
+  return sizes.find(each => 5 * each.heavy >= 4 * best.heavy && 5 * each.long >= 4 * best.long)?.range ?? null;
 }
 
 function jumps(lines: readonly string[]): Range[] {

@@ -1,6 +1,6 @@
 /** The cost model's arithmetic: times for any number of elements, and where one back end overtakes another. */
 
-import { Model, ModelRow } from './report';
+import { Model, ModelRow } from './curves';
 
 /** A time below which no curve is drawn, in seconds: a fit may go negative where nothing was measured. */
 const LEAST = 1e-9;

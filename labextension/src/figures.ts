@@ -1,6 +1,6 @@
 /** The figures of a report: the time bar, the baselines, the phases. Every picture is also said in words. */
 
-import { cls, h, oneLine } from './dom';
+import { cls, h } from './dom';
 import { Phase, Pipeline } from './report';
 import * as units from './units';
 import { backendName, facts, heldAgainst, parted, phaseName, remarks, runningTime, Step, steps } from './verdict';
@@ -13,9 +13,14 @@ function part(name: string): string {
   return cls('part-of-time', `phase${known < 0 ? 7 : known}`);
 }
 
+/** What computed this run, in words: all threads may have been one. */
+function ours({ backend, threads }: Pipeline): string {
+  return backendName(backend === 'parallel' && threads === 1 ? 'simd' : backend);
+}
+
 /** Bars of phases to one scale: this run, and each back end that says its phases. Null where nothing took time. */
 export function timeBar(pipeline: Pipeline): HTMLElement | null {
-  const rows: [string, Step[]][] = [[`this run${pipeline.backend ? ` (${oneLine(pipeline.backend, 40)})` : ''}`, steps(pipeline.phases, pipeline.loops ? 'compile' : 'reading')]];
+  const rows: [string, Step[]][] = [[`this run${ours(pipeline) ? ` (${ours(pipeline)})` : ''}`, steps(pipeline.phases, pipeline.loops ? 'compile' : 'reading')]];
   for (const each of pipeline.baselines) {
     if (each.equal && each.phases.length > 0) {
       rows.push([backendName(each.backend), steps(each.phases)]);
@@ -62,7 +67,7 @@ export function timeBar(pipeline: Pipeline): HTMLElement | null {
 export function baselines(pipeline: Pipeline): HTMLElement {
   const running = runningTime(pipeline);
   const rows = [
-    { name: 'this run', seconds: running, ours: 0, mark: '', how: oneLine(pipeline.backend, 60), kind: 'ours' },
+    { name: 'this run', seconds: running, ours: 0, mark: '', how: ours(pipeline), kind: 'ours' },
     ...pipeline.baselines.map(each => ({
       name: backendName(each.backend),
       seconds: each.equal ? each.seconds : 0,

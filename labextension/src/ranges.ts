@@ -1,12 +1,12 @@
 /** Over which numbers of elements one of two back ends is the faster one, in the words of `hastega_magic/report/sizes.py`. */
 
 import { Crossing, meetings } from './cost';
-import { Model } from './report';
+import { Model } from './curves';
 import * as units from './units';
 import { backendName } from './verdict';
 
 /** Two sizes can be told apart where their logarithms are at least so far apart. */
-const CLEAR = Math.log(1.1);
+export const CLEAR = Math.log(1.1);
 /** Elements below which no size is told. */
 const LEAST = 10;
 /** Ranges of sizes that a reader keeps in mind. */
@@ -30,7 +30,7 @@ export function breakEven(model: Model, found: readonly Crossing[]): Said[] {
   return Array.from(pairs.values(), ({ from, to, n }) => {
     const met = meetings(model, from, to);
     if (met.length < 2) {
-      return { name: backendName(to), rest: `is faster than ${backendName(from)} from ${units.amount(n)} elements on` };
+      return { name: backendName(to), rest: `is faster than ${backendName(from)} from ${about(n)} elements on` };
     }
     const [one, other] = from === model.rows[0]?.backend ? [from, to] : [to, from]; // the cell's own is told of others
     return { name: backendName(one), rest: `is ${bySize(one, backendName(other), met)}` };
@@ -47,8 +47,8 @@ export function bySize(own: string, other: string, met: readonly Crossing[]): st
   if (found.length <= MOST) {
     return `faster than ${other} ${found.map(range).join(' and ')}`;
   }
-  const turns = `by turns from ${units.amount(first[0] || first[1])} to ${units.amount(last[1] < Infinity ? last[1] : last[0])} elements`;
-  const before = first[0] ? '' : `up to ${units.amount(first[1])} elements, `;
+  const turns = `by turns from ${about(first[0] || first[1])} to ${about(last[1] < Infinity ? last[1] : last[0])} elements`;
+  const before = first[0] ? '' : `up to ${about(first[1])} elements, `;
   return `faster than ${other} ${before}${turns}${last[1] === Infinity ? ' and from there on' : ''}`;
 }
 
@@ -84,9 +84,14 @@ function touch(low: number, high: number): boolean {
   return high <= low || (low > 0 && high < Infinity && Math.log(high / low) < CLEAR);
 }
 
+/** A number of elements, to two digits. */
+export function about(n: number): string {
+  return `≈ ${units.digits(Math.max(n, LEAST), 2)}`;
+}
+
 function range([low, high]: Range): string {
   if (low === 0) {
-    return `up to ${units.amount(high)} elements`;
+    return `up to ${about(high)} elements`;
   }
-  return high === Infinity ? `from ${units.amount(low)} elements on` : `from ${units.amount(low)} to ${units.amount(high)} elements`;
+  return high === Infinity ? `from ${about(low)} elements on` : `from ${about(low)} to ${about(high)} elements`;
 }

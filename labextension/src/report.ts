@@ -6,8 +6,12 @@
  * Times are seconds, sizes bytes; line numbers count from 1, columns from 0 in code points, as in Python.
  */
 
+import { Bound, boundOf } from './bound';
 import { Candidate, Repeated, repeated, Share, shares, tried } from './choices';
+import { curves, Model } from './curves';
 import { fields, list, number, text, whole } from './fields';
+
+export type { Model };
 
 export const MIME = 'application/vnd.hastega.report+json';
 export const SCHEMA = 1;
@@ -85,30 +89,6 @@ export interface Graph {
   readonly edges: readonly GraphEdge[];
 }
 
-/** What a phase of a back end costs for n elements: `a` seconds per element and `b` seconds once. */
-export interface ModelPhase {
-  readonly name: string;
-  readonly a: number;
-  readonly b: number;
-}
-
-/** A back end in the cost model. `points` are measured: elements and seconds in all. */
-export interface ModelRow {
-  readonly backend: string;
-  readonly phases: readonly ModelPhase[];
-  readonly points: readonly (readonly [number, number])[];
-  /** Predicted: elements and seconds, in rising order; empty where only a fit is known. */
-  readonly curve?: readonly (readonly [number, number])[];
-  /** Its name among the curves of the cost model, where that is another one. */
-  readonly predicted?: string;
-}
-
-/** Fitted or predicted times over sizes; `n` are the sizes that were measured, in rising order. */
-export interface Model {
-  readonly n: readonly number[];
-  readonly rows: readonly ModelRow[];
-}
-
 /** One step of the loop on one vector: a value for each lane, and which lanes still count. */
 export interface LaneStep {
   readonly line: number;
@@ -167,6 +147,7 @@ export interface Pipeline {
   readonly warnings: readonly string[];
   readonly instructions: ReadonlyMap<string, number>;
   readonly model: Model | null;
+  readonly bound: Bound | null;
   readonly lanes: Lanes | null;
   /** Back ends that computed it at once; none where one did. */
   readonly shares: readonly Share[];
@@ -185,7 +166,6 @@ export interface Report {
   readonly pipelines: readonly Pipeline[];
 }
 
-/** An object of the JSON, with anything in it. */
 /** The report in a value of any kind. */
 export function decode(value: unknown): Report {
   const data = fields(value);
@@ -252,7 +232,8 @@ function pipeline(value: unknown): Pipeline {
     why: list(data['why'], text),
     warnings: list(data['warnings'], text),
     instructions: counts(data['instructions']),
-    model: drawn(model(data['model']), data['cost']),
+    model: curves(data['model'], data['cost']),
+    bound: boundOf(data['cost']),
     lanes: lanes(data['lanes']),
     shares: shares(data),
     tried: tried(data),
@@ -326,57 +307,6 @@ function graph(value: unknown): Graph {
     return { source, target, label };
   });
   return { nodes, edges: edges.filter(edge => known.has(edge.source) && known.has(edge.target)) };
-}
-
-function model(value: unknown): Model | null {
-  const data = fields(value);
-  const rows = list(data['rows'], item => {
-    const row = fields(item);
-    return {
-      backend: text(row['backend']),
-      phases: list(row['phases'], each => {
-        const part = fields(each);
-        return { name: text(part['name']), a: number(part['a']), b: number(part['b']) };
-      }),
-      points: points(row['points']),
-      predicted: text(row['predicted'])
-    };
-  }).filter(row => row.backend !== '' && row.phases.length > 0);
-  const sizes = list(data['n'], item => number(item)).filter(n => n > 0);
-  return rows.length > 0 ? { n: sizes.sort((a, b) => a - b), rows } : null;
-}
-
-/** Pairs of elements and seconds; what is none is dropped. */
-function points(value: unknown): (readonly [number, number])[] {
-  return list(value, each => {
-    const [n, seconds] = list(each, part => number(part));
-    return [n ?? 0, seconds ?? 0] as const;
-  }).filter(([n, seconds]) => n > 0 && seconds > 0);
-}
-
-/** What is drawn: the cost model's predictions where there are any, else fitted lines, with all that was measured. */
-function drawn(fitted: Model | null, value: unknown): Model | null {
-  const cost = fields(value);
-  const chosen = text(cost['chosen']);
-  const left = new Map((fitted?.rows ?? []).map(row => [row.predicted || row.backend, row]));
-  const rows: ModelRow[] = list(cost['curves'], item => {
-    const row = fields(item);
-    const backend = text(row['backend']);
-    return { backend, phases: [] as ModelPhase[], points: points(row['measured']), curve: points(row['points']).sort((a, b) => a[0] - b[0]) };
-  }).filter(row => row.backend !== '' && row.curve.length > 1)
-    .sort((a, b) => Number(b.backend === chosen) - Number(a.backend === chosen))
-    .map(row => {
-      const known = left.get(row.backend);
-      left.delete(row.backend);
-      const seen = new Map([...row.points, ...(known?.points ?? [])].map(point => [point.join(' '), point]));
-      return { ...row, phases: known?.phases ?? [], points: [...seen.values()] };
-    });
-  if (rows.length === 0) {
-    return fitted;
-  }
-  const all = [...rows, ...left.values()];
-  const sizes = new Set(all.flatMap(row => row.points.map(([n]) => n)));
-  return { n: [...sizes].sort((a, b) => a - b), rows: all };
 }
 
 function lanes(value: unknown): Lanes | null {

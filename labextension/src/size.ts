@@ -3,15 +3,18 @@
 import { chart, pen } from './chart';
 import { cost, crossings, extent, fastest } from './cost';
 import { cls, h, OWN_KEYS, svg, unique } from './dom';
+import { otherwise, taken } from './otherwise';
 import { breakEven } from './ranges';
-import { Model, ModelRow } from './report';
+import { Pipeline } from './report';
+import { Model, ModelRow } from './curves';
 import * as units from './units';
 import { backendName, phaseName } from './verdict';
 
 /** Positions of the slider in a factor of ten. */
 const FINE = 20;
 
-export function sizes(model: Model, elements: number): HTMLElement {
+export function sizes(pipeline: Pipeline, model: Model): HTMLElement {
+  const { elements } = pipeline;
   const [low, high] = extent(model);
   const found = crossings(model);
   const picture = chart(model, found);
@@ -50,6 +53,8 @@ export function sizes(model: Model, elements: number): HTMLElement {
   slider.addEventListener('input', () => update(Math.max(1, Math.round(10 ** (Number(slider.value) / FINE)))));
   update(start); // the cell's own number, until the slider is moved
   const named = breakEven(model, found).map(({ name, rest }) => h('li', {}, h('b', {}, name), ` ${rest}`));
+  const word = taken(pipeline, model);
+  const how = word === '' ? '' : `, ${word}`;
   const only = fastest(model, low);
   const predicted = model.rows.some(row => (row.curve ?? []).length > 1);
   return h(
@@ -61,8 +66,9 @@ export function sizes(model: Model, elements: number): HTMLElement {
       h('table', { class: cls('table') },
         h('thead', {}, h('tr', {}, ...['back end', 'time', '', model.rows.some(row => row.phases.length > 0) ? 'of which' : ''].map(text => h('th', { scope: 'col' }, text)))), body)),
     named.length > 0
-      ? h('div', {}, 'Break-even:', h('ul', { class: cls('plain') }, ...named))
-      : h('div', {}, `${only ? backendName(only.backend) : 'No back end'} is the fastest for every size drawn.`),
+      ? h('div', {}, `Break-even${how}:`, h('ul', { class: cls('plain') }, ...named))
+      : h('div', {}, `${only ? backendName(only.backend) : 'No back end'} is the fastest for every size drawn${how}.`),
+    ...otherwise(pipeline, model).map(text => h('div', { class: cls('note') }, text)),
     h('div', { class: cls('faint') }, `Lines: ${predicted ? 'predicted by the cost model' : 'fitted, seconds per element and seconds once for each phase'}. Small rings: measured on this machine, and beyond them it is an extrapolation. Filled dots: what the lines say for the slider's number.`)
   );
 }

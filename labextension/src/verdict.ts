@@ -41,8 +41,11 @@ export interface Step {
   readonly bytes: number;
 }
 
+/** A back end's name in a sentence, also of its row that was run again. */
 export function backendName(name: string): string {
-  return Object.prototype.hasOwnProperty.call(BACKENDS, name) ? (BACKENDS[name] ?? '') : oneLine(name);
+  const plain = name.endsWith(AGAIN) ? name.slice(0, -AGAIN.length) : name;
+  const known = Object.prototype.hasOwnProperty.call(BACKENDS, plain) ? (BACKENDS[plain] ?? '') : oneLine(plain);
+  return known + name.slice(plain.length);
 }
 
 export function phaseName(name: string): string {
@@ -179,7 +182,7 @@ export function verdict(pipeline: Pipeline): Part[] {
   };
   const { loops, backend } = pipeline;
   if (pipeline.raised !== '') {
-    say(`✗ raised ${oneLine(pipeline.raised)}`, true);
+    say(pipeline.raised === 'KeyboardInterrupt' ? '✗ interrupted' : `✗ raised ${oneLine(pipeline.raised)}`, true);
   }
   const ran = backend !== '' || loops > 0 || pipeline.raised === '';
   say(!ran ? '' : loops === 1 ? '1 fused loop' : loops > 1 ? `${loops} loops` : backend ? 'no compiled loop' : 'did not run');
@@ -246,6 +249,12 @@ export function remarks(pipeline: Pipeline, baseline: Baseline): string {
 /** The sentences of "Why": those of the report, then what its figures say. */
 export function reasons(pipeline: Pipeline): string[] {
   const out = pipeline.why.map(sentence => oneLine(sentence));
+  if (pipeline.bound !== null) {
+    const { operations, bytes, by } = pipeline.bound;
+    const computed = operations ? `${units.digits(operations, 2)} operations` : 'no operation';
+    const moved = bytes ? `${units.digits(bytes, 2)} bytes` : 'no byte';
+    out.push(`An element takes ${computed} and ${moved} of memory; predicted to be bound by ${oneLine(by)}.`);
+  }
   if (pipeline.overlapped > 0) {
     const running = runningTime(pipeline);
     const together = units.seconds(running + pipeline.overlapped);

@@ -12,6 +12,7 @@ import { passes } from './passes';
 import { Pipeline, Report, SCHEMA } from './report';
 import { sizes } from './size';
 import { Tab, tabs } from './tabs';
+import * as units from './units';
 import { reasons, title, verdict } from './verdict';
 
 /** So many pipelines of a cell are open at first; the others show their verdict and open on a click. */
@@ -53,7 +54,7 @@ export function reportView(report: Report, seen: WhenSeen = whenSeen): ReportVie
   if (report.schema > SCHEMA) {
     root.append(note(`This report was written by a newer version (schema ${report.schema}). What is newer than schema ${SCHEMA} is not shown.`));
   }
-  report.warnings.slice(0, MOST).forEach(text => root.append(note(`! ${oneLine(text)}`)));
+  root.append(...notes(report.warnings));
   if (report.pipelines.length === 0) {
     root.append(h('div', {}, 'Hastega: no pipeline ran in this cell.'));
   }
@@ -89,6 +90,12 @@ function note(text: string): HTMLElement {
   return h('div', { class: cls('note') }, text);
 }
 
+function notes(warnings: readonly string[]): HTMLElement[] {
+  const rest = warnings.length - MOST;
+  const out = warnings.slice(0, MOST).map(text => note(`! ${oneLine(text)}`));
+  return rest > 0 ? [...out, note(`! and ${units.plural(rest, 'more warning')}`)] : out;
+}
+
 /** The line of verdict; `build`: what a button before it makes and shows, null where all is shown already. */
 function heading(pipeline: Pipeline, body: HTMLElement, build: (() => void) | null): HTMLElement {
   const line = h('div', { class: cls('verdict') });
@@ -116,9 +123,9 @@ function troubles(pipeline: Pipeline): HTMLElement[] {
   );
   const rest = total(pipeline, 'barriers', pipeline.barriers.length) - out.length;
   if (rest > 0) {
-    out.push(h('div', { class: cls('alert') }, `✗ and ${rest} more barriers`));
+    out.push(h('div', { class: cls('alert') }, `✗ and ${units.plural(rest, 'more barrier')}`));
   }
-  return [...out, ...pipeline.warnings.slice(0, MOST).map(text => note(`! ${oneLine(text)}`))];
+  return [...out, ...notes(pipeline.warnings)];
 }
 
 function fill(body: HTMLElement, report: Report, pipeline: Pipeline): void {
@@ -132,7 +139,7 @@ function fill(body: HTMLElement, report: Report, pipeline: Pipeline): void {
     body.append(tabs(`Details of ${title(pipeline)}`, all));
   }
   if (pipeline.cut.size > 0) {
-    body.append(h('div', { class: cls('faint') }, `Long parts are cut, to keep the notebook small: ${WHERE}.`));
+    body.append(h('div', { class: cls('faint', 'shortened') }, `Long parts are cut, to keep the notebook small: ${WHERE}.`));
   }
 }
 
@@ -147,7 +154,7 @@ function sections(report: Report, pipeline: Pipeline): Tab[] {
   add(code.fused || code.llvm || code.asm || code.opencl, 'Code', 'The cell beside what became of it, line by line', () => new CodeView(report, pipeline).element);
   add(pipeline.before.nodes.length + pipeline.after.nodes.length, 'Pipeline', 'Stages before and after fusion', () => graphs(pipeline) ?? h('div'));
   add(code.passes.length, 'Passes', 'What each pass of the compiler changed', () => passes(pipeline));
-  add(model, 'Size', 'Other numbers of elements, and where one back end overtakes another', () => sizes(model ?? { n: [], rows: [] }, pipeline.elements));
+  add(model, 'Size', 'Other numbers of elements, and where one back end overtakes another', () => sizes(pipeline, model ?? { n: [], rows: [] }));
   add(lanes, 'Lanes', 'One vector, step by step', () => laneView(lanes ?? { lanes: 0, total: 0, steps: [] }));
   add(pipeline.phases.length, 'Times', 'Each phase with the bytes it moved', () => phases(pipeline));
   add(pipeline.shares.length, 'Shares', 'Who computed how much, and how fast', () => shareTable(pipeline.shares));

@@ -149,3 +149,33 @@ test('marks rise and never overlap, whatever is typed', () => {
     }
   }
 });
+
+test('the picture of a comparison, or of a rounding, is of that one', () => {
+  const last = (target: Target, line: string): string => {
+    const row = explain(target, line, 'x86')?.picture?.rows.at(-1);
+    return row === undefined ? '' : `${row.label} ${row.cells.join('')}`;
+  };
+  assert.equal(last('fused', '  %3: bool = gt %2, 1000  ; line 3'), 'a > b ? 0100');
+  assert.equal(last('fused', '  %3: bool = le %2, 1000  ; line 3'), 'a ≤ b ? 1011');
+  assert.equal(last('fused', '  %3: bool = ne %2, 1000  ; line 3'), 'a ≠ b ? 1101');
+  assert.equal(last('llvm', '  %v168 = icmp sgt <8 x i64> %v160, splat (i64 1000)'), 'a > b ? 0100');
+  assert.equal(last('llvm', '  %v1 = fcmp contract olt <8 x double> %v2, %v3'), 'a < b ? 1001');
+  assert.equal(last('llvm', '  %v1 = fcmp une double %v2, %v3'), 'a ≠ b ? 1101');
+  assert.equal(last('llvm', '  %v1 = fcmp uno double %v2, %v3'), '');
+  assert.equal(last('asm', '\tvpcmpgtq\t%zmm6, %zmm15, %k1'), 'a > b ? 0100');
+  assert.equal(last('asm', '\tvpcmpltuq\t%zmm3, %zmm0, %k1'), 'a < b ? 1001');
+  assert.equal(last('asm', '\tvcmpnltpd\t%zmm2, %zmm25, %k7'), 'a ≥ b ? 0110');
+  assert.equal(last('asm', '\tvcmpneq_oqpd\t%zmm2, %zmm25, %k7'), 'a ≠ b ? 1101');
+  assert.equal(last('asm', '\tvcmpunordpd\t%zmm2, %zmm25, %k7'), '');
+  assert.equal(last('fused', '  %1: int = ceil_int %0'), 'ceil 49-52');
+  assert.equal(last('fused', '  %1: int = wrapping_add %0, %0'), 'a + b 79119');
+});
+
+test('of two loops that are nearly alike the first is hot: the other one takes the last elements', () => {
+  const loop = (name: string, vectors: number): string[] => [
+    `${name}:`, ...Array.from({ length: vectors }, () => '  %a = add <8 x i64> %b, %c'), `  br i1 %d, label %${name}, label %done`
+  ];
+  const text = (main: number, tail: number): string => ['define void @f() {', ...loop('main', main), ...loop('tail', tail), '}'].join('\n');
+  assert.deepEqual(hotLoop('llvm', text(20, 24)), { start: 1, end: 23 });
+  assert.deepEqual(hotLoop('llvm', text(20, 30)), { start: 23, end: 55 });
+});

@@ -5,7 +5,7 @@ import { cost, crossings, extent, fastest } from '../src/cost';
 import { diff, shortened } from '../src/diff';
 import { oneLine } from '../src/dom';
 import { contains, LinkIndex } from '../src/links';
-import { breakEven, bySize } from '../src/ranges';
+import { about, breakEven, bySize } from '../src/ranges';
 import { decode, Link, Model } from '../src/report';
 import * as units from '../src/units';
 import { compared, heldAgainst, reasons, remarks, steps, verdict } from '../src/verdict';
@@ -265,7 +265,7 @@ test('lines that meet twice have a range, and those of one meeting an end', () =
     const drawn = { n: [1000], rows };
     return breakEven(drawn, crossings(drawn)).map(each => `${each.name} ${each.rest}`);
   };
-  const [low, high] = crossings({ n: [1000], rows: [simd, parallel] }).map(each => units.amount(each.n));
+  const [low, high] = crossings({ n: [1000], rows: [simd, parallel] }).map(each => about(each.n));
   assert.ok(low && high);
   assert.deepEqual(said(simd, parallel), [`one SIMD thread is faster than parallel from ${low} to ${high} elements`]);
   assert.deepEqual(said(parallel, simd), [`parallel is faster than one SIMD thread up to ${low} elements and from ${high} elements on`]);
@@ -282,11 +282,11 @@ test('ranges that touch are one, and many are not told one by one', () => {
       const [from = '', to = ''] = (at % 2 === 0) === own ? ['parallel', 'simd'] : ['simd', 'parallel'];
       return { n, seconds: 1, from, to };
     }));
-  assert.equal(turns(false, 3, 10, 21, 120), 'faster than parallel up to 21 elements and from 120 elements on');
+  assert.equal(turns(false, 3, 10, 21, 120), 'faster than parallel up to ≈ 21 elements and from ≈ 120 elements on');
   assert.equal(turns(true, 100, 105), 'slower than parallel for almost every size');
   assert.equal(turns(false, 100, 105), 'faster than parallel for almost every size');
-  assert.equal(turns(true, 100, 200, 400, 800, 1600, 3200), 'faster than parallel by turns from 100 to 3\u202f200 elements');
-  assert.equal(turns(false, 100, 200, 400, 800), 'faster than parallel up to 100 elements, by turns from 100 to 800 elements and from there on');
+  assert.equal(turns(true, 100, 200, 400, 800, 1600, 3200), 'faster than parallel by turns from ≈ 100 to ≈ 3\u202f200 elements');
+  assert.equal(turns(false, 100, 200, 400, 800), 'faster than parallel up to ≈ 100 elements, by turns from ≈ 100 to ≈ 800 elements and from there on');
 });
 
 test('predicted lines come with what was measured, and fitted ones with back ends that are not predicted', () => {
@@ -350,6 +350,7 @@ test('a pipeline that raised says so first, and one of NumPy has words of its ow
     return verdict(pipeline).map(part => part.text);
   };
   assert.deepEqual(words({ raised: 'ValueError' }), ['✗ raised ValueError']);
+  assert.deepEqual(words({ raised: 'KeyboardInterrupt', loops: 1, backend: 'simd' }), ['✗ interrupted', '1 fused loop']);
   assert.deepEqual(words({}), ['did not run']);
   assert.deepEqual(words({ raised: 'ValueError', loops: 1, backend: 'simd', threads: 1 }), ['✗ raised ValueError', '1 fused loop', '1 thread']);
   assert.deepEqual(words({ backend: 'numpy', device: 'NumPy' }), ['no compiled loop', 'computed by NumPy, array by array']);
@@ -362,4 +363,13 @@ test('a pipeline that raised says so first, and one of NumPy has words of its ow
 
 test('the digits of a number stay together', () => {
   assert.equal(oneLine('a \t b\n from 3\u202f500\u2003on '), 'a b from 3\u202f500 on');
+});
+
+test('what bounds an element is among the reasons, where it was predicted', () => {
+  const why = (cost: object): string[] => decode({ pipelines: [{ why: ['So it is.'], cost }] }).pipelines.flatMap(reasons);
+  assert.deepEqual(why({ bound: 'memory', operations: 2.5, bytes: 24 }), [
+    'So it is.', 'An element takes 2.5 operations and 24 bytes of memory; predicted to be bound by memory.'
+  ]);
+  assert.match(why({ bound: 'launch' })[1] ?? '', /takes no operation and no byte of memory/);
+  assert.deepEqual(why({ operations: 'many' }), ['So it is.']);
 });

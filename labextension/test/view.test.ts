@@ -37,6 +37,29 @@ test('what has no loop is read, not compiled', () => {
   assert.match(one('.hastega-times').textContent ?? '', /compile 148 ms/);
 });
 
+test('this run is named as the baselines are', () => {
+  const data = sample();
+  const first = data.pipelines[0] ?? {};
+  const said = (backend: string, threads: number): string => {
+    data.pipelines[0] = { ...first, backend, threads };
+    show(data);
+    assert.equal(one('.hastega-baselines tbody .hastega-how').textContent, one('.hastega-times b').textContent?.replace(/^this run \(|\)$/g, ''));
+    return one('.hastega-times b').textContent ?? '';
+  };
+  assert.equal(said('simd', 1), 'this run (one SIMD thread)');
+  assert.equal(said('parallel', 1), 'this run (one SIMD thread)');
+  assert.equal(said('parallel', 2), 'this run (parallel)');
+  assert.equal(said('opencl', 2), 'this run (OpenCL)');
+  assert.equal(said('simd, run again', 1), 'this run (one SIMD thread, run again)');
+});
+
+test('more warnings than there is room for are counted, as barriers are', () => {
+  const barriers = Array.from({ length: 13 }, () => ({ stage: 'tap(f)', reason: 'it looks', span: [] }));
+  show({ cell: { warnings: Array.from({ length: 14 }, () => 'hot') }, pipelines: [{ barriers, warnings: ['warm'] }] });
+  assert.deepEqual(all('.hastega-note').slice(11).map(note => note.textContent), ['! hot', '! and 2 more warnings', '! warm']);
+  assert.equal(all('.hastega-alert').at(-1)?.textContent, '✗ and 1 more barrier');
+});
+
 test('a line under the pointer lights the same computation everywhere', () => {
   show(sample());
   const report = decode(sample());
@@ -189,7 +212,7 @@ test('the slider moves the times and names the fastest', () => {
   assert.match(one('tr.hastega-best', panel).textContent ?? '', /OpenCL/);
   assert.equal(all('svg.hastega-chart .hastega-dot', panel).length, 11);
   assert.equal(all('.hastega-crossing', panel).length, 3);
-  assert.match(panel.textContent ?? '', /parallel is faster than NumPy from 1\s766 elements on/);
+  assert.match(panel.textContent ?? '', /parallel is faster than NumPy from ≈ 1\s800 elements on/);
 });
 
 test('the lane view steps, and hatches lanes that do not count', () => {

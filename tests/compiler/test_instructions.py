@@ -73,3 +73,8 @@ def test_narrow_vectors_are_labelled_by_what_they_use(width, bits):
         pytest.skip("the modulo is of 52-bit multiply-adds only there")
     found = vector(CELL, width)
     assert (found["lanes"], found["isa"], found["bits"]) == (width, "AVX-512", bits)
+
+
+def test_a_loop_that_needs_no_vectors_is_scalar():
+    found = vector("n = range(1000) |> map(lambda x: x > 5 and x < 10) |> count", 0)
+    assert (found["lanes"], found["isa"]) == (1, "scalar")

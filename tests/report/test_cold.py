@@ -8,7 +8,7 @@ import pytest
 
 from hastega_magic.report import Report, build_report
 from hastega_magic.report.model import Baseline, Phase
-from hastega_magic.report.verdict import compared, reasons, remarks, verdict
+from hastega_magic.report.verdict import backend_name, compared, reasons, remarks, verdict
 from hastega_magic.trace import Trace
 
 
@@ -78,3 +78,13 @@ def test_transfers_alone_are_told_without_what_launches_take():
     assert compared(empty, 10e-3) == "transfers alone 17 % of it"
     assert compared(replace(empty, phases=()), 10e-3) == "transfers alone 26.0 ms"
     assert compared(replace(empty, phases=()), 52e-3) == "transfers alone 50 % of it"
+
+
+def test_a_row_that_was_run_again_has_the_name_of_its_back_end():
+    names = [backend_name(each) for each in ("simd, run again", "parallel, run again", "opencl:0, run again")]
+    assert names == ["one SIMD thread, run again", "parallel, run again", "OpenCL, run again"]
+
+
+def test_figures_of_a_narrow_page_are_not_broken():
+    html = report(0.1, 0.02).to_html()
+    assert html.count("white-space:nowrap") >= html.count("text-align:right") > 2

@@ -142,3 +142,15 @@ def test_wrapped_text_fits(text, limit, lines):
     assert all(len(line) <= limit for line in out)
     if not out[-1].endswith("…"):
         assert "".join("".join(out).split()) == "".join(text.split())
+
+
+@pytest.mark.parametrize(("main", "tail", "hot"), [(20, 24, (1, 23)), (20, 30, (23, 55))])
+def test_of_loops_that_are_nearly_alike_the_first_is_hot(main, tail, hot):
+    def loop(name, vectors):
+        return [
+            f"{name}:",
+            *["  %a = add <8 x i64> %b, %c"] * vectors,
+            f"  br i1 %d, label %{name}, label %done",
+        ]
+
+    assert hot_loop("\n".join(["define void @f() {", *loop("main", main), *loop("tail", tail), "}"])) == hot

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Generator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from hastega_magic.compiler.options import Options
 from hastega_magic.errors import HastegaError
@@ -18,12 +19,17 @@ if TYPE_CHECKING:
 @contextmanager
 def told_if_it_raises(execution: Execution, options: Options, trace: Trace) -> Generator[None]:
     """Tell the trace of the execution if what is done here raises; the report has no use for it if another run ends."""
+    began, before = time.perf_counter(), len(trace.events)
     try:
         yield
     except HastegaError:  # it is run otherwise
         raise
     except (Exception, KeyboardInterrupt) as error:
         trace.raised(error)
+        told = [each.data for each in trace.events[before:] if each.kind == "phase"]
+        if all(each["name"] != "kernel" for each in told):  # which is told at its end, and was interrupted
+            rest = time.perf_counter() - began - sum(cast("float", each["seconds"]) for each in told)
+            trace.add("phase", name="kernel", seconds=max(0.0, rest), bytes=0)
         trace.add("broken_off", run=run_of(execution, 1), int=integers_of(execution, options))
         raise
 

@@ -55,6 +55,8 @@ def describe_loop(
         stayed = list(dict.fromkeys(node.op for node in postorder(body.kernel.roots()) if node.args))
     else:
         stayed = [*stayed, *running.stepped(execution.fused.outputs)]
+    if mixed.isa == "scalar":
+        lanes = 1  # LLVM needed no vectors, as where a count does not depend on what is computed
     if execution.backend.target.has("groups"):
         lanes = 0  # the device, not the code, decides how many work-items go together
     trace.add(

@@ -3,6 +3,10 @@
 import { Explanation, find, table } from './entry';
 import * as p from './pictures';
 
+const COMPARES = 'Compares: a bit for each lane.';
+const WRAPS = 'Arithmetic modulo 2⁶⁴, where it is known that nothing is lost.';
+const ROUNDS = 'Rounds to a whole number.';
+
 const OPERATIONS = table([
   ['load', 'Takes the next elements of a source into lanes; a range is computed, not read.', p.load],
   ['add', 'Adds. The range in brackets is what values can have.', p.map2('a + b', p.plus)],
@@ -18,8 +22,12 @@ const OPERATIONS = table([
   ['pow|power|float_pow|math_pow', 'Raises to a power.', p.map2('a ** b', (a, b) => a ** b, [3, 8, 5, 2], [2, 1, 2, 3])],
   ['min|umin', 'The smaller of two values; the unsigned one corrects a remainder without a branch.', p.map2('min', Math.min)],
   ['max', 'The larger of two values.', p.map2('max', Math.max)],
-  ['eq', 'Compares: a bit for each lane.', p.map2('a = b ?', (a, b) => a === b, p.A, [3, 1, 5, 7])],
-  ['ne|lt|le|gt|ge|ult', 'Compares: a bit for each lane.', p.map2('a < b ?', (a, b) => a < b)],
+  ['eq', COMPARES, p.compare('=')],
+  ['ne', COMPARES, p.compare('≠')],
+  ['lt|ult', COMPARES, p.compare('<')],
+  ['le', COMPARES, p.compare('≤')],
+  ['gt', COMPARES, p.compare('>')],
+  ['ge', COMPARES, p.compare('≥')],
   ['and', 'Bitwise and; of conditions: both hold. `x % 2` becomes `x and 1`.', p.map2('a and b', (a, b) => a & b)],
   ['or', 'Bitwise or; of conditions: either holds.', p.map2('a or b', (a, b) => a | b)],
   ['xor', 'Bitwise exclusive or.', p.map2('a xor b', (a, b) => a ^ b)],
@@ -32,10 +40,15 @@ const OPERATIONS = table([
   ['madd52hi', 'Adds the high half of a 52-bit product: estimates a quotient without dividing.', p.high],
   ['reciprocal_estimate', 'Estimates 1 / x to 14 bits, in a fraction of a division\'s time; what is made of it does not depend on the estimate.', p.map1('1 / x', a => (1 / a).toFixed(4))],
   ['fma', 'Multiplies and adds with a single rounding.', p.map3('a·b + c', (a, b, c) => a * b + c)],
-  ['wrapping_(?:add|sub|mul)', 'Arithmetic modulo 2⁶⁴, where it is known that nothing is lost.', p.map2('a − b', p.minus)],
+  ['wrapping_add', WRAPS, p.map2('a + b', p.plus)],
+  ['wrapping_sub', WRAPS, p.map2('a − b', p.minus)],
+  ['wrapping_mul', WRAPS, p.map2('a · b', p.product)],
   ['(?:int|exact|uint)_(?:to_)?float|to_float(?:32|64)', 'Converts to a float.'],
   ['float_to_u?int|int|bool_to_int', 'Converts to an integer.'],
-  ['(?:floor|ceil|round)_int|floor|ceil|trunc|rint', 'Rounds to a whole number.', p.map1('floor', Math.floor, [3.7, 8.2, -5.5, 2.0])],
+  ['floor(?:_int)?', ROUNDS, p.whole('floor', Math.floor)],
+  ['ceil(?:_int)?', ROUNDS, p.whole('ceil', Math.ceil)],
+  ['trunc', ROUNDS, p.whole('trunc', Math.trunc)],
+  ['round_int|rint', ROUNDS],
   ['isnan|isinf|isfinite|truth', 'Asks about a value: a bit for each lane.'],
   ['f?sqrt', 'The square root.', p.map1('√a', Math.sqrt, [9, 4, 25, 16])],
   ['float_bits|bits_float', 'Reads the same bits as another type.'],

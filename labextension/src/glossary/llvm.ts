@@ -3,6 +3,8 @@
 import { Explanation, find, table } from './entry';
 import * as p from './pictures';
 
+const ROUNDS = 'Rounds floats to whole numbers.';
+
 const OPERATIONS = table([
   ['add', 'Adds integers.', p.map2('a + b', p.plus)],
   ['sub', 'Subtracts integers.', p.map2('a − b', p.minus)],
@@ -21,8 +23,8 @@ const OPERATIONS = table([
   ['shl', 'Shifts left: multiplies by a power of two.', p.map1('a << 1', a => a << 1)],
   ['lshr', 'Shifts right and fills with zeros.', p.map1('a >> 1', a => a >> 1)],
   ['ashr', 'Shifts right and keeps the sign: floor division by a power of two.', p.map1('a >> 1', a => a >> 1, [-8, 6, -4, 2])],
-  ['icmp', 'Compares integers: one bit (i1) for each lane.', p.map2('a < b ?', (a, b) => a < b)],
-  ['fcmp', 'Compares floats: one bit (i1) for each lane; `o` and `u` say what NaN gives.', p.map2('a < b ?', (a, b) => a < b)],
+  ['icmp', 'Compares integers: one bit (i1) for each lane.'],
+  ['fcmp', 'Compares floats: one bit (i1) for each lane; `o` and `u` say what NaN gives.'],
   ['select', 'Takes each lane from one of two values, as a mask says: an `if` without a branch.', p.blend],
   ['phi', 'The value depends on where control came from: this is how a loop carries a value from one turn to the next.'],
   ['load', 'Reads memory.', p.load],
@@ -55,7 +57,10 @@ const OPERATIONS = table([
   ['llvm\\.f?abs\\..*', 'The absolute value, lane by lane.', p.map1('|a|', Math.abs, [-3, 8, -5, 2])],
   ['llvm\\.fma\\..*|llvm\\.fmuladd\\..*', 'Multiplies and adds floats with a single rounding.', p.map3('a·b + c', (a, b, c) => a * b + c)],
   ['llvm\\.sqrt\\..*', 'The square root, lane by lane.', p.map1('√a', Math.sqrt, [9, 4, 25, 16])],
-  ['llvm\\.(?:floor|ceil|trunc|rint|round|nearbyint|roundeven)\\..*', 'Rounds floats to whole numbers.', p.map1('floor', Math.floor, [3.7, 8.2, -5.5, 2.0])],
+  ['llvm\\.floor\\..*', ROUNDS, p.whole('floor', Math.floor)],
+  ['llvm\\.ceil\\..*', ROUNDS, p.whole('ceil', Math.ceil)],
+  ['llvm\\.trunc\\..*', ROUNDS, p.whole('trunc', Math.trunc)],
+  ['llvm\\.(?:rint|round|nearbyint|roundeven)\\..*', ROUNDS],
   ['llvm\\.copysign\\..*', 'The size of one float with the sign of another.'],
   ['llvm\\.[us](?:add|sub|mul)\\.with\\.overflow\\..*', 'Integer arithmetic that also says whether the result did not fit.'],
   ['llvm\\.[us](?:add|sub)\\.sat\\..*', 'Integer arithmetic that stops at the largest value.'],
@@ -86,9 +91,18 @@ const SCALARS: Readonly<Record<string, string>> = {
   ptr: 'addresses'
 };
 
+const SIGNS: Readonly<Record<string, p.Sign>> = { eq: '=', ne: '≠', lt: '<', le: '≤', gt: '>', ge: '≥' };
+
+/** Of a comparison its line says which one it is: `icmp sgt`, `fcmp contract olt`. */
+function compared(line: string): Partial<Explanation> {
+  const sign = SIGNS[/\b[if]cmp (?:[a-z]+ )*?[suo]?(eq|ne|lt|le|gt|ge) /.exec(line)?.[1] ?? ''];
+  return sign === undefined ? {} : { picture: p.compare(sign) };
+}
+
 /** What an operation of LLVM IR does, and on how many lanes its line lets it. */
 export function llvm(name: string, line: string): Explanation | null {
-  const found = find(OPERATIONS, name);
+  const known = find(OPERATIONS, name);
+  const found = known === null ? null : { ...known, ...compared(line) };
   const vector = /<(\d+) x (\w+)>/.exec(line);
   const scalar = vector === null ? undefined : SCALARS[vector[2] ?? ''];
   if (found === null || vector === null || scalar === undefined) {

@@ -3,6 +3,9 @@
 import { Explanation, find, table } from './entry';
 import * as p from './pictures';
 
+const COMPARES = 'Compares, lane by lane: a lane of ones where it holds.';
+const ROUNDS = 'Rounds floats to whole numbers.';
+
 const VECTOR = table([
   ['f?add', 'Adds, lane by lane.', p.map2('a + b', p.plus)],
   ['f?sub', 'Subtracts, lane by lane.', p.map2('a − b', p.minus)],
@@ -16,7 +19,12 @@ const VECTOR = table([
   ['[usf]max(?:nm)?v?', 'The larger of two values, lane by lane (with v: of all lanes).', p.map2('max', Math.max)],
   ['f?abs', 'The absolute value of each lane.', p.map1('|a|', Math.abs, [-3, 8, -5, 2])],
   ['f?neg', 'The negative of each lane.', p.map1('−a', a => -a)],
-  ['f?cm(?:eq|ge|gt|le|lt|hi|hs|tst)', 'Compares, lane by lane: a lane of ones where it holds.', p.map2('a > b ?', (a, b) => a > b)],
+  ['f?cmeq', COMPARES, p.compare('=')],
+  ['f?cm(?:ge|hs)', COMPARES, p.compare('≥')],
+  ['f?cm(?:gt|hi)', COMPARES, p.compare('>')],
+  ['f?cmle', COMPARES, p.compare('≤')],
+  ['f?cmlt', COMPARES, p.compare('<')],
+  ['cmtst', COMPARES],
   ['bsl|bit|bif', 'Takes each bit from one of two registers, as a mask says: an `if` without a branch.', p.blend],
   ['and|bic|orr|orn|eor|not|mvn', 'A bitwise operation on all lanes.', p.map2('a and b', (a, b) => a & b)],
   ['[us]?shl|shll2?|ushll2?|sshll2?', 'Shifts lanes left (ll: into lanes twice as wide).', p.map1('a << 1', a => a << 1)],
@@ -30,7 +38,10 @@ const VECTOR = table([
   ['xtn2?|[us]qxtn2?|fcvtn2?', 'Narrows lanes to half their width.'],
   ['uxtl2?|sxtl2?|fcvtl2?', 'Widens lanes to twice their width.'],
   ['fcvt\\w*|[us]cvtf', 'Converts between integers and floats, or between widths.'],
-  ['frint\\w', 'Rounds floats to whole numbers.', p.map1('floor', Math.floor, [3.7, 8.2, -5.5, 2.0])],
+  ['frintm', ROUNDS, p.whole('floor', Math.floor)],
+  ['frintp', ROUNDS, p.whole('ceil', Math.ceil)],
+  ['frintz', ROUNDS, p.whole('trunc', Math.trunc)],
+  ['frint\\w', ROUNDS],
   ['ld1r', 'Loads one value into all lanes.', p.broadcast],
   ['ld[1-4]', 'Loads lanes from memory.', p.load],
   ['st[1-4]', 'Stores lanes to memory.', p.store],

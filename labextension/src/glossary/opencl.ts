@@ -3,6 +3,8 @@
 import { Explanation, find, table } from './entry';
 import * as p from './pictures';
 
+const ROUNDS = 'Rounds floats to whole numbers.';
+
 const NAMES = table([
   ['get_global_id', 'The number of this work-item among all: which block it computes.'],
   ['get_local_id', 'The number of this work-item in its group.'],
@@ -23,7 +25,10 @@ const NAMES = table([
   ['f?max', 'The larger of two values, lane by lane.', p.map2('max', Math.max)],
   ['clamp', 'Keeps values between two limits.'],
   ['f?abs', 'The absolute value.', p.map1('|a|', Math.abs, [-3, 8, -5, 2])],
-  ['floor|ceil|trunc|rint|round', 'Rounds floats to whole numbers.', p.map1('floor', Math.floor, [3.7, 8.2, -5.5, 2.0])],
+  ['floor', ROUNDS, p.whole('floor', Math.floor)],
+  ['ceil', ROUNDS, p.whole('ceil', Math.ceil)],
+  ['trunc', ROUNDS, p.whole('trunc', Math.trunc)],
+  ['rint|round', ROUNDS],
   ['sqrt|native_\\w+|half_\\w+', 'A function of the device.'],
   ['isnan|isinf|isfinite|isequal|isless', 'Asks about floats, lane by lane.'],
   ['popcount|clz|ctz|rotate', 'Counts or turns bits.'],

@@ -47,6 +47,26 @@ export function map2(symbol: string, f: (a: number, b: number) => Cell, a = A, b
   return picture([row('a', a), row('b', b), row(symbol, a.map((x, i) => f(x, b[i] ?? 0)))]);
 }
 
+const HOLDS = {
+  '=': (a: number, b: number): boolean => a === b,
+  '≠': (a: number, b: number): boolean => a !== b,
+  '<': (a: number, b: number): boolean => a < b,
+  '≤': (a: number, b: number): boolean => a <= b,
+  '>': (a: number, b: number): boolean => a > b,
+  '≥': (a: number, b: number): boolean => a >= b
+};
+export type Sign = keyof typeof HOLDS;
+
+/** A comparison of lanes that are smaller, greater and equal. */
+export function compare(sign: Sign): Picture {
+  return map2(`a ${sign} b ?`, HOLDS[sign], A, [4, 1, 5, 7]);
+}
+
+/** How floats become whole numbers. */
+export function whole(symbol: string, f: (a: number) => number): Picture {
+  return map1(symbol, f, [3.7, 8.2, -5.5, 2.0]);
+}
+
 /** Three operands, lane by lane. */
 export function map3(symbol: string, f: (a: number, b: number, c: number) => Cell): Picture {
   return picture([row('a', A), row('b', B), row('c', C), row(symbol, A.map((x, i) => f(x, B[i] ?? 0, C[i] ?? 0)))]);

@@ -1,6 +1,6 @@
 /** Instructions of x86-64, in AT&T's order (sources first, the target last): SSE2, AVX2, AVX-512, and scalar ones. */
 
-import { Explanation, find, table } from './entry';
+import { Explanation, find, Line, table } from './entry';
 import * as p from './pictures';
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -14,6 +14,13 @@ const TYPES: Readonly<Record<string, string>> = {
   sd: 'float64',
   dq: '32-bit integers'
 };
+
+const INTEGERS = 'Compares {1}, lane by lane, into a mask register: one bit for each lane.';
+const FLOATS = 'Compares {1}, lane by lane, into a mask.';
+/** How names say which comparison it is: `n` is "not". */
+const COMPARISONS: readonly (readonly [string, p.Sign])[] = [
+  ['eq', '='], ['neq', '≠'], ['lt', '<'], ['le', '≤'], ['gt', '>'], ['ge', '≥'], ['nlt', '≥'], ['nle', '>'], ['ngt', '≤'], ['nge', '<']
+];
 
 const VECTOR = table([
   ['vpmadd52luq', 'Multiplies the low 52 bits of two lanes and adds the low half of the 104-bit product to a third: exact integer arithmetic below 2⁵².', p.map3('c + lo(a·b)', (a, b, c) => c + a * b)],
@@ -41,10 +48,14 @@ const VECTOR = table([
   ['v?pmaxu([bwdq])', 'The larger of two unsigned {1}, lane by lane.', p.map2('max', Math.max)],
   ['v?pmaxs([bwdq])', 'The larger of two {1}, lane by lane.', p.map2('max', Math.max)],
   ['v?pabs([bwdq])', 'The absolute value of {1}, lane by lane.', p.map1('|a|', Math.abs, [-3, 8, -5, 2])],
-  ['v?pcmpeq([bwdq])', 'Compares {1} for equality: one mask bit (or a lane of ones) for each.', p.map2('a = b ?', (a, b) => a === b, p.A, [3, 1, 5, 7])],
-  ['v?pcmpgt([bwdq])', 'Compares {1}: a mask bit (or a lane of ones) where the one is greater.', p.map2('a > b ?', (a, b) => a > b)],
-  ['vpcmp(?:n?eq|n?lt|n?le|)u?([bwdq])', 'Compares {1}, lane by lane, into a mask register: one bit for each lane.', p.map2('a < b ?', (a, b) => a < b)],
-  ['v?cmp\\w*(ps|pd)', 'Compares {1}, lane by lane, into a mask.', p.map2('a < b ?', (a, b) => a < b)],
+  ['v?pcmpeq([bwdq])', 'Compares {1} for equality: one mask bit (or a lane of ones) for each.', p.compare('=')],
+  ...COMPARISONS.flatMap(([word, sign]): Line[] => [
+    [`vpcmp${word}u?([bwdq])`, INTEGERS, p.compare(sign)],
+    [`v?cmp${word}\\w*(ps|pd)`, FLOATS, p.compare(sign)]
+  ]),
+  ['v?pcmpgt([bwdq])', 'Compares {1}: a mask bit (or a lane of ones) where the one is greater.', p.compare('>')],
+  ['vpcmpu?([bwdq])', INTEGERS],
+  ['v?cmp\\w*(ps|pd)', FLOATS],
   ['vptestn?m([bwdq])', 'Tests the bits of {1}: a mask bit where their bitwise and is zero (n) or not. `x % 2 == 0` becomes this.', p.where],
   ['v?ptest|vtestp[sd]', 'Tests whether any bit of a register is set, for the branch that follows.'],
   ['v?pmovmskb|v?movmskp[sd]', 'Collects the sign bits of all lanes as an integer.'],

@@ -83,6 +83,15 @@
   margin-right: 10px;
 }
 
+/* \`32 \xd7 NumPy ✓\` stays together. */
+.hastega-verdict > span {
+  display: inline-block;
+}
+
+.hastega-verdict > .hastega-button {
+  margin-right: 8px;
+}
+
 .hastega-bad {
   color: var(--hg-bad);
   font-weight: 600;
@@ -111,6 +120,10 @@
 
 .hastega-body {
   min-height: 120px;
+}
+
+.hastega-shortened {
+  margin-top: 6px;
 }
 
 /* -------------------------------------------------------------------------------- what needs a kernel */
