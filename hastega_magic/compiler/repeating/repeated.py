@@ -243,8 +243,8 @@ _ended = False
 def _end() -> None:
     """The interpreter ends: no forms are kept any more.
 
-    A decorated function's code holds its pipelines, forms hold what functions read, and CPython looks for no garbage in
-    code: a module that is among it would stay, and with it files that were not written to their end.
+    Forms hold what functions read, and pipes have theirs in a table of this package, which is there to the end: a
+    module would stay with them, and with it files that were not written to their end.
     """
     global _ended  # noqa: PLW0603  a process ends once
     _ended = True
