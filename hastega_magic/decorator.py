@@ -11,8 +11,10 @@ import functools
 import inspect
 import warnings
 from collections.abc import Callable, Sequence
+from copy import copy
 from types import CellType, CodeType, FunctionType
 from typing import Any, TypeVar, cast, overload
+from weakref import ref
 
 from hastega_magic.compiler.backends import require
 from hastega_magic.compiler.options import Options, options_of
@@ -36,10 +38,10 @@ from hastega_magic.trace import Trace
 
 _BEGIN = "__hastega_begin__"
 _HOOKS = {RUN: "run", TRY: "attempt", BOXED: "boxed", _BEGIN: "begin"}
-"""Names that are called in the changed text, and the methods of `Calls` that they stand for."""
+"""Names that are called in the changed text, and the methods of `Hooks` that they stand for."""
 
 _CALLS = "__hastega_calls__"
-"""A constant of the changed text, for which its code has the `Calls`: a name for them would stand in `locals()`."""
+"""A constant of the changed text, for which its code has the `Hooks`: a name for them would stand in `locals()`."""
 
 _ORDINARY = "ordinary code keeps Python's integers, which have no limit"
 
@@ -65,23 +67,12 @@ class Calls:
         for each in self.pipelines.values():
             each.runs = 0
 
-    def run(self, number: int, source: object, *displays: Display) -> object:
-        """A pipeline written with `|>`."""
-        try:
-            return self.pipelines[number].run(source, displays)
-        except BaseException as error:
-            leaves(error)
-            raise
-
-    def attempt(self, number: int, callees: Any, functions: Any, operands: Any, python: Any) -> object:
-        """A pipeline written as ordinary code."""
-        try:
-            return cast(OrdinaryCode, self.pipelines[number]).attempt(callees, functions, operands, python)
-        except BaseException as error:
-            leaves(error)
-            raise
-
-    boxed = staticmethod(boxed)
+    def anew(self) -> Calls:
+        """Of the same text, before the first call."""
+        made = Calls(self.source, self.options, self.why)
+        made.refused = self.refused
+        made.pipelines = {number: copy(each) for number, each in self.pipelines.items()}
+        return made
 
     def report(self) -> Report:
         """The report of the last call."""
@@ -103,6 +94,52 @@ class Calls:
             if self.called:
                 describe.describe_uncompiled("python", None, self.options, trace)
         return build_report(trace)
+
+
+class Hooks:
+    """What a decorated function's code calls. The function holds its `Calls`, the code does not.
+
+    CPython looks for no garbage in code: what is kept of a call leads back to the function where this is a method of a
+    class that its objects lead to, or of a module, and neither would ever be let go of.
+    """
+
+    def __init__(self, calls: Calls) -> None:
+        self._calls = ref(calls)
+        self._next = calls.anew()
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Hooks, (self._now(),)
+
+    def _now(self) -> Calls:
+        calls = self._calls()
+        if calls is None:  # the function is gone, and a generator of it, or a function inside, goes on
+            calls = self._next
+            self._calls = ref(calls)
+        return calls
+
+    def begin(self) -> None:
+        """The function is called."""
+        self._now().begin()
+
+    def run(self, number: int, source: object, *displays: Display) -> object:
+        """A pipeline written with `|>`."""
+        try:
+            return self._now().pipelines[number].run(source, displays)
+        except BaseException as error:
+            leaves(error)
+            raise
+
+    def attempt(self, number: int, callees: Any, functions: Any, operands: Any, python: Any) -> object:
+        """A pipeline written as ordinary code."""
+        try:
+            return cast(OrdinaryCode, self._now().pipelines[number]).attempt(
+                callees, functions, operands, python
+            )
+        except BaseException as error:
+            leaves(error)
+            raise
+
+    boxed = staticmethod(boxed)
 
 
 @overload
@@ -200,13 +237,13 @@ def _compiled_again(function: FunctionType, options: Options) -> tuple[FunctionT
     if not isinstance(node, ast.Lambda):
         _begin(node)
     new = _code_of(cast(Function, _Hooked().visit(node)), function, definition.imports)
-    new = as_written(_completed(new, calls, new.co_qualname, code.co_qualname))
+    new = as_written(_completed(new, Hooks(calls), new.co_qualname, code.co_qualname))
     cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
     return _copied(function, new, tuple(cells[name] for name in new.co_freevars)), calls
 
 
 class _Hooked(ast.NodeTransformer):
-    """Methods of the constant that stands for the `Calls`, in place of names."""
+    """Methods of the constant that stands for the `Hooks`, in place of names."""
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
         method = _HOOKS.get(node.id)
@@ -271,16 +308,16 @@ def _nothing(place: ast.expr) -> ast.expr:
     return ast.copy_location(ast.Constant(None), place)
 
 
-def _completed(code: CodeType, calls: Calls, found: str, written: str) -> CodeType:
-    """The code and all in it with the `Calls`, and with qualified names that begin as they were written."""
+def _completed(code: CodeType, hooks: Hooks, found: str, written: str) -> CodeType:
+    """The code and all in it with the `Hooks`, and with qualified names that begin as they were written."""
     name = written + code.co_qualname.removeprefix(found)
     in_class = not code.co_flags & inspect.CO_OPTIMIZED  # whose body has its qualified name as a constant
     constants: list[object] = []
     for each in code.co_consts:
         if isinstance(each, CodeType):
-            constants.append(_completed(each, calls, found, written))
+            constants.append(_completed(each, hooks, found, written))
         elif isinstance(each, str) and each == _CALLS:
-            constants.append(calls)
+            constants.append(hooks)
         else:
             constants.append(
                 name if in_class and isinstance(each, str) and each == code.co_qualname else each

@@ -13,9 +13,11 @@ the frame of the user's above, which knows that call alone: the user's code has 
 
 from __future__ import annotations
 
+import inspect
 import itertools
 import linecache
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
 from functools import wraps
 from opcode import opmap
 from types import CodeType, FrameType, TracebackType
@@ -108,6 +110,45 @@ def taken_back(error: BaseException) -> None:
         last = parts[ours[-1]].tb_frame
         left = itertools.dropwhile(lambda each: _is_below(each.tb_frame, last), parts[ours[-1] + 1 :])
         error.__traceback__ = next(left, None)
+
+
+def let_through(error: BaseException) -> None:
+    """Raise on what a signal's handler raised in our hands, as one that limits time does: no element did.
+
+    Who catches an exception to let Python find out would lose it: it comes once.
+    """
+    for each in chain(error):
+        ours = False
+        for link in links(each.__traceback__):
+            if ours and _signal_of(link.tb_frame) is not None:
+                raise each
+            ours = ours or is_ours(link)
+
+
+def signal_behind(error: BaseException | None) -> int | None:
+    """The signal whose handler raised the exception, if one did."""
+    numbers = () if error is None else (_signal_of(each.tb_frame) for each in links(error.__traceback__))
+    return next((each for each in numbers if each is not None), None)
+
+
+def _signal_of(frame: FrameType) -> int | None:
+    """The number that the frame's function was given, with the frame that it interrupts: it is a handler then."""
+    arguments = inspect.getargvalues(frame)
+    given = [arguments.locals.get(name) for name in arguments.args]
+    given += arguments.locals.get(arguments.varargs or "", ())
+    found = (
+        int(each) for each, at in itertools.pairwise(given) if at is frame.f_back and isinstance(each, int)
+    )
+    return None if frame.f_back is None else next(found, None)
+
+
+@contextmanager
+def suppressed() -> Generator[None]:
+    """Go on behind the block where it raises an exception, but for those of a signal's handler."""
+    try:
+        yield
+    except Exception as error:
+        let_through(error)
 
 
 def _is_below(frame: FrameType | None, caller: FrameType) -> bool:
@@ -314,7 +355,10 @@ __all__ = [
     "joined",
     "leaves",
     "leaving",
+    "let_through",
     "links",
+    "signal_behind",
+    "suppressed",
     "taken_back",
     "with_places",
     "without_ours",

@@ -30,6 +30,7 @@ from hastega_magic.compiler.telling.stacked import MOST, LoopTexts
 from hastega_magic.compiler.under_way import UnderWay
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import BeyondInt64, IntegerOverflowWarning, NotCompilable, Reason, StrictError
+from hastega_magic.frames import let_through
 from hastega_magic.passes.fuse import can_fuse
 from hastega_magic.records import dataclass
 from hastega_magic.runtime.columnar import NullsError
@@ -134,10 +135,9 @@ class Driver:
             how = self.options, self.trace, self.options.tune, group.compiled
             with carried():
                 execution = run_loops(group.loops, group.workspace, *how)
-        except (Separately, BeyondInt64, NotCompilable):
-            pass
-        except Exception:  # of one of them, as `min` of no elements: those before it have their effect
-            if len(group.loops) == 1:
+        except Exception as error:  # of one, as `min` of no elements: those before it have their effect
+            let_through(error)
+            if len(group.loops) == 1 and not isinstance(error, (Separately, BeyondInt64, NotCompilable)):
                 raise
         if execution is None:
             self.trace.events = [event for event in self.trace.events if event.group != number]
@@ -224,10 +224,10 @@ class Driver:
         try:
             fused = rest if self.options.fuse else rest[:1]
             loop, reason, workspace = self.longest(bound, value, fused, bound.varying)
-        except NullsError:
-            raise
         except Exception as error:  # of an element, in a loop that went before, if it is not of ours
-            if self.options.strict and not isinstance(error, (NotCompilable, NoNumpyForm)):
+            let_through(error)
+            told = self.options.strict and not isinstance(error, (NotCompilable, NoNumpyForm))
+            if told or isinstance(error, NullsError):
                 raise
             failed = error
         else:
@@ -253,6 +253,7 @@ class Driver:
         try:
             loop, reason, workspace = self.longest(bound, source, stages, bound.varying)
         except Exception as error:  # of an element, in a loop that went before: the usual way finds out
+            let_through(error)
             if not isinstance(error, NotCompilable) or isinstance(error, BeyondInt64):
                 return False
             loop, reason, workspace = None, error.reason, None
@@ -290,12 +291,11 @@ class Driver:
                 run.goes_on(self.left.by_numpy(bound, loop, workspace, run.value), left, of_loop=True)
             else:
                 execution = run_loops([loop], workspace, self.options, self.trace, self.options.tune)
-        except NotCompilable as error:
-            failed = error
         except Exception as error:
             from hastega_magic.compiler.python.elements import of_check
 
-            if not left or self.options.strict or of_check(error):
+            let_through(error)
+            if not isinstance(error, NotCompilable) and (not left or self.options.strict or of_check(error)):
                 raise
             failed = error
         try:

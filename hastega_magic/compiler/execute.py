@@ -21,6 +21,7 @@ from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.telling.broken_off import told_if_it_raises
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import NotCompilable
+from hastega_magic.frames import let_through
 from hastega_magic.ir import abi
 from hastega_magic.ir.expr import flatten
 from hastega_magic.ir.fused import Fused, Output, slots_of
@@ -338,6 +339,7 @@ def _recovered(
             found = _on_the_host(*behind, options, trace)
             return found.values[0], told or found.warnings
         except Exception as error:  # Python finds out what is raised first, and takes what has no loop
+            let_through(error)
             from hastega_magic.compiler.python.elements import of_check
 
             if of_check(error) or (options.int_mode == "wrap" and not isinstance(error, NotCompilable)):

@@ -6,7 +6,6 @@ so that exactly what raises in Python raises here.
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import itertools
 import operator
@@ -15,6 +14,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from hastega_magic.frames import let_through, suppressed
 from hastega_magic.interval import INT64
 from hastega_magic.ir.affine import affine, fits
 from hastega_magic.ir.expr import Expr, Value, flatten
@@ -78,7 +78,7 @@ def first_overflow(
     evaluation = _Evaluation(_element_leaves(element, tables, index))
     results = [Elements() for _ in fused.outputs]
     # Whatever the user's operators raise ends the element.
-    with np.errstate(all="ignore"), contextlib.suppress(Exception):
+    with np.errstate(all="ignore"), suppressed():
         _run_element(fused, evaluation, results)
     for node, value in (*evaluation.values.items(), *evaluation.most.items()):
         if node.type is INT and isinstance(value, int) and value not in INT64:
@@ -116,6 +116,7 @@ def _tried(fused: Fused, evaluation: _Evaluation) -> Exception | None:
         try:
             _run_element(fused, evaluation, [Elements() for _ in fused.outputs])
         except Exception as raised:
+            let_through(raised)
             return raised
     return None
 

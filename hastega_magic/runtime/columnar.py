@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hastega_magic.errors import HastegaError, NotCompilable
+from hastega_magic.frames import let_through
 from hastega_magic.records import dataclass
 from hastega_magic.runtime import arrow
 from hastega_magic.types import STORAGES
@@ -155,7 +156,8 @@ def gives_numbers(data: Any) -> bool:
         return False
     try:
         first: object = data[0] if _library(data) == "polars" else next(iter(data))
-    except Exception:  # whatever it is, Python will find it too
+    except Exception as error:  # whatever it is, Python will find it too
+        let_through(error)
         return False
     return type(first) in (int, float, bool)
 

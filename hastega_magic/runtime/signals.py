@@ -17,8 +17,10 @@ import sys
 import threading
 import time
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
+
+from hastega_magic.frames import signal_behind
 
 _CTRL_C = frozenset({signal.SIGINT})
 _HAS_MASKS = hasattr(signal, "pthread_sigmask")
@@ -41,13 +43,20 @@ def held_back() -> Generator[None]:
     if not _HAS_MASKS:
         yield
         return
-    before, answers = signal.pthread_sigmask(signal.SIG_BLOCK, _CTRL_C), _get(signal.SIGINT)
-    try:
+    before, answers = signal.pthread_sigmask(signal.SIG_BLOCK, ()), _get(signal.SIGINT)
+    try:  # handlers of other signals may raise in any of these calls, before they do anything or behind it
+        signal.pthread_sigmask(signal.SIG_BLOCK, _CTRL_C)
         yield
     finally:
-        if _get(signal.SIGINT) != answers:
-            _set(signal.SIGINT, answers)
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        try:
+            if _get(signal.SIGINT) != answers:
+                _set(signal.SIGINT, answers)
+        finally:
+            try:
+                signal.pthread_sigmask(signal.SIG_SETMASK, before)
+            except BaseException:
+                signal.pthread_sigmask(signal.SIG_SETMASK, before)
+                raise
 
 
 @contextmanager
@@ -58,11 +67,15 @@ def put_off() -> Generator[None]:
         yield  # nobody is interrupted, or nobody here
         return
     came: list[FrameType | None] = []
-    signal.signal(signal.SIGINT, lambda _, frame: came.append(frame))
     try:
+        signal.signal(signal.SIGINT, lambda _, frame: came.append(frame))
         yield
     finally:
-        signal.signal(signal.SIGINT, answer)
+        try:
+            signal.signal(signal.SIGINT, answer)
+        except BaseException:  # of the handler of another signal
+            signal.signal(signal.SIGINT, answer)
+            raise
         if came:
             answer(signal.SIGINT, came[0])
 
@@ -72,14 +85,18 @@ _AFTER = 0.002
 
 
 class heard:  # noqa: N801  a context manager, which is made for each cell, and some take microseconds
-    """Ctrl-C that came in a finaliser comes again behind it, where that is before the end of the block."""
+    """Ctrl-C that came in a finaliser comes again behind it, at the latest at the end of the block.
 
-    __slots__ = ("_before", "_inside", "_thread")
+    So does another signal whose handler raised something.
+    """
+
+    __slots__ = ("_before", "_inside", "_swallowed", "_thread")
 
     def __enter__(self) -> None:
         """On the main thread, to which Python hands signals."""
         self._thread = threading.main_thread().ident
         self._inside = self._thread == _thread.get_ident()
+        self._swallowed: list[tuple[int, BaseException]] = []
         if self._inside:
             self._before = sys.unraisablehook
             sys.unraisablehook = self
@@ -90,19 +107,28 @@ class heard:  # noqa: N801  a context manager, which is made for each cell, and 
             self._inside = False
             if sys.unraisablehook is self:
                 sys.unraisablehook = self._before
+            with suppress(IndexError):  # none, or it has come again
+                raise self._swallowed.pop()[1]
 
     def __call__(self, told: sys.UnraisableHookArgs, /) -> object:
         """Be told of what a finaliser raised."""
-        if not issubclass(told.exc_type, KeyboardInterrupt):
+        interrupted = issubclass(told.exc_type, KeyboardInterrupt)
+        number = signal.SIGINT if interrupted else signal_behind(told.exc_value)
+        if number is None:
             return self._before(told)
+        self._swallowed.append((number, told.exc_value or told.exc_type()))
         return _thread.start_new_thread(self._again, ())  # here it would be in the finaliser still
 
     def _again(self) -> None:
         time.sleep(_AFTER)
-        if self._inside and self._thread is not None and hasattr(signal, "pthread_kill"):
-            signal.pthread_kill(self._thread, signal.SIGINT)  # also a call that waits hears it
-        elif self._inside:
-            _thread.interrupt_main()
+        with suppress(IndexError):  # it was raised at the end
+            number, error = self._swallowed.pop()
+            if not callable(signal.getsignal(number)):  # a handler for one time
+                self._swallowed.append((number, error))
+            elif self._thread is not None and hasattr(signal, "pthread_kill"):
+                signal.pthread_kill(self._thread, number)  # also a call that waits hears it
+            else:
+                _thread.interrupt_main(signal.Signals(number))
 
 
 __all__ = ["heard", "held_back", "leave_to_others", "put_off"]

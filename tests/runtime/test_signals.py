@@ -81,6 +81,32 @@ def test_ctrl_c_in_a_finaliser_is_not_lost_while_llvm_compiles(monkeypatch):
     assert signal.getsignal(signal.SIGINT) is before
 
 
+@pytest.mark.parametrize("block", [put_off, held_back])
+def test_what_other_handlers_raise_leaves_ctrl_c_as_it_was(block):
+    def late(number, frame):
+        raise TimeoutError
+
+    def run(seconds):
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+        while True:
+            with block():
+                pass
+
+    before, answer = signal.signal(signal.SIGALRM, late), signal.getsignal(signal.SIGINT)
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, ())
+    try:
+        for number in range(200):
+            with pytest.raises(TimeoutError):
+                run(0.0005 + number * 3e-7)
+            assert signal.getsignal(signal.SIGINT) is answer
+            assert signal.pthread_sigmask(signal.SIG_BLOCK, ()) == mask
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+        signal.signal(signal.SIGINT, answer)
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+
+
 def test_threads_put_nothing_off():
     def enter():
         with put_off():
@@ -111,6 +137,42 @@ def test_what_a_finaliser_swallows_is_heard_behind_it():
     with pytest.raises(KeyboardInterrupt):
         run()
     assert sys.unraisablehook is before
+
+
+def test_what_is_swallowed_just_before_the_end_is_raised_there():
+    def run():
+        with signals.heard():
+            made = Interrupted()
+            del made
+
+    with pytest.raises(KeyboardInterrupt):
+        run()
+    time.sleep(0.01)  # and does not come once more
+
+
+@pytest.mark.parametrize("again", [True, False])
+def test_so_is_what_a_handler_of_another_signal_raises(again):
+    def late(number, frame):
+        if not again:
+            signal.signal(number, signal.SIG_DFL)
+        raise TimeoutError
+
+    class Timed:
+        def __del__(self):
+            signal.raise_signal(signal.SIGALRM)
+
+    def run():
+        with signals.heard():
+            made = Timed()
+            del made
+            time.sleep(20 if again else 0.01)
+
+    before = signal.signal(signal.SIGALRM, late)
+    try:
+        with pytest.raises(TimeoutError):
+            run()
+    finally:
+        signal.signal(signal.SIGALRM, before)
 
 
 def test_other_errors_of_finalisers_are_told_as_ever(monkeypatch):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -30,6 +29,7 @@ from hastega_magic.compiler.sources.part import part
 from hastega_magic.compiler.statement import Loop, built_anew
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import HastegaError
+from hastega_magic.frames import let_through, suppressed
 from hastega_magic.ir.affine import in_blocks
 from hastega_magic.ir.expr import postorder
 from hastega_magic.ir.fused import Fused
@@ -158,6 +158,7 @@ class Comparison:
                     times.append(_timed(run, size)[0])
             self.largest[backend] = Run(size, seconds, phases)
         except Exception as error:  # a device may fail, a NumPy call refuse what Python and the kernel accept
+            let_through(error)
             if isinstance(error, NoNumpyForm) and backend not in self.options.compare:
                 return None
             return Baseline(backend, 0.0, (0.0, 0.0), 0, False, False, f"did not run: {_sentence(error)}")
@@ -293,7 +294,7 @@ class Comparison:
         NumPy is given the loops' constants, as they were, and Python its variables.
         """
         for run in (self._ours, self._anew):
-            with contextlib.suppress(Exception):  # as of a list that holds something else by now
+            with suppressed():  # as of a list that holds something else by now
                 equal, said = self.equal(theirs, run(size), size)
                 if equal:
                     return True, f"{said or '✓ equal'}{BY_NOW}"

@@ -12,11 +12,11 @@ a back end, so the phases' lines add up to the line of the whole, but for those 
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from itertools import permutations
 
+from hastega_magic.frames import suppressed
 from hastega_magic.records import dataclass
 
 Phases = Sequence[Mapping[str, object]]
@@ -172,7 +172,7 @@ def _row(
             break
         if known is not None and size >= known.n:
             break
-        with contextlib.suppress(Exception):  # a device may fail at one size
+        with suppressed():  # a device may fail at one size
             run, spent = _median(timed, backend, size, (budget - total) / 4)
             runs.append(run)
             total += spent

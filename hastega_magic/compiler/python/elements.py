@@ -16,6 +16,7 @@ from hastega_magic.compiler.python.together import Element, Kept, Moved, Togethe
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import NotCompilable
+from hastega_magic.frames import let_through
 from hastega_magic.ir.expr import Expr, Value, flatten
 from hastega_magic.ir.interpreter import evaluate
 from hastega_magic.ir.pipeline import Source, Stage
@@ -79,7 +80,8 @@ class Elements:
         looks = looks and (checked or not self.overflowed)
         try:
             block = self._together.block(first, last, looks)
-        except Exception:  # of which element, and with which words, is found out behind this
+        except Exception as error:  # of which element, and with which words, is found out behind this
+            let_through(error)
             block = None
         if block is None:
             raising = self._together.raising(first, last)
@@ -214,7 +216,8 @@ class Elements:
                 if path is None or evaluate([path], leaf)[path]:
                     evaluate([node], leaf)
             return evaluate(roots(stage.fn), leaf)
-        except Exception:  # Python, which has given a value, is right
+        except Exception as error:  # Python, which has given a value, is right
+            let_through(error)
             return None
 
     def _wrapped(self, stage: Stage, value: Any) -> Any:

@@ -13,6 +13,7 @@ import numpy as np
 
 from hastega_magic.compiler.statement import Bound, build_loop, element_structure
 from hastega_magic.compiler.workspace import Workspace
+from hastega_magic.frames import let_through
 from hastega_magic.ir.expr import structure
 from hastega_magic.ir.pipeline import Fn, Pipeline, Sink
 from hastega_magic.runtime import python, results
@@ -89,7 +90,8 @@ def typed(value: Any, bound: Bound, source: object) -> Any:
         return value
     try:
         made = _made(bound, source)
-    except Exception:  # what has no compiled form, such as objects, leaves Python's array as it is
+    except Exception as error:  # what has no compiled form, such as objects, leaves Python's array as it is
+        let_through(error)
         return value
     return value if made is None else made
 

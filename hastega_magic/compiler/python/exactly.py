@@ -15,6 +15,7 @@ from hastega_magic.compiler.python.nodes import filled, of_params, roots, tables
 from hastega_magic.compiler.python.steps import Surroundings, is_numpys, numpys_tables
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
+from hastega_magic.frames import let_through
 from hastega_magic.ir.expr import Expr, flatten
 from hastega_magic.ir.interpreter import evaluate
 from hastega_magic.ir.pipeline import Fn
@@ -62,7 +63,8 @@ def _exact(function: Any, fn: Fn, around: Surroundings) -> Any:
             numbers = of_params(fn.params, values[0] if len(values) == 1 else values)
             known: dict[Expr, Any] = dict(zip(flatten(fn.params), numbers, strict=True))
             made = evaluate(roots(fn), lambda node: known[node] if node in known else around(node))
-        except Exception:  # Python, which has given a value, is right
+        except Exception as error:  # Python, which has given a value, is right
+            let_through(error)
             if failed is None:
                 return python_number(found)
             raise failed from None

@@ -26,6 +26,7 @@ from hastega_magic.compiler.python.barriers import called_otherwise
 from hastega_magic.compiler.python.naming import BEYOND, named, placed
 from hastega_magic.compiler.statement import Bound
 from hastega_magic.errors import NOWHERE, PACKAGE, HastegaError, Span, StrictError
+from hastega_magic.frames import let_through
 from hastega_magic.runtime.columnar import NullsError
 from hastega_magic.runtime.python_calls import THROUGH
 from hastega_magic.syntax.hints import marked
@@ -84,7 +85,8 @@ def _found(error: BaseException, bound: Bound) -> _Found | None:
         return None
     try:  # objects of the user's are asked for what they are, and may raise
         found = _told(error, bound) or _given(error, bound) or _alone(error, bound)
-    except Exception:
+    except Exception as raised:
+        let_through(raised)
         return None
     return None if found is _UNCLEAR else found
 

@@ -13,6 +13,7 @@ from hastega_magic.compiler.python.nodes import filled, of_params, roots, scalar
 from hastega_magic.compiler.python.steps import NUMPYS, Step, Surroundings, is_beyond
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
+from hastega_magic.frames import let_through
 from hastega_magic.ir.columns import Columns
 from hastega_magic.ir.expr import Expr, flatten
 from hastega_magic.ir.pipeline import Source, Stage
@@ -98,7 +99,8 @@ class Together:
             try:
                 with np.errstate(all="ignore"):
                     self._through(len(self._steps), range(number, number + 1), _called, 0, {})
-            except Exception:
+            except Exception as error:
+                let_through(error)
                 return number
         return None
 

@@ -42,8 +42,9 @@ from hastega_magic.compiler.statement import Bound
 from hastega_magic.compiler.telling import describe
 from hastega_magic.compiler.telling.told import remember
 from hastega_magic.errors import HastegaError, NotCompilable, Reason
-from hastega_magic.frames import taken_back
+from hastega_magic.frames import let_through, taken_back
 from hastega_magic.records import dataclass
+from hastega_magic.runtime.signals import heard
 from hastega_magic.syntax.closures.numpy_read import numpy_read
 from hastega_magic.syntax.joining.build import BoundStage
 from hastega_magic.syntax.ordinary.comprehension import Ordinary
@@ -170,6 +171,7 @@ class OrdinaryCode(Repeated):
         except NotCompilable as error:
             return self._left(error.reason.text)
         except Exception as error:  # Python finds out, and raises it as the code's own
+            let_through(error)
             taken_back(error)
             return self._left(_RAISED)
         self._nans = 0
@@ -278,7 +280,8 @@ class OrdinaryCode(Repeated):
             self.look(bound)
             bound = replace(bound, varying=self.varying)
             driver = Driver(self.options, self.filename, trace, silent=True, scalars=scalars, tentative=True)
-            outcome = driver.run_alone(bound, source)
+            with heard():
+                outcome = driver.run_alone(bound, source)
             if outcome.execution is None or (scalars is not None and len(outcome.loops) != 1):
                 raise NotExact("nothing of it is compiled")
             known = outcome.loops[0].scalars if outcome.loops else None
@@ -293,6 +296,7 @@ class OrdinaryCode(Repeated):
             self._failed += 1
             return self._left(str(error))
         except Exception as error:
+            let_through(error)
             taken_back(error)
             return self._left(_RAISED)
         self._failed = 0

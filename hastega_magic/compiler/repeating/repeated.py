@@ -8,7 +8,6 @@ functions read is kept until two cells have begun without it (`aged`).
 from __future__ import annotations
 
 import atexit
-import contextlib
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
@@ -24,8 +23,10 @@ from hastega_magic.compiler.python.empty import UNTOLD, of_nothing
 from hastega_magic.compiler.repeating.alike import Again, Display, given
 from hastega_magic.compiler.statement import Bound
 from hastega_magic.compiler.telling.told import Told, remember
+from hastega_magic.frames import suppressed
 from hastega_magic.records import dataclass
 from hastega_magic.report import units
+from hastega_magic.runtime.signals import heard
 from hastega_magic.syntax.closures.around import Number, Where
 from hastega_magic.syntax.closures.captured import numbers_read
 from hastega_magic.syntax.joining.build import BoundStage
@@ -140,7 +141,8 @@ class Repeated:
         bound = replace(bound, varying=self.varying)
         driver = Driver(self.options, self.filename, trace, warn_at=self.warn_at)
         began = time.perf_counter()
-        outcome = driver.run_alone(bound, source)
+        with heard():
+            outcome = driver.run_alone(bound, source)
         seconds = time.perf_counter() - began
         self.options = replace(self.options, tune=False)
         self.taken(outcome)
@@ -163,7 +165,7 @@ class Repeated:
         if self.constant or self.options.on in ("python", "numpy"):
             return
         before, self._numbers = self._numbers, {}
-        with contextlib.suppress(Exception):  # of an object that says what its class is
+        with suppressed():  # of an object that says what its class is
             self._numbers = numbers_read(given(bound))
         if self.site.moving:
             self.varying |= in_a_loop(self.site, self._numbers)
@@ -249,8 +251,8 @@ _ended = False
 def _end() -> None:
     """The interpreter ends: no forms are kept any more.
 
-    A decorated function's code holds its pipelines, forms hold what functions read, and CPython looks for no garbage in
-    code: a module that is among it would stay, and with it files that were not written to their end.
+    Forms hold what functions read, and pipes have theirs in a table of this package, which is there to the end: a
+    module would stay with them, and with it files that were not written to their end.
     """
     global _ended  # noqa: PLW0603  a process ends once
     _ended = True

@@ -10,6 +10,7 @@ from hastega_magic.compiler.sources.generators import generator_of
 from hastega_magic.compiler.sources.pairs import pairs_of
 from hastega_magic.compiler.telling.graphs import Pictures
 from hastega_magic.compiler.under_way import UnderWay
+from hastega_magic.frames import let_through
 
 if TYPE_CHECKING:
     from hastega_magic.compiler.driver import Driver
@@ -30,6 +31,7 @@ def of_pairs(driver: Driver, run: UnderWay, source: Iterator[object]) -> str | N
             attempt.go_on(inner)
         value = pairs.value(inner.value, inner.loops)
     except Exception as error:
+        let_through(error)
         del driver.trace.events[said:]
         return str(error).partition(" is not compiled: ")[2] or "an element raised, or needs Python"
     pairs.exhaust()

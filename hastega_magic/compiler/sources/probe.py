@@ -13,6 +13,7 @@ from hastega_magic.compiler.run import run_loops
 from hastega_magic.compiler.sources.part import stretch
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
+from hastega_magic.frames import let_through
 from hastega_magic.runtime.stream import NotProduced
 from hastega_magic.syntax.joining.build import Probe
 from hastega_magic.trace import Trace
@@ -29,7 +30,8 @@ def found(loop: Loop, probe: Probe, workspace: Workspace, options: Options, trac
     else:
         try:
             value = _found(loop, probe, workspace, options, trace)
-        except Exception:  # of an element, or of none: over all elements Python would be asked
+        except Exception as error:  # of an element, or of none: over all elements Python would be asked
+            let_through(error)
             raise NotProduced from None
     trace.add("why", text=_told(loop, probe, value))
     return value

@@ -34,6 +34,7 @@ from hastega_magic.compiler.streaming.ends import (
 )
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import HastegaError
+from hastega_magic.frames import let_through
 from hastega_magic.ir import abi
 from hastega_magic.ir.expr import Expr, Value, flatten, structure
 from hastega_magic.records import dataclass
@@ -110,7 +111,8 @@ class _Chain:
         """The statement's; NotProduced where Python may have raised of an element that no loop has come to."""
         try:
             value = self._value(loop, workspace, rest)
-        except Exception:
+        except Exception as error:
+            let_through(error)
             if self._early():
                 raise NotProduced from None
             raise
@@ -327,7 +329,8 @@ def _behind(loop: Loop, workspace: Workspace) -> AnyArray:
     """What the loop gives for its last, shorter chunk; NotProduced where Python raises."""
     try:
         return tail(loop, workspace)
-    except Exception:
+    except Exception as error:
+        let_through(error)
         raise NotProduced from None
 
 

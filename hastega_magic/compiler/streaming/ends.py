@@ -14,6 +14,7 @@ import numpy as np
 from hastega_magic.compiler.sources.reach import count_of
 from hastega_magic.compiler.statement import Loop, element_structure
 from hastega_magic.compiler.streaming.cutting import is_named
+from hastega_magic.frames import let_through
 from hastega_magic.runtime import python, python_stages
 from hastega_magic.runtime.buffers import AnyArray
 from hastega_magic.runtime.objects.boxes import listed
@@ -139,7 +140,8 @@ def _counts_of(elements: AnyArray, stage: BoundStage) -> AnyArray:
         raise NotProduced
     try:
         return python_stages.bincount(elements, *stage.args, **stage.kwargs)
-    except Exception:
+    except Exception as error:
+        let_through(error)
         raise NotProduced from None
 
 

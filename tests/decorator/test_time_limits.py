@@ -1,0 +1,104 @@
+"""What a signal's handler raises, as one that limits time does, comes out wherever it comes in: it comes once."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import pytest
+
+from hastega_magic import hastega, pipe
+from hastega_magic.frames import let_through, suppressed
+from hastega_magic.session import Options, Session
+
+pytestmark = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers")
+
+
+class Late(Exception):
+    pass
+
+
+def stop(number: int, frame: object) -> None:
+    raise Late
+
+
+def anything(*given: object) -> None:
+    stop(*given)  # type: ignore[arg-type]
+
+
+class Limit:
+    def __call__(self, number: int, frame: object) -> None:
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        raise Late
+
+
+HANDLERS = {"a function": stop, "of anything": anything, "an object": Limit(), "a part": partial(stop)}
+
+
+@hastega
+def total(n: int, k: int) -> int:
+    return sum([x * k + n for x in range(n)])
+
+
+@hastega
+def clauses(n: int, k: int) -> int:
+    return sum(x * y + k for x in range(60) for y in range(x + n))
+
+
+def lazily(n: int, k: int) -> int:
+    return pipe(range(n)).map(lambda x: x * k + n).sum()
+
+
+def in_a_cell(n: int, k: int) -> int:
+    session = Session({}, Options(baseline=False, quiet=True))
+    session.run_cell(
+        f"y = range({n}) |> map(lambda x: x * {k} + {n}) |> sum\nz = sum(x * {k} for x in range({n}))"
+    )
+    return session.namespace["y"]
+
+
+def run_on(function: Callable[[int, int], int], numbers: Iterator[int], seconds: float) -> None:
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        function(next(numbers), 3)
+
+
+@pytest.mark.filterwarnings(
+    "ignore:unclosed file:ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"
+)
+@pytest.mark.parametrize("function", [total, clauses, lazily, in_a_cell])
+@pytest.mark.parametrize("handler", HANDLERS.values(), ids=HANDLERS)
+def test_it_comes_out(handler: Any, function: Callable[[int, int], int]) -> None:
+    before, numbers, lost = signal.getsignal(signal.SIGALRM), itertools.count(3000), 0
+    run_on(function, numbers, 0.1)
+    try:
+        for number in range(8):
+            signal.signal(signal.SIGALRM, handler)
+            signal.setitimer(signal.ITIMER_REAL, 0.004 * (number + 1))
+            with contextlib.suppress(Late):
+                run_on(function, numbers, 0.5)
+                lost += 1
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert lost <= 1  # in a finaliser or an import Python swallows it
+    assert total(5000, 3) == sum(x * 3 + 5000 for x in range(5000))
+
+
+def test_what_elements_raise_does_not() -> None:
+    def given_its_own(frame: object) -> None:
+        raise Late
+
+    for raising in (lambda: stop(14, None), lambda: 1 // 0, lambda: given_its_own(sys)):
+        with suppressed():
+            raising()
+    try:
+        total.__wrapped__("", 3)  # type: ignore[attr-defined]
+    except TypeError as error:
+        let_through(error)
