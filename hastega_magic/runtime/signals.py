@@ -107,8 +107,9 @@ class heard:  # noqa: N801  a context manager, which is made for each cell, and 
             self._inside = False
             if sys.unraisablehook is self:
                 sys.unraisablehook = self._before
-            with suppress(IndexError):  # none, or it has come again
-                raise self._swallowed.pop()[1]
+            if self._swallowed:
+                with suppress(IndexError):  # it has come again
+                    raise self._swallowed.pop()[1]
 
     def __call__(self, told: sys.UnraisableHookArgs, /) -> object:
         """Be told of what a finaliser raised."""

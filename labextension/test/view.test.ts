@@ -344,22 +344,6 @@ test('what was cut is marked where it is missing, counted whole, and said', () =
   assert.equal(all('.hastega-cut').length, 0);
 });
 
-test('the labels of arrows lie within the picture', () => {
-  show(sample());
-  tab('Pipeline');
-  const pictures = all('svg.hastega-graph');
-  assert.equal(pictures.length, 2);
-  for (const picture of pictures) {
-    const [from = 0, , width = 0] = (picture.getAttribute('viewBox') ?? '').split(' ').map(Number);
-    for (const label of all('text.hastega-halo', picture)) {
-      const x = Number(label.getAttribute('x'));
-      const long = 5.5 * Array.from(label.firstChild?.textContent ?? '').length;
-      const [low, high] = label.getAttribute('text-anchor') === 'end' ? [x - long, x] : [x, x + long];
-      assert.ok(low >= from && high <= from + width, label.textContent ?? '');
-    }
-  }
-});
-
 test('what is not on the screen is not built', () => {
   const waiting: (() => void)[] = [];
   const view = reportView(decode(sample()), (_, build) => {
