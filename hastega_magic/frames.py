@@ -133,13 +133,18 @@ def signal_behind(error: BaseException | None) -> int | None:
 
 def _signal_of(frame: FrameType) -> int | None:
     """The number that the frame's function was given, with the frame that it interrupts: it is a handler then."""
-    arguments = inspect.getargvalues(frame)
-    given = [arguments.locals.get(name) for name in arguments.args]
-    given += arguments.locals.get(arguments.varargs or "", ())
-    found = (
-        int(each) for each, at in itertools.pairwise(given) if at is frame.f_back and isinstance(each, int)
-    )
-    return None if frame.f_back is None else next(found, None)
+    code, below = frame.f_code, frame.f_back
+    flags, count = code.co_flags, code.co_argcount
+    if below is None or not flags & inspect.CO_OPTIMIZED or not (count > 1 or flags & inspect.CO_VARARGS):
+        return None
+    local = frame.f_locals
+    given = [local.get(name) for name in code.co_varnames[:count]]
+    if flags & inspect.CO_VARARGS:
+        others: object = local.get(code.co_varnames[count + code.co_kwonlyargcount])
+        if isinstance(others, tuple):  # its name may stand for anything by now
+            given += others
+    found = (int(each) for each, at in itertools.pairwise(given) if at is below and isinstance(each, int))
+    return next(found, None)
 
 
 @contextmanager

@@ -102,3 +102,27 @@ def test_what_elements_raise_does_not() -> None:
         total.__wrapped__("", 3)  # type: ignore[attr-defined]
     except TypeError as error:
         let_through(error)
+
+
+def test_functions_may_give_the_name_of_all_their_arguments_to_something_else() -> None:
+    """As any function whose frame is looked at for a signal's number."""
+
+    def first(*given: Any) -> int:
+        given = given[0]
+        return 10 // given  # type: ignore[operator, no-any-return]
+
+    def endless(*given: Any) -> int:
+        given = itertools.count()  # type: ignore[assignment]
+        return 1 // (given is None)
+
+    for function in (first, endless):
+        session = Session({"function": function}, Options(baseline=False, quiet=True))
+        with pytest.raises(ZeroDivisionError):
+            session.run_cell("[2, 1, 0] |> map(function) |> sum")
+
+    @hastega
+    def total(numbers: list[int]) -> int:
+        return sum([first(x) for x in numbers])
+
+    with pytest.raises(ZeroDivisionError):
+        total([2, 1, 0] * 100)

@@ -53,3 +53,13 @@ def test_other_classes_call_other_things_a_mask(mask):
     for on in ("parallel", "python"):
         assert run("xs |> map(_ + 1) |> to_list", on, xs=xs).value == [1, 2, 3, 4, 5]
         assert run("xs |> map(str) |> reverse |> to_list", on, xs=xs).value == ["4", "3", "2", "1", "0"]
+
+
+def test_they_do_beside_a_source_whose_stages_ran_over_pythons_numbers_before():
+    names = {"ys": [True, 1] * 10}
+    Session(names, Options(baseline=False, quiet=True)).run_cell(
+        "def run():\n    return range(20) |> zip(ys) |> map(lambda x, y: y) |> to_list\n"
+    )
+    for ys in ([True, 1] * 10, [np.int64(3)] * 20, [1, np.int64(3)] * 10, [True, 1] * 10, [np.int64(3)] * 20):
+        names["ys"] = ys
+        assert [*map(type, names["run"]())] == [*map(type, ys)]

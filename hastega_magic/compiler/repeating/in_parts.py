@@ -28,7 +28,7 @@ from hastega_magic.compiler.repeating.fielded import Fielded, of_part, prepared
 from hastega_magic.compiler.repeating.prepared import Prepared
 from hastega_magic.compiler.repeating.slots import Number
 from hastega_magic.compiler.sources.drawn import CHUNK, first_run, goes_its_own_way, is_of_python, iterable
-from hastega_magic.compiler.sources.kinds import kind_of
+from hastega_magic.compiler.sources.kinds import beside, holds_scalars, kind_of
 from hastega_magic.compiler.statement import Bound, bound_of
 from hastega_magic.records import dataclass
 from hastega_magic.runtime.python_calls import iterated
@@ -57,6 +57,8 @@ class _ByPython:
     """The stages behind them that go in step with them, for as long as somebody could tell."""
     quiet: Known = field(default_factory=dict[tuple[int, object, object], bool])
     """For which elements nobody could."""
+    scalars: bool = False
+    """Whether NumPy's scalars stood beside the elements: Python ran all stages then, and keeps what they give."""
 
     @property
     def takes_it_whole(self) -> bool:
@@ -78,6 +80,8 @@ class _ByPython:
             if kind_of(value) != self.kind:
                 raise _again(given, value)
         stages = _stages((*self.site.stages, *self.following), displays)
+        if not self.scalars and any(map(holds_scalars, beside(None, stages))):
+            raise Again
         following = Behind(stages[self.lead :], dict(self.quiet))
         try:
             found, more = by_python(value, noted(stages[: self.lead]), following, before)
@@ -335,7 +339,8 @@ def _part(part: Part, options: Options, filename: str) -> _ByPython | _Looped | 
         return None
     kind = part.kind if site.stages[0].known else None
     if part.behind is None:
-        return _ByPython(site, looked, known, kind, len(site.stages))
+        scalars = any(map(holds_scalars, beside(None, bound.stages)))
+        return _ByPython(site, looked, known, kind, len(site.stages), scalars=scalars)
     lead = len(site.stages) - part.more
     following = tuple(stage.site for stage in part.behind.stages[part.more :])
     return _ByPython(site, looked, known, kind, lead, following, part.behind.known)
