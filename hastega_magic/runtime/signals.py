@@ -108,8 +108,11 @@ class heard:  # noqa: N801  a context manager, which is made for each cell, and 
             if sys.unraisablehook is self:
                 sys.unraisablehook = self._before
             if self._swallowed:
-                with suppress(IndexError):  # it has come again
-                    raise self._swallowed.pop()[1]
+                try:
+                    _, error = self._swallowed.pop()
+                except IndexError:  # it has come again
+                    return
+                raise error
 
     def __call__(self, told: sys.UnraisableHookArgs, /) -> object:
         """Be told of what a finaliser raised."""

@@ -25,6 +25,20 @@ def _listed(request: pytest.FixtureRequest) -> None:
 
 
 @pytest.fixture
+def looked_for(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """How often stages were looked at to be built into a loop."""
+    count: list[Any] = []
+    longest = driver.Driver.longest
+
+    def counted(self: driver.Driver, *given: Any) -> Any:
+        count.append(given)
+        return longest(self, *given)
+
+    monkeypatch.setattr(driver.Driver, "longest", counted)
+    return count
+
+
+@pytest.fixture
 def own_store(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
     """A cache folder of the test's own, and no loops of others."""
     with monkeypatch.context() as patch:

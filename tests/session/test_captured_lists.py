@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from hastega_magic import hastega
-from hastega_magic.compiler.driver import Driver
 from hastega_magic.session import Options, Session
 
 DICE = random.Random(11)
@@ -17,19 +16,6 @@ def session(names, **options):
     return Session(
         names, Options(**{"on": "parallel", "threads": 2, "baseline": False, "quiet": True} | options)
     )
-
-
-@pytest.fixture
-def looked_for(monkeypatch):
-    """How often stages were looked at to be built into a loop."""
-    count, longest = [], Driver.longest
-
-    def counted(self, *given):
-        count.append(given)
-        return longest(self, *given)
-
-    monkeypatch.setattr(Driver, "longest", counted)
-    return count
 
 
 def ints(n):

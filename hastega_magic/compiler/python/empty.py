@@ -43,7 +43,8 @@ def of_nothing(source: object, stages: Sequence[python.StageCall]) -> object:
             return UNTOLD
     try:
         found = python.run(source, stages)
-    except Exception:
+    except Exception as error:
+        let_through(error)
         return UNTOLD
     return UNTOLD if isinstance(found, np.ndarray) else found
 
