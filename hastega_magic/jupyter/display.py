@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import shutil
 import sys
-import time
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from contextlib import contextmanager
-from functools import partial
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from IPython.core.display_functions import (
     publish_display_data,  # pyright: ignore[reportUnknownVariableType]
 )
 
+from hastega_magic.jupyter.streams import Readers, flushing_what_waits
 from hastega_magic.report import MIME, Report
 from hastega_magic.report.units import rate, seconds, size
 from hastega_magic.report.writable import writable
@@ -23,12 +21,11 @@ if TYPE_CHECKING:
     from hastega_magic.report.model import PipelineReport
 
 
-def show_value(value: object) -> None:
+def show_value(value: object, readers: Readers) -> None:
     """Show the value as the shell shows a last expression: Out[n], `_`; nothing for None."""
-    with _flushing_what_waits() as watched:
-        if watched and value is not None:
-            # What C code has written comes through a thread, which may wait for the interpreter.
-            time.sleep(_A_MOMENT)
+    if value is not None:
+        readers.wait()
+    with flushing_what_waits():
         sys.displayhook(value)
 
 
@@ -39,38 +36,8 @@ def show_report(report: Report, shell: Shell) -> None:
         "text/html": report.to_html(),
         "text/plain": writable(report.to_text(_columns(shell))),
     }
-    with _flushing_what_waits():
+    with flushing_what_waits():
         publish_display_data(data)
-
-
-_A_MOMENT = 5e-5
-
-
-@contextmanager
-def _flushing_what_waits() -> Generator[bool]:
-    """What flushes a kernel's streams waits for its other thread each time: 0.4 to 1 ms of a cell, also for nothing.
-
-    Gives whether what others write to the streams' files is watched.
-    """
-    streams = [each for each in (sys.stdout, sys.stderr) if _tells(each)]
-    for each in streams:
-        vars(each).setdefault("flush", partial(_flush, vars(each), each.flush))
-    try:
-        yield any(vars(each).get("_should_watch") for each in streams)
-    finally:
-        for each in streams:
-            vars(each).pop("flush", None)  # pyright: ignore[reportUnknownMemberType]
-
-
-def _tells(stream: object) -> bool:
-    """Whether it is a stream of ipykernel's, which tells what it holds, and nobody has changed how it is flushed."""
-    fields = getattr(stream, "__dict__", {})
-    return "_flush_pending" in fields and "_buffers" in fields and "flush" not in fields
-
-
-def _flush(fields: Mapping[str, object], flush: Callable[[], None]) -> None:
-    if fields["_flush_pending"] or fields["_buffers"]:
-        flush()
 
 
 def show_sections(report: Report, names: Sequence[str]) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from IPython.core.error import UsageError
@@ -78,6 +79,8 @@ class HastegaMagics(Magics):
     _session: Session | None = None
     _everywhere: Everywhere | None = None
     _hooks: dict[str, object] | None = None
+    _shows: Callable[[object], None]
+    """How the value of the cell that runs is shown."""
     panel: Panel | None = None
     """The last one shown, which keeps what it measures."""
 
@@ -144,11 +147,13 @@ class HastegaMagics(Magics):
         filename = shell.compile.cache(text, number, raw_code=text)
         session = self._started()
         from hastega_magic.jupyter.display import show_value
+        from hastega_magic.jupyter.streams import Readers
         from hastega_magic.session import Showing
         from hastega_magic.syntax.cell import FUTURES
 
         session.memory.futures |= shell.compile.flags & FUTURES
-        session.showing = Showing(shell.ast_node_interactivity, show_value)
+        self._shows = partial(show_value, readers=Readers())
+        session.showing = Showing(shell.ast_node_interactivity, self._shows)
         if self.panel is not None:
             self.panel.cancel()  # two at a time would share the CPUs, and tell nothing
             self.panel.wait(1.0)
@@ -268,9 +273,7 @@ class HastegaMagics(Magics):
                 self._hooks[name] = shell.user_ns[name] = HidingOurs(hook, shell)
 
     def _show_value(self, value: object) -> None:
-        from hastega_magic.jupyter.display import show_value
-
-        show_value(value)
+        self._shows(value)
 
     def _show_report(self, report: Report, error: BaseException | None, options: Options) -> None:
         from hastega_magic.jupyter import display
