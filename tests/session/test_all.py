@@ -186,7 +186,8 @@ def test_the_report_says_who_computed_what(monkeypatch):
     pipeline = found[-1]
     assert pipeline["backend"] == "all"
     parts = pipeline["split"]["parts"]
-    assert [part["backend"] for part in parts] == ["parallel", "opencl:0"]
+    devices = [f"opencl:{number}" for number in range(len(opencl.devices()))]
+    assert [part["backend"] for part in parts] == ["parallel", *devices]
     assert all(part["device"] in pipeline["device"] for part in parts)
     assert sum(part["elements"] for part in parts) == 40 * BLOCK
     assert all(part["seconds"] > 0 for part in parts if part["elements"])
@@ -201,13 +202,22 @@ def test_the_report_says_who_computed_what(monkeypatch):
 
 
 def test_the_first_shares_are_the_cost_models_where_the_machine_was_measured(monkeypatch):
-    info = opencl.devices()[0]
-    driver = opencl.driver_version(0)
-    device = replace(machines.GPU, number=0, name=info.name, platform=info.platform, driver=driver)
+    devices = [
+        replace(
+            machines.GPU,
+            number=number,
+            name=info.name,
+            platform=info.platform,
+            driver=opencl.driver_version(number),
+        )
+        for number, info in enumerate(opencl.devices())
+    ]
     cell = "y = range(400_000) |> map(lambda v: v * v % 1000) |> map(lambda v: v * v % 999)"
     given = []
     for each, calibrated in ((2e-10, True), (6e-10, True), (6e-10, False)):
-        measured = machines.machine(replace(device, classes=dict.fromkeys(device.classes, each)))
+        measured = machines.machine(
+            *(replace(device, classes=dict.fromkeys(device.classes, each)) for device in devices)
+        )
         with (
             monkeypatch.context() as patch,
             costs.not_learning(),
