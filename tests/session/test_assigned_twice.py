@@ -25,7 +25,9 @@ def test_baselines_give_the_same(cell, on):
         found, wanted = (each.namespace.get(name) for each in (session, plain))
         assert np.allclose(found, wanted, rtol=1e-12, atol=0) if found is not None else wanted is None
     (pipeline,) = session.last.report.pipelines
-    assert [(each.backend, each.equal) for each in pipeline.baselines] == [("python", True), ("numpy", True)]
+    told = {each.backend: each.equal for each in pipeline.baselines}
+    told.pop("empty", None)  # a device that copies tells of a kernel that does nothing
+    assert told == {"python": True, "numpy": True}
 
 
 def test_what_is_measured_again_is_equal():
