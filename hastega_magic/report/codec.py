@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import SupportsIndex, TypeVar, cast
 
-from hastega_magic.report import measured, model
+from hastega_magic.report import costs, measured, model
 from hastega_magic.report.encoding import encode
 from hastega_magic.report.model import Json
 from hastega_magic.report.once import Recent
@@ -243,17 +243,17 @@ _nodes = _each(_node)
 _edges = _each(_edge)
 
 
-def _model(data: Record) -> model.Model | None:
-    def phase(value: object) -> model.ModelPhase:
+def _model(data: Record) -> costs.Model | None:
+    def phase(value: object) -> costs.ModelPhase:
         line = record(value)
         # A file may hold any numbers, but no run takes less than nothing.
         a, b = max(0.0, number(line.get("a"))), max(0.0, number(line.get("b")))
-        return model.ModelPhase(text(line.get("name")), a, b)
+        return costs.ModelPhase(text(line.get("name")), a, b)
 
-    def row(value: object) -> model.ModelRow:
+    def row(value: object) -> costs.ModelRow:
         data = record(value)
         kept = points(data.get("points"))
-        return model.ModelRow(
+        return costs.ModelRow(
             text(data.get("backend")), many(data.get("phases"), phase), kept, text(data.get("predicted"))
         )
 
@@ -261,7 +261,7 @@ def _model(data: Record) -> model.Model | None:
     if not rows:
         return None
     met = tuple(each for each in many(data.get("crossings"), _crossing) if each.n >= 1)
-    return model.Model(many(data.get("n"), integer), rows, met)
+    return costs.Model(many(data.get("n"), integer), rows, met)
 
 
 def points(value: object) -> tuple[tuple[float, float], ...]:
@@ -272,19 +272,19 @@ def points(value: object) -> tuple[tuple[float, float], ...]:
     return tuple((n, seconds) for n, seconds in (p for p in pairs if len(p) == 2) if n >= 1 and seconds > 0)
 
 
-def _crossing(value: object) -> model.Crossing:
-    if isinstance(value, model.Crossing):
+def _crossing(value: object) -> costs.Crossing:
+    if isinstance(value, costs.Crossing):
         return value
     data = record(value)
-    return model.Crossing(text(data.get("faster")), text(data.get("than")), number(data.get("n")))
+    return costs.Crossing(text(data.get("faster")), text(data.get("than")), number(data.get("n")))
 
 
-def _cost(data: Record) -> model.Cost | None:
-    def one(value: object) -> model.Predicted:
-        if isinstance(value, model.Predicted):
+def _cost(data: Record) -> costs.Cost | None:
+    def one(value: object) -> costs.Predicted:
+        if isinstance(value, costs.Predicted):
             return value
         row = record(value)
-        return model.Predicted(
+        return costs.Predicted(
             text(row.get("backend")), number(row.get("seconds")), integer(row.get("threads")), text(row.get("bound")),
             many(row.get("phases"), _phase),
         )  # fmt: skip
@@ -292,7 +292,7 @@ def _cost(data: Record) -> model.Cost | None:
     if not data:
         return None
     kept = tuple(each for each in many(data.get("curves"), curve) if each.backend and len(each.points) > 1)
-    return model.Cost(
+    return costs.Cost(
         number(data.get("operations")), number(data.get("bytes")), text(data.get("bound")), text(data.get("chosen")),
         text(data.get("because")), text(data.get("calibrated")), number(data.get("measured")),
         many(data.get("predicted"), one), kept,
@@ -300,12 +300,12 @@ def _cost(data: Record) -> model.Cost | None:
     )  # fmt: skip
 
 
-def curve(value: object) -> model.PredictedCurve:
+def curve(value: object) -> costs.PredictedCurve:
     """A back end's predicted line, from its JSON."""
-    if isinstance(value, model.PredictedCurve):
+    if isinstance(value, costs.PredictedCurve):
         return value
     row = record(value)
-    return model.PredictedCurve(
+    return costs.PredictedCurve(
         text(row.get("backend")), points(row.get("points")), points(row.get("measured"))
     )
 

@@ -12,7 +12,8 @@ from collections.abc import Iterable
 
 from hastega_magic.report import units
 from hastega_magic.report.breakeven import PredictedRow, apart, is_of, lines_of, name_of, sentences
-from hastega_magic.report.model import Model, ModelRow, PipelineReport
+from hastega_magic.report.costs import Model, ModelRow
+from hastega_magic.report.model import PipelineReport
 from hastega_magic.report.once import once
 from hastega_magic.report.sizes import CLEAR
 from hastega_magic.report.verdict import held_against

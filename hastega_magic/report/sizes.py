@@ -9,7 +9,7 @@ import math
 from collections.abc import Sequence
 
 from hastega_magic.report import units
-from hastega_magic.report.model import Crossing
+from hastega_magic.report.costs import Crossing
 
 CLEAR = math.log(1.1)
 """Two sizes or times can be told apart where their logarithms are at least so far apart."""

@@ -29,7 +29,7 @@ from hastega_magic.ir.kernel import Assume, Kernel, Store
 from hastega_magic.ir.target import Target
 from hastega_magic.passes.pipelines import CPU
 from hastega_magic.records import dataclass
-from hastega_magic.report.model import Crossing
+from hastega_magic.report.costs import Crossing
 from hastega_magic.runtime.buffers import needs_fresh
 from hastega_magic.runtime.sources import Column
 from hastega_magic.runtime.threads import default_threads

@@ -19,7 +19,8 @@ from hastega_magic.cost.curve import Points, corrected, crossings, sampled
 from hastega_magic.cost.predict import Case, Model, Prediction
 from hastega_magic.ir.kernel import Kernel
 from hastega_magic.report import units
-from hastega_magic.report.model import Crossing, Phase, Predicted, PredictedCurve
+from hastega_magic.report.costs import Crossing, Predicted, PredictedCurve
+from hastega_magic.report.model import Phase
 from hastega_magic.runtime import cpu
 from hastega_magic.runtime.buffers import fresh_bytes
 
