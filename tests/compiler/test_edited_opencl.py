@@ -105,7 +105,7 @@ def test_another_kernel_is_the_first_difference(kept, text):
 
 
 def test_a_build_failure_shows_the_line_and_the_log(kept, text):
-    broken = first_statement(text, "const long wrong = nobody_knows_this(1);")
+    broken = first_statement(text, "const long wrong = nobody_knows_this + 1;")
     with pytest.raises(KernelError, match="refused the kernel") as found:
         run_edited(kept, "opencl", broken)
     shown = "\n".join(found.value._render_traceback_())
