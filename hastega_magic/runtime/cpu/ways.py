@@ -2,6 +2,7 @@
 
 What was read last lies in the caches still. Who begins at the same end each time finds nothing of it: what is read
 first takes its place. Each block's partial results have a place of their own, so that no result depends on the way.
+Loops that write as well gained nothing by it on a Xeon, and lost a tenth on Zen 4.
 """
 
 from __future__ import annotations
