@@ -63,13 +63,13 @@ def _pipeline(pipeline: PipelineReport, width: int) -> list[str]:
         lines += _wrapped(f"  {shorten(each, _LONG)}", width, "    ")
     if pipeline.cost is not None and pipeline.cost.because:
         lines += _wrapped(f"  chosen: {shorten(pipeline.cost.because, _LONG)}", width, "    ")
-    lines += _table(("phase", "time", "bytes", "rate"), _phases(pipeline), "<>>>")
+    lines += phase_lines(pipeline)
     if pipeline.overlapped > 0:
         together = units.seconds(pipeline.seconds() + pipeline.overlapped)
         lines.append(
             f"  phases ran at once: together {together}, the run {units.seconds(pipeline.seconds())}"
         )
-    lines += _table(("baseline", "time", "÷ ours", ""), _baselines(pipeline), "<>><")
+    lines += baseline_lines(pipeline)
     if pipeline.split is not None:
         lines += _table(SHARES, share_rows(pipeline.split), "<>>>><")
     if pipeline.tuning is not None:
@@ -79,6 +79,16 @@ def _pipeline(pipeline: PipelineReport, width: int) -> list[str]:
         sentence = "; ".join(said)
         lines += _wrapped(f"  break-even: {sentence}", width, "    ")
     return lines
+
+
+def phase_lines(pipeline: PipelineReport) -> list[str]:
+    """The table of phases; nothing where there are none."""
+    return _table(("phase", "time", "bytes", "rate"), _phases(pipeline), "<>>>")
+
+
+def baseline_lines(pipeline: PipelineReport) -> list[str]:
+    """The table of baselines; nothing where there are none."""
+    return _table(("baseline", "time", "÷ ours", ""), _baselines(pipeline), "<>><")
 
 
 def _phases(pipeline: PipelineReport) -> Iterable[Sequence[str]]:
