@@ -2,6 +2,7 @@
 
 import array
 import itertools
+import re
 import warnings
 
 import numpy as np
@@ -142,3 +143,12 @@ def test_what_other_iterators_over_numbers_give_is_pythons():
         value = session.run_cell("z |> map(lambda a, b: (a, b)) |> to_list").value
         assert [a for a, _ in value] == expected
         assert session.last.report.pipelines[0].loops == 0
+
+
+@pytest.mark.parametrize("source", ["zip(big, ones)", "enumerate(big)"])
+@pytest.mark.parametrize("sink", ["", " |> to_list", " |> max"])
+def test_what_leaves_64_bits_is_an_error_where_that_is_checked(source, sink):
+    session = Session({"big": [1] * 300 + [2**62], "ones": [1] * 400})
+    cell = f"{source} |> map(lambda a, b: (a + b) * 4){sink}"
+    with pytest.raises(OverflowError, match=f"element 300 of {re.escape(source)}"):
+        session.run_cell(cell, options=Options(int_mode="checked", baseline=False))
