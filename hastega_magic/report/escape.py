@@ -51,7 +51,8 @@ def one_line(text: str) -> str:
     return " ".join(shown.split()) if shown.isascii() else _BLANKS.sub(" ", shown).strip()
 
 
-_QUANTITY = re.compile(r"(?<=[≈✗÷]) (?=[\d])|(?<=\d) (?=(?:[nµm]?s|min|h|[kMGTP]?B(?:/s)?|[×%])(?!\w))")
+# It begins with the blank, which is what the search looks for.
+_QUANTITY = re.compile(r" (?:(?<=[≈✗÷] )(?=\d)|(?<=\d )(?=(?:[nµm]?s|min|h|[kMGTP]?B(?:/s)?|[×%])(?!\w)))")
 
 
 def together(text: str) -> str:
@@ -59,6 +60,7 @@ def together(text: str) -> str:
     return _QUANTITY.sub(NO_BREAK, text)
 
 
+@lru_cache(4096)
 def sentence(text: str) -> str:
     """A sentence for an HTML text node, whose lines do not end between a number and its unit."""
     return markup(together(text))
