@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from hastega_magic import pipe
+from hastega_magic.errors import UsageError
 from hastega_magic.session import Options, Session
 
 RNG = np.random.default_rng(2)
@@ -152,3 +153,11 @@ def test_what_leaves_64_bits_is_an_error_where_that_is_checked(source, sink):
     cell = f"{source} |> map(lambda a, b: (a + b) * 4){sink}"
     with pytest.raises(OverflowError, match=f"element 300 of {re.escape(source)}"):
         session.run_cell(cell, options=Options(int_mode="checked", baseline=False))
+
+
+@pytest.mark.parametrize(("mode", "error"), [("checked", OverflowError), ("wrap", UsageError)])
+def test_sources_beyond_64_bits_are_an_error_where_python_is_not_to_go_on(mode, error):
+    session = Session({"big": [1] * 300 + [2**70], "ones": [1] * 400})
+    for source in ("zip(big, ones)", "enumerate(big)"):
+        with pytest.raises(error, match=f"`{re.escape(source)}` holds integers beyond 64 bits"):
+            session.run_cell(f"{source} |> map(lambda a, b: a + b) |> sum", options=Options(int_mode=mode))
