@@ -95,14 +95,20 @@ class Task:
         self.total = total
         self.done = 0.0
         self.inner: Task | None = None
+        self._furthest = 0.0
         self._outer = _TASK.get()
         self._watch = _WATCH.get()
 
     @property
     def fraction(self) -> float:
-        """How much of the work is done, from 0 to 1; a task inside counts as one part of this one."""
+        """How much of the work is done, from 0 to 1; a task inside counts as one part of this one.
+
+        Never less than before: of several tasks inside one part, each begins at nothing.
+        """
         part = 0.0 if self.inner is None else self.inner.fraction
-        return min(1.0, (self.done + part) / self.total) if self.total > 0 else 0.0
+        now = min(1.0, (self.done + part) / self.total) if self.total > 0 else 0.0
+        self._furthest = max(self._furthest, now)
+        return self._furthest
 
     @property
     def path(self) -> str:

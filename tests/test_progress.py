@@ -102,6 +102,19 @@ def test_a_bar_does_not_go_back(clock):
     assert [fraction for _, fraction in heard.seen] == [0.75, 0.75]
 
 
+def test_a_bar_does_not_go_back_where_one_part_has_several_tasks_inside(clock):
+    heard = Heard()
+    with listening(heard), task("outer", 2) as outer:
+        clock.now += AFTER
+        for done in (3, 1, 4):
+            with task("inner", 4) as inner:
+                clock.now += EVERY
+                inner.at(done)
+        clock.now += EVERY
+        outer.at(1)
+    assert [fraction for _, fraction in heard.seen] == [0.0, 0.375, 0.375, 0.5, 0.5]
+
+
 @pytest.mark.parametrize("total", [0, 3])
 def test_without_a_listener_nothing_happens(total):
     with task("work", total) as work, work.during(100.0, 3):

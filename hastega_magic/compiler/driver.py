@@ -327,7 +327,7 @@ class Driver:
         """
         if isinstance(failed, BeyondInt64):
             if self.tentative:
-                raise StrictError(f"`{run.bound.site.source_text}` is not compiled: {failed}")
+                raise StrictError(f"`{run.bound.site.source_text}` is not compiled: {failed}") from failed
             self.left.beyond(run, stages, str(failed))
         elif isinstance(failed, NotCompilable):
             self._left_to_python(run, failed.reason)

@@ -13,7 +13,6 @@ from IPython.core.display_functions import (
 
 from hastega_magic.jupyter.streams import Readers, flushing_what_waits
 from hastega_magic.report import MIME, Report
-from hastega_magic.report.units import rate, seconds, size
 from hastega_magic.report.writable import writable
 
 if TYPE_CHECKING:
@@ -73,20 +72,15 @@ def _passes(pipeline: PipelineReport) -> Iterable[str]:
 
 
 def _phases(pipeline: PipelineReport) -> Iterable[str]:
-    from hastega_magic.report.verdict import parted
+    from hastega_magic.report.text import phase_lines
 
-    for phase in parted(pipeline.phases):
-        moved = f"{size(phase.bytes):>10} {rate(phase.bytes, phase.seconds):>12}" if phase.bytes else ""
-        yield f"{phase.name:12} {seconds(phase.seconds):>10} {moved}".rstrip()
+    return phase_lines(pipeline)
 
 
 def _baselines(pipeline: PipelineReport) -> Iterable[str]:
-    for each in pipeline.baselines:
-        how = f"extrapolated from {each.elements} elements" if each.extrapolated else ""
-        equal = each.note or ("equal" if each.equal else "another result")
-        # The time to another result says nothing.
-        time = seconds(each.seconds) if each.equal and each.seconds > 0 else "–"
-        yield f"{each.backend:12} {time:>10}  {', '.join(filter(None, (equal, how)))}"
+    from hastega_magic.report.text import baseline_lines
+
+    return baseline_lines(pipeline)
 
 
 _SECTIONS: Mapping[str, Callable[[PipelineReport], Iterable[str]]] = {

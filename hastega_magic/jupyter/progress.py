@@ -25,6 +25,7 @@ class Bar:
         self._importing: threading.Thread | None = None
         self._bar: Any = None
         self._handle: Any = None
+        self._task: Task | None = None
         self._label = ""
 
     def show(self, task: Task) -> None:
@@ -42,9 +43,10 @@ class Bar:
                 self._importing.start()
             return
         bar: Any = self._open() if self._bar is None else self._bar
-        if self._label != task.label:
-            self._label = task.label
+        # Short pipelines in a loop have one label, and the parts of a task labels of their own.
+        if self._task is not task and self._label != task.label:
             bar.reset()
+        self._task, self._label = task, task.label
         bar.set_description_str(task.path, refresh=False)
         bar.n = int(_PARTS * task.fraction)
         bar.refresh()

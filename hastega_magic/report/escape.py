@@ -38,6 +38,8 @@ def markup(text: str) -> str:
     return html.escape(visible(text), quote=True) if _NOT_PLAIN.search(text) else text
 
 
+NO_BREAK = "\u00a0"
+
 # No-break spaces, of which the narrow ones stand between the digits of numbers, are to stay.
 _BLANKS = re.compile("[^\\S\u00a0\u202f]+")
 
@@ -47,6 +49,21 @@ def one_line(text: str) -> str:
     """The text with all white space, newlines too, as single spaces, but for what keeps digits together."""
     shown = visible(text)
     return " ".join(shown.split()) if shown.isascii() else _BLANKS.sub(" ", shown).strip()
+
+
+# It begins with the blank, which is what the search looks for.
+_QUANTITY = re.compile(r" (?:(?<=[≈✗÷] )(?=\d)|(?<=\d )(?=(?:[nµm]?s|min|h|[kMGTP]?B(?:/s)?|[×%])(?!\w)))")
+
+
+def together(text: str) -> str:
+    """The sentence with no-break spaces between numbers and what belongs to them: `≈ 47 000`, `14.8 ms`, `4.0 ×`."""
+    return _QUANTITY.sub(NO_BREAK, text)
+
+
+@lru_cache(4096)
+def sentence(text: str) -> str:
+    """A sentence for an HTML text node, whose lines do not end between a number and its unit."""
+    return markup(together(text))
 
 
 def columns(text: str) -> int:

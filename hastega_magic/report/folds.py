@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from hastega_magic.report import units
-from hastega_magic.report.escape import markup, one_line
+from hastega_magic.report.escape import markup, one_line, sentence
 from hastega_magic.report.listing import Excerpt, changes, excerpt, hot_loop, shortened
 from hastega_magic.report.model import Code, PassText
 
@@ -51,7 +51,7 @@ def details(name: str, hint: str, body: str) -> str:
     """A section that opens on a click; nothing where the body is empty."""
     if not body:
         return ""
-    small = f' <span style="opacity:0.8;font-size:12px">{markup(hint)}</span>' if hint else ""
+    small = f' <span style="opacity:0.8;font-size:12px">{sentence(hint)}</span>' if hint else ""
     return (
         f'<details style="margin:2px 0"><summary style="cursor:pointer"><b>{name}</b>{small}</summary>'
         f'<div style="margin:4px 0 8px 14px">{body}</div></details>'

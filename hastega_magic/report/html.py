@@ -14,7 +14,7 @@ from hastega_magic.report.breakeven import lines_of, model_image
 from hastega_magic.report.charts import Bar, Row, baseline_image, graph_image, time_image
 from hastega_magic.report.choices import SHARES, TRIED, share_rows, tried_rows, tuning_hint
 from hastega_magic.report.cut import FEW, WHOLE, few_nodes
-from hastega_magic.report.escape import markup, one_line, shorten
+from hastega_magic.report.escape import markup, one_line, sentence, shorten
 from hastega_magic.report.folds import LINES, SAVE, details, listing, listings, nested, pre
 from hastega_magic.report.lanes import MOST_STEPS, lanes_notes, lanes_text
 from hastega_magic.report.model import SCHEMA, Lanes, PipelineReport, Report
@@ -95,10 +95,10 @@ def _heads(pipelines: Sequence[PipelineReport]) -> Iterable[str]:
 
 def _head(pipeline: PipelineReport) -> str:
     parts = (
-        f'<span style="{_CHIP}">{markup(part.text)}</span>' if part.bad else markup(part.text)
+        f'<span style="{_CHIP}">{sentence(part.text)}</span>' if part.bad else sentence(part.text)
         for part in verdict(pipeline)
     )
-    return f"<div><b>{markup(shorten(title(pipeline), 60))}</b>&emsp;{' · '.join(parts)}</div>"
+    return f"<div><b>{markup(shorten(title(pipeline), 60))}</b>&emsp;{'&nbsp;· '.join(parts)}</div>"
 
 
 def _fitting(pipeline: PipelineReport, limit: int) -> str:
@@ -116,7 +116,7 @@ def _pipeline(pipeline: PipelineReport, limit: int) -> str:
     for barrier in pipeline.barriers[:most]:
         stage = f"<code>{markup(shorten(barrier.stage, 80))}</code>"
         where = f" (line {barrier.span[0]})" if barrier.span else ""
-        reason = markup(shorten(barrier.reason, _LONG))
+        reason = sentence(shorten(barrier.reason, _LONG))
         out.append(f'<div style="{_ALERT}">✗ barrier {stage}{where}: {reason}</div>')
     if pipeline.count("barriers") > most:
         more = units.plural(pipeline.count("barriers") - most, "more barrier")
@@ -164,7 +164,7 @@ def _written(pipeline: PipelineReport) -> int:
 
 
 def _note(text: str) -> str:
-    return f'<div style="{_NOTE}">{markup(text)}</div>'
+    return f'<div style="{_NOTE}">{sentence(text)}</div>'
 
 
 # --------------------------------------------------------------------------------- figures and pictures
@@ -229,7 +229,7 @@ def _baselines(pipeline: PipelineReport) -> str:
         time = units.seconds(seconds) if seconds > 0 else "–"
         mark = "≈" if baseline.extrapolated else "✓"
         remark = " · ".join(part for part in (f"{time} {mark}", ratio) if part)
-        name = shorten(backend_name(baseline.backend), 24)
+        name = shorten(backend_name(baseline.backend), 28)
         if not seconds:
             remark = "✗ another result" if baseline.elements else "✗ did not run"
         rows.append(Row(name, seconds, remark, extrapolated=baseline.extrapolated))
@@ -263,7 +263,7 @@ def _break_even(pipeline: PipelineReport) -> str:
         name = shorten(backend_name(row.backend), 24)
         said = _bound(pipeline, row.backend) or most
         table.append(_row((name, *figures, said), last_left=True))
-    said = "".join(f"<li>{markup(shorten(sentence, _LONG))}</li>" for sentence in told(pipeline)[: 2 * _MOST])
+    said = "".join(f"<li>{sentence(shorten(each, _LONG))}</li>" for each in told(pipeline)[: 2 * _MOST])
     note = "Fitted to the measurements: seconds for each element, and seconds once; compiling is left out."
     if predicted:
         note = _PREDICTED if pipeline.model is None else _COMPARED
@@ -340,5 +340,5 @@ def _row(cells: Sequence[str], tag: str = "td", last_left: bool = False) -> str:
 
 
 def _why(pipeline: PipelineReport, limit: int) -> str:
-    lines = "".join(f"<li>{markup(shorten(sentence, _LONG))}</li>" for sentence in reasons(pipeline)[:limit])
+    lines = "".join(f"<li>{sentence(shorten(each, _LONG))}</li>" for each in reasons(pipeline)[:limit])
     return f'<ul style="margin:0">{lines}</ul>' if lines else ""

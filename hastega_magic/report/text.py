@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from hastega_magic.report import units
 from hastega_magic.report.choices import SHARES, TRIED, share_rows, tried_rows
-from hastega_magic.report.escape import columns, one_line, shorten
+from hastega_magic.report.escape import NO_BREAK, columns, one_line, shorten, together
 from hastega_magic.report.model import SCHEMA, PipelineReport, Report
 from hastega_magic.report.otherwise import told
 from hastega_magic.report.verdict import (
@@ -63,13 +63,13 @@ def _pipeline(pipeline: PipelineReport, width: int) -> list[str]:
         lines += _wrapped(f"  {shorten(each, _LONG)}", width, "    ")
     if pipeline.cost is not None and pipeline.cost.because:
         lines += _wrapped(f"  chosen: {shorten(pipeline.cost.because, _LONG)}", width, "    ")
-    lines += _table(("phase", "time", "bytes", "rate"), _phases(pipeline), "<>>>")
+    lines += phase_lines(pipeline)
     if pipeline.overlapped > 0:
         together = units.seconds(pipeline.seconds() + pipeline.overlapped)
         lines.append(
             f"  phases ran at once: together {together}, the run {units.seconds(pipeline.seconds())}"
         )
-    lines += _table(("baseline", "time", "÷ ours", ""), _baselines(pipeline), "<>><")
+    lines += baseline_lines(pipeline)
     if pipeline.split is not None:
         lines += _table(SHARES, share_rows(pipeline.split), "<>>>><")
     if pipeline.tuning is not None:
@@ -79,6 +79,16 @@ def _pipeline(pipeline: PipelineReport, width: int) -> list[str]:
         sentence = "; ".join(said)
         lines += _wrapped(f"  break-even: {sentence}", width, "    ")
     return lines
+
+
+def phase_lines(pipeline: PipelineReport) -> list[str]:
+    """The table of phases; nothing where there are none."""
+    return _table(("phase", "time", "bytes", "rate"), _phases(pipeline), "<>>>")
+
+
+def baseline_lines(pipeline: PipelineReport) -> list[str]:
+    """The table of baselines; nothing where there are none."""
+    return _table(("baseline", "time", "÷ ours", ""), _baselines(pipeline), "<>><")
 
 
 def _phases(pipeline: PipelineReport) -> Iterable[Sequence[str]]:
@@ -94,7 +104,7 @@ def _baselines(pipeline: PipelineReport) -> Iterable[Sequence[str]]:
         mine = held_against(pipeline, baseline)
         ratio = f"{units.times(baseline.seconds / mine)} ×" if timed and mine > 0 else ""
         yield (
-            shorten(backend_name(baseline.backend), 24),
+            shorten(backend_name(baseline.backend), 28),
             units.seconds(baseline.seconds) if timed else "–",
             ratio,
             remarks(pipeline, baseline),
@@ -120,9 +130,12 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]], align: str) -> li
 
 
 def _wrapped(text: str, width: int, indent: str) -> list[str]:
-    """The text in lines of `width` columns, broken at blanks; a longer word has a line to itself."""
+    """The text in lines of `width` columns, broken at blanks, not before units; a longer word has a line to itself."""
+    if len(text) <= width and text.isascii():
+        return [text]
+    text = together(text)
     if columns(text) != len(text):
-        return _folded(text.split(" "), " ", width, indent)
+        return [line.replace(NO_BREAK, " ") for line in _folded(text.split(" "), " ", width, indent)]
     lines: list[str] = []
     least = len(text) - len(text.lstrip(" "))
     while len(text) > width:
@@ -131,7 +144,7 @@ def _wrapped(text: str, width: int, indent: str) -> list[str]:
             break
         lines.append(text[:at])
         text, least = indent + text[at + 1 :], len(indent)
-    return [*lines, text]
+    return [line.replace(NO_BREAK, " ") for line in (*lines, text)]
 
 
 def _folded(parts: Sequence[str], glue: str, width: int, indent: str) -> list[str]:

@@ -127,14 +127,17 @@ def _cut(part: Part, start: int, stop: int) -> Part:
 
 
 def is_columnar(data: object) -> bool:
-    """Whether the object is a Series or an index of pandas or polars, or an Arrow array of any library."""
+    """Whether the object is a Series or an index of pandas or polars, an Arrow array of any library, or `Pieces`."""
     if type(data) in (list, tuple, range, np.ndarray, dict, set, str):
         return False
+    if isinstance(data, Pieces):
+        return True
     match _library(data):
         case "numpy":
             return False
         case "pandas":
-            return hasattr(data, "array") and hasattr(data, "dtype")
+            # Of its class: a MultiIndex raises for the array that it has not, and a frame has columns of any name.
+            return hasattr(type(data), "array") and hasattr(data, "dtype")
         case "polars":
             return hasattr(data, "dtype") and hasattr(data, "__arrow_c_stream__")
         case _:
@@ -167,6 +170,8 @@ def memory_of(data: object, name: str) -> AnyArray | Pieces:
 
     NullsError where elements are missing, NotCompilable where they are no numbers.
     """
+    if isinstance(data, Pieces):
+        return data
     if _library(data) == "pandas":
         return _of_pandas(data, name)
     exported = arrow.read(data)

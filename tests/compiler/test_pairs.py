@@ -2,12 +2,14 @@
 
 import array
 import itertools
+import re
 import warnings
 
 import numpy as np
 import pytest
 
 from hastega_magic import pipe
+from hastega_magic.errors import UsageError
 from hastega_magic.session import Options, Session
 
 RNG = np.random.default_rng(2)
@@ -93,3 +95,69 @@ def test_iterators_that_have_begun_and_of_several_lengths():
     x = iter([1, 2, 3, 4, 5])
     assert pipe(zip(x, [1, 1], strict=False)).map(lambda a, b: a + b).sum() == 5
     assert list(x) == [4, 5], "the first one gives an element more before the other ends"
+
+
+SERIES = {
+    "np": lambda pd, pl: np.arange(20) % 7,
+    "ints": lambda pd, pl: pd.Series(np.arange(20)),
+    "narrow": lambda pd, pl: pd.Series(np.arange(20, dtype="i1")),
+    "column": lambda pd, pl: pd.DataFrame(np.arange(40.0).reshape(20, 2))[1],
+    "floats": lambda pd, pl: pd.Series(np.arange(20, dtype="f4") / 3),
+    "bools": lambda pd, pl: pd.Series(np.arange(20) % 3 == 0),
+    "index": lambda pd, pl: pd.Index(np.arange(30) / 4),
+    "polars": lambda pd, pl: pl.Series(range(18)),
+    "chunked": lambda pd, pl: pl.concat([pl.Series([0.5] * 15), pl.Series([1.5] * 15)], rechunk=False),
+}
+
+
+@pytest.mark.parametrize("first", SERIES)
+@pytest.mark.parametrize("second", ["np", "floats", "polars"])
+def test_series_that_iterators_go_through_are_read_where_they_lie(first, second):
+    libraries = pytest.importorskip("pandas"), pytest.importorskip("polars")
+
+    def asked(on):
+        # Names for the iterators: what is left of them has to be what Python leaves.
+        names = {"a": iter(SERIES[first](*libraries)), "b": iter(SERIES[second](*libraries))}
+        cell = "y = zip(a, b) |> map(lambda p, q: p * q + q) |> to_list\n(y, list(a), list(b))"
+        session = Session(names)
+        found = session.run_cell(cell, options=Options(on=on, baseline=False, quiet=True)).value
+        return shape(found), session.last.report.pipelines[0].loops
+
+    assert asked("simd") == (asked("python")[0], 1)
+
+
+def test_what_other_iterators_over_numbers_give_is_pythons():
+    pl, four = pytest.importorskip("polars"), np.array([1, 2, 3, 4])
+    begun = iter(pl.Series(four))
+    next(begun)
+    items = [
+        (begun, [2, 3, 4]),
+        (iter(pl.Series([1, None, 3, 4])), [1, None, 3, 4]),
+        (iter(pl.Series(list("abcd"))), list("abcd")),
+        (map(four.item, range(1, -3, -1)), [2, 1, 4, 3]),
+        (map(four.item, [3, 2, 1, 0]), [4, 3, 2, 1]),
+        (map(four.tolist().index, range(1, 5)), [0, 1, 2, 3]),
+        (map(four.astype("c8").item, range(4)), [1, 2, 3, 4]),
+    ]
+    for given, expected in items:
+        session = Session({"z": zip(given, four, strict=False)})
+        value = session.run_cell("z |> map(lambda a, b: (a, b)) |> to_list").value
+        assert [a for a, _ in value] == expected
+        assert session.last.report.pipelines[0].loops == 0
+
+
+@pytest.mark.parametrize("source", ["zip(big, ones)", "enumerate(big)"])
+@pytest.mark.parametrize("sink", ["", " |> to_list", " |> max"])
+def test_what_leaves_64_bits_is_an_error_where_that_is_checked(source, sink):
+    session = Session({"big": [1] * 300 + [2**62], "ones": [1] * 400})
+    cell = f"{source} |> map(lambda a, b: (a + b) * 4){sink}"
+    with pytest.raises(OverflowError, match=f"element 300 of {re.escape(source)}"):
+        session.run_cell(cell, options=Options(int_mode="checked", baseline=False))
+
+
+@pytest.mark.parametrize(("mode", "error"), [("checked", OverflowError), ("wrap", UsageError)])
+def test_sources_beyond_64_bits_are_an_error_where_python_is_not_to_go_on(mode, error):
+    session = Session({"big": [1] * 300 + [2**70], "ones": [1] * 400})
+    for source in ("zip(big, ones)", "enumerate(big)"):
+        with pytest.raises(error, match=f"`{re.escape(source)}` holds integers beyond 64 bits"):
+            session.run_cell(f"{source} |> map(lambda a, b: a + b) |> sum", options=Options(int_mode=mode))

@@ -76,7 +76,7 @@ def test_baselines_are_measured_and_equal(notebook):
         ("llvm", "define"),
         ("asm", "ret"),
         ("phases", "kernel"),
-        ("baselines", "numpy"),
+        ("baselines", "NumPy"),
     ],
 )
 def test_show_prints_a_section_alone(notebook, section, expected):
@@ -286,13 +286,22 @@ def test_imports_from_the_future_in_an_ordinary_cell_hold_for_cells_with_pipelin
 def test_a_shown_phase_is_not_both_the_kernel_and_python(notebook):
     text = "y = range(5000) |> map(_ + 1) |> map(lambda v: hash(str(v)) % 7) |> map(_ * 2) |> sum"
     out = notebook(text, "--on simd --show phases").out
-    assert re.search("^python +[0-9.]+ .s$", out, re.MULTILINE)
-    assert re.search("^kernel ", out, re.MULTILINE)
+    assert re.search("^  Python +[0-9.]+ .s$", out, re.MULTILINE)
+    assert re.search("^  kernel ", out, re.MULTILINE)
 
 
 def test_the_time_to_another_result_is_not_shown(notebook):
     seen = notebook(
         "y = range(5000) |> map(_ * 2**40) |> map(_ * _)", "--on simd --int wrap --show baselines"
     )
-    assert re.search("^python +–  another result$", seen.out, re.MULTILINE)
-    assert re.search("^numpy +[0-9.]+ .s  equal$", seen.out, re.MULTILINE)
+    assert re.search("^  pure Python +– +another result$", seen.out, re.MULTILINE)
+    assert re.search("^  NumPy +[0-9.]+ .s +[0-9.]+ ×   ✓ equal", seen.out, re.MULTILINE)
+
+
+def test_phases_and_baselines_that_are_asked_for_are_those_of_the_report(notebook):
+    out = notebook("y = range(5000) |> map(_ + 1)", "--on simd --show phases,baselines").out
+    notebook.run("import hastega_magic")
+    report = notebook.run("print(hastega_magic.last_report().to_text())").out.splitlines()
+    shown = [line for line in out.splitlines() if line.startswith("  ")]
+    assert [line for line in shown if line not in report] == []
+    assert [line.split()[0] for line in shown if "convert out" in line or "pure Python" in line]

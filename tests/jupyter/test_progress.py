@@ -55,6 +55,26 @@ def test_a_line_in_a_terminal_that_goes_away(shell, at_once, capsys):
     assert lines[-1].strip() == ""
 
 
+def test_a_bar_begins_anew_with_another_task_and_not_with_another_label(shell, at_once, capsys):
+    bar = Bar(shell)
+    bar._import()
+    with listening(bar):
+        with task("calibrate (reading)", 4) as work:
+            work.at(2)
+            work.label = "calibrate (writing)"
+            work.at(3)
+        with task("parallel", 4) as work:
+            work.at(1)
+    seen = re.findall(r"(\S+): +(\d+)%", capsys.readouterr().err)
+    assert [int(part) for label, part in seen if label != "parallel"] == [
+        0,
+        50,
+        75,
+        0,
+    ]  # tqdm shows a bar that begins anew with its last label
+    assert [int(part) for label, part in seen if label == "parallel"][-1] == 25
+
+
 def test_a_cell_shows_how_far_it_is(notebook, at_once, monkeypatch):
     made = Bar.__init__
 

@@ -37,7 +37,7 @@ def test_a_cold_run_is_explained():
     assert "20.0 ms when run again ✓" in [part.text for part in verdict(pipeline)]
     html = report(0.1, 0.02).to_html()
     assert "this run" in html
-    assert "80.0 ms went into" in html
+    assert "80.0\u00a0ms went into" in html
 
 
 @pytest.mark.parametrize(

@@ -125,6 +125,18 @@ def test_nothing_in_user_text_becomes_markup(sample):
     assert "\u202e" not in report.to_text()
 
 
+def test_lines_of_sentences_do_not_end_between_a_number_and_its_unit(sample):
+    report = sample.logistic()
+    pipeline = replace(
+        report.pipelines[0], warnings=("from ≈ 46\u202f000 on 2.26 ms, 40.6 GB/s, 5 % of 3 stages",)
+    )
+    text = html.render_html(replace(report, pipelines=(pipeline,)))
+    assert "from ≈\u00a046\u202f000 on 2.26\u00a0ms, 40.6\u00a0GB/s, 5\u00a0% of 3 stages" in text
+    head = text.partition("</div>")[0]
+    assert "14.8\u00a0ms" in head
+    assert not re.search(r" ·|\d (ms|×)", head)
+
+
 def test_sizes(sample):
     assert len(sample.logistic().to_html()) < 80_000
     (pipeline,) = sample.logistic().pipelines

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 
 import pytest
@@ -31,6 +32,16 @@ ys, total   1 fused loop · AVX-512, 8 lanes × 4 · 2 threads · 14.8 ms · 19.
 
 def test_the_whole_text(sample):
     assert render_text(sample.logistic()).replace(units.THIN, " ") == GOLDEN
+
+
+@pytest.mark.parametrize("width", range(40, 100, 3))
+def test_numbers_stand_on_one_line_with_their_units(sample, width):
+    slow = "predicted 1.68 ms, 2 threads 2.20 ms, pthread 2.26 ms, from ≈ 46000 elements on 4.0 × as fast"
+    told = replace(sample.logistic().pipelines[0], foremost=(slow,), warnings=(slow,))
+    text = render_text(replace(sample.logistic(), pipelines=(told,)), width)
+    assert not re.search(r"from ≈\n|\d\n +(ms|µs|s|×)(?!\w)", text)
+    assert " ".join(text.split()).count(slow) == 2
+    assert "\u00a0" not in text
 
 
 @pytest.mark.parametrize("width", [80, 100, 120])

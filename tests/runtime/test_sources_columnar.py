@@ -14,6 +14,7 @@ from hastega_magic.errors import NotCompilable
 from hastega_magic.runtime.columnar import NullsError, Part, Pieces, numbers
 from hastega_magic.runtime.python_calls import elements
 from hastega_magic.runtime.sources import described
+from hastega_magic.session import Session
 from hastega_magic.types import BOOL, FLOAT64, INT
 
 pa = pytest.importorskip("pyarrow")
@@ -275,3 +276,15 @@ def test_ctypes_arrays_are_read_in_place(name):
 def test_ctypes_arrays_of_other_things(made):
     with pytest.raises(NotCompilable):
         described(made, "xs")
+
+
+def test_an_index_of_tuples_is_gone_through_by_python():
+    index = pd.MultiIndex.from_tuples([(1, 2), (3, 4)])
+    session = Session({"index": index})
+    assert session.run_cell("index |> map(lambda a, b: a * b) |> sum").value == 14
+    assert "compiled" in session.last.report.pipelines[0].barriers[0].reason
+
+
+def test_a_frame_may_have_columns_of_any_name():
+    frame = pd.DataFrame({"array": [1, 2], "dtype": [3, 4]})
+    assert Session({"frame": frame}).run_cell("frame |> map(len) |> to_list").value == [5, 5]

@@ -16,8 +16,6 @@ from functools import lru_cache
 from types import CodeType, FunctionType, GeneratorType
 from typing import Any, NamedTuple, cast
 
-import numpy as np
-
 from hastega_magic.compiler.sources.pairs import Pairs, asks_for_all, ends_of, sequence_of
 from hastega_magic.compiler.statement import Bound
 from hastega_magic.errors import Span
@@ -51,7 +49,7 @@ def generator_of(source: Iterator[object], bound: Bound, rest: Sequence[BoundSta
         return None
     known: dict[str, Any] = frame.f_locals
     found = sequence_of(known.get(".0"))
-    if found is None or isinstance(found[0], np.ndarray) or len(found[0]) - found[1] < _LEAST:
+    if found is None or found.scalars or found.left < _LEAST:
         return None  # of an array it computes with NumPy's scalars
     parts = _parts(node, code.co_filename, code.co_freevars)
     if parts is None or not all(name in known for name in code.co_freevars):
@@ -63,11 +61,8 @@ def generator_of(source: Iterator[object], bound: Bound, rest: Sequence[BoundSta
     stages = [
         BoundStage(part.stage, None, (function,)) for part, function in zip(parts, functions, strict=True)
     ]
-    data, place = found
-    ends = ends_of((known[".0"],), (found,))
-    return Pairs(
-        data[place:] if place else data, (*stages, *rest), None, ends, listed=False, generator=generator
-    )
+    ends = ends_of((found,))
+    return Pairs(found.rest, (*stages, *rest), None, ends, listed=False, generator=generator)
 
 
 @lru_cache(maxsize=64)

@@ -6,10 +6,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from hastega_magic.compiler.python.elements import of_check
 from hastega_magic.compiler.sources.generators import generator_of
 from hastega_magic.compiler.sources.pairs import pairs_of
 from hastega_magic.compiler.telling.graphs import Pictures
 from hastega_magic.compiler.under_way import UnderWay
+from hastega_magic.errors import BeyondInt64
 from hastega_magic.frames import let_through
 
 if TYPE_CHECKING:
@@ -32,6 +34,10 @@ def of_pairs(driver: Driver, run: UnderWay, source: Iterator[object]) -> str | N
         value = pairs.value(inner.value, inner.loops)
     except Exception as error:
         let_through(error)
+        if of_check(error):  # which Python would not find
+            raise
+        if isinstance(error.__cause__, BeyondInt64) and driver.options.int_mode != "exact":
+            driver.left.beyond(run, run.rest, str(error.__cause__))
         del driver.trace.events[said:]
         return str(error).partition(" is not compiled: ")[2] or "an element raised, or needs Python"
     pairs.exhaust()
