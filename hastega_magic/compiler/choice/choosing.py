@@ -239,7 +239,7 @@ def host_anyway(known: Costs, case: Case) -> str:
         return ""
     for outline in known.outlines:
         model = known.devices.get(outline.device.number, outline)
-        there = replace(case, resident=1.0) if _holds_some(outline.device) else case
+        there = case if _holder(outline.device) is None else replace(case, resident=1.0)
         least = known.least(outline, there) * min(1.0, factors[outline.backend])
         if model is not None and least <= clearly(outline.device) * seconds:
             return ""
@@ -334,23 +334,23 @@ def is_built(compiled: CompiledLoop, number: int) -> None:
     compiled.pictures[f"built {number}"] = True
 
 
-def _holds_some(device: Device) -> bool:
-    """Whether the device may hold sources already."""
+def _holder(device: Device) -> Any:
+    """The device, where it may hold sources already; else None."""
     if device.shared or "hastega_magic.runtime.opencl.resident" not in sys.modules:
-        return False
-    from hastega_magic.runtime import opencl
+        return None
+    from hastega_magic.runtime.opencl import known_device
 
-    handle = opencl.known_device(device.number)
-    return handle is not None and bool(handle.resident)
+    handle = known_device(device.number)
+    return None if handle is None or not handle.resident else handle
 
 
 def resident_part(device: Device, columns: Sequence[Column], length: int) -> float:
     """The part of the sources' bytes that the device holds already."""
-    if not _holds_some(device):
+    handle = _holder(device)
+    if handle is None:
         return 0.0
-    from hastega_magic.runtime.opencl import known_device, resident
+    from hastega_magic.runtime.opencl import resident
 
-    handle = known_device(device.number)
     there = total = 0
     for column in columns:
         storage = column.source.storage
