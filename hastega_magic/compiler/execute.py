@@ -203,6 +203,7 @@ def execute(ready: Ready, backend: Backend, tune: bool = False) -> Execution:
         ready.compiled, ready.fused, [], list(job.columns), job.length,
         threads_of(backend, job, -(-job.length // BLOCK)), ready.cached, backend, job, tuning=tuning, on=options.on,
     )  # fmt: skip
+    workspace.begun = execution
     with told_if_it_raises(execution, options, trace):
         result = backend.run(job, options, trace)
         blocks = min(result.blocks_run, -(-result.length // BLOCK))  # several variants may have run some

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, cast
 
 import numpy as np
@@ -13,18 +14,24 @@ from hastega_magic.ir.pipeline import Fn
 from hastega_magic.ops import OPS
 from hastega_magic.types import BOOL, Complex, Either
 
+_FUNCTIONS = 256
+"""Functions of which is remembered what they have: elements that need Python may come in every turn of a loop."""
 
+
+@lru_cache(_FUNCTIONS)
 def has_turns(fn: Fn | None) -> bool:
     """Whether a function has a loop of its own."""
     return fn is not None and any(node.op == "turns" for node in postorder(roots(fn)))
 
 
-def tables_read(fn: Fn | None) -> set[object]:
+@lru_cache(_FUNCTIONS)
+def tables_read(fn: Fn | None) -> frozenset[object]:
     """The numbers of the captured arrays that a function reads."""
     nodes = () if fn is None else everything(roots(fn))
-    return {node.value for node in nodes if node.op == "table"}
+    return frozenset(node.value for node in nodes if node.op == "table")
 
 
+@lru_cache(_FUNCTIONS)
 def is_approximate(fn: Fn | None) -> bool:
     """Whether a function computes something whose last bit need not be CPython's."""
     nodes = () if fn is None else postorder(roots(fn))
