@@ -70,7 +70,7 @@ class Direct:
         self.blocks = self.length = 0
         """Of the last run."""
 
-    def runs(self, program: Program) -> bool:
+    def runs(self, program: object) -> bool:
         """Whether that is its code."""
         return self._program is program
 
