@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING, cast
 
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Outcome, Part
 from hastega_magic.compiler.repeating.alike import Again, Alike, Display
 from hastega_magic.compiler.repeating.slots import Number
+from hastega_magic.compiler.sources.drawn import is_of_python, iterable
 from hastega_magic.compiler.sources.places import fields, over_fields
 from hastega_magic.compiler.statement import Bound
 from hastega_magic.records import dataclass
@@ -41,6 +42,8 @@ class Fielded:
 
     def run(self, source: object, displays: Sequence[Display]) -> object:
         """The result; Again where it must be found another way; what an element raises."""
+        if type(source) not in (list, tuple) and is_of_python(source) and isinstance(source, Collection):
+            source = iterable(cast(object, source))  # items of a dict, say, which show it to nobody
         found = fields(source, look=False)
         if found is None:
             raise Again
