@@ -39,6 +39,12 @@ def is_approximate(fn: Fn | None) -> bool:
     return any("approximate" in OPS[node.op].traits for node in floats)
 
 
+@lru_cache(_FUNCTIONS)
+def computed(fn: Fn) -> tuple[Expr, ...]:
+    """The nodes that are no leaves."""
+    return tuple(node for node in postorder(roots(fn)) if node.args)
+
+
 def roots(fn: Fn) -> Sequence[Expr]:
     """What its result is made of."""
     return flatten(fn.result)
@@ -76,4 +82,13 @@ def filled(value: Value, values: dict[Expr, Any]) -> Any:
     return np.complex64(complex(*parts)) if type(parts[0]) is np.float32 else complex(*parts)
 
 
-__all__ = ["filled", "has_turns", "is_approximate", "of_params", "roots", "scalars", "tables_read"]
+__all__ = [
+    "computed",
+    "filled",
+    "has_turns",
+    "is_approximate",
+    "of_params",
+    "roots",
+    "scalars",
+    "tables_read",
+]
