@@ -203,12 +203,15 @@ def execute(ready: Ready, backend: Backend, tune: bool = False) -> Execution:
         ready.compiled, ready.fused, [], list(job.columns), job.length,
         threads_of(backend, job, -(-job.length // BLOCK)), ready.cached, backend, job, tuning=tuning, on=options.on,
     )  # fmt: skip
-    workspace.begun = execution
-    with told_if_it_raises(execution, options, trace):
-        result = backend.run(job, options, trace)
-        blocks = min(result.blocks_run, -(-result.length // BLOCK))  # several variants may have run some
-        execution.length, execution.threads = result.length, threads_of(backend, job, blocks)
-        finish(execution, result, loops, workspace, options, trace)
+    try:
+        with told_if_it_raises(execution, options, trace):
+            result = backend.run(job, options, trace)
+            blocks = min(result.blocks_run, -(-result.length // BLOCK))  # several variants may have run some
+            execution.length, execution.threads = result.length, threads_of(backend, job, blocks)
+            finish(execution, result, loops, workspace, options, trace)
+    except Exception:
+        workspace.raised = changed(execution, job=without_cell(execution))  # it leads back here
+        raise
     execution.seconds = time.perf_counter() - began - _beside(trace.events[said_before:])
     return execution
 

@@ -70,9 +70,9 @@ class Outcome:
 
     @classmethod
     def broken(cls, bound: Bound, loop: Loop, workspace: Workspace, group: int) -> Outcome | None:
-        """That of a statement of which an element raised; None where its loop had not begun, or is not all of it."""
-        whole = len(loop.stages) == len(bound.stages) and workspace.begun is not None
-        return cls([bound], [], [loop], workspace.begun, group, workspace) if whole else None
+        """That of a statement of which an element raised; None where its loop is not all of it, or did not run."""
+        whole = len(loop.stages) == len(bound.stages) and workspace.raised is not None
+        return cls([bound], [], [loop], workspace.raised, group, workspace) if whole else None
 
     @property
     def workspaces(self) -> list[Workspace]:

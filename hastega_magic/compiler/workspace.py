@@ -89,8 +89,8 @@ class Workspace:
     """Whether elements of the loop that is being built may be NumPy's numbers by now, in Python's hands."""
     lists: Counter[int] = field(default_factory=Counter[int])
     """By identity of a captured list how often functions read it otherwise than by items, as code that holds these."""
-    begun: Execution | None = None
-    """The run of a loop over it, once that has begun."""
+    raised: Execution | None = None
+    """The run of a loop over it of which an element raised."""
     parameters: list[Parameter] = field(default_factory=list[Parameter])
     table_columns: list[TableColumn] = field(default_factory=list[TableColumn])
     columns: dict[tuple[str, int], Column] = field(default_factory=dict[tuple[str, int], Column])
