@@ -27,6 +27,8 @@ class Trace:
 
     events: list[Event] = field(default_factory=list[Event])
     group: int = CELL
+    _seen: tuple[list[Event], int, int] = field(default_factory=lambda: ([], 0, CELL))
+    """A list of events, how many of them were looked at, and the last group among these: cells' loops add thousands."""
 
     def add(self, kind: str, **data: object) -> None:
         """Append an event of the current group."""
@@ -34,7 +36,12 @@ class Trace:
 
     def next_group(self) -> int:
         """Start the next fused group and return its number."""
-        self.group = 1 + max((event.group for event in self.events), default=CELL)
+        events, looked, last = self._seen
+        if events is not self.events or looked > len(events):
+            events, looked, last = self.events, 0, CELL
+        last = max([last, *(event.group for event in events[looked:])])
+        self._seen = events, len(events), last
+        self.group = last + 1
         return self.group
 
     @contextmanager

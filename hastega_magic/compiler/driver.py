@@ -68,6 +68,8 @@ class Driver:
     """As in `Workspace`."""
     offset: int = 0
     """Number of the first element of the part of a source that is run over."""
+    broken: Outcome | None = None
+    """Of the statement that ran alone, where an element raised."""
     tentative: bool = False
     """What fails is computed anew in another way: Python's stages, which may do something, are not to run."""
 
@@ -168,8 +170,7 @@ class Driver:
         number = self.trace.next_group()
         describe.describe_group([bound], self.trace)
         self.current, self.pictures = bound, Pictures(not self.options.quiet)
-        whole = bound
-        bound, source = within_reach(bound, source)
+        whole, (bound, source) = bound, within_reach(bound, source)
         if self.options.on == "python":
             with self.trace.phase("kernel", by_python=True):
                 value = by_python(bound, source)
@@ -201,11 +202,9 @@ class Driver:
     def go_on(self, run: UnderWay) -> None:
         """The longest loop over the value so far, or the stages that Python has to run."""
         bound, value, rest = run.bound, run.value, run.rest
-        if not rest[0].site.known:
-            self._left_to_python(run, Reason(no_stage(rest[0].site.name)), rest[:1])
-            return
-        if rest[0].site.name == "tap":  # which is given the value as it is
-            self._left_to_python(run, LOOKED_AT, rest[:1])
+        first = rest[0].site
+        if not first.known or first.name == "tap":  # which is given the value as it is
+            self._left_to_python(run, LOOKED_AT if first.known else Reason(no_stage(first.name)), rest[:1])
             return
         from hastega_magic.compiler.sources.drawn import goes_its_own_way, iterable
 
@@ -296,6 +295,7 @@ class Driver:
 
             let_through(error)
             if not isinstance(error, NotCompilable) and (not left or self.options.strict or of_check(error)):
+                self.broken = Outcome.broken(bound, loop, workspace, self.trace.group)
                 raise
             failed = error
         try:

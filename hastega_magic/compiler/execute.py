@@ -200,19 +200,23 @@ def execute(ready: Ready, backend: Backend, tune: bool = False) -> Execution:
     if said := known.said():
         trace.add("warning", text=f"{said}.")
     execution = Execution(
-        ready.compiled, ready.fused, [], list(job.columns), job.length, _threads(backend, job, -(-job.length // BLOCK)),
-        ready.cached, backend, job, tuning=tuning, on=options.on,
+        ready.compiled, ready.fused, [], list(job.columns), job.length,
+        threads_of(backend, job, -(-job.length // BLOCK)), ready.cached, backend, job, tuning=tuning, on=options.on,
     )  # fmt: skip
-    with told_if_it_raises(execution, options, trace):
-        result = backend.run(job, options, trace)
-        blocks = min(result.blocks_run, -(-result.length // BLOCK))  # several variants may have run some
-        execution.length, execution.threads = result.length, _threads(backend, job, blocks)
-        finish(execution, result, loops, workspace, options, trace)
+    try:
+        with told_if_it_raises(execution, options, trace):
+            result = backend.run(job, options, trace)
+            blocks = min(result.blocks_run, -(-result.length // BLOCK))  # several variants may have run some
+            execution.length, execution.threads = result.length, threads_of(backend, job, blocks)
+            finish(execution, result, loops, workspace, options, trace)
+    except Exception:
+        workspace.raised = changed(execution, job=without_cell(execution))  # it leads back here
+        raise
     execution.seconds = time.perf_counter() - began - _beside(trace.events[said_before:])
     return execution
 
 
-def _threads(backend: Backend, job: Job, blocks: int) -> int:
+def threads_of(backend: Backend, job: Job, blocks: int) -> int:
     """The threads that so many blocks are run by."""
     threads = min(backend.threads, max(1, blocks), job.tuned.threads or backend.threads)
     if isinstance(backend, Cpu):  # which wakes no other thread for a few blocks

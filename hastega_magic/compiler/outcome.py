@@ -68,6 +68,12 @@ class Outcome:
     handed: bool = False
     """Whether its loops handed their elements on: what they left out, as `take` asks, is in no loop."""
 
+    @classmethod
+    def broken(cls, bound: Bound, loop: Loop, workspace: Workspace, group: int) -> Outcome | None:
+        """That of a statement of which an element raised; None where its loop is not all of it, or did not run."""
+        whole = len(loop.stages) == len(bound.stages) and workspace.raised is not None
+        return cls([bound], [], [loop], workspace.raised, group, workspace) if whole else None
+
     @property
     def workspaces(self) -> list[Workspace]:
         """What its loops read."""

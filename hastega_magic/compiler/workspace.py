@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import field
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from hastega_magic.runtime.tables import TableColumn, described_table
 from hastega_magic.syntax.closures.around import PARAMETERS, same_number
 from hastega_magic.syntax.values.graph import Where
 from hastega_magic.types import BOOL, FLOAT, FLOAT32, INT, RESULT_STORAGE, Complex, ScalarType
+
+if TYPE_CHECKING:
+    from hastega_magic.compiler.execute import Execution
 
 _TYPES: Mapping[type, ScalarType] = {int: INT, float: FLOAT, np.float32: FLOAT32}
 
@@ -86,6 +89,8 @@ class Workspace:
     """Whether elements of the loop that is being built may be NumPy's numbers by now, in Python's hands."""
     lists: Counter[int] = field(default_factory=Counter[int])
     """By identity of a captured list how often functions read it otherwise than by items, as code that holds these."""
+    raised: Execution | None = None
+    """The run of a loop over it of which an element raised."""
     parameters: list[Parameter] = field(default_factory=list[Parameter])
     table_columns: list[TableColumn] = field(default_factory=list[TableColumn])
     columns: dict[tuple[str, int], Column] = field(default_factory=dict[tuple[str, int], Column])

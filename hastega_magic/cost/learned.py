@@ -117,6 +117,11 @@ class Learned:
         self.noted[place] = self.noted.get(place, 0) + len(runs)
         return True
 
+    def settled(self, loop: str, backend: str, n: int) -> bool:
+        """Whether as many runs of about so many elements are known as count."""
+        size = self.loops.get(loop, {}).get(backend, {}).get(n.bit_length() - 1)
+        return size is not None and len(size.ratios) >= _KEPT
+
     def factor(self, loop: str, backend: str, n: int, phase: Phase = "run") -> float:
         """By what the model's time for n elements is to be multiplied."""
         measured, kin = self._measured(loop, backend)

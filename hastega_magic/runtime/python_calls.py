@@ -182,7 +182,15 @@ class Noted:
 
     def taken_while(self, values: Iterable[Any]) -> Iterator[Any]:
         """The elements before the first for which it does not hold."""
-        for value, holds in self._answers(values):
+        called = over_tuples(self.function)
+        for number, value in enumerate(values):
+            try:
+                holds = called(value)
+            except StopIteration:
+                return
+            except Exception as error:
+                self._tell(error, number, value)
+                raise
             if not holds:
                 return
             yield value
@@ -200,7 +208,15 @@ class Noted:
 
     def chosen(self, values: Iterable[Any], instead: Callable[[Any], Any]) -> Iterator[Any]:
         """The elements for which it holds, and what stands in place of the others."""
-        for value, holds in self._answers(values):
+        called = over_tuples(self.function)
+        for number, value in enumerate(values):
+            try:
+                holds = called(value)
+            except StopIteration:
+                return
+            except Exception as error:
+                self._tell(error, number, value)
+                raise
             try:
                 found = value if holds else instead(value)
             except StopIteration:

@@ -230,6 +230,22 @@ def choose(
     return Choice(chosen.backend, case, known, factors, here, waits, barred)
 
 
+def host_anyway(known: Costs, case: Case) -> str:
+    """The CPU's back end that `choose` would choose whatever the sources hold; "" where it would look further."""
+    factors = costs.factors_of(known.loop, known.names, case.n)
+    times = [known.seconds(model, case, factors[model.backend]) for model in known.models]
+    seconds = min(times)
+    if known.python is not None and known.seconds(known.python, case, factors["python"]) < seconds:
+        return ""
+    for outline in known.outlines:
+        model = known.devices.get(outline.device.number, outline)
+        there = case if _holder(outline.device) is None else replace(case, resident=1.0)
+        least = known.least(outline, there) * min(1.0, factors[outline.backend])
+        if model is not None and least <= clearly(outline.device) * seconds:
+            return ""
+    return known.models[times.index(seconds)].backend
+
+
 def clearly(device: Device) -> float:
     """The part of the CPU's time that a device has to take at most, to be chosen."""
     return _CLEARER if device.kind == "cpu" else _CLEAR
@@ -318,23 +334,30 @@ def is_built(compiled: CompiledLoop, number: int) -> None:
     compiled.pictures[f"built {number}"] = True
 
 
+def _holder(device: Device) -> Any:
+    """The device, where it may hold sources already; else None."""
+    if device.shared or "hastega_magic.runtime.opencl.resident" not in sys.modules:
+        return None
+    from hastega_magic.runtime.opencl import known_device
+
+    handle = known_device(device.number)
+    return None if handle is None or not handle.resident else handle
+
+
 def resident_part(device: Device, columns: Sequence[Column], length: int) -> float:
     """The part of the sources' bytes that the device holds already."""
-    module: Any = sys.modules.get("hastega_magic.runtime.opencl.resident")
-    if module is None or device.shared:
+    handle = _holder(device)
+    if handle is None:
         return 0.0
-    from hastega_magic.runtime import opencl
+    from hastega_magic.runtime.opencl import resident
 
-    handle = opencl.known_device(device.number)
-    if handle is None or not handle.resident:
-        return 0.0
     there = total = 0
     for column in columns:
         storage = column.source.storage
         if storage is not None and column.source.layout != "scalar":
             total += storage.size
             found = (
-                column.source.kind == "array" and module.known(handle, column.array(0, length)) is not None
+                column.source.kind == "array" and resident.known(handle, column.array(0, length)) is not None
             )
             there += storage.size if found else 0
     return there / total if total else 0.0
@@ -342,5 +365,5 @@ def resident_part(device: Device, columns: Sequence[Column], length: int) -> flo
 
 __all__ = [
     "Choice", "Costs", "Curves", "all_factors", "case_of", "choose", "clearly", "costs_of", "device_model",
-    "is_built", "lowered", "refused", "resident_part",
+    "host_anyway", "is_built", "lowered", "refused", "resident_part",
 ]  # fmt: skip

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 _RUNS = "runs on a named back end"
-_SELDOM = 8
+SELDOM = 8
 """After so many runs of a loop every eighth teaches: noting one takes some 40 µs, and they say the same."""
 
 
@@ -62,7 +62,7 @@ def named(ready: Ready, backend: Backend) -> Expected | None:
     runs = compiled.pictures.get(_RUNS, 0)
     assert isinstance(runs, int)
     compiled.pictures[_RUNS] = runs + 1
-    if runs >= _SELDOM and runs % _SELDOM:
+    if runs >= SELDOM and runs % SELDOM:
         return None
     columns = [ready.workspace.column(source) for source in ready.fused.sources]
     length = min(len(column.data) for column in columns)
@@ -114,4 +114,4 @@ def teach(expected: Expected, execution: Execution, events: Sequence[Event]) -> 
     return costs.note(expected.loop, model.backend, case.n, predicted.seconds, execution.seconds, both)
 
 
-__all__ = ["Expected", "chosen", "model_there", "named", "teach"]
+__all__ = ["SELDOM", "Expected", "chosen", "model_there", "named", "teach"]

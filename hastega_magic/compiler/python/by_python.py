@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, cast
 
+import numpy as np
+
 from hastega_magic.compiler.loops import CompiledLoop
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
@@ -84,10 +86,17 @@ def fits(assumes: Sequence[Assume], columns: Sequence[Column], loops: Sequence[L
         return False
     for each in assumes:
         assert isinstance(each.load.value, int)
-        data: Any = columns[each.load.value].data
-        if not (int(min(data)) in each.interval and int(max(data)) in each.interval):
+        least, most = _ends(columns[each.load.value].data)
+        if not (int(least) in each.interval and int(most) in each.interval):
             return False
     return True
+
+
+def _ends(data: Any) -> tuple[Any, Any]:
+    """The smallest and the largest of the numbers."""
+    if type(data) is range:
+        return min(data[0], data[-1]), max(data[0], data[-1])
+    return (data.min(), data.max()) if isinstance(data, np.ndarray) else (min(data), max(data))
 
 
 def _exact(output: Output) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, cast
 
 import numpy as np
@@ -13,23 +14,35 @@ from hastega_magic.ir.pipeline import Fn
 from hastega_magic.ops import OPS
 from hastega_magic.types import BOOL, Complex, Either
 
+_FUNCTIONS = 256
+"""Functions of which is remembered what they have: elements that need Python may come in every turn of a loop."""
 
+
+@lru_cache(_FUNCTIONS)
 def has_turns(fn: Fn | None) -> bool:
     """Whether a function has a loop of its own."""
     return fn is not None and any(node.op == "turns" for node in postorder(roots(fn)))
 
 
-def tables_read(fn: Fn | None) -> set[object]:
+@lru_cache(_FUNCTIONS)
+def tables_read(fn: Fn | None) -> frozenset[object]:
     """The numbers of the captured arrays that a function reads."""
     nodes = () if fn is None else everything(roots(fn))
-    return {node.value for node in nodes if node.op == "table"}
+    return frozenset(node.value for node in nodes if node.op == "table")
 
 
+@lru_cache(_FUNCTIONS)
 def is_approximate(fn: Fn | None) -> bool:
     """Whether a function computes something whose last bit need not be CPython's."""
     nodes = () if fn is None else postorder(roots(fn))
     floats = (node for node in nodes if node.op in OPS and node.type.is_float)
     return any("approximate" in OPS[node.op].traits for node in floats)
+
+
+@lru_cache(_FUNCTIONS)
+def computed(fn: Fn) -> tuple[Expr, ...]:
+    """The nodes that are no leaves."""
+    return tuple(node for node in postorder(roots(fn)) if node.args)
 
 
 def roots(fn: Fn) -> Sequence[Expr]:
@@ -69,4 +82,13 @@ def filled(value: Value, values: dict[Expr, Any]) -> Any:
     return np.complex64(complex(*parts)) if type(parts[0]) is np.float32 else complex(*parts)
 
 
-__all__ = ["filled", "has_turns", "is_approximate", "of_params", "roots", "scalars", "tables_read"]
+__all__ = [
+    "computed",
+    "filled",
+    "has_turns",
+    "is_approximate",
+    "of_params",
+    "roots",
+    "scalars",
+    "tables_read",
+]

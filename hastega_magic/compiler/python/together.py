@@ -9,17 +9,19 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from hastega_magic.compiler.python.nodes import filled, of_params, roots, scalars
+from hastega_magic.compiler.python.nodes import computed, filled, of_params, roots, scalars
 from hastega_magic.compiler.python.steps import NUMPYS, Step, Surroundings, is_beyond
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.frames import let_through
+from hastega_magic.interval import INT64
 from hastega_magic.ir.columns import Columns
 from hastega_magic.ir.expr import Expr, flatten
 from hastega_magic.ir.pipeline import Source, Stage
 from hastega_magic.runtime.python_calls import elements
 from hastega_magic.runtime.python_numbers import python_number, python_numbers
 from hastega_magic.runtime.sources import Column
+from hastega_magic.types import INT
 
 
 class Element(NamedTuple):
@@ -161,6 +163,14 @@ class Together:
             return python_numbers(made), None
         fn = step.stage.fn
         assert fn is not None
+        nodes = () if own else computed(fn)
+        if not own and not nodes:
+            return python_numbers(made), None  # elements as they were given
+        alone = isinstance(fn.result, Expr) and fn.result.type is INT and nodes == (fn.result,)
+        if alone and set(map(type, made)) == {int}:
+            fits = min(made) in INT64 and max(made) in INT64
+            wrong = (place for place, each in zip(places, made, strict=True) if is_beyond(each))
+            return made, None if fits else next(wrong)
         params = flatten(fn.params)
         parted = (
             [values]

@@ -200,13 +200,16 @@ def sources(bound: Bound) -> list[object]:
     ]
 
 
-def alike(bound: Bound, outcome: Outcome, *, few: bool = False) -> Alike | None:
+def alike(bound: Bound, outcome: Outcome, *, few: bool = False, mended: bool = False) -> Alike | None:
     """What decides whether the loop of this outcome fits again; None where it was not one whole loop on the CPU.
 
-    `few`: it is only to be called directly, over few elements, which may be any of its sources'.
+    `few`: it is only to be called directly, over few elements, which may be any of its sources'. `mended`: also where
+    Python had to help.
     """
     execution, workspace = outcome.execution, outcome.workspace
-    if execution is None or execution.fell_back or len(outcome.loops) != 1 or execution.warnings:
+    if execution is None or len(outcome.loops) != 1:
+        return None
+    if (execution.fell_back or execution.warnings) and not mended:
         return None
     (loop,) = outcome.loops
     if len(loop.stages) != len(bound.stages) or not isinstance(execution.backend, Cpu) or workspace is None:

@@ -1,8 +1,8 @@
 """A cell that is one pipeline statement, run again where its report is shown to nobody: straight to its compiled loop.
 
 Its source and arguments are evaluated as ever, and what decides whether the loop fits is looked at (`alike.py`). What
-the report tells, and what is kept of the cell, is put together when somebody asks. Where the loop does not fit, it
-goes the usual way, with what was evaluated.
+the report tells, and what is kept of the cell, is put together when somebody asks. Where the loop does not fit, or
+`--on auto` has to choose anew (`standing.py`), it goes the usual way, with what was evaluated.
 """
 
 from __future__ import annotations
@@ -15,8 +15,10 @@ from functools import partial
 from types import CodeType
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from hastega_magic.compiler.backends import forget_inputs
+from hastega_magic.compiler.backends import Backend, forget_inputs
+from hastega_magic.compiler.choice.standing import Standing
 from hastega_magic.compiler.comparing.kept import Loops, is_whole, keep
+from hastega_magic.compiler.execute import Execution, threads_of
 from hastega_magic.compiler.loops import still_cached
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Outcome
@@ -87,7 +89,7 @@ class Brief:
     """A cell: its text and what decides about its meaning, its one statement, and the loop that computed it.
 
     `named`: the file name that it was given, if it was; `filename`: the one it has. `stages`: their names. `code`:
-    evaluates source and stages, and calls nothing of ours.
+    evaluates source and stages, and calls nothing of ours. `standing`: what `--on auto` chooses.
     """
 
     text: str
@@ -99,6 +101,7 @@ class Brief:
     code: CodeType
     alike: Alike
     spreading: Spreading
+    standing: Standing | None
     misses: int = 0
 
     @classmethod
@@ -121,7 +124,11 @@ class Brief:
 
         ran = spreading(alike.execution, alike.slots, alike.loop, options)
         stages = frozenset(stage.name for stage in item.site.stages)
-        return None if ran is None else cls(text, named, filename, options, stages, item, code, alike, ran)
+        if ran is None:
+            return None
+        auto = options.on == "auto"
+        standing = Standing(alike.execution.compiled, alike.loop, options) if auto else None
+        return cls(text, named, filename, options, stages, item, code, alike, ran, standing)
 
     def is_for(self, named: str | None, namespace: dict[str, Any], options: Options) -> bool:
         """Whether the cell means the same there."""
@@ -144,8 +151,15 @@ class Brief:
         began = time.perf_counter()
         try:
             operands, arguments, length = self.alike.fitting(source, displays)
+            backend, threads = self.alike.execution.backend, 0
+            if self.standing is not None:
+                backend = self.standing.backend(length)
+                if backend is None:
+                    self.misses = 0  # it fits
+                    return Given(source, displays)
+                threads = backend.threads
             fitted = time.perf_counter()
-            ran = self.spreading.run(self.alike.words, operands, arguments, displays, length)
+            ran = self.spreading.run(self.alike.words, operands, arguments, displays, length, threads)
         except (Again, NullsError):
             return Given(source, displays)
         except BaseException as error:
@@ -166,11 +180,18 @@ class Brief:
         self.misses = 0
         return Run(
             value if item.shown else None,
-            partial(self._trace, seconds, length, written),
-            partial(self._loops, source, displays, operands, arguments, length),
+            partial(self._trace, backend, seconds, length, written),
+            partial(self._loops, backend, source, displays, operands, arguments, length),
         )
 
-    def _trace(self, phases: tuple[float, ...], length: int, written: int) -> Trace:
+    def _ran(self, backend: Backend, length: int) -> Execution:
+        """The run of a back end as the usual way leaves it."""
+        ran = self.alike.execution
+        on = ran.on if self.standing is None else backend.name
+        threads = threads_of(backend, ran.job, -(-length // BLOCK))
+        return changed(ran, backend=backend, on=on, length=length, threads=threads, cached=True)
+
+    def _trace(self, backend: Backend, phases: tuple[float, ...], length: int, written: int) -> Trace:
         """What is told of a run, as of every other.
 
         `phases`: seconds until the loop was found to fit, until native code began, in it, and since. `written`: bytes
@@ -187,13 +208,12 @@ class Brief:
                 describe.describe_group([Bound(site, None, stages, self.item.target)], trace)
             size = written + read * length if name == "kernel" else 0
             trace.add("phase", name=name, seconds=seconds, bytes=size)
-        threads = min(self.spreading.threads, -(-length // BLOCK))
-        now = changed(ran, length=length, threads=threads, cached=True)
-        describe.describe_run(now, self.options, 1, trace)
+        describe.describe_run(self._ran(backend, length), self.options, 1, trace)
         return trace
 
     def _loops(
         self,
+        backend: Backend,
         source: object,
         displays: tuple[Display, ...],
         operands: Sequence[object],
@@ -204,7 +224,7 @@ class Brief:
         workspace = Workspace(self.filename)
         bound = changed(bound_of(self.item.site, source, displays), target=self.item.target)
         loop, fused = self.alike.over(operands, arguments, bound, workspace)
-        now = changed(self.alike.execution, fused=fused, length=length)
+        now = changed(self._ran(backend, length), fused=fused)
         return keep([Outcome([bound], [None], [loop], now, 0, workspace)], self.options, self.filename)
 
 
@@ -240,7 +260,7 @@ class Briefs:
         """Whether a cell may be one to be run so, and is not known."""
         looked_at = options.baseline or options.compare or options.show or options.widgets
         more = options.tune or options.repeat > 1 or not options.fuse
-        if not options.quiet or looked_at or more or options.on not in ("parallel", "simd"):
+        if not options.quiet or looked_at or more or options.on not in ("auto", "parallel", "simd"):
             return False
         known = self._known.get(text)
         if known is None or not known.is_for(named, namespace, options):

@@ -10,7 +10,6 @@ from hastega_magic.compiler.backends import forget_inputs
 from hastega_magic.compiler.changing import Changing
 from hastega_magic.compiler.driver import Driver
 from hastega_magic.compiler.options import Options
-from hastega_magic.compiler.outcome import Outcome
 from hastega_magic.compiler.repeating.alike import Display
 from hastega_magic.compiler.statement import Bound, bound_of
 from hastega_magic.records import dataclass
@@ -27,6 +26,8 @@ class _Known(NamedTuple):
     group: int
     bound: Bound
     repeated: Repeated
+    gave: bool = True
+    """Whether it has given a value."""
 
 
 @dataclass
@@ -38,6 +39,8 @@ class CellTurns:
     options: Options
     filename: str
     _known: dict[int, _Known] = field(default_factory=dict[int, "_Known"])
+    _raised: list[_Known] = field(default_factory=list["_Known"])
+    """What is known of runs that raised before one gave a value."""
     _failed: tuple[BaseException, Bound] | None = None
 
     def run(self, site: Site, source: object, stages: Sequence[Display]) -> object:
@@ -46,10 +49,15 @@ class CellTurns:
         around, driver.current = driver.current, Bound(site, None, ()) if known is None else known.bound
         forget_inputs()
         try:
-            return self._first(site, source, stages) if known is None else known.repeated.run(source, stages)
+            if known is None or not known.gave:
+                return self._first(site, source, stages, known)
+            return known.repeated.run(source, stages)
         except BaseException as error:
             if self._failed is None or self._failed[0] is not error:
                 self._failed = error, driver.current
+            known = self._known.get(site.id)
+            if known is not None and not known.gave:
+                known.repeated.runs += 1
             raise
         finally:
             driver.current = around  # which may catch it, and go on
@@ -62,34 +70,45 @@ class CellTurns:
         """Let go of the last exception, whose frames hold values."""
         self._failed = None
 
-    def _first(self, site: Site, source: object, stages: Sequence[Display]) -> object:
+    def _first(self, site: Site, source: object, stages: Sequence[Display], known: _Known | None) -> object:
+        """The first run that gives a value; `known`: the first one of those that raised."""
+        if known is not None:
+            known.repeated.fail(source, stages)
         bound = self.driver.current = self.changing.look(bound_of(site, source, stages))
-        outcome = self._alone(bound)
-        self.changing.learn(outcome)
-        again = replace(self.options, tune=False)
+        # A driver of its own: a function that another pipeline calls may hold it, which goes on then.
+        trace = self.driver.trace
+        own, group = Driver(self.options, self.filename, trace, self.driver.wanted), trace.group
         from hastega_magic.compiler.repeating.repeated import Repeated
 
+        again = replace(self.options, tune=False)
         repeated = Repeated(site, again, self.filename, varying=bound.varying, runs=1)
+        try:
+            outcome = own.run_alone(bound, bound.source)
+        except Exception:
+            if own.broken is not None:
+                repeated.runs = 0
+                known = known or _Known(own.broken.group, Bound(site, None, ()), repeated, gave=False)
+                known.repeated.broke(bound, own.broken)
+                self._known[site.id] = known
+            raise
+        finally:
+            trace.group = group
+        if known is not None:
+            self._raised.append(known)
+        self.changing.learn(outcome)
         repeated.ran(bound, outcome)
         self._known[site.id] = _Known(outcome.group, Bound(site, None, ()), repeated)
         return outcome.values[0]
 
-    def _alone(self, bound: Bound) -> Outcome:
-        """Run it by a driver of its own: a function that another pipeline calls may hold it, which goes on then."""
-        trace = self.driver.trace
-        group = trace.group
-        try:
-            own = Driver(self.options, self.filename, trace, self.driver.wanted)
-            return own.run_alone(bound, bound.source)
-        finally:
-            trace.group = group
-
     def tell(self, trace: Trace) -> None:
         """Count the runs for the report, and tell of numbers that changed."""
-        for group, bound, turns in self._known.values():
+        for group, bound, turns, gave in (*self._raised, *self._known.values()):
             if turns.runs > 1:
                 self.changing.seen(bound.site.text, turns.varying)
-                told = f"This pipeline ran {turns.runs} times in the cell; the figures are those of the first time."
+                often = f"ran {turns.runs} times in the cell"
+                if not gave:
+                    often = f"raised in each of its first {turns.runs} runs"
+                told = f"This pipeline {often}; the figures are those of the first time."
                 said = {each.data.get("text") for each in trace.events if each.group == group}
                 later = [f"Later {each}" for each in turns.changing() if each not in said]
                 trace.events.append(Event("which_run", group, {"text": told}))

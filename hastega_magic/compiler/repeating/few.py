@@ -30,6 +30,10 @@ from hastega_magic.trace import Trace
 NOTHING: Mapping[int, object] = {}
 
 
+class Troubled(Again):
+    """The loop is for these elements, of which one raises, or leaves 64 bits."""
+
+
 class Untold(Again):
     """The loop is for these elements, but what it left does not tell its value, or it runs already."""
 
@@ -77,7 +81,7 @@ class Few:
                 each.enter(direct, arguments)
             arrays = direct.run(words, length)
             if arrays is None:
-                raise Again
+                raise Troubled
             try:
                 return self.gather(Left(direct, arrays, operands, displays, view, tail))
             except Again:
@@ -154,4 +158,4 @@ def before(
     return None
 
 
-__all__ = ["NOTHING", "Before", "Few", "Untold", "before", "few"]
+__all__ = ["NOTHING", "Before", "Few", "Troubled", "Untold", "before", "few"]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING, cast
 
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Outcome, Part
 from hastega_magic.compiler.repeating.alike import Again, Alike, Display
 from hastega_magic.compiler.repeating.slots import Number
+from hastega_magic.compiler.sources.drawn import is_of_python, iterable
 from hastega_magic.compiler.sources.places import fields, over_fields
 from hastega_magic.compiler.statement import Bound
 from hastega_magic.records import dataclass
@@ -41,6 +42,8 @@ class Fielded:
 
     def run(self, source: object, displays: Sequence[Display]) -> object:
         """The result; Again where it must be found another way; what an element raises."""
+        if type(source) not in (list, tuple) and is_of_python(source) and isinstance(source, Collection):
+            source = iterable(cast(object, source))  # items of a dict, say, which show it to nobody
         found = fields(source, look=False)
         if found is None:
             raise Again
@@ -54,26 +57,35 @@ class Fielded:
 
 
 def prepared(
-    bound: Bound, outcome: Outcome, options: Options, filename: str, gives: bool = False
+    bound: Bound,
+    outcome: Outcome,
+    options: Options,
+    filename: str,
+    gives: bool = False,
+    mends: bool = False,
+    place: tuple[str, int] | None = None,
 ) -> Prepared | Fielded | None:
     """The statement that gave this outcome, ready to be run again; None where it was not one whole loop on the CPU.
 
-    `gives`: objects that ordinary code is given may be among its results.
+    `gives`: objects that ordinary code is given may be among its results. `mends`, `place`: as in `Prepared`.
     """
-    found = _prepared(bound, outcome, options, filename)
+    found = _prepared(bound, outcome, options, filename, mends)
     if found is not None:
-        (found.prepared if isinstance(found, Fielded) else found).gives = gives
+        own = found.prepared if isinstance(found, Fielded) else found
+        own.gives, own.mends, own.place = gives, mends, place
     return found
 
 
-def _prepared(bound: Bound, outcome: Outcome, options: Options, filename: str) -> Prepared | Fielded | None:
+def _prepared(
+    bound: Bound, outcome: Outcome, options: Options, filename: str, mends: bool
+) -> Prepared | Fielded | None:
     alone = outcome.parts[0] if len(outcome.parts) == 1 else None
     from hastega_magic.compiler.repeating.prepared import prepare
 
     if alone is None or alone.outcome is None or len(alone.bound.stages) < len(bound.stages):
-        return prepare(bound, outcome, options, filename)
+        return prepare(bound, outcome, options, filename, mends)
     found = of_part(alone, alone.outcome, options, filename)
-    return found if isinstance(found, Fielded) else prepare(bound, outcome, options, filename)
+    return found if isinstance(found, Fielded) else prepare(bound, outcome, options, filename, mends)
 
 
 def of_part(part: Part, outcome: Outcome, options: Options, filename: str) -> Prepared | Fielded | None:

@@ -309,7 +309,8 @@ def ready(
     warn_at: tuple[str, int] | None = None,
 ) -> Prepared | Fielded | InParts | None:
     """The statement that gave this outcome, ready to be run again; None where that is not known to be the same."""
-    whole = prepared(bound, outcome, options, filename)
+    place = warn_at or (filename, bound.site.span.line)
+    whole = prepared(bound, outcome, options, filename, mends=True, place=place)
     if whole is not None or options.repeat != 1 or options.on == "all":
         return whole
     if sum(len(part.bound.stages) for part in outcome.parts) != len(bound.stages):

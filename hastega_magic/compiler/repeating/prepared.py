@@ -7,18 +7,19 @@ loop, from where it is compiled.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import field, replace
 from threading import Lock
 from typing import Any
 
-from hastega_magic.compiler.backends import backend_of
-from hastega_magic.compiler.execute import Ready
+from hastega_magic.compiler.backends import Cpu, backend_of
+from hastega_magic.compiler.execute import Ready, execute
 from hastega_magic.compiler.loops import Body
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Outcome
 from hastega_magic.compiler.repeating.alike import Alike, Display, alike, given, sources
-from hastega_magic.compiler.repeating.few import Before, Few, Untold, before, few
+from hastega_magic.compiler.repeating.few import Before, Few, Troubled, Untold, before, few
 from hastega_magic.compiler.repeating.given_objects import NAN, HoldsNan, exact, hands_elements_on
 from hastega_magic.compiler.repeating.placing import placing
 from hastega_magic.compiler.repeating.reading import Given, Whole
@@ -29,12 +30,13 @@ from hastega_magic.compiler.run import run_compiled
 from hastega_magic.compiler.sources.stretches import DECIDED
 from hastega_magic.compiler.statement import Bound
 from hastega_magic.compiler.workspace import Workspace
-from hastega_magic.errors import BeyondInt64, NotCompilable
+from hastega_magic.errors import BeyondInt64, IntegerOverflowWarning, NotCompilable
 from hastega_magic.records import changed, dataclass
 from hastega_magic.runtime.cpu import Program
 from hastega_magic.runtime.cpu.direct import MOST
 from hastega_magic.runtime.objects.fields import Field
 from hastega_magic.runtime.objects.overlapped import Made, Operand, Overlapped, fits
+from hastega_magic.runtime.signals import heard
 from hastega_magic.runtime.sources import Unlike
 from hastega_magic.syntax.closures.around import Where
 from hastega_magic.syntax.joining.build import BoundStage, Built
@@ -42,6 +44,8 @@ from hastega_magic.trace import Trace
 
 HOT = 32
 """After so many runs over few elements a stub is written."""
+
+_HERE = Cpu("simd", 1)
 
 _MISSED = 3
 """After so many failures in a row a list is no longer made while it is computed."""
@@ -73,6 +77,10 @@ class Prepared:
     """The value from which on Python asks for no more elements, if there is one."""
     gives: bool = False
     """Whether objects that ordinary code is given may be among its results, and be NaN."""
+    mends: bool = False
+    """Whether elements that need Python are seen to; otherwise that is left to another way."""
+    place: tuple[str, int] | None = None
+    """File and line that its warnings name; None where nobody is to hear of them."""
     _overlapped: Overlapped | None = None
     _variant: int = -1
     """The body of that."""
@@ -113,6 +121,7 @@ class Prepared:
         few = self.few
         if few is None or (length > MOST and few.placing is None):
             return self._launched(operands, arguments, displays)
+        troubled = False
         try:
             self._runs += 1
             if self._runs == HOT:
@@ -124,7 +133,27 @@ class Prepared:
                 known[each.stage] = each.few.run(operands, arguments, length, displays, known)
             return few.run(operands, arguments, length, displays, known)
         except Untold:
+            pass
+        except Troubled:
+            if not self.mends:
+                raise
+            troubled = True
+        # Not where that is handled: it would be the context of what an element raises.
+        if not troubled:
             return self._launched(operands, arguments, displays)
+        with heard():  # another variant may be compiled
+            found = self._launched(operands, arguments, displays, here=True)
+        self._follow()
+        return found
+
+    def _follow(self) -> None:
+        """Go on with the variant that has been learned: where Python computed at first, none was."""
+        compiled = self.alike.execution.compiled
+        body = compiled.bodies.get(compiled.first)
+        if self.few is not None and body is not None and not self.few.direct.runs(body.program):
+            ran, loop, words = self.alike.execution, self.alike.loop, self.alike.words
+            self.few = few(ran, loop, self.options, words, None, self.alike.arrays)
+            self._stub, self._runs = None, 0
 
     def changed(self, bound: Bound) -> set[Where] | None:
         """Variables whose numbers its functions found changed; None where anything else is different."""
@@ -198,9 +227,13 @@ class Prepared:
         return Overlapped(body.kernel, body.program, tables, readers, threads, hands_on)
 
     def _launched(
-        self, operands: Sequence[object], arguments: Sequence[object], displays: Sequence[Display]
+        self,
+        operands: Sequence[object],
+        arguments: Sequence[object],
+        displays: Sequence[Display],
+        here: bool = False,
     ) -> object:
-        """By the way of every loop, without compiling."""
+        """By the way of every loop, without compiling; `here`: on this thread, and there is nothing to choose."""
         first = self.alike.loop.bound
         pairs = zip(first.site.stages, displays, strict=True)
         stages = tuple(BoundStage(site, callee, args, kwargs) for site, (callee, args, kwargs) in pairs)
@@ -210,17 +243,29 @@ class Prepared:
         ran = self.alike.execution
         try:
             ready = Ready(ran.compiled, fused, True, [loop], workspace, self.options, Trace())
-            execution = run_compiled(ready, ran.backend)
+            execution = execute(ready, _HERE) if here else run_compiled(ready, ran.backend)
         except (Unlike, BeyondInt64, NotCompilable):
             raise Again from None
         if execution.fell_back or execution.warnings:
-            raise Again  # with its warnings
+            if not self.mends:
+                raise Again
+            if self.place is not None:
+                file, line = self.place
+                for text in execution.warnings:
+                    warnings.warn_explicit(text, IntegerOverflowWarning, file, line)
         return execution.values[0]
 
 
-def prepare(bound: Bound, outcome: Outcome, options: Options, filename: str) -> Prepared | None:
-    """The statement that gave this outcome, ready to be run again; None where it was not one whole loop on the CPU."""
-    found = alike(bound, outcome, few=True) if options.repeat == 1 and options.on != "all" else None
+def prepare(
+    bound: Bound, outcome: Outcome, options: Options, filename: str, mends: bool = False
+) -> Prepared | None:
+    """The statement that gave this outcome, ready to be run again; None where it was not one whole loop on the CPU.
+
+    `mends`: also where Python had to help.
+    """
+    if options.repeat != 1 or options.on == "all":
+        return None
+    found = alike(bound, outcome, few=True, mended=mends)
     if found is None or not found.execution.length:
         return None
     execution, built = found.execution, outcome.loops[0].built

@@ -10,6 +10,7 @@ from __future__ import annotations
 import atexit
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import field, replace
 from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
@@ -41,6 +42,9 @@ if TYPE_CHECKING:
 
 _KEPT = 8
 """Forms of one pipeline that are kept ready: other types of sources, other values of what its functions read."""
+
+_RAISED = 2
+"""As many loops as that of which elements have raised."""
 
 _IDLE = 32
 """Cells without a run after which no forms are kept."""
@@ -91,6 +95,8 @@ class Repeated:
     registry: dict[int, Repeated] | None = field(default=None, repr=False)
     """Where it is found, by identity, while it keeps forms."""
     _forms: list[Form] = field(default_factory=list[Form])
+    _raised: list[Prepared | Fielded] = field(default_factory=list["Prepared | Fielded"])
+    """Loops of which elements have raised, and nothing else is known."""
     _numbers: Mapping[Where, tuple[Number, ...]] = field(default_factory=dict[Where, "tuple[Number, ...]"])
     """Those that were captured when a form was looked for."""
 
@@ -116,12 +122,35 @@ class Repeated:
                 form.seconds, form.again = time.perf_counter() - began, True
                 self.form = form
                 return value
+        self.fail(source, displays)
         found = UNTOLD
         if self._forms and not self.options.strict:
             sites = self.site.stages
             calls = [(site.name, *display) for site, display in zip(sites, displays, strict=True)]
             found = of_nothing(source, calls)
         return self._first(source, displays) if found is UNTOLD else found
+
+    def fail(self, source: object, displays: Sequence[Display]) -> None:
+        """Raise what an element raises, where one of an earlier run of the loop did.
+
+        What it gives otherwise is found anew, and told of.
+        """
+        for each in self._raised:
+            with suppress(Again):
+                each.run(source, displays)
+                return
+
+    def broke(self, bound: Bound, outcome: Outcome | None) -> None:
+        """Keep the loop of a run of which an element raised."""
+        if outcome is None or _ended or self.options.repeat != 1:
+            return
+        from hastega_magic.compiler.repeating.fielded import prepared
+
+        found = prepared(bound, outcome, self.options, self.filename, mends=True)
+        if found is not None:
+            self._raised.insert(0, found)
+            del self._raised[_RAISED:]
+            self._register()
 
     def advise(self, error: Exception, source: object, displays: Sequence[Display]) -> None:
         """Note on what a run raised the nearest form that works, if it is clear which stage raised it."""
@@ -141,8 +170,12 @@ class Repeated:
         bound = replace(bound, varying=self.varying)
         driver = Driver(self.options, self.filename, trace, warn_at=self.warn_at)
         began = time.perf_counter()
-        with heard():
-            outcome = driver.run_alone(bound, source)
+        try:
+            with heard():
+                outcome = driver.run_alone(bound, source)
+        except Exception:
+            self.broke(bound, driver.broken)
+            raise
         seconds = time.perf_counter() - began
         self.options = replace(self.options, tune=False)
         self.taken(outcome)
@@ -187,13 +220,16 @@ class Repeated:
         if _ended:
             return
         self.form = form
-        _keeping[id(self)] = self
-        if self.registry is not None:
-            self.registry[id(self)] = self
+        self._register()
         if form.prepared is None:  # only told of, if it ran last
             self._forms = [each for each in self._forms if each.prepared is not None]
         self._forms.insert(0, form)
         del self._forms[_KEPT:]
+
+    def _register(self) -> None:
+        _keeping[id(self)] = self
+        if self.registry is not None:
+            self.registry[id(self)] = self
 
     def aged(self) -> None:
         """A cell begins: let go of what is kept, if that is the second one since it ran.
@@ -208,6 +244,7 @@ class Repeated:
     def let_go(self, everything: bool = False) -> int:
         """Keep no form that holds arrays or objects of the user's, or none at all; how many these were."""
         before = len(self._forms)
+        self._raised = []
         self._forms = [] if everything else [each for each in self._forms if not each.holds_data]
         if not any(each is self.form for each in self._forms):
             self.form = None

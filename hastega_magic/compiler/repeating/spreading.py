@@ -81,8 +81,10 @@ class Spreading:
     @cached_property
     def threads(self) -> int:
         """How many threads it may take."""
-        most = self.execution.backend.threads
-        return min(most, self.execution.job.tuned.threads or most)
+        return self._at_most(self.execution.backend.threads)
+
+    def _at_most(self, threads: int) -> int:
+        return min(threads, self.execution.job.tuned.threads or threads)
 
     def run(
         self,
@@ -91,12 +93,21 @@ class Spreading:
         arguments: Sequence[object],
         displays: Sequence[Display],
         length: int,
+        most: int = 0,
     ) -> Ran | None:
-        """The statement over so many elements; None where another way has to be taken; what an interrupt raises."""
+        """The statement over so many elements; None where another way has to be taken; what an interrupt raises.
+
+        `most`: the threads that it may take, where that was decided for this run.
+        """
         variant = self.execution.compiled.first
         if variant != self._variant:
             self._begin(variant)
-        program, plan, kept, threads = self._program, self._plan, self._kept, self.threads
+        program, plan, kept, threads = (
+            self._program,
+            self._plan,
+            self._kept,
+            self._at_most(most) if most else self.threads,
+        )
         if program is None or plan is None or not is_brief(plan, program, length, threads):
             return None
         given = Given(operands, arguments, length, None, _NOTHING, [], alone=False)

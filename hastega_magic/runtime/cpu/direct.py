@@ -70,6 +70,10 @@ class Direct:
         self.blocks = self.length = 0
         """Of the last run."""
 
+    def runs(self, program: object) -> bool:
+        """Whether that is its code."""
+        return self._program is program
+
     def reads(self, slot: int, table: AnyArray) -> None:
         """The captured array of this slot, contiguous, from now on."""
         if self._tables[slot] is not table or table.flags.owndata:  # `resize` may have moved it

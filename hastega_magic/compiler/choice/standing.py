@@ -1,0 +1,63 @@
+"""What `--on auto` would choose once more for a loop that runs again, without a look at its sources.
+
+Models and what was learned say it for a number of elements, in some microseconds. Runs that go by it teach nothing: it
+is not said before as many runs of about that size have taught as count, and every eighth is to teach.
+"""
+
+from __future__ import annotations
+
+from typing import cast
+
+from hastega_magic.compiler.backends import Cpu, backend_of
+from hastega_magic.compiler.choice import costs, known
+from hastega_magic.compiler.choice.choosing import case_of, costs_of, host_anyway
+from hastega_magic.compiler.choice.learning import SELDOM, teaches
+from hastega_magic.compiler.loops import CompiledLoop, tuning_key
+from hastega_magic.compiler.options import Options, placed
+from hastega_magic.compiler.statement import Loop
+from hastega_magic.ir.schedule import BLOCK
+from hastega_magic.records import dataclass
+from hastega_magic.runtime.threads import here
+
+
+@dataclass
+class Standing:
+    """Of one loop of the CPU's. `options`: those of its cell, by which it is to be chosen."""
+
+    compiled: CompiledLoop
+    loop: Loop
+    options: Options
+    _runs: int = 0
+    """How many went by it since one taught."""
+
+    def backend(self, length: int) -> Cpu | None:
+        """The back end that runs so many elements; None where the usual way has to choose, or to teach."""
+        pinned = costs.auto()
+        on = pinned or self._chosen(length)
+        if on not in ("simd", "parallel"):
+            return None
+        options, compiled = placed(self.options, on), self.compiled
+        backend = cast(Cpu, backend_of(options))
+        if known.something() and compiled.tuning_key != tuning_key(
+            compiled.structure, compiled.state.large, options, backend
+        ):
+            return None
+        few = not pinned and here(backend.threads, -(-length // BLOCK), short=True)
+        return Cpu("simd", 1) if few else backend
+
+    def _chosen(self, length: int) -> str:
+        compiled = self.compiled
+        body = compiled.bodies.get(compiled.first)
+        if body is None:
+            return ""
+        models = costs_of(compiled, body.kernel, (self.loop,), self.options)
+        on = host_anyway(models, case_of(body.kernel, models.features, length))
+        if on and costs.learning() and teaches(self.options, on):
+            self._runs += 1
+            if self._runs >= SELDOM or not costs.learned().settled(models.loop, on, length):
+                self._runs = 0
+                return ""
+        return on
+
+
+__all__ = ["Standing"]
