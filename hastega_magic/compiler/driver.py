@@ -217,7 +217,7 @@ class Driver:
         given, value = value, iterable(value, behind=len(rest) < len(bound.stages))
         if given is not value:
             forget_inputs()  # iterating over an object may run any code
-        run.value = value
+        run.reads(value, given)
         if self._otherwise(run):
             return
         failed: Exception | None = None
@@ -262,7 +262,7 @@ class Driver:
             return False
         earlier, same = run.parts, run.part(run.rest[: len(loop.stages) - more])
         before, run.looped = run.begun(), None
-        run.bound, run.value, run.rest, run.parts = bound, source, list(bound.stages), []
+        run.begins(bound, source)
         self._run_loop(run, loop, workspace, reason)
         ran = run.parts[-1].outcome if run.parts and by_field else None
         run.looped = run.looped and before.further(same.stages)
@@ -332,9 +332,9 @@ class Driver:
         elif isinstance(failed, NotCompilable):
             self._left_to_python(run, failed.reason)
         elif isinstance(failed, NoNumpyForm):
-            run.goes_on(self.left.lazily(run.bound, run.value, run.rest, str(failed)), [])
+            run.goes_on(self.left.lazily(run.bound, run.given, run.rest, str(failed)), [])
         elif failed is not None:
-            run.goes_on(self.left.perhaps_unreached(run.bound, run.value, run.rest, failed), [])
+            run.goes_on(self.left.perhaps_unreached(run.bound, run.given, run.rest, failed), [])
 
     def longest(
         self, bound: Bound, value: object, stages: Sequence[BoundStage], varying: frozenset[Where]

@@ -152,7 +152,7 @@ class LeftOver:
     def _as_far_as(self, run: UnderWay, stages: Sequence[BoundStage], why: str) -> tuple[object, int, Behind]:
         """The value of the stages and of as many of those behind as go in step with them."""
         behind = Behind(in_pass(run.rest, len(stages)))
-        found, more = self._in_step(run.value, noted(stages), behind, run.looped)
+        found, more = self._in_step(run.given, noted(stages), behind, run.looped)
         ran = run.rest[: len(stages) + more]
         self.pictures.python(ran, why, run.bound.site.source_text, run.value, found)
         return found, more, behind
