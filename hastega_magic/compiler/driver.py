@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 from hastega_magic.compiler import changing
 from hastega_magic.compiler.backends import forget_inputs
 from hastega_magic.compiler.course import carried
-from hastega_magic.compiler.execute import Execution, Separately
+from hastega_magic.compiler.execute import Execution, Separately, Unasked
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Group, Outcome, Part
-from hastega_magic.compiler.python.barriers import FORMLESS, LOOKED_AT, arranged, together
+from hastega_magic.compiler.python.barriers import FORMLESS, LOOKED_AT, arranged, may_end_early, together
 from hastega_magic.compiler.python.empty import by_python
 from hastega_magic.compiler.run import run_loops
 from hastega_magic.compiler.sources.kinds import beside, holds_scalars
@@ -216,7 +216,7 @@ class Driver:
         given, value = value, iterable(value, behind=len(rest) < len(bound.stages))
         if given is not value:
             forget_inputs()  # iterating over an object may run any code
-        run.value = value
+        run.reads(value, given)
         if self._otherwise(run):
             return
         failed: Exception | None = None
@@ -261,7 +261,7 @@ class Driver:
             return False
         earlier, same = run.parts, run.part(run.rest[: len(loop.stages) - more])
         before, run.looped = run.begun(), None
-        run.bound, run.value, run.rest, run.parts = bound, source, list(bound.stages), []
+        run.begins(bound, source)
         self._run_loop(run, loop, workspace, reason)
         ran = run.parts[-1].outcome if run.parts and by_field else None
         run.looped = run.looped and before.further(same.stages)
@@ -283,24 +283,22 @@ class Driver:
         if handed_on(self, run, loop, workspace):
             return
         bound, left = run.bound, run.rest[len(loop.stages) :]
-        failed: Exception | None = None
-        execution: Execution | None = None
+        failed, execution = None, None
+        workspace.unasked = not self.options.strict and may_end_early(left)
         try:
             if self.options.on == "numpy":
                 run.goes_on(self.left.by_numpy(bound, loop, workspace, run.value), left, of_loop=True)
             else:
                 execution = run_loops([loop], workspace, self.options, self.trace, self.options.tune)
         except Exception as error:
-            from hastega_magic.compiler.python.elements import of_check
-
             let_through(error)
-            if not isinstance(error, NotCompilable) and (not left or self.options.strict or of_check(error)):
+            if not isinstance(error, NotCompilable) and (not left or self.options.strict):
                 self.broken = Outcome.broken(bound, loop, workspace, self.trace.group)
                 raise
             failed = error
         try:
-            beyond = isinstance(failed, BeyondInt64)
-            self._instead(run, failed, self.left.exact(loop, workspace) if beyond else loop.stages)
+            exact = isinstance(failed, (BeyondInt64, Unasked, OverflowError))
+            self._instead(run, failed, self.left.exact(loop, workspace) if exact else loop.stages)
         finally:
             del failed
         if execution is not None:
@@ -332,9 +330,11 @@ class Driver:
         elif isinstance(failed, NotCompilable):
             self._left_to_python(run, failed.reason)
         elif isinstance(failed, NoNumpyForm):
-            run.goes_on(self.left.lazily(run.bound, run.value, run.rest, str(failed)), [])
+            run.goes_on(self.left.lazily(run.bound, run.given, run.rest, str(failed)), [])
         elif failed is not None:
-            run.goes_on(self.left.perhaps_unreached(run.bound, run.value, run.rest, failed), [])
+            from hastega_magic.compiler.python.asked import as_asked
+
+            run.goes_on(as_asked(self, run, failed, stages), [])
 
     def longest(
         self, bound: Bound, value: object, stages: Sequence[BoundStage], varying: frozenset[Where]

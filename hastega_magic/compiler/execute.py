@@ -51,6 +51,10 @@ class Separately(Exception):
     """A fused loop met elements that Python must evaluate: its statements are to be run one after the other."""
 
 
+class Unasked(Exception):
+    """Python must compute running values, for which the stages behind may never ask."""
+
+
 @dataclass
 class Execution:
     """What running a loop left, beside its values."""
@@ -312,6 +316,8 @@ def _running(
     if execution.recovered:
         if streamed(execution.columns) is not None:  # Python goes through elements that nobody has
             raise NotProduced
+        if workspace.unasked and options.int_mode != "wrap":
+            raise Unasked
         checked = execution.compiled.checks_carried
         return _recovered(loop, output, workspace, options, trace, checked)
     elsewhere, fn = execution.backend.language == "opencl", output.sink.fn

@@ -17,6 +17,9 @@ BACKENDS = ("auto", "python", "numpy", "simd", "parallel", "opencl", "all")
 
 INT_MODES = ("exact", "checked", "wrap")
 
+SECTIONS = ("pipeline", "fused", "passes", "llvm", "asm", "opencl", "phases", "baselines")
+"""What `--show` takes."""
+
 _MEANT = {"gpu": "opencl", "cpu": "parallel"}
 """What others call a back end."""
 
@@ -38,6 +41,7 @@ class Options:
     repeat    how often the loop is run, to report the median
     strict    a barrier is an error
     tune      a search for the fastest schedule, of about `tune_seconds` for each loop
+    show      sections of the report alone, in notebooks
     widgets   a panel under the report, in notebooks
     """
 
@@ -60,16 +64,7 @@ class Options:
 
     def __post_init__(self) -> None:
         """One line for each value that cannot be."""
-        for name in ("on", "int_mode"):
-            if not isinstance(getattr(self, name), str):
-                raise _refused(name, f"takes a name, not {getattr(self, name)!r}")
-        for name in (self.on, *self.compare):
-            if name not in BACKENDS and not name.startswith("opencl:"):
-                near = did_you_mean(_MEANT.get(name.lower(), name), BACKENDS)
-                raise UsageError(f"there is no back end {name!r}{near}")
-        if self.int_mode not in INT_MODES:
-            near = did_you_mean(self.int_mode, INT_MODES)
-            raise _refused("int_mode", f"has no mode {self.int_mode!r}{near}")
+        self._check_names()
         for name in _SWITCHES:
             given: object = getattr(self, name)
             if not isinstance(given, int):  # of a text, "no" would be on
@@ -88,6 +83,21 @@ class Options:
             raise _refused(
                 "tune_seconds", f"takes up to an hour, and more than nothing, not {self.tune_seconds}"
             )
+
+    def _check_names(self) -> None:
+        for name in ("on", "int_mode"):
+            if not isinstance(getattr(self, name), str):
+                raise _refused(name, f"takes a name, not {getattr(self, name)!r}")
+        for name in (self.on, *self.compare):
+            if name not in BACKENDS and not name.startswith("opencl:"):
+                near = did_you_mean(_MEANT.get(name.lower(), name), BACKENDS)
+                raise UsageError(f"there is no back end {name!r}{near}")
+        for name in self.show:
+            if name not in SECTIONS:
+                raise UsageError(f"there is no section {name!r}{did_you_mean(name, SECTIONS)}")
+        if self.int_mode not in INT_MODES:
+            near = did_you_mean(self.int_mode, INT_MODES)
+            raise _refused("int_mode", f"has no mode {self.int_mode!r}{near}")
 
     def to_dict(self) -> dict[str, object]:
         """The options as the report's JSON has them."""

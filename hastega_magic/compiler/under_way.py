@@ -46,11 +46,18 @@ class UnderWay:
     """Whether the loops ran at once, one handing its elements to the next."""
     drawn: list[object] | None = None
     """The first element that Python drew from an iterator, once it did."""
+    collection: object = None
+    """Of Python's own, whose elements the value is; None: the value is what there is to go over."""
 
     @property
     def workspace(self) -> Workspace | None:
         """The last loop's."""
         return self.workspaces[-1] if self.workspaces else None
+
+    @property
+    def given(self) -> object:
+        """What Python goes over: a set, dict or deque notices that a function changes it meanwhile."""
+        return self.value if self.collection is None else self.collection
 
     def goes_on(
         self,
@@ -67,17 +74,30 @@ class UnderWay:
         ran = self.rest[: len(self.rest) - len(rest)]
         of_loop = of_loop or (part is not None and part.outcome is not None)
         self.looped = self.begun().further(ran) if of_loop else None
-        self.value, self.rest, self.waiting = value, list(rest), waiting
+        self.value, self.rest, self.waiting, self.collection = value, list(rest), waiting, None
         if part is None:
             self.parts = None
         elif self.parts is not None:
             self.parts.append(part)
 
+    def reads(self, value: object, given: object) -> None:
+        """Over the elements of what is given, as they can be looked at more than once."""
+        from hastega_magic.compiler.sources.drawn import is_of_python
+
+        # What a stage gave is gone over with Python's numbers for NumPy's.
+        first = len(self.rest) == len(self.bound.stages)
+        self.value, self.collection = value, given if first and is_of_python(given) else None
+
+    def begins(self, bound: Bound, source: object) -> None:
+        """Over what stands for the value and for some stages before it."""
+        self.bound, self.value, self.rest, self.parts = bound, source, list(bound.stages), []
+        self.collection = None
+
     def begun(self) -> Before:
         """What loops went before, if none but the value."""
         from hastega_magic.compiler.python.in_step import Before
 
-        return self.looped or Before(self.value, ())
+        return self.looped or Before(self.given, ())
 
     def through(self, go_on: Callable[[UnderWay], None]) -> None:
         """Go on until no stage is left. An array without elements that Python made has the type that loops give."""

@@ -87,6 +87,8 @@ class Workspace:
     """Identities of the NumPy arrays whose elements are NumPy's scalars, not Python's numbers (None: nobody asks)."""
     numpy_numbers: bool = False
     """Whether elements of the loop that is being built may be NumPy's numbers by now, in Python's hands."""
+    unasked: bool = False
+    """Whether the stages behind the loop that runs may not ask for all elements."""
     lists: Counter[int] = field(default_factory=Counter[int])
     """By identity of a captured list how often functions read it otherwise than by items, as code that holds these."""
     raised: Execution | None = None

@@ -14,13 +14,10 @@ from typing import Any, NoReturn
 
 from IPython.core.error import UsageError
 
-from hastega_magic.compiler.options import BACKENDS, INT_MODES, Options, did_you_mean
+from hastega_magic.compiler.options import BACKENDS, INT_MODES, SECTIONS, Options, did_you_mean
 from hastega_magic.errors import UsageError as OptionError
 
 CELL = "%%hastega"
-
-SECTIONS = ("pipeline", "fused", "passes", "llvm", "asm", "opencl", "phases", "baselines")
-"""What `--show` takes."""
 
 NAMES = tuple(field.name for field in fields(Options))
 """The options, as the traits of the magics are called too."""
@@ -101,9 +98,6 @@ def cell_parser(magic: str = CELL) -> Arguments:
 def options_from(line: str, defaults: Mapping[str, Any], magic: str = CELL) -> Options:
     """The options of a cell: those in its first line over the defaults. UsageError, in one line."""
     chosen: dict[str, Any] = {**defaults, **_given(line, magic)}
-    for name in chosen.get("show", ()):
-        if name not in SECTIONS:
-            raise UsageError(f"{magic}: there is no section {name!r}{did_you_mean(name, SECTIONS)}")
     if chosen.get("show"):
         chosen["quiet"] = False  # the compiler gathers what is to be shown
     try:

@@ -17,9 +17,9 @@ from IPython.core.completer import (
 )
 from IPython.core.getipython import get_ipython
 
-from hastega_magic.compiler.options import BACKENDS, INT_MODES
+from hastega_magic.compiler.options import BACKENDS, INT_MODES, SECTIONS
 from hastega_magic.errors import UsageError
-from hastega_magic.jupyter.arguments import SECTIONS, cell_parser
+from hastega_magic.jupyter.arguments import cell_parser
 from hastega_magic.jupyter.commands import COMMANDS
 from hastega_magic.jupyter.methods import methods
 from hastega_magic.records import dataclass

@@ -59,6 +59,10 @@ def _disjuncts(checks: Iterable[Expr]) -> Iterator[Expr]:
 def _counted(loop: Expr) -> bool:
     """Whether it is a `for` over a `range` that is known and that nothing leaves: all elements make the same turns."""
     body = iteration(loop)
+    if is_const(
+        body.step[0], True
+    ):  # of made-up values alone, as the shifts of a negative exponent: it never ends
+        return False
     known = {leaf for leaf, bound in zip(body.state, body.bounds, strict=True) if bound is not None}
     leaves = (node for node in postorder([body.step[0]]) if not node.args)
     return is_const(loop.args[0]) and all(node in known or node.op == "const" for node in leaves)

@@ -102,7 +102,7 @@ def substitute(other: Any) -> Callable[[Any], Any]:
 
 def alike(number: Any, value: Any) -> Any:
     """A number given beside elements, as one of their kind: an int becomes a float among floats, a bool stays one."""
-    if type(value) is float and type(number) is int:
+    if type(number) is int and type(value) in (float, np.float64):
         return float(number)
     if type(value) is np.float32 and type(number) in (int, float):
         with np.errstate(over="ignore"):

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from hastega_magic import pipe
+from hastega_magic.compiler.options import SECTIONS
 from hastega_magic.compiler.repeating.repeated import Repeated
 from hastega_magic.errors import IntegerOverflowWarning, UsageError
 from hastega_magic.syntax.stages import STAGES
@@ -164,7 +165,7 @@ def test_options_of_other_types():
         with pytest.raises(UsageError, match=r"takes|no back end 'n'"):
             pipe([1], **wrong)
     for compare in ("numpy", ["numpy", "simd"], ("simd",)):
-        assert pipe([1, 2], compare=compare, show=["code"]).map(lambda x: x + 1).sum() == 5
+        assert pipe([1, 2], compare=compare, show=["llvm"]).map(lambda x: x + 1).sum() == 5
 
 
 @pytest.mark.parametrize(
@@ -173,6 +174,8 @@ def test_options_of_other_types():
         ({"int_mode": "x"}, "int_mode has no mode 'x'; there are exact, checked, wrap"),
         ({"threads": -3}, "threads takes zero or more, not -3"),
         ({"repeat": 0}, "repeat takes one or more, not 0"),
+        ({"show": "lvm"}, "there is no section 'lvm': did you mean llvm?"),
+        ({"show": ["asm", "nope"]}, f"there is no section 'nope'; there are {', '.join(SECTIONS)}"),
         ({"device_memory": -1}, "device_memory takes zero or more, not -1"),
         ({"width": True}, "width takes a whole number, not True"),
         ({"fuse": "no"}, "fuse takes True or False, not 'no'"),

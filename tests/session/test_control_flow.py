@@ -333,6 +333,7 @@ def test_blocks_that_are_late_run_again(name, monkeypatch):
         ("s = 0\nfor i in range(9):\n    s += v\nreturn s", np.arange(1, 300)),
         ("while True:\n    pass", np.arange(0)),
         ("for i in range(10**30):\n    if i * i > v:\n        break\nreturn v + i", np.arange(20)),
+        ("q = 0\nwhile q < 4:\n    q += 1\n    v += pow(q, -1, 7)\nreturn v", np.arange(9)),
         (
             "k = 0\nwhile v:\n    v >>= 1\n    k += 1\nreturn k",
             np.array([2**63, 5, 7, 2**64 - 1], dtype=np.uint64),

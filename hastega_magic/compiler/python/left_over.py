@@ -7,10 +7,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from hastega_magic.compiler.backends import forget_inputs
+from hastega_magic.compiler.execute import Unasked
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Part
 from hastega_magic.compiler.python import in_step
-from hastega_magic.compiler.python.barriers import may_end_early, note_signature, noted
+from hastega_magic.compiler.python.barriers import note_signature, noted
 from hastega_magic.compiler.python.by_numpy import numpy_value
 from hastega_magic.compiler.python.in_step import Before, Behind, in_pass, one_by_one
 from hastega_magic.compiler.python.watching import Watch
@@ -21,6 +22,7 @@ from hastega_magic.compiler.telling.graphs import Pictures
 from hastega_magic.compiler.under_way import UnderWay
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import NOWHERE, BeyondInt64, NotCompilable, Reason, Span, StrictError, UsageError
+from hastega_magic.ir.pipeline import RUNNING_SINKS
 from hastega_magic.records import dataclass
 from hastega_magic.runtime import python
 from hastega_magic.runtime.numpy import NoNumpyForm
@@ -60,25 +62,6 @@ class LeftOver:
         """Say in the report what Python runs, and why."""
         describe.describe_barrier(stage, reason, self.trace, self.options.int_mode)
 
-    def perhaps_unreached(
-        self, bound: Bound, value: object, stages: Sequence[BoundStage], error: Exception
-    ) -> object:
-        """The stages one element after the other: those behind the loop may never ask for the one that raised.
-
-        What wraps around raises for other elements than Python's integers, which are no answer where all are asked for.
-        """
-        if self.options.int_mode == "wrap" and not may_end_early(stages):
-            raise error
-        beyond = (
-            "an element raised, which the stages behind may never reach: Python takes one after the other"
-        )
-        try:
-            return self.lazily(bound, value, stages, beyond)
-        except Exception as again:
-            if type(again) is not type(error) or again.args != error.args:
-                raise
-        raise error  # it has the notes
-
     def lazily(self, bound: Bound, value: object, stages: Sequence[BoundStage], why: str) -> object:
         """All stages that are left, one element after the other; StrictError where that is not to be."""
         reason = Reason(why, bound.site.span)
@@ -112,6 +95,8 @@ class LeftOver:
             with self.trace.phase("kernel"):
                 return numpy_value(loop, workspace, self.options, self.trace)
         except BeyondInt64:
+            if workspace.unasked:
+                raise Unasked from None
             raise
         except (NoNumpyForm, NotCompilable) as error:
             why = str(error)
@@ -121,6 +106,8 @@ class LeftOver:
             self.tell(" |> ".join(site.text for site in sites), Reason(why, span))
         else:
             self.tell(loop.pipeline.source.name, Reason(why))
+        if workspace.unasked and loop.pipeline.sink.kind in RUNNING_SINKS:
+            raise Unasked
         with self.trace.phase("kernel", by_python=True):
             return python.run(value, bound.calls(noted(self.exact(loop, workspace))))
 
@@ -152,7 +139,7 @@ class LeftOver:
     def _as_far_as(self, run: UnderWay, stages: Sequence[BoundStage], why: str) -> tuple[object, int, Behind]:
         """The value of the stages and of as many of those behind as go in step with them."""
         behind = Behind(in_pass(run.rest, len(stages)))
-        found, more = self._in_step(run.value, noted(stages), behind, run.looped)
+        found, more = self._in_step(run.given, noted(stages), behind, run.looped)
         ran = run.rest[: len(stages) + more]
         self.pictures.python(ran, why, run.bound.site.source_text, run.value, found)
         return found, more, behind

@@ -79,6 +79,7 @@ class _ByPython:
             given, value = value, value if self.site.stages[0].name == "tap" else iterable(value)
             if kind_of(value) != self.kind:
                 raise _again(given, value)
+            value = given if is_of_python(given) else value
         stages = _stages((*self.site.stages, *self.following), displays)
         if not self.scalars and any(map(holds_scalars, beside(None, stages))):
             raise Again

@@ -12,7 +12,7 @@ import gc
 import sys
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator
-from types import CellType, CodeType, FunctionType, GeneratorType, ModuleType
+from types import CellType, CodeType, FunctionType, GeneratorType, MappingProxyType, ModuleType
 from typing import Any, cast
 
 import numpy as np
@@ -107,7 +107,7 @@ def methods(value: object) -> Iterator[object]:
 
 
 def viewed(value: object) -> tuple[object, ...]:
-    """Whose memory an array or a memoryview shows."""
+    """Whose memory an array or a memoryview shows, and which dict a view of one."""
     if issubclass(type(value), np.ndarray):
         base = _BASE(value)
         return () if base is None else (base,)
@@ -116,8 +116,11 @@ def viewed(value: object) -> tuple[object, ...]:
             return (value.obj,)
         except ValueError:  # a released one
             return ()
-    return ()
+    return tuple(gc.get_referents(value)) if issubclass(type(value), _VIEWS) else ()
 
+
+_NONE: dict[object, object] = {}
+_VIEWS = (type(_NONE.keys()), type(_NONE.values()), type(_NONE.items()), MappingProxyType)
 
 _BASE: Callable[[object], object] = cast(Any, np.ndarray).base.__get__
 """Of subclasses too, whatever they make of the name."""

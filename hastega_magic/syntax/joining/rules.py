@@ -133,9 +133,10 @@ def _within(fn: Fn, limits: Any) -> Fn:
     """The function, with Python asked for elements whose result has no place in the type."""
     result = cast(Expr, fn.result)
     lowest, highest = int(limits.min), int(limits.max)
-    inside = make("ge", result, const(lowest))
-    if highest < 1 << 63:  # else no int64 is beyond it
-        inside = make("and", inside, make("le", result, const(highest)))
+    if highest < 1 << 63:
+        inside = make("and", make("ge", result, const(lowest)), make("le", result, const(highest)))
+    else:  # no int64 is beyond it, but what is computed in two words may be
+        inside = make("eq", make("shr", result, const(64)), const(0))
     # A division by False is what the guards know; Python raises what it has to say of the element.
     check = make("floordiv", const(1), make("bool_to_int", inside))
     return replace(fn, effects=(*fn.effects, (None, check)))

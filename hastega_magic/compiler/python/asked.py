@@ -1,0 +1,109 @@
+"""A statement of which a loop does not give all elements, while the stages behind it may not ask for all.
+
+    xs |> map(lambda x: 1 // x) |> filter(noted) |> first              `noted` may hold before there is a 0
+    xs |> cumsum |> take_while(lambda total: total < 100)              later sums may leave 64 bits, or fill the memory
+
+Python takes one element after the other, as far as they are asked for. What `--int checked` raises, and what is warned
+of, is about these: the loop runs again over as many of the source as they took.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+
+from hastega_magic.compiler.execute import Unasked
+from hastega_magic.compiler.python.barriers import may_end_early
+from hastega_magic.compiler.python.elements import of_check
+from hastega_magic.compiler.run import run_loops
+from hastega_magic.frames import let_through
+from hastega_magic.runtime.python_calls import elements
+from hastega_magic.syntax.joining.build import BoundStage
+
+if TYPE_CHECKING:
+    from hastega_magic.compiler.driver import Driver
+    from hastega_magic.compiler.under_way import UnderWay
+
+
+def as_asked(driver: Driver, run: UnderWay, error: Exception, stages: Sequence[BoundStage]) -> object:
+    """The statement's value, or the error where that is the answer. `stages`: the loop's, as Python is to run them."""
+    early = may_end_early(run.rest)
+    if early and (isinstance(error, Unasked) or of_check(error)):
+        return _looked_at(driver, run, [*stages, *run.rest[len(stages) :]])
+    # What wraps around raises for other elements than Python's integers, which are no answer where all are asked for.
+    if of_check(error) or (driver.options.int_mode == "wrap" and not early):
+        raise error
+    beyond = "an element raised, which the stages behind may never reach: Python takes one after the other"
+    try:
+        return driver.left.lazily(run.bound, run.given, run.rest, beyond)
+    except Exception as again:
+        if type(again) is not type(error) or again.args != error.args:
+            raise
+    raise error  # it has the notes
+
+
+def _looked_at(driver: Driver, run: UnderWay, stages: Sequence[BoundStage]) -> object:
+    """What Python computes, and a look at the elements that it took."""
+    value, asked = run.value, _Counted(elements(run.given))
+    beyond = "an integer may be beyond 64 bits that the stages behind never reach: Python takes one after the other"
+    found: object = None
+    failed: Exception | None = None
+    try:
+        found = driver.left.lazily(run.bound, asked, stages, beyond)
+    except Exception as error:
+        let_through(error)
+        failed = error
+    try:
+        _look(driver, run, _first(value, asked.count))
+        if failed is not None:
+            raise failed
+    finally:
+        del failed  # its traceback leads back to this frame
+    return found
+
+
+def _look(driver: Driver, run: UnderWay, first: object) -> None:
+    """Raise and warn as a loop over the first elements does, of what they need beyond 64 bits."""
+    try:
+        loop, _, workspace = driver.longest(run.bound, first, run.rest, run.bound.varying)
+        if loop is None:
+            return
+        if driver.options.on == "numpy":
+            driver.left.by_numpy(run.bound, loop, workspace, first)
+            return
+        execution = run_loops([loop], workspace, driver.options, driver.trace)
+    except Exception as error:  # Python has its own to say of everything else
+        let_through(error)
+        if of_check(error):
+            raise
+        return
+    for text in execution.warnings:
+        driver.trace.add("warning", text=text)
+    driver.warn(execution, run.bound)
+
+
+def _first(value: object, count: int) -> object:
+    if isinstance(value, (list, tuple, range, np.ndarray)):
+        return cast("Sequence[object]", value)[:count]
+    return list(itertools.islice(elements(cast("Iterable[object]", value)), count))
+
+
+class _Counted:
+    """An iterator that counts what it gave."""
+
+    def __init__(self, values: Iterator[object]) -> None:
+        self._values, self.count = values, 0
+
+    def __iter__(self) -> Iterator[object]:
+        return self
+
+    def __next__(self) -> object:
+        value = next(self._values)
+        self.count += 1
+        return value
+
+
+__all__ = ["as_asked"]

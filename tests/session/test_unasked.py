@@ -1,0 +1,77 @@
+"""Running values that stages behind never ask for: Python computes none of them, and `--int checked` lets them be."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+from hastega_magic.errors import IntegerOverflowWarning
+from hastega_magic.session import Options, Session
+
+SHIFTED = "scan(lambda a, x: a * 2**40 + x, 1)"
+BACKENDS = ["python", "numpy", "simd", "parallel"]
+
+
+def run(text, on, mode="exact", **names):
+    options = Options(on=on, int_mode=mode, baseline=False, quiet=True)
+    session = Session({"xs": list(range(1, 200_001)), **names}, options)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        session.run_cell(f"out = {text}")
+    told = [str(each.message) for each in said if each.category is IntegerOverflowWarning]
+    return session.namespace["out"], told
+
+
+@pytest.mark.parametrize("on", BACKENDS)
+@pytest.mark.parametrize("mode", ["exact", "checked"])
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (f"xs |> {SHIFTED} |> first", 2**40 + 1),  # all of them would be of 100 GB
+        (f"xs |> {SHIFTED} |> take_while(lambda a: a < 2) |> count", 0),
+        (f"xs |> {SHIFTED} |> map(lambda a: a + 1) |> any", True),
+        ("xs |> map(lambda x: x * 2**60) |> cumsum |> first", 2**60),
+        ("xs |> map(lambda x: x * 2**61) |> cumsum |> take(2) |> to_list", [2**61, 3 * 2**61]),
+        ("xs |> map(lambda x: x * 2**62) |> filter(lambda x: noted(x) > 5) |> first", 2**62),
+    ],
+)  # fmt: skip
+def test_what_is_not_asked_for_is_not_computed(on, mode, text, expected):
+    noted = []
+    found, said = run(text, on, mode, noted=lambda x: noted.append(x) or x)
+    assert found == expected
+    assert type(found) is type(expected)
+    assert noted == ([2**62] if "noted" in text else [])
+    assert said == [] or noted  # a loop goes over all elements before a stage of Python's
+
+
+@pytest.mark.parametrize("on", ["simd", "parallel"])
+def test_what_is_asked_for_is_told(on):
+    text = f"xs |> {SHIFTED} |> take(2) |> to_list"
+    words = f"an integer that no int64 holds in `{SHIFTED}`: {2**80 + 2**40 + 2}"
+    assert run(text, on) == (
+        [2**40 + 1, 2**80 + 2**40 + 2],
+        [f"{words}; the stages were computed by Python, exactly"],
+    )
+    with pytest.raises(OverflowError) as caught:
+        run(text, on, "checked")
+    assert str(caught.value) == words
+
+
+@pytest.mark.parametrize("on", BACKENDS)
+def test_a_source_is_asked_for_as_much_as_by_python(on):
+    values = iter(range(1, 100))
+    assert run(f"xs |> {SHIFTED} |> take_while(lambda a: a < 2**100) |> count", on, xs=values)[0] == 2
+    assert next(values) == 4
+
+
+@pytest.mark.parametrize("on", BACKENDS)
+def test_captured_integers_of_numpys_are_pythons(on):
+    table = np.array([2**40])
+    found, _ = run("xs |> scan(lambda a, x: a * table[0] + x, 1) |> take(2) |> to_list", on, table=table)
+    if on != "python":
+        assert found == [2**40 + 1, 2**80 + 2**40 + 2]
+
+
+def test_in_a_loop_it_may_be_one_turn_alone():
+    text = "[xs |> scan(lambda a, x: (a * k + x) % 2**61, 1) |> first for k in (1, 2, 2**40, 3)]"
+    assert run(text, "parallel", "checked")[0] == [2, 3, 2**40 + 1, 4]
