@@ -10,7 +10,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -30,7 +29,7 @@ from hastega_magic.compiler.repeating.slots import Number
 from hastega_magic.compiler.sources.drawn import CHUNK, first_run, goes_its_own_way, is_of_python, iterable
 from hastega_magic.compiler.sources.kinds import beside, holds_scalars, kind_of
 from hastega_magic.compiler.statement import Bound, bound_of
-from hastega_magic.records import dataclass
+from hastega_magic.records import cached_property, dataclass
 from hastega_magic.runtime.python_calls import iterated
 from hastega_magic.runtime.python_numbers import python_numbers
 from hastega_magic.syntax.closures.around import Where
