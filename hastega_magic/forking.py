@@ -9,6 +9,7 @@ it. It waits with nothing in its hands, and what it needs it takes all at once: 
 from __future__ import annotations
 
 import _imp
+import logging
 import os
 import sys
 import threading
@@ -38,6 +39,10 @@ _PATIENCE = 30.0
 """Seconds after which a fork goes on as it would without us."""
 
 _TICK, _WAIT = 0.001, 0.1
+
+_BEFORE_OURS = logging
+"""Modules that a fork waits for ask it for a logger. Of hooks before a fork the first is the last: its lock is taken
+when nobody is waited for any more."""
 
 _QUICK = {
     "hastega_magic",

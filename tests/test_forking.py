@@ -128,6 +128,26 @@ def test_a_fork_does_not_wait_for_modules_of_others(tmp_path: Path):
     )
 
 
+def test_a_module_that_is_waited_for_can_ask_for_a_logger(tmp_path: Path):
+    text = (
+        "import __main__, logging, time\n__main__.begun.set()\ntime.sleep(0.3)\nlogging.getLogger('inner')\n"
+    )
+    (tmp_path / "inner.py").write_text(text)
+    run(
+        """
+    begun = threading.Event()
+    forking._QUICK.add("inner")
+    import logging
+    thread = threading.Thread(target=lambda: __import__("inner"))
+    thread.start()
+    begun.wait()
+    forked(lambda: __import__("inner"))
+    thread.join()
+    """,
+        tmp_path,
+    )
+
+
 def test_a_fork_in_the_midst_of_an_import_does_not_wait_for_who_waits_for_that(tmp_path: Path):
     (tmp_path / "outer.py").write_text("import __main__\n__main__.inside()\n")
     (tmp_path / "inner.py").write_text("import __main__\n__main__.begun.set()\nimport outer\n")
