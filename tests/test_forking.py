@@ -159,7 +159,7 @@ def test_a_fork_in_the_midst_of_an_import_does_not_wait_for_who_waits_for_that(t
     def inside():
         thread.start()
         begun.wait()
-        while thread.ident not in _bootstrap._blocking_on:  # until it waits for `outer`
+        while not _bootstrap._blocking_on.get(thread.ident):  # until it waits for `outer`
             time.sleep(0.001)
         forked(lambda: None)
     thread = threading.Thread(target=lambda: __import__("inner"))
