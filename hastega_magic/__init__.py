@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import hastega_magic.forking  # noqa: F401  # pyright: ignore[reportUnusedImport]  (before threads import more)
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 

@@ -18,6 +18,8 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Protocol, Self
 
+from hastega_magic.forking import held_while_forking
+
 AFTER = 0.5
 """Seconds before which nothing is shown."""
 
@@ -51,7 +53,7 @@ class _Watch:
         self.listener = listener
         self.next = time.perf_counter() + AFTER
         self.shown = self.closed = False
-        self.lock = threading.Lock()
+        self.lock = held_while_forking(threading.Lock())
 
     def hear(self, task: Task) -> None:
         now = time.perf_counter()

@@ -18,9 +18,35 @@ from functools import cache, partial
 from operator import attrgetter
 from reprlib import recursive_repr
 from types import CodeType, FunctionType, MemberDescriptorType
-from typing import Any, ClassVar, TypeVar, cast, dataclass_transform, get_origin, overload
+from typing import Any, ClassVar, Generic, Self, TypeVar, cast, dataclass_transform, get_origin, overload
 
 T = TypeVar("T")
+Own = TypeVar("Own")
+V = TypeVar("V")
+
+
+class cached_property(Generic[Own, V]):  # noqa: N801  as in functools
+    """An attribute that is computed when it is first asked for, by several threads perhaps, and kept with the object.
+
+    That of functools has a lock up to Python 3.11, one for all objects, which a process forked meanwhile finds taken.
+    """
+
+    def __init__(self, compute: Callable[[Own], V]) -> None:
+        self.compute = compute
+        self.__doc__ = compute.__doc__
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    @overload
+    def __get__(self, owned: None, owner: type | None = None) -> Self: ...
+    @overload
+    def __get__(self, owned: Own, owner: type | None = None) -> V: ...
+    def __get__(self, owned: Own | None, owner: type | None = None) -> V | Self:
+        if owned is None:
+            return self
+        found = vars(owned)[self.name] = self.compute(owned)
+        return found
 
 
 @overload
@@ -274,4 +300,4 @@ def _names(kind: type) -> tuple[str, ...]:
     return tuple(each.name for each in fields(kind))
 
 
-__all__ = ["changed", "dataclass", "written"]
+__all__ = ["cached_property", "changed", "dataclass", "written"]

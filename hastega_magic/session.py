@@ -6,7 +6,6 @@ import zlib
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import field
-from functools import cached_property
 
 from hastega_magic.compiler.cell import CellRun, Namespace
 from hastega_magic.compiler.comparing.kept import Loops, keep
@@ -17,7 +16,7 @@ from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.repeating.brief import Given, Run
 from hastega_magic.compiler.showing import USUAL, Nothing, Showing
 from hastega_magic.errors import CellSyntaxError, Span
-from hastega_magic.records import dataclass
+from hastega_magic.records import cached_property, dataclass
 from hastega_magic.report import Report, build_report
 from hastega_magic.runtime.signals import heard
 from hastega_magic.runtime.warned import warned_at

@@ -7,15 +7,15 @@ import dataclasses
 import inspect
 import pickle
 import sys
+import threading
 from collections.abc import Callable
 from dataclasses import FrozenInstanceError, asdict, astuple, field, fields, is_dataclass, replace
-from functools import cached_property
 from math import nan
 from typing import Any, ClassVar
 
 import pytest
 
-from hastega_magic.records import changed, dataclass, written
+from hastega_magic.records import cached_property, changed, dataclass, written
 
 Made = dict[str, Any]
 
@@ -296,3 +296,33 @@ def test_what_has_taken_the_place_of_a_method_stays() -> None:
 def test_fields_are_assigned_as_by_standard_ones(made):
     own, standard = (list(vars(made(each)).items()) for each in (RECORDS, STANDARD))
     assert own == standard
+
+
+def test_two_threads_compute_a_property_of_two_objects_at_once():
+    inside, go = threading.Event(), threading.Event()
+
+    class Slow:
+        def __init__(self, waits: bool) -> None:
+            self.waits, self.computed = waits, 0
+
+        @cached_property
+        def value(self) -> int:
+            """A number."""
+            self.computed += 1
+            if self.waits:
+                inside.set()
+                go.wait(60)
+            return 5
+
+    first, second = Slow(True), Slow(False)
+    thread = threading.Thread(target=lambda: first.value)
+    thread.start()
+    assert inside.wait(60)
+    asker = threading.Thread(target=lambda: second.value, daemon=True)
+    asker.start()
+    asker.join(60)
+    assert vars(second).get("value") == 5
+    go.set()
+    thread.join()
+    assert (first.value, second.value, first.computed, second.computed) == (5, 5, 1, 1)
+    assert Slow.value.__doc__ == "A number."

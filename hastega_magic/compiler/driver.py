@@ -16,7 +16,7 @@ from hastega_magic.compiler.outcome import Group, Outcome, Part
 from hastega_magic.compiler.python.barriers import FORMLESS, LOOKED_AT, arranged, may_end_early, together
 from hastega_magic.compiler.python.empty import by_python
 from hastega_magic.compiler.run import run_loops
-from hastega_magic.compiler.sources.kinds import beside, holds_scalars
+from hastega_magic.compiler.sources.kinds import are_beside
 from hastega_magic.compiler.sources.places import over_fields, over_places
 from hastega_magic.compiler.sources.probe import found
 from hastega_magic.compiler.sources.reach import within_reach
@@ -272,7 +272,7 @@ class Driver:
         self, run: UnderWay, reason: Reason, stages: Sequence[BoundStage] | None = None, before: int = 0
     ) -> None:
         if stages is None:  # NumPy's scalars are to stay what they are, up to the end
-            whole = reason.text in ALL_PYTHONS or any(map(holds_scalars, beside(run.value, run.rest)))
+            whole = reason.text in ALL_PYTHONS or are_beside(run.value, run.rest)
             stages = run.rest if whole else (*run.rest[:before], *together(run.rest[before:]))
         self.left.barrier(run, stages, reason, before)
 

@@ -6,7 +6,6 @@ import hashlib
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
-from functools import cached_property
 
 import numpy as np
 
@@ -28,7 +27,7 @@ from hastega_magic.passes.pipelines import ANALYSIS, CPU, FUSE, Pass, State
 from hastega_magic.passes.schedule import STREAMED
 from hastega_magic.passes.stepping import carried_fit
 from hastega_magic.passes.variants import Variants
-from hastega_magic.records import changed, dataclass
+from hastega_magic.records import cached_property, changed, dataclass
 from hastega_magic.runtime.sources import Column
 from hastega_magic.runtime.tables import TableColumn
 from hastega_magic.trace import Trace

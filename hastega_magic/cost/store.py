@@ -186,7 +186,10 @@ def _locked(file: Path) -> Generator[None]:
             yield
             return
         fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
+        try:
+            yield
+        finally:  # closing is not enough where a process was forked meanwhile
+            fcntl.flock(handle, fcntl.LOCK_UN)
 
 
 def _replace(file: Path, text: str) -> None:

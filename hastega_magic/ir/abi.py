@@ -7,13 +7,11 @@ results are packed. All words are int64 or addresses.
 
 from __future__ import annotations
 
-from functools import cached_property
-
 from hastega_magic.ir.expr import postorder
 from hastega_magic.ir.kernel import Accumulate, Kernel, Store
 from hastega_magic.ir.scan import ROW
 from hastega_magic.ir.schedule import BLOCK, HANDOVER, VIRTUAL_LANES
-from hastega_magic.records import dataclass
+from hastega_magic.records import cached_property, dataclass
 
 ENTRY = "hastega"
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
 from typing import Any, cast
 from weakref import WeakValueDictionary
 
@@ -13,6 +12,7 @@ import numpy as np
 
 from hastega_magic.errors import NotCompilable
 from hastega_magic.ops import OPS
+from hastega_magic.records import cached_property
 from hastega_magic.types import BOOL, FLOAT, FLOAT32, INT, Composite, ScalarType, type_of_constant
 
 

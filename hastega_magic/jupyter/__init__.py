@@ -8,8 +8,8 @@ from IPython.core.getipython import get_ipython
 
 from hastega_magic.errors import UsageError
 from hastega_magic.frames import SHOWN
+from hastega_magic.interrupts import put_off
 from hastega_magic.runtime import ahead
-from hastega_magic.runtime.signals import put_off
 from hastega_magic.uncollected import uncollected
 
 if TYPE_CHECKING:

@@ -14,11 +14,9 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from hastega_magic.runtime.forking import held_while_forking
+from hastega_magic.forking import held_while_forking
 
-_LOCK = threading.Lock()
-
-held_while_forking(_LOCK)  # and LLVM's own lock with it
+_LOCK = held_while_forking(threading.Lock())
 
 
 def load_library() -> None:

@@ -16,6 +16,7 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
+from hastega_magic.forking import free_when_forking
 from hastega_magic.runtime.addresses import address_of
 
 AnyArray = npt.NDArray[Any]
@@ -58,7 +59,7 @@ class _Pages:
 class _Pool:
     def __init__(self) -> None:
         # Of the thread that has it, too: while it looks for pages, garbage may be collected, and with it some of ours.
-        self._lock = threading.RLock()
+        self._lock = free_when_forking(threading.RLock())
         self._free: list[mmap.mmap] = []
         self.closed = False
 

@@ -18,7 +18,6 @@ import threading
 import time
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
-from types import FrameType
 
 from hastega_magic.frames import signal_behind
 
@@ -57,27 +56,6 @@ def held_back() -> Generator[None]:
             except BaseException:
                 signal.pthread_sigmask(signal.SIG_SETMASK, before)
                 raise
-
-
-@contextmanager
-def put_off() -> Generator[None]:
-    """Python answers Ctrl-C at the end, not between two operations of the block, whichever thread it reached."""
-    answer = signal.getsignal(signal.SIGINT)
-    if not callable(answer) or threading.current_thread() is not threading.main_thread():
-        yield  # nobody is interrupted, or nobody here
-        return
-    came: list[FrameType | None] = []
-    try:
-        signal.signal(signal.SIGINT, lambda _, frame: came.append(frame))
-        yield
-    finally:
-        try:
-            signal.signal(signal.SIGINT, answer)
-        except BaseException:  # of the handler of another signal
-            signal.signal(signal.SIGINT, answer)
-            raise
-        if came:
-            answer(signal.SIGINT, came[0])
 
 
 _AFTER = 0.002
@@ -135,4 +113,4 @@ class heard:  # noqa: N801  a context manager, which is made for each cell, and 
                 _thread.interrupt_main(signal.Signals(number))
 
 
-__all__ = ["heard", "held_back", "leave_to_others", "put_off"]
+__all__ = ["heard", "held_back", "leave_to_others"]

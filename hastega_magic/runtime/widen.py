@@ -11,6 +11,7 @@ from functools import cache
 
 import numpy as np
 
+from hastega_magic.forking import held_while_forking
 from hastega_magic.ir.abi import ENTRY
 from hastega_magic.runtime.cpu import Program, compile_text
 from hastega_magic.runtime.sources import AnyArray
@@ -20,7 +21,7 @@ _ALIGNED = 64
 _FEW = 1 << 14
 """Up to so many elements the call costs more than it saves."""
 
-_LOCK = threading.Lock()
+_LOCK = held_while_forking(threading.Lock())
 _BITS = {"int8": 8, "int16": 16, "int32": 32}
 
 

@@ -1,4 +1,5 @@
 import json
+import os
 import threading
 
 import pytest
@@ -99,6 +100,29 @@ def test_an_interrupt_leaves_the_old_file(store):
     assert store.machine() == MACHINE
     assert store.update(dict), "the lock is free again"
     assert sorted(each.name for each in store.place.iterdir()) == ["lock", store.file.name]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_process_that_was_forked_meanwhile_does_not_keep_the_lock(store):
+    child, (read, write) = 0, os.pipe()
+
+    def change(data):
+        nonlocal child
+        child = os.fork()
+        if not child:  # lives on until it is told
+            os.read(read, 1)
+            os._exit(0)
+        return data
+
+    store.update(change)
+    writer = threading.Thread(target=store.update, args=(dict,), daemon=True)
+    writer.start()
+    writer.join(30)
+    free = not writer.is_alive()
+    os.write(write, b"x")
+    os.waitpid(child, 0)
+    assert free
 
 
 def test_the_folder_is_where_the_system_keeps_caches(tmp_path):

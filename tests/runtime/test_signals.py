@@ -9,8 +9,9 @@ import time
 
 import pytest
 
+from hastega_magic.interrupts import put_off
 from hastega_magic.runtime import cpu, signals
-from hastega_magic.runtime.signals import held_back, put_off
+from hastega_magic.runtime.signals import held_back
 
 pytestmark = pytest.mark.skipif(
     not hasattr(signal, "pthread_sigmask"), reason="signals are no one's own here"

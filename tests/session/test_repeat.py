@@ -8,7 +8,7 @@ import pytest
 from hastega_magic.report.model import Report
 from hastega_magic.session import Options, Session
 
-SAID = re.compile(r", the median of 3 runs \([\d.]+ [mµn]?s to [\d.]+ [mµn]?s\)")
+SAID = re.compile(r", the median of 3 runs \([\d.]+\s[mµn]?s to [\d.]+\s[mµn]?s\)")
 
 
 def reported(text, **options):

@@ -1,9 +1,12 @@
 """NumPy's scalars in lists, object arrays and what hides elements: they stay NumPy's up to the end of a pipeline."""
 
+from collections import deque, namedtuple
+
 import numpy as np
 import pytest
 
 from hastega_magic.session import Options, Session
+from hastega_magic.syntax.values.values import HOLDS_NUMPYS
 
 
 def run(text, on="parallel", **space):
@@ -63,3 +66,88 @@ def test_they_do_beside_a_source_whose_stages_ran_over_pythons_numbers_before():
     for ys in ([True, 1] * 10, [np.int64(3)] * 20, [1, np.int64(3)] * 10, [True, 1] * 10, [np.int64(3)] * 20):
         names["ys"] = ys
         assert [*map(type, names["run"]())] == [*map(type, ys)]
+
+
+_Pair = namedtuple("_Pair", "a b")  # noqa: PYI024
+READ = {
+    "ints": [np.int64(1), HIGH, np.int64(3)], "mixed": [1, HIGH, 2.5], "floats": [np.float64(0), np.float64(2.5)] * 40,
+    "bools": (np.bool_(True), np.bool_(False), np.bool_(True)), "small": [np.uint8(200)] * 3000,
+    "dict": {0: HIGH, 1: 2, 2: 3},
+    "array": _elements(HIGH, 2, 3), "deque": deque([HIGH, HIGH, HIGH]), "complex": [np.complex128(1j)] * 3,
+    "pair": _Pair(HIGH, np.float64(2)),
+}  # fmt: skip
+
+
+def _same(text, **space):
+    """Whether a cell gives what Python says, in type too."""
+    ours, python = (run(text, on, **space).value for on in ("parallel", "python"))
+    assert repr(ours) == repr(python)
+    kinds = [[*map(type, each if isinstance(each, list) else [each])] for each in (ours, python)]
+    assert kinds[0] == kinds[1]
+
+
+@pytest.mark.parametrize("name", READ)
+@pytest.mark.parametrize(
+    "what",
+    [
+        "t[i % 2]",
+        "t[0] + i",
+        "t[1] * 4",
+        "t[i % 2] / 2",
+        "t[0] > i",
+        "(i, t[1])",
+        "len(t)",
+    ],
+)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_so_do_items_of_what_functions_read(name, what):
+    for sink in ("to_list", "last", "reverse |> map(lambda v: v) |> to_list"):
+        _same(f"range(9) |> map(lambda i: i) |> map(lambda i: {what}) |> {sink}", t=READ[name])
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "a, *_ = t\n    return a * 4 + i", "s = 0\n    for v in t:\n        s += v\n    return s",
+        "return sum(t)", "return rows[i % 2][1]", "return p.a if i % 2 else p.b", "return i in t",
+        "return min(t)", "return (t + t)[i % 6]", "return t[i % 3 :][0]", "return next(iter(t))",
+        "return (lambda a=t: a[1])()",
+    ],
+)  # fmt: skip
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_so_do_those_that_statements_read(body):
+    text = f"def f(i):\n    {body}\nrange(9) |> map(f) |> to_list"
+    _same(text, t=READ["ints"], rows=[[1, HIGH]] * 2, p=READ["pair"])
+
+
+def test_arithmetic_with_them_is_numpys_with_its_warnings():
+    with pytest.warns(RuntimeWarning, match="overflow"):
+        assert run("range(2) |> map(lambda i: t[i] * 4) |> to_list", t=[HIGH, HIGH]).value == [0, 0]
+    with pytest.warns(RuntimeWarning, match="divide by zero"):
+        assert run("range(1) |> map(lambda i: t[i] / 0) |> sum", t=[np.float64(1)]).value == np.inf
+
+
+@pytest.mark.parametrize("code", ["xs |> map(lambda i: t[i % n]) |> to_list", "[t[i % n] for i in xs]"])
+@pytest.mark.parametrize("numbers", [[1, 2, 3], list(range(300)), [1.5, 2.5], [True] * 80], ids=len)
+@pytest.mark.parametrize("inside", [True, False])
+def test_they_do_in_a_list_that_held_pythons_numbers_before(code, numbers, inside):
+    scalars = list(np.array(numbers))
+    session = Session({"xs": range(300), "n": len(numbers)}, Options(baseline=False, quiet=True))
+    for first, second in ((numbers, scalars), (scalars, numbers), (numbers, [*numbers[:-1], scalars[-1]])):
+        t = session.namespace["t"] = [*first]
+        for _ in range(3):
+            session.run_cell("y = " + code)
+        if inside:
+            t[:] = second
+        else:
+            session.namespace["t"] = second
+        session.run_cell("y = " + code)
+        expected = [second[i % len(second)] for i in range(300)]
+        assert [*map(type, session.namespace["y"])] == [*map(type, expected)]
+        assert session.namespace["y"] == expected
+
+
+def test_the_report_says_that_they_are_why_python_ran():
+    outcome = run("range(2) |> map(lambda i: t[i]) |> sum", t=[HIGH, np.int64(1)])
+    (barrier,) = outcome.report.pipelines[0].barriers
+    assert barrier.reason == HOLDS_NUMPYS

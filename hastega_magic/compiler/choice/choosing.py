@@ -11,7 +11,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
-from functools import cached_property
 from typing import Any
 
 from hastega_magic.compiler.choice import costs
@@ -28,7 +27,7 @@ from hastega_magic.frames import let_through
 from hastega_magic.ir.kernel import Assume, Kernel, Store
 from hastega_magic.ir.target import Target
 from hastega_magic.passes.pipelines import CPU
-from hastega_magic.records import dataclass
+from hastega_magic.records import cached_property, dataclass
 from hastega_magic.report.costs import Crossing
 from hastega_magic.runtime.buffers import needs_fresh
 from hastega_magic.runtime.sources import Column

@@ -16,6 +16,7 @@ from hastega_magic.cost import defaults
 from hastega_magic.cost.learned import Learned, Phase
 from hastega_magic.cost.machine import Identity, Machine
 from hastega_magic.cost.store import Json, Store, folder
+from hastega_magic.forking import held_while_forking
 from hastega_magic.records import dataclass
 
 AUTO = "HASTEGA_AUTO"
@@ -40,7 +41,7 @@ class _Known:
 
 
 _KNOWN = _Known()
-_LOCK = threading.RLock()
+_LOCK = held_while_forking(threading.RLock())
 
 
 def identity() -> Identity:

@@ -11,6 +11,7 @@ from typing import Any, cast
 
 from hastega_magic.compiler.choice import costs
 from hastega_magic.cost.store import Json, Store
+from hastega_magic.forking import held_while_forking
 from hastega_magic.ir.schedule import Tuned
 from hastega_magic.records import dataclass
 
@@ -47,7 +48,7 @@ class Finding:
 
 class _Known:
     def __init__(self) -> None:
-        self.lock = threading.Lock()
+        self.lock = held_while_forking(threading.Lock())
         self.store: Store | None = None
         self.findings: dict[str, Finding] = {}
         self.told = ""

@@ -13,6 +13,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 
+from hastega_magic.forking import held_while_forking
 from hastega_magic.ir.schedule import BLOCK
 from hastega_magic.records import dataclass
 
@@ -105,7 +106,7 @@ class Book:
     """What was measured of loops that ran together: by loop and back end, the latest runs. For several threads."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = held_while_forking(threading.Lock())
         self._runs: OrderedDict[tuple[str, str], list[tuple[int, float]]] = OrderedDict()
         self._idle: dict[tuple[str, str], int] = {}
         """Runs without a back end, since its last one."""

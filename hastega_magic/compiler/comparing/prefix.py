@@ -11,7 +11,6 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import field, replace
-from functools import cached_property
 from typing import Any, cast
 
 import numpy as np
@@ -43,7 +42,7 @@ from hastega_magic.compiler.statement import Bound
 from hastega_magic.errors import HastegaError
 from hastega_magic.frames import let_through
 from hastega_magic.ir.sinks import EXTREMES, SUMS
-from hastega_magic.records import dataclass
+from hastega_magic.records import cached_property, dataclass
 from hastega_magic.report.model import COMPILING
 from hastega_magic.runtime import python
 from hastega_magic.trace import Trace

@@ -23,7 +23,7 @@ from hastega_magic.ir.reduction import PROD_NEUTRAL, SUM_NEUTRAL, block_prods, b
 from hastega_magic.ir.schedule import BLOCK
 from hastega_magic.ir.sinks import COMBINE, EXTREMES, spread
 from hastega_magic.ops.machine import wrap64
-from hastega_magic.records import dataclass
+from hastega_magic.records import cached_property, dataclass
 from hastega_magic.runtime import python, python_stages, results
 from hastega_magic.runtime.columnar import numbers
 from hastega_magic.runtime.loop_result import LoopResult
@@ -124,7 +124,7 @@ class Recovery:
     overflowed: bool = False
     warnings: list[str] = field(default_factory=list[str])
 
-    @functools.cached_property
+    @cached_property
     def elements(self) -> Elements:
         """The loop's elements as Python evaluates them."""
         from hastega_magic.compiler.python.elements import Elements

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, cast
 from hastega_magic.compiler.repeating.alike import Display
 from hastega_magic.compiler.repeating.boxed import boxed
 from hastega_magic.compiler.repeating.cell_turns import CellTurns
+from hastega_magic.forking import held_while_forking
 from hastega_magic.latest import Latest
 from hastega_magic.syntax.site import BIND, BOXED, RUN, TRY, Site
 
@@ -65,7 +66,7 @@ class Hooks:
         self._running: tuple[weakref.ref[Running], ...] = ()
         self._saved: dict[str, Any] = {}
         """What the user had under the names before the first of the cells began."""
-        self._changing = threading.Lock()
+        self._changing = held_while_forking(threading.Lock())
 
     def __reduce__(self) -> tuple[object, ...]:
         from hastega_magic.compiler.repeating.ordinary import OrdinaryCode

@@ -10,7 +10,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -28,9 +27,9 @@ from hastega_magic.compiler.repeating.fielded import Fielded, of_part, prepared
 from hastega_magic.compiler.repeating.prepared import Prepared
 from hastega_magic.compiler.repeating.slots import Number
 from hastega_magic.compiler.sources.drawn import CHUNK, first_run, goes_its_own_way, is_of_python, iterable
-from hastega_magic.compiler.sources.kinds import beside, holds_scalars, kind_of
+from hastega_magic.compiler.sources.kinds import are_beside, kind_of
 from hastega_magic.compiler.statement import Bound, bound_of
-from hastega_magic.records import dataclass
+from hastega_magic.records import cached_property, dataclass
 from hastega_magic.runtime.python_calls import iterated
 from hastega_magic.runtime.python_numbers import python_numbers
 from hastega_magic.syntax.closures.around import Where
@@ -81,7 +80,7 @@ class _ByPython:
                 raise _again(given, value)
             value = given if is_of_python(given) else value
         stages = _stages((*self.site.stages, *self.following), displays)
-        if not self.scalars and any(map(holds_scalars, beside(None, stages))):
+        if self.scalars != are_beside(None, stages):
             raise Again
         following = Behind(stages[self.lead :], dict(self.quiet))
         try:
@@ -340,12 +339,12 @@ def _part(part: Part, options: Options, filename: str) -> _ByPython | _Looped | 
     if known is None or (site.stages[0].known and part.kind is None):
         return None
     kind = part.kind if site.stages[0].known else None
+    scalars = are_beside(None, bound.stages)
     if part.behind is None:
-        scalars = any(map(holds_scalars, beside(None, bound.stages)))
         return _ByPython(site, looked, known, kind, len(site.stages), scalars=scalars)
     lead = len(site.stages) - part.more
     following = tuple(stage.site for stage in part.behind.stages[part.more :])
-    return _ByPython(site, looked, known, kind, lead, following, part.behind.known)
+    return _ByPython(site, looked, known, kind, lead, following, part.behind.known, scalars)
 
 
 __all__ = ["InParts", "ready"]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
-from functools import cached_property, partial
+from functools import partial
 from operator import mul
 from typing import Any, NamedTuple
 
@@ -28,7 +28,7 @@ from hastega_magic.ir.expr import Expr, flatten
 from hastega_magic.ir.fused import Output, slots_of
 from hastega_magic.ir.sinks import EXTREMES
 from hastega_magic.passes.schedule import folds_of
-from hastega_magic.records import dataclass
+from hastega_magic.records import cached_property, dataclass
 from hastega_magic.runtime.buffers import trim
 from hastega_magic.runtime.cpu import Program
 from hastega_magic.runtime.cpu.crew import rouse

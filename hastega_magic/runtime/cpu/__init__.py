@@ -9,18 +9,18 @@ import re
 import threading
 import time
 from dataclasses import field
-from functools import cache, cached_property, lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 import llvmlite.binding as llvm
 
+from hastega_magic.forking import free_when_forking, held_while_forking
+from hastega_magic.interrupts import put_off
 from hastega_magic.ir.abi import ENTRY
 from hastega_magic.ir.target import Target, describe
-from hastega_magic.records import dataclass
+from hastega_magic.records import cached_property, dataclass
 from hastega_magic.runtime import ahead
-from hastega_magic.runtime.forking import held_while_forking
 from hastega_magic.runtime.later import made_aside
-from hastega_magic.runtime.signals import put_off
 
 KernelFunction = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
 
@@ -104,10 +104,11 @@ def _jit() -> llvm.LLJIT:
     return llvm.create_lljit_compiler(_machine(host()), use_jit_link=True)
 
 
-_LOCK = threading.RLock()
+_LOCK = held_while_forking(threading.RLock())
 _NUMBERS = itertools.count()
 
-held_while_forking(_LOCK)  # and LLVM's own lock with it
+if (_llvms := getattr(getattr(getattr(llvm, "ffi", None), "lib", None), "_lock", None)) is not None:
+    free_when_forking(getattr(_llvms, "_lock", _llvms))  # finalisers of its objects take it without ours
 
 
 def _parsed(text: str) -> llvm.ModuleRef:

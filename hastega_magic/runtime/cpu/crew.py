@@ -18,6 +18,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from functools import cache
 
+from hastega_magic.forking import held_while_forking
 from hastega_magic.ir import abi
 from hastega_magic.runtime import cpu
 from hastega_magic.runtime.cpu import Program, crew_text
@@ -91,7 +92,7 @@ class _Crews:
         self.idle: defaultdict[int, list[_Crew]] = defaultdict(list)
         self.made: Counter[int] = Counter()
         self.coming: set[int] = set()
-        self.lock = threading.Lock()
+        self.lock = held_while_forking(threading.Lock())
 
     def summon(self, helpers: int) -> None:
         """Have one more made, where another can be and none is on its way."""
@@ -114,7 +115,6 @@ class _Crews:
 
     def forget(self) -> None:
         """There are none."""
-        self.lock = threading.Lock()
         self.idle.clear()
         self.made.clear()
         self.coming.clear()

@@ -16,6 +16,7 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
+from hastega_magic.forking import held_while_forking
 from hastega_magic.runtime import cpu
 from hastega_magic.runtime.objects.lists import WORTH, layout
 from hastega_magic.runtime.objects.words import written_out
@@ -156,7 +157,7 @@ _SHARED = {
     "tagged": "",
 }
 
-_lock = threading.Lock()
+_lock = held_while_forking(threading.Lock())
 
 
 class Maker:

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from hastega_magic.forking import held_while_forking
 from hastega_magic.runtime import cpu
 from hastega_magic.runtime.objects.lists import DTYPES, SAMPLES, code_of
 from hastega_magic.runtime.objects.words import written_out
@@ -161,7 +162,7 @@ def _owned(address: int) -> object:
 
 
 _release: Any = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(("Py_DecRef", ctypes.pythonapi))
-_lock = threading.Lock()
+_lock = held_while_forking(threading.Lock())
 
 
 def drawer(type_: type) -> Drawer | None:

@@ -15,6 +15,7 @@ from typing import Any, cast, overload
 import numpy as np
 import numpy.typing as npt
 
+from hastega_magic.forking import held_while_forking
 from hastega_magic.records import dataclass
 from hastega_magic.runtime.objects import lists
 from hastega_magic.runtime.objects.lists import WORTH, Reader, code_of, read_by, reads
@@ -48,7 +49,7 @@ field:
   %item = load ptr, ptr %item.at
 """
 
-_lock = threading.Lock()
+_lock = held_while_forking(threading.Lock())
 
 
 @dataclass(frozen=True, slots=True, eq=False)

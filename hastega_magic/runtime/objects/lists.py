@@ -17,6 +17,7 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
+from hastega_magic.forking import held_while_forking
 from hastega_magic.runtime import cpu
 from hastega_magic.runtime.objects.words import written_out
 
@@ -155,7 +156,7 @@ LENGTH, ADDRESS = 2, 3
 _OF_TUPLE = tuple.__basicsize__
 """Of a tuple: what goes before its items, a hash among it since 3.14."""
 
-_lock = threading.Lock()
+_lock = held_while_forking(threading.Lock())
 
 
 class Reader:

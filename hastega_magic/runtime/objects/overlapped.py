@@ -19,6 +19,7 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
+from hastega_magic.forking import held_while_forking
 from hastega_magic.ir import abi
 from hastega_magic.ir.kernel import Kernel
 from hastega_magic.ir.schedule import BLOCK
@@ -55,7 +56,7 @@ Operand = tuple[int, int] | Sequence[object]
 """A source: its address and stride in bytes; start and step of a range; or a list or tuple, which is read."""
 
 _malloc = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_size_t)(("PyMem_Malloc", ctypes.pythonapi))
-_lock = threading.Lock()
+_lock = held_while_forking(threading.Lock())
 
 
 @dataclass(frozen=True)

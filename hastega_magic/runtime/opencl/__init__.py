@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from hastega_magic.errors import HastegaError, NotCompilable, UsageError
+from hastega_magic.forking import held_while_forking
 from hastega_magic.ir.expr import postorder
 from hastega_magic.ir.kernel import Kernel
 from hastega_magic.ir.target import Target
@@ -312,7 +313,7 @@ class Device:
 
 
 _DEVICES: dict[int, Device] = {}
-_DEVICES_LOCK = threading.Lock()
+_DEVICES_LOCK = held_while_forking(threading.Lock())
 _LEFT: list[object] = []
 
 

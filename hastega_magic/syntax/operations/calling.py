@@ -18,7 +18,7 @@ from hastega_magic.syntax.operations.generators import consumed, uses_up
 from hastega_magic.syntax.operations.number_functions import METHODS
 from hastega_magic.syntax.values.dimensions import ATTRIBUTES, attribute_of_array
 from hastega_magic.syntax.values.graph import NUMPY_NUMBER
-from hastega_magic.syntax.values.values import Known, Record, Symbolic, known, number
+from hastega_magic.syntax.values.values import Known, Record, Symbolic, known, known_item, number
 from hastega_magic.types import Complex
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def _plain(frame: Frame, value: Symbolic, name: str) -> Symbolic | None:
     if found is attributes.ABSENT or isinstance(found, attributes.Method):
         return None
     frame.graph.ufuncs = frame.graph.ufuncs or isinstance(found, NUMPY_NUMBER)
-    return known(found, f"{value.name}.{name}")
+    return (known_item if isinstance(value.value, tuple) else known)(found, f"{value.name}.{name}")
 
 
 def called(frame: Frame, node: ast.Call) -> Symbolic:

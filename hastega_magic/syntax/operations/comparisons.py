@@ -29,7 +29,7 @@ from hastega_magic.syntax.values.values import (
     Symbolic,
     is_none,
     items_in,
-    known,
+    known_item,
     members,
     number,
 )
@@ -246,4 +246,4 @@ def _held(container: Any, name: str) -> tuple[Symbolic, ...]:
         raise NotCompilable(
             f"`in` looks into `{name}`, {len(container)} items: into up to {_MOST} it is compiled"
         )
-    return tuple(known(item, name) for item in tuple(container))
+    return tuple(known_item(item, name) for item in tuple(container))

@@ -20,7 +20,7 @@ from hastega_magic.syntax.values.values import (
     SHORT,
     Known,
     Symbolic,
-    known,
+    known_item,
     number,
     required,
     written_out,
@@ -64,7 +64,7 @@ def mapping(value: Symbolic) -> Mapping[Number, Symbolic] | None:
     captured = cast("dict[Any, object]", held)
     if len(captured) > SHORT:
         raise NotCompilable(f"`{name}` is a dict of {len(captured)} items: of up to {SHORT} it is compiled")
-    return _checked({key: written_out(known(item, name)) for key, item in captured.items()}, f"`{name}`")
+    return _checked({key: written_out(known_item(item, name)) for key, item in captured.items()}, f"`{name}`")
 
 
 def _checked(items: dict[Any, Symbolic], name: str) -> Mapping[Number, Symbolic]:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from functools import cached_property
 
 from hastega_magic.errors import NOWHERE, Span
-from hastega_magic.records import dataclass
+from hastega_magic.records import cached_property, dataclass
 
 Place = tuple[int, int]
 """A 1-based line and a 0-based column in characters."""

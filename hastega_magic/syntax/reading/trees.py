@@ -8,7 +8,11 @@ both trees are fine and one of the two calls raises SystemError.
 import ast
 import threading
 
-_turn = threading.RLock()  # a finaliser may parse in the midst of a parse of its own thread
+from hastega_magic.forking import held_while_forking
+
+_turn = held_while_forking(
+    threading.RLock()
+)  # a finaliser may parse in the midst of a parse of its own thread
 _TRIES = 50
 
 

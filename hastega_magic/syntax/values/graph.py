@@ -29,6 +29,7 @@ from hastega_magic.syntax.values.environment import Environment
 from hastega_magic.syntax.values.store import Store
 from hastega_magic.syntax.values.values import (
     BOOLS_BESIDE_NUMPY,
+    HOLDS_NUMPYS,
     Known,
     Listed,
     Nested,
@@ -37,11 +38,12 @@ from hastega_magic.syntax.values.values import (
     Record,
     Symbolic,
     captured_tuple,
+    holds_numpys,
     is_none,
     known,
     number,
 )
-from hastega_magic.types import BOOL, FLOAT, INT, Complex, Composite, Either
+from hastega_magic.types import BOOL, FLOAT, INT, Complex, Composite, Either, ScalarType
 
 Where = tuple[str, int, str]
 """A variable around a function: ("cell", identity of its code, name) or ("global", identity of its globals, name)."""
@@ -342,9 +344,17 @@ class Graph:
 
     def element(self, table: Known, place: Expr) -> Symbolic:
         """An element of an array that is gone through, by a number that is not negative."""
-        parts = [self.env.table(part.name, part.value) for part in self._parts(table)]
+        parts = [self._table(part) for part in self._parts(table)]
         found = [make("gather", leaf("table", type_, slot), place) for slot, type_ in parts]
         return found[0] if len(found) == 1 else Complex(found)
+
+    def _table(self, part: Known) -> tuple[int, ScalarType]:
+        try:
+            return self.env.table(part.name, part.value)
+        except NotCompilable:
+            if holds_numpys(part.value):
+                raise NotCompilable(HOLDS_NUMPYS) from None
+            raise
 
     def _parts(self, table: Known) -> tuple[Known, ...]:
         """The arrays of real numbers that a captured array is made of: itself, or two of a complex one."""
@@ -363,7 +373,7 @@ class Graph:
             raise NotCompilable(f"`{table.name}` is subscripted with a float")
         if index.type is BOOL and isinstance(table.value, np.ndarray):
             raise NotCompilable(f"`{table.name}` is subscripted with a bool, which NumPy takes for a mask")
-        slot, type_ = self.env.table(table.name, table.value)
+        slot, type_ = self._table(table)
         place = self.make("add", self.counted(index), const(0)) if index.type is BOOL else index
         # It is used where it cannot overflow, so nothing has to be known of indices that are not negative.
         from_end = make("wrapping_add", place, leaf("length", INT, slot))
@@ -377,7 +387,7 @@ class Graph:
     def length(self, table: Known) -> Expr:
         """len() of a captured array of one dimension."""
         part = self._parts(table)[0]
-        slot, _ = self.env.table(part.name, part.value)
+        slot, _ = self._table(part)
         return leaf("length", INT, slot)
 
 

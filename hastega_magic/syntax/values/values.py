@@ -26,7 +26,11 @@ TUPLES_BESIDE_NUMPY = (
     "item of it"
 )
 ERRORS_OF_NUMPY = "`numpy.seterr` asks for word of errors, which only NumPy gives"
-ALL_PYTHONS = frozenset({BOOLS_BESIDE_NUMPY, TUPLES_BESIDE_NUMPY, ERRORS_OF_NUMPY})
+HOLDS_NUMPYS = (
+    "a list, tuple or dict that is read holds NumPy's scalars, of which Python makes NumPy's: arrays are compiled, "
+    "and Python's numbers (`.item()`)"
+)
+ALL_PYTHONS = frozenset({BOOLS_BESIDE_NUMPY, TUPLES_BESIDE_NUMPY, ERRORS_OF_NUMPY, HOLDS_NUMPYS})
 """Reasons why stages before and behind are Python's too: an array of results does not tell that they are NumPy's."""
 
 
@@ -151,6 +155,24 @@ def known(value: object, name: str) -> Symbolic:
     return Known(value, name)
 
 
+_OWN_TYPES: tuple[type, ...] = (np.float32, np.complex64)
+"""NumPy's scalars that stay what they are in compiled code."""
+
+
+def known_item(value: object, name: str) -> Symbolic:
+    """The same of what a captured list, tuple or dict holds: items are of the types that Python finds there."""
+    if issubclass(type(value), np.generic) and type(value) not in _OWN_TYPES:
+        raise NotCompilable(HOLDS_NUMPYS)
+    return known(value, name)
+
+
+def holds_numpys(value: object) -> bool:
+    """Whether a list or tuple, or one in it, holds such."""
+    if isinstance(value, (list, tuple)):
+        return any(map(holds_numpys, cast("Sequence[object]", value)))
+    return isinstance(value, np.generic)
+
+
 def is_none(value: Symbolic) -> bool:
     """Whether the value is None for all elements."""
     return isinstance(value, Known) and value.value is None
@@ -161,7 +183,7 @@ def captured_tuple(value: Symbolic) -> tuple[Symbolic, ...] | None:
     content = value.value if isinstance(value, Known) else None
     if not isinstance(content, tuple):
         return None
-    return tuple(known(item, cast(Known, value).name) for item in cast("tuple[object, ...]", content))
+    return tuple(known_item(item, cast(Known, value).name) for item in cast("tuple[object, ...]", content))
 
 
 def written_out(value: Symbolic) -> Symbolic:
@@ -183,7 +205,7 @@ def members(value: Symbolic) -> tuple[Symbolic, ...] | None:
     """The same, and those of a list that is made here, or of a short captured one."""
     held = value.value if isinstance(value, Known) else None
     if type(held) is list and len(cast("list[object]", held)) <= SHORT:
-        return tuple(known(item, cast(Known, value).name) for item in cast("list[object]", held))
+        return tuple(known_item(item, cast(Known, value).name) for item in cast("list[object]", held))
     return held.items if isinstance(held, Listed) else items_in(value)
 
 
