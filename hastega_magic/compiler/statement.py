@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
+import numpy as np
+
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import BeyondInt64, NotCompilable, Reason, Span
 from hastega_magic.ir.expr import flatten, postorder, structure
@@ -15,6 +17,7 @@ from hastega_magic.runtime.python import StageCall
 from hastega_magic.syntax.closures.around import Number, Where
 from hastega_magic.syntax.joining.build import BoundStage, Built, Probe, View, build
 from hastega_magic.syntax.site import Site
+from hastega_magic.syntax.values.values import counted
 from hastega_magic.types import FLOAT, FLOAT32, FLOAT64, INT, Composite, Either, ScalarType
 
 if TYPE_CHECKING:
@@ -122,7 +125,8 @@ def build_loop(
         raise
     except NotCompilable as error:
         return Attempt(None, error.reason)
-    built = build(bound.name, source, stages, workspace, known)
+    with counted(_own_array(value, bound, stages)):
+        built = build(bound.name, source, stages, workspace, known)
     if isinstance(source.structure, Either) and built.pipeline is not None and _narrow(built.pipeline):
         return Attempt(None)  # float64 or Python's float beside float32: only the array of results knows
     if built.probe is not None:
@@ -150,6 +154,11 @@ def build_loop(
     except NotCompilable as error:
         return Attempt(None, error.reason)
     return Attempt(Loop(bound, value, used, built, pipeline, scalars), built.reason)
+
+
+def _own_array(value: object, bound: Bound, stages: Sequence[BoundStage]) -> bool:
+    """Whether a loop begins with the statement's own source, an array: what a loop before gave is one, too."""
+    return issubclass(type(value), np.ndarray) and len(stages) > 0 and stages[0] is bound.stages[0]
 
 
 def built_anew(loops: Sequence[Loop], workspace: Workspace) -> list[Loop]:

@@ -151,3 +151,11 @@ def test_the_report_says_that_they_are_why_python_ran():
     outcome = run("range(2) |> map(lambda i: t[i]) |> sum", t=[HIGH, np.int64(1)])
     (barrier,) = outcome.report.pipelines[0].barriers
     assert barrier.reason == HOLDS_NUMPYS
+
+
+def test_beside_the_elements_of_an_array_they_count_as_these_do():
+    xs = np.linspace(0.0, 1.0, 1000)
+    ran = run("xs |> map(lambda x: (x - t[0]) / (t[1] - t[0]))", xs=xs, t=(xs.min(), xs.max()))
+    assert np.array_equal(ran.value, xs)
+    (pipeline,) = ran.report.pipelines
+    assert not pipeline.barriers

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, Protocol, cast
 
 import numpy as np
@@ -159,9 +161,22 @@ _OWN_TYPES: tuple[type, ...] = (np.float32, np.complex64)
 """NumPy's scalars that stay what they are in compiled code."""
 
 
+_counted: ContextVar[bool] = ContextVar("_counted", default=False)
+
+
+@contextmanager
+def counted(arrays: bool) -> Generator[None]:
+    """Over the elements of arrays, which count as Python's numbers, the items of captured lists do as well."""
+    token = _counted.set(arrays)
+    try:
+        yield
+    finally:
+        _counted.reset(token)
+
+
 def known_item(value: object, name: str) -> Symbolic:
     """The same of what a captured list, tuple or dict holds: items are of the types that Python finds there."""
-    if issubclass(type(value), np.generic) and type(value) not in _OWN_TYPES:
+    if issubclass(type(value), np.generic) and type(value) not in _OWN_TYPES and not _counted.get():
         raise NotCompilable(HOLDS_NUMPYS)
     return known(value, name)
 
