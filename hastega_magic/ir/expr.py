@@ -39,7 +39,7 @@ class Expr:
         """A hash of the structure, the same in every process."""
         for node in postorder([self], _Hashed()):  # graphs can be deeper than Python's stack
             hasher = hashlib.blake2b(digest_size=16)
-            hasher.update(f"{node.op} {node.type.value} {node.value!r}".encode())
+            hasher.update(f"{node.op} {node.type.value} {constant_text(node.value)}".encode())
             for arg in node.args:
                 hasher.update(arg.__dict__["digest"])
             node.__dict__["digest"] = hasher.digest()  # as the cached property keeps it
@@ -59,10 +59,17 @@ class _Hashed:
 def _text(node: Expr, depth: int) -> str:
     """The node and what is below it to a depth: a graph with sharing has exponentially long text."""
     if not node.args:
-        return f"{node.op}:{node.value}" if node.value is not None else node.op
+        value = constant_text(node.value) if node.op == "const" else node.value
+        return node.op if value is None else f"{node.op}:{value}"
     if depth == 0:
         return f"{node.op}(…)"
     return f"{node.op}({', '.join(_text(arg, depth - 1) for arg in node.args)})"
+
+
+def constant_text(value: object) -> str:
+    """The text of a constant, which no other has: NaN has a sign, too, that `copysign` reads."""
+    text = repr(value)
+    return "-nan" if text == "nan" and math.copysign(1.0, cast(float, value)) < 0 else text
 
 
 Value = Expr | tuple["Value", ...]
@@ -73,7 +80,7 @@ _interned: WeakValueDictionary[tuple[object, ...], Expr] = WeakValueDictionary()
 
 def _intern(op: str, args: tuple[Expr, ...], type_: ScalarType, value: object = None) -> Expr:
     # 1, 1.0 and True are equal in Python, and 0.0 is -0.0, so constants are keyed by their text as well.
-    key = (op, args, type_, repr(value))
+    key = (op, args, type_, constant_text(value))
     node = _interned.get(key)
     if node is None:
         node = _interned[key] = Expr(op, args, type_, value)
@@ -251,6 +258,6 @@ def is_const(node: Expr, value: object = None) -> bool:
 
 
 __all__ = [
-    "FLOAT", "Expr", "Value", "conjunction", "const", "convert", "flatten", "is_const", "leaf", "made_like", "make",
-    "map_value", "node_of", "postorder", "rebuild", "rewrite", "structure", "substitute", "truth",
+    "FLOAT", "Expr", "Value", "conjunction", "const", "constant_text", "convert", "flatten", "is_const", "leaf",
+    "made_like", "make", "map_value", "node_of", "postorder", "rebuild", "rewrite", "structure", "substitute", "truth",
 ]  # fmt: skip

@@ -14,7 +14,7 @@ from dataclasses import field
 
 from hastega_magic.errors import Span
 from hastega_magic.interval import Interval
-from hastega_magic.ir.expr import Expr, Value, flatten, postorder
+from hastega_magic.ir.expr import Expr, Value, constant_text, flatten, postorder
 from hastega_magic.ir.fused import Effect, Fused, Output
 from hastega_magic.ir.kernel import VIOLATED, Accumulate, Assume, Guard, Kernel, Statement, Store, nodes_of
 from hastega_magic.ir.loop import EVERY, iteration, operands
@@ -214,7 +214,7 @@ class _Names:
             return f"({', '.join(map(self.use, value))}{',' if len(value) == 1 else ''})"
         match value.op:
             case "const":
-                return repr(value.value)
+                return constant_text(value.value)
             case "table":
                 return f"@{_named(self.tables, value.value, 'table')}"
             case "length":

@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pytest
 
+from hastega_magic.session import Options, Session
 from tests.compiler.battery import assert_interpreted, one_loop, python, run, same
 
 RANDOM = np.random.default_rng(5)
@@ -203,3 +204,11 @@ def test_what_is_left_to_python(call, kind, why):
     assert same(found.value, expected.value)
     if expected.error is None:
         assert why in found.report["pipelines"][0]["barriers"][0]["reason"]
+
+
+@pytest.mark.parametrize("on", ["parallel", "numpy", "opencl"])
+def test_not_a_number_has_a_sign_for_copysign(on):
+    for sign in (math.nan, -math.nan, math.nan):
+        session = Session({"math": math, "sign": sign, "xs": [1.0, 2.0, 3.0]}, Options(baseline=False, on=on))
+        total = session.run_cell("xs |> map(lambda x: math.copysign(x, sign)) |> sum").value
+        assert total == math.copysign(6.0, sign)

@@ -12,7 +12,7 @@ from types import CodeType, FunctionType
 from typing import cast
 
 from hastega_magic.errors import NOWHERE, NotCompilable, Span
-from hastega_magic.ir.expr import Expr, Value, leaf, made_like
+from hastega_magic.ir.expr import Expr, Value, constant_text, leaf, made_like
 from hastega_magic.ir.pipeline import Fn
 from hastega_magic.latest import Latest
 from hastega_magic.syntax.closures.numpy_read import reads_numbers
@@ -98,7 +98,7 @@ def _read(function: FunctionType) -> tuple[tuple[type, object], ...] | None:
     if any(type(each) not in (int, bool, float) for each in around):
         return None
     # Equal floats may differ in their sign.
-    return tuple((type(each), each.hex() if isinstance(each, float) else each) for each in around)
+    return tuple((type(each), constant_text(each) if isinstance(each, float) else each) for each in around)
 
 
 BESIDE_NUMPY = "`round` to digits is left to Python beside NumPy's numbers, which round otherwise"
