@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import math
 import warnings
 import weakref
 from typing import Any
@@ -55,9 +56,11 @@ def outcomes(body: str, turns: list[Any], where: str, on: str) -> list[Any]:
     head = ""
     if where == "function":
         head, call = f"def f(xs):\n    return {body}\n\n\n", "f(xs)"
-    loop = f"for xs in turns:\n    try:\n        note({call})\n    except ArithmeticError as error:\n"
+    loop = f"for xs in turns:\n    try:\n        note({call})\n    except (ArithmeticError, ValueError) as error:\n"
     text = f"{head}{loop}        note(error)"
-    session = Session({"turns": turns, "note": note}, Options(on=on, baseline=False, quiet=True))
+    session = Session(
+        {"turns": turns, "note": note, "math": math}, Options(on=on, baseline=False, quiet=True)
+    )
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         session.run_cell(text)
@@ -93,6 +96,29 @@ def test_all_turns_are_as_the_first_one(
                     assert same(plain(value), plain(expected)), (stage, order, number)
                     assert warned == told, (stage, order, number, place)
     assert True in launched
+
+
+PAIRS = [[(x, x + 1) for x in range(start, start + 9)] for start in (20, 5, 10**14)]
+IN_PARTS = {
+    "map(lambda a, b: a // (b - 7))": PAIRS,
+    "map(lambda a, b: a * b) |> map(lambda x: 10**9 // (x - 56)) |> sum": PAIRS,
+    "map(lambda a, b: a // (b - 7)) |> step(2) |> list": PAIRS,
+    "cumsum |> map(lambda x: math.log(x)) |> max": [[4, 3], [-1, 3], [2, 2]],
+    "scan(lambda a, x: a * 3 + x, 1) |> scan(lambda a, x: a // (x - 6), 1) |> sorted": [[9] * 20, [3] * 3, [1]],
+    "map(lambda x: x + 0.5) |> min": [[], [1, 2], []],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("body", IN_PARTS)
+@pytest.mark.parametrize("make", [list, iter, set])
+def test_stages_and_fields_are_named_as_the_first_time(body: str, make: Any, same: Any) -> None:
+    lists = IN_PARTS[body]
+    order = [0, 1, 2, 1, 0, 1, 1]
+    found = outcomes(f"xs |> {body}", [make(lists[each]) for each in order], "loop", "auto")
+    for number, place in enumerate(order):
+        ((value, warned),) = outcomes(f"xs |> {body}", [make(lists[place])], "loop", "auto")
+        assert same(plain(found[number][0]), plain(value)), number
+        assert found[number][1] == warned, number
 
 
 def test_a_cell_tells_once_of_turns_that_raise() -> None:

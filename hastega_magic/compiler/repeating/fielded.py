@@ -72,7 +72,7 @@ def prepared(
     found = _prepared(bound, outcome, options, filename, mends)
     if found is not None:
         own = found.prepared if isinstance(found, Fielded) else found
-        own.gives, own.mends, own.place = gives, mends, place
+        own.gives, own.mends, own.place, own.sites = gives, mends, place, bound.site.stages
     return found
 
 

@@ -233,21 +233,19 @@ class InParts:
             given = value
             if number and not (isinstance(part, _ByPython) and part.takes_it_whole):
                 value = python_numbers(value)
+            left: int | None = None
             try:
-                if isinstance(part, _ByPython):
-                    value = part.run(value, displays[start : stop + len(part.following)], before)
-                elif isinstance(part, _Drawn):
-                    value = part.run(value, _stages(self.site.stages, displays))
-                else:
-                    value = part.run(value, taken[number])
+                value = self._given(number, value, displays, before)
             except _Further as further:
-                return self._from(source, further.value, displays, start + further.stages)
+                value, left = further.value, start + further.stages
             except _Instead as instead:
-                return self._from(source, instead.value, displays, start)
+                value, left = instead.value, start
             except Again:
                 if not number:
                     raise
-                return self._from(source, value, displays, start)
+                left = start
+            if left is not None:  # not where that is handled: it would be the context of what Python raises
+                return self._from(source, value, displays, left)
             stages = _stages(part.site.stages, taken[number])
             before = (before or Before(given, ())).further(stages) if isinstance(part, _Looped) else None
             # Python's stages may have changed what the others read; a loop that follows is looked at when it runs.
@@ -256,6 +254,17 @@ class InParts:
                 if not self._fit(taken, number + 1 + sum(isinstance(each, _Looped) for each in following)):
                     return self._from(source, value, displays, stop)
         return value
+
+    def _given(
+        self, number: int, value: object, displays: Sequence[Display], before: Before | None
+    ) -> object:
+        """What a part gives for the value so far."""
+        part, (start, stop) = self.parts[number], self._places[number]
+        if isinstance(part, _ByPython):
+            return part.run(value, displays[start : stop + len(part.following)], before)
+        if isinstance(part, _Drawn):
+            return part.run(value, _stages(self.site.stages, displays))
+        return part.run(value, displays[start:stop])
 
     @property
     def holds_data(self) -> bool:
@@ -315,7 +324,7 @@ def ready(
         return whole
     if sum(len(part.bound.stages) for part in outcome.parts) != len(bound.stages):
         return None
-    parts = [_part(each, options, filename) for each in outcome.parts]
+    parts = [_part(each, bound.site.stages, options, filename) for each in outcome.parts]
     found = tuple(each for each in parts if each is not None)
     if len(found) != len(parts):
         return None
@@ -325,14 +334,20 @@ def ready(
     return InParts(found, bound.site, shape, options, filename, warn_at)
 
 
-def _part(part: Part, options: Options, filename: str) -> _ByPython | _Looped | _Drawn | None:
+def _part(
+    part: Part, sites: tuple[StageSite, ...], options: Options, filename: str
+) -> _ByPython | _Looped | _Drawn | None:
+    """`sites`: the stages of the whole statement."""
     bound, site = part.bound, part.bound.site
     if not bound.stages:
         return _Drawn(part.kind, site)
     if part.outcome is not None:
         found = of_part(part, part.outcome, options, filename)
         looked = tuple(place for place, each in enumerate(site.stages) if each.name not in BESIDE)
-        return None if found is None else _Looped(found, site, looked)
+        if found is None:
+            return None
+        (found.prepared if isinstance(found, Fielded) else found).sites = sites
+        return _Looped(found, site, looked)
     looked = tuple(place for place, stage in enumerate(bound.stages) if looked_into(stage))
     displays: list[Display] = [(stage.callee, stage.args, stage.kwargs) for stage in bound.stages]
     known = captured(_arguments(displays, looked), curious=True, numpys=True)

@@ -40,6 +40,7 @@ from hastega_magic.runtime.signals import heard
 from hastega_magic.runtime.sources import Unlike
 from hastega_magic.syntax.closures.around import Where
 from hastega_magic.syntax.joining.build import BoundStage, Built
+from hastega_magic.syntax.site import StageSite
 from hastega_magic.trace import Trace
 
 HOT = 32
@@ -81,6 +82,8 @@ class Prepared:
     """Whether elements that need Python are seen to; otherwise that is left to another way."""
     place: tuple[str, int] | None = None
     """File and line that its warnings name; None where nobody is to hear of them."""
+    sites: tuple[StageSite, ...] = ()
+    """The stages of the whole statement, as it is written: sentences tell of elements and stages by these."""
     _overlapped: Overlapped | None = None
     _variant: int = -1
     """The body of that."""
@@ -238,7 +241,8 @@ class Prepared:
         pairs = zip(first.site.stages, displays, strict=True)
         stages = tuple(BoundStage(site, callee, args, kwargs) for site, (callee, args, kwargs) in pairs)
         workspace = Workspace(self.filename)
-        bound = changed(first, source=operands[0], stages=stages)
+        site = changed(first.site, stages=self.sites or first.site.stages)
+        bound = changed(first, site=site, source=operands[0], stages=stages)
         loop, fused = self.alike.over(operands, arguments, bound, workspace)
         ran = self.alike.execution
         try:
