@@ -121,6 +121,22 @@ def test_stages_and_fields_are_named_as_the_first_time(body: str, make: Any, sam
         assert found[number][1] == warned, number
 
 
+@pytest.mark.parametrize("make", [list, tuple])
+def test_an_array_that_python_leaves_empty_has_the_type_that_it_has_the_first_time(make: Any) -> None:
+    text = """
+for xs in turns:
+    ys = xs |> take_while(lambda a, b: b != 2**63) |> map(lambda a, b: b) |> take_while(lambda x: seen(x) > 3)
+    found.append(ys)
+"""
+    turns = [make([(2**63 - 2, 2**63 - 1), (2**63 - 1, 2**63)]), make([(-5, -4)]), make([(2, 3)])]
+    names: dict[str, Any] = {"turns": turns, "found": [], "seen": lambda x: eval("x")}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", IntegerOverflowWarning)
+        Session(names, QUIET).run_cell(text)
+    assert [len(each) for each in names["found"]] == [1, 0, 0]
+    assert {each.dtype for each in names["found"]} == {np.dtype(np.int64)}
+
+
 def test_a_cell_tells_once_of_turns_that_raise() -> None:
     text = """
 for start in starts:

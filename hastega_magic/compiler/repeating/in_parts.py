@@ -19,6 +19,7 @@ from hastega_magic.compiler.driver import Driver
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Outcome, Part
 from hastega_magic.compiler.python.barriers import looked_into, noted
+from hastega_magic.compiler.python.empty import is_empty, typed
 from hastega_magic.compiler.python.in_step import Before, Behind, Known
 from hastega_magic.compiler.python.left_over import by_python
 from hastega_magic.compiler.python.watching import Watch
@@ -227,6 +228,7 @@ class InParts:
         if not self._fit(taken, begin):
             raise Again
         value: object = source
+        read: object = source
         before: Before | None = None
         for number, part in enumerate(self.parts):
             start, stop = self._places[number]
@@ -246,6 +248,7 @@ class InParts:
                 left = start
             if left is not None:  # not where that is handled: it would be the context of what Python raises
                 return self._from(source, value, displays, left)
+            read = value if isinstance(part, _Drawn) else read
             stages = _stages(part.site.stages, taken[number])
             before = (before or Before(given, ())).further(stages) if isinstance(part, _Looped) else None
             # Python's stages may have changed what the others read; a loop that follows is looked at when it runs.
@@ -253,6 +256,8 @@ class InParts:
                 following = self.parts[number + 1 : number + 2]
                 if not self._fit(taken, number + 1 + sum(isinstance(each, _Looped) for each in following)):
                     return self._from(source, value, displays, stop)
+        if isinstance(self.parts[-1], _ByPython) and is_empty(value):
+            return typed(value, bound_of(self.site, read, displays), read)
         return value
 
     def _given(
