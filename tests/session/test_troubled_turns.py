@@ -161,6 +161,31 @@ for start in starts:
     assert second["code"]["llvm"]
 
 
+@pytest.mark.parametrize("body", [
+    "list(enumerate(xs)) |> map(lambda i, x: 100 // x)", "xs |> take_while(lambda x: 100 // x) |> sum",
+    "xs |> map(lambda x: eval('100 // x')) |> sum", "xs |> map(lambda x: inner(x) + 100 // x) |> sum",
+])  # fmt: skip
+def test_whatever_raises_in_many_turns_has_one_entry(body: str) -> None:
+    session = Session({"xs": [3, 2, 1, 0], "raised": 0}, Options(baseline=False))
+    session.run_cell(f"""
+def inner(x):
+    eval("x")
+    return [x, x] |> map(_ + 1) |> sum
+for turn in range(20):
+    try:
+        y = {body}
+    except ZeroDivisionError:
+        raised += 1
+y = xs |> sum
+""")
+    assert session.namespace["raised"] == 20
+    assert session.last_report is not None
+    told = session.last_report.to_dict()["pipelines"]
+    assert len(told) == 2 + ("inner" in body)
+    assert "raised in each of its first 20 runs" in str(told[0])
+    assert "raised" not in str(told[-1])
+
+
 def test_pipes() -> None:
     def inverse(xs: Any) -> Any:
         return pipe(xs).map(lambda x: 100 // x).sum()

@@ -82,14 +82,18 @@ class CellTurns:
 
         again = replace(self.options, tune=False)
         repeated = Repeated(site, again, self.filename, varying=bound.varying, runs=1)
+        begin = len(trace.events)
         try:
             outcome = own.run_alone(bound, bound.source)
         except Exception:
-            if own.broken is not None:
+            number = trace.group
+            if known is None:
                 repeated.runs = 0
-                known = known or _Known(own.broken.group, Bound(site, None, ()), repeated, gave=False)
-                known.repeated.broke(bound, own.broken)
+                known = _Known(number, Bound(site, None, ()), repeated, gave=False)
                 self._known[site.id] = known
+            else:  # the first one of those that raised is told of
+                trace.events[begin:] = [each for each in trace.events[begin:] if each.group != number]
+            known.repeated.broke(bound, own.broken)
             raise
         finally:
             trace.group = group
