@@ -302,7 +302,7 @@ class Walk:
     def _other(self, value: Any) -> None:
         if id(value) in self._lists:
             self.arrays[id(value)] += 1
-        elif _is_plain(value) and not self._curious:
+        elif not self._curious and _is_plain(value):
             self.made.append(Made(value, _parts_of(value)))
         elif attributes.has_plain(value):
             self._owner(value)
