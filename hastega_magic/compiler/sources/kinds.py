@@ -13,10 +13,10 @@ import numpy as np
 from hastega_magic.runtime.objects import lists
 from hastega_magic.runtime.python_calls import hides_elements
 from hastega_magic.syntax.closures import attributes
-from hastega_magic.syntax.closures.around import Cell, Name, Walk, contents
+from hastega_magic.syntax.closures.around import Attribute, Cell, Name, Walk, contents
 from hastega_magic.syntax.joining.build import BoundStage
 
-Variable = Name | Cell
+Variable = Name | Cell | Attribute
 
 FEW = 4096
 """More elements are worth the way of every statement, which may find a loop for what Python ran over others."""
@@ -89,13 +89,15 @@ def reads_scalars(stages: Sequence[BoundStage], variables: Sequence[Variable] | 
 
 
 def variables_read(stages: Sequence[BoundStage]) -> tuple[Variable, ...]:
-    """The variables with containers that the functions read, but for those of each function alone."""
+    """The variables and attributes with containers that the functions read, but for those of each function alone."""
     walk = Walk(curious=True)
     for function in _functions(stages):
         walk.names(function)
         for value in _own(function):
             walk.value(value, function.__code__)
-    return tuple(each for each in walk.around if _is_container(type(cast(object, each.value))))
+    walk.attributes()
+    found = (*walk.around, *(each for each in walk.made if isinstance(each, Attribute)))
+    return tuple(each for each in found if _is_container(type(cast(object, each.value))))
 
 
 def _functions(stages: Sequence[BoundStage]) -> Iterator[FunctionType]:

@@ -161,9 +161,13 @@ class Attribute:
     name: str
     value: Any
 
+    def now(self) -> Any:
+        """Its value at this moment."""
+        return attributes.plain(self.owner, self.name)
+
     def holds(self) -> bool:
         """Whether it has the value that it had."""
-        now = attributes.plain(self.owner, self.name)
+        now = self.now()
         is_method = isinstance(now, attributes.Method) and now == self.value
         return is_method or now is self.value or same_number(now, self.value)
 
