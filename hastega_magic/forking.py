@@ -72,24 +72,23 @@ def free_when_forking(lock: _Lock) -> _Lock:
     return lock
 
 
-class _Waiting(threading.local):
-    """Whether this thread waits: a handler of signals that forks meanwhile is not to wait for what it holds."""
+class _Forks(threading.local):
+    """How many forks of this thread have begun: a handler of signals may fork on the way to one.
 
-    now = False
+    It is not to wait for what the thread holds, and what the other fork needs stays taken behind it.
+    """
+
+    begun = 0
 
 
-_waiting = _Waiting()
+_forks = _Forks()
 
 
 def _before() -> None:
-    if _waiting.now:
-        return
-    with put_off():  # a fork would go on without what an interrupt has prevented
-        _waiting.now = True
-        try:
+    _forks.begun += 1
+    if _forks.begun == 1:
+        with put_off():  # a fork would go on without what an interrupt has prevented
             _wait()
-        finally:
-            _waiting.now = False
 
 
 def _wait() -> None:
@@ -158,10 +157,13 @@ def _let_go(locks: list[Lock]) -> None:
 
 
 def _behind() -> None:
-    _let_go(_held)
+    _forks.begun = max(0, _forks.begun - 1)
+    if not _forks.begun:
+        _let_go(_held)
 
 
 def _behind_in_child() -> None:
+    _forks.begun = 0
     _let_go(_held)
     for lock in _alive(_TOUCHED):
         if not _free(lock):  # who had waited for it has it, and did nothing yet

@@ -192,6 +192,19 @@ def test_a_handler_of_a_signal_can_fork_while_its_thread_holds_a_lock_or_waits_f
     """)
 
 
+def test_so_can_one_that_comes_when_the_fork_has_taken_the_locks():
+    run("""
+    lock = forking.held_while_forking(threading.Lock())
+    signal.signal(signal.SIGUSR1, lambda *_: forked(lambda: lock.acquire() and lock.release()))
+    forking._before()
+    os.kill(os.getpid(), signal.SIGUSR1)
+    time.sleep(0)
+    assert lock.locked()  # for the fork that is on its way
+    forking._behind()
+    assert not lock.locked()
+    """)
+
+
 def test_a_fork_that_waits_for_too_long_goes_on():
     run("""
     forking._PATIENCE = 0.1

@@ -206,17 +206,17 @@ class Driver:
         if not first.known or first.name == "tap":  # which is given the value as it is
             self._left_to_python(run, LOOKED_AT if first.known else Reason(no_stage(first.name)), rest[:1])
             return
-        from hastega_magic.compiler.sources.drawn import goes_its_own_way, iterable
+        from hastega_magic.compiler.sources.drawn import goes_its_own_way
 
         if isinstance(value, Iterator) or goes_its_own_way(value):
             from hastega_magic.compiler.sources.in_chunks import in_chunks
 
             in_chunks(self, run, iterated(value))
             return
-        given, value = value, iterable(value, behind=len(rest) < len(bound.stages))
-        if given is not value:
+        run.lists()
+        if run.value is not value:
             forget_inputs()  # iterating over an object may run any code
-        run.reads(value, given)
+        value = run.value
         if self._otherwise(run):
             return
         failed: Exception | None = None

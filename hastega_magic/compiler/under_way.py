@@ -80,13 +80,14 @@ class UnderWay:
         elif self.parts is not None:
             self.parts.append(part)
 
-    def reads(self, value: object, given: object) -> None:
-        """Over the elements of what is given, as they can be looked at more than once."""
-        from hastega_magic.compiler.sources.drawn import is_of_python
+    def lists(self) -> None:
+        """Make the value one that can be looked at more than once; what a stage gave has Python's numbers."""
+        from hastega_magic.compiler.sources.drawn import is_of_python, iterable
+        from hastega_magic.runtime.python_numbers import python_numbers
 
-        # What a stage gave is gone over with Python's numbers for NumPy's.
-        first = len(self.rest) == len(self.bound.stages)
-        self.value, self.collection = value, given if first and is_of_python(given) else None
+        given, listed = self.value, iterable(self.value)
+        self.value = listed if len(self.rest) == len(self.bound.stages) else python_numbers(listed)
+        self.collection = given if self.value is listed and is_of_python(given) else None
 
     def begins(self, bound: Bound, source: object) -> None:
         """Over what stands for the value and for some stages before it."""

@@ -13,6 +13,9 @@ from typing import TextIO
 _A_MOMENT, _MOMENTS = 1e-4, 20
 """Seconds in which a waiting thread gets the interpreter, and how often it may need them."""
 
+_AT_REST = 5
+"""So many of these without work: one that had some may wait for a processor, too."""
+
 
 @contextmanager
 def flushing_what_waits() -> Generator[None]:
@@ -35,9 +38,11 @@ class Readers:
 
     def wait(self) -> None:
         """Let them come to rest where one has something: it may wait for the interpreter, which this thread has."""
+        rested = _AT_REST - 1  # nothing came since the cell began
         for _ in range(_MOMENTS):
             before, self._before = self._before, _worked()
-            if self._before == before and None not in before and not _unread():
+            rested = rested + 1 if self._before == before and not _unread() else 0
+            if rested == _AT_REST and None not in before:
                 break
             time.sleep(_A_MOMENT)
             if None in before:

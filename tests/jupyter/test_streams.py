@@ -58,6 +58,15 @@ def test_nothing_is_waited_for_where_nothing_was_written(stream, slept, monkeypa
     assert not slept
 
 
+def test_one_that_waits_for_a_processor_is_not_taken_to_be_at_rest(stream, slept, monkeypatch):
+    clock = iter([0.25, 0.5, 0.5, 0.5, 0.75])  # it has read, cannot go on for a while, and does then
+    monkeypatch.setattr(streams, "_cpu_seconds", lambda thread: next(clock, 0.75))
+    readers = streams.Readers()
+    readers.wait()
+    assert list(clock) == []
+    assert 3 < len(slept) < streams._MOMENTS
+
+
 def test_where_the_system_tells_nothing_a_moment_is_waited(stream, slept, monkeypatch):
     monkeypatch.setattr(streams, "_cpu_seconds", lambda thread: None)
     streams.Readers().wait()

@@ -23,6 +23,8 @@ PIPELINES = [
     "s |> filter(f) |> map(_ * 2)",
     "range(9000) |> zip(s) |> filter(lambda i, x: x % 2 == 0) |> map(lambda i, x: f(x)) |> sum",
     "s |> scan(lambda total, x: total + f(x), 0) |> last",
+    "s |> tap(str) |> map(f) |> sum",
+    "0 |> (lambda _: s) |> filter(lambda x: x % 2 == 0) |> map(f) |> to_list",
 ]
 
 

@@ -1,6 +1,7 @@
 """NumPy's scalars in lists, object arrays and what hides elements: they stay NumPy's up to the end of a pipeline."""
 
 from collections import deque, namedtuple
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -145,6 +146,16 @@ def test_they_do_in_a_list_that_held_pythons_numbers_before(code, numbers, insid
         expected = [second[i % len(second)] for i in range(300)]
         assert [*map(type, session.namespace["y"])] == [*map(type, expected)]
         assert session.namespace["y"] == expected
+
+
+def test_they_do_in_an_object_that_a_function_of_pythons_reads():
+    session = Session({"o": SimpleNamespace(t=[1, 2, 3]), "said": []}, Options(baseline=False, quiet=True))
+    session.run_cell("def f(i):\n    said.append(i)\n    return o.t[i % 3]")
+    for scalar in (2, np.int64(2), 2, np.int64(2)):
+        session.namespace["o"].t[1] = scalar
+        for _ in range(3):
+            session.run_cell("y = range(3) |> map(f) |> to_list")
+            assert [*map(type, session.namespace["y"])] == [int, type(scalar), int]
 
 
 def test_the_report_says_that_they_are_why_python_ran():

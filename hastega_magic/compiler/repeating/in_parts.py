@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from typing import Any
 
 import numpy as np
@@ -28,7 +28,7 @@ from hastega_magic.compiler.repeating.fielded import Fielded, of_part, prepared
 from hastega_magic.compiler.repeating.prepared import Prepared
 from hastega_magic.compiler.repeating.slots import Number
 from hastega_magic.compiler.sources.drawn import CHUNK, first_run, goes_its_own_way, is_of_python, iterable
-from hastega_magic.compiler.sources.kinds import are_beside, kind_of
+from hastega_magic.compiler.sources.kinds import Variable, are_beside, kind_of, variables_read
 from hastega_magic.compiler.statement import Bound, bound_of
 from hastega_magic.records import cached_property, dataclass
 from hastega_magic.runtime.python_calls import iterated
@@ -57,6 +57,8 @@ class _ByPython:
     """The stages behind them that go in step with them, for as long as somebody could tell."""
     quiet: Known = field(default_factory=dict[tuple[int, object, object], bool])
     """For which elements nobody could."""
+    variables: tuple[Variable, ...] = ()
+    """Those whose containers may hold NumPy's scalars by now."""
     scalars: bool = False
     """Whether NumPy's scalars stood beside the elements: Python ran all stages then, and keeps what they give."""
 
@@ -81,7 +83,7 @@ class _ByPython:
                 raise _again(given, value)
             value = given if is_of_python(given) else value
         stages = _stages((*self.site.stages, *self.following), displays)
-        if self.scalars != are_beside(None, stages):
+        if self.scalars != are_beside(None, stages, self.variables):
             raise Again
         following = Behind(stages[self.lead :], dict(self.quiet))
         try:
@@ -359,12 +361,15 @@ def _part(
     if known is None or (site.stages[0].known and part.kind is None):
         return None
     kind = part.kind if site.stages[0].known else None
-    scalars = are_beside(None, bound.stages)
-    if part.behind is None:
-        return _ByPython(site, looked, known, kind, len(site.stages), scalars=scalars)
-    lead = len(site.stages) - part.more
-    following = tuple(stage.site for stage in part.behind.stages[part.more :])
-    return _ByPython(site, looked, known, kind, lead, following, part.behind.known, scalars)
+    lead, behind = len(site.stages), part.behind
+    following = () if behind is None else tuple(behind.stages[part.more :])
+    variables = variables_read((*bound.stages, *following))
+    scalars = are_beside(None, bound.stages, variables)
+    found = _ByPython(site, looked, known, kind, lead, variables=variables, scalars=scalars)
+    if behind is None:
+        return found
+    sites = tuple(stage.site for stage in following)
+    return replace(found, lead=lead - part.more, following=sites, quiet=behind.known)
 
 
 __all__ = ["InParts", "ready"]

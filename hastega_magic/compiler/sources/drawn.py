@@ -36,7 +36,6 @@ from hastega_magic.runtime.columnar import is_columnar
 from hastega_magic.runtime.objects.boxes import listed
 from hastega_magic.runtime.objects.drawing import Drawer, Variable, can_watch, drawer
 from hastega_magic.runtime.python_calls import iterated
-from hastega_magic.runtime.python_numbers import python_numbers
 from hastega_magic.runtime.sources import BUFFERS, AnyArray
 from hastega_magic.syntax.joining.build import BoundStage
 from hastega_magic.syntax.joining.quiet import quiet
@@ -322,13 +321,8 @@ def goes_its_own_way(value: Any) -> bool:
     return gives and not hasattr(given, "__array__") and not is_columnar(given)
 
 
-def iterable(value: object, behind: bool = False) -> object:
-    """The value itself if it can be looked at more than once, else a list of its elements.
-
-    `behind`: a stage gave it, so that its numbers are Python's.
-    """
-    if behind:
-        return python_numbers(iterable(value))
+def iterable(value: object) -> object:
+    """The value itself if it can be looked at more than once, else a list of its elements."""
     again = (range, list, tuple, bytes, bytearray, memoryview, array.array)
     if type(value) in again or isinstance(value, (np.ndarray, ctypes.Array)) or hasattr(value, "__array__"):
         return cast(object, value)

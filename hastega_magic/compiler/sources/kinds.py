@@ -13,8 +13,10 @@ import numpy as np
 from hastega_magic.runtime.objects import lists
 from hastega_magic.runtime.python_calls import hides_elements
 from hastega_magic.syntax.closures import attributes
-from hastega_magic.syntax.closures.around import Walk
+from hastega_magic.syntax.closures.around import Attribute, Cell, Name, Walk, contents
 from hastega_magic.syntax.joining.build import BoundStage
+
+Variable = Name | Cell | Attribute
 
 FEW = 4096
 """More elements are worth the way of every statement, which may find a loop for what Python ran over others."""
@@ -60,9 +62,11 @@ def holds_scalars(value: Any) -> bool:
     return any(issubclass(each, np.generic) for each in types)
 
 
-def are_beside(value: object, stages: Sequence[BoundStage]) -> bool:
-    """Whether NumPy's scalars are among the elements, or what stages put beside them or read."""
-    return any(map(holds_scalars, beside(value, stages))) or reads_scalars(stages)
+def are_beside(
+    value: object, stages: Sequence[BoundStage], variables: Sequence[Variable] | None = None
+) -> bool:
+    """Whether NumPy's scalars are among the elements, or what stages put beside them or read (`variables_read`)."""
+    return any(map(holds_scalars, beside(value, stages))) or reads_scalars(stages, variables)
 
 
 def beside(value: object, stages: Sequence[BoundStage]) -> Iterator[object]:
@@ -73,41 +77,70 @@ def beside(value: object, stages: Sequence[BoundStage]) -> Iterator[object]:
             yield from each.args
 
 
-_LOOKED_AT = 64
-"""Items of what functions read that are looked at, of each: a barrier is no reason to go through all."""
+_LOOKED_AT, _INSIDE = 64, 8
+"""Items that are looked at, of what functions read and of containers in it: a barrier is no reason to see all."""
 
 
-def reads_scalars(stages: Sequence[BoundStage]) -> bool:
+def reads_scalars(stages: Sequence[BoundStage], variables: Sequence[Variable] | None = None) -> bool:
     """Whether functions that Python runs read, from around them, lists and the like whose first items are such."""
-    walk, defaults = Walk(curious=True), list[object]()
+    around = variables_read(stages) if variables is None else variables
+    own = itertools.chain.from_iterable(map(_own, _functions(stages)))
+    return any(map(_begins_with_scalars, itertools.chain((each.now() for each in around), own)))
+
+
+def variables_read(stages: Sequence[BoundStage]) -> tuple[Variable, ...]:
+    """The variables and attributes with containers that the functions read, but for those of each function alone."""
+    walk = Walk(curious=True)
+    for function in _functions(stages):
+        walk.names(function)
+        for value in _own(function):
+            walk.value(value, function.__code__)
+    walk.attributes()
+    found = (*walk.around, *(each for each in walk.made if isinstance(each, Attribute)))
+    return tuple(each for each in found if _is_container(type(cast(object, each.value))))
+
+
+def _functions(stages: Sequence[BoundStage]) -> Iterator[FunctionType]:
     for each in stages:
         for argument in (*each.args, *each.kwargs.values()):
             if isinstance(argument, FunctionType):
-                walk.value(argument, None)
-                defaults += argument.__defaults__ or ()
-    return any(map(_begins_with_scalars, (*(each.value for each in walk.around), *defaults)))
+                yield argument
 
 
-def _begins_with_scalars(value: Any, inside: bool = False) -> bool:
+def _own(function: FunctionType) -> tuple[object, ...]:
+    """What its variables and defaults hold."""
+    return (*map(contents, function.__closure__ or ()), *(function.__defaults__ or ()))
+
+
+def _begins_with_scalars(value: Any, most: int = _LOOKED_AT) -> bool:
+    if not _is_container(type(cast(object, value))):
+        return False
+    items = _first(value, most)
+    types = set(map(type, items))
+    if any(issubclass(each, np.generic) for each in types):
+        return True
+    if most == _INSIDE or not any(map(_is_container, types)):
+        return False
+    inner = (each for each in items if _is_container(type(each)))
+    return any(_begins_with_scalars(each, _INSIDE) for each in itertools.islice(inner, _INSIDE))
+
+
+def _first(value: Any, most: int) -> list[object]:
     if isinstance(value, np.ndarray):
         array = cast("np.ndarray[Any, Any]", value)
-        return array.dtype == object and _begins_with_scalars(array.reshape(-1)[:_LOOKED_AT].tolist())
-    if type(value) not in _CONTAINERS and not attributes.is_named_tuple(cast(object, type(value))):
-        return False
+        return array.reshape(-1)[:most].tolist() if array.dtype == object else []
+    held = cast("Iterable[object]", value.values() if type(value) is dict else value)
     try:
-        items = [
-            *itertools.islice(
-                cast("Iterable[object]", value.values() if type(value) is dict else value), _LOOKED_AT
-            )
-        ]
+        return [*itertools.islice(held, most)]
     except RuntimeError:  # another thread changes it
-        return False
-    return any(issubclass(each, np.generic) for each in set(map(type, items))) or (
-        not inside and any(_begins_with_scalars(each, inside=True) for each in items)
-    )
+        return []
 
 
 _CONTAINERS = (list, tuple, dict, set, frozenset, deque)
+
+
+def _is_container(kind: type[object]) -> bool:
+    return kind in _CONTAINERS or issubclass(kind, np.ndarray) or attributes.is_named_tuple(kind)
 
 
 def _fit(values: Sequence[Any], ints: bool) -> bool:
@@ -117,4 +150,13 @@ def _fit(values: Sequence[Any], ints: bool) -> bool:
     return all(-(1 << 63) <= each < 1 << 63 for each in values if type(each) is int)
 
 
-__all__ = ["FEW", "are_beside", "beside", "holds_scalars", "kind_of", "of_scalars", "reads_scalars"]
+__all__ = [
+    "FEW",
+    "are_beside",
+    "beside",
+    "holds_scalars",
+    "kind_of",
+    "of_scalars",
+    "reads_scalars",
+    "variables_read",
+]

@@ -161,9 +161,13 @@ class Attribute:
     name: str
     value: Any
 
+    def now(self) -> Any:
+        """Its value at this moment."""
+        return attributes.plain(self.owner, self.name)
+
     def holds(self) -> bool:
         """Whether it has the value that it had."""
-        now = attributes.plain(self.owner, self.name)
+        now = self.now()
         is_method = isinstance(now, attributes.Method) and now == self.value
         return is_method or now is self.value or same_number(now, self.value)
 
@@ -302,7 +306,7 @@ class Walk:
     def _other(self, value: Any) -> None:
         if id(value) in self._lists:
             self.arrays[id(value)] += 1
-        elif _is_plain(value) and not self._curious:
+        elif not self._curious and _is_plain(value):
             self.made.append(Made(value, _parts_of(value)))
         elif attributes.has_plain(value):
             self._owner(value)
