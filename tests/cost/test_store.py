@@ -103,7 +103,7 @@ def test_an_interrupt_leaves_the_old_file(store):
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.filterwarnings("ignore:.*fork")  # Python and JAX warn of it
 def test_a_process_that_was_forked_meanwhile_does_not_keep_the_lock(store):
     child, (read, write) = 0, os.pipe()
 
