@@ -59,9 +59,8 @@ def _disjuncts(checks: Iterable[Expr]) -> Iterator[Expr]:
 def _counted(loop: Expr) -> bool:
     """Whether it is a `for` over a `range` that is known and that nothing leaves: all elements make the same turns."""
     body = iteration(loop)
-    if is_const(
-        body.step[0], True
-    ):  # of made-up values alone, as the shifts of a negative exponent: it never ends
+    # Of made-up values alone, as the shifts of a negative exponent, it never ends.
+    if is_const(body.step[0], True):
         return False
     known = {leaf for leaf, bound in zip(body.state, body.bounds, strict=True) if bound is not None}
     leaves = (node for node in postorder([body.step[0]]) if not node.args)

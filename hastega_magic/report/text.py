@@ -65,10 +65,8 @@ def _pipeline(pipeline: PipelineReport, width: int) -> list[str]:
         lines += _wrapped(f"  chosen: {shorten(pipeline.cost.because, _LONG)}", width, "    ")
     lines += phase_lines(pipeline)
     if pipeline.overlapped > 0:
-        together = units.seconds(pipeline.seconds() + pipeline.overlapped)
-        lines.append(
-            f"  phases ran at once: together {together}, the run {units.seconds(pipeline.seconds())}"
-        )
+        whole = units.seconds(pipeline.seconds() + pipeline.overlapped)
+        lines.append(f"  phases ran at once: together {whole}, the run {units.seconds(pipeline.seconds())}")
     lines += baseline_lines(pipeline)
     if pipeline.split is not None:
         lines += _table(SHARES, share_rows(pipeline.split), "<>>>><")

@@ -56,6 +56,11 @@ class Fielded:
         return None if over is None else self.prepared.changed(over[0])
 
 
+def loop_of(found: Prepared | Fielded) -> Prepared:
+    """What runs, over elements or over their fields."""
+    return found.prepared if isinstance(found, Fielded) else found
+
+
 def prepared(
     bound: Bound,
     outcome: Outcome,
@@ -71,7 +76,7 @@ def prepared(
     """
     found = _prepared(bound, outcome, options, filename, mends)
     if found is not None:
-        own = found.prepared if isinstance(found, Fielded) else found
+        own = loop_of(found)
         own.gives, own.mends, own.place, own.sites = gives, mends, place, bound.site.stages
     return found
 
@@ -97,4 +102,4 @@ def of_part(part: Part, outcome: Outcome, options: Options, filename: str) -> Pr
     return found if found is None or len(over.stages) == len(part.bound.stages) else Fielded(found)
 
 
-__all__ = ["Fielded", "of_part", "prepared"]
+__all__ = ["Fielded", "loop_of", "of_part", "prepared"]

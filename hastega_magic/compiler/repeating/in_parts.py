@@ -24,7 +24,7 @@ from hastega_magic.compiler.python.in_step import Before, Behind, Known
 from hastega_magic.compiler.python.left_over import by_python
 from hastega_magic.compiler.python.watching import Watch
 from hastega_magic.compiler.repeating.alike import BESIDE, Again, Display
-from hastega_magic.compiler.repeating.fielded import Fielded, of_part, prepared
+from hastega_magic.compiler.repeating.fielded import Fielded, loop_of, of_part, prepared
 from hastega_magic.compiler.repeating.prepared import Prepared
 from hastega_magic.compiler.repeating.slots import Number
 from hastega_magic.compiler.sources.drawn import CHUNK, first_run, goes_its_own_way, is_of_python, iterable
@@ -353,7 +353,7 @@ def _part(
         looked = tuple(place for place, each in enumerate(site.stages) if each.name not in BESIDE)
         if found is None:
             return None
-        (found.prepared if isinstance(found, Fielded) else found).sites = sites
+        loop_of(found).sites = sites
         return _Looped(found, site, looked)
     looked = tuple(place for place, stage in enumerate(bound.stages) if looked_into(stage))
     displays: list[Display] = [(stage.callee, stage.args, stage.kwargs) for stage in bound.stages]

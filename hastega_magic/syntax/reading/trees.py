@@ -8,11 +8,10 @@ both trees are fine and one of the two calls raises SystemError.
 import ast
 import threading
 
-from hastega_magic.forking import held_while_forking
+from hastega_magic.forking import free_when_forking
 
-_turn = held_while_forking(
-    threading.RLock()
-)  # a finaliser may parse in the midst of a parse of its own thread
+# A finaliser may parse, also in the midst of a parse of its own thread.
+_turn = free_when_forking(threading.RLock())
 _TRIES = 50
 
 
