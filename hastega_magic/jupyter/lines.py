@@ -30,10 +30,25 @@ class _Counted:
         return name
 
 
+class _Named:
+    """A kernel's names of cells: made of the text alone, byte by byte in Python, and cells of ours need theirs twice."""
+
+    def __init__(self, name: Callable[[str, str, int], str]) -> None:
+        self.name = name
+        self._last: tuple[str, str] | None = None
+
+    def __call__(self, raw_code: str, transformed_code: str, number: int) -> str:
+        if self._last is None or self._last[0] != raw_code:
+            self._last = raw_code, self.name(raw_code, transformed_code, number)
+        return self._last[1]
+
+
 def install(shell: Shell) -> None:
     """From now on, and for the cells of the history."""
     compiler = shell.compile
     compiler.cache = _Counted(compiler.cache)
+    if type(compiler).__module__ == "ipykernel.compiler":
+        compiler.get_code_name = _Named(compiler.get_code_name)
     for number, raw in enumerate(shell.history_manager.input_hist_raw):
         if has_ends(raw):
             with warnings.catch_warnings():
@@ -46,8 +61,11 @@ def install(shell: Shell) -> None:
 
 def remove(shell: Shell) -> None:
     """Leave later cells to IPython."""
-    if isinstance(shell.compile.cache, _Counted):
-        shell.compile.cache = shell.compile.cache.cache
+    compiler = shell.compile
+    if isinstance(compiler.cache, _Counted):
+        compiler.cache = compiler.cache.cache
+    if isinstance(compiler.get_code_name, _Named):
+        compiler.get_code_name = compiler.get_code_name.name
 
 
 __all__ = ["install", "remove"]

@@ -69,3 +69,26 @@ def test_carets_stand_under_the_text(notebook, line, caret, said):
     lines = seen.out.splitlines()
     below = next(number for number, each in enumerate(lines) if each.strip().strip("^") == "" and "^" in each)
     assert lines[below].index("^") - lines[below - 1].index(line) == caret
+
+
+def test_a_kernel_names_a_cell_once(monkeypatch):
+    from types import SimpleNamespace
+
+    from ipykernel import compiler as kernels
+
+    from hastega_magic.jupyter import lines
+
+    named = []
+    monkeypatch.setattr(kernels, "get_file_name", lambda code: named.append(code) or f"<{code}>")
+    shell = SimpleNamespace(
+        compile=kernels.XCachingCompiler(), history_manager=SimpleNamespace(input_hist_raw=[])
+    )
+    lines.install(shell)
+    cached = [("run(a)", 1, "a"), ("a", 1, "a"), ("b", 2, "b"), ("run(a)", 3, "a")]
+    names = [shell.compile.cache(code, number, raw_code=raw) for code, number, raw in cached]
+    assert names == ["<a>", "<a>", "<b>", "<a>"]
+    assert named == ["a", "b", "a"]
+    lines.remove(shell)
+    assert shell.compile.cache("b", 4, raw_code="b") == "<b>"
+    assert shell.compile.cache("b", 5, raw_code="b") == "<b>"
+    assert named == ["a", "b", "a", "b", "b"]
