@@ -10,10 +10,11 @@ from dataclasses import field
 
 from hastega_magic.errors import Span
 from hastega_magic.interval import Interval
-from hastega_magic.ir.expr import Expr, Value, flatten
+from hastega_magic.ir.expr import Expr, Value, flatten, postorder
 from hastega_magic.ir.origins import Origins
 from hastega_magic.ir.pipeline import ELEMENT_SINKS, Sink, Source, Table
-from hastega_magic.records import dataclass
+from hastega_magic.records import cached_property, dataclass
+from hastega_magic.types import INT
 
 
 @dataclass(frozen=True)
@@ -72,6 +73,11 @@ class Fused:
         default_factory=dict[Expr, tuple[Span, ...]], compare=False
     )
     origins: Origins = field(default_factory=dict[Expr, tuple[Expr, ...]], compare=False)
+
+    @cached_property
+    def computes_integers(self) -> bool:
+        """Whether a node of it computes Python's ints from other values."""
+        return any(node.type is INT and node.args for node in postorder(self.roots()))
 
     def roots(self) -> Iterator[Expr]:
         """Every node that the loop needs the value of."""

@@ -31,7 +31,7 @@ class _Counted:
 
 
 class _Named:
-    """A kernel's names of cells: made of the text alone, byte by byte in Python, and cells of ours need theirs twice."""
+    """A kernel's names of cells: made of the text alone, byte by byte in Python; cells of ours need theirs twice."""
 
     def __init__(self, name: Callable[[str, str, int], str]) -> None:
         self.name = name

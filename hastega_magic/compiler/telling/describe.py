@@ -26,7 +26,6 @@ from hastega_magic.passes.variants import is_held
 from hastega_magic.report import units
 from hastega_magic.runtime.buffers import fresh_bytes
 from hastega_magic.trace import Trace
-from hastega_magic.types import INT
 
 
 def describe_loop(
@@ -153,7 +152,7 @@ def _why(execution: Execution, options: Options) -> list[str]:
     body = variants.bodies[execution.compiled.first]
     carries = execution.compiled.checks_carried and options.int_mode != "wrap"
     sentences = running.told(execution.fused.outputs, options.int_mode)
-    if not any(node.type is INT and node.args for node in postorder(execution.compiled.fused.roots())):
+    if not execution.compiled.fused.computes_integers:
         pass  # nothing is computed with integers
     elif options.int_mode == "wrap":
         sentences.append("Integers wrap around at 64 bits, as asked for with --int wrap.")
