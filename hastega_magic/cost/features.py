@@ -177,13 +177,12 @@ def features_of(kernel: Kernel, unlisted: int = 0) -> Features:
     dense = [each for each in kernel.sources if each.layout != "scalar" and each.storage is not None]
     # A window's list is read once.
     listed = [each for each in dense if each.kind == "list" and not each.beside]
-    sent = sum(each.storage.size for each in dense if each.storage is not None)
     inward = sum(each.fresh for each in kernel.sources)
     narrow = bus_storages(kernel, True)
     return Features(
         dict(counts), kernel.schedule.lanes, float(inward), outward, packed,
         tuple(each.storage.name for each in listed if each.storage is not None),
-        float(sent), float(sum(each.size for each in narrow)),
+        float(inward), float(sum(each.size for each in narrow)),
         passes=1 + sum(bool(store.running) for store in kernel.of(Store)), inner="turn" in counts,
         float32=any(node.type is FLOAT32 for node in kernel.roots()), unlisted=unlisted,
         chain=dict(waits),

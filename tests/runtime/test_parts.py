@@ -129,4 +129,5 @@ def test_reading_a_list_is_told_of_every_back_end(stages):
         session.run_cell(f"m = xs |> {stages}")
         (phase,) = (each for each in session.last_report.pipelines[0].phases if each.name == "convert_in")
         assert phase.seconds > 0
-        assert 8 * (N - 2) <= phase.bytes <= 8 * N
+        # A device with memory of its own has them copied once more, for the bus.
+        assert phase.bytes in ((8 * N, 8 * (N - 2)) if on == "simd" else (8 * N, 8 * (N - 2), 16 * N))

@@ -13,6 +13,9 @@ from hastega_magic.runtime.opencl import (
     chunk as opencl_chunk,
 )
 from hastega_magic.runtime.opencl import (
+    inputs as opencl_inputs,
+)
+from hastega_magic.runtime.opencl import (
     lane as opencl_lane,
 )
 from hastega_magic.runtime.opencl import (
@@ -103,7 +106,7 @@ def null(monkeypatch):
     monkeypatch.setattr(opencl, "_DEVICES", {})
     monkeypatch.setattr(opencl, "_found", lambda: found)
     monkeypatch.setattr(opencl, "_opencl", lambda: device)
-    for module in (opencl_chunk, opencl_lane, opencl_launch, opencl_resident):
+    for module in (opencl_chunk, opencl_inputs, opencl_lane, opencl_launch, opencl_resident):
         monkeypatch.setattr(module, "cl", device)
     clear_cache()
     yield device

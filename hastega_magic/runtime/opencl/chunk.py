@@ -1,4 +1,4 @@
-"""One chunk on one lane: sources in, the variants' kernels, packing, results out."""
+"""One chunk on one lane: the variants' kernels, packing, results out."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from hastega_magic.records import dataclass
 from hastega_magic.runtime import widen
 from hastega_magic.runtime.loop_result import LoopResult
 from hastega_magic.runtime.opencl import patience
-from hastega_magic.runtime.opencl.forms import Back, Form, Writable
+from hastega_magic.runtime.opencl.forms import Back, Form
+from hastega_magic.runtime.opencl.inputs import Inputs
 from hastega_magic.runtime.opencl.lane import Lane
 from hastega_magic.runtime.opencl.ledger import (
     COMPILE,
-    CONVERT_IN,
     CONVERT_OUT,
     FROM_DEVICE,
     KERNEL,
@@ -31,7 +31,7 @@ from hastega_magic.runtime.opencl.ledger import (
 from hastega_magic.runtime.opencl.plan import Plan
 from hastega_magic.runtime.opencl.resident import Resident
 from hastega_magic.runtime.signals import held_back
-from hastega_magic.runtime.sources import AnyArray, Column, overlapping
+from hastega_magic.runtime.sources import AnyArray
 
 if TYPE_CHECKING:
     from hastega_magic.runtime.opencl.launch import Code, Launch, Turns
@@ -88,14 +88,7 @@ class _Chunk:
         self.events: list[tuple[str, Any, int]] = []
 
     def run(self) -> None:
-        began = time.perf_counter()
-        read = overlapping(self.launch.columns, self.start, self.stop)
-        if read.arrays:
-            self.ledger.host(CONVERT_IN, began, time.perf_counter(), read.nbytes)
-        sources = [
-            self._source(slot, column, read.arrays.get(slot))
-            for slot, column in enumerate(self.launch.columns)
-        ]
+        sources = Inputs(self.run_, self.lane, self.start, self.stop, self.alive, self.events).given()
         form = self.run_.form(0)
         buffers = self._buffers(form)
         back = self._ran(form, sources, buffers, None)
@@ -112,52 +105,10 @@ class _Chunk:
         for phase, event, size in self.events:
             self.ledger.device(phase, event, size)
 
-    # Sources
-
-    def _source(self, slot: int, column: Column, read: AnyArray | None) -> list[Any]:
-        """What the kernel is given of a column. `read`: its elements, where others have them too."""
-        data = column.data
-        if isinstance(data, range):
-            return [np.int64(data.start + self.start * data.step), np.int64(data.step)]
-        began = time.perf_counter()
-        array = column.array(self.start, self.stop) if read is None else read
-        if self.shared:
-            if column.source.kind == "list" and read is None:  # made of objects just now
-                self.ledger.host(CONVERT_IN, began, time.perf_counter(), array.nbytes)
-            return [self._wrapped(array, began)]
-        resident = self.run_.residents[slot]
-        if resident is not None and resident.complete:
-            resident.whole(self.lane, self.ledger)
-            return [resident.region(self.start, self.stop)]
-        assert column.source.storage is not None
-        name = column.source.storage.name
-        staged = self.lane.staging(f"in{slot}", self.run_.plan.chunk, name)[: self.length]
-        np.copyto(staged, array)
-        self.ledger.host(CONVERT_IN, began, time.perf_counter(), staged.nbytes)
-        if resident is not None:
-            buffer = resident.part(self.lane, self.start, self.stop)
-        else:
-            buffer = self.lane.buffer(f"in{slot}", self.run_.plan.chunk * staged.itemsize)
-        event = cl.enqueue_copy(self.lane.queue, buffer, staged, is_blocking=False)
-        self.events.append((TO_DEVICE, event, staged.nbytes))
-        return [buffer]
-
-    def _wrapped(self, array: AnyArray, began: float) -> Any:
-        """The array as a buffer; copied only if it is not dense and in this machine's byte order."""
-        if array.flags.c_contiguous and array.flags.aligned and array.dtype.isnative:
-            return self._host_buffer(array)
-        dense = array.astype(array.dtype.newbyteorder("="), order="C", copy=True)
-        self.ledger.host(CONVERT_IN, began, time.perf_counter(), dense.nbytes)
-        return self._host_buffer(dense)
-
-    def _host_buffer(self, array: AnyArray) -> Any:
-        """A buffer over a host array, which must stay alive as long."""
-        writable = array if array.flags.writeable else np.asarray(Writable(array))
-        self.alive += [array, writable]
-        flags = cl.mem_flags.READ_WRITE | cl.mem_flags.USE_HOST_PTR
-        return cl.Buffer(self.lane.context, flags, hostbuf=writable)
-
     # Results' buffers
+
+    def _over(self, array: AnyArray) -> Any:
+        return self.lane.over(array, self.alive)
 
     def _buffers(self, form: Form) -> dict[str, Any]:
         layout, chunk = form.layout, self.run_.plan.chunk
@@ -165,7 +116,7 @@ class _Chunk:
         found: dict[str, Any] = {"status": self.lane.buffer("status", blocks)}
         for slot, storage in enumerate(form.bus):
             if self.shared and layout.groups[slot] is None:
-                found[f"r{slot}"] = self._host_buffer(self.result.arrays[slot][self.start : self.stop])
+                found[f"r{slot}"] = self._over(self.result.arrays[slot][self.start : self.stop])
             elif slot in self.run_.kept and self.run_.kept[slot].is_for(storage.name):
                 found[f"r{slot}"] = self.run_.kept[slot].part(self.lane, self.start, self.stop)
             else:
@@ -378,7 +329,7 @@ class _Chunk:
     ) -> Any:
         """The kept elements of a store together: in a device buffer, or (None) in the result itself."""
         if self.shared:
-            into = self._host_buffer(self.result.arrays[slot][begin : begin + count])
+            into = self._over(self.result.arrays[slot][begin : begin + count])
         else:
             into = self.lane.buffer(f"packed{slot}", self.run_.plan.chunk * size)
         arguments = [

@@ -13,6 +13,7 @@ import numpy as np
 import pyopencl
 
 from hastega_magic.runtime.opencl import Device
+from hastega_magic.runtime.opencl.forms import Writable
 from hastega_magic.runtime.sources import AnyArray
 
 cl: Any = cast(Any, pyopencl)
@@ -56,6 +57,13 @@ class Lane:
             view, _ = cl.enqueue_map_buffer(self.queue, pinned, access, 0, (size,), np.uint8)
             pair = self._staging[name] = (pinned, view)
         return pair[1][: length * np.dtype(dtype).itemsize].view(dtype)
+
+    def over(self, array: AnyArray, alive: list[object]) -> Any:
+        """A buffer over a host array, which must stay as long: `alive` keeps it."""
+        writable = array if array.flags.writeable else np.asarray(Writable(array))
+        alive += [array, writable]
+        flags = cl.mem_flags.READ_WRITE | cl.mem_flags.USE_HOST_PTR
+        return cl.Buffer(self.context, flags, hostbuf=writable)
 
     def kernel(self, text: str, contract: bool, name: str) -> Any:
         """A kernel of its own: arguments of a kernel object must not be set by two threads."""
