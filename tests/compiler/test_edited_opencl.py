@@ -118,6 +118,16 @@ def test_a_build_failure_shows_the_line_and_the_log(kept, text):
         assert around not in shown
 
 
+def test_a_line_that_the_compiler_shows_too_is_shown_once():
+    text, said = "void f() {\n    int a = b;\n}", "use of undeclared identifier 'b'"
+    log = f"cell line 3, column 13: error: {said}\n    int a = b;\n            ^"
+    error = KernelError(f"refused: {said}", text, 2, 12, log)
+    shown = ["  Cell line 3", "        int a = b;", "                ^", f"KernelError: refused: {said}"]
+    assert error._render_traceback_() == shown
+    more = KernelError(f"refused: {said}", text, 2, 12, f"{log}\nand another")
+    assert len(more._render_traceback_()) == len(shown) + 4
+
+
 def test_a_function_that_only_a_linker_misses_is_found_in_the_text():
     log = "error   : Unresolved extern function 'nobody'"
     assert _place(log, "void f() {\n    // nobody\n    nobody(1);\n}\n") == (

@@ -75,7 +75,9 @@ class KernelError(HastegaError):
             if self.column >= 0:
                 shown.append("    " + " " * self.column + "^")
         log = self.log.splitlines()
-        if len(log) == 1 and str(self).endswith(log[0].rpartition(": ")[2]):
+        # Some compilers show the line as well, with a caret below it.
+        words = [line for line in log if line.strip(" ^~") not in ("", self.source.strip())]
+        if len(words) == 1 and str(self).endswith(words[0].rpartition(": ")[2]):
             log = []  # the same once more
         return [*shown, f"KernelError: {self}", *(f"    {line}" for line in log)]
 
