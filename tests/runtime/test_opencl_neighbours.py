@@ -73,9 +73,9 @@ def sent(monkeypatch):
         session.run_cell(text)
         Session(theirs, Options(on="parallel", baseline=False, quiet=True)).run_cell(text)
         assert np.array_equal(mine["y"], theirs["y"])
-        (pipeline,) = session.last_report.pipelines
-        assert pipeline.backend == "opencl"
-        return sum(each.bytes for each in pipeline.phases if each.name == "to_device")
+        pipelines = session.last_report.pipelines
+        assert {pipeline.backend for pipeline in pipelines} == {"opencl"}
+        return sum(each.bytes for one in pipelines for each in one.phases if each.name == "to_device")
 
     return run
 
@@ -115,3 +115,10 @@ def test_several_arrays_and_shifts_of_one(sent):
 
 def test_with_little_memory_each_is_sent_by_itself(sent):
     assert sent("y = xs |> window(3) |> map(max) |> sum", {"xs": XS}, device_memory=1) == 3 * 8 * (N - 2)
+
+
+def test_what_later_pipelines_read_is_no_reason_to_send_each_by_itself(sent):
+    text = (
+        "z = xs |> window(5) |> map(max) |> sum\ny = xs |> window(3) |> map(min)"
+    )
+    assert sent(text, {"xs": XS}) == 2 * 8 * N

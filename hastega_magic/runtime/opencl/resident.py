@@ -16,6 +16,7 @@ import pyopencl
 
 from hastega_magic.records import dataclass
 from hastega_magic.runtime.opencl import Device
+from hastega_magic.runtime.opencl.beside import neighbours
 from hastega_magic.runtime.opencl.lane import Lane
 from hastega_magic.runtime.opencl.ledger import KERNEL, Ledger
 from hastega_magic.runtime.signals import held_back
@@ -142,16 +143,19 @@ def prepare(
     All that is kept takes at most `most` bytes.
     """
     kept: dict[Hashable, Resident] = device.resident
-    found: list[Resident | None] = []
-    for column in columns:
-        if column.source.kind != "array" or not length:
-            found.append(None)
-            continue
-        array = column.array(0, length)
-        if _key(array) not in kept and column.source.name in wanted:
+    found: list[Resident | None] = [None] * len(columns)
+    if not length:
+        return found
+    arrays = {
+        slot: column.array(0, length) for slot, column in enumerate(columns) if column.source.kind == "array"
+    }
+    near = {slot for each in neighbours(arrays) for slot in (each.first, *each.shifts)}
+    for slot, array in arrays.items():
+        # Neighbours are sent once together, and to be kept each would be sent by itself.
+        if _key(array) not in kept and columns[slot].source.name in wanted and slot not in near:
             for each in room(device, [(0, array.dtype.name, array)], most).values():
                 kept[each.key] = each
-        found.append(kept.get(_key(array)))
+        found[slot] = kept.get(_key(array))
     return found
 
 
