@@ -51,6 +51,7 @@ _OF_COMMANDS: Mapping[str, tuple[str, ...]] = {
     "report": ("--save",),
     "cache": ("clear",),
     "doctor": ("--on",),
+    "help": tuple(STAGES),
 }
 _LANGUAGES = ("llvm", "opencl")
 
