@@ -12,7 +12,7 @@ from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Part
 from hastega_magic.compiler.python import in_step
 from hastega_magic.compiler.python.barriers import note_signature, noted
-from hastega_magic.compiler.python.by_numpy import numpy_value
+from hastega_magic.compiler.python.by_numpy import numpy_value, steps_checked
 from hastega_magic.compiler.python.in_step import Before, Behind, in_pass, one_by_one
 from hastega_magic.compiler.python.watching import Watch
 from hastega_magic.compiler.sources.kinds import kind_of
@@ -106,9 +106,12 @@ class LeftOver:
             self.tell(" |> ".join(site.text for site in sites), Reason(why, span))
         else:
             self.tell(loop.pipeline.source.name, Reason(why))
-        if workspace.unasked and loop.pipeline.sink.kind in RUNNING_SINKS:
+        runs = loop.pipeline.sink.kind in RUNNING_SINKS
+        if workspace.unasked and runs:
             raise Unasked
         with self.trace.phase("kernel", by_python=True):
+            if runs and self.options.int_mode == "checked":
+                return steps_checked(loop, workspace, self.options, self.trace)
             return python.run(value, bound.calls(noted(self.exact(loop, workspace))))
 
     def exact(self, loop: Loop, workspace: Workspace) -> list[BoundStage]:
