@@ -41,6 +41,8 @@ PIPELINES = [
     "range(300) |> enumerate(5) |> map(lambda i, x: i * x * big + round(math.exp(x * 0.01)))",
     "xs |> map(lambda x: 2.0 ** (x % 60) + x * x)",
     "xs |> map(lambda x: max(x * x, 5) - int(math.hypot(x, 3.0)))",
+    "fs |> map(lambda f: int(f * 5e18)) |> to_list",
+    "fs |> map(lambda f: round(f * 5e18) // 2 + 1 if f < 2 else math.floor(f * 4e18)) |> to_list",
 ]  # fmt: skip
 
 

@@ -23,7 +23,7 @@ from hastega_magic.runtime.objects.fields import Field
 from hastega_magic.runtime.python_calls import elements
 from hastega_magic.runtime.python_numbers import python_number, python_numbers
 from hastega_magic.runtime.sources import Column
-from hastega_magic.types import INT
+from hastega_magic.types import BOOL, INT
 
 
 class Element(NamedTuple):
@@ -238,7 +238,9 @@ def _fits(fn: Fn, values: list[Any]) -> bool:
     for node in postorder(roots(fn)):
         if node.args:
             known[node] = exact_range(node, [known.get(arg, TOP) for arg in node.args], _NOTHING_KNOWN)
-            if node.type is INT and not known[node].fits_int64:
+            # Of floats that become ints the range is that of those which do not need Python.
+            whole = all(arg.type is INT or arg.type is BOOL for arg in node.args)
+            if node.type is INT and not (whole and known[node].fits_int64):
                 return False
         elif node.op == "const":
             known[node] = leaf_range(node, _NOTHING_KNOWN)
