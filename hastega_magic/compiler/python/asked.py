@@ -4,7 +4,8 @@
     xs |> cumsum |> take_while(lambda total: total < 100)              later sums may leave 64 bits, or fill the memory
 
 Python takes one element after the other, as far as they are asked for. What `--int checked` raises, and what is warned
-of, is about these: the loop runs again over as many of the source as they took.
+of, is about these: running values are looked at as they go by, and where each fits, the loop runs again over as many
+of the source as they took, for what is on the way to them.
 """
 
 from __future__ import annotations
