@@ -111,7 +111,8 @@ class Session:
             if isinstance(error, NameError) or (failing is None and isinstance(error, AttributeError)):
                 from hastega_magic.syntax.hints import hint
 
-                hint(error, cell.sites.values(), cell.text, None if failing is None else failing.site)
+                site = None if failing is None else failing.site
+                hint(error, cell.sites.values(), cell.text, site, cell.filename)
             elif failing is not None:
                 from hastega_magic.compiler.python.pointing import point
 

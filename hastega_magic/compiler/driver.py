@@ -372,7 +372,7 @@ class Driver:
         """What Python runs of the statement."""
         from hastega_magic.compiler.python.left_over import LeftOver
 
-        return LeftOver(self.options, self.trace, self.pictures, self._warn_at)
+        return LeftOver(self.options, self.trace, self.pictures, self.warned)
 
     def keep_texts(self, texts: list[LoopTexts], execution: Execution, loop: Loop) -> None:
         """The listings of one of several loops, made at once: its arrays are not kept for them."""
@@ -388,10 +388,10 @@ class Driver:
     def warn(self, execution: Execution, bound: Bound) -> None:
         """Show the warnings of a run."""
         for text in execution.warnings:
-            self._warn_at(text, bound)
+            self.warned(text, bound)
 
-    def _warn_at(self, text: str, bound: Bound) -> None:
-        # At the user's own line, and without a registry: every run warns, not only the first from a place.
+    def warned(self, text: str, bound: Bound) -> None:
+        """Show a warning at the user's own line, and without a registry: every run warns, not only the first there."""
         if not self.silent:
             file, line = self.warn_at or (self.filename, bound.site.span.line)
             warnings.warn_explicit(text, IntegerOverflowWarning, file, line)

@@ -11,7 +11,7 @@ from hastega_magic.compiler.loops import CompiledLoop
 from hastega_magic.compiler.statement import Bound, Loop
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.ir.fused import Fused
-from hastega_magic.records import dataclass
+from hastega_magic.records import changed, dataclass
 
 if TYPE_CHECKING:
     from hastega_magic.compiler.python.in_step import Behind
@@ -71,8 +71,11 @@ class Outcome:
     @classmethod
     def broken(cls, bound: Bound, loop: Loop, workspace: Workspace, group: int) -> Outcome | None:
         """That of a statement of which an element raised; None where its loop is not all of it, or did not run."""
-        whole = len(loop.stages) == len(bound.stages) and workspace.raised is not None
-        return cls([bound], [], [loop], workspace.raised, group, workspace) if whole else None
+        if len(loop.stages) != len(bound.stages) or workspace.raised is None:
+            return None
+        sites = tuple(stage.site for stage in bound.stages)  # over fields, with the `zip` of these
+        here = changed(bound, site=changed(bound.site, stages=sites))
+        return cls([here], [], [changed(loop, bound=here)], workspace.raised, group, workspace)
 
     @property
     def workspaces(self) -> list[Workspace]:

@@ -164,27 +164,32 @@ def by_python(
     stages = exactly(loop, workspace)
     calls = [(each.site.name, each.callee, each.args, each.kwargs) for each in noted(stages)]
     value = python.run(loop.source, cast(Any, calls))
-    beyond = _beyond(value)
+    beyond = beyond_int64(value)
     if beyond is None and alone and checked:
         beyond = first_beyond(loop.source, loop, workspace, stages[-1])
     if beyond is None:
         return value, ""
     if options.int_mode == "wrap":
         return wrapped_value(value), ""
-    sentence = f"{BEYOND}`{output.sink.text}`: {short(beyond)}"
-    if options.int_mode == "checked":
+    return value, beyond_told(output.sink.text, beyond, options.int_mode)
+
+
+def beyond_told(text: str, beyond: int, mode: str) -> str:
+    """The sentence on a running value of a stage that no int64 holds; OverflowError with `--int checked`."""
+    sentence = f"{BEYOND}`{text}`: {short(beyond)}"
+    if mode == "checked":
         raise OverflowError(sentence)
-    return value, f"{sentence}; the stages were computed by Python, exactly"
+    return f"{sentence}; the stages were computed by Python, exactly"
 
 
-def _beyond(value: object) -> int | None:
+def beyond_int64(value: object) -> int | None:
     """The first value that no int64 holds."""
     if isinstance(value, int):
         return None if value in INT64 else value
     if isinstance(value, tuple):
-        found = map(_beyond, cast("tuple[object, ...]", value))
+        found = map(beyond_int64, cast("tuple[object, ...]", value))
     elif isinstance(value, np.ndarray) and cast(AnyArray, value).dtype.kind in "uOV":
-        found = map(_beyond, cast("list[object]", cast(AnyArray, value).tolist()))
+        found = map(beyond_int64, cast("list[object]", cast(AnyArray, value).tolist()))
     else:
         return None
     return next((each for each in found if each is not None), None)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from hastega_magic.interval import INT64
+from hastega_magic.interval import INT64_MAX, INT64_MIN
 from hastega_magic.ir.expr import UNROUNDED, Expr
 from hastega_magic.ir.interpreter import SCALAR, apply
 from hastega_magic.ops import OPS
@@ -54,9 +54,10 @@ class Columns:
         for node, values in self._known.items():
             if node.type is not INT or not values:
                 continue
-            if min(values.values()) in INT64 and max(values.values()) in INT64:
+            if min(values.values()) >= INT64_MIN and max(values.values()) <= INT64_MAX:
                 continue
-            found.append(min(place for place, value in values.items() if value not in INT64))
+            beyond = (place for place, value in values.items() if not INT64_MIN <= value <= INT64_MAX)
+            found.append(min(beyond))
         return min(found, default=None)
 
     def _may_be_numpys(self, node: Expr) -> bool:

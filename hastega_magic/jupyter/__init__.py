@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def load(shell: Shell) -> None:
     """Register the magics in the shell; once, however often it is called."""
     with uncollected(), put_off():  # NumPy, imported by half, would be of no use to anybody any more
-        from hastega_magic.jupyter import completer, lines, tracebacks
+        from hastega_magic.jupyter import asking, completer, lines, tracebacks
         from hastega_magic.jupyter.everywhere import hint
         from hastega_magic.jupyter.magics import HastegaMagics
 
@@ -33,6 +33,7 @@ def load(shell: Shell) -> None:
     shell.register_magics(HastegaMagics)
     completer.install(shell)
     lines.install(shell)
+    asking.install(shell)
     tracebacks.install(shell)
     shell.events.register("post_run_cell", hint)
     if getattr(getattr(shell, "kernel", None), "pipes_everywhere", False):
@@ -44,11 +45,12 @@ def unload(shell: Shell) -> None:
     magics = _magics(shell)
     if magics is None:
         return
-    from hastega_magic.jupyter import completer, lines, tracebacks
+    from hastega_magic.jupyter import asking, completer, lines, tracebacks
     from hastega_magic.jupyter.everywhere import hint
 
     completer.remove(shell)
     lines.remove(shell)
+    asking.remove(shell)
     tracebacks.remove(shell)
     shell.events.unregister("post_run_cell", hint)
     magics.everywhere.off()

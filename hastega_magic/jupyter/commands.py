@@ -14,6 +14,7 @@ from IPython.core.error import UsageError
 
 from hastega_magic.errors import UsageError as OptionError
 from hastega_magic.jupyter.arguments import Arguments, cell_parser, did_you_mean, options_from
+from hastega_magic.syntax.stages import STAGES
 
 if TYPE_CHECKING:
     from hastega_magic.jupyter.magics import HastegaMagics
@@ -30,8 +31,14 @@ def run(line: str, magics: HastegaMagics) -> None:
 
 
 def _help(rest: str, magics: HastegaMagics) -> None:
-    """What there is."""
-    Arguments("%hastega help", add_help=False).read(rest)
+    """What there is, or what a stage does."""
+    parser = Arguments("%hastega help", add_help=False)
+    parser.add_argument("stage", nargs="?", choices=list(STAGES))
+    stage: str | None = parser.read(rest).stage
+    if stage is not None:
+        _say(STAGES[stage].told)
+        return
+    _say("%hastega help [STAGE]             this; what a stage takes and does (as `xs |> STAGE?`)")
     _say(
         "%hastega report [--save FILE]     show the report of the last cell again, or write it as a web page"
     )

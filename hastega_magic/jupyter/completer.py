@@ -21,6 +21,7 @@ from hastega_magic.compiler.options import BACKENDS, INT_MODES, SECTIONS
 from hastega_magic.errors import UsageError
 from hastega_magic.jupyter.arguments import cell_parser
 from hastega_magic.jupyter.commands import COMMANDS
+from hastega_magic.jupyter.devices import PREFIX, devices
 from hastega_magic.jupyter.methods import methods
 from hastega_magic.records import dataclass
 from hastega_magic.syntax.reading.literals import DTYPES
@@ -51,6 +52,7 @@ _OF_COMMANDS: Mapping[str, tuple[str, ...]] = {
     "report": ("--save",),
     "cache": ("clear",),
     "doctor": ("--on",),
+    "help": tuple(STAGES),
 }
 _LANGUAGES = ("llvm", "opencl")
 
@@ -128,9 +130,18 @@ def _options(before: str, others: Iterable[tuple[str, str]] = ()) -> Found | Non
     given = before[: word.start()].split()
     name = next((each.partition("=")[0] for each in reversed(given) if each.startswith("-")), "")
     ended = given[-1:] == [name] or before[: word.start()].endswith((",", "="))
+    if name in ("--on", "--compare") and ended and word[0].startswith(PREFIX):
+        return _devices(word[0])
     if name in _VALUES and ended:
         return _among(word[0], ((value, "") for value in _VALUES[name]), alone=True)
     return _among(word[0], [*others, *_known_options()], alone=True)
+
+
+def _devices(fragment: str) -> Found:
+    """Those that the fragment is the beginning of, or all: Python's names have no business there."""
+    there = devices()
+    begun = [each for each in there if each[0].startswith(fragment.lower())]
+    return Found(fragment, tuple(begun or there), alone=True)
 
 
 def _known_options() -> list[tuple[str, str]]:
@@ -158,7 +169,9 @@ def _commands(before: str, results: Callable[[], Iterable[str]]) -> Found | None
         return _kernels(rest, results)
     word = _WORD.search(rest)
     assert word is not None
-    if name == "doctor" and rest[: word.start()].rstrip(" =").endswith("--on"):
+    if name == "doctor" and re.search(r"--on[\s=]+(\S+,)*$", rest[: word.start()]):
+        if word[0].startswith(PREFIX):
+            return _devices(word[0])
         tried = (backend for backend in BACKENDS if backend not in ("auto", "all"))
         return _among(word[0], ((backend, "") for backend in tried), alone=True)
     return _among(word[0], ((each, "") for each in _OF_COMMANDS.get(name, ())), alone=True)

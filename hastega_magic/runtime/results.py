@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import statistics
 from collections.abc import Sequence
 from typing import Any
@@ -74,10 +75,14 @@ def first_best(values: AnyArray, least: bool) -> int:
 
 def exact_product(partials: AnyArray) -> int:
     """The product of (excess, low) words, as a Python int."""
-    values = integers(partials[(partials[:, 0] != 0) | (partials[:, 1] != 1)])
-    while len(values) > 1:  # balanced, so that large factors meet late
-        pairs = zip(values[::2], values[1::2], strict=False)
-        values = [a * b for a, b in pairs] + ([values[-1]] if len(values) % 2 else [])
+    return product(integers(partials[(partials[:, 0] != 0) | (partials[:, 1] != 1)]))
+
+
+def product(values: Sequence[int]) -> int:
+    """The product of ints, balanced, so that large factors meet late."""
+    while len(values) > 1:
+        pairs = map(operator.mul, values[::2], values[1::2])
+        values = [*pairs, *values[len(values) & ~1 :]]
     return values[0] if values else 1
 
 

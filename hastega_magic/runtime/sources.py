@@ -43,6 +43,8 @@ AnyArray = npt.NDArray[Any]
 
 PIECE = 1 << 20
 """Elements of a list that are converted at a time (8 MiB)."""
+_FIRST = 256
+"""Elements that are tried first, for what has larger integers than 64 bits hold seldom begins without."""
 
 _LIST_STORAGE: dict[type, tuple[Storage, ScalarType]] = {
     int: (STORAGES["int64"], INT),
@@ -109,6 +111,8 @@ class Column:
         known = self._read(start, stop)
         if known is not None:
             return known
+        if isinstance(self.data, list) and stop - start > _FIRST:
+            self._converted(self.data[start : start + _FIRST])
         found = self.data[start:stop]
         if isinstance(found, np.ndarray):
             return found
@@ -116,10 +120,7 @@ class Column:
             return found.array(0, len(found))
         if isinstance(found, range):
             return np.arange(found.start, found.stop, found.step, dtype=np.int64)
-        try:
-            return self._converted(found)
-        except OverflowError:
-            raise BeyondInt64(f"`{self.source.name}` holds integers beyond 64 bits") from None
+        return self._converted(found)
 
     def _read(self, start: int, stop: int) -> AnyArray | None:
         """Elements of a long list by native code; None where it cannot."""
@@ -135,15 +136,18 @@ class Column:
         dtype = self.source.storage.name
         if isinstance(part, Field):
             part = part.listed()
-        if len(part) <= PIECE:
-            return np.array(part, dtype=dtype)
-        whole = np.empty(len(part), dtype)
-        with task(f"convert {self.source.name}", len(part)) as work:
-            for start in range(0, len(part), PIECE):
-                piece = part[start : start + PIECE]
-                whole[start : start + PIECE] = np.array(piece, dtype=dtype)
-                work.at(start + len(piece))
-        return whole
+        try:
+            if len(part) <= PIECE:
+                return np.array(part, dtype=dtype)
+            whole = np.empty(len(part), dtype)
+            with task(f"convert {self.source.name}", len(part)) as work:
+                for start in range(0, len(part), PIECE):
+                    piece = part[start : start + PIECE]
+                    whole[start : start + PIECE] = np.array(piece, dtype=dtype)
+                    work.at(start + len(piece))
+            return whole
+        except OverflowError:
+            raise BeyondInt64(f"`{self.source.name}` holds integers beyond 64 bits") from None
 
 
 class Overlapping(NamedTuple):

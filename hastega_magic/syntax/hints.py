@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ast
 import difflib
+import itertools
 import math
 import re
 import unicodedata
 from collections.abc import Collection, Iterable
 
 from hastega_magic.errors import CellSyntaxError, Span, lines_of
+from hastega_magic.frames import links
 from hastega_magic.syntax.reading.literals import DTYPES
 from hastega_magic.syntax.reading.names import reads
 from hastega_magic.syntax.reading.pipe import parse
@@ -34,11 +36,16 @@ _PYTHONS = (
 
 
 def hint(
-    error: NameError | AttributeError, sites: Collection[Site], text: str = "", failing: Site | None = None
+    error: NameError | AttributeError,
+    sites: Collection[Site],
+    text: str = "",
+    failing: Site | None = None,
+    filename: str = "",
 ) -> None:
     """Add a note to the error: the stage of a similar name, or how a stage's function is written.
 
-    `text` is the cell's, of which a note shows the line, with a caret; `failing`: the pipeline that ran.
+    `text` is the cell's, of which a note shows the line, with a caret; `failing`: the pipeline that ran;
+    `filename`: how tracebacks call the text.
     """
     name: object = error.name  # of an AttributeError whatever the user's code says
     if not isinstance(name, str) or not name:
@@ -67,12 +74,31 @@ def hint(
             error.add_note(f"hastega: `{stage.text}` takes a function: write {better}")
             _mark(error, text, stage, name)
             return
+    if (read := _read_at(error, text, filename)) is not None:
+        if any(site.span.line <= read.line <= site.span.end_line for site in sites):
+            error.add_note(marked(text, read, len(name)))
+        return
     word = re.compile(rf"\b{re.escape(name)}\b")
     for stage in () if failing is None else failing.stages:
         if word.search(stage.text.partition("\n")[0]):
             _mark(error, text, stage, name)
             return
     _mark_only(error, text, word, sites)
+
+
+def _read_at(error: NameError, text: str, filename: str) -> Span | None:
+    """Where the text reads the name, as the innermost frame has it; None where that is another text's."""
+    *_, last = [None, *links(error.__traceback__)]
+    if last is None or last.tb_frame.f_code.co_filename != filename:
+        return None
+    positions = itertools.islice(last.tb_frame.f_code.co_positions(), last.tb_lasti // 2, None)
+    line, end_line, *ends = next(positions, (None,) * 4)
+    lines = lines_of(text)
+    if line is None or line != end_line or not 0 < line <= len(lines) or None in ends:
+        return None
+    written = lines[line - 1].encode()  # Python counts bytes
+    start, end = (len(written[:each].decode(errors="replace")) for each in ends)
+    return Span(line, start, line, end) if lines[line - 1][start:end] == error.name else None
 
 
 def _mark_only(

@@ -40,6 +40,11 @@ class Stage:
         shown += [f"{name}=..." for name in self.keywords]
         return f"{self.name}({', '.join(shown)})" if shown else self.name
 
+    @property
+    def told(self) -> str:
+        """What it takes and does, for who asks."""
+        return f"{self.usage}\n\nA stage ({self.kind}): {self.doc}."
+
     def complaint(self, positional: int, keywords: Iterable[str]) -> str | None:
         """What is wrong with this many arguments and these names, in a sentence; None: nothing."""
         given = set(self.parameters[:positional])

@@ -1,10 +1,16 @@
 """Completion of stages, arguments, options and commands."""
 
+import threading
+
 import pytest
 from IPython.core.completer import provisionalcompleter
 
 from hastega_magic import pipe
+from hastega_magic.errors import UsageError
+from hastega_magic.jupyter import devices
 from hastega_magic.jupyter.completer import complete
+from hastega_magic.runtime import opencl
+from hastega_magic.runtime.later import Later
 from hastega_magic.syntax.stages import STAGES
 
 
@@ -59,6 +65,7 @@ def test_all_stages_stand_after_a_pipe_with_what_they_do():
         ("%hastega on --rep⇥", ["--report", "--repeat"]),
         ("%hastega on --report --on si⇥", ["simd"]),
         ("%hastega doctor --o⇥", ["--on"]),
+        ("%hastega doctor --on simd,par⇥", ["parallel"]),
         ("%hastega doctor --on ⇥", ["python", "numpy", "simd", "parallel", "opencl"]),
         ("x = 1\n%hastega o⇥", ["on", "off"]),
         ("%%hastega_kernel --thr⇥", None),
@@ -79,6 +86,80 @@ def test_all_stages_stand_after_a_pipe_with_what_they_do():
 )
 def test_what_is_offered(cell, expected):
     assert texts(cell) == expected
+
+
+def info(number, name, kind):
+    return opencl.DeviceInfo(
+        number, "A Platform", name, kind, "OpenCL C 1.2", 4, 1 << 30, 1 << 28, True, True, True, False
+    )
+
+
+@pytest.fixture
+def there(monkeypatch):
+    """What the drivers find, which no context is made of."""
+    found = [info(0, "NVIDIA GeForce 4090", "gpu"), info(1, "NVIDIA Quadro", "gpu"), info(2, "a CPU", "cpu")]
+    monkeypatch.setattr(opencl, "devices", lambda: found)
+    monkeypatch.setattr(opencl.Device, "context", property(lambda _: pytest.fail("a context was made")))
+    monkeypatch.setattr(devices, "_FOUND", Later(devices._found))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("cell", "expected"),
+    [
+        ("%%hastega --on opencl:⇥", ["0", "1", "2", "gpu", "cpu", "nvidia", "geforce", "quadro"]),
+        ("%%hastega --on=opencl:GE⇥", ["geforce"]),
+        ("%%hastega --compare simd,opencl:g⇥", ["gpu", "geforce"]),
+        ("%hastega on --quiet --on opencl:2⇥", ["2"]),
+        ("%hastega doctor --on opencl:1,opencl:q⇥", ["quadro"]),
+        ("%%hastega --on opencl:get⇥", ["0", "1", "2", "gpu", "cpu", "nvidia", "geforce", "quadro"]),
+    ],
+)
+def test_devices_stand_behind_opencl(there, cell, expected):
+    assert texts(cell) == [f"opencl:{each}" for each in expected]
+    for each in texts(cell):
+        opencl.select(each, there)
+
+
+def test_a_device_is_told_by_its_name_and_nothing_of_pythons_stands_beside_it(there):
+    found = complete("%%hastega --on opencl:quad", 0, 26)
+    assert found.texts == (("opencl:quadro", "NVIDIA Quadro (gpu, A Platform)"),)
+    assert found.alone
+
+
+def test_without_a_device_nothing_of_pythons_is_offered(there, monkeypatch):
+    there.clear()
+    assert complete("%%hastega --on opencl:", 0, 22).texts == (("opencl:", "no device was found"),)
+
+    def fails():
+        raise UsageError("OpenCL needs pyopencl")
+
+    monkeypatch.setattr(opencl, "devices", fails)
+    monkeypatch.setattr(devices, "_FOUND", Later(devices._found))
+    assert complete("%%hastega --on opencl:", 0, 22).texts == (
+        ("opencl:", "no device: OpenCL needs pyopencl"),
+    )
+
+
+def test_slow_drivers_are_not_waited_for(there, monkeypatch):
+    begun, done = threading.Event(), threading.Event()
+
+    def slow():
+        begun.set()
+        done.wait(30)
+        return there
+
+    monkeypatch.setattr(opencl, "devices", slow)
+    monkeypatch.setattr(devices, "_PATIENCE", 0.05)
+    try:
+        assert complete("%%hastega --on opencl:", 0, 22).texts == (
+            ("opencl:", "devices are being looked for"),
+        )
+        assert begun.wait(30)
+    finally:
+        done.set()
+    monkeypatch.setattr(devices, "_PATIENCE", 30)
+    assert "opencl:quadro" in texts("%%hastega --on opencl:⇥")
 
 
 def test_all_stages_are_methods_of_a_pipe_without_a_name():

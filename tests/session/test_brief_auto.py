@@ -10,13 +10,15 @@ import numpy as np
 import pytest
 from machines import GPU, machine
 
-from hastega_magic.compiler.choice import costs
+from hastega_magic.compiler.backends import backend_of
+from hastega_magic.compiler.choice import costs, known
 from hastega_magic.compiler.choice.choosing import Costs, host_anyway
-from hastega_magic.compiler.loops import clear_cache
+from hastega_magic.compiler.loops import clear_cache, tuning_key
 from hastega_magic.compiler.repeating.brief import Briefs
 from hastega_magic.cost.learned import Learned
 from hastega_magic.cost.machine import Machine
 from hastega_magic.cost.predict import Case
+from hastega_magic.ir.schedule import Tuned
 from hastega_magic.session import Options, Session
 
 QUIET = Options(threads=2, baseline=False, quiet=True)
@@ -107,6 +109,31 @@ def test_another_choice_is_followed(untaught: Any, short: list[bool]) -> None:
     alone, all_of_them, python = ("simd", 1), ("parallel", 2), ("python", 1)
     assert ran == [alone, alone, all_of_them, all_of_them, alone, python, alone]
     assert short == [True, True, True, True, False, True]
+
+
+@pytest.mark.usefixtures("own_store")
+def test_what_was_found_for_other_loops_does_not_stand_in_the_way(untaught: Any, short: list[bool]) -> None:
+    """Whichever back end is chosen, from run to run; what was found for this loop on it is used."""
+    timed = known.Timed("lanes 4", 1.0, (1.0, 1.0))
+    finding = known.Finding(Tuned(lanes=4), timed, timed, N, "2026-11-27")
+    known.keep("of another loop", finding)
+    session = Session({"xs": np.arange(1_000_000)}, QUIET)
+    for there in (LAZY, HOST, LAZY, HOST, HOST, LAZY):
+        untaught(there)
+        session.run_cell(TEXT)
+        assert session.namespace.pop("t") == expected(1_000_000)
+    assert short == [True] * 5
+    (brief,) = session.memory.briefs._known.values()
+    made, backend = brief.alike.execution.compiled, backend_of(replace(QUIET, on="parallel"))
+    known.keep(tuning_key(made.structure, made.state.large, QUIET, backend), finding)
+    for there, enough in ((LAZY, True), (HOST, False), (HOST, True)):
+        untaught(there)
+        del short[:]
+        session.run_cell(TEXT)
+        assert session.namespace.pop("t") == expected(1_000_000)
+        assert session.last_report is not None
+        tuned = session.last_report.to_dict()["pipelines"][0].get("tuning") or {}
+        assert (short, there is HOST) == ([enough], bool(tuned)), tuned
 
 
 def test_what_auto_stands_for_is_followed(

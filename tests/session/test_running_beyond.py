@@ -96,3 +96,32 @@ def test_running_sums_of_unsigned_elements(on: str) -> None:
     assert said.count("computed by Python") == 1
     with pytest.raises(OverflowError, match=f"in `cumsum`: {sums[1]}"):
         value("us |> cumsum", on, int_mode="checked")
+
+
+@pytest.mark.parametrize(
+    "stages",
+    [
+        "scan(lambda a, x: a * x)",
+        "scan(lambda a, x: a * x) |> map(_ % 7)",
+        "scan(lambda a, x: a * x) |> take(1)",
+        "scan(lambda a, x: a * x) |> take(3)",
+        "scan(lambda a, x: a * x, 1) |> last",
+        "scan(lambda a, x: (a * x) % 1000003)",
+        "scan(max)",
+        "map(_ - 1) |> reduce(lambda a, x: (a * x) % 7)",
+        "map(_ * 3 ** 20) |> scan(lambda a, x: (a + x) % 7)",
+        "map(_ - 5) |> scan(lambda a, x: a * x // (a - x))",
+        "map(lambda x: (x, x)) |> reduce(lambda s, x: (s[0] * x[0], s[1] + 1))",
+        "enumerate |> scan(lambda s, p: (s[0] + p[0], s[1] * p[1]))",
+        "reduce(lambda a, x: a * x)",
+    ],
+)
+def test_checked_steps_are_told_on_numpy_as_by_a_loop(stages: str) -> None:
+    def found(on: str) -> str:
+        session = Session({"xs": [2**40] * 9}, Options(on=on, int_mode="checked", baseline=False, quiet=True))
+        try:
+            return repr(session.run_cell(f"xs |> {stages}").value)
+        except ArithmeticError as error:
+            return f"{type(error).__name__}: {error}"
+
+    assert found("numpy") == found("simd")

@@ -9,6 +9,7 @@ import pytest
 from hastega_magic.compiler.python.elements import Elements
 from hastega_magic.compiler.python.together import kept_of
 from hastega_magic.errors import IntegerOverflowWarning
+from hastega_magic.ir.columns import Columns
 from hastega_magic.session import Options, Session
 
 N = 300
@@ -40,7 +41,14 @@ PIPELINES = [
     "range(300) |> enumerate(5) |> map(lambda i, x: i * x * big + round(math.exp(x * 0.01)))",
     "xs |> map(lambda x: 2.0 ** (x % 60) + x * x)",
     "xs |> map(lambda x: max(x * x, 5) - int(math.hypot(x, 3.0)))",
+    "fs |> map(lambda f: int(f * 5e18)) |> to_list",
+    "fs |> map(lambda f: round(f * 5e18) // 2 + 1 if f < 2 else math.floor(f * 4e18)) |> to_list",
 ]  # fmt: skip
+
+
+def shown(value):
+    """Its text, which of ints may have any length."""
+    return hex(value) if type(value) is int else repr(value)
 
 
 def outcome(text, space, **options):
@@ -51,7 +59,7 @@ def outcome(text, space, **options):
             value = session.run_cell(text).value
         except Exception as error:
             value = type(error), str(error), getattr(error, "__notes__", [])
-    return repr(value), [str(each.message) for each in told if each.category is IntegerOverflowWarning]
+    return shown(value), [str(each.message) for each in told if each.category is IntegerOverflowWarning]
 
 
 def one_by_one(monkeypatch):
@@ -91,6 +99,53 @@ def test_functions_with_bits_of_their_own_go_over_all_elements_at_once(monkeypat
     assert len(calls) == len(told) == 1
     xs = SPACE["xs"].tolist()
     assert value == repr([x * 1000 + int(math.sin(x) * 5) for x in xs])
+
+
+@pytest.mark.parametrize("mode", ["exact", "checked"])
+@pytest.mark.parametrize("first", [0, 63, 64, 319, 320, 1343, 1344, 2999])
+def test_the_first_that_leaves_64_bits_is_found_wherever_it_is(monkeypatch, first, mode):
+    xs = np.arange(3000)
+    xs[first::7] += 2**60
+    text = "xs |> filter(lambda x: x >= 0) |> map(lambda x: x * 64 - 1) |> to_list"
+    found = outcome(text, {"xs": xs}, int_mode=mode)
+    assert f"element {first} of xs" in repr(found)
+    one_by_one(monkeypatch)
+    assert outcome(text, {"xs": xs}, int_mode=mode) == found
+
+
+def test_little_is_gone_through_once_more_to_find_it(monkeypatch):
+    """Stages that cannot leave 64 bits over these elements are not looked at, others as far as there is one."""
+    looked, of = [], Columns.of
+    monkeypatch.setattr(
+        Columns, "of", lambda self, node, places: looked.append(len(places)) or of(self, node, places)
+    )
+    space = {"xs": list(range(1, 3001))}
+    value, _ = outcome("xs |> filter(lambda x: x % 2) |> prod", space)
+    assert value == shown(math.prod(range(1, 3001, 2)))
+    assert not looked
+    value, (told,) = outcome("xs |> map(lambda x: x ** 30) |> sum", space)
+    assert value == shown(sum(x**30 for x in range(1, 3001)))
+    assert "element 4 of xs" in told
+    assert max(looked) == 64
+
+
+@pytest.mark.parametrize(
+    ("sink", "python"),
+    [
+        ("prod", math.prod),
+        ("sum", sum),
+        ("prod(start=-3)", lambda xs: math.prod(xs, start=-3)),
+        ("sum(5)", lambda xs: sum(xs, 5)),
+        ("reduce(lambda a, b: a * b)", math.prod),
+        ("reduce(lambda a, b: a + b, 2**70)", lambda xs: sum(xs, 2**70)),
+        ("mean", lambda xs: sum(xs) / len(xs)),
+    ],
+)
+@pytest.mark.parametrize("count", [1, 2, 3, 100, 4096, 4097])
+def test_sums_and_products_beyond_128_bits(sink, python, count):
+    xs = [(-3) ** 39 - number for number in range(count)]
+    value, _ = outcome(f"xs |> map(lambda x: x ** 5 if x else x) |> {sink}", {"xs": xs})
+    assert value == shown(python([x**5 for x in xs]))
 
 
 @pytest.mark.parametrize("on", ["parallel", "numpy"])

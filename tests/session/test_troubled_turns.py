@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from hastega_magic.compiler.repeating import prepared
 from hastega_magic.compiler.repeating.prepared import Prepared
+from hastega_magic.compiler.statement import Bound
 from hastega_magic.errors import IntegerOverflowWarning
 from hastega_magic.lazy import pipe
 from hastega_magic.session import Options, Session
@@ -96,6 +98,39 @@ def test_all_turns_are_as_the_first_one(
                     assert same(plain(value), plain(expected)), (stage, order, number)
                     assert warned == told, (stage, order, number, place)
     assert True in launched
+
+
+@pytest.mark.parametrize(
+    ("body", "make"),
+    [
+        ("xs |> map(lambda a, b: a // (b - 7)) |> sum", lambda k: [(1, 2), (k, 7), (3, k)]),
+        ("xs |> map(lambda a, b: a // (b - 7)) |> to_list", lambda k: ((1, 2), (k, 7), (3, k))),
+        ("xs.items() |> map(lambda a, b: a // (b - 7)) |> max", lambda k: {1: 2, k: 7, -1: k}),
+        ("xs |> enumerate |> map(lambda i, x: i // (x - 7))", lambda k: [1, k, 7]),
+        ("xs |> map(lambda x: 10 // (x - 7)) |> scan(lambda a, x: a + x)", lambda k: [1, k, 7]),
+    ],
+)
+def test_where_all_turns_raise_but_the_first_one_each_is_short(
+    launched: list[bool], body: str, make: Any, same: Any
+) -> None:
+    turns = [make(number) for number in range(10, 18)]
+    found = outcomes(body, turns, "loop", "simd")
+    assert len(launched) == len(turns) - 1
+    for number, turn in enumerate(turns):
+        ((value, warned),) = outcomes(body, [turn], "loop", "simd")
+        assert value[0] is ZeroDivisionError
+        assert value[2]
+        assert same(found[number][0], value)
+        assert found[number][1] == warned
+
+
+def test_nothing_is_made_ready_for_turns_that_cannot_use_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    placed: list[Bound] = []
+    monkeypatch.setattr(prepared, "_placed", lambda bound, *_: placed.append(bound))
+    for stage in ("take_while(lambda x: x > 0)", "window(2) |> map(min)", "take(3)"):
+        found = outcomes(f"xs |> {stage} |> map(lambda x: 1 // (x - 7))", [[7, 8, 9]] * 3, "loop", "simd")
+        assert [value[0] for value, _ in found] == [ZeroDivisionError] * 3
+    assert not placed
 
 
 PAIRS = [[(x, x + 1) for x in range(start, start + 9)] for start in (20, 5, 10**14)]

@@ -1,11 +1,13 @@
 """Running values that stages behind never ask for: Python computes none of them, and `--int checked` lets them be."""
 
+import re
 import warnings
 
 import numpy as np
 import pytest
 
 from hastega_magic.errors import IntegerOverflowWarning
+from hastega_magic.runtime.python_calls import Noted
 from hastega_magic.session import Options, Session
 
 SHIFTED = "scan(lambda a, x: a * 2**40 + x, 1)"
@@ -75,3 +77,43 @@ def test_captured_integers_of_numpys_are_pythons(on):
 def test_in_a_loop_it_may_be_one_turn_alone():
     text = "[xs |> scan(lambda a, x: (a * k + x) % 2**61, 1) |> first for k in (1, 2, 2**40, 3)]"
     assert run(text, "parallel", "checked")[0] == [2, 3, 2**40 + 1, 4]
+
+
+@pytest.mark.parametrize("on", ["numpy", "simd", "parallel"])
+@pytest.mark.parametrize("mode", ["exact", "checked"])
+@pytest.mark.parametrize(
+    ("before", "told"),
+    [
+        ("", ""),
+        ("map(_ + 1) |> ", ""),
+        ("map(lambda x: x * 2**61) |> ", "`map(lambda x: x * 2**61)`: element 3 of xs"),
+    ],
+)
+def test_steps_are_taken_once(monkeypatch, on, mode, before, told):
+    """Not once more for what is to be told of them."""
+    taken, scanned = [], Noted.scanned
+
+    def counted(self, values, *init):
+        return scanned(self, (taken.append(each) or each for each in values), *init)
+
+    monkeypatch.setattr(Noted, "scanned", counted)
+    text = f"xs |> {before}{SHIFTED} |> take_while(lambda a: a < 2**200) |> count"
+    told = told or f"`{SHIFTED}`: "
+    if mode == "checked":
+        with pytest.raises(OverflowError, match=re.escape(told)):
+            run(text, on, mode)
+    else:
+        found, said = run(text, on, mode)
+        assert found == 4
+        assert [told in each for each in said] == [True] * (on != "numpy")
+    assert len(taken) == len(set(taken)) == 5
+
+
+@pytest.mark.parametrize("on", ["simd", "parallel"])
+def test_what_is_told_is_what_a_loop_tells(on):
+    shown = f"xs |> {SHIFTED} |> take(5) |> to_list", f"xs |> take(5) |> {SHIFTED} |> to_list"
+    assert run(shown[0], on) == run(shown[1], on)
+    behind = "scan(lambda s, x: (s[0] * 2**30, s[1] + x), (1, 0))"
+    shown = f"xs |> {behind} |> take(5) |> to_list", f"xs |> take(5) |> {behind} |> to_list"
+    assert run(shown[0], on) == run(shown[1], on)
+    assert run(shown[0], on)[1]

@@ -52,6 +52,28 @@ def test_the_caret_stands_under_the_stage():
 
 
 @pytest.mark.parametrize(
+    ("text", "line", "column"),
+    [
+        ("y = xs |> map(_ + 1) |> sum", "y = xs |> map(_ + 1) |> sum", 4),
+        ("y = [1] |> map(_ + len(xs)) |> sum", "y = [1] |> map(_ + len(xs)) |> sum", 23),
+        ("y = ('é', [1] |> zip(xs) |> sum)", "y = ('é', [1] |> zip(xs) |> sum)", 21),
+        ("y = ([1]\n    |> zip([2])  # not xs\n    |> zip(xs))", "    |> zip(xs))", 11),
+        ("for i in [1]:\n    y = xs |> map(_ + i)", "    y = xs |> map(_ + i)", 8),
+    ],
+)
+def test_a_name_that_is_no_more_is_marked_where_it_was_read(text, line, column):
+    with pytest.raises(NameError) as caught:
+        Session({}).run_cell(f"xs = [1]\ndel xs\n{text}")
+    assert caught.value.__notes__[-1] == f"    {line}\n    {' ' * column}^^"
+
+
+def test_what_ordinary_code_reads_has_no_caret():
+    with pytest.raises(NameError) as caught:
+        Session({}).run_cell("xs = [1]\ny = xs |> sum\ndel xs\nxs")
+    assert not getattr(caught.value, "__notes__", [])
+
+
+@pytest.mark.parametrize(
     ("text", "written"),
     [
         (

@@ -27,6 +27,8 @@ class Standing:
     compiled: CompiledLoop
     loop: Loop
     options: Options
+    outdated: bool = False
+    """Whether a schedule was found for what it chose last, and the loop has another one."""
     _runs: int = 0
     """How many went by it since one taught."""
 
@@ -38,10 +40,11 @@ class Standing:
             return None
         options, compiled = placed(self.options, on), self.compiled
         backend = cast(Cpu, backend_of(options))
-        if known.something() and compiled.tuning_key != tuning_key(
-            compiled.structure, compiled.state.large, options, backend
-        ):
-            return None
+        if known.something():  # the loop is as it is for the back end of its last run, which may be another
+            key = tuning_key(compiled.structure, compiled.state.large, options, backend)
+            self.outdated = key != compiled.tuning_key and known.found(key) != compiled.finding
+            if self.outdated:
+                return None
         few = not pinned and here(backend.threads, -(-length // BLOCK), short=True)
         return Cpu("simd", 1) if few else backend
 

@@ -4,7 +4,8 @@
     xs |> cumsum |> take_while(lambda total: total < 100)              later sums may leave 64 bits, or fill the memory
 
 Python takes one element after the other, as far as they are asked for. What `--int checked` raises, and what is warned
-of, is about these: the loop runs again over as many of the source as they took.
+of, is about these: running values are looked at as they go by, and where each fits, the loop runs again over as many
+of the source as they took, for what is on the way to them.
 """
 
 from __future__ import annotations
@@ -15,11 +16,14 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
+from hastega_magic.compiler import running
 from hastega_magic.compiler.execute import Unasked
 from hastega_magic.compiler.python.barriers import may_end_early
 from hastega_magic.compiler.python.elements import of_check
+from hastega_magic.compiler.python.in_step import one_by_one
 from hastega_magic.compiler.run import run_loops
 from hastega_magic.frames import let_through
+from hastega_magic.interval import INT64_MAX, INT64_MIN
 from hastega_magic.runtime.python_calls import elements
 from hastega_magic.syntax.joining.build import BoundStage
 
@@ -32,7 +36,7 @@ def as_asked(driver: Driver, run: UnderWay, error: Exception, stages: Sequence[B
     """The statement's value, or the error where that is the answer. `stages`: the loop's, as Python is to run them."""
     early = may_end_early(run.rest)
     if early and (isinstance(error, Unasked) or of_check(error)):
-        return _looked_at(driver, run, [*stages, *run.rest[len(stages) :]])
+        return _looked_at(driver, run, [*stages, *run.rest[len(stages) :]], len(stages))
     # What wraps around raises for other elements than Python's integers, which are no answer where all are asked for.
     if of_check(error) or (driver.options.int_mode == "wrap" and not early):
         raise error
@@ -45,19 +49,25 @@ def as_asked(driver: Driver, run: UnderWay, error: Exception, stages: Sequence[B
     raise error  # it has the notes
 
 
-def _looked_at(driver: Driver, run: UnderWay, stages: Sequence[BoundStage]) -> object:
-    """What Python computes, and a look at the elements that it took."""
+def _looked_at(driver: Driver, run: UnderWay, stages: Sequence[BoundStage], count: int) -> object:
+    """What Python computes, and a look at the elements that it took. `count`: of the stages that the loop has."""
     value, asked = run.value, _Counted(elements(run.given))
+    last, mode = stages[count - 1].site, driver.options.int_mode
+    runs = mode != "wrap" and last.name in ("scan", "cumsum") and all(map(one_by_one, stages[: count + 1]))
+    seen = _Seen(count) if runs else None
     beyond = "an integer may be beyond 64 bits that the stages behind never reach: Python takes one after the other"
     found: object = None
     failed: Exception | None = None
     try:
-        found = driver.left.lazily(run.bound, asked, stages, beyond)
+        found = driver.left.lazily(run.bound, asked, stages, beyond, seen)
     except Exception as error:
         let_through(error)
         failed = error
     try:
-        _look(driver, run, _first(value, asked.count))
+        if seen is None or seen.beyond is None or failed is not None:
+            _look(driver, run, _first(value, asked.count), run.rest)
+        elif count == 1 or not _look(driver, run, _first(value, asked.count), run.rest[: count - 1]):
+            _tell(driver, run, running.beyond_told(last.text, seen.beyond, mode))
         if failed is not None:
             raise failed
     finally:
@@ -65,30 +75,52 @@ def _looked_at(driver: Driver, run: UnderWay, stages: Sequence[BoundStage]) -> o
     return found
 
 
-def _look(driver: Driver, run: UnderWay, first: object) -> None:
-    """Raise and warn as a loop over the first elements does, of what they need beyond 64 bits."""
+def _tell(driver: Driver, run: UnderWay, text: str) -> None:
+    if driver.options.on != "numpy":  # which tells of no running values
+        driver.trace.add("warning", text=text)
+        driver.warned(text, run.bound)
+
+
+def _look(driver: Driver, run: UnderWay, first: object, stages: Sequence[BoundStage]) -> bool:
+    """Raise and warn as a loop over the first elements does, of what they need beyond 64 bits; whether it warned."""
     try:
-        loop, _, workspace = driver.longest(run.bound, first, run.rest, run.bound.varying)
+        loop, _, workspace = driver.longest(run.bound, first, stages, run.bound.varying)
         if loop is None:
-            return
+            return False
         if driver.options.on == "numpy":
             driver.left.by_numpy(run.bound, loop, workspace, first)
-            return
+            return False
         execution = run_loops([loop], workspace, driver.options, driver.trace)
     except Exception as error:  # Python has its own to say of everything else
         let_through(error)
         if of_check(error):
             raise
-        return
+        return False
     for text in execution.warnings:
         driver.trace.add("warning", text=text)
     driver.warn(execution, run.bound)
+    return bool(execution.warnings)
 
 
 def _first(value: object, count: int) -> object:
     if isinstance(value, (list, tuple, range, np.ndarray)):
         return cast("Sequence[object]", value)[:count]
     return list(itertools.islice(elements(cast("Iterable[object]", value)), count))
+
+
+class _Seen:
+    """What sees running values go by, and keeps the first that no int64 holds: no loop has to look for it."""
+
+    def __init__(self, count: int) -> None:
+        """`count`: of the stages that give them."""
+        self.count = count
+        self.beyond: int | None = None
+
+    def __call__(self, values: Iterator[object]) -> Iterator[object]:
+        for value in values:
+            if (type(value) is not int or not INT64_MIN <= value <= INT64_MAX) and self.beyond is None:
+                self.beyond = running.beyond_int64(value)
+            yield value
 
 
 class _Counted:

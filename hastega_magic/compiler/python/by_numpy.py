@@ -22,6 +22,7 @@ from hastega_magic.compiler.sources.stretches import DECIDED
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import BeyondInt64, HastegaError, NotCompilable
+from hastega_magic.frames import let_through
 from hastega_magic.interval import INT64_MAX
 from hastega_magic.ir.expr import Expr, flatten
 from hastega_magic.ir.fused import Fused, Output
@@ -184,6 +185,22 @@ def _summed(loop: Loop, workspace: Workspace, options: Options, output: Output) 
     if sentence:
         raise BeyondInt64(sentence.partition(";")[0])
     return value
+
+
+def steps_checked(loop: Loop, workspace: Workspace, options: Options, trace: Trace) -> object:
+    """The value of a running sink that NumPy has no call for, by Python; OverflowError as `--int checked` has it."""
+    from hastega_magic.compiler.python.elements import of_check
+
+    output, alone = Output("", loop.pipeline.sink, ()), running.elements_alone(loop)
+    if alone is not None:
+        try:
+            made = cast(AnyArray, numpy_value(alone, workspace, options, trace))
+            loop, workspace = running.behind(made, loop, workspace)
+        except Exception as error:  # Python finds out what is raised first, and takes what has no form
+            let_through(error)
+            if of_check(error) or isinstance(error, BeyondInt64):
+                raise
+    return running.by_python(loop, workspace, output, options, checked=True)[0]
 
 
 def _by_elements(

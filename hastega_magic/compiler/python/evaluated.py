@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import functools
-import itertools
-from collections.abc import Iterator, Sequence
+import operator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from hastega_magic.ir.schedule import BLOCK
 from hastega_magic.ir.sinks import COMBINE
+from hastega_magic.runtime.results import product
 
 if TYPE_CHECKING:
     from hastega_magic.compiler.python.elements import Elements, Kept
 
 _BEGINS_WITH = {"sum": 0, "mean": 0, "prod": 1}
 """A sum or product of a single bool is an int, where `reduce` gives the bool itself."""
+
+
+_OF_INTS: Mapping[Any, Callable[[Sequence[int]], int]] = {operator.add: sum, operator.mul: product}
+"""What is sooner through with many ints, whose sums and products have no order."""
 
 
 class Evaluated:
@@ -61,11 +66,14 @@ class Combined:
     def _add(self, values: Sequence[Any]) -> None:
         if not values or self._combine is None:
             return
-        every = itertools.chain(self._before, values)
-        # Of many values min and max tell the same as of two at a time, NaNs among them, and sooner.
-        self.value = (
-            self._combine(every) if self._combine in (min, max) else functools.reduce(self._combine, every)
-        )
+        every = [*self._before, *values]
+        if self._combine in (min, max):
+            # Of many values they tell the same as of two at a time, NaNs among them, and sooner.
+            self.value = self._combine(every)
+        elif self._combine in _OF_INTS and set(map(type, every)) == {int}:
+            self.value = _OF_INTS[self._combine](every)
+        else:
+            self.value = functools.reduce(self._combine, every)
         self._before = [self.value]
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from typing import Any, Protocol, cast
 
 from hastega_magic.compiler.backends import forget_inputs
 from hastega_magic.compiler.execute import Unasked
@@ -12,7 +13,7 @@ from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Part
 from hastega_magic.compiler.python import in_step
 from hastega_magic.compiler.python.barriers import note_signature, noted
-from hastega_magic.compiler.python.by_numpy import numpy_value
+from hastega_magic.compiler.python.by_numpy import numpy_value, steps_checked
 from hastega_magic.compiler.python.in_step import Before, Behind, in_pass, one_by_one
 from hastega_magic.compiler.python.watching import Watch
 from hastega_magic.compiler.sources.kinds import kind_of
@@ -30,17 +31,34 @@ from hastega_magic.syntax.joining.build import BoundStage
 from hastega_magic.trace import Trace
 
 
+class Seeing(Protocol):
+    """What elements go through as they come from one stage to the next, both of which take them one by one."""
+
+    count: int
+    """Of the stages before."""
+
+    def __call__(self, values: Iterator[object], /) -> Iterator[object]:
+        """The elements."""
+        ...
+
+
 def by_python(
     value: object,
     stages: Sequence[BoundStage],
     behind: Behind | None = None,
     before: Before | None = None,
+    watch: Seeing | None = None,
 ) -> tuple[object, int]:
     """What Python computes, with a note where it calls a function otherwise than that is written.
 
     And how many of the stages behind are in it, which go on in step with these for as long as somebody could tell.
     """
     try:
+        if watch is not None:
+            calls, passing = calls_of(stages), cast(Any, value)
+            for name, callee, args, kwargs in calls[: watch.count]:
+                passing = python.apply(name, passing, args, kwargs, callee)
+            return python.run(watch(passing), calls[watch.count :]), 0
         if not one_by_one(stages[0]) or (before is None and (behind is None or not behind.stages)):
             return python.run(value, calls_of(stages)), 0
         return in_step.run(value, stages, behind or Behind(()), before)
@@ -62,27 +80,35 @@ class LeftOver:
         """Say in the report what Python runs, and why."""
         describe.describe_barrier(stage, reason, self.trace, self.options.int_mode)
 
-    def lazily(self, bound: Bound, value: object, stages: Sequence[BoundStage], why: str) -> object:
+    def lazily(
+        self,
+        bound: Bound,
+        value: object,
+        stages: Sequence[BoundStage],
+        why: str,
+        watch: Seeing | None = None,
+    ) -> object:
         """All stages that are left, one element after the other; StrictError where that is not to be."""
         reason = Reason(why, bound.site.span)
         self.tell(bound.site.source_text, reason)
         if self.options.strict:
             raise StrictError(f"`{bound.site.source_text}` is not compiled: {reason.text}")
-        found = self._by_python(value, noted(stages))
+        found, _ = self._in_step(value, noted(stages), Behind(()), watch=watch)
         self.pictures.python(stages, why, bound.site.source_text, value, found)
         return found
 
-    def _by_python(self, value: object, stages: Sequence[BoundStage]) -> object:
-        found, _ = self._in_step(value, stages, Behind(()))
-        return found
-
     def _in_step(
-        self, value: object, stages: Sequence[BoundStage], behind: Behind, before: Before | None = None
+        self,
+        value: object,
+        stages: Sequence[BoundStage],
+        behind: Behind,
+        before: Before | None = None,
+        watch: Seeing | None = None,
     ) -> tuple[object, int]:
         began = time.perf_counter()
         try:
             with self.trace.phase("kernel", by_python=True):
-                found, more = by_python(value, stages, behind, before)
+                found, more = by_python(value, stages, behind, before, watch)
         finally:
             forget_inputs()
         ran = [*stages, *behind.stages[:more]]
@@ -106,9 +132,12 @@ class LeftOver:
             self.tell(" |> ".join(site.text for site in sites), Reason(why, span))
         else:
             self.tell(loop.pipeline.source.name, Reason(why))
-        if workspace.unasked and loop.pipeline.sink.kind in RUNNING_SINKS:
+        runs = loop.pipeline.sink.kind in RUNNING_SINKS
+        if workspace.unasked and runs:
             raise Unasked
         with self.trace.phase("kernel", by_python=True):
+            if runs and self.options.int_mode == "checked":
+                return steps_checked(loop, workspace, self.options, self.trace)
             return python.run(value, bound.calls(noted(self.exact(loop, workspace))))
 
     def exact(self, loop: Loop, workspace: Workspace) -> list[BoundStage]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterator, Sequence
 from dataclasses import field
 from typing import Any, cast
 
@@ -43,10 +45,24 @@ class Step:
     def called(self, value: Any) -> Any:
         """What the function gives; over tuples it may take their parts."""
         parts = cast("tuple[Any, ...]", value) if isinstance(value, tuple) else ()
-        spread = self._spread.get(len(parts))
-        if spread is None:
-            spread = self._spread[len(parts)] = spreads(self.function, len(parts))
-        return self.function(*parts) if spread else self.function(value)
+        return self.function(*parts) if self._spreads(len(parts)) else self.function(value)
+
+    def over(self, values: Sequence[Any]) -> Iterator[Any]:
+        """What it gives for each of these, in their order."""
+        types = set(map(type, values))
+        if tuple not in types:
+            return map(self.function, values)
+        sizes = set(map(len, values)) if len(types) == 1 else ()
+        if len(sizes) != 1:
+            return map(self.called, values)
+        return (itertools.starmap if self._spreads(*sizes) else map)(self.function, values)
+
+    def _spreads(self, size: int) -> bool:
+        """Whether it takes the parts of a tuple of so many."""
+        found = self._spread.get(size)
+        if found is None:
+            found = self._spread[size] = spreads(self.function, size)
+        return found
 
 
 class Surroundings:

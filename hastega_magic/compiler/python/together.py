@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,14 +14,16 @@ from hastega_magic.compiler.python.steps import NUMPYS, Step, Surroundings, is_b
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.frames import let_through
-from hastega_magic.interval import INT64
+from hastega_magic.interval import INT64, TOP, Interval
 from hastega_magic.ir.columns import Columns
-from hastega_magic.ir.expr import Expr, flatten
-from hastega_magic.ir.pipeline import Source, Stage
+from hastega_magic.ir.expr import Expr, flatten, postorder
+from hastega_magic.ir.pipeline import Fn, Source, Stage
+from hastega_magic.passes.infer import Leaves, exact_range, leaf_range
+from hastega_magic.runtime.objects.fields import Field
 from hastega_magic.runtime.python_calls import elements
 from hastega_magic.runtime.python_numbers import python_number, python_numbers
 from hastega_magic.runtime.sources import Column
-from hastega_magic.types import INT
+from hastega_magic.types import BOOL, INT
 
 
 class Element(NamedTuple):
@@ -66,6 +68,9 @@ Moved = Mapping[tuple[str, int], Source]
 
 _Make = Callable[[Step, Sequence[int], list[Any]], list[Any]]
 """What a stage's function gives for elements at these places."""
+
+_PIECE = 64
+"""Elements among which the first integer beyond 64 bits is sought first."""
 
 _POSSIBLE = {"map", "filter", "zip", "enumerate", "index", "window"}
 
@@ -147,8 +152,7 @@ class Together:
         """What a stage makes of the elements, and the first of them that needs an integer beyond 64 bits."""
         made, own = list[Any](), step.own
         if not own:
-            call = step.called if tuple in set(map(type, values)) else step.function
-            made = list(map(call, values))
+            made = list(step.over(values))
             if len(made) < len(values):
                 raise StopIteration  # which has ended the `map`
             own = any(issubclass(each, NUMPYS) for each in set(map(type, made)))
@@ -171,40 +175,79 @@ class Together:
             fits = min(made) in INT64 and max(made) in INT64
             wrong = (place for place, each in zip(places, made, strict=True) if is_beyond(each))
             return made, None if fits else next(wrong)
-        params = flatten(fn.params)
-        parted = (
-            [values]
-            if isinstance(fn.params, Expr)
-            else zip(*(of_params(fn.params, each) for each in values), strict=True)
-        )
-        given = {
-            leaf: dict(zip(places, column, strict=True)) for leaf, column in zip(params, parted, strict=True)
-        }
-        columns = Columns(given, self._around)
+        if not own:
+            return python_numbers(made), self._beyond(fn, places, values)
+        columns = self._columns(fn, places, values)
         for condition, node in fn.effects if step.own else ():  # which may raise, as Python's function would
             there = places if condition is None else itertools.compress(places, columns.of(condition, places))
             columns.of(node, list(there))
         found = [columns.of(node, places) for node in roots(fn)]
-        if own:
-            if isinstance(fn.result, Expr):
-                made = found[0]
-            else:
-                made = [
-                    filled(fn.result, dict(zip(roots(fn), each, strict=True)))
-                    for each in zip(*found, strict=True)
-                ]
-        return (made if own else python_numbers(made)), columns.beyond() if looks else None
+        if isinstance(fn.result, Expr):
+            return found[0], columns.beyond() if looks else None
+        made = [
+            filled(fn.result, dict(zip(roots(fn), each, strict=True))) for each in zip(*found, strict=True)
+        ]
+        return made, columns.beyond() if looks else None
+
+    def _beyond(self, fn: Fn, places: Sequence[int], values: list[Any]) -> int | None:
+        """The first element that needs an integer beyond 64 bits: sought in ever longer pieces."""
+        if _fits(fn, values):
+            return None
+        first, size = 0, _PIECE
+        while first < len(places):
+            there, size = places[first : first + size], 4 * size
+            columns = self._columns(fn, there, values[first : first + len(there)])
+            for node in roots(fn):
+                columns.of(node, there)
+            if (found := columns.beyond()) is not None:
+                return found
+            first += len(there)
+        return None
+
+    def _columns(self, fn: Fn, places: Sequence[int], values: list[Any]) -> Columns:
+        given = {leaf: dict(zip(places, column, strict=True)) for leaf, column in _parted(fn, values)}
+        return Columns(given, self._around)
 
     def _values(self, source: Source, places: Sequence[int]) -> list[Any]:
         """The numbers at these places, which ascend."""
         data = self._workspace.column(source).data
         if not places:
             return []
-        if isinstance(data, (np.ndarray, range)):
-            first, last = places[0], places[-1] + 1
-            found = list(elements(data[first:last]))
+        if isinstance(data, (np.ndarray, range, list, tuple, Field)):
+            part: Any = data[places[0] : places[-1] + 1]
+            first, found = places[0], part.listed() if isinstance(part, Field) else list(elements(part))
+            found = found if isinstance(part, (np.ndarray, range)) else python_numbers(found)
             return found if len(found) == len(places) else [found[place - first] for place in places]
         return python_numbers([data[place] for place in places])
+
+
+def _parted(fn: Fn, values: list[Any]) -> Iterator[tuple[Expr, Sequence[Any]]]:
+    """The numbers of elements by the parameters that have them."""
+    if isinstance(fn.params, Expr):
+        return iter([(fn.params, values)])
+    columns = zip(*(of_params(fn.params, each) for each in values), strict=True)
+    return zip(flatten(fn.params), columns, strict=True)
+
+
+def _fits(fn: Fn, values: list[Any]) -> bool:
+    """Whether 64 bits hold all integers on the way for any elements between the least and the largest of these."""
+    known = dict[Expr, Interval]()
+    for leaf, column in _parted(fn, values):
+        if leaf.type is INT:
+            known[leaf] = Interval(min(column), max(column))
+    for node in postorder(roots(fn)):
+        if node.args:
+            known[node] = exact_range(node, [known.get(arg, TOP) for arg in node.args], _NOTHING_KNOWN)
+            # Of floats that become ints the range is that of those which do not need Python.
+            whole = all(arg.type is INT or arg.type is BOOL for arg in node.args)
+            if node.type is INT and not (whole and known[node].fits_int64):
+                return False
+        elif node.op == "const":
+            known[node] = leaf_range(node, _NOTHING_KNOWN)
+    return True
+
+
+_NOTHING_KNOWN = Leaves(())
 
 
 def _called(step: Step, _places: Sequence[int], values: list[Any]) -> list[Any]:

@@ -265,7 +265,8 @@ class Briefs:
         known = self._known.get(text)
         if known is None or not known.is_for(named, namespace, options):
             return True
-        return known.misses < _MISSES and not still_cached(known.alike.execution.compiled)
+        outdated = known.standing is not None and known.standing.outdated
+        return known.misses < _MISSES and (outdated or not still_cached(known.alike.execution.compiled))
 
     def keep(self, brief: Brief) -> None:
         """Know it from now on."""

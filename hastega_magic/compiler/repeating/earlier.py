@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import field
 
+from hastega_magic.compiler.choice.known import something
 from hastega_magic.compiler.loops import still_cached
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Group, Outcome
@@ -107,7 +108,9 @@ class Earlier:
         """Keep what decides whether the loop of this outcome fits again, if it was one over arrays and ranges."""
         bound = outcome.bounds[0]
         known = self._known.get(bound.site.id)
-        if known is not None and (known.alike or known.group or known.misses >= _MISSES):
+        if known is not None and (known.group or known.misses >= _MISSES):
+            return
+        if known is not None and known.alike is not None and _ran(known.alike, outcome):
             return
         if not options.fuse or options.on == "all":
             return
@@ -120,6 +123,12 @@ class Earlier:
             found = None if bound.varying else alike(bound, outcome)
             if found is not None and _keepable(found):
                 known.options, known.alike = options, found
+
+
+def _ran(known: Alike, outcome: Outcome) -> bool:
+    """Whether it was this loop that ran, and not one with the schedule that was found for another back end."""
+    ran = outcome.execution
+    return ran is None or ran.compiled is known.execution.compiled or not something()
 
 
 def _keepable(found: Alike) -> bool:

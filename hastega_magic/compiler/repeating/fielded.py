@@ -87,6 +87,9 @@ def _prepared(
     alone = outcome.parts[0] if len(outcome.parts) == 1 else None
     from hastega_magic.compiler.repeating.prepared import prepare
 
+    if alone is None and len(outcome.bounds) == 1 and len(outcome.bounds[0].stages) > len(bound.stages):
+        found = prepare(outcome.bounds[0], outcome, options, filename, mends)  # an element raised
+        return None if found is None else Fielded(found)
     if alone is None or alone.outcome is None or len(alone.bound.stages) < len(bound.stages):
         return prepare(bound, outcome, options, filename, mends)
     found = of_part(alone, alone.outcome, options, filename)

@@ -1,0 +1,64 @@
+"""IPython's `?` behind a stage."""
+
+import pytest
+
+from hastega_magic.syntax.stages import STAGES
+
+
+@pytest.mark.parametrize("everywhere", [False, True])
+@pytest.mark.parametrize("name", STAGES)
+def test_every_stage_is_explained(notebook, name, everywhere):
+    if everywhere:
+        notebook.run("%hastega on")
+    seen = notebook.run(f"nowhere |> {name}?")
+    assert seen.error is None
+    assert seen.text == f"{STAGES[name].told}\n"
+    assert notebook.run(f"%hastega help {name}").text == seen.text
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "y = xs |> map(_ + 1) |> scan??",
+        "if True:\n    [1] |> scan ?  \n",
+        "xs\n    # it goes on\n    |> map(_ + 1)\n    |> scan?",
+        "f(xs |> scan?",
+        "'''\n'''; xs \\\n  |> scan?",
+    ],
+)
+def test_the_whole_statement_gives_way(notebook, asked):
+    seen = notebook.run(f"print('before')\n{asked}\nprint('after')")
+    assert seen.error is None
+    assert seen.out == f"before\n{STAGES['scan'].told}\nafter\n"
+
+
+def test_what_stands_below_keeps_its_line(notebook):
+    assert "----> 3 1 / 0" in notebook.run("[1]\n  |> scan?\n1 / 0").text
+
+
+@pytest.mark.parametrize("asked", ["# |> scan?", "'|> scan?'", "'''\n|> scan?'''", "x = 1 # xs |> scan?"])
+def test_what_is_no_code_asks_nothing(notebook, asked):
+    seen = notebook.run(asked)
+    assert seen.error is None
+    assert "running" not in seen.out
+
+
+def test_names_of_the_users_and_of_python_stay_ipythons(notebook):
+    notebook.run("def scan(xs):\n    'My own.'")
+    assert "My own." in notebook.run("[1] |> scan?").text
+    assert "A stage" not in notebook.run("sum?").text
+    assert "A stage" not in notebook.run("[1] |> sorted?").text
+
+
+def test_unloaded_it_asks_ipython_again(notebook):
+    notebook.run("%unload_ext hastega_magic")
+    assert "not found" in notebook.run("xs |> scan?").text
+
+
+def test_a_cell_of_the_magic_says_where_it_works(notebook):
+    seen = notebook("y = xs |> scan?")
+    assert "help (`name?`) does not work in a %%hastega cell" in seen.text
+
+
+def test_there_is_no_help_on_others(notebook):
+    assert "there is no stage 'scam': did you mean scan?" in notebook.run("%hastega help scam").text
