@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from hastega_magic.compiler.backends import Backend, Cpu, backend_of, tell_runs
-from hastega_magic.compiler.choice.choosing import Choice, all_factors, choose, is_built, refused
+from hastega_magic.compiler.choice.choosing import Choice, all_factors, choose, is_built, refused, spared
 from hastega_magic.compiler.choice.costs import auto
 from hastega_magic.compiler.choice.learning import chosen, named, teach, teaches
 from hastega_magic.compiler.execute import Execution, Ready, compiled_on, execute, job_of
@@ -68,6 +68,11 @@ def run_compiled(ready: Ready, backend: Backend, tune: bool = False) -> Executio
         return execution
     columns = [ready.workspace.column(source) for source in ready.fused.sources]
     length = min(len(column.data) for column in columns)
+    if ready.workspace.sparing and not tune:
+        choice = spared(ready.compiled, ready.loops, columns, ready.options, ready.workspace.sparing)
+        if choice is not None:
+            with contextlib.suppress(NotAlike):
+                return _by_python(ready, choice)
     kernel = ready.compiled.body(ready.compiled.first, ready.trace).kernel
     began = time.perf_counter()
     choice = choose(ready.compiled, kernel, ready.loops, columns, length, ready.options)

@@ -7,6 +7,7 @@ import pytest
 
 from hastega_magic import hastega
 from hastega_magic.compiler import loops
+from hastega_magic.compiler.choice import costs
 from hastega_magic.compiler.repeating.repeated import Repeated
 from hastega_magic.session import Options, Session
 
@@ -225,3 +226,61 @@ def test_a_cell_that_runs_again_with_another_tuple():
         names["t"] = (i, i + 2)
         session.run_cell("y = XS |> map(lambda x: x * t[0] + t[1]) |> sum")
         assert names["y"] == 6 * i + 3 * (i + 2)
+
+
+CONSTANTS = {
+    "keys": ("t = {i: 5}", "lambda x: t.get(x, 7)"),
+    "sets": ("t = {i, i + 1}", "lambda x: x in t"),
+    "exponents": ("t = (i, 2)", "lambda x: (x % 3) ** t[0]"),
+    "lengths": ("t = {k: i for k in range(i)}", "lambda x: x + sum(t.values())"),
+}
+
+
+@pytest.fixture
+def chosen(monkeypatch):
+    """Back ends are chosen by what is predicted, as outside of the tests."""
+    monkeypatch.setenv(costs.AUTO, "")
+
+
+@pytest.mark.parametrize("form", CONSTANTS)
+@pytest.mark.usefixtures("chosen")
+def test_few_elements_are_python_s_where_each_turn_would_compile(form):
+    code = cell(*CONSTANTS[form])
+    session = Session({"XS": [1, 2, 3]}, Options(baseline=False))
+    session.run_cell(code)
+    found, expected = session.namespace["ys"], by_python(code, XS["list"])
+    assert [(type(each), each) for each in found] == [(type(each), each) for each in expected]
+    assert compiled() < 8
+
+
+@pytest.mark.parametrize(
+    ("function", "sink"),
+    [
+        ("lambda x: x * 0.1 + (x in t)", "sum"),  # whose last bits hang on the order
+        ("lambda x: math.sin(x) + (x in t)", "to_list"),
+        ("lambda x: x // (x - 1000) + (x in t)", "to_list"),
+        ("lambda x: x * 2**40 * x + (x in t)", "sum"),
+    ],
+)
+@pytest.mark.usefixtures("chosen")
+def test_loops_of_which_python_may_give_others_are_compiled_all_the_same(function, sink):
+    xs = np.arange(1, 200)
+    code = cell("t = {i, i + 1}", function, sink)
+    values = []
+    for on in ("auto", "simd"):
+        session = Session({"XS": xs, "math": math}, Options(on=on, baseline=False))
+        session.run_cell(code)
+        values.append([(type(each), each) for each in session.namespace["ys"]])
+    assert values[0] == values[1]
+    assert compiled() >= TURNS
+
+
+@pytest.mark.usefixtures("chosen")
+def test_few_turns_that_raise_where_each_would_compile():
+    """What Python raises has the notes that a loop's has."""
+    code = cell("t = {i, i + 1}", "lambda x: 1 // (x - 1 + 100 * (x in t)) if i > 30 else x in t", "to_list")
+    for _ in range(2):
+        session = Session({"XS": [1, 2, 3]}, Options(baseline=False))
+        with pytest.raises(ZeroDivisionError) as caught:
+            session.run_cell(code)
+        assert any("element 0" in note for note in caught.value.__notes__)

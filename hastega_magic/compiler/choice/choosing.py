@@ -229,6 +229,22 @@ def choose(
     return Choice(chosen.backend, case, known, factors, here, waits, barred)
 
 
+def spared(
+    compiled: CompiledLoop, loops: Sequence[Loop], columns: Sequence[Column], options: Options, seconds: float
+) -> Choice | None:
+    """Plain Python, where it takes less than compiling the loop for this run alone: so many seconds; else None."""
+    if compiled.first in compiled.bodies or alike(compiled, options.int_mode) is None:
+        return None
+    kernel, length = lowered(compiled, compiled.state.target), min(len(column.data) for column in columns)
+    known = costs_of(compiled, kernel, loops, options)
+    if not length or known.python is None or not fits(known.assumes, columns, loops):
+        return None
+    case = case_of(kernel, known.features, length)
+    factors = costs.factors_of(known.loop, known.names, length)
+    sooner = known.seconds(known.python, case, factors["python"]) < seconds
+    return Choice("python", case, known, factors) if sooner else None
+
+
 def host_anyway(known: Costs, case: Case) -> str:
     """The CPU's back end that `choose` would choose whatever the sources hold; "" where it would look further."""
     factors = costs.factors_of(known.loop, known.names, case.n)
@@ -364,5 +380,5 @@ def resident_part(device: Device, columns: Sequence[Column], length: int) -> flo
 
 __all__ = [
     "Choice", "Costs", "Curves", "all_factors", "case_of", "choose", "clearly", "costs_of", "device_model",
-    "host_anyway", "is_built", "lowered", "refused", "resident_part",
+    "host_anyway", "is_built", "lowered", "refused", "resident_part", "spared",
 ]  # fmt: skip

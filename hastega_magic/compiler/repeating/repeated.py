@@ -22,6 +22,7 @@ from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Outcome
 from hastega_magic.compiler.python.empty import UNTOLD, of_nothing
 from hastega_magic.compiler.repeating.alike import Again, Display, given
+from hastega_magic.compiler.repeating.anew import Anew
 from hastega_magic.compiler.statement import Bound
 from hastega_magic.compiler.telling.told import Told, remember
 from hastega_magic.frames import suppressed
@@ -98,6 +99,7 @@ class Repeated:
     _forms: list[Form] = field(default_factory=list[Form])
     _raised: list[Prepared | Fielded] = field(default_factory=list["Prepared | Fielded"])
     """Loops of which elements have raised, and nothing else is known."""
+    _anew: Anew = field(default_factory=Anew)
     _numbers: Mapping[Where, tuple[Number, ...]] = field(default_factory=dict[Where, "tuple[Number, ...]"])
     """Those that were captured when a form was looked for."""
     _changed: frozenset[Where] = frozenset()
@@ -116,6 +118,7 @@ class Repeated:
     def run(self, source: object, displays: Sequence[Display]) -> object:
         """The value for a source and the stages' arguments; raises what Python raises."""
         self.runs += 1
+        self._anew.runs += 1
         self.idle = 0
         began = self.began = time.perf_counter()
         for form in self._forms:
@@ -173,7 +176,7 @@ class Repeated:
         bound = self._bound(source, displays)
         self.look(bound)
         bound = replace(bound, varying=self.varying)
-        driver = Driver(self.options, self.filename, trace, warn_at=self.warn_at)
+        driver = Driver(self.options, self.filename, trace, warn_at=self.warn_at, sparing=self._anew.sparing)
         began = time.perf_counter()
         try:
             with heard():
@@ -184,9 +187,11 @@ class Repeated:
         seconds = time.perf_counter() - began
         self.options = replace(self.options, tune=False)
         self.taken(outcome)
-        from hastega_magic.compiler.repeating.in_parts import ready
+        found = None
+        if not self._anew.spared(outcome, seconds):
+            from hastega_magic.compiler.repeating.in_parts import ready
 
-        found = ready(bound, outcome, self.options, self.filename, self.warn_at)
+            found = ready(bound, outcome, self.options, self.filename, self.warn_at)
         self.keep(Form(remember(outcome, trace), found, seconds))
         return outcome.values[0]
 
