@@ -231,18 +231,13 @@ def choose(
 
 def spared(
     compiled: CompiledLoop, loops: Sequence[Loop], columns: Sequence[Column], options: Options, seconds: float
-) -> Choice | None:
-    """Plain Python, where it takes less than compiling the loop for this run alone: so many seconds; else None."""
-    if compiled.first in compiled.bodies or alike(compiled, options.int_mode) is None:
-        return None
-    kernel, length = lowered(compiled, compiled.state.target), min(len(column.data) for column in columns)
-    known = costs_of(compiled, kernel, loops, options)
-    if not length or known.python is None or not fits(known.assumes, columns, loops):
-        return None
-    case = case_of(kernel, known.features, length)
-    factors = costs.factors_of(known.loop, known.names, length)
-    sooner = known.seconds(known.python, case, factors["python"]) < seconds
-    return Choice("python", case, known, factors) if sooner else None
+) -> bool:
+    """Whether plain Python gives the same, and takes less than compiling for this run alone: so many seconds."""
+    length, assumes = min(len(column.data) for column in columns), alike(compiled, options.int_mode)
+    if compiled.bodies or not length or assumes is None or not fits(assumes, columns, loops):
+        return False
+    python = PythonModel(python_features([loop.pipeline for loop in loops]), costs.machine())
+    return python.seconds(Case(length, 0.0)) * costs.factor(compiled.structure, "python", length) < seconds
 
 
 def host_anyway(known: Costs, case: Case) -> str:
