@@ -299,3 +299,17 @@ def test_explained_where_nothing_was_compiled():
     [pipeline] = piped.explain().pipelines
     assert pipeline.backend == "python"
     assert FOR_ITSELF in pipeline.why
+
+
+def test_lists_beyond_64_bits_that_are_read_as_arrays():
+    """Python computes them, as it does where nothing has changed before: without a warning of a constant."""
+    code = """
+ys = []
+for i in range(8):
+    t = [i, 2**70 if i > 4 else 3, 4]
+    ys.append([1, 2, 3] |> map(lambda x: t[x % 3] + len(t) + (x in t)) |> sum)
+"""
+    session = Session({}, Options(baseline=False))
+    session.run_cell(code)
+    t = [[i, 2**70 if i > 4 else 3, 4] for i in range(8)]
+    assert session.namespace["ys"] == [sum(u[x % 3] + 3 + (x in u) for x in [1, 2, 3]) for u in t]

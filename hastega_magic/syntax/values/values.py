@@ -211,7 +211,10 @@ class _Parameter(Protocol):
 
 def opened(parameter: _Parameter, where: Where, value: object, name: str) -> Symbolic:
     """A small captured container of which numbers are parameters, as they keep changing."""
-    ints = [each for _, _, each in numbers_in(where, value) if type(each) is int and each in INT64]
+    ints = [each for _, _, each in numbers_in(where, value) if type(each) is int]
+    if type(value) is list and not all(each in INT64 for each in ints):
+        return known(value, name)  # which may be read as an array is, and is none
+    ints = [each for each in ints if each in INT64]
 
     def one(where: Where, value: object) -> Symbolic:
         if type(value) not in (tuple, list, dict):
