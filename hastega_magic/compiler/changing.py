@@ -17,7 +17,8 @@ from hastega_magic.latest import Latest
 from hastega_magic.records import changed, dataclass
 from hastega_magic.report import units
 from hastega_magic.syntax.closures.around import Number, Where, same_number
-from hastega_magic.syntax.closures.captured import numbers_read
+from hastega_magic.syntax.closures.contained import is_item, variable_named
+from hastega_magic.syntax.closures.numbers import items_beside, items_bound, numbers_read
 from hastega_magic.syntax.site import Site
 from hastega_magic.trace import Trace
 
@@ -45,9 +46,10 @@ class Changing:
 
     def look(self, bound: Bound) -> Bound:
         """The statement with those of its numbers that are to be parameters."""
-        now = numbers_read(_arguments(bound))
+        given = tuple(_arguments(bound))
+        now = numbers_read(given)
         bound = changed(bound, numbers=now)
-        known, moving = self._known.get(bound.site.text), in_a_loop(bound.site, now)
+        known, moving = self._known.get(bound.site.text), in_a_loop(bound.site, now, given)
         if known is None:
             self._known.put(bound.site.text, _Known(now, moving))
             return changed(bound, varying=moving)
@@ -58,6 +60,7 @@ class Changing:
         }
         known.numbers, known.varying = now, known.varying | others | moving
         changing = known.varying & now.keys()
+        changing |= known.varying & items_beside(given, filter(is_item, known.varying))
         return changed(bound, needed=changing) if known.constant else changed(bound, varying=changing)
 
     def seen(self, text: str, varying: frozenset[Where]) -> None:
@@ -75,9 +78,14 @@ class Changing:
                 known.constant = True
 
 
-def in_a_loop(site: Site, numbers: Iterable[Where]) -> frozenset[Where]:
-    """Those of the captured numbers that a loop around the pipeline changes: they need not be seen to change."""
-    return frozenset(where for where in numbers if where[2] in site.moving)
+def in_a_loop(site: Site, numbers: Iterable[Where], given: Iterable[object]) -> frozenset[Where]:
+    """Those of the captured numbers that a loop around the pipeline changes: they need not be seen to change.
+
+    `given`: the functions, which read them, and tuples and dicts of such.
+    """
+    if not site.moving:
+        return frozenset()
+    return items_bound(given, site.moving).union(where for where in numbers if where[2] in site.moving)
 
 
 def _same(a: tuple[Number, ...], b: tuple[Number, ...]) -> bool:
@@ -107,7 +115,7 @@ def _sentences(bounds: Iterable[Bound], workspaces: Iterable[Workspace]) -> Iter
         verb, what = ("is", "a constant") if len(constants) == 1 else ("are", "constants")
         yield f"{units.listed(constants)} {verb} {what} of the compiled code; {again}."
     if needed:
-        names = [f"`{name}`" for name in sorted({where[2] for where in needed})]
+        names = [f"`{name}`" for name in sorted({variable_named(where[2]) for where in needed})]
         verb, what, it = ("is", "a constant", "it") if len(names) == 1 else ("are", "constants", "them")
         yield (
             f"{units.listed(names)} kept changing, and {verb} {what} of the compiled code all the same, as the loop "
@@ -126,7 +134,7 @@ def tell(bounds: Iterable[Bound], workspaces: Iterable[Workspace], options: Opti
 
 def kept_changing(names: Iterable[str]) -> str:
     """What is said of parameters."""
-    given = [f"`{name}`" for name in dict.fromkeys(names)]
+    given = [f"`{name}`" for name in dict.fromkeys(map(variable_named, names))]
     it = "it" if len(given) == 1 else "them"
     outside = f"the compiled loop is given {it} from outside"
     return f"{units.listed(given)} kept changing: {outside}, so that another change costs no compilation."

@@ -65,7 +65,8 @@ class Driver:
     silent: bool = False
     """No warnings."""
     scalars: frozenset[int] | None = None
-    """As in `Workspace`."""
+    sparing: float = 0.0
+    """Both as in `Workspace`."""
     offset: int = 0
     """Number of the first element of the part of a source that is run over."""
     broken: Outcome | None = None
@@ -282,9 +283,8 @@ class Driver:
 
         if handed_on(self, run, loop, workspace):
             return
-        bound, left = run.bound, run.rest[len(loop.stages) :]
-        failed, execution = None, None
-        workspace.unasked = not self.options.strict and may_end_early(left)
+        bound, left, failed, execution = run.bound, run.rest[len(loop.stages) :], None, None
+        workspace.unasked, workspace.sparing = not self.options.strict and may_end_early(left), self.sparing
         try:
             if self.options.on == "numpy":
                 run.goes_on(self.left.by_numpy(bound, loop, workspace, run.value), left, of_loop=True)

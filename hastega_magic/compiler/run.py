@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from hastega_magic.compiler.backends import Backend, Cpu, backend_of, tell_runs
-from hastega_magic.compiler.choice.choosing import Choice, all_factors, choose, is_built, refused
+from hastega_magic.compiler.choice.choosing import Choice, all_factors, choose, is_built, refused, spared
 from hastega_magic.compiler.choice.costs import auto
 from hastega_magic.compiler.choice.learning import chosen, named, teach, teaches
 from hastega_magic.compiler.execute import Execution, Ready, compiled_on, execute, job_of
@@ -23,8 +23,13 @@ from hastega_magic.errors import HastegaError
 from hastega_magic.ir.fused import Fused
 from hastega_magic.ir.schedule import BLOCK
 from hastega_magic.records import changed
-from hastega_magic.runtime.threads import here
+from hastega_magic.runtime.threads import default_threads, here
 from hastega_magic.trace import Trace
+
+FOR_ITSELF = (
+    "Plain Python computed it: most runs would compile a loop of their own, which takes longer. The loop is shown, and "
+    "was not run."
+)
 
 
 def settled(options: Options) -> Options:
@@ -68,6 +73,10 @@ def run_compiled(ready: Ready, backend: Backend, tune: bool = False) -> Executio
         return execution
     columns = [ready.workspace.column(source) for source in ready.fused.sources]
     length = min(len(column.data) for column in columns)
+    sparing = 0.0 if tune else ready.workspace.sparing
+    if sparing and spared(ready.compiled, ready.loops, columns, ready.options, sparing):
+        with contextlib.suppress(NotAlike):
+            return _by_python(ready, None, ready.options.threads or default_threads())
     kernel = ready.compiled.body(ready.compiled.first, ready.trace).kernel
     began = time.perf_counter()
     choice = choose(ready.compiled, kernel, ready.loops, columns, length, ready.options)
@@ -95,7 +104,7 @@ def _chosen(ready: Ready, choice: Choice, tune: bool) -> Execution:
     """By what was chosen; by the CPU where that fails, or might give another value."""
     if choice.on == "python":
         with contextlib.suppress(NotAlike):
-            return _by_python(ready, choice)
+            return _by_python(ready, choice, choice.costs.threads)
         choice = choice.instead("")
     if choice.on.startswith("opencl"):
         told = len(ready.trace.events)
@@ -125,9 +134,14 @@ def _on_device(ready: Ready, choice: Choice, tune: bool) -> Execution:
     return execution
 
 
-def _by_python(ready: Ready, choice: Choice) -> Execution:
-    """By CPython, which gives the same values sooner; what is compiled is there to be shown, and for longer runs."""
-    backend = Cpu("parallel", choice.costs.threads)
+def _by_python(ready: Ready, choice: Choice | None, threads: int) -> Execution:
+    """By CPython, which gives the same values sooner; what is compiled is there to be shown, and for longer runs.
+
+    `choice`: None where nothing is compiled, as it would be for this run alone.
+    """
+    backend = Cpu("parallel", threads)
+    if choice is None:
+        ready.trace.add("why", text=FOR_ITSELF)
     job = job_of(ready)
     execution = Execution(
         ready.compiled, ready.fused, [], list(job.columns), job.length, 1, ready.cached, backend, job,

@@ -34,6 +34,8 @@ class Parameter:
     where: Where
     node: Expr
     value: int | float | np.float32
+    beside: Sequence[int] = ()
+    """Ints of the container that it is an item of: as large is each, or may be soon."""
 
     @property
     def name(self) -> str:
@@ -45,8 +47,9 @@ class Parameter:
         """What compiled code may take for granted of it: so many bytes hold it; None for floats."""
         if not isinstance(self.value, int):
             return None
-        bits = min(63, -(-max(self.value.bit_length(), (~self.value).bit_length(), 1) // 8) * 8)
-        return Interval(-(1 << bits) if self.value < 0 else 0, (1 << bits) - 1)
+        least, most = min((self.value, *self.beside)), max((self.value, *self.beside))
+        bits = min(63, -(-max(most.bit_length(), (~least).bit_length(), 1) // 8) * 8)
+        return Interval(-(1 << bits) if least < 0 else 0, (1 << bits) - 1)
 
     def column(self, length: int) -> Column:
         """The number, held once."""
@@ -89,6 +92,8 @@ class Workspace:
     """Whether elements of the loop that is being built may be NumPy's numbers by now, in Python's hands."""
     unasked: bool = False
     """Whether the stages behind the loop that runs may not ask for all elements."""
+    sparing: float = 0.0
+    """Seconds that compiling a loop takes for a pipeline that is compiled anew in most of its runs; 0 for others."""
     lists: Counter[int] = field(default_factory=Counter[int])
     """By identity of a captured list how often functions read it otherwise than by items, as code that holds these."""
     raised: Execution | None = None
@@ -171,10 +176,10 @@ class Workspace:
         """The description of a long list, whose elements are looked at when they are converted."""
         return self._known(taken(value, source))
 
-    def parameter(self, where: Where, value: object) -> Expr | None:
+    def parameter(self, where: Where, value: object, beside: Sequence[int] = ()) -> Expr | None:
         """What stands for a captured number that keeps changing; None for one that does not, and for other objects.
 
-        Functions of one code may have several numbers under one name.
+        Functions of one code may have several numbers under one name. `beside`: as in `Parameter`.
         """
         if where not in self.varying or type(value) not in PARAMETERS:
             return None
@@ -185,7 +190,7 @@ class Workspace:
                 return known.node
         type_ = _TYPES[type(value)]
         node = leaf("param", type_, FIRST_PARAMETER + len(self.parameters))
-        self.parameters.append(Parameter(where, node, cast(Any, value)))
+        self.parameters.append(Parameter(where, node, cast(Any, value), beside))
         return node
 
     def parameter_sources(self, length: int) -> tuple[tuple[Expr, Source], ...]:

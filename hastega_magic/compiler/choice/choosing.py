@@ -229,6 +229,17 @@ def choose(
     return Choice(chosen.backend, case, known, factors, here, waits, barred)
 
 
+def spared(
+    compiled: CompiledLoop, loops: Sequence[Loop], columns: Sequence[Column], options: Options, seconds: float
+) -> bool:
+    """Whether plain Python gives the same, and takes less than compiling for this run alone: so many seconds."""
+    length, assumes = min(len(column.data) for column in columns), alike(compiled, options.int_mode)
+    if compiled.bodies or not length or assumes is None or not fits(assumes, columns, loops):
+        return False
+    python = PythonModel(python_features([loop.pipeline for loop in loops]), costs.machine())
+    return python.seconds(Case(length, 0.0)) * costs.factor(compiled.structure, "python", length) < seconds
+
+
 def host_anyway(known: Costs, case: Case) -> str:
     """The CPU's back end that `choose` would choose whatever the sources hold; "" where it would look further."""
     factors = costs.factors_of(known.loop, known.names, case.n)
@@ -364,5 +375,5 @@ def resident_part(device: Device, columns: Sequence[Column], length: int) -> flo
 
 __all__ = [
     "Choice", "Costs", "Curves", "all_factors", "case_of", "choose", "clearly", "costs_of", "device_model",
-    "host_anyway", "is_built", "lowered", "refused", "resident_part",
+    "host_anyway", "is_built", "lowered", "refused", "resident_part", "spared",
 ]  # fmt: skip

@@ -46,6 +46,7 @@ from hastega_magic.ir.pipeline import Pipeline, Source
 from hastega_magic.passes.schedule import STREAMED
 from hastega_magic.records import changed, dataclass
 from hastega_magic.syntax.closures.captured import Captured, captured
+from hastega_magic.syntax.closures.contained import is_item
 
 Display = tuple[Any, tuple[Any, ...], Mapping[str, Any]]
 """A stage as its site's code hands it over: callee or None, arguments, keyword arguments."""
@@ -221,8 +222,10 @@ def alike(bound: Bound, outcome: Outcome, *, few: bool = False, mended: bool = F
     arguments, operands = given(bound), sources(bound)
     # Not ints that no parameter holds, nor numbers that only another statement's loop is given.
     read = {source.key for source in execution.fused.sources if source.layout == "scalar"}
+    all_read = loop.built.probed
+    # Of items that no loop reads the type decided, which is looked at.
     given_ones = frozenset(
-        each.where for each in workspace.parameters if loop.built.probed or id(each) in read
+        each.where for each in workspace.parameters if all_read or id(each) in read or is_item(each.where)
     )
     arrays, lists = captured_arrays(workspace), captured_lists(workspace) if few else []
     known = captured(arguments, given_ones, arrays=arrays, numpys=loop.built.numpys, lists=lists)
@@ -230,6 +233,9 @@ def alike(bound: Bound, outcome: Outcome, *, few: bool = False, mended: bool = F
     if known is None or owned is None:
         return None
     all_numbers, free = numbers_of(workspace), {each.where: each for each in known.free}
+    all_numbers = {
+        key: each for key, each in all_numbers.items() if all_read or key in read or not is_item(each.where)
+    }
     for number in all_numbers.values():
         if number.where not in free:
             return None

@@ -288,7 +288,7 @@ class OrdinaryCode(Repeated):
             value = outcome.values[0] if known is None else objects(outcome.values[0], known)
         except (NotExact, StrictError) as error:
             if self.varying:
-                self.varying, self.constant = frozenset(), True
+                self.without()
                 return self._compile(source, functions, displays, given)
             self._failed += 1
             return self._left(_sentence(error))

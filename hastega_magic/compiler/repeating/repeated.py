@@ -22,6 +22,7 @@ from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Outcome
 from hastega_magic.compiler.python.empty import UNTOLD, of_nothing
 from hastega_magic.compiler.repeating.alike import Again, Display, given
+from hastega_magic.compiler.repeating.anew import Anew
 from hastega_magic.compiler.statement import Bound
 from hastega_magic.compiler.telling.told import Told, remember
 from hastega_magic.frames import suppressed
@@ -29,7 +30,8 @@ from hastega_magic.records import dataclass
 from hastega_magic.report import units
 from hastega_magic.runtime.signals import heard
 from hastega_magic.syntax.closures.around import Number, Where
-from hastega_magic.syntax.closures.captured import numbers_read
+from hastega_magic.syntax.closures.contained import is_item
+from hastega_magic.syntax.closures.numbers import items_beside, numbers_read
 from hastega_magic.syntax.joining.build import BoundStage
 from hastega_magic.syntax.ordinary.scalars import Scalars
 from hastega_magic.syntax.site import Site
@@ -97,8 +99,13 @@ class Repeated:
     _forms: list[Form] = field(default_factory=list[Form])
     _raised: list[Prepared | Fielded] = field(default_factory=list["Prepared | Fielded"])
     """Loops of which elements have raised, and nothing else is known."""
+    _anew: Anew = field(default_factory=Anew)
     _numbers: Mapping[Where, tuple[Number, ...]] = field(default_factory=dict[Where, "tuple[Number, ...]"])
     """Those that were captured when a form was looked for."""
+    _changed: frozenset[Where] = frozenset()
+    """Those that were seen to change."""
+    _narrow: bool = False
+    """Whether only these are parameters, and not all numbers of a container of which one has changed."""
 
     def __post_init__(self) -> None:
         """Nobody looks while it runs."""
@@ -111,6 +118,7 @@ class Repeated:
     def run(self, source: object, displays: Sequence[Display]) -> object:
         """The value for a source and the stages' arguments; raises what Python raises."""
         self.runs += 1
+        self._anew.runs += 1
         self.idle = 0
         began = self.began = time.perf_counter()
         for form in self._forms:
@@ -173,7 +181,7 @@ class Repeated:
         bound = self._bound(source, displays)
         self.look(bound)
         bound = replace(bound, varying=self.varying)
-        driver = Driver(self.options, self.filename, trace, warn_at=self.warn_at)
+        driver = Driver(self.options, self.filename, trace, warn_at=self.warn_at, sparing=self._anew.sparing)
         began = time.perf_counter()
         try:
             with heard():
@@ -184,9 +192,11 @@ class Repeated:
         seconds = time.perf_counter() - began
         self.options = replace(self.options, tune=False)
         self.taken(outcome)
-        from hastega_magic.compiler.repeating.in_parts import ready
+        found = None
+        if not self._anew.spared(outcome, seconds):
+            from hastega_magic.compiler.repeating.in_parts import ready
 
-        found = ready(bound, outcome, self.options, self.filename, self.warn_at)
+            found = ready(bound, outcome, self.options, self.filename, self.warn_at)
         self.keep(Form(remember(outcome, trace), found, seconds))
         return outcome.values[0]
 
@@ -205,19 +215,30 @@ class Repeated:
         before, self._numbers = self._numbers, {}
         with suppressed():  # of an object that says what its class is
             self._numbers = numbers_read(given(bound))
-        if self.site.moving:
-            self.varying |= in_a_loop(self.site, self._numbers)
+            moving = in_a_loop(self.site, self._numbers, given(bound))
+            self.varying |= {each for each in moving if not (self._narrow and is_item(each))}
         if not self._forms:  # they were let go of
             self.varying |= {where for where, was in before.items() if self._numbers.get(where, was) != was}
         for form in self._forms:
             changed = None if form.prepared is None else form.prepared.changed(bound)
             if changed:
+                self._changed |= changed
                 self.varying |= changed
+                if not self._narrow:
+                    self.varying |= items_beside(given(bound), filter(is_item, changed))
                 return
 
     def taken(self, outcome: Outcome) -> None:
         """See whether the loop could do without knowing the numbers that keep changing."""
         if self.varying and not any(each.varying for each in outcome.workspaces):
+            self.without()
+
+    def without(self) -> None:
+        """The loop cannot do without knowing all of these numbers: it is not tried again."""
+        others = {each for each in self.varying if is_item(each) and each not in self._changed}
+        if others:  # which need not have changed
+            self.varying, self._narrow = self.varying - others, True
+        else:
             self.varying, self.constant = frozenset(), True
 
     def keep(self, form: Form) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import ctypes
 import functools
 import itertools
-import math
 import operator
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -21,6 +20,7 @@ from hastega_magic.ir.items import Items
 from hastega_magic.records import dataclass
 from hastega_magic.syntax.closures import attributes
 from hastega_magic.syntax.closures.attributes import ABSENT
+from hastega_magic.syntax.closures.contained import Where, is_small, same_number
 from hastega_magic.syntax.site import is_ours
 
 PARAMETERS = frozenset({int, float, np.float32})
@@ -30,11 +30,6 @@ SMALL = 64
 LISTED = 1024
 """Those in a list: a look at one takes some 50 ns, and to build the loop again a millisecond or two."""
 _MOST: dict[type, int] = {list: LISTED, set: SMALL, frozenset: SMALL, dict: SMALL}
-_NUMBERS = frozenset({bool, int, float, np.float64, np.float32, np.bool_})
-
-
-Where = tuple[str, int, str]
-"""A variable around a function, as `syntax/values/graph.py` names it."""
 
 Number = bool | int | float | np.float32
 """What compiled code may have as a constant, or as a parameter."""
@@ -186,6 +181,8 @@ class Walk:
         self._curious = curious
         self._lists = lists
         self.around: list[Name | Cell] = []
+        self.small: list[Name | Cell] = []
+        """Those that hold small containers of numbers, which are not gone into."""
         self.made: list[Made | Shaped | Attribute] = []
         self.arrays = Counter[int]()
         """How often it came past each, and past those lists, by identity."""
@@ -206,13 +203,22 @@ class Walk:
                     continue
                 if name in function.__globals__:
                     value = function.__globals__[name]
-                    self.around.append(Name(function.__globals__, name, value))
-                    self.value(value, code)
+                    self._variable(Name(function.__globals__, name, value), code)
                 elif name in function.__builtins__:
                     value = function.__builtins__[name]  # which anybody may replace
                     self.around.append(Name(function.__globals__, name, ABSENT))
-                    self.around.append(Name(function.__builtins__, name, value))
-                    self.value(value, code)
+                    self._variable(Name(function.__builtins__, name, value), code)
+
+    def is_small(self, value: object) -> bool:
+        """Whether it is looked at by what is in it, where a variable holds it."""
+        return is_small(value) and id(value) not in self._lists
+
+    def _variable(self, each: Name | Cell, code: CodeType) -> None:
+        self.around.append(each)
+        if self.is_small(each.value):
+            self.small.append(each)
+        else:
+            self.value(each.value, code)
 
     def attributes(self) -> None:
         """The attributes that the functions so far may read, of all objects so far, and what these lead to."""
@@ -284,8 +290,7 @@ class Walk:
         code = value.__code__
         for name, cell in zip(code.co_freevars, value.__closure__ or (), strict=True):
             inner = contents(cell)
-            self.around.append(Cell(cell, inner, ("cell", id(code), name)))
-            self.value(inner, code)
+            self._variable(Cell(cell, inner, ("cell", id(code), name)), code)
         for default in (*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values()):
             self.value(default, value.__code__)
 
@@ -331,8 +336,7 @@ class Walk:
         for name in code.co_names:
             if name in module.__dict__:
                 value = module.__dict__[name]
-                self.around.append(Name(module.__dict__, name, value))
-                self.value(value, code)
+                self._variable(Name(module.__dict__, name, value), code)
 
 
 def _is_plain(value: Any) -> bool:
@@ -361,13 +365,6 @@ def contents(cell: CellType) -> Any:
         return cell.cell_contents
     except ValueError:
         return ABSENT
-
-
-def same_number(a: Any, b: Any) -> bool:
-    """Whether both are numbers of one type, equal, and of one sign if they are zeros."""
-    if type(a) is not type(b) or type(a) not in _NUMBERS or a != b:
-        return False
-    return bool(a) or isinstance(a, int) or math.copysign(1.0, a) == math.copysign(1.0, b)
 
 
 __all__ = [

@@ -24,7 +24,6 @@ from hastega_magic.syntax.closures.around import (
     Cell,
     Made,
     Name,
-    Number,
     Shaped,
     Unclear,
     Walk,
@@ -32,6 +31,7 @@ from hastega_magic.syntax.closures.around import (
     contents,
     same_number,
 )
+from hastega_magic.syntax.closures.contained import Shape, found_at, numbers_in, shape_of, variable_of
 from hastega_magic.syntax.closures.holding import is_data
 from hastega_magic.syntax.closures.numpy_errors import Asked, asks
 
@@ -94,7 +94,7 @@ class _Function:
         if argument.__globals__ is not self.scope or argument.__defaults__ is not self.defaults:
             return False
         pairs = zip(argument.__closure__ or (), self.cells, strict=True)
-        return all(_alike(contents(cell), value) for cell, value in pairs)
+        return all(value is _FREE or _alike(contents(cell), value) for cell, value in pairs)
 
     def changed(self, argument: Any) -> set[Where] | None:
         """Variables that hold other numbers now; None where anything else is different."""
@@ -134,6 +134,24 @@ class _Value:
 
 
 @dataclass(frozen=True)
+class Held:
+    """A variable that holds a small container of numbers, which is looked at by what is in it."""
+
+    where: Where
+    read: Read
+    shape: Shape
+
+    def fits(self, arguments: Sequence[Any]) -> bool:
+        return self.shape.fits(self.read(arguments))
+
+    def changed(self, arguments: Sequence[Any]) -> set[Where] | None:
+        return self.shape.changed(self.where, self.read(arguments))
+
+    def resembles(self, arguments: Sequence[Any]) -> bool:
+        return type(self.read(arguments)) is self.shape.kind
+
+
+@dataclass(frozen=True)
 class Captured:
     """The arguments, and everything that they read."""
 
@@ -145,6 +163,7 @@ class Captured:
     """Whether arrays or objects of the user's stay alive with this."""
     arrays: Mapping[int, tuple[Read, ...]] = field(default_factory=dict[int, "tuple[Read, ...]"])
     """By identity of an array that may be any how it is read from each of the variables that hold it."""
+    held: tuple[Held, ...] = ()
 
     def changed(self, arguments: Sequence[Any]) -> set[Where] | None:
         """Variables that hold other numbers now; None where anything else is different."""
@@ -161,6 +180,11 @@ class Captured:
                 if not _both_numbers(each.now(), each.value):
                     return None
                 found.add(each.where)
+        for each in self.held:
+            others = each.changed(arguments)
+            if others is None:
+                return None
+            found |= others
         return found
 
     def resembles(self, arguments: Sequence[Any]) -> bool:
@@ -168,6 +192,7 @@ class Captured:
         return (
             all(known.resembles(each) for known, each in zip(self.arguments, arguments, strict=True))
             and all(_alike(each.now(), each.value) for each in self.around)
+            and all(each.resembles(arguments) for each in self.held)
             and all(each.holds() for each in self.made)
         )
 
@@ -179,8 +204,11 @@ class Captured:
         for each in self.around:
             if not each.holds():
                 return False
-        for each in self.made:  # noqa: SIM110  this way is faster
+        for each in self.made:
             if not each.holds():
+                return False
+        for each in self.held:  # noqa: SIM110  this way is faster
+            if not each.fits(arguments):
                 return False
         return True
 
@@ -196,6 +224,8 @@ class Captured:
                 yield f"{name(each.holds)}()"
         for each in self.made:
             yield f"{name(each.holds)}()"
+        for each in self.held:
+            yield f"{name(each.fits)}(({''.join(f'{argument}, ' for argument in arguments)}))"
 
 
 def _is_still(now: str, value: object, name: Callable[[object], str]) -> str:
@@ -226,7 +256,8 @@ def captured(
                     return None
                 cells = tuple(contents(cell) for cell in argument.__closure__ or ())
                 walk.names(argument)
-                for value in (*cells, *(argument.__defaults__ or ())):
+                larger = [each for each in cells if not walk.is_small(each)]
+                for value in (*larger, *(argument.__defaults__ or ())):
                     walk.value(value, argument.__code__)
                 code, scope = argument.__code__, argument.__globals__
                 found.append(_Function(code, scope, argument.__defaults__, cells))
@@ -236,7 +267,7 @@ def captured(
         walk.attributes()
     except Unclear:
         return None
-    if varying and _of_several(found, walk.around) & set(varying):
+    if varying and _of_several(found, walk.around) & set(map(variable_of, varying)):
         return None
     alone = _held_alone(found, walk, [*arrays, *lists])
     if any(id(each) not in alone for each in lists):
@@ -256,22 +287,6 @@ def _of_several(found: Sequence[_Function | _Value], around: Sequence[Name | Cel
     others = {(each.where, id(each.cell)) for each in around if isinstance(each, Cell)}
     times = Counter([*own, *(where for where, _ in others)])
     return {where for where, count in times.items() if count > 1}
-
-
-def numbers_read(arguments: Iterable[object]) -> dict[Where, tuple[Number, ...]]:
-    """The numbers of `PARAMETERS` that functions among the arguments read from around them, those of modules left out.
-
-    There are several where functions of one code have a variable each.
-    """
-    walk = Walk(curious=True)
-    found: dict[Where, tuple[Number, ...]] = {}
-    for argument in arguments:
-        walk.value(argument, None)
-    for each in walk.around:
-        inside = isinstance(each, Cell) or "__builtins__" in each.scope
-        if inside and type(each.value) in PARAMETERS:
-            found[each.where] = *found.get(each.where, ()), each.value
-    return found
 
 
 def _held_alone(
@@ -299,6 +314,15 @@ def _freed(
 ) -> Captured:
     """What was found, without the values of these variables, and without these arrays."""
     free: dict[Where, Free] = {}
+    held: list[Held] = []
+
+    def look_into(where: Where, value: object, read: Read) -> None:
+        for each, path, number in numbers_in(where, value):
+            if each in varying and type(number) in PARAMETERS:
+                free.setdefault(each, Free(each, _kind(number), _item(read, path)))
+        held.append(Held(where, read, shape_of(where, value, varying)))
+
+    small = set(map(id, walk.small))
     arguments: list[_Function | _Value] = []
     for place, known in enumerate(found):
         if not isinstance(known, _Function):
@@ -312,11 +336,16 @@ def _freed(
                 cells[number] = _FREE
             elif id(cells[number]) in arrays:
                 cells[number] = _FREE
+            elif walk.is_small(cells[number]):
+                look_into(where, cells[number], _from_argument(place, number))
+                cells[number] = _FREE
         arguments.append(replace(known, cells=tuple(cells)))
     left: list[Name | Cell] = []
     for each in walk.around:
         if each.where in varying and type(each.value) in PARAMETERS:
             free.setdefault(each.where, Free(each.where, _kind(each.value), _from_around(each)))
+        elif id(each) in small:
+            look_into(each.where, each.value, _from_around(each))
         elif id(each.value) not in arrays:
             left.append(each)
     made = [each for each in walk.made if not isinstance(each, Shaped) or id(each.array) not in arrays]
@@ -324,7 +353,9 @@ def _freed(
     kept += [part for each in arguments if isinstance(each, _Function) for part in each.held()]
     kept += [each.owner for each in made if isinstance(each, Attribute)]
     data = bool(walk.arrays) or any(map(is_data, kept))
-    return Captured(tuple(arguments), tuple(left), tuple(made), tuple(free.values()), data, arrays)
+    return Captured(
+        tuple(arguments), tuple(left), tuple(made), tuple(free.values()), data, arrays, tuple(held)
+    )
 
 
 def _from_argument(place: int, number: int) -> Read:
@@ -336,6 +367,10 @@ def _from_around(each: Name | Cell) -> Read:
         return lambda arguments: contents(each.cell)
     get, name = each.scope.get, each.name
     return lambda arguments: get(name, ABSENT)
+
+
+def _item(read: Read, path: Sequence[object]) -> Read:
+    return lambda arguments: found_at(read(arguments), path)
 
 
 def _kind(number: object) -> type:
@@ -357,4 +392,4 @@ def _both_numbers(a: Any, b: Any) -> bool:
     return type(a) in PARAMETERS and type(b) in PARAMETERS
 
 
-__all__ = ["Captured", "Free", "captured", "numbers_read"]
+__all__ = ["Captured", "Free", "captured"]

@@ -11,9 +11,9 @@ import numpy as np
 
 from hastega_magic.errors import NotCompilable
 from hastega_magic.ir.expr import Expr, const, make, postorder
+from hastega_magic.syntax.closures.contained import is_small
 from hastega_magic.syntax.operations import complex_numbers
 from hastega_magic.syntax.operations.arithmetic import COMPARE
-from hastega_magic.syntax.operations.mappings import Built
 from hastega_magic.syntax.reading.functions import described
 from hastega_magic.syntax.values import mixed
 from hastega_magic.syntax.values.branches import both, opposite
@@ -22,6 +22,7 @@ from hastega_magic.syntax.values.values import (
     FALSE,
     TRUE,
     TUPLES_BESIDE_NUMPY,
+    Built,
     Known,
     Listed,
     Partly,
@@ -178,6 +179,8 @@ def identical(left: Symbolic, right: Symbolic) -> Expr:
         one, other = left.value, right.value
         if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
             raise NotCompilable("`is` compares arrays, which may be others in the next run")
+        if is_small(one) and is_small(other):
+            raise NotCompilable("`is` compares containers, which are looked at by what is in them")
         return const(one is other)
     kinds = [node.type for node in (left, right) if isinstance(node, Expr)]
     if len(kinds) == 2 and kinds.count(BOOL) == 1:  # True is no other number

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any, cast
 
 from hastega_magic.errors import NotCompilable
 from hastega_magic.ir.expr import Expr, const, is_const
-from hastega_magic.records import dataclass
 from hastega_magic.syntax.values.graph import Graph
 from hastega_magic.syntax.values.values import (
     FALSE,
     NONE,
     SHORT,
+    Built,
     Known,
+    Number,
     Symbolic,
     known_item,
     number,
@@ -28,15 +29,6 @@ from hastega_magic.syntax.values.values import (
 
 if TYPE_CHECKING:
     from hastega_magic.syntax.functions.expressions import Frame
-
-Number = bool | int | float
-
-
-@dataclass(frozen=True, eq=False)
-class Built:
-    """A dict that is built inside a function: its keys are constants; `Known` holds it."""
-
-    items: Mapping[Number, Symbolic]
 
 
 def built(frame: Frame, node: ast.Dict) -> Known:
@@ -120,4 +112,4 @@ def method(graph: Graph, items: Mapping[Number, Symbolic], name: str, args: Sequ
     return pairs if name == "items" else tuple(pair[name == "values"] for pair in pairs)
 
 
-__all__ = ["METHODS", "Built", "built", "item", "mapping", "method"]
+__all__ = ["METHODS", "built", "item", "mapping", "method"]

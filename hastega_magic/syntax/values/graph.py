@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import field
 from typing import Any, cast
@@ -13,6 +13,7 @@ import numpy as np
 from hastega_magic.errors import NOWHERE, NotCompilable, Span
 from hastega_magic.ir.expr import Expr, conjunction, const, is_const, leaf, made_like, make, python_of, truth
 from hastega_magic.records import dataclass
+from hastega_magic.syntax.closures.contained import Where, is_small, variable_of
 from hastega_magic.syntax.values import mixed
 from hastega_magic.syntax.values.beside_floats import beside_float, beside_infinity
 from hastega_magic.syntax.values.branches import (
@@ -42,11 +43,9 @@ from hastega_magic.syntax.values.values import (
     is_none,
     known,
     number,
+    opened,
 )
 from hastega_magic.types import BOOL, FLOAT, INT, Complex, Composite, Either, ScalarType
-
-Where = tuple[str, int, str]
-"""A variable around a function: ("cell", identity of its code, name) or ("global", identity of its globals, name)."""
 
 Inline = Callable[["Graph", Any, Sequence[Symbolic], Mapping[str, Symbolic]], Symbolic]
 
@@ -100,9 +99,13 @@ class Graph:
     def captured(self, where: Where, value: object, name: str) -> Symbolic:
         """What a name around the function stands for; a number that keeps changing is a parameter."""
         self.ufuncs = self.ufuncs or isinstance(value, NUMPY_NUMBER)
-        parameter = getattr(self.env, "parameter", None)
-        found: Expr | None = None if parameter is None else parameter(where, value)
-        return known(value, name) if found is None else found
+        varying: Collection[Where] = getattr(self.env, "varying", ())
+        if not varying:
+            return known(value, name)
+        parameter: Any = cast(Any, self.env).parameter
+        if is_small(value) and where in map(variable_of, varying):
+            return opened(parameter, where, value, name)
+        return parameter(where, value) or known(value, name)
 
     def looked_up(self, value: Symbolic) -> Symbolic:
         """The value that a name around the function stands for, once more; of lists that is counted."""

@@ -11,8 +11,10 @@ from typing import Any, Protocol, cast
 import numpy as np
 
 from hastega_magic.errors import NotCompilable
+from hastega_magic.interval import INT64
 from hastega_magic.ir.expr import Expr, Value, const, make, map_value
 from hastega_magic.records import dataclass
+from hastega_magic.syntax.closures.contained import Where, item_of, numbers_in, pairs
 from hastega_magic.syntax.reading.functions import described
 from hastega_magic.types import Complex, Composite, Either, is_redefined
 
@@ -93,11 +95,33 @@ class Listed:
 
 
 @dataclass(frozen=True, eq=False)
+class Captured:
+    """What a captured list holds of which items are parameters: `Listed` has it, and it must not be changed."""
+
+    items: tuple[Symbolic, ...]
+
+    def held(self, key: str) -> tuple[Symbolic, ...]:
+        """Its items."""
+        del key
+        return self.items
+
+
+@dataclass(frozen=True, eq=False)
 class Record:
     """A named tuple that is made here, of a class; `Known` holds it."""
 
     kind: type[Any]
     items: tuple[Symbolic, ...]
+
+
+Number = bool | int | float
+
+
+@dataclass(frozen=True, eq=False)
+class Built:
+    """A dict whose keys are constants, built inside a function, or of which items are parameters; `Known` holds it."""
+
+    items: Mapping[Number, Symbolic]
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,6 +203,30 @@ def known_item(value: object, name: str) -> Symbolic:
     if issubclass(type(value), np.generic) and type(value) not in _OWN_TYPES and not _counted.get():
         raise NotCompilable(HOLDS_NUMPYS)
     return known(value, name)
+
+
+class _Parameter(Protocol):
+    def __call__(self, where: Where, value: object, beside: Sequence[int]) -> Expr | None: ...
+
+
+def opened(parameter: _Parameter, where: Where, value: object, name: str) -> Symbolic:
+    """A small captured container of which numbers are parameters, as they keep changing."""
+    ints = [each for _, _, each in numbers_in(where, value) if type(each) is int]
+    if type(value) is list and not all(each in INT64 for each in ints):
+        return known(value, name)  # which may be read as an array is, and is none
+    ints = [each for each in ints if each in INT64]
+
+    def one(where: Where, value: object) -> Symbolic:
+        if type(value) not in (tuple, list, dict):
+            found = parameter(where, value, ints)
+            return known_item(value, name) if found is None else found
+        items = {key: one(item_of(where, key), item) for key, item in pairs(value)}
+        if type(value) is dict:
+            return Known(Built(items), name)
+        held = tuple(items.values())
+        return Known(Listed(Captured(held), name, shared=True), name) if type(value) is list else held
+
+    return one(where, value)
 
 
 def holds_numpys(value: object) -> bool:
