@@ -324,9 +324,9 @@ class Driver:
         Not to be called where the failure is handled: it would be the context of what Python raises.
         """
         if isinstance(failed, BeyondInt64):
-            if self.tentative:
-                raise StrictError(f"`{run.bound.site.source_text}` is not compiled: {failed}") from failed
-            self.left.beyond(run, stages, str(failed))
+            from hastega_magic.compiler.python.asked import beyond
+
+            beyond(self, run, failed, stages)
         elif isinstance(failed, NotCompilable):
             self._left_to_python(run, failed.reason)
         elif isinstance(failed, NoNumpyForm):

@@ -75,3 +75,40 @@ def test_captured_integers_of_numpys_are_pythons(on):
 def test_in_a_loop_it_may_be_one_turn_alone():
     text = "[xs |> scan(lambda a, x: (a * k + x) % 2**61, 1) |> first for k in (1, 2, 2**40, 3)]"
     assert run(text, "parallel", "checked")[0] == [2, 3, 2**40 + 1, 4]
+
+
+BEYOND = [1, 2, 3, 2**70]
+ASKED_FOR = {
+    "take_while(lambda x: x < 3) |> to_list": [1, 2],
+    "map(lambda x: x - 1) |> any": True,
+    "filter(lambda x: x > 1) |> first": 2,
+    "map(lambda x: x < 3) |> all": False,
+    "take(3) |> sum": 6,
+    "map(lambda x: x * 2) |> take(2) |> to_list": [2, 4],
+}
+
+
+@pytest.mark.parametrize("on", [*BACKENDS, "auto"])
+@pytest.mark.parametrize("copies", [1, 2000])
+@pytest.mark.parametrize("stages", ASKED_FOR)
+def test_checked_is_about_items_of_a_list_that_are_asked_for(on, copies, stages):
+    options = Options(on=on, int_mode="checked", baseline=False)
+    session = Session({"xs": BEYOND * copies}, options)
+    for _ in range(3):
+        assert session.run_cell(f"xs |> {stages}").value == ASKED_FOR[stages]
+
+
+@pytest.mark.parametrize("on", ["numpy", "simd", "parallel", "auto"])
+@pytest.mark.parametrize("copies", [1, 2000])
+@pytest.mark.parametrize(
+    "stages",
+    [
+        "take_while(lambda x: x < 4) |> to_list",
+        "filter(lambda x: x > 3) |> first",
+        "map(lambda x: x % 7)",
+        "count",
+    ],
+)
+def test_checked_raises_for_items_of_a_list_that_are_asked_for(on, copies, stages):
+    with pytest.raises(OverflowError, match="`xs` holds integers beyond 64 bits"):
+        run(f"xs |> {stages}", on, "checked", xs=BEYOND * copies)
