@@ -44,7 +44,8 @@ def run(source: object, stages: Sequence[StageCall]) -> Any:
             whole = type(value) is list or type(value) is tuple
             value = python_numbers(value) if whole else map(python_number, elements(value))
         value = apply(name, value, args, kwargs, callee)
-        lazy, gave = not observes and name in _LAZY, observes
+        lazy = not observes and name in _LAZY
+        gave = gave if name == "tap" and callee is None else observes
     return collected(value, stages, source) if lazy else value
 
 
