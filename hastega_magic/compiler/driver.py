@@ -12,7 +12,7 @@ from hastega_magic.compiler.backends import forget_inputs
 from hastega_magic.compiler.course import carried
 from hastega_magic.compiler.execute import Execution, Separately, Unasked
 from hastega_magic.compiler.options import Options
-from hastega_magic.compiler.outcome import Group, Outcome, Part
+from hastega_magic.compiler.outcome import FUSED, Group, Outcome, Part
 from hastega_magic.compiler.python.barriers import FORMLESS, LOOKED_AT, arranged, may_end_early, together
 from hastega_magic.compiler.python.empty import by_python
 from hastega_magic.compiler.run import run_loops
@@ -123,7 +123,7 @@ class Driver:
     def _joins(self, before: Sequence[Loop], loop: Loop) -> bool:
         """Whether a statement's loop is one for a group, and for the one with these."""
         told = loop.pipeline.sink.kind == "to_list" or loop.bound.target not in self.wanted
-        if told and is_of_another_form(loop):
+        if len(before) == FUSED or (told and is_of_another_form(loop)):
             return False
         return not before or can_fuse([each.pipeline for each in before], loop.pipeline)
 
@@ -324,9 +324,9 @@ class Driver:
         Not to be called where the failure is handled: it would be the context of what Python raises.
         """
         if isinstance(failed, BeyondInt64):
-            if self.tentative:
-                raise StrictError(f"`{run.bound.site.source_text}` is not compiled: {failed}") from failed
-            self.left.beyond(run, stages, str(failed))
+            from hastega_magic.compiler.python.asked import beyond
+
+            beyond(self, run, failed, stages)
         elif isinstance(failed, NotCompilable):
             self._left_to_python(run, failed.reason)
         elif isinstance(failed, NoNumpyForm):

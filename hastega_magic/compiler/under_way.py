@@ -81,12 +81,17 @@ class UnderWay:
             self.parts.append(part)
 
     def lists(self) -> None:
-        """Make the value one that can be looked at more than once; what a stage gave has Python's numbers."""
+        """Make the value one that can be looked at more than once; what a stage gave has Python's numbers.
+
+        A `tap` gives nothing: behind it the value is the source.
+        """
         from hastega_magic.compiler.sources.drawn import is_of_python, iterable
         from hastega_magic.runtime.python_numbers import python_numbers
 
         given, listed = self.value, iterable(self.value)
-        self.value = listed if len(self.rest) == len(self.bound.stages) else python_numbers(listed)
+        ran = self.bound.stages[: len(self.bound.stages) - len(self.rest)]
+        is_source = all(each.callee is None and each.site.name == "tap" for each in ran)
+        self.value = listed if is_source else python_numbers(listed)
         self.collection = given if self.value is listed and is_of_python(given) else None
 
     def begins(self, bound: Bound, source: object) -> None:

@@ -55,15 +55,16 @@ class Panel:
     def __init__(self, kept: Sequence[Kept], report: Report | None) -> None:
         """Make the widgets; `report`: the cell's, whose figures come first."""
         self._kept: Sequence[Kept] = kept
+        self._why = ""
         self._worker: Worker | None = None
         self.lines = [] if report is None else runs.of_report(report)
         own = kept[0].options if kept else None
         of = max((each.length for each in kept), default=1)
         backend = "parallel" if own is None or own.on == "auto" else own.on
         self.on = widgets.Dropdown(options=_backends(backend), value=backend, **_described("back end"))
-        self.threads = widgets.IntSlider(
-            value=default_threads(), min=1, max=default_threads(), **_described("threads")
-        )
+        most = default_threads()
+        threads = own.threads if own and own.threads else most
+        self.threads = widgets.IntSlider(value=min(threads, most), min=1, max=most, **_described("threads"))
         self.width = widgets.Dropdown(options=_WIDTHS, value=own.width if own else 0, **_described("lanes"))
         self.fuse = widgets.Checkbox(value=own is None or own.fuse, description="fuse stages into one loop")
         mode = own.int_mode if own else "exact"
@@ -114,8 +115,8 @@ class Panel:
 
     def release(self, why: str = "Another panel has taken over: run this cell again to measure.") -> None:
         """Let go of the cell's sources; what was measured stays."""
+        self._kept, self._why = (), why
         self.cancel()
-        self._kept = ()
         for each in (
             self.on,
             self.threads,
@@ -173,16 +174,16 @@ class Panel:
         self.close()
         self.start.disabled, self.stop.disabled = not self._kept, True
         if isinstance(error, Cancelled):
-            self._say("Cancelled.")
+            self._end("Cancelled.")
             return
         if error is not None:
             first = one_line(str(error)) or "no reason given"
             note = first if isinstance(error, HastegaError) else f"{type(error).__name__}: {first}"
             self.lines.append(runs.Line(choices["on"], choices["n"], 0.0, note=note))
-            self._say("It did not run.")
+            self._end("It did not run.")
         else:
             self.lines.append(runs.of_run(found[0]))
-            self._say("")
+            self._end("")
         self._draw()
 
     def _follow(self, *_: object) -> None:
@@ -195,6 +196,10 @@ class Panel:
     def _draw(self) -> None:
         self.chart.value = runs.picture(self.lines)
         self.table.value = runs.table(self.lines) if self.lines else ""
+
+    def _end(self, text: str) -> None:
+        """Say how it ended; of a panel that was let go of meanwhile, why it measures no more."""
+        self._say(text if self._kept else self._why)
 
     def _say(self, text: str) -> None:
         self.said.value = markup(text)

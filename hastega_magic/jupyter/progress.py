@@ -61,7 +61,8 @@ class Bar:
             self._handle.update({"text/plain": ""}, raw=True)
 
     def _import(self) -> None:
-        name = "tqdm.auto" if self._in_notebook else "tqdm"
+        # `tqdm.auto` silences a warning of its own for a moment: warnings are of all threads, and it may come out then.
+        name = "tqdm.notebook" if self._in_notebook else "tqdm"
         tqdm: Any = importlib.import_module(name).tqdm
         tqdm.get_lock()  # which takes its time the first time
         # tqdm's own thread, which looks for bars that stand still, is not needed. Of a bar that an interrupt left half

@@ -29,7 +29,7 @@ _BITS = "b"
 _KINDS = {
     "n": "nulls", "z": "bytes", "Z": "bytes", "vz": "bytes", "w": "bytes", "u": "strings", "U": "strings",
     "vu": "strings", "d": "decimals", "tD": "durations", "td": "dates", "tt": "times", "ts": "timestamps",
-    "ti": "intervals", "+s": "records", "+m": "maps", "+": "lists",
+    "ti": "intervals", "+s": "records", "+m": "maps", "+u": "unions", "+r": "runs", "+": "lists",
 }  # fmt: skip
 """Beginnings of formats whose elements are no numbers."""
 

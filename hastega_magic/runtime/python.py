@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hastega_magic.runtime import python_stages
-from hastega_magic.runtime.columnar import Pieces, numbers
+from hastega_magic.runtime.columnar import Pieces, is_columnar, numbers
 from hastega_magic.runtime.objects import lists
 from hastega_magic.runtime.python_calls import Noted, elements, over_tuples, spreads
 from hastega_magic.runtime.python_numbers import python_number, python_numbers
@@ -44,7 +44,8 @@ def run(source: object, stages: Sequence[StageCall]) -> Any:
             whole = type(value) is list or type(value) is tuple
             value = python_numbers(value) if whole else map(python_number, elements(value))
         value = apply(name, value, args, kwargs, callee)
-        lazy, gave = not observes and name in _LAZY, observes
+        lazy = not observes and name in _LAZY
+        gave = gave if name == "tap" and callee is None else observes
     return collected(value, stages, source) if lazy else value
 
 
@@ -71,12 +72,12 @@ def apply(
     """One stage: an iterator for element stages, the result for sinks, `tap` and other callables.
 
     A callee is called with the value as its first argument; Python's own collections, and what its library goes
-    through, are given an array's elements (`|> sorted` gives ints, `|> enumerate |> dict` has tuples, `|> math.prod`
-    is exact). NameError for a name that is no stage.
+    through, are given the elements of an array or a Series (`|> sorted` gives ints, `|> enumerate |> dict` has tuples,
+    `|> math.prod` is exact). NameError for a name that is no stage.
     """
     named = kwargs or {}
     if callee is not None:
-        return callee(_elementwise(value) if _collects(callee) else value, *args, **named)
+        return callee(_elementwise(value, callee) if _collects(callee) else value, *args, **named)
     if stage_name == "tap":
         return _tap(value, *args, **named)
     if stage_name not in _KNOWN:
@@ -97,9 +98,13 @@ def _collects(callee: Callable[..., Any]) -> bool:
     return id(callee) in _COLLECTING or getattr(callee, "__module__", None) in _LIBRARY
 
 
-def _elementwise(value: Any) -> Any:
-    array: Any = value
-    return list(elements(array)) if isinstance(value, np.ndarray) and array.ndim == 1 else array
+def _elementwise(value: Any, callee: Callable[..., Any]) -> Any:
+    if isinstance(value, np.ndarray):
+        array = cast("npt.NDArray[Any]", value)
+        return list(elements(array)) if array.ndim == 1 else array
+    if not is_columnar(value) or (callee in (dict, OrderedDict) and hasattr(value, "keys")):  # by its labels
+        return value
+    return list(elements(value))
 
 
 def as_result(values: Sequence[Any], like: object = None) -> npt.NDArray[Any]:

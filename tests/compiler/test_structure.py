@@ -6,6 +6,7 @@ import battery
 import numpy as np
 import pytest
 
+from hastega_magic.compiler.outcome import FUSED
 from hastega_magic.session import Options, Session
 
 XS = {"xs": np.arange(-500, 9000), "fs": np.linspace(-1, 1, 5000), "k": 3}
@@ -82,6 +83,15 @@ def test_barriers_say_why(text, words):
     ran, _ = loops(text)
     reasons = [each["reason"] for pipeline in ran.report["pipelines"] for each in pipeline["barriers"]]
     assert any(words in reason for reason in reasons), reasons
+
+
+def test_many_statements_are_several_loops():
+    text = "y0 = xs |> map(lambda x: x + 1)\n"
+    text += "\n".join(f"y{k} = y{k - 1} |> map(lambda x: x + {k})\nt{k} = y{k} |> sum" for k in range(1, 40))
+    ran, count = loops(f"{text}\n(int(y39[0]), t39, t3)")
+    assert count == -(-79 // FUSED)
+    total, length = int(XS["xs"].sum()), len(XS["xs"])
+    assert ran.value == (-500 + 781, total + 781 * length, total + 7 * length)
 
 
 def test_side_effects_happen_once_and_in_order():

@@ -104,9 +104,9 @@ def test_sizes_cannot_be_larger_than_the_sources(notebook):
 
 
 def test_the_cell_s_options_are_the_first_choice(notebook):
-    panel = panel_of(notebook, options="--on simd --width 4 --int wrap --no-baseline")
-    chosen = (panel.on.value, panel.width.value, panel.fuse.value, panel.int_mode.value)
-    assert chosen == ("simd", 4, True, "wrap")
+    panel = panel_of(notebook, options="--on simd --width 4 --threads 1 --int wrap --no-baseline")
+    chosen = (panel.on.value, panel.width.value, panel.threads.value, panel.fuse.value, panel.int_mode.value)
+    assert chosen == ("simd", 4, 1, True, "wrap")
     assert [line.what for line in panel.lines] == ["the cell: simd"]
 
 
@@ -174,6 +174,18 @@ def test_a_released_panel_measures_no_more_and_keeps_what_it_has(notebook):
     panel.start.click()
     assert panel.wait(1)
     assert panel.table.value == table
+
+
+def test_a_panel_that_is_released_while_it_measures_says_why_it_stops(notebook):
+    assert notebook("total = range(1, 200_001) |> map(lambda x: x * x % 7) |> sum").error is None
+    panel = Panel(_with_long_source(magics_of(notebook)), None)
+    panel.start.click()
+    assert panel.running
+    panel.release()
+    assert panel.wait(5)
+    assert "run this cell again" in panel.said.value
+    assert panel.start.disabled
+    assert panel.stop.disabled
 
 
 def test_a_cell_without_compiled_pipelines(notebook):

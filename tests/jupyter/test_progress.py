@@ -105,6 +105,16 @@ def test_tqdm_is_imported_in_a_thread_and_the_work_goes_on(shell, at_once):
     bar.close()
 
 
+def test_what_sets_warnings_aside_is_not_imported():
+    code = (
+        "import sys, types; from hastega_magic.jupyter.progress import Bar; "
+        "Bar(types.SimpleNamespace(kernel=object()))._import(); "
+        "print([name for name in ('tqdm.auto', 'tqdm.autonotebook', 'tqdm.notebook') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert (done.stdout.strip(), done.stderr) == ("['tqdm.notebook']", "")
+
+
 class Kernel:
     """A real kernel, and all that it sends."""
 

@@ -112,6 +112,34 @@ def test_python_s_collections_are_of_python_s_numbers(cell, on):
             assert types(found) == types(COLLECTED[cell])
 
 
+SERIES = {
+    "pyarrow": lambda library, xs: library.array(xs),
+    "pyarrow, chunks": lambda library, xs: library.chunked_array([xs[:1], xs[1:]]),
+    "polars": lambda library, xs: library.Series(xs),
+    "pandas": lambda library, xs: library.Series(xs, dtype="Int8"),
+}
+
+
+@pytest.mark.parametrize("on", ["parallel", "python"])
+@pytest.mark.parametrize("name", SERIES)
+def test_python_s_collections_of_a_series_are_of_python_s_numbers(name, on):
+    made = SERIES[name](pytest.importorskip(name.partition(",")[0]), [3, 1, 2])
+    session = Session({"xs": made, "math": math, "Counter": Counter}, Options(on=on, baseline=False))
+    expected = {
+        "sorted": [1, 2, 3], "list": [3, 1, 2], "set": {1, 2, 3}, "Counter": Counter([3, 1, 2]), "bytes": b"\3\1\2",
+        "math.prod |> (lambda product: [product])": [6], "sorted |> map(lambda x: x * 100) |> to_list": [100, 200, 300],
+    }  # fmt: skip
+    for stages, value in expected.items():
+        found = session.run_cell(f"xs |> {stages}").value
+        assert found == value
+        assert types(found) == types(value)
+
+
+def test_a_dict_of_a_series_has_its_labels():
+    series = pytest.importorskip("pandas").Series([3, 1], ["a", "b"])
+    assert Session({"xs": series}).run_cell("xs |> dict").value == {"a": 3, "b": 1}
+
+
 def roots(xs):
     return [np.sqrt(x) for x in xs if x is not None]
 

@@ -170,3 +170,45 @@ def test_beside_the_elements_of_an_array_they_count_as_these_do():
     assert np.array_equal(ran.value, xs)
     (pipeline,) = ran.report.pipelines
     assert not pipeline.barriers
+
+
+FAR_BACK = {
+    "t[-1]": (
+        [1] * 100 + [HIGH], [1] * 5000 + [HIGH], (*[1.5] * 5000, HIGH), ["a"] * 3000 + [HIGH], [1, 2.5] * 1500 + [HIGH],
+    ),
+    "t[300]": ({**dict.fromkeys(range(300), 1), 300: HIGH},),
+    "t[-1][-1]": ([[1, 2]] * 100 + [[1] * 20 + [HIGH]],),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("item", "t"), [(item, t) for item, tables in FAR_BACK.items() for t in tables])
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_so_do_items_far_back_in_what_functions_of_pythons_read(item, t):
+    _same(f"xs |> map(lambda x: (str(x), {item} * 4)[1]) |> to_list", t=t, xs=[1, 2, 3])
+
+
+@pytest.mark.parametrize("on", ["parallel", "numpy", "python"])
+@pytest.mark.parametrize("kind", [list, tuple, set, frozenset, deque, dict.fromkeys])
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_behind_a_tap_the_source_is_what_it_was(kind, on):
+    session = Session(
+        {"xs": kind([HIGH, np.int64(3)]), "seen": []}, Options(on=on, baseline=False, quiet=True)
+    )
+    for stages, expected in (
+        ("to_list", [*session.namespace["xs"]]),
+        ("map(lambda x: x * 4) |> to_list", [HIGH * 4, 12]),
+    ):
+        for _ in range(3):
+            found = session.run_cell(f"xs |> tap(seen.append) |> tap(len) |> {stages}").value
+            assert sorted(found) == sorted(expected)
+            assert {*map(type, found)} == {np.int64}
+
+
+@pytest.mark.parametrize("on", ["parallel", "numpy", "python"])
+def test_behind_a_tap_a_set_tells_of_changes(on):
+    text = "xs |> tap(len) |> map(lambda x: xs.add(x + 10)) |> to_list"
+    session = Session({"xs": set()}, Options(on=on, baseline=False, quiet=True))
+    for _ in range(3):
+        session.namespace["xs"] = {1, 2, 3}
+        with pytest.raises(RuntimeError, match="changed size"):
+            session.run_cell(text)

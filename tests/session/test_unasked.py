@@ -117,3 +117,40 @@ def test_what_is_told_is_what_a_loop_tells(on):
     shown = f"xs |> {behind} |> take(5) |> to_list", f"xs |> take(5) |> {behind} |> to_list"
     assert run(shown[0], on) == run(shown[1], on)
     assert run(shown[0], on)[1]
+
+
+BEYOND = [1, 2, 3, 2**70]
+ASKED_FOR = {
+    "take_while(lambda x: x < 3) |> to_list": [1, 2],
+    "map(lambda x: x - 1) |> any": True,
+    "filter(lambda x: x > 1) |> first": 2,
+    "map(lambda x: x < 3) |> all": False,
+    "take(3) |> sum": 6,
+    "map(lambda x: x * 2) |> take(2) |> to_list": [2, 4],
+}
+
+
+@pytest.mark.parametrize("on", [*BACKENDS, "auto"])
+@pytest.mark.parametrize("copies", [1, 2000])
+@pytest.mark.parametrize("stages", ASKED_FOR)
+def test_checked_is_about_items_of_a_list_that_are_asked_for(on, copies, stages):
+    options = Options(on=on, int_mode="checked", baseline=False)
+    session = Session({"xs": BEYOND * copies}, options)
+    for _ in range(3):
+        assert session.run_cell(f"xs |> {stages}").value == ASKED_FOR[stages]
+
+
+@pytest.mark.parametrize("on", ["numpy", "simd", "parallel", "auto"])
+@pytest.mark.parametrize("copies", [1, 2000])
+@pytest.mark.parametrize(
+    "stages",
+    [
+        "take_while(lambda x: x < 4) |> to_list",
+        "filter(lambda x: x > 3) |> first",
+        "map(lambda x: x % 7)",
+        "count",
+    ],
+)
+def test_checked_raises_for_items_of_a_list_that_are_asked_for(on, copies, stages):
+    with pytest.raises(OverflowError, match="`xs` holds integers beyond 64 bits"):
+        run(f"xs |> {stages}", on, "checked", xs=BEYOND * copies)

@@ -195,7 +195,9 @@ def choose(
     case = case_of(kernel, known.features, length)
     factors = costs.factors_of(known.loop, known.names, length)
     if costs.auto() == "python":  # wherever it gives the same values
-        there = known.python is not None and length > 0 and fits(known.assumes, columns, loops)
+        there = (
+            known.python is not None and length > 0 and fits(known.assumes, columns, loops, options.int_mode)
+        )
         return Choice("python" if there else "parallel", case, known, factors)
     times = [known.seconds(model, case, factors[model.backend]) for model in known.models]
     seconds = min(times)
@@ -205,7 +207,7 @@ def choose(
     if python is None:
         barred["python"] = ""
     elif (interpreted := known.seconds(python, case, factors["python"])) < seconds:
-        if fits(known.assumes, columns, loops):
+        if fits(known.assumes, columns, loops, options.int_mode):
             chosen, seconds = python, interpreted
         else:
             barred["python"] = ""

@@ -22,6 +22,7 @@ from hastega_magic.compiler.python.barriers import may_end_early
 from hastega_magic.compiler.python.elements import of_check
 from hastega_magic.compiler.python.in_step import one_by_one
 from hastega_magic.compiler.run import run_loops
+from hastega_magic.errors import BeyondInt64, StrictError
 from hastega_magic.frames import let_through
 from hastega_magic.interval import INT64_MAX, INT64_MIN
 from hastega_magic.runtime.python_calls import elements
@@ -40,26 +41,42 @@ def as_asked(driver: Driver, run: UnderWay, error: Exception, stages: Sequence[B
     # What wraps around raises for other elements than Python's integers, which are no answer where all are asked for.
     if of_check(error) or (driver.options.int_mode == "wrap" and not early):
         raise error
-    beyond = "an element raised, which the stages behind may never reach: Python takes one after the other"
+    why = "an element raised, which the stages behind may never reach: Python takes one after the other"
     try:
-        return driver.left.lazily(run.bound, run.given, run.rest, beyond)
+        return driver.left.lazily(run.bound, run.given, run.rest, why)
     except Exception as again:
         if type(again) is not type(error) or again.args != error.args:
             raise
     raise error  # it has the notes
 
 
+def beyond(driver: Driver, run: UnderWay, error: BeyondInt64, stages: Sequence[BoundStage]) -> None:
+    """Go on by Python where a source holds integers, or there are constants, that 64 bits do not. `stages`: as above.
+
+    `--int checked` raises for those of a source that are asked for.
+    """
+    options = driver.options
+    if driver.tentative:
+        raise StrictError(f"`{run.bound.site.source_text}` is not compiled: {error}") from error
+    if options.int_mode == "checked" and not options.strict and may_end_early(run.rest):
+        run.goes_on(_looked_at(driver, run, [*stages, *run.rest[len(stages) :]], len(stages)), [])
+    else:
+        driver.left.beyond(run, stages, str(error))
+
+
 def _looked_at(driver: Driver, run: UnderWay, stages: Sequence[BoundStage], count: int) -> object:
     """What Python computes, and a look at the elements that it took. `count`: of the stages that the loop has."""
     value, asked = run.value, _Counted(elements(run.given))
-    last, mode = stages[count - 1].site, driver.options.int_mode
-    runs = mode != "wrap" and last.name in ("scan", "cumsum") and all(map(one_by_one, stages[: count + 1]))
-    seen = _Seen(count) if runs else None
-    beyond = "an integer may be beyond 64 bits that the stages behind never reach: Python takes one after the other"
+    last, mode = stages[max(count, 1) - 1].site, driver.options.int_mode
+    running_one = count > 0 and last.name in ("scan", "cumsum")
+    seen = (
+        _Seen(count) if running_one and mode != "wrap" and all(map(one_by_one, stages[: count + 1])) else None
+    )
+    why = "an integer may be beyond 64 bits that the stages behind never reach: Python takes one after the other"
     found: object = None
     failed: Exception | None = None
     try:
-        found = driver.left.lazily(run.bound, asked, stages, beyond, seen)
+        found = driver.left.lazily(run.bound, asked, stages, why, seen)
     except Exception as error:
         let_through(error)
         failed = error
@@ -91,6 +108,10 @@ def _look(driver: Driver, run: UnderWay, first: object, stages: Sequence[BoundSt
             driver.left.by_numpy(run.bound, loop, workspace, first)
             return False
         execution = run_loops([loop], workspace, driver.options, driver.trace)
+    except BeyondInt64 as error:
+        if driver.options.int_mode == "checked":
+            raise OverflowError(str(error)) from None
+        return False
     except Exception as error:  # Python has its own to say of everything else
         let_through(error)
         if of_check(error):
@@ -138,4 +159,4 @@ class _Counted:
         return value
 
 
-__all__ = ["as_asked"]
+__all__ = ["as_asked", "beyond"]

@@ -14,6 +14,7 @@ import numpy as np
 from hastega_magic.compiler.loops import CompiledLoop
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
+from hastega_magic.interval import INT64, Interval
 from hastega_magic.ir.expr import flatten
 from hastega_magic.ir.fused import Fused, Output
 from hastega_magic.ir.kernel import Assume
@@ -22,7 +23,7 @@ from hastega_magic.ops import OPS
 from hastega_magic.runtime import python
 from hastega_magic.runtime.sources import Column
 from hastega_magic.syntax.closures.numpy_read import numpy_read
-from hastega_magic.types import FLOAT32, Complex
+from hastega_magic.types import FLOAT32, INT, Complex
 
 _STORED = frozenset({"array", "to_list"})
 _ALWAYS = frozenset({"sum", "prod", "count", "any", "all"})
@@ -78,7 +79,7 @@ def same_bits(fused: Fused) -> bool:
     return True
 
 
-def fits(assumes: Sequence[Assume], columns: Sequence[Column], loops: Sequence[Loop]) -> bool:
+def fits(assumes: Sequence[Assume], columns: Sequence[Column], loops: Sequence[Loop], mode: str) -> bool:
     """Whether the sources are so, the stages common ones, and nothing of NumPy's is read; asked for every run."""
     if not all(map(_plain, loops)):
         return False
@@ -86,10 +87,15 @@ def fits(assumes: Sequence[Assume], columns: Sequence[Column], loops: Sequence[L
         return False
     for each in assumes:
         assert isinstance(each.load.value, int)
-        least, most = _ends(columns[each.load.value].data)
-        if not (int(least) in each.interval and int(most) in each.interval):
+        if not _within(columns[each.load.value], each.interval):
             return False
-    return True
+    lists = (each for each in columns if each.source.kind == "list" and each.source.type is INT)
+    return mode != "checked" or all(_within(each, INT64) for each in lists)
+
+
+def _within(column: Column, interval: Interval) -> bool:
+    least, most = _ends(column.data)
+    return int(least) in interval and int(most) in interval
 
 
 def _ends(data: Any) -> tuple[Any, Any]:

@@ -83,7 +83,7 @@ class _ByPython:
                 raise _again(given, value)
             value = given if is_of_python(given) else value
         stages = _stages((*self.site.stages, *self.following), displays)
-        if self.scalars != are_beside(None, stages, self.variables):
+        if self.scalars != are_beside(None, stages, self.variables, wholly=self.scalars):
             raise Again
         following = Behind(stages[self.lead :], dict(self.quiet))
         try:
@@ -235,7 +235,7 @@ class InParts:
         for number, part in enumerate(self.parts):
             start, stop = self._places[number]
             given = value
-            if number and not (isinstance(part, _ByPython) and part.takes_it_whole):
+            if number >= self._given_first and not (isinstance(part, _ByPython) and part.takes_it_whole):
                 value = python_numbers(value)
             left: int | None = None
             try:
@@ -311,6 +311,15 @@ class InParts:
             start = found[-1][1] if found else 0
             found.append((start, start + len(part.site.stages)))
         return tuple(found)
+
+    @cached_property
+    def _given_first(self) -> int:
+        """The first part whose value is not the source, which a `tap` gives on as it is."""
+        gave = zip(self.site.stages, self.shape, strict=True)
+        taps = sum(1 for _ in itertools.takewhile(lambda each: each[0].name == "tap" and not each[1], gave))
+        return next(
+            (number for number, (start, _) in enumerate(self._places) if start > taps), len(self.parts)
+        )
 
     def _from(self, source: object, value: object, displays: Sequence[Display], place: int) -> object:
         driver = Driver(self.options, self.filename, Trace(), warn_at=self.warn_at)

@@ -63,10 +63,17 @@ def holds_scalars(value: Any) -> bool:
 
 
 def are_beside(
-    value: object, stages: Sequence[BoundStage], variables: Sequence[Variable] | None = None
+    value: object,
+    stages: Sequence[BoundStage],
+    variables: Sequence[Variable] | None = None,
+    *,
+    wholly: bool = True,
 ) -> bool:
-    """Whether NumPy's scalars are among the elements, or what stages put beside them or read (`variables_read`)."""
-    return any(map(holds_scalars, beside(value, stages))) or reads_scalars(stages, variables)
+    """Whether NumPy's scalars are among the elements, or what stages put beside them or read (`variables_read`).
+
+    `wholly`: many items of what is read are looked at; else the first ones.
+    """
+    return any(map(holds_scalars, beside(value, stages))) or _reads_scalars(stages, variables, wholly)
 
 
 def beside(value: object, stages: Sequence[BoundStage]) -> Iterator[object]:
@@ -77,15 +84,18 @@ def beside(value: object, stages: Sequence[BoundStage]) -> Iterator[object]:
             yield from each.args
 
 
-_LOOKED_AT, _INSIDE = 64, 8
-"""Items that are looked at, of what functions read and of containers in it: a barrier is no reason to see all."""
+_ALIKE, _OTHERS = 1 << 16, 1 << 12
+"""Items that are looked at, of what functions read: of one type, which takes a nanosecond for each, and of several."""
+_AGAIN, _INSIDE = 256, 8
+"""Those in each turn of a loop, and containers among them."""
 
 
-def reads_scalars(stages: Sequence[BoundStage], variables: Sequence[Variable] | None = None) -> bool:
-    """Whether functions that Python runs read, from around them, lists and the like whose first items are such."""
+def _reads_scalars(stages: Sequence[BoundStage], variables: Sequence[Variable] | None, wholly: bool) -> bool:
+    """Whether functions that Python runs read, from around them, lists and the like that hold such."""
     around = variables_read(stages) if variables is None else variables
     own = itertools.chain.from_iterable(map(_own, _functions(stages)))
-    return any(map(_begins_with_scalars, itertools.chain((each.now() for each in around), own)))
+    read = itertools.chain((each.now() for each in around), own)
+    return any(_has_scalars(each, wholly) for each in read)
 
 
 def variables_read(stages: Sequence[BoundStage]) -> tuple[Variable, ...]:
@@ -112,23 +122,32 @@ def _own(function: FunctionType) -> tuple[object, ...]:
     return (*map(contents, function.__closure__ or ()), *(function.__defaults__ or ()))
 
 
-def _begins_with_scalars(value: Any, most: int = _LOOKED_AT) -> bool:
-    if not _is_container(type(cast(object, value))):
+def _has_scalars(value: Any, wholly: bool, inside: bool = False) -> bool:
+    """Whether they are among its items, or those of containers among these."""
+    kind = type(cast(object, value))
+    if not _is_container(kind):
         return False
-    items = _first(value, most)
+    items = _items(value, wholly)
     types = set(map(type, items))
     if any(issubclass(each, np.generic) for each in types):
         return True
-    if most == _INSIDE or not any(map(_is_container, types)):
+    if inside or not any(map(_is_container, types)):
         return False
     inner = (each for each in items if _is_container(type(each)))
-    return any(_begins_with_scalars(each, _INSIDE) for each in itertools.islice(inner, _INSIDE))
+    return any(
+        _has_scalars(each, wholly, True) for each in itertools.islice(inner, None if wholly else _INSIDE)
+    )
 
 
-def _first(value: Any, most: int) -> list[object]:
+def _items(value: Any, wholly: bool) -> Sequence[object]:
+    """Those that are looked at, without many of Python's numbers that a list begins with."""
+    most = _OTHERS if wholly else _AGAIN
     if isinstance(value, np.ndarray):
         array = cast("np.ndarray[Any, Any]", value)
         return array.reshape(-1)[:most].tolist() if array.dtype == object else []
+    if wholly and type(value) in (list, tuple) and len(value) >= lists.WORTH:
+        same = lists.alike(value, most=_ALIKE)
+        return value[same : same + most] if same < _ALIKE else []
     held = cast("Iterable[object]", value.values() if type(value) is dict else value)
     try:
         return [*itertools.islice(held, most)]
@@ -157,6 +176,5 @@ __all__ = [
     "holds_scalars",
     "kind_of",
     "of_scalars",
-    "reads_scalars",
     "variables_read",
 ]

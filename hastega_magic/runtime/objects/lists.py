@@ -339,12 +339,16 @@ def read_by(
     return True
 
 
-def alike(data: Sequence[object], piece: int = 1 << 20) -> int:
-    """How many elements up to the first of another type have that of the first; 0 where this cannot be told here."""
+def alike(data: Sequence[object], piece: int = 1 << 20, most: int = sys.maxsize) -> int:
+    """How many elements up to the first of another type have that of the first; 0 where this cannot be told here.
+
+    No more than `most` are looked at.
+    """
     code, found = reader(type(data[0]), values=False), 0
     if code is not None:
-        for start in range(0, len(data), piece):
-            stop = min(start + piece, len(data))
+        end = min(len(data), most)
+        for start in range(0, end, piece):
+            stop = min(start + piece, end)
             found += code.count(data, start, stop, None)
             if found < stop:
                 break
