@@ -2,6 +2,7 @@
 
 import contextlib
 import itertools
+import math
 import operator
 
 import numpy as np
@@ -143,6 +144,22 @@ def test_steps_that_divide_integers(divisor, by):
 def test_steps_that_have_no_quotient(i, operator):
     assert_like_python(f"i |> scan(lambda a, x: a {operator} x)", {"i": np.array(i)}, quiet=True)
     assert_like_python(f"i |> reduce(lambda a, x: a {operator} x)", {"i": i}, quiet=True)
+
+
+STEPS = [
+    ("reduce(math.gcd, 0)", [12, -18, 0, 30]),
+    ("reduce(math.lcm)", [4, 0, 6]),
+    ("scan(remainders, 5)", [3, 0, 7, -2]),
+    ("scan(lambda a, x: a % (abs(x) * 4 + 4), 100)", [2**62 - 1, 3]),
+    ("scan(lambda a, x: a // min(abs(x) * 4 + 4, 4), 100)", [2**62 - 1, 3]),
+]
+
+
+@pytest.mark.parametrize(("stage", "xs"), STEPS)
+def test_steps_divide_by_no_zero_that_python_does_not_divide_by(stage, xs):
+    """What a finished turn has, or a sum that wrapped around; a division that traps ends the process."""
+    text = "def remainders(a, b):\n    while b:\n        a, b = b, a % b\n    return a\n"
+    assert_like_python(f"{text}xs |> {stage}", {"xs": xs, "math": math}, quiet=True)
 
 
 OVERFLOWING = [
