@@ -65,13 +65,6 @@ def test_where_a_cell_may_await_is_said(notebook, body):
     fails(notebook(body), "SyntaxError", "a cell awaits under `%hastega on`")
 
 
-@pytest.mark.parametrize("body", ["[1] |> map(lambda x: await a)", "def f():\n    await a\n[1] |> sum"])
-def test_it_is_not_said_of_functions_that_cannot_await(notebook, body):
-    seen = notebook(body)
-    fails(seen, "SyntaxError", "'await' outside async function")
-    assert "%hastega on" not in seen.text
-
-
 def test_nothing_runs_before_a_syntax_error_and_no_report_is_shown(notebook):
     seen = notebook("before = 1\nx = range(3) |> sum\ny = 3 +")
     fails(seen, "SyntaxError")
