@@ -16,8 +16,9 @@ from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.latest import Latest
 from hastega_magic.records import changed, dataclass
 from hastega_magic.report import units
-from hastega_magic.syntax.closures.around import Number, Where, same_number
+from hastega_magic.syntax.closures.around import Where
 from hastega_magic.syntax.closures.captured import numbers_read
+from hastega_magic.syntax.closures.numbers import Number, same_number
 from hastega_magic.syntax.site import Site
 from hastega_magic.trace import Trace
 

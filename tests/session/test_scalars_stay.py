@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from hastega_magic.session import Options, Session
+from hastega_magic.syntax.closures import attributes
 from hastega_magic.syntax.values.values import HOLDS_NUMPYS
 
 
@@ -170,3 +171,23 @@ def test_beside_the_elements_of_an_array_they_count_as_these_do():
     assert np.array_equal(ran.value, xs)
     (pipeline,) = ran.report.pipelines
     assert not pipeline.barriers
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "range(3) |> map(lambda i: [i] * int(df.a.sum()))",
+        "range(3) |> map(lambda i: pd.Series([i, 2]).sum()) |> sum",
+        "for _ in range(3):\n    range(3) |> map(lambda i: [i] * int(df.a.sum()))",
+        "df.a |> map(lambda i: (df.a |> sum) + i)",
+    ],
+)
+def test_what_a_library_reads_is_not_gone_through(text, monkeypatch):
+    """A method of pandas leads to thousands of functions, and these to half a million attributes."""
+    pd = pytest.importorskip("pandas")
+    asked: list[str] = []
+    plain = attributes.plain
+    monkeypatch.setattr(attributes, "plain", lambda owner, name: asked.append(name) or plain(owner, name))
+    space = {"pd": pd, "df": pd.DataFrame({"a": [1, 2, 3]})}
+    Session(space, Options(baseline=False, quiet=True)).run_cell(text)
+    assert len(asked) < 1000

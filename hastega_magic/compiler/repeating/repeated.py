@@ -28,8 +28,9 @@ from hastega_magic.frames import suppressed
 from hastega_magic.records import dataclass
 from hastega_magic.report import units
 from hastega_magic.runtime.signals import heard
-from hastega_magic.syntax.closures.around import Number, Where
+from hastega_magic.syntax.closures.around import Where
 from hastega_magic.syntax.closures.captured import numbers_read
+from hastega_magic.syntax.closures.numbers import Number
 from hastega_magic.syntax.joining.build import BoundStage
 from hastega_magic.syntax.ordinary.scalars import Scalars
 from hastega_magic.syntax.site import Site

@@ -19,20 +19,18 @@ import numpy as np
 from hastega_magic.records import dataclass
 from hastega_magic.syntax.closures.around import (
     ABSENT,
-    PARAMETERS,
     Attribute,
     Cell,
     Made,
     Name,
-    Number,
     Shaped,
     Unclear,
     Walk,
     Where,
     contents,
-    same_number,
 )
 from hastega_magic.syntax.closures.holding import is_data
+from hastega_magic.syntax.closures.numbers import PARAMETERS, Number, same_number
 from hastega_magic.syntax.closures.numpy_errors import Asked, asks
 
 _FREE = object()
