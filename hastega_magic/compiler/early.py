@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from hastega_magic.syntax.closures.reach import is_library
+from hastega_magic.syntax.closures.libraries import is_library
 from hastega_magic.syntax.reading.names import is_pure_source, owners_read
 
 

@@ -17,7 +17,7 @@ from hastega_magic.ir.pipeline import FIRST_PARAMETER, Source, Table
 from hastega_magic.records import dataclass
 from hastega_magic.runtime.sources import Column, described, halves, number, taken
 from hastega_magic.runtime.tables import TableColumn, described_table
-from hastega_magic.syntax.closures.around import PARAMETERS, same_number
+from hastega_magic.syntax.closures.numbers import PARAMETERS, counted, same_number
 from hastega_magic.syntax.values.graph import Where
 from hastega_magic.types import BOOL, FLOAT, FLOAT32, INT, RESULT_STORAGE, Complex, ScalarType
 
@@ -183,6 +183,7 @@ class Workspace:
         """
         if where not in self.varying or type(value) not in PARAMETERS:
             return None
+        value = counted(value)
         if isinstance(value, int) and value not in INT64:
             return None
         for known in self.parameters:

@@ -69,7 +69,7 @@ class Everywhere:
         text = "".join(lines)
         if "|>" not in text or not holds_pipe(text):
             return lines
-        if awaits(text):
+        if awaits(text, misplaced=True):
             return [f"await get_ipython().run_cell_magic('hastega', {AWAITED!r}, {text!r})\n"]
         return [f"get_ipython().run_cell_magic('hastega', {PLAIN!r}, {text!r})\n"]
 
@@ -91,8 +91,20 @@ def hint(result: Any) -> None:
         print(_NOT_INSIDE)  # noqa: T201
 
 
-def awaits(text: str) -> bool:
-    """Whether the cell awaits something outside functions."""
+_MISPLACED = (
+    "'await' outside",
+    "'async with' outside",
+    "'async for' outside",
+    "asynchronous comprehension outside",
+)
+"""How Python's words begin for what only coroutines may do."""
+
+
+def awaits(text: str, misplaced: bool = False) -> bool:
+    """Whether the cell awaits something outside functions; with `misplaced` also in functions that cannot.
+
+    Python, which then compiles it as a cell that awaits, marks that one and no other.
+    """
     if "await" not in text and "async" not in text:
         return False
     try:
@@ -100,7 +112,9 @@ def awaits(text: str) -> bool:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             code = compile(tree, "<cell>", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
-    except (SyntaxError, CellSyntaxError, ValueError, RecursionError):
+    except SyntaxError as error:
+        return misplaced and error.msg.startswith(_MISPLACED)
+    except (ValueError, RecursionError):
         return False  # what is wrong will be told when the cell runs
     return bool(code.co_flags & inspect.CO_COROUTINE)
 

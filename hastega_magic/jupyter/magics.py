@@ -16,7 +16,7 @@ from hastega_magic.compiler.options import INT_MODES, Options
 from hastega_magic.errors import HastegaError
 from hastega_magic.errors import UsageError as OptionError
 from hastega_magic.jupyter import arguments, commands
-from hastega_magic.jupyter.everywhere import AWAITED, PLAIN, Everywhere
+from hastega_magic.jupyter.everywhere import AWAITED, PLAIN, Everywhere, awaits
 from hastega_magic.jupyter.progress import Bar
 from hastega_magic.jupyter.tracebacks import HidingOurs, cell_error, show_without_ours
 from hastega_magic.progress import listening
@@ -29,15 +29,6 @@ if TYPE_CHECKING:
     from hastega_magic.jupyter.shell import Shell
     from hastega_magic.report import Report
     from hastega_magic.session import CellResult, Session
-
-
-_AWAITS = (
-    "'await' outside",
-    "'async with' outside",
-    "'async for' outside",
-    "asynchronous comprehension outside",
-)
-"""How Python's words begin for what only coroutines may do."""
 
 
 _SHOWING = (
@@ -126,6 +117,8 @@ class HastegaMagics(Magics):
                 ran = session.run_cell(text, filename, options)
         except BaseException as raised:
             error, ran = raised, session.last
+            if shows and isinstance(raised, SyntaxError) and awaits(text):
+                raised.msg += ": a cell awaits under `%hastega on`, where it needs no `%%hastega`"
         return self._end(ran, error, options, filename, shows)
 
     async def _run_async(self, text: str, options: Options) -> object:
@@ -301,8 +294,6 @@ class HastegaMagics(Magics):
         """The exception that the shell is to show."""
         shell = self.its_shell
         if isinstance(error, SyntaxError):
-            if error.msg.startswith(_AWAITS):
-                error.msg += ": a cell awaits under `%hastega on`, where it needs no `%%hastega`"
             return cell_error(error, shell)
         if isinstance(error, OptionError):
             return UsageError(f"%%hastega: {error}")

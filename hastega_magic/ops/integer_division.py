@@ -72,11 +72,18 @@ def divide(b: Builder, x: Any, y: Any) -> tuple[Any, Any]:
 
 
 def _by_machine(b: Builder, x: Any, y: Any) -> tuple[Any, Any]:
-    """One division, which truncates; it is not asked for what may trap, a division by 0 or of -2^63 by -1."""
+    """One division, which truncates; it is not asked for what may trap, a division by 0 or of -2^63 by -1.
+
+    Ranges do not say that a divisor is none of these: they hold where the node is demanded and no guard fires, and what
+    a finished turn or a wrapped sum leaves is divided by all the same. `ult` is not decided by them.
+    """
     dividend, divisor, zero = b.range_of(x), b.range_of(y), b.const(0)
-    safe, negated = y, b.op("eq", y, b.const(-1))
-    if 0 in divisor or -1 in divisor:
-        safe = b.op("select", b.op("or", b.op("eq", y, zero), negated), b.const(1), y)
+    negated = b.op("eq", y, b.const(-1))
+    if divisor.lo is not None and divisor.lo == divisor.hi and divisor.lo not in (0, -1):
+        safe = b.const(divisor.lo)
+    else:
+        traps = b.op("ult", b.op("wrapping_add", y, b.const(1)), b.const(2))
+        safe = b.op("select", traps, b.const(1), y)
     quotient, remainder = b.op("truncated_div", x, safe), b.op("truncated_mod", x, safe)
     if -1 in divisor:
         quotient = b.op("select", negated, b.op("wrapping_sub", zero, x), quotient)

@@ -145,6 +145,22 @@ def test_steps_that_have_no_quotient(i, operator):
     assert_like_python(f"i |> reduce(lambda a, x: a {operator} x)", {"i": i}, quiet=True)
 
 
+STEPS = [
+    ("reduce(math.gcd, 0)", [12, -18, 0, 30]),
+    ("reduce(math.lcm)", [4, 0, 6]),
+    ("scan(remainders, 5)", [3, 0, 7, -2]),
+    ("scan(lambda a, x: a % (abs(x) * 4 + 4), 100)", [2**62 - 1, 3]),
+    ("scan(lambda a, x: a // min(abs(x) * 4 + 4, 4), 100)", [2**62 - 1, 3]),
+]
+
+
+@pytest.mark.parametrize(("stage", "xs"), STEPS)
+def test_steps_divide_by_no_zero_that_python_does_not_divide_by(stage, xs):
+    """What a finished turn has, or a sum that wrapped around; a division that traps ends the process."""
+    text = "def remainders(a, b):\n    while b:\n        a, b = b, a % b\n    return a\n"
+    assert_like_python(f"{text}xs |> {stage}", {"xs": xs}, on="simd", quiet=True)
+
+
 OVERFLOWING = [
     np.array([-1e308, -1e308, 0, 0, 0, 0, 0, 0, 1e308, 1e308, 1.0]),
     np.array([-1e308, 0, 0, 0, 0, 0, 0, 0, 1e308, 1e308, 1.0]),

@@ -167,3 +167,11 @@ def test_consoles_wait_for_the_rest_of_a_block_with_pipes(notebook):
     assert answers() == BLOCKS
     notebook.run("%hastega off")
     assert answers() == before
+
+
+@pytest.mark.parametrize("body", ["[1] |> map(lambda x: await a)", "def f():\n    await a\n[1] |> sum"])
+def test_it_is_no_advice_for_functions_that_cannot_await(notebook, body):
+    seen = notebook(body)
+    assert type(seen.error).__name__ == "SyntaxError"
+    assert "'await' outside async function" in seen.text
+    assert "%hastega on" not in seen.text

@@ -91,6 +91,9 @@ def test_what_a_cell_awaits(client):
     assert "hastega_magic" not in "".join(ran.reply["traceback"])
     ran = Ran(client, "%%hastega\nawait f(1)\n[1] |> sum")
     assert "a cell awaits under `%hastega on`" in ran.reply["evalue"]
+    ran = Ran(client, "n = await f(1)\n[1] |> map(lambda x: await f(x))")
+    assert ran.reply["evalue"].startswith("'await' outside async function (")
+    assert ran.reply["evalue"].endswith("line 2)")
 
 
 def test_it_says_what_it_is(client):

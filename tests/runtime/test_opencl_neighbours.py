@@ -118,7 +118,5 @@ def test_with_little_memory_each_is_sent_by_itself(sent):
 
 
 def test_what_later_pipelines_read_is_no_reason_to_send_each_by_itself(sent):
-    text = (
-        "z = xs |> window(5) |> map(max) |> sum\ny = xs |> window(3) |> map(min)"
-    )
+    text = "z = xs |> window(5) |> map(max) |> sum\ny = xs |> window(3) |> map(min)"
     assert sent(text, {"xs": XS}) == 2 * 8 * N

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from hastega_magic.session import Options, Session
+from hastega_magic.syntax.closures import attributes
 from hastega_magic.syntax.values.values import HOLDS_NUMPYS
 
 
@@ -212,3 +213,23 @@ def test_behind_a_tap_a_set_tells_of_changes(on):
         session.namespace["xs"] = {1, 2, 3}
         with pytest.raises(RuntimeError, match="changed size"):
             session.run_cell(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "range(3) |> map(lambda i: [i] * int(df.a.sum()))",
+        "range(3) |> map(lambda i: pd.Series([i, 2]).sum()) |> sum",
+        "for _ in range(3):\n    range(3) |> map(lambda i: [i] * int(df.a.sum()))",
+        "df.a |> map(lambda i: (df.a |> sum) + i)",
+    ],
+)
+def test_what_a_library_reads_is_not_gone_through(text, monkeypatch):
+    """A method of pandas leads to thousands of functions, and these to half a million attributes."""
+    pd = pytest.importorskip("pandas")
+    asked: list[str] = []
+    plain = attributes.plain
+    monkeypatch.setattr(attributes, "plain", lambda owner, name: asked.append(name) or plain(owner, name))
+    space = {"pd": pd, "df": pd.DataFrame({"a": [1, 2, 3]})}
+    Session(space, Options(baseline=False, quiet=True)).run_cell(text)
+    assert len(asked) < 1000

@@ -7,7 +7,8 @@ import types
 import numpy as np
 import pytest
 
-from hastega_magic.syntax.closures.reach import Endless, fields, is_library, may_read, reached
+from hastega_magic.syntax.closures.libraries import is_library
+from hastega_magic.syntax.closures.reach import Endless, fields, may_read, reached
 
 k = 1
 

@@ -17,10 +17,10 @@ import numpy as np
 from hastega_magic.records import dataclass
 from hastega_magic.runtime.python_calls import Noted
 from hastega_magic.syntax.closures.around import ABSENT, Cell, Name, codes, contents
+from hastega_magic.syntax.closures.libraries import is_library
 from hastega_magic.syntax.closures.reach import (
     Endless,
     fields,
-    is_library,
     methods,
     reached,
     users_classes,

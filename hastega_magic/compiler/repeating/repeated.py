@@ -29,9 +29,10 @@ from hastega_magic.frames import suppressed
 from hastega_magic.records import dataclass
 from hastega_magic.report import units
 from hastega_magic.runtime.signals import heard
-from hastega_magic.syntax.closures.around import Number, Where
+from hastega_magic.syntax.closures.around import Where
 from hastega_magic.syntax.closures.contained import is_item
-from hastega_magic.syntax.closures.numbers import items_beside, numbers_read
+from hastega_magic.syntax.closures.numbers import Number
+from hastega_magic.syntax.closures.numbers_read import items_beside, numbers_read
 from hastega_magic.syntax.joining.build import BoundStage
 from hastega_magic.syntax.ordinary.scalars import Scalars
 from hastega_magic.syntax.site import Site

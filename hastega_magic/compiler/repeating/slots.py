@@ -23,6 +23,7 @@ from hastega_magic.runtime.objects.lists import SHORT, TYPES, WORTH, Intake, Rea
 from hastega_magic.runtime.sources import BUFFERS, AnyArray, Column, in_memory
 from hastega_magic.syntax.closures.around import Where
 from hastega_magic.syntax.closures.captured import Free
+from hastega_magic.syntax.closures.numbers import counted
 from hastega_magic.types import FLOAT, FLOAT32, INT, ScalarType
 
 
@@ -167,7 +168,7 @@ class Number:
         value = self.free.read(arguments)
         if not self._holds(value):
             raise Again
-        return value
+        return counted(value)
 
     def now(self, source: Source, arguments: Sequence[object], length: int, workspace: Workspace) -> Source:
         """The description of what it is in this run. `source`: that of another one."""

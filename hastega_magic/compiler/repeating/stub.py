@@ -188,7 +188,11 @@ def _number(text: _Text, number: Number) -> tuple[str, str]:
     if number.interval is not None:
         conditions.append(f"number in {text.name(number.interval)}")
     text.unless(3, *conditions)
-    text.add(3, f"{text.name(room)}.value = number")
+    plain = number.interval is None or number.free.type is int
+    given = (
+        "number" if plain else f"{text.name(int)}(number)"
+    )  # no integer of NumPy's fits into memory of C's
+    text.add(3, f"{text.name(room)}.value = {given}")
     return text.name(ctypes.addressof(room)), "0"
 
 

@@ -20,19 +20,16 @@ from hastega_magic.ir.items import Items
 from hastega_magic.records import dataclass
 from hastega_magic.syntax.closures import attributes
 from hastega_magic.syntax.closures.attributes import ABSENT
-from hastega_magic.syntax.closures.contained import Where, is_small, same_number
+from hastega_magic.syntax.closures.contained import Where, is_small
+from hastega_magic.syntax.closures.libraries import is_installed
+from hastega_magic.syntax.closures.numbers import same_number
 from hastega_magic.syntax.site import is_ours
 
-PARAMETERS = frozenset({int, float, np.float32})
-"""Types of captured numbers of which one that keeps changing is a parameter of compiled code."""
 SMALL = 64
 """Numbers in a set or dict that are looked at one by one in each run, and in what counts as no data of the user's."""
 LISTED = 1024
 """Those in a list: a look at one takes some 50 ns, and to build the loop again a millisecond or two."""
 _MOST: dict[type, int] = {list: LISTED, set: SMALL, frozenset: SMALL, dict: SMALL}
-
-Number = bool | int | float | np.float32
-"""What compiled code may have as a constant, or as a parameter."""
 
 
 @dataclass(frozen=True)
@@ -286,7 +283,9 @@ class Walk:
             return
         self._seen.add((id(value), 0))
         self.made.append(Made(value, _parts_of(value)))
-        self.names(value)
+        # A method of pandas leads to thousands of functions, and to each attribute these name of each object.
+        if not self._curious or not is_installed(value):
+            self.names(value)
         code = value.__code__
         for name, cell in zip(code.co_freevars, value.__closure__ or (), strict=True):
             inner = contents(cell)
@@ -369,17 +368,14 @@ def contents(cell: CellType) -> Any:
 
 __all__ = [
     "ABSENT",
-    "PARAMETERS",
     "Attribute",
     "Cell",
     "Made",
     "Name",
-    "Number",
     "Shaped",
     "Unclear",
     "Walk",
     "Where",
     "codes",
     "contents",
-    "same_number",
 ]

@@ -19,7 +19,6 @@ import numpy as np
 from hastega_magic.records import dataclass
 from hastega_magic.syntax.closures.around import (
     ABSENT,
-    PARAMETERS,
     Attribute,
     Cell,
     Made,
@@ -29,10 +28,10 @@ from hastega_magic.syntax.closures.around import (
     Walk,
     Where,
     contents,
-    same_number,
 )
 from hastega_magic.syntax.closures.contained import Shape, found_at, numbers_in, shape_of, variable_of
 from hastega_magic.syntax.closures.holding import is_data
+from hastega_magic.syntax.closures.numbers import PARAMETERS, same_number
 from hastega_magic.syntax.closures.numpy_errors import Asked, asks
 
 _FREE = object()

@@ -6,13 +6,11 @@ d = {1: (4, 5)}     `d[1][0]` is 4, and `d[1][1]` is 5
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, cast
 
-import numpy as np
-
 from hastega_magic.records import dataclass
+from hastega_magic.syntax.closures.numbers import same_number
 
 Where = tuple[str, int, str]
 """A variable around a function: ("cell", identity of its code, name) or ("global", identity of its globals, name).
@@ -24,7 +22,6 @@ Number = bool | int | float
 
 _NUMBERS = frozenset({bool, int, float})
 _MAY_CHANGE = frozenset({int, float})
-_COMPARED = frozenset({*_NUMBERS, np.float64, np.float32, np.bool_})
 _CONTAINERS = frozenset({tuple, list, dict})
 _MOST = 64
 """Numbers in such a container: code has each in a register of its own, or in memory that it reads for each element."""
@@ -96,13 +93,6 @@ def found_at(value: Any, path: Sequence[object]) -> object:
     except (LookupError, TypeError):
         return None
     return value
-
-
-def same_number(a: Any, b: Any) -> bool:
-    """Whether both are numbers of one type, equal, and of one sign if they are zeros."""
-    if type(a) is not type(b) or type(a) not in _COMPARED or a != b:
-        return False
-    return bool(a) or isinstance(a, int) or math.copysign(1.0, a) == math.copysign(1.0, b)
 
 
 @dataclass(frozen=True)

@@ -1,51 +1,33 @@
-"""The numbers that functions read from around them: constants of compiled code, or parameters if they keep changing."""
+"""Captured numbers that compiled code has as constants, or is given where they keep changing."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+import math
+from typing import Any, cast
 
-from hastega_magic.syntax.closures.around import PARAMETERS, Cell, Name, Number, Walk, Where
-from hastega_magic.syntax.closures.contained import numbers_in, variable_of
+import numpy as np
 
+_COUNTED = {np.float64: float, **{np.dtype(code).type: int for code in "bBhHiIlLqQ"}}
+"""What those of NumPy's count as."""
+PARAMETERS = frozenset({int, float, np.float32, *_COUNTED})
+"""Types of captured numbers of which one that keeps changing is a parameter of compiled code."""
+_NUMBERS = frozenset({bool, np.bool_, *PARAMETERS})
 
-def numbers_read(arguments: Iterable[object]) -> dict[Where, tuple[Number, ...]]:
-    """The numbers of `PARAMETERS` that functions among the arguments read from around them, those of modules left out.
-
-    There are several where functions of one code have a variable each.
-    """
-    walk = Walk(curious=True)
-    found: dict[Where, tuple[Number, ...]] = {}
-    for argument in arguments:
-        walk.value(argument, None)
-    for each in walk.around:
-        inside = isinstance(each, Cell) or "__builtins__" in each.scope
-        if inside and type(each.value) in PARAMETERS:
-            found[each.where] = *found.get(each.where, ()), each.value
-    return found
+Number = bool | int | float | np.float32
+"""What compiled code may have as a constant, or as a parameter."""
 
 
-def items_beside(arguments: Iterable[object], items: Iterable[Where]) -> frozenset[Where]:
-    """All numbers in the containers that these items are in, as functions among the arguments read them."""
-    variables = set(map(variable_of, items))
-    return _items(arguments, lambda each: each.where in variables) if variables else frozenset()
+def counted(number: Any) -> Any:
+    """One of `PARAMETERS` as compiled code is given it: a Python number, or a numpy.float32."""
+    made = _COUNTED.get(cast("type[Any]", type(number)))
+    return number if made is None else made(number)
 
 
-def items_bound(arguments: Iterable[object], names: Collection[str]) -> frozenset[Where]:
-    """All numbers in tuples and dicts that variables of these names hold; lists may be read as arrays are."""
-    return _items(arguments, lambda each: each.where[2] in names and type(each.value) is not list)
+def same_number(a: Any, b: Any) -> bool:
+    """Whether both are numbers of one type, equal, and of one sign if they are zeros."""
+    if type(a) is not type(b) or type(a) not in _NUMBERS or a != b:
+        return False
+    return bool(a) or isinstance(a, int) or math.copysign(1.0, a) == math.copysign(1.0, b)
 
 
-def _items(arguments: Iterable[object], wanted: Callable[[Name | Cell], bool]) -> frozenset[Where]:
-    walk = Walk(curious=True)
-    for argument in arguments:
-        walk.value(argument, None)
-    return frozenset(
-        where
-        for each in walk.small
-        if wanted(each)
-        for where, _, number in numbers_in(each.where, each.value)
-        if type(number) in PARAMETERS
-    )
-
-
-__all__ = ["items_beside", "items_bound", "numbers_read"]
+__all__ = ["PARAMETERS", "Number", "counted", "same_number"]

@@ -9,7 +9,6 @@ reached; libraries are taken not to read or change what the user's own functions
 from __future__ import annotations
 
 import gc
-import sys
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator
 from types import CellType, CodeType, FunctionType, GeneratorType, MappingProxyType, ModuleType
@@ -18,7 +17,8 @@ from typing import Any, cast
 import numpy as np
 
 from hastega_magic.syntax.closures.around import ABSENT, codes, contents
-from hastega_magic.syntax.closures.attributes import fields_of, is_made
+from hastega_magic.syntax.closures.attributes import fields_of
+from hastega_magic.syntax.closures.libraries import is_library
 
 _MOST = 5_000
 """Objects that are looked at."""
@@ -32,10 +32,6 @@ _HELD = (tuple, list, set, frozenset, deque)
 
 _ANYTHING = frozenset({"globals", "locals", "vars", "eval", "exec", "gc", "sys", "get_ipython", "__dict__"})
 """Names by which a function may come to any variable."""
-
-_LIBRARIES = (sys.stdlib_module_names | {"numpy", "pandas", "polars", "pyarrow", "scipy", "hastega_magic"}) - {
-    "builtins", "__main__",
-}  # fmt: skip
 
 
 class Endless(Exception):
@@ -70,17 +66,6 @@ def may_read(given: Iterable[object], names: Collection[str]) -> bool:
     except Endless:
         return True
     return False
-
-
-def is_library(made: Any) -> bool:
-    """Whether a class or a function is Python's own, or of a library that holds nothing of the user's."""
-    if isinstance(made, type):
-        if not is_made(made):
-            return True
-        name = made.__dict__.get("__module__", "")
-    else:
-        name = made.__globals__.get("__name__", "")
-    return isinstance(name, str) and name.partition(".")[0] in _LIBRARIES
 
 
 def users_classes(value: object) -> list[type]:
@@ -182,4 +167,4 @@ def _items(held: Collection[object]) -> list[object]:
 _PLAIN = frozenset({bool, int, float, complex, str, bytes, type(None), np.float64, np.int64, np.float32})
 
 
-__all__ = ["Endless", "fields", "is_library", "may_read", "methods", "reached", "users_classes", "viewed"]
+__all__ = ["Endless", "fields", "may_read", "methods", "reached", "users_classes", "viewed"]

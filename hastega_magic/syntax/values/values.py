@@ -211,20 +211,22 @@ class _Parameter(Protocol):
 
 def opened(parameter: _Parameter, where: Where, value: object, name: str) -> Symbolic:
     """A small captured container of which numbers are parameters, as they keep changing."""
-    ints = [each for _, _, each in numbers_in(where, value) if type(each) is int]
-    if type(value) is list and not all(each in INT64 for each in ints):
+    every = [each for _, _, each in numbers_in(where, value) if type(each) is int]
+    ints = [each for each in every if each in INT64]
+    held: type = type(value)
+    if held is list and len(ints) < len(every):
         return known(value, name)  # which may be read as an array is, and is none
-    ints = [each for each in ints if each in INT64]
 
     def one(where: Where, value: object) -> Symbolic:
-        if type(value) not in (tuple, list, dict):
+        kind = type(value)
+        if kind not in (tuple, list, dict):
             found = parameter(where, value, ints)
             return known_item(value, name) if found is None else found
         items = {key: one(item_of(where, key), item) for key, item in pairs(value)}
-        if type(value) is dict:
+        if kind is dict:
             return Known(Built(items), name)
         held = tuple(items.values())
-        return Known(Listed(Captured(held), name, shared=True), name) if type(value) is list else held
+        return Known(Listed(Captured(held), name, shared=True), name) if kind is list else held
 
     return one(where, value)
 

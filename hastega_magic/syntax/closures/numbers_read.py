@@ -1,0 +1,52 @@
+"""The numbers that functions read from around them: constants of compiled code, or parameters if they keep changing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+
+from hastega_magic.syntax.closures.around import Cell, Name, Walk, Where
+from hastega_magic.syntax.closures.contained import numbers_in, variable_of
+from hastega_magic.syntax.closures.numbers import PARAMETERS, Number
+
+
+def numbers_read(arguments: Iterable[object]) -> dict[Where, tuple[Number, ...]]:
+    """The numbers of `PARAMETERS` that functions among the arguments read from around them, those of modules left out.
+
+    There are several where functions of one code have a variable each.
+    """
+    walk = Walk(curious=True)
+    found: dict[Where, tuple[Number, ...]] = {}
+    for argument in arguments:
+        walk.value(argument, None)
+    for each in walk.around:
+        inside = isinstance(each, Cell) or "__builtins__" in each.scope
+        if inside and type(each.value) in PARAMETERS:
+            found[each.where] = *found.get(each.where, ()), each.value
+    return found
+
+
+def items_beside(arguments: Iterable[object], items: Iterable[Where]) -> frozenset[Where]:
+    """All numbers in the containers that these items are in, as functions among the arguments read them."""
+    variables = set(map(variable_of, items))
+    return _items(arguments, lambda each: each.where in variables) if variables else frozenset()
+
+
+def items_bound(arguments: Iterable[object], names: Collection[str]) -> frozenset[Where]:
+    """All numbers in tuples and dicts that variables of these names hold; lists may be read as arrays are."""
+    return _items(arguments, lambda each: each.where[2] in names and type(each.value) is not list)
+
+
+def _items(arguments: Iterable[object], wanted: Callable[[Name | Cell], bool]) -> frozenset[Where]:
+    walk = Walk(curious=True)
+    for argument in arguments:
+        walk.value(argument, None)
+    return frozenset(
+        where
+        for each in walk.small
+        if wanted(each)
+        for where, _, number in numbers_in(each.where, each.value)
+        if type(number) in PARAMETERS
+    )
+
+
+__all__ = ["items_beside", "items_bound", "numbers_read"]
