@@ -213,8 +213,8 @@ def opened(parameter: _Parameter, where: Where, value: object, name: str) -> Sym
     """A small captured container of which numbers are parameters, as they keep changing."""
     every = [each for _, _, each in numbers_in(where, value) if type(each) is int]
     ints = [each for each in every if each in INT64]
-    held: type = type(value)
-    if held is list and len(ints) < len(every):
+    container: type = type(value)
+    if container is list and len(ints) < len(every):
         return known(value, name)  # which may be read as an array is, and is none
 
     def one(where: Where, value: object) -> Symbolic:
