@@ -95,7 +95,7 @@ def test_functions_are_called_by_c_unless_one_raises(monkeypatch):
     session.namespace["xs"] = [2**70, 2**69, 2**71]
     with pytest.warns(IntegerOverflowWarning), pytest.raises(ZeroDivisionError) as raised:
         session.run_cell(text)
-    assert any(f"element 1" in note for note in raised.value.__notes__)
+    assert any("element 1" in note for note in raised.value.__notes__)
     assert raised.value.__context__ is None
     assert noted == [1]
 

@@ -144,15 +144,10 @@ class Repeated:
         """Keep the loop of a run of which an element raised."""
         if outcome is None or _ended or self.options.repeat != 1:
             return
-        built = outcome.loops[0].built
-        if not (
-            built.plain or built.even
-        ):  # what raises among elements that stages have chosen is found anew
-            return
         from hastega_magic.compiler.repeating.fielded import prepared
 
         found = prepared(bound, outcome, self.options, self.filename, mends=True)
-        if found is not None:
+        if found is not None and (found.alike.simple or found.alike.places):
             self._raised.insert(0, found)
             del self._raised[_RAISED:]
             self._register()
