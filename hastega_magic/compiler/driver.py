@@ -291,7 +291,7 @@ class Driver:
         except Exception as error:
             let_through(error)
             if not isinstance(error, NotCompilable) and (not left or self.options.strict):
-                self.broken = Outcome.broken(bound, loop, workspace, self.trace.group)
+                self.broken = Outcome.broken(run, loop, workspace, self.trace.group)
                 raise
             failed = error
         try:

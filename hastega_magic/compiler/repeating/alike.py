@@ -91,6 +91,11 @@ class Alike:
     )
     """Of a loop that uses the elements of a view: by source the operand that it is a part of, and how far behind."""
 
+    @property
+    def renewable(self) -> bool:
+        """Whether the loop can be had over other sources."""
+        return self.simple or bool(self.places)
+
     def fitting(self, source: object, displays: Sequence[Display]) -> tuple[list[object], list[object], int]:
         """The sources, the other arguments, and the number of elements; Again where the loop is not for them."""
         operands, arguments = arguments_of(source, displays, self.shape)
