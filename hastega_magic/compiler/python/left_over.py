@@ -13,7 +13,7 @@ from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Part
 from hastega_magic.compiler.python import in_step
 from hastega_magic.compiler.python.barriers import note_signature, noted
-from hastega_magic.compiler.python.by_numpy import numpy_value, steps_checked
+from hastega_magic.compiler.python.by_numpy import checked_by_python, numpy_value, steps_checked
 from hastega_magic.compiler.python.in_step import Before, Behind, in_pass, one_by_one
 from hastega_magic.compiler.python.watching import Watch
 from hastega_magic.compiler.sources.kinds import kind_of
@@ -139,6 +139,8 @@ class LeftOver:
         with self.trace.phase("kernel", by_python=True):
             if runs and self.options.int_mode == "checked":
                 return steps_checked(loop, workspace, self.options, self.trace)
+            if self.options.int_mode == "checked" and loop.scalars is None:
+                return checked_by_python(loop, workspace, self.options)
             return python.run(value, bound.calls(noted(self.exact(loop, workspace))))
 
     def exact(self, loop: Loop, workspace: Workspace) -> list[BoundStage]:
