@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import field, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from hastega_magic.compiler import changing
@@ -12,7 +13,7 @@ from hastega_magic.compiler.backends import forget_inputs
 from hastega_magic.compiler.course import carried
 from hastega_magic.compiler.execute import Execution, Separately, Unasked
 from hastega_magic.compiler.options import Options
-from hastega_magic.compiler.outcome import FUSED, Group, Outcome, Part
+from hastega_magic.compiler.outcome import Group, Outcome, Part
 from hastega_magic.compiler.python.barriers import FORMLESS, LOOKED_AT, arranged, may_end_early, together
 from hastega_magic.compiler.python.empty import by_python
 from hastega_magic.compiler.run import run_loops
@@ -22,7 +23,7 @@ from hastega_magic.compiler.sources.probe import found
 from hastega_magic.compiler.sources.reach import within_reach
 from hastega_magic.compiler.sources.stretches import in_stretches, over_stretches
 from hastega_magic.compiler.statement import Bound, Loop, build_loop
-from hastega_magic.compiler.streaming.ends import counts_many, is_of_another_form
+from hastega_magic.compiler.streaming.ends import counts_many, joins
 from hastega_magic.compiler.telling import describe
 from hastega_magic.compiler.telling.graphs import Pictures
 from hastega_magic.compiler.telling.lanes import lane_view
@@ -31,7 +32,6 @@ from hastega_magic.compiler.under_way import UnderWay
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import BeyondInt64, IntegerOverflowWarning, NotCompilable, Reason, StrictError
 from hastega_magic.frames import let_through
-from hastega_magic.passes.fuse import can_fuse
 from hastega_magic.records import dataclass
 from hastega_magic.runtime.columnar import NullsError
 from hastega_magic.runtime.numpy import NoNumpyForm
@@ -94,7 +94,7 @@ class Driver:
             return None
         before = [] if group is None else group.loops
         if matched is not None:
-            if not self._joins(before, matched.loop):
+            if not joins(before, matched.loop, self.wanted):
                 return None
             expected = matched.expected
             return Group(matched.workspace, [*before, matched.loop], expected.compiled, expected)
@@ -115,24 +115,17 @@ class Driver:
                     constant = replace(bound, varying=frozenset(), needed=bound.varying)
                     return self.extend(None, constant, source, None)
                 return None
-            if not self._joins(before, loop):
+            if not joins(before, loop, self.wanted):
                 return None
             tried.keep()
             return Group(workspace, [*before, loop])
-
-    def _joins(self, before: Sequence[Loop], loop: Loop) -> bool:
-        """Whether a statement's loop is one for a group, and for the one with these."""
-        told = loop.pipeline.sink.kind == "to_list" or loop.bound.target not in self.wanted
-        if len(before) == FUSED or (told and is_of_another_form(loop)):
-            return False
-        return not before or can_fuse([each.pipeline for each in before], loop.pipeline)
 
     def run_group(self, group: Group) -> Iterator[Outcome]:
         """Values of the group's statements: in one outcome, or one after the other where an element needs Python."""
         number, bounds = self.trace.next_group(), [loop.bound for loop in group.loops]
         describe.describe_group(bounds, self.trace)
         self.current = bounds[0]
-        execution: Execution | None = None
+        execution, beyond = None, ""
         group.workspace.wanted = self.wanted
         try:
             how = self.options, self.trace, self.options.tune, group.compiled
@@ -142,9 +135,10 @@ class Driver:
             let_through(error)
             if len(group.loops) == 1 and not isinstance(error, (Separately, BeyondInt64, NotCompilable)):
                 raise
+            beyond = str(error) if len(group.loops) == 1 and isinstance(error, BeyondInt64) else ""
         if execution is None:
             self.trace.events = [event for event in self.trace.events if event.group != number]
-            yield from self._one_by_one(group)
+            yield from self._one_by_one(group, beyond)
             return
         shown = not self.options.quiet
         texts = [LoopTexts.of(execution, group.loops, self.options, self.trace)] if shown else []
@@ -156,18 +150,22 @@ class Driver:
         self.warn(execution, bounds[0])
         yield Outcome(bounds, execution.values, group.loops, execution, number, group.workspace)
 
-    def _one_by_one(self, group: Group) -> Iterator[Outcome]:
+    def _one_by_one(self, group: Group, beyond: str) -> Iterator[Outcome]:
+        """`beyond`: what no int64 holds of the only one, which would come to the same alone."""
         values: dict[str, object] = {}
         for loop in group.loops:
             bound, source = loop.bound, loop.pipeline.source
             given = values[source.name] if source.kind == "result" else bound.source
+            left = self.left.exact(loop, group.workspace) if beyond else ()
             with carried():
-                outcome = self.run_alone(bound, given)
+                outcome = self.run_alone(bound, given, beyond, left)
             values[bound.name] = outcome.values[0]
             yield outcome
 
-    def run_alone(self, bound: Bound, source: object) -> Outcome:
-        """One statement: loops as long as they can be, and Python for the stages between them."""
+    def run_alone(
+        self, bound: Bound, source: object, beyond: str = "", left: Sequence[BoundStage] = ()
+    ) -> Outcome:
+        """One statement: loops as long as they can be, Python for those between and (`beyond`) `left`."""
         number = self.trace.next_group()
         describe.describe_group([bound], self.trace)
         self.current, self.pictures = bound, Pictures(not self.options.quiet)
@@ -180,7 +178,7 @@ class Driver:
         run = UnderWay(bound, source, list(bound.stages), parts=[] if bound is whole else None)
         if in_stretches(bound, source):
             run = over_stretches(self, bound, source)
-        run.through(self.go_on)
+        run.through(partial(self._instead, failed=BeyondInt64(beyond), stages=left) if beyond else self.go_on)
         if run.first is None:
             ran = "numpy" if self.options.on == "numpy" else "python"
             describe.describe_uncompiled(ran, source, self.options, self.trace)
@@ -237,7 +235,7 @@ class Driver:
             else:
                 self._run_loop(run, loop, workspace, reason)
         try:
-            self._instead(run, failed, rest)
+            self._instead(run, failed, rest, compiled=False)
         finally:
             del failed  # its traceback leads back to this frame, and to the arrays of those below
 
@@ -293,7 +291,7 @@ class Driver:
         except Exception as error:
             let_through(error)
             if not isinstance(error, NotCompilable) and (not left or self.options.strict):
-                self.broken = Outcome.broken(bound, loop, workspace, self.trace.group)
+                self.broken = Outcome.broken(run, loop, workspace, self.trace.group)
                 raise
             failed = error
         try:
@@ -318,15 +316,17 @@ class Driver:
         self.pictures.loop(loop, execution)
         self.warn(execution, run.bound)
 
-    def _instead(self, run: UnderWay, failed: Exception | None, stages: Sequence[BoundStage]) -> None:
-        """Go on by Python where a loop over the stages could not be built or run.
+    def _instead(
+        self, run: UnderWay, failed: Exception | None, stages: Sequence[BoundStage], compiled: bool = True
+    ) -> None:
+        """Go on by Python where a loop over the stages could not be built (unless `compiled`), or run.
 
         Not to be called where the failure is handled: it would be the context of what Python raises.
         """
         if isinstance(failed, BeyondInt64):
             from hastega_magic.compiler.python.asked import beyond
 
-            beyond(self, run, failed, stages)
+            beyond(self, run, failed, stages, compiled)
         elif isinstance(failed, NotCompilable):
             self._left_to_python(run, failed.reason)
         elif isinstance(failed, NoNumpyForm):

@@ -16,6 +16,7 @@ from hastega_magic.records import changed, dataclass
 if TYPE_CHECKING:
     from hastega_magic.compiler.python.in_step import Behind
     from hastega_magic.compiler.repeating.grouped import Expected
+    from hastega_magic.compiler.under_way import UnderWay
 
 
 FUSED = 32
@@ -73,13 +74,23 @@ class Outcome:
     """Whether its loops handed their elements on: what they left out, as `take` asks, is in no loop."""
 
     @classmethod
-    def broken(cls, bound: Bound, loop: Loop, workspace: Workspace, group: int) -> Outcome | None:
-        """That of a statement of which an element raised; None where its loop is not all of it, or did not run."""
-        if len(loop.stages) != len(bound.stages) or workspace.raised is None:
+    def broken(cls, run: UnderWay, loop: Loop, workspace: Workspace, group: int) -> Outcome | None:
+        """That of a statement whose last loop has met an element that raised; None where loops are not all of it.
+
+        Also where that loop did not run.
+        """
+        bound, before = run.bound, run.parts or ()
+        if workspace.raised is None or len(loop.stages) != len(run.rest):
             return None
-        sites = tuple(stage.site for stage in bound.stages)  # over fields, with the `zip` of these
-        here = changed(bound, site=changed(bound.site, stages=sites))
-        return cls([here], [], [changed(loop, bound=here)], workspace.raised, group, workspace)
+        if len(loop.stages) == len(bound.stages):
+            sites = tuple(stage.site for stage in bound.stages)  # over fields, with the `zip` of these
+            here = changed(bound, site=changed(bound.site, stages=sites))
+            return cls([here], [], [changed(loop, bound=here)], workspace.raised, group, workspace)
+        if not before or any(part.outcome is None for part in before):
+            return None
+        here = run.part(loop.stages)
+        last = cls([here], [], [changed(loop, bound=here)], workspace.raised, group, workspace)
+        return cls([bound], [], [], None, group, parts=(*before, Part(here, last)))
 
     @property
     def workspaces(self) -> list[Workspace]:

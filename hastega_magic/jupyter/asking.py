@@ -1,6 +1,6 @@
 """IPython's `?` behind a stage: what the stage does, where IPython knows Python's function of its name at most.
 
-    xs |> scan?    →    get_ipython().run_line_magic('hastega', 'help scan')
+    xs |> scan?    xs |> scan(f)?    →    get_ipython().run_line_magic('hastega', 'help scan')
 
 The whole statement gives way to its help, as IPython has it, and what stands below keeps its line.
 """
@@ -42,25 +42,37 @@ class _Asking:
 
 def _asked(text: str) -> Iterator[tuple[int, int, str]]:
     """First and last line of each statement that ends with a stage and `?` or `??`, and the stage's name."""
-    first, ended, line = 1, True, list[Token]()
+    first, ended, line, statement = 1, True, list[Token](), list[Token]()
     for token in [*scan(text), Token("newline", "\n", 0, 0, 0)]:
         if token.kind == "newline":
-            if name := _name(line):
+            if line and (name := _name(statement)):
                 yield first, line[-1].line, name
             ended, line = ended or token.depth == 0, []
         elif token.kind not in ("space", "joined"):
-            line.append(token)
             if ended and token.kind != "comment":
                 # A line that begins with a pipe goes on with the statement above.
-                first, ended = first if token.kind == "pipe" else token.line, False
+                if token.kind != "pipe":
+                    first, statement = token.line, []
+                ended = False
+            line.append(token)
+            statement.append(token)
 
 
-def _name(line: list[Token]) -> str | None:
-    """The stage that a line asks about at its end."""
-    marks = [token.text for token in line[-2:]].count("?")
-    if not marks or len(line) < marks + 2 or line[-1].text != "?":
+def _name(statement: list[Token]) -> str | None:
+    """The stage that a statement asks about at its end, behind its arguments perhaps."""
+    marks = [token.text for token in statement[-2:]].count("?")
+    if not marks or statement[-1].text != "?":
         return None
-    pipe, word = line[-marks - 2 : -marks]
+    asked = statement[:-marks]
+    if asked and asked[-1].kind == "close":
+        depth, given = asked[-1].depth, asked
+        opened = (
+            n for n in range(len(given) - 1, -1, -1) if given[n].kind == "open" and given[n].depth == depth
+        )
+        asked = given[: next(opened, 0)]
+    if len(asked) < 2:
+        return None
+    pipe, word = asked[-2:]
     return word.text if pipe.kind == "pipe" and word.text in STAGES else None
 
 

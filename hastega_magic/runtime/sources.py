@@ -19,7 +19,7 @@ from hastega_magic.progress import task
 from hastega_magic.records import dataclass
 from hastega_magic.runtime.addresses import name_of
 from hastega_magic.runtime.columnar import Pieces, is_columnar, memory_of, widened
-from hastega_magic.runtime.objects import lists
+from hastega_magic.runtime.objects import lists, wide
 from hastega_magic.runtime.objects.fields import Field
 from hastega_magic.runtime.objects.parts import Part, part_of, read, read_once
 from hastega_magic.runtime.python_calls import iterated
@@ -43,8 +43,9 @@ AnyArray = npt.NDArray[Any]
 
 PIECE = 1 << 20
 """Elements of a list that are converted at a time (8 MiB)."""
-_FIRST = 256
-"""Elements that are tried first, for what has larger integers than 64 bits hold seldom begins without."""
+_TRIED = 4096
+"""Of ints: NumPy looks at the types of all first, and what has larger ones than 64 bits hold seldom begins without."""
+_WIDE = "`{}` holds integers beyond 64 bits"
 
 _LIST_STORAGE: dict[type, tuple[Storage, ScalarType]] = {
     int: (STORAGES["int64"], INT),
@@ -108,11 +109,11 @@ class Column:
 
         BeyondInt64 for a Python int that int64 does not hold; Unlike for an element of another type.
         """
+        if self.source.kind == "list" and wide.is_still_there(self.data, self.source.name, start, stop):
+            raise BeyondInt64(_WIDE.format(self.source.name))
         known = self._read(start, stop)
         if known is not None:
             return known
-        if isinstance(self.data, list) and stop - start > _FIRST:
-            self._converted(self.data[start : start + _FIRST])
         found = self.data[start:stop]
         if isinstance(found, np.ndarray):
             return found
@@ -120,7 +121,7 @@ class Column:
             return found.array(0, len(found))
         if isinstance(found, range):
             return np.arange(found.start, found.stop, found.step, dtype=np.int64)
-        return self._converted(found)
+        return self._converted(found, start)
 
     def _read(self, start: int, stop: int) -> AnyArray | None:
         """Elements of a long list by native code; None where it cannot."""
@@ -130,24 +131,27 @@ class Column:
             raise Unlike
         return found
 
-    def _converted(self, part: Sequence[object]) -> AnyArray:
+    def _converted(self, part: Sequence[object], first: int) -> AnyArray:
         """Python's numbers as an array, piece by piece: a piece takes some milliseconds, so that Ctrl-C is answered."""
         assert self.source.storage is not None
         dtype = self.source.storage.name
         if isinstance(part, Field):
             part = part.listed()
+        size, piece = _TRIED if self.source.type is INT else PIECE, part
         try:
-            if len(part) <= PIECE:
+            if len(part) <= size:
                 return np.array(part, dtype=dtype)
             whole = np.empty(len(part), dtype)
             with task(f"convert {self.source.name}", len(part)) as work:
-                for start in range(0, len(part), PIECE):
-                    piece = part[start : start + PIECE]
-                    whole[start : start + PIECE] = np.array(piece, dtype=dtype)
+                for start in range(0, len(part), size):
+                    piece = part[start : start + size]
+                    whole[start : start + size] = np.array(piece, dtype=dtype)
+                    first += len(piece)
                     work.at(start + len(piece))
             return whole
         except OverflowError:
-            raise BeyondInt64(f"`{self.source.name}` holds integers beyond 64 bits") from None
+            wide.found(piece, self.source.name, first)
+            raise BeyondInt64(_WIDE.format(self.source.name)) from None
 
 
 class Overlapping(NamedTuple):

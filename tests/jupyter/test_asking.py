@@ -23,6 +23,10 @@ def test_every_stage_is_explained(notebook, name, everywhere):
         "if True:\n    [1] |> scan ?  \n",
         "xs\n    # it goes on\n    |> map(_ + 1)\n    |> scan?",
         "f(xs |> scan?",
+        "xs |> scan(f)?",
+        "y = xs |> map(_ + 1) |> scan(lambda a, x: (a, [x])[0], init=(1)) ??",
+        "xs |> scan(\n    f,  # here (and there\n    init=')',\n)?",
+        "f((xs) |> scan()?",
         "'''\n'''; xs \\\n  |> scan?",
     ],
 )
@@ -36,7 +40,9 @@ def test_what_stands_below_keeps_its_line(notebook):
     assert "----> 3 1 / 0" in notebook.run("[1]\n  |> scan?\n1 / 0").text
 
 
-@pytest.mark.parametrize("asked", ["# |> scan?", "'|> scan?'", "'''\n|> scan?'''", "x = 1 # xs |> scan?"])
+@pytest.mark.parametrize(
+    "asked", ["# |> scan?", "'|> scan?'", "'''\n|> scan?'''", "x = 1 # xs |> scan?", "# |> scan(f)?"]
+)
 def test_what_is_no_code_asks_nothing(notebook, asked):
     seen = notebook.run(asked)
     assert seen.error is None
@@ -48,6 +54,8 @@ def test_names_of_the_users_and_of_python_stay_ipythons(notebook):
     assert "My own." in notebook.run("[1] |> scan?").text
     assert "A stage" not in notebook.run("sum?").text
     assert "A stage" not in notebook.run("[1] |> sorted?").text
+    for asked in ("[1] |> sorted(key=f)?", "[1] |> take(1)[0]?", "[1] |> map(take(1)?)", "[1] |> scan(f))?"):
+        assert "A stage" not in notebook.run(asked).text
 
 
 def test_unloaded_it_asks_ipython_again(notebook):
@@ -56,8 +64,9 @@ def test_unloaded_it_asks_ipython_again(notebook):
 
 
 def test_a_cell_of_the_magic_says_where_it_works(notebook):
-    seen = notebook("y = xs |> scan?")
-    assert "help (`name?`) does not work in a %%hastega cell" in seen.text
+    for asked in ("y = xs |> scan?", "y = xs |> map(f) |> scan(lambda a, x: (a))??", "xs |> scan(f,\n  1) ?"):
+        seen = notebook(asked)
+        assert "help (`name?`) does not work in a %%hastega cell" in seen.text
 
 
 def test_there_is_no_help_on_others(notebook):

@@ -50,10 +50,12 @@ def as_asked(driver: Driver, run: UnderWay, error: Exception, stages: Sequence[B
     raise error  # it has the notes
 
 
-def beyond(driver: Driver, run: UnderWay, error: BeyondInt64, stages: Sequence[BoundStage]) -> None:
+def beyond(
+    driver: Driver, run: UnderWay, error: BeyondInt64, stages: Sequence[BoundStage], compiled: bool
+) -> None:
     """Go on by Python where a source holds integers, or there are constants, that 64 bits do not. `stages`: as above.
 
-    `--int checked` raises for those of a source that are asked for.
+    `--int checked` raises for those of a source that are asked for. `compiled`: as in `LeftOver.beyond`.
     """
     options = driver.options
     if driver.tentative:
@@ -61,7 +63,7 @@ def beyond(driver: Driver, run: UnderWay, error: BeyondInt64, stages: Sequence[B
     if options.int_mode == "checked" and not options.strict and may_end_early(run.rest):
         run.goes_on(_looked_at(driver, run, [*stages, *run.rest[len(stages) :]], len(stages)), [])
     else:
-        driver.left.beyond(run, stages, str(error))
+        driver.left.beyond(run, stages, str(error), compiled)
 
 
 def _looked_at(driver: Driver, run: UnderWay, stages: Sequence[BoundStage], count: int) -> object:
@@ -100,6 +102,7 @@ def _tell(driver: Driver, run: UnderWay, text: str) -> None:
 
 def _look(driver: Driver, run: UnderWay, first: object, stages: Sequence[BoundStage]) -> bool:
     """Raise and warn as a loop over the first elements does, of what they need beyond 64 bits; whether it warned."""
+    execution, too_large = None, ""
     try:
         loop, _, workspace = driver.longest(run.bound, first, stages, run.bound.varying)
         if loop is None:
@@ -109,13 +112,15 @@ def _look(driver: Driver, run: UnderWay, first: object, stages: Sequence[BoundSt
             return False
         execution = run_loops([loop], workspace, driver.options, driver.trace)
     except BeyondInt64 as error:
-        if driver.options.int_mode == "checked":
-            raise OverflowError(str(error)) from None
-        return False
+        too_large = str(error)
     except Exception as error:  # Python has its own to say of everything else
         let_through(error)
         if of_check(error):
             raise
+        return False
+    if execution is None:
+        if driver.options.int_mode == "checked":
+            raise OverflowError(too_large)
         return False
     for text in execution.warnings:
         driver.trace.add("warning", text=text)

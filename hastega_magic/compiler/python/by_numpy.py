@@ -11,7 +11,7 @@ import functools
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -28,6 +28,7 @@ from hastega_magic.ir.expr import Expr, flatten
 from hastega_magic.ir.fused import Fused, Output
 from hastega_magic.ir.kernel import Assume
 from hastega_magic.ir.pipeline import RUNNING_SINKS, Sink
+from hastega_magic.ir.schedule import BLOCK
 from hastega_magic.ir.sinks import COMBINE, SUMS
 from hastega_magic.ops.machine import wrap64
 from hastega_magic.passes.guard import Variant
@@ -36,6 +37,9 @@ from hastega_magic.runtime.numpy import NoNumpyForm, run_fused_numpy
 from hastega_magic.runtime.sources import AnyArray
 from hastega_magic.trace import Trace
 from hastega_magic.types import FLOAT32, INT
+
+if TYPE_CHECKING:
+    from hastega_magic.compiler.python.elements import Elements
 
 _PRODUCTS = frozenset({"prod", "reduce_mul"})
 
@@ -72,7 +76,7 @@ def numpy_value(
     fires = call.firing(compiled.variants.bodies, length)
     (output,) = fused.outputs
     if len(fires) and probe:
-        return _asked(loop, workspace, options, output, call, fires)
+        return _asked(loop, workspace, options, output, fires, length, call)
     if len(fires):
         return _by_elements(loop, workspace, options, output, fires, length)
     try:
@@ -84,6 +88,26 @@ def numpy_value(
     if type(found) is complex and flatten(output.value)[0].type is FLOAT32:
         return np.complex64(found)
     return wrap64(found) if type(found) is int and mode == "wrap" else found
+
+
+def value_or_checked(
+    loop: Loop, workspace: Workspace, options: Options, trace: Trace, probe: bool = False
+) -> object:
+    """The same, and by Python where NumPy has no calls and `--int checked` has to raise for some elements."""
+    try:
+        return numpy_value(loop, workspace, options, trace, probe)
+    except NoNumpyForm:
+        if options.int_mode != "checked" or loop.scalars is not None:
+            raise
+    return checked_by_python(loop, workspace, options, probe)
+
+
+def checked_by_python(loop: Loop, workspace: Workspace, options: Options, probe: bool = False) -> object:
+    """The value, each element of the loop having been looked at for integers beyond 64 bits on its way."""
+    output, columns = Output("", loop.pipeline.sink, ()), map(workspace.column, loop.pipeline.sources)
+    length = min(len(column.data) for column in columns)
+    by_elements = _asked if probe else _by_elements
+    return by_elements(loop, workspace, options, output, np.arange(length), length)
 
 
 class _Raised(NoNumpyForm):
@@ -194,7 +218,7 @@ def steps_checked(loop: Loop, workspace: Workspace, options: Options, trace: Tra
     output, alone = Output("", loop.pipeline.sink, ()), running.elements_alone(loop)
     if alone is not None:
         try:
-            made = cast(AnyArray, numpy_value(alone, workspace, options, trace))
+            made = cast(AnyArray, value_or_checked(alone, workspace, options, trace))
             loop, workspace = running.behind(made, loop, workspace)
         except Exception as error:  # Python finds out what is raised first, and takes what has no form
             let_through(error)
@@ -210,23 +234,29 @@ def _by_elements(
     if loop.scalars is not None:
         raise NotCompilable("NumPy may compute a value otherwise than Python, or warn of it")
     wraps, decided = options.int_mode == "wrap", DECIDED.get(output.sink.kind)
+    from hastega_magic.compiler.python.barriers import noted
     from hastega_magic.compiler.python.elements import Elements
     from hastega_magic.compiler.python.exactly import exactly
 
     elements = Elements(loop, workspace, options.int_mode, (loop,))
     kept: list[Any] = []
-    for index in fires.tolist() if decided is None and not wraps else range(length):
+    selected = decided is None and not wraps
+    whole = selected and len(fires) == length
+    for first in range(0, length if whole else 0, BLOCK):
+        elements.through(first, min(first + BLOCK, length))
+        _refuse(elements)
+    for index in () if whole else fires.tolist() if selected else range(length):
         element = elements.at(index)
         if element.kept:
             kept.append(element.value)
             if decided is not None and bool(element.value) is decided:
                 return decided
-        if elements.warnings:
-            raise BeyondInt64(elements.warnings[0].partition(";")[0])
+        _refuse(elements)
     if not wraps and output.sink.kind == "cumsum":
         return _summed(loop, workspace, options, output)
     if not wraps:
-        return python.run(loop.source, loop.bound.calls(exactly(loop, workspace)))
+        stages = exactly(loop, workspace)
+        return python.run(loop.source, loop.bound.calls(noted(stages) if loop.built.tail else stages))
     if output.sink.kind == "array":
         return python.as_result(kept)
     if output.sink.kind in RUNNING_SINKS:
@@ -241,8 +271,20 @@ def _by_elements(
     return wrap64(found) if type(found) is int else found
 
 
+def _refuse(elements: Elements) -> None:
+    """BeyondInt64 where one of the elements so far needs such an integer."""
+    if elements.warnings:
+        raise BeyondInt64(elements.warnings[0].partition(";")[0])
+
+
 def _asked(
-    loop: Loop, workspace: Workspace, options: Options, output: Output, call: _Call, fires: AnyArray
+    loop: Loop,
+    workspace: Workspace,
+    options: Options,
+    output: Output,
+    fires: AnyArray,
+    length: int,
+    call: _Call | None = None,
 ) -> object:
     """What a probe finds where checks fire at some elements, which are Python's; those behind the answer are not asked.
 
@@ -251,23 +293,22 @@ def _asked(
     from hastega_magic.compiler.python.elements import Elements
 
     kind, elements = output.sink.kind, Elements(loop, workspace, options.int_mode, (loop,))
-    numbers, bound = range(call.length), call.length
-    if kind == "first_index" and len(fires) < call.length:
+    numbers, bound = range(length), length
+    if kind == "first_index" and call is not None and len(fires) < length:
         kept = np.setdiff1d(call.column(output), fires)
-        numbers, bound = fires.tolist(), int(kept[0]) if len(kept) else call.length
+        numbers, bound = fires.tolist(), int(kept[0]) if len(kept) else length
     found: list[Any] = []
-    for number in numbers:
+    size = BLOCK if len(fires) == length else 1
+    for number in numbers[::size]:
         if number > bound:
             break
-        element = elements.at(number)
-        if elements.warnings:
-            raise BeyondInt64(elements.warnings[0].partition(";")[0])
-        found += [element.value] if element.kept else []
+        found += elements.through(number, min(number + size, length)).values
+        _refuse(elements)
         if found and kind == "first_index":
             return found[0]
     match kind:
         case "first_index":
-            return bound if bound < call.length else None
+            return bound if bound < length else None
         case "last_index":
             return found[-1] if found else None
         case _:

@@ -13,7 +13,7 @@ from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Part
 from hastega_magic.compiler.python import in_step
 from hastega_magic.compiler.python.barriers import note_signature, noted
-from hastega_magic.compiler.python.by_numpy import numpy_value, steps_checked
+from hastega_magic.compiler.python.by_numpy import checked_by_python, numpy_value, steps_checked
 from hastega_magic.compiler.python.in_step import Before, Behind, in_pass, one_by_one
 from hastega_magic.compiler.python.watching import Watch
 from hastega_magic.compiler.sources.kinds import kind_of
@@ -23,6 +23,7 @@ from hastega_magic.compiler.telling.graphs import Pictures
 from hastega_magic.compiler.under_way import UnderWay
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import NOWHERE, BeyondInt64, NotCompilable, Reason, Span, StrictError, UsageError
+from hastega_magic.frames import let_through
 from hastega_magic.ir.pipeline import RUNNING_SINKS
 from hastega_magic.records import dataclass
 from hastega_magic.runtime import python
@@ -138,6 +139,8 @@ class LeftOver:
         with self.trace.phase("kernel", by_python=True):
             if runs and self.options.int_mode == "checked":
                 return steps_checked(loop, workspace, self.options, self.trace)
+            if self.options.int_mode == "checked" and loop.scalars is None:
+                return checked_by_python(loop, workspace, self.options)
             return python.run(value, bound.calls(noted(self.exact(loop, workspace))))
 
     def exact(self, loop: Loop, workspace: Workspace) -> list[BoundStage]:
@@ -165,16 +168,32 @@ class LeftOver:
         # What is kept for later runs has to know the values that the loops before were made for.
         run.goes_on(found, run.rest[len(ran) :], part=None if watch.changed() else part)
 
-    def _as_far_as(self, run: UnderWay, stages: Sequence[BoundStage], why: str) -> tuple[object, int, Behind]:
+    def _as_far_as(
+        self, run: UnderWay, stages: Sequence[BoundStage], why: str, compiled: bool = False
+    ) -> tuple[object, int, Behind]:
         """The value of the stages and of as many of those behind as go in step with them."""
         behind = Behind(in_pass(run.rest, len(stages)))
-        found, more = self._in_step(run.given, noted(stages), behind, run.looped)
+        alone = compiled and run.looped is None and not behind.stages
+        found, more = (self._unnoted(run, stages) if alone else None) or self._in_step(
+            run.given, noted(stages), behind, run.looped
+        )
         ran = run.rest[: len(stages) + more]
         self.pictures.python(ran, why, run.bound.site.source_text, run.value, found)
         return found, more, behind
 
-    def beyond(self, run: UnderWay, stages: Sequence[BoundStage], why: str) -> None:
-        """Go on by stages over Python ints, or with constants, that int64 does not hold."""
+    def _unnoted(self, run: UnderWay, stages: Sequence[BoundStage]) -> tuple[object, int] | None:
+        """By loops of C alone, in half of the time; None where an element raises, of which a note is to tell."""
+        try:
+            return self._in_step(run.given, stages, Behind(()))
+        except Exception as error:
+            let_through(error)
+            return None
+
+    def beyond(self, run: UnderWay, stages: Sequence[BoundStage], why: str, compiled: bool = False) -> None:
+        """Go on by stages over Python ints, or with constants, that int64 does not hold.
+
+        `compiled`: a loop was made of the stages, so that nobody can tell how often their functions are called.
+        """
         if self.options.int_mode == "checked":
             raise OverflowError(why)
         if self.options.int_mode == "wrap":
@@ -183,7 +202,7 @@ class LeftOver:
         self.trace.add("warning", text=text)
         self.trace.add("int", mode=self.options.int_mode, proved=False, guarded=True, fell_back=True)
         self.warn(text, run.bound)
-        found, more, _ = self._as_far_as(run, stages, why)
+        found, more, _ = self._as_far_as(run, stages, why, compiled)
         run.goes_on(found, run.rest[len(stages) + more :])
 
 

@@ -6,6 +6,7 @@ The code of its functions, the values that they read, the kind and range of the 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import field
 from typing import Any, cast
 
 from hastega_magic.compiler.backends import Cpu
@@ -17,6 +18,7 @@ from hastega_magic.compiler.repeating.reading import (
     Whole,
     Words,
     checks,
+    places_of,
     readings,
     readings_of,
     stretches_of,
@@ -47,6 +49,7 @@ from hastega_magic.passes.schedule import STREAMED
 from hastega_magic.records import changed, dataclass
 from hastega_magic.syntax.closures.captured import Captured, captured
 from hastega_magic.syntax.closures.contained import is_item
+from hastega_magic.syntax.joining.loop import View
 
 Display = tuple[Any, tuple[Any, ...], Mapping[str, Any]]
 """A stage as its site's code hands it over: callee or None, arguments, keyword arguments."""
@@ -84,6 +87,15 @@ class Alike:
     """Captured ones that may be others in each run."""
     stretches: tuple[Stretch, ...] = ()
     """What the loop takes of its slots, where not all, as of windows: their lengths have to be the same then."""
+    places: Mapping[tuple[str, int], tuple[int, int]] = field(
+        default_factory=dict[tuple[str, int], tuple[int, int]]
+    )
+    """Of a loop that uses the elements of a view: by source the operand that it is a part of, and how far behind."""
+
+    @property
+    def renewable(self) -> bool:
+        """Whether the loop can be had over other sources."""
+        return self.simple or bool(self.places)
 
     def fitting(self, source: object, displays: Sequence[Display]) -> tuple[list[object], list[object], int]:
         """The sources, the other arguments, and the number of elements; Again where the loop is not for them."""
@@ -104,13 +116,20 @@ class Alike:
         return operands, arguments, length
 
     def over(
-        self, operands: Sequence[object], arguments: Sequence[object], bound: Bound, workspace: Workspace
+        self,
+        operands: Sequence[object],
+        arguments: Sequence[object],
+        bound: Bound,
+        workspace: Workspace,
+        view: View | None = None,
+        tail: int = 0,
     ) -> tuple[Loop, Fused]:
         """The loop, before and after fusion, over the sources of this run; Again where they cannot be described.
 
-        `arguments`: the others, as `fitting` gives them.
+        `arguments`: the others, as `fitting` gives them. `view`, `tail`: the elements that it uses, where these are not
+        the first ones, and how many are left for a shorter chunk.
         """
-        if not self.simple:
+        if not self.simple and view is None:
             raise Again
         workspace.table_columns = tables_now(self.execution.job.tables, self.arrays, arguments)
         try:
@@ -124,6 +143,8 @@ class Alike:
             if any(old.layout != new.layout for old, new in zip(before, parts, strict=True)):
                 raise Again  # native code takes some strides for granted
             now = [changed(old, key=new.key) for old, new in zip(before, parts, strict=True)]
+        elif view is not None:
+            return self._within(view, tail, found, arguments, bound, workspace)
         else:
             now = [
                 each.number.now(source, arguments, length, workspace)
@@ -132,13 +153,48 @@ class Alike:
                 for each, source in zip(self.words, before, strict=True)
             ]
         keys = ((each.kind, each.key) for each in before)
-        pipeline = renewed(self.loop.pipeline, dict(zip(keys, now, strict=True)))
+        return self._renewed(dict(zip(keys, now, strict=True)), bound)
+
+    def _within(
+        self,
+        view: View,
+        tail: int,
+        found: Mapping[int, Source],
+        arguments: Sequence[object],
+        bound: Bound,
+        workspace: Workspace,
+    ) -> tuple[Loop, Fused]:
+        """The same over a view's elements of these sources, by operand."""
+        assert view.count is not None
+        now: dict[tuple[str, int], Source] = {}
+        for source in (*self.loop.pipeline.sources, *self.execution.fused.sources):
+            key = source.kind, source.key
+            if key in self.places:
+                operand, distance = self.places[key]
+                part = workspace.part(found[operand], view.start + distance, view.step, view.count)
+                if part.layout != source.layout:
+                    raise Again  # native code takes some strides for granted
+                now[key] = changed(source, key=part.key, length=part.length)
+        for each, source in zip(self.words, self.execution.fused.sources, strict=True):
+            if isinstance(each, Varying):
+                now[source.kind, source.key] = each.number.now(source, arguments, view.count, workspace)
+        return self._renewed(now, bound, view, tail)
+
+    def _renewed(
+        self, now: Mapping[tuple[str, int], Source], bound: Bound, view: View | None = None, tail: int = 0
+    ) -> tuple[Loop, Fused]:
+        """The loop over these sources, by kind and key of its own."""
+        pipeline = renewed(self.loop.pipeline, now)
         bound = changed(bound, numbers=self.loop.bound.numbers)
         built = changed(self.loop.built, owners=tuple(bound.stages[each] for each in self.owners))
+        built = built if view is None else changed(built, view=view, tail=tail)
         loop = changed(
             self.loop, bound=bound, source=bound.source, stages=bound.stages, built=built, pipeline=pipeline
         )
-        return loop, changed(self.execution.fused, sources=tuple(now))
+        keys = [(each.kind, each.key) for each in self.execution.fused.sources]
+        if not now.keys() >= {*keys}:
+            raise Again
+        return loop, changed(self.execution.fused, sources=tuple(now[key] for key in keys))
 
 
 def arguments_of(
@@ -255,6 +311,7 @@ def alike(bound: Bound, outcome: Outcome, *, few: bool = False, mended: bool = F
         words = readings_of(stretches, slots, execution)
     if slots is None or words is None:
         return None
+    placed = places_of(operands, owned[0], workspace, loop.built.view) if few and found is None else None
     places = {id(stage): number for number, stage in enumerate(loop.stages)}
     if any(id(owner) not in places for owner in loop.built.owners):
         return None
@@ -276,6 +333,7 @@ def alike(bound: Bound, outcome: Outcome, *, few: bool = False, mended: bool = F
         loop.built.even or raises_before_zip(loop.pipeline),
         varied(known, workspace),
         stretches,
+        placed or {},
     )  # fmt: skip
 
 

@@ -96,7 +96,7 @@ class _ByPython:
 
 
 @dataclass(frozen=True)
-class _Looped:
+class Looped:
     """Stages that are one loop."""
 
     prepared: Prepared | Fielded
@@ -112,16 +112,19 @@ class _Looped:
         return bool(self.prepared.numbers) and any(fn is not None and fn.effects for fn in functions)
 
     def fits(self, displays: Sequence[Display]) -> bool:
+        """Whether it is for these arguments."""
         known, arguments = self.prepared.alike.captured, _arguments(displays, self.looked)
         if len(known.arguments) != len(arguments) or not known.fits(arguments):
             return False
         return all(each.fits(arguments) for each in self.prepared.numbers)
 
     def changed(self, displays: Sequence[Display]) -> set[Where] | None:
+        """As that of `InParts`."""
         known, arguments = self.prepared.alike.captured, _arguments(displays, self.looked)
         return known.changed(arguments) if len(known.arguments) == len(arguments) else None
 
     def run(self, value: object, displays: Sequence[Display]) -> object:
+        """What they give; Again where it is for other elements; what one raises."""
         if type(value) in (list, tuple, range, np.ndarray):
             return self.prepared.run(value, displays)
         if isinstance(value, Iterator) or goes_its_own_way(value) or not self.fits(displays):
@@ -211,7 +214,7 @@ def _stages(sites: Sequence[StageSite], displays: Sequence[Display]) -> list[Bou
 class InParts:
     """The parts, and what the statement is."""
 
-    parts: tuple[_ByPython | _Looped | _Drawn, ...]
+    parts: tuple[_ByPython | Looped | _Drawn, ...]
     site: Site
     shape: tuple[bool, ...]
     """Of each stage whether something else than the stage of its name is called."""
@@ -226,7 +229,7 @@ class InParts:
                 raise Again
         taken = [displays[start:stop] for start, stop in self._places]
         # What the first loop reads is looked at when it runs.
-        begin = int(isinstance(self.parts[0], _Looped))
+        begin = int(isinstance(self.parts[0], Looped))
         if not self._fit(taken, begin):
             raise Again
         value: object = source
@@ -252,11 +255,11 @@ class InParts:
                 return self._from(source, value, displays, left)
             read = value if isinstance(part, _Drawn) else read
             stages = _stages(part.site.stages, taken[number])
-            before = (before or Before(given, ())).further(stages) if isinstance(part, _Looped) else None
+            before = (before or Before(given, ())).further(stages) if isinstance(part, Looped) else None
             # Python's stages may have changed what the others read; a loop that follows is looked at when it runs.
             if isinstance(part, _ByPython):
                 following = self.parts[number + 1 : number + 2]
-                if not self._fit(taken, number + 1 + sum(isinstance(each, _Looped) for each in following)):
+                if not self._fit(taken, number + 1 + sum(isinstance(each, Looped) for each in following)):
                     return self._from(source, value, displays, stop)
         if isinstance(self.parts[-1], _ByPython) and is_empty(value):
             return typed(value, bound_of(self.site, read, displays), read)
@@ -277,7 +280,7 @@ class InParts:
     def holds_data(self) -> bool:
         """Whether arrays or objects of the user's stay alive with it."""
         return any(each.known.holds_data for each in self.parts if isinstance(each, _ByPython)) or any(
-            each.prepared.holds_data for each in self.parts if isinstance(each, _Looped)
+            each.prepared.holds_data for each in self.parts if isinstance(each, Looped)
         )
 
     def _fit(self, taken: Sequence[Sequence[Display]], begin: int) -> bool:
@@ -301,7 +304,7 @@ class InParts:
     def numbers(self) -> tuple[Number, ...]:
         """Captured numbers that its loops are given."""
         return tuple(
-            each for part in self.parts if isinstance(part, _Looped) for each in part.prepared.numbers
+            each for part in self.parts if isinstance(part, Looped) for each in part.prepared.numbers
         )
 
     @cached_property
@@ -340,30 +343,29 @@ def ready(
         return whole
     if sum(len(part.bound.stages) for part in outcome.parts) != len(bound.stages):
         return None
-    parts = [_part(each, bound.site.stages, options, filename) for each in outcome.parts]
+    parts = [part_of(each, bound.site.stages, options, filename) for each in outcome.parts]
     found = tuple(each for each in parts if each is not None)
     if len(found) != len(parts):
         return None
-    if any(isinstance(each, _Looped) and each.raises_for_some for each in found[1:]):
+    if any(isinstance(each, Looped) and each.raises_for_some for each in found[1:]):
         return None  # then Python draws no more elements, and calls no function for them
     shape = tuple(stage.callee is not None for stage in bound.stages)
     return InParts(found, bound.site, shape, options, filename, warn_at)
 
 
-def _part(
+def part_of(
     part: Part, sites: tuple[StageSite, ...], options: Options, filename: str
-) -> _ByPython | _Looped | _Drawn | None:
-    """`sites`: the stages of the whole statement."""
+) -> _ByPython | Looped | _Drawn | None:
+    """Stages made ready to be run again, if they can be. `sites`: those of the whole statement."""
     bound, site = part.bound, part.bound.site
     if not bound.stages:
         return _Drawn(part.kind, site)
     if part.outcome is not None:
         found = of_part(part, part.outcome, options, filename)
-        looked = tuple(place for place, each in enumerate(site.stages) if each.name not in BESIDE)
         if found is None:
             return None
         loop_of(found).sites = sites
-        return _Looped(found, site, looked)
+        return Looped(found, site, not_sources(site))
     looked = tuple(place for place, stage in enumerate(bound.stages) if looked_into(stage))
     displays: list[Display] = [(stage.callee, stage.args, stage.kwargs) for stage in bound.stages]
     known = captured(_arguments(displays, looked), curious=True, numpys=True)
@@ -381,4 +383,9 @@ def _part(
     return replace(found, lead=lead - part.more, following=sites, quiet=behind.known)
 
 
-__all__ = ["InParts", "ready"]
+def not_sources(site: Site) -> tuple[int, ...]:
+    """The stages whose arguments are none."""
+    return tuple(place for place, each in enumerate(site.stages) if each.name not in BESIDE)
+
+
+__all__ = ["InParts", "Looped", "not_sources", "part_of", "ready"]

@@ -39,7 +39,7 @@ from hastega_magic.runtime.objects.overlapped import Made, Operand, Overlapped, 
 from hastega_magic.runtime.signals import heard
 from hastega_magic.runtime.sources import Unlike
 from hastega_magic.syntax.closures.around import Where
-from hastega_magic.syntax.joining.build import BoundStage, Built
+from hastega_magic.syntax.joining.build import BoundStage, Built, View
 from hastega_magic.syntax.site import StageSite
 from hastega_magic.trace import Trace
 
@@ -124,28 +124,26 @@ class Prepared:
         few = self.few
         if few is None or (length > MOST and few.placing is None):
             return self._launched(operands, arguments, displays)
-        troubled = False
+        troubled, known = False, dict[int, object]()
         try:
             self._runs += 1
             if self._runs == HOT:
                 self._stub = stub(self.alike, few, self.before, operands)
-            if not self.before:
-                return few.run(operands, arguments, length, displays)
-            known: dict[int, object] = {}
             for each in self.before:
                 known[each.stage] = each.few.run(operands, arguments, length, displays, known)
             return few.run(operands, arguments, length, displays, known)
         except Untold:
             pass
         except Troubled:
-            if not self.mends:
+            if not self.mends or len(known) < len(self.before):
                 raise
             troubled = True
         # Not where that is handled: it would be the context of what an element raises.
         if not troubled:
             return self._launched(operands, arguments, displays)
+        place = (None, 0) if few.placing is None else few.placing.at(operands, known)
         with heard():  # another variant may be compiled
-            found = self._launched(operands, arguments, displays, here=True)
+            found = self._launched(operands, arguments, displays, *place, here=True)
         self._follow()
         return found
 
@@ -155,7 +153,8 @@ class Prepared:
         body = compiled.bodies.get(compiled.first)
         if self.few is not None and body is not None and not self.few.direct.runs(body.program):
             ran, loop, words = self.alike.execution, self.alike.loop, self.alike.words
-            self.few = few(ran, loop, self.options, words, None, self.alike.arrays)
+            lock = self.few.direct.lock
+            self.few = few(ran, loop, self.options, words, self.few.placing, self.alike.arrays, lock)
             self._stub, self._runs = None, 0
 
     def changed(self, bound: Bound) -> set[Where] | None:
@@ -234,16 +233,21 @@ class Prepared:
         operands: Sequence[object],
         arguments: Sequence[object],
         displays: Sequence[Display],
+        view: View | None = None,
+        tail: int = 0,
         here: bool = False,
     ) -> object:
-        """By the way of every loop, without compiling; `here`: on this thread, and there is nothing to choose."""
+        """By the way of every loop, without compiling; `here`: on this thread, and there is nothing to choose.
+
+        `view`, `tail`: as `Alike.over` takes them.
+        """
         first = self.alike.loop.bound
         pairs = zip(first.site.stages, displays, strict=True)
         stages = tuple(BoundStage(site, callee, args, kwargs) for site, (callee, args, kwargs) in pairs)
         workspace = Workspace(self.filename)
         site = changed(first.site, stages=self.sites or first.site.stages)
         bound = changed(first, site=site, source=operands[0], stages=stages)
-        loop, fused = self.alike.over(operands, arguments, bound, workspace)
+        loop, fused = self.alike.over(operands, arguments, bound, workspace, view, tail)
         ran = self.alike.execution
         try:
             ready = Ready(ran.compiled, fused, True, [loop], workspace, self.options, Trace())

@@ -211,6 +211,19 @@ def readings_of(
     )
 
 
+def places_of(
+    operands: Sequence[object],
+    owners: Mapping[tuple[str, int], int],
+    workspace: Workspace,
+    view: View | None,
+) -> dict[tuple[str, int], tuple[int, int]] | None:
+    """By kind and key of a part: operand, distance from the view (None: of whole ones). None for complex numbers."""
+    parts = _parts(operands, owners, workspace, view)
+    if parts is None or any(half for _, _, half in parts.values()):
+        return None
+    return {key: (operand, distance) for key, (operand, distance, _) in parts.items()}
+
+
 def _stride(source: Source) -> int | None:
     if source.kind != "array" or source.layout not in _STRIDES:
         return None
@@ -262,6 +275,7 @@ __all__ = [
     "Whole",
     "Words",
     "checks",
+    "places_of",
     "readings",
     "readings_of",
     "stretches_of",

@@ -39,6 +39,7 @@ from hastega_magic.syntax.site import Site
 from hastega_magic.trace import Trace
 
 if TYPE_CHECKING:
+    from hastega_magic.compiler.repeating.broken import Broken
     from hastega_magic.compiler.repeating.fielded import Fielded
     from hastega_magic.compiler.repeating.in_parts import InParts
     from hastega_magic.compiler.repeating.prepared import Prepared
@@ -98,7 +99,7 @@ class Repeated:
     registry: dict[int, Repeated] | None = field(default=None, repr=False)
     """Where it is found, by identity, while it keeps forms."""
     _forms: list[Form] = field(default_factory=list[Form])
-    _raised: list[Prepared | Fielded] = field(default_factory=list["Prepared | Fielded"])
+    _raised: list[Prepared | Fielded | Broken] = field(default_factory=list["Prepared | Fielded | Broken"])
     """Loops of which elements have raised, and nothing else is known."""
     _anew: Anew = field(default_factory=Anew)
     _numbers: Mapping[Where, tuple[Number, ...]] = field(default_factory=dict[Where, "tuple[Number, ...]"])
@@ -153,14 +154,16 @@ class Repeated:
         """Keep the loop of a run of which an element raised."""
         if outcome is None or _ended or self.options.repeat != 1:
             return
-        built = outcome.loops[0].built
-        if not (
-            built.plain or built.even
-        ):  # what raises among elements that stages have chosen is found anew
-            return
-        from hastega_magic.compiler.repeating.fielded import prepared
+        found: Prepared | Fielded | Broken | None
+        if outcome.parts:
+            from hastega_magic.compiler.repeating.broken import broken
 
-        found = prepared(bound, outcome, self.options, self.filename, mends=True)
+            found = broken(bound, outcome, self.options, self.filename)
+        else:
+            from hastega_magic.compiler.repeating.fielded import prepared
+
+            found = prepared(bound, outcome, self.options, self.filename, mends=True)
+            found = found if found is None or found.alike.renewable else None
         if found is not None:
             self._raised.insert(0, found)
             del self._raised[_RAISED:]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hastega_magic.compiler.options import Options
-from hastega_magic.compiler.python.by_numpy import numpy_value
+from hastega_magic.compiler.python.by_numpy import value_or_checked
 from hastega_magic.compiler.run import run_loops
 from hastega_magic.compiler.sources.part import stretch
 from hastega_magic.compiler.statement import Loop
@@ -54,7 +54,7 @@ def _found(loop: Loop, probe: Probe, workspace: Workspace, options: Options, tra
 def _value(loop: Loop, workspace: Workspace, options: Options, trace: Trace) -> object:
     if options.on == "numpy":
         with trace.phase("kernel"):
-            return numpy_value(loop, workspace, options, trace, probe=True)
+            return value_or_checked(loop, workspace, options, trace, probe=True)
     return run_loops([loop], workspace, options, trace).values[0]
 
 
