@@ -16,8 +16,7 @@ from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.latest import Latest
 from hastega_magic.records import changed, dataclass
 from hastega_magic.report import units
-from hastega_magic.syntax.closures.around import Where
-from hastega_magic.syntax.closures.contained import is_item, variable_named
+from hastega_magic.syntax.closures.contained import Where, is_item, variable_named
 from hastega_magic.syntax.closures.numbers import Number, same_number
 from hastega_magic.syntax.closures.numbers_read import items_beside, items_bound, numbers_read
 from hastega_magic.syntax.site import Site

@@ -33,9 +33,9 @@ from hastega_magic.records import dataclass
 from hastega_magic.runtime.columnar import NullsError
 from hastega_magic.runtime.numpy import NoNumpyForm
 from hastega_magic.runtime.python_calls import iterated
+from hastega_magic.syntax.closures.contained import Where
 from hastega_magic.syntax.joining.build import BoundStage
 from hastega_magic.syntax.stages import no_stage
-from hastega_magic.syntax.values.graph import Where
 from hastega_magic.syntax.values.values import ALL_PYTHONS
 from hastega_magic.trace import Trace
 

@@ -17,8 +17,8 @@ from hastega_magic.ir.pipeline import FIRST_PARAMETER, Source, Table
 from hastega_magic.records import dataclass
 from hastega_magic.runtime.sources import Column, described, halves, number, taken
 from hastega_magic.runtime.tables import TableColumn, described_table
+from hastega_magic.syntax.closures.contained import Where
 from hastega_magic.syntax.closures.numbers import PARAMETERS, counted, same_number
-from hastega_magic.syntax.values.graph import Where
 from hastega_magic.types import BOOL, FLOAT, FLOAT32, INT, RESULT_STORAGE, Complex, ScalarType
 
 if TYPE_CHECKING:

@@ -29,8 +29,7 @@ from hastega_magic.frames import suppressed
 from hastega_magic.records import dataclass
 from hastega_magic.report import units
 from hastega_magic.runtime.signals import heard
-from hastega_magic.syntax.closures.around import Where
-from hastega_magic.syntax.closures.contained import is_item
+from hastega_magic.syntax.closures.contained import Where, is_item
 from hastega_magic.syntax.closures.numbers import Number
 from hastega_magic.syntax.closures.numbers_read import items_beside, numbers_read
 from hastega_magic.syntax.joining.build import BoundStage
@@ -154,10 +153,8 @@ class Repeated:
         if outcome is None or _ended or self.options.repeat != 1:
             return
         built = outcome.loops[0].built
-        if not (
-            built.plain or built.even
-        ):  # what raises among elements that stages have chosen is found anew
-            return
+        if not (built.plain or built.even):
+            return  # what raises among elements that stages have chosen is found anew
         from hastega_magic.compiler.repeating.fielded import prepared
 
         found = prepared(bound, outcome, self.options, self.filename, mends=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
 
-from hastega_magic.syntax.closures.around import Cell, Name, Walk, Where
-from hastega_magic.syntax.closures.contained import numbers_in, variable_of
+from hastega_magic.syntax.closures.around import Cell, Name, Walk
+from hastega_magic.syntax.closures.contained import Where, numbers_in, variable_of
 from hastega_magic.syntax.closures.numbers import PARAMETERS, Number
 
 
