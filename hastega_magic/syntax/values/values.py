@@ -95,7 +95,7 @@ class Listed:
 
 
 @dataclass(frozen=True, eq=False)
-class Captured:
+class CapturedItems:
     """What a captured list holds of which items are parameters: `Listed` has it, and it must not be changed."""
 
     items: tuple[Symbolic, ...]
@@ -223,7 +223,7 @@ def opened(parameter: _Parameter, where: Where, value: object, name: str) -> Sym
         if kind is dict:
             return Known(Built(items), name)
         held = tuple(items.values())
-        return Known(Listed(Captured(held), name, shared=True), name) if kind is list else held
+        return Known(Listed(CapturedItems(held), name, shared=True), name) if kind is list else held
 
     return one(where, value)
 
