@@ -15,6 +15,7 @@ from hastega_magic.compiler.course import Course, carried, evaluated
 from hastega_magic.compiler.depth import deeply
 from hastega_magic.compiler.driver import Driver
 from hastega_magic.compiler.early import arguments_are_free, source_is_free
+from hastega_magic.compiler.groups import group_with, run_group
 from hastega_magic.compiler.memory import Memory
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Group, Outcome
@@ -238,7 +239,7 @@ class CellRun:
         if not isinstance(extended, Group):
             matched, bound = extended, self.changing.look(bound) if extended is None else extended.bound
             try:
-                extended = self.driver.extend(self.group, bound, bound.source, producer, matched)
+                extended = group_with(self.driver, self.group, bound, bound.source, producer, matched)
             except Exception:
                 self._flush()
                 self.driver.current = bound
@@ -246,7 +247,7 @@ class CellRun:
         if extended is None and self.group is not None:
             self._flush()
             bound = self._with_value(bound, producer)
-            extended = self.driver.extend(None, bound, bound.source, None)
+            extended = group_with(self.driver, None, bound, bound.source, None)
         self.last = item
         if extended is None:
             self._take(self.driver.run_alone(bound, bound.source))
@@ -317,7 +318,7 @@ class CellRun:
         """Run the open group, and assign its results in order."""
         group, self.group = self.group, None
         if group is not None:
-            for outcome in self.driver.run_group(group):
+            for outcome in run_group(self.driver, group):
                 self._take(outcome)
 
     def _take(self, outcome: Outcome) -> None:

@@ -16,10 +16,13 @@ from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.latest import Latest
 from hastega_magic.records import changed, dataclass
 from hastega_magic.report import units
-from hastega_magic.syntax.closures.around import Where
-from hastega_magic.syntax.closures.contained import is_item, variable_named
+from hastega_magic.syntax.closures.contained import Where, is_item, variable_named
 from hastega_magic.syntax.closures.numbers import Number, same_number
-from hastega_magic.syntax.closures.numbers_read import items_beside, items_bound, numbers_read
+from hastega_magic.syntax.closures.numbers_read import (
+    items_bound,
+    numbers_and_items,
+    numbers_read,
+)
 from hastega_magic.syntax.site import Site
 from hastega_magic.trace import Trace
 
@@ -29,14 +32,17 @@ _STATEMENTS = 256
 
 @dataclass
 class _Known:
-    """A statement's numbers when it ran last, and those that have changed.
+    """A statement's numbers when it ran last, those in small containers (`items`), and those that have changed.
 
-    `constant`: it cannot be compiled without knowing them.
+    `constant`: it cannot be compiled without knowing them. `others`: items that changed since the run before, which
+    compiled code may look up in a table; None where it cannot be compiled without knowing items.
     """
 
     numbers: Mapping[Where, tuple[Number, ...]]
+    items: Mapping[Where, tuple[Number, ...]]
     varying: frozenset[Where] = frozenset()
     constant: bool = False
+    others: frozenset[Where] | None = frozenset()
 
 
 @dataclass
@@ -48,20 +54,17 @@ class Changing:
     def look(self, bound: Bound) -> Bound:
         """The statement with those of its numbers that are to be parameters."""
         given = tuple(_arguments(bound))
-        now = numbers_read(given)
+        now, items = numbers_and_items(given)
         bound = changed(bound, numbers=now)
         known, moving = self._known.get(bound.site.text), in_a_loop(bound.site, now, given)
         if known is None:
-            self._known.put(bound.site.text, _Known(now, moving))
+            self._known.put(bound.site.text, _Known(now, items, moving))
             return changed(bound, varying=moving)
-        others = {
-            where
-            for where, value in now.items()
-            if where in known.numbers and not _same(value, known.numbers[where])
-        }
-        known.numbers, known.varying = now, known.varying | others | moving
-        changing = known.varying & now.keys()
-        changing |= known.varying & items_beside(given, filter(is_item, known.varying))
+        if known.others is not None:
+            known.others = _others(known.items, items)
+        others = _others(known.numbers, now)
+        known.numbers, known.items, known.varying = now, items, known.varying | others | moving
+        changing = known.varying & (now.keys() | items.keys())
         return changed(bound, needed=changing) if known.constant else changed(bound, varying=changing)
 
     def seen(self, text: str, varying: frozenset[Where]) -> None:
@@ -71,12 +74,22 @@ class Changing:
             known.varying |= varying
 
     def learn(self, outcome: Outcome) -> None:
-        """Statements that could not be compiled without knowing their numbers are not tried again."""
+        """Items that made another loop are parameters from now on.
+
+        Statements that could not be compiled without knowing their numbers are not tried again.
+        """
+        anew = outcome.execution is not None and not outcome.execution.cached
         for bound in outcome.bounds:
             constant = bound.varying and not any(each.varying for each in outcome.workspaces)
-            known = self._known.get(bound.site.text) if constant or bound.needed else None
-            if known is not None:
+            known = self._known.get(bound.site.text) if constant or bound.needed or anew else None
+            if known is None:
+                continue
+            if constant and (items := frozenset(filter(is_item, known.varying))):
+                known.varying, known.others = known.varying - items, None
+            elif constant or bound.needed:
                 known.constant = True
+            elif known.others:
+                known.varying |= known.others
 
 
 def in_a_loop(site: Site, numbers: Iterable[Where], given: Iterable[object]) -> frozenset[Where]:
@@ -87,6 +100,14 @@ def in_a_loop(site: Site, numbers: Iterable[Where], given: Iterable[object]) -> 
     if not site.moving:
         return frozenset()
     return items_bound(given, site.moving).union(where for where in numbers if where[2] in site.moving)
+
+
+def _others(
+    before: Mapping[Where, tuple[Number, ...]], now: Mapping[Where, tuple[Number, ...]]
+) -> frozenset[Where]:
+    """Where there are other numbers than before."""
+    both = before.keys() & now.keys()
+    return frozenset(where for where in both if not _same(before[where], now[where]))
 
 
 def _same(a: tuple[Number, ...], b: tuple[Number, ...]) -> bool:

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING
 
 from hastega_magic.compiler import changing
 from hastega_magic.compiler.backends import forget_inputs
-from hastega_magic.compiler.course import carried
-from hastega_magic.compiler.execute import Execution, Separately, Unasked
+from hastega_magic.compiler.execute import Execution, Unasked
 from hastega_magic.compiler.options import Options
-from hastega_magic.compiler.outcome import Group, Outcome, Part
+from hastega_magic.compiler.outcome import Outcome, Part
 from hastega_magic.compiler.python.barriers import FORMLESS, LOOKED_AT, arranged, may_end_early, together
 from hastega_magic.compiler.python.empty import by_python
 from hastega_magic.compiler.run import run_loops
@@ -23,7 +22,6 @@ from hastega_magic.compiler.sources.probe import found
 from hastega_magic.compiler.sources.reach import within_reach
 from hastega_magic.compiler.sources.stretches import in_stretches, over_stretches
 from hastega_magic.compiler.statement import Bound, Loop, build_loop
-from hastega_magic.compiler.streaming.ends import counts_many, joins
 from hastega_magic.compiler.telling import describe
 from hastega_magic.compiler.telling.graphs import Pictures
 from hastega_magic.compiler.telling.lanes import lane_view
@@ -36,15 +34,14 @@ from hastega_magic.records import dataclass
 from hastega_magic.runtime.columnar import NullsError
 from hastega_magic.runtime.numpy import NoNumpyForm
 from hastega_magic.runtime.python_calls import iterated
+from hastega_magic.syntax.closures.contained import Where
 from hastega_magic.syntax.joining.build import BoundStage
 from hastega_magic.syntax.stages import no_stage
-from hastega_magic.syntax.values.graph import Where
 from hastega_magic.syntax.values.values import ALL_PYTHONS
 from hastega_magic.trace import Trace
 
 if TYPE_CHECKING:
     from hastega_magic.compiler.python.left_over import LeftOver
-    from hastega_magic.compiler.repeating.grouped import Matched
 
 
 @dataclass
@@ -74,94 +71,6 @@ class Driver:
     tentative: bool = False
     """What fails is computed anew in another way: Python's stages, which may do something, are not to run."""
 
-    def extend(
-        self,
-        group: Group | None,
-        bound: Bound,
-        source: object,
-        producer: str | None,
-        matched: Matched | None = None,
-    ) -> Group | None:
-        """The group with the statement in it (a new group for None); None if it does not fit.
-
-        `producer` names the statement of the group whose result is the source; `matched`: its loop, where it is known.
-        """
-        self.current, options = bound, self.options
-        alone = producer is None and (in_stretches(bound, source) or counts_many(bound.stages, source))
-        first = bound.stages[0].site  # a tap is given the source as it is, elements or none
-        alone = alone or not first.known or first.name == "tap"
-        if alone or not options.fuse or options.on in ("python", "numpy"):
-            return None
-        before = [] if group is None else group.loops
-        if matched is not None:
-            if not joins(before, matched.loop, self.wanted):
-                return None
-            expected = matched.expected
-            return Group(matched.workspace, [*before, matched.loop], expected.compiled, expected)
-        workspace = group.workspace if group is not None else Workspace(self.filename)
-        with workspace.tried() as tried:
-            workspace.varying |= bound.varying
-            earlier = None
-            if producer is not None:
-                assert group is not None
-                earlier = next(loop for loop in reversed(group.loops) if loop.bound.target == producer)
-            try:
-                with self.trace.phase("parse"):
-                    loop, _, probe = build_loop(bound, source, bound.stages, workspace, earlier)
-            except (BeyondInt64, NullsError):  # to be told when its turn comes
-                return None
-            if loop is None or probe is not None or len(loop.stages) < len(bound.stages):
-                if bound.varying and group is None:
-                    constant = replace(bound, varying=frozenset(), needed=bound.varying)
-                    return self.extend(None, constant, source, None)
-                return None
-            if not joins(before, loop, self.wanted):
-                return None
-            tried.keep()
-            return Group(workspace, [*before, loop])
-
-    def run_group(self, group: Group) -> Iterator[Outcome]:
-        """Values of the group's statements: in one outcome, or one after the other where an element needs Python."""
-        number, bounds = self.trace.next_group(), [loop.bound for loop in group.loops]
-        describe.describe_group(bounds, self.trace)
-        self.current = bounds[0]
-        execution, beyond = None, ""
-        group.workspace.wanted = self.wanted
-        try:
-            how = self.options, self.trace, self.options.tune, group.compiled
-            with carried():
-                execution = run_loops(group.loops, group.workspace, *how)
-        except Exception as error:  # of one, as `min` of no elements: those before it have their effect
-            let_through(error)
-            if len(group.loops) == 1 and not isinstance(error, (Separately, BeyondInt64, NotCompilable)):
-                raise
-            beyond = str(error) if len(group.loops) == 1 and isinstance(error, BeyondInt64) else ""
-        if execution is None:
-            self.trace.events = [event for event in self.trace.events if event.group != number]
-            yield from self._one_by_one(group, beyond)
-            return
-        shown = not self.options.quiet
-        texts = [LoopTexts.of(execution, group.loops, self.options, self.trace)] if shown else []
-        self._tell(execution, texts, 1)
-        changing.tell(bounds, [group.workspace], self.options, self.trace)
-        pictures = Pictures(shown)
-        pictures.group(group.loops, execution)
-        pictures.finish("", None, self.trace)
-        self.warn(execution, bounds[0])
-        yield Outcome(bounds, execution.values, group.loops, execution, number, group.workspace)
-
-    def _one_by_one(self, group: Group, beyond: str) -> Iterator[Outcome]:
-        """`beyond`: what no int64 holds of the only one, which would come to the same alone."""
-        values: dict[str, object] = {}
-        for loop in group.loops:
-            bound, source = loop.bound, loop.pipeline.source
-            given = values[source.name] if source.kind == "result" else bound.source
-            left = self.left.exact(loop, group.workspace) if beyond else ()
-            with carried():
-                outcome = self.run_alone(bound, given, beyond, left)
-            values[bound.name] = outcome.values[0]
-            yield outcome
-
     def run_alone(
         self, bound: Bound, source: object, beyond: str = "", left: Sequence[BoundStage] = ()
     ) -> Outcome:
@@ -184,7 +93,7 @@ class Driver:
             describe.describe_uncompiled(ran, source, self.options, self.trace)
         else:
             first = replace(run.first[0], cached=False) if run.compiled else run.first[0]
-            self._tell(first, run.texts, max(1, len(run.loops)))
+            self.tell(first, run.texts, max(1, len(run.loops)))
             changing.tell([bound], run.workspaces, self.options, self.trace)
         self.pictures.finish(bound.name, run.value, self.trace)
         return Outcome(
@@ -379,7 +288,8 @@ class Driver:
         if not self.options.quiet and len(texts) < MOST:
             texts.append(LoopTexts.of(execution, [loop], self.options, self.trace))
 
-    def _tell(self, execution: Execution, texts: Sequence[LoopTexts], count: int) -> None:
+    def tell(self, execution: Execution, texts: Sequence[LoopTexts], count: int) -> None:
+        """What the report shows of a group or a statement: the first of so many loops, and the texts of all."""
         describe.describe_run(execution, self.options, count, self.trace)
         if not self.options.quiet:
             describe.describe_loop(execution, texts, count, self.options, self.trace)

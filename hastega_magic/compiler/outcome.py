@@ -19,10 +19,6 @@ if TYPE_CHECKING:
     from hastega_magic.compiler.under_way import UnderWay
 
 
-FUSED = 32
-"""Statements of a group at most: what LLVM takes grows with the square of what a loop computes side by side."""
-
-
 @dataclass
 class Group:
     """Neighbouring statements that become one loop."""

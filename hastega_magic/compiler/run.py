@@ -27,7 +27,7 @@ from hastega_magic.runtime.threads import default_threads, here
 from hastega_magic.trace import Trace
 
 FOR_ITSELF = (
-    "Plain Python computed it: most runs would compile a loop of their own, which takes longer. The loop is shown, and "
+    "Plain Python computed it: many runs would compile a loop of their own, which takes longer. The loop is shown, and "
     "was not run."
 )
 

@@ -14,7 +14,7 @@ from hastega_magic.ir.expr import flatten, postorder, structure
 from hastega_magic.ir.pipeline import Pipeline, Source, Stage
 from hastega_magic.records import changed, dataclass
 from hastega_magic.runtime.python import StageCall
-from hastega_magic.syntax.closures.around import Where
+from hastega_magic.syntax.closures.contained import Where
 from hastega_magic.syntax.closures.numbers import Number
 from hastega_magic.syntax.joining.build import BoundStage, Built, Probe, View, build
 from hastega_magic.syntax.site import Site

@@ -17,8 +17,8 @@ from hastega_magic.ir.pipeline import FIRST_PARAMETER, Source, Table
 from hastega_magic.records import dataclass
 from hastega_magic.runtime.sources import Column, described, halves, number, taken
 from hastega_magic.runtime.tables import TableColumn, described_table
+from hastega_magic.syntax.closures.contained import Where
 from hastega_magic.syntax.closures.numbers import PARAMETERS, counted, same_number
-from hastega_magic.syntax.values.graph import Where
 from hastega_magic.types import BOOL, FLOAT, FLOAT32, INT, RESULT_STORAGE, Complex, ScalarType
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ class Workspace:
     unasked: bool = False
     """Whether the stages behind the loop that runs may not ask for all elements."""
     sparing: float = 0.0
-    """Seconds that compiling a loop takes for a pipeline that is compiled anew in most of its runs; 0 for others."""
+    """Seconds that compiling a loop takes for a pipeline that many of its runs compile anew; 0 for others."""
     lists: Counter[int] = field(default_factory=Counter[int])
     """By identity of a captured list how often functions read it otherwise than by items, as code that holds these."""
     raised: Execution | None = None

@@ -21,7 +21,6 @@ from hastega_magic.compiler.options import BACKENDS, INT_MODES, SECTIONS
 from hastega_magic.errors import UsageError
 from hastega_magic.jupyter.arguments import cell_parser
 from hastega_magic.jupyter.commands import COMMANDS
-from hastega_magic.jupyter.devices import PREFIX, devices
 from hastega_magic.jupyter.methods import methods
 from hastega_magic.records import dataclass
 from hastega_magic.syntax.reading.literals import DTYPES
@@ -130,7 +129,7 @@ def _options(before: str, others: Iterable[tuple[str, str]] = ()) -> Found | Non
     given = before[: word.start()].split()
     name = next((each.partition("=")[0] for each in reversed(given) if each.startswith("-")), "")
     ended = given[-1:] == [name] or before[: word.start()].endswith((",", "="))
-    if name in ("--on", "--compare") and ended and word[0].startswith(PREFIX):
+    if name in ("--on", "--compare") and ended and word[0].startswith("opencl:"):
         return _devices(word[0])
     if name in _VALUES and ended:
         return _among(word[0], ((value, "") for value in _VALUES[name]), alone=True)
@@ -139,6 +138,8 @@ def _options(before: str, others: Iterable[tuple[str, str]] = ()) -> Found | Non
 
 def _devices(fragment: str) -> Found:
     """Those that the fragment is the beginning of, or all: Python's names have no business there."""
+    from hastega_magic.jupyter.devices import devices
+
     there = devices()
     begun = [each for each in there if each[0].startswith(fragment.lower())]
     return Found(fragment, tuple(begun or there), alone=True)
@@ -170,7 +171,7 @@ def _commands(before: str, results: Callable[[], Iterable[str]]) -> Found | None
     word = _WORD.search(rest)
     assert word is not None
     if name == "doctor" and re.search(r"--on[\s=]+(\S+,)*$", rest[: word.start()]):
-        if word[0].startswith(PREFIX):
+        if word[0].startswith("opencl:"):
             return _devices(word[0])
         tried = (backend for backend in BACKENDS if backend not in ("auto", "all"))
         return _among(word[0], ((backend, "") for backend in tried), alone=True)

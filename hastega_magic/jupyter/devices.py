@@ -14,7 +14,7 @@ _PATIENCE = 1.0
 """Seconds that a front end is made to wait for drivers."""
 _TICK = 0.01
 
-PREFIX = "opencl:"
+_PREFIX = "opencl:"
 
 Offered = list[tuple[str, str]]
 """Texts, each with what it is."""
@@ -26,14 +26,14 @@ def _found() -> Offered:
     try:
         there = opencl.devices()
     except Exception as error:  # drivers fail in ways of their own
-        return [(PREFIX, f"no device: {error}")]
-    offered = {f"{PREFIX}{each.number}": f"{each.name} ({each.kind}, {each.platform})" for each in there}
+        return [(_PREFIX, f"no device: {error}")]
+    offered = {f"{_PREFIX}{each.number}": f"{each.name} ({each.kind}, {each.platform})" for each in there}
     for words in ([(each.kind,) for each in there], [re.findall(r"[\w-]{3,}", each.name) for each in there]):
         for word in (word.lower() for of_one in words for word in of_one):
             if not word.isdigit():  # which would be a device's number
-                chosen = opencl.select(f"{PREFIX}{word}", there)
-                offered[f"{PREFIX}{word}"] = offered[f"{PREFIX}{chosen.number}"]
-    return list(offered.items()) or [(PREFIX, "no device was found")]
+                chosen = opencl.select(f"{_PREFIX}{word}", there)
+                offered[f"{_PREFIX}{word}"] = offered[f"{_PREFIX}{chosen.number}"]
+    return list(offered.items()) or [(_PREFIX, "no device was found")]
 
 
 _FOUND: Later[Offered] = Later(_found)
@@ -44,7 +44,7 @@ def devices() -> Offered:
     until = time.monotonic() + _PATIENCE
     while (found := _FOUND.ask()) is None and time.monotonic() < until:
         time.sleep(_TICK)
-    return [(PREFIX, "devices are being looked for")] if found is None else found
+    return [(_PREFIX, "devices are being looked for")] if found is None else found
 
 
-__all__ = ["PREFIX", "devices"]
+__all__ = ["devices"]

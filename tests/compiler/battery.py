@@ -16,7 +16,7 @@ from at_once import same_at_once
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
-from hastega_magic.compiler import driver, loops
+from hastega_magic.compiler import driver, groups, loops
 from hastega_magic.compiler.execute import Execution
 from hastega_magic.ir.interpreter import run_fused
 from hastega_magic.ir.target import Target, describe
@@ -101,7 +101,7 @@ def run_in(session: Session, text: str) -> Ran:
         ran.executions.append(original(*args))
         return ran.executions[-1]
 
-    driver.run_loops = spy
+    driver.run_loops = groups.run_loops = spy
     try:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
@@ -110,7 +110,7 @@ def run_in(session: Session, text: str) -> Ran:
             except Exception as error:
                 ran.error = error
     finally:
-        driver.run_loops = original
+        driver.run_loops = groups.run_loops = original
     name = session.options.on
     if name in ("simd", "parallel", "opencl"):
         assert all(execution.backend.name == name for execution in ran.executions)

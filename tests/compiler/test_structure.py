@@ -6,7 +6,7 @@ import battery
 import numpy as np
 import pytest
 
-from hastega_magic.compiler.outcome import FUSED
+from hastega_magic.compiler.groups import FUSED
 from hastega_magic.session import Options, Session
 
 XS = {"xs": np.arange(-500, 9000), "fs": np.linspace(-1, 1, 5000), "k": 3}

@@ -59,6 +59,7 @@ def test_last_report_without_the_extension(shell):
     ("code", "absent"),
     [
         ("import hastega_magic", "numpy llvmlite IPython hastega_magic.session"),
+        ("import hastega_magic.jupyter.completer", "llvmlite pyopencl hastega_magic.jupyter.devices"),
         ("import hastega_magic.jupyter.magics", "numpy llvmlite hastega_magic.session hastega_magic.report"),
     ],
 )

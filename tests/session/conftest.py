@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from hastega_magic.compiler import driver
+from hastega_magic.compiler import driver, groups
 from hastega_magic.compiler.choice import costs, known
 from hastega_magic.compiler.loops import clear_cache
 from hastega_magic.compiler.repeating.brief import Brief, Run
@@ -81,5 +81,6 @@ def built(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         seen.append(bound.name)
         return build(bound, *args)
 
-    monkeypatch.setattr(driver, "build_loop", counted)
+    for module in (driver, groups):
+        monkeypatch.setattr(module, "build_loop", counted)
     return seen

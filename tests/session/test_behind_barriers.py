@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from hastega_magic import pipe
-from hastega_magic.compiler import driver
+from hastega_magic.compiler import driver, groups
 from hastega_magic.session import Options, Session, StrictError
 
 CELLS = {
@@ -225,7 +225,8 @@ ARRANGED = {
 def test_tuples_for_a_function_of_pythons_are_made_by_python(pipeline, make, monkeypatch):
     """A loop would store each place of them in a column, of which Python makes the same tuples: 48 loops in one."""
     ran, run = [], driver.run_loops
-    monkeypatch.setattr(driver, "run_loops", lambda *given: ran.append(given) or run(*given))
+    for module in (driver, groups):
+        monkeypatch.setattr(module, "run_loops", lambda *given: ran.append(given) or run(*given))
     xs = make(list(range(97)))
     space = {"xs": xs}
     Session(space, Options(on="parallel", baseline=False, quiet=True)).run_cell("t = " + pipeline)

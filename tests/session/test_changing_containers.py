@@ -221,13 +221,36 @@ def test_what_the_report_says():
         assert any("`t` kept changing" in each for each in pipeline.why)
 
 
-def test_a_cell_that_runs_again_with_another_tuple():
+@pytest.mark.parametrize(
+    ("function", "made", "count"),
+    [
+        ("lambda x: x * t[0] + t[1]", lambda i: (i, i + 2), 3),
+        ("lambda x: x * sum(t)", lambda i: [i, 3], 3),
+        ("lambda x: x * t[1] + len(t)", lambda i: {1: i, 2: 5}, 3),
+        ("lambda x: x * t[0][1] ** t[1]", lambda i: ((5, i), 2), 3),
+        ("lambda x: t[x % 2]", lambda i: (i, i + 2), 1),  # which are looked up in a table
+        ("lambda x: x * t[0]", lambda i: [i, i + 2], 1),
+    ],
+)
+def test_a_cell_that_runs_again_with_another_one(function, made, count):
     names = {"XS": [1, 2, 3]}
     session = Session(names, Options(baseline=False))
-    for i in range(5):
-        names["t"] = (i, i + 2)
-        session.run_cell("y = XS |> map(lambda x: x * t[0] + t[1]) |> sum")
-        assert names["y"] == 6 * i + 3 * (i + 2)
+    for i in range(3, 9):
+        t = names["t"] = made(i)
+        session.run_cell(f"y = XS |> map({function}) |> sum")
+        assert names["y"] == sum(map(eval(function, {"t": t}), names["XS"]))
+    assert len(loops.cached_loops()) == count
+
+
+def test_items_that_the_loop_has_to_know_keep_no_number_from_being_a_parameter():
+    names, counts = {"XS": [1, 2, 3], "k": 1}, []
+    session = Session(names, Options(baseline=False))
+    for i in range(12):
+        names["k" if i > 5 else "t"] = i if i > 5 else (3, i)
+        session.run_cell("y = XS |> map(lambda x: x ** t[1] * k) |> sum")
+        assert names["y"] == sum(x ** names["t"][1] * names["k"] for x in names["XS"])
+        counts.append(len(loops.cached_loops()))
+    assert counts[7:] == [counts[7]] * 5
 
 
 CONSTANTS = {

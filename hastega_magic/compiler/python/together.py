@@ -72,6 +72,8 @@ _Make = Callable[[Step, Sequence[int], list[Any]], list[Any]]
 _PIECE = 64
 """Elements among which the first integer beyond 64 bits is sought first."""
 
+_NOTHING_KNOWN = Leaves(())
+
 _POSSIBLE = {"map", "filter", "zip", "enumerate", "index", "window"}
 
 
@@ -245,9 +247,6 @@ def _fits(fn: Fn, values: list[Any]) -> bool:
         elif node.op == "const":
             known[node] = leaf_range(node, _NOTHING_KNOWN)
     return True
-
-
-_NOTHING_KNOWN = Leaves(())
 
 
 def _called(step: Step, _places: Sequence[int], values: list[Any]) -> list[Any]:

@@ -1,4 +1,4 @@
-"""Pipelines that most of their runs would compile anew: what that takes is held against what Python takes.
+"""Pipelines that many of their runs would compile anew: what that takes is held against what Python takes.
 
 for i in range(1000):
     known = {i, i + 1}
@@ -16,7 +16,7 @@ _COMPILED = 3
 """After so many runs that compiled it may be asked what compiling is for."""
 
 _OFTEN = 4
-"""One run of so many, at least, was compiled anew."""
+"""More than one run in so many was compiled anew, or would have been."""
 
 _LOST = 3
 """Where it has taken longer so many times more often than not, it is not asked any more."""

@@ -13,7 +13,7 @@ from hastega_magic.compiler.sources.drawn import is_of_python, iterable
 from hastega_magic.compiler.sources.places import fields, over_fields
 from hastega_magic.compiler.statement import Bound
 from hastega_magic.records import dataclass
-from hastega_magic.syntax.closures.around import Where
+from hastega_magic.syntax.closures.contained import Where
 
 if TYPE_CHECKING:
     from hastega_magic.compiler.repeating.prepared import Prepared

@@ -33,8 +33,8 @@ from hastega_magic.compiler.statement import Bound, bound_of
 from hastega_magic.records import cached_property, dataclass
 from hastega_magic.runtime.python_calls import iterated
 from hastega_magic.runtime.python_numbers import python_numbers
-from hastega_magic.syntax.closures.around import Where
 from hastega_magic.syntax.closures.captured import Captured, captured
+from hastega_magic.syntax.closures.contained import Where
 from hastega_magic.syntax.joining.build import BoundStage
 from hastega_magic.syntax.site import Site, StageSite
 from hastega_magic.trace import Trace

@@ -6,12 +6,15 @@ import itertools
 import math
 import operator
 from collections.abc import Collection
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from hastega_magic.runtime.objects.boxes import listed
-from hastega_magic.syntax.ordinary.scalars import Scalars, is_numpy
+from hastega_magic.syntax.ordinary.numpys_rules import is_numpy
+
+if TYPE_CHECKING:
+    from hastega_magic.syntax.ordinary.scalars import Scalars
 
 
 class NotExact(Exception):

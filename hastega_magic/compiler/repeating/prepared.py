@@ -38,7 +38,7 @@ from hastega_magic.runtime.objects.fields import Field
 from hastega_magic.runtime.objects.overlapped import Made, Operand, Overlapped, fits
 from hastega_magic.runtime.signals import heard
 from hastega_magic.runtime.sources import Unlike
-from hastega_magic.syntax.closures.around import Where
+from hastega_magic.syntax.closures.contained import Where
 from hastega_magic.syntax.joining.build import BoundStage, Built, View
 from hastega_magic.syntax.site import StageSite
 from hastega_magic.trace import Trace

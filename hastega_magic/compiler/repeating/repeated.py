@@ -29,12 +29,10 @@ from hastega_magic.frames import suppressed
 from hastega_magic.records import dataclass
 from hastega_magic.report import units
 from hastega_magic.runtime.signals import heard
-from hastega_magic.syntax.closures.around import Where
-from hastega_magic.syntax.closures.contained import is_item
+from hastega_magic.syntax.closures.contained import Where, is_item
 from hastega_magic.syntax.closures.numbers import Number
 from hastega_magic.syntax.closures.numbers_read import items_beside, numbers_read
 from hastega_magic.syntax.joining.build import BoundStage
-from hastega_magic.syntax.ordinary.scalars import Scalars
 from hastega_magic.syntax.site import Site
 from hastega_magic.trace import Trace
 
@@ -43,6 +41,7 @@ if TYPE_CHECKING:
     from hastega_magic.compiler.repeating.fielded import Fielded
     from hastega_magic.compiler.repeating.in_parts import InParts
     from hastega_magic.compiler.repeating.prepared import Prepared
+    from hastega_magic.syntax.ordinary.scalars import Scalars
 
 _KEPT = 8
 """Forms of one pipeline that are kept ready: other types of sources, other values of what its functions read."""

@@ -21,8 +21,8 @@ from hastega_magic.runtime.columnar import numbers
 from hastega_magic.runtime.objects.fields import Field, read
 from hastega_magic.runtime.objects.lists import SHORT, TYPES, WORTH, Intake, Reader, reader
 from hastega_magic.runtime.sources import BUFFERS, AnyArray, Column, in_memory
-from hastega_magic.syntax.closures.around import Where
 from hastega_magic.syntax.closures.captured import Free
+from hastega_magic.syntax.closures.contained import Where
 from hastega_magic.syntax.closures.numbers import counted
 from hastega_magic.types import FLOAT, FLOAT32, INT, ScalarType
 

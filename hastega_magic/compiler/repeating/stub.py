@@ -189,9 +189,8 @@ def _number(text: _Text, number: Number) -> tuple[str, str]:
         conditions.append(f"number in {text.name(number.interval)}")
     text.unless(3, *conditions)
     plain = number.interval is None or number.free.type is int
-    given = (
-        "number" if plain else f"{text.name(int)}(number)"
-    )  # no integer of NumPy's fits into memory of C's
+    # Memory of C's takes no integer of NumPy's.
+    given = "number" if plain else f"{text.name(int)}(number)"
     text.add(3, f"{text.name(room)}.value = {given}")
     return text.name(ctypes.addressof(room)), "0"
 

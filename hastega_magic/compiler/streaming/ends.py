@@ -11,12 +11,10 @@ from typing import Any, cast
 
 import numpy as np
 
-from hastega_magic.compiler.outcome import FUSED
 from hastega_magic.compiler.sources.reach import count_of
 from hastega_magic.compiler.statement import Loop, element_structure
 from hastega_magic.compiler.streaming.cutting import is_named
 from hastega_magic.frames import let_through
-from hastega_magic.passes.fuse import can_fuse
 from hastega_magic.runtime import python, python_stages
 from hastega_magic.runtime.buffers import AnyArray
 from hastega_magic.runtime.objects.boxes import listed
@@ -49,14 +47,6 @@ def takes_all(stage: BoundStage) -> bool:
 def counts_many(stages: Sequence[BoundStage], source: object) -> bool:
     """Whether a statement ends in that, over so many elements that nobody should have all of them."""
     return is_named(stages[-1], _COUNTS) and count_of(source) >= _LARGEST
-
-
-def joins(before: Sequence[Loop], loop: Loop, wanted: frozenset[str]) -> bool:
-    """Whether a statement's loop is one for a group, and for the one with these; `wanted`: as in a driver."""
-    told = loop.pipeline.sink.kind == "to_list" or loop.bound.target not in wanted
-    if len(before) == FUSED or (told and is_of_another_form(loop)):
-        return False
-    return not before or can_fuse([each.pipeline for each in before], loop.pipeline)
 
 
 def is_of_another_form(loop: Loop) -> bool:
@@ -155,4 +145,4 @@ def _counts_of(elements: AnyArray, stage: BoundStage) -> AnyArray:
         raise NotProduced from None
 
 
-__all__ = ["counts_many", "end", "ends", "in_type_of", "is_of_another_form", "is_typed", "joins", "takes_all"]
+__all__ = ["counts_many", "end", "ends", "in_type_of", "is_of_another_form", "is_typed", "takes_all"]

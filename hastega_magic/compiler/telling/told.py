@@ -51,9 +51,8 @@ class Told:
         if not quiet and self.loop is not None and self.execution is not None:
             looking = Trace([Event("cell", -1, {"source": source})], number)
             compiled = self.execution.compiled
-            compiled.body(
-                compiled.first, Trace()
-            )  # of which nothing was loaded where Python took less than that
+            # Nothing of it was compiled where Python took less than that.
+            compiled.body(compiled.first, Trace())
             texts = [LoopTexts.of(self.execution, [self.loop], options, looking)]
             describe.describe_loop(self.execution, texts, 1, options, looking)
             looking.add("lanes", **lane_view(self.execution))

@@ -375,7 +375,6 @@ __all__ = [
     "Shaped",
     "Unclear",
     "Walk",
-    "Where",
     "codes",
     "contents",
 ]

@@ -26,10 +26,9 @@ from hastega_magic.syntax.closures.around import (
     Shaped,
     Unclear,
     Walk,
-    Where,
     contents,
 )
-from hastega_magic.syntax.closures.contained import Shape, found_at, numbers_in, shape_of, variable_of
+from hastega_magic.syntax.closures.contained import Shape, Where, found_at, numbers_in, shape_of, variable_of
 from hastega_magic.syntax.closures.holding import is_data
 from hastega_magic.syntax.closures.numbers import PARAMETERS, same_number
 from hastega_magic.syntax.closures.numpy_errors import Asked, asks

@@ -19,6 +19,7 @@ Of an item of what it holds the name has what leads to it.
 """
 
 Number = bool | int | float
+"""Of Python's: a dict's key, or an item."""
 
 _NUMBERS = frozenset({bool, int, float})
 _MAY_CHANGE = frozenset({int, float})
@@ -160,6 +161,6 @@ def shape_of(where: Where, value: Any, free: Iterable[Where]) -> Shape:
 
 
 __all__ = [
-    "Shape", "found_at", "is_item", "is_small", "item_of", "numbers_in", "pairs", "same_number", "shape_of",
+    "Number", "Shape", "Where", "found_at", "is_item", "is_small", "item_of", "numbers_in", "pairs", "shape_of",
     "variable_named", "variable_of",
 ]  # fmt: skip

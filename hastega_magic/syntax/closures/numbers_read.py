@@ -4,25 +4,47 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
 
-from hastega_magic.syntax.closures.around import Cell, Name, Walk, Where
-from hastega_magic.syntax.closures.contained import numbers_in, variable_of
+from hastega_magic.syntax.closures.around import Cell, Name, Walk
+from hastega_magic.syntax.closures.contained import Where, numbers_in, variable_of
 from hastega_magic.syntax.closures.numbers import PARAMETERS, Number
 
+Numbers = dict[Where, tuple[Number, ...]]
+"""By variable, or item of what it holds; there are several where functions of one code have a variable each."""
 
-def numbers_read(arguments: Iterable[object]) -> dict[Where, tuple[Number, ...]]:
-    """The numbers of `PARAMETERS` that functions among the arguments read from around them, those of modules left out.
 
-    There are several where functions of one code have a variable each.
-    """
+def numbers_read(arguments: Iterable[object]) -> Numbers:
+    """Numbers of `PARAMETERS` that functions among the arguments read from around them, those of modules left out."""
+    return _numbers(_walked(arguments))
+
+
+def numbers_and_items(arguments: Iterable[object]) -> tuple[Numbers, Numbers]:
+    """The same, and those in small containers."""
+    walk, items = _walked(arguments), Numbers()
+    for each in filter(_is_inside, walk.small):
+        for where, _, number in numbers_in(each.where, each.value):
+            if type(number) in PARAMETERS:
+                items[where] = *items.get(where, ()), number
+    return _numbers(walk), items
+
+
+def _walked(arguments: Iterable[object]) -> Walk:
     walk = Walk(curious=True)
-    found: dict[Where, tuple[Number, ...]] = {}
     for argument in arguments:
         walk.value(argument, None)
+    return walk
+
+
+def _numbers(walk: Walk) -> Numbers:
+    found = Numbers()
     for each in walk.around:
-        inside = isinstance(each, Cell) or "__builtins__" in each.scope
-        if inside and type(each.value) in PARAMETERS:
+        if type(each.value) in PARAMETERS and _is_inside(each):
             found[each.where] = *found.get(each.where, ()), each.value
     return found
+
+
+def _is_inside(each: Name | Cell) -> bool:
+    """Whether it is no variable of a module's."""
+    return isinstance(each, Cell) or "__builtins__" in each.scope
 
 
 def items_beside(arguments: Iterable[object], items: Iterable[Where]) -> frozenset[Where]:
@@ -37,16 +59,13 @@ def items_bound(arguments: Iterable[object], names: Collection[str]) -> frozense
 
 
 def _items(arguments: Iterable[object], wanted: Callable[[Name | Cell], bool]) -> frozenset[Where]:
-    walk = Walk(curious=True)
-    for argument in arguments:
-        walk.value(argument, None)
     return frozenset(
         where
-        for each in walk.small
+        for each in _walked(arguments).small
         if wanted(each)
         for where, _, number in numbers_in(each.where, each.value)
         if type(number) in PARAMETERS
     )
 
 
-__all__ = ["items_beside", "items_bound", "numbers_read"]
+__all__ = ["items_beside", "items_bound", "numbers_and_items", "numbers_read"]

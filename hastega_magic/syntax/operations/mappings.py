@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from hastega_magic.errors import NotCompilable
 from hastega_magic.ir.expr import Expr, const, is_const
+from hastega_magic.syntax.closures.contained import Number
 from hastega_magic.syntax.values.graph import Graph
 from hastega_magic.syntax.values.values import (
     FALSE,
@@ -19,7 +20,6 @@ from hastega_magic.syntax.values.values import (
     SHORT,
     Built,
     Known,
-    Number,
     Symbolic,
     known_item,
     number,

@@ -395,6 +395,6 @@ class Graph:
 
 
 __all__ = [
-    "Graph", "Inline", "Known", "Nested", "Poison", "Symbolic", "Where", "captured_tuple", "eager",
+    "Graph", "Inline", "Known", "Nested", "Poison", "Symbolic", "captured_tuple", "eager",
     "known", "number",
 ]  # fmt: skip

@@ -14,7 +14,7 @@ from hastega_magic.errors import NotCompilable
 from hastega_magic.interval import INT64
 from hastega_magic.ir.expr import Expr, Value, const, make, map_value
 from hastega_magic.records import dataclass
-from hastega_magic.syntax.closures.contained import Where, item_of, numbers_in, pairs
+from hastega_magic.syntax.closures.contained import Number, Where, item_of, numbers_in, pairs
 from hastega_magic.syntax.reading.functions import described
 from hastega_magic.types import Complex, Composite, Either, is_redefined
 
@@ -95,7 +95,7 @@ class Listed:
 
 
 @dataclass(frozen=True, eq=False)
-class Captured:
+class CapturedItems:
     """What a captured list holds of which items are parameters: `Listed` has it, and it must not be changed."""
 
     items: tuple[Symbolic, ...]
@@ -112,9 +112,6 @@ class Record:
 
     kind: type[Any]
     items: tuple[Symbolic, ...]
-
-
-Number = bool | int | float
 
 
 @dataclass(frozen=True, eq=False)
@@ -226,7 +223,7 @@ def opened(parameter: _Parameter, where: Where, value: object, name: str) -> Sym
         if kind is dict:
             return Known(Built(items), name)
         held = tuple(items.values())
-        return Known(Listed(Captured(held), name, shared=True), name) if kind is list else held
+        return Known(Listed(CapturedItems(held), name, shared=True), name) if kind is list else held
 
     return one(where, value)
 
