@@ -12,6 +12,7 @@ from hastega_magic.compiler.repeating import anew
 from hastega_magic.compiler.repeating.repeated import Repeated
 from hastega_magic.compiler.run import FOR_ITSELF
 from hastega_magic.session import Options, Session
+from hastega_magic.syntax.closures import contained
 
 TURNS = 40
 XS = {
@@ -313,3 +314,19 @@ for i in range(8):
     session.run_cell(code)
     t = [[i, 2**70 if i > 4 else 3, 4] for i in range(8)]
     assert session.namespace["ys"] == [sum(u[x % 3] + 3 + (x in u) for x in [1, 2, 3]) for u in t]
+
+
+@pytest.mark.parametrize("deep", [1, 2, 3])
+def test_large_ones_are_known_by_their_first_items(deep, monkeypatch):
+    """A matrix, a list of matrices, and a list that is in itself are looked at in each turn."""
+    seen: list[object] = []
+    usual = contained.pairs
+    monkeypatch.setattr(contained, "pairs", lambda value: seen.append(value) or usual(value))
+    value: list[object] = [1.0] * 60
+    for _ in range(deep):
+        value = [value] * 60
+    assert not contained.is_small(value)
+    itself: list[object] = []
+    itself.extend([itself] * 60)
+    assert not contained.is_small(itself)
+    assert len(seen) < 20
