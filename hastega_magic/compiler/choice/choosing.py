@@ -236,7 +236,12 @@ def spared(
 ) -> bool:
     """Whether plain Python gives the same, and takes less than compiling for this run alone: so many seconds."""
     length, assumes = min(len(column.data) for column in columns), alike(compiled, options.int_mode)
-    if compiled.bodies or not length or assumes is None or not fits(assumes, columns, loops, options.int_mode):
+    if (
+        compiled.bodies
+        or not length
+        or assumes is None
+        or not fits(assumes, columns, loops, options.int_mode)
+    ):
         return False
     python = PythonModel(python_features([loop.pipeline for loop in loops]), costs.machine())
     return python.seconds(Case(length, 0.0)) * costs.factor(compiled.structure, "python", length) < seconds
