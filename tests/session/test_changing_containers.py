@@ -183,6 +183,20 @@ for i in range(6):
     assert session.namespace["ys"] == (expected if same == "a is b" else [-each for each in expected])
 
 
+@pytest.mark.parametrize("value", ["{0: i, 1: 2}", "[i, 2]", "(i, 2)", "{0: {1: i}}"])
+@pytest.mark.parametrize("same", ["a is b", "a is a", "a is not b", "a is (lambda c: c)(b)"])
+def test_which_object_one_with_parameters_is(same, value):
+    body = f"    a = {value}\n    b = a if i % 2 else {value}\n    "
+    ours, pythons = {"ys": []}, {"ys": []}
+    stages = f"[1, 2, 3] |> map(lambda x: x + a[0] if {same} and a else -x) |> to_list"
+    if "{0: {" in value:
+        stages = stages.replace("a[0]", "a[0][1]")
+    code = stages.replace("[1, 2, 3] |> map(", "list(map(").replace(") |> to_list", ", [1, 2, 3]))")
+    Session(ours, Options(baseline=False)).run_cell(f"for i in range(9):\n{body}ys.append({stages})")
+    exec(f"for i in range(9):\n{body}ys.append({code})", pythons)
+    assert ours["ys"] == pythons["ys"]
+
+
 def test_captured_lists_are_not_changed_by_functions():
     code = """
 def f(x):
