@@ -19,12 +19,12 @@ from hastega_magic.runtime.sources import Column, described, halves, number, tak
 from hastega_magic.runtime.tables import TableColumn, described_table
 from hastega_magic.syntax.closures.contained import Where
 from hastega_magic.syntax.closures.numbers import PARAMETERS, counted, same_number
-from hastega_magic.types import BOOL, FLOAT, FLOAT32, INT, RESULT_STORAGE, Complex, ScalarType
+from hastega_magic.types import BOOL, FLOAT, FLOAT32, FLOAT64, INT, RESULT_STORAGE, Complex, ScalarType
 
 if TYPE_CHECKING:
     from hastega_magic.compiler.execute import Execution
 
-_TYPES: Mapping[type, ScalarType] = {int: INT, float: FLOAT, np.float32: FLOAT32}
+_TYPES: Mapping[type, ScalarType] = {int: INT, float: FLOAT, np.float64: FLOAT64, np.float32: FLOAT32}
 
 
 @dataclass(frozen=True)
@@ -183,13 +183,12 @@ class Workspace:
         """
         if where not in self.varying or type(value) not in PARAMETERS:
             return None
-        value = counted(value)
+        type_, value = _TYPES.get(cast("type[Any]", type(value)), INT), counted(value)
         if isinstance(value, int) and value not in INT64:
             return None
         for known in self.parameters:
-            if known.where == where and same_number(known.value, value):
+            if known.where == where and known.node.type is type_ and same_number(known.value, value):
                 return known.node
-        type_ = _TYPES[type(value)]
         node = leaf("param", type_, FIRST_PARAMETER + len(self.parameters))
         self.parameters.append(Parameter(where, node, cast(Any, value), beside))
         return node

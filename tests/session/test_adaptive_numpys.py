@@ -77,3 +77,55 @@ def test_an_equal_one_is_the_same():
         counts.append(len(loops.cached_loops()))
         assert not any("kept changing" in why for why in pipeline["why"])
     assert len(set(counts)) == 1
+
+
+@pytest.mark.parametrize("expression", ["x * k", "k", "x + k // 2", "k / 3", "x < k"])
+@pytest.mark.parametrize("sink", ["", "|> to_list", "|> sum"])
+@pytest.mark.parametrize("type_", [np.float32, np.complex64, np.float64, np.int8])
+def test_float64_is_what_it_is_beside_other_elements(type_, sink, expression):
+    """It does not round to float32, as a Python float does."""
+    if type_ is np.complex64 and "<" in expression:
+        return
+    numbers = [np.float64(each) for each in (0.1, 0.7, 2.5, 0.1)]
+    pipeline = f"xs |> map(lambda x: {expression}) {sink}"
+    space = {"xs": np.arange(50, dtype=type_), "ks": numbers, "found": []}
+    Session(space, QUIET).run_cell(f"for k in ks: found.append({pipeline})")
+    for k, found in zip(numbers, space["found"], strict=True):
+        alone = Session({"xs": space["xs"], "k": k}, QUIET).run_cell(pipeline).value
+        assert repr(found) == repr(alone)
+        assert getattr(found, "dtype", None) == getattr(alone, "dtype", None)
+
+
+def test_float64_beside_equal_floats():
+    """Two variables of one name, for functions of one code."""
+    space = {"xs": np.arange(5, dtype=np.float32), "np": np, "found": []}
+    Session(space, QUIET).run_cell(
+        "def times(k): return lambda x: x * k\n"
+        "for i in range(4):\n"
+        "    found.append(xs |> map(times(i + 0.1)))\n"
+        "    found.append(xs |> map(times(np.float64(i + 0.1))))\n"
+        "    found.append(xs |> map(times(np.float64(i + 0.1))) |> map(times(i + 0.1)))\n"
+        "    found.append(xs |> map(times(i + 0.1)) |> map(times(np.float64(i + 0.1))))\n"
+    )
+    assert [each.dtype.name for each in space["found"]] == ["float32", "float64", "float64", "float64"] * 4
+    for i in range(4):
+        one, other = space["xs"] * (i + 0.1), space["xs"] * np.float64(i + 0.1)
+        for found, known in zip(
+            space["found"][4 * i :],
+            (one, other, other * (i + 0.1), one * np.float64(i + 0.1)),
+            strict=False,
+        ):
+            assert found.tolist() == known.tolist()
+
+
+@pytest.mark.parametrize("type_", [*TYPES, np.float32, int, float])
+@pytest.mark.parametrize("what", ["k", "abs(k)", "(k if x else k)", "(x + k)", "x"])
+def test_isinstance_of_one(what, type_):
+    space = {"xs": list(range(5)), "ks": [type_(k) for k in NUMBERS], "np": np, "found": []}
+    classes = ("int", "float", "np.integer", "np.floating", "np.float64", "(int, np.int8)")
+    body = ", ".join(f"isinstance({what}, {each})" for each in classes)
+    Session(space, QUIET).run_cell(
+        f"def f(x): return {body}\nfor k in ks: found.append(xs |> map(f) |> to_list)"
+    )
+    expected = eval(f"lambda x, k: ({body})", {"np": np})
+    assert space["found"] == [[expected(x, k) for x in range(5)] for k in space["ks"]]

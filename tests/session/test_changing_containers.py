@@ -12,6 +12,7 @@ from hastega_magic.compiler.repeating import anew
 from hastega_magic.compiler.repeating.repeated import Repeated
 from hastega_magic.compiler.run import FOR_ITSELF
 from hastega_magic.session import Options, Session
+from hastega_magic.syntax.closures import contained
 
 TURNS = 40
 XS = {
@@ -182,6 +183,20 @@ for i in range(6):
     assert session.namespace["ys"] == (expected if same == "a is b" else [-each for each in expected])
 
 
+@pytest.mark.parametrize("value", ["{0: i, 1: 2}", "[i, 2]", "(i, 2)", "{0: {1: i}}"])
+@pytest.mark.parametrize("same", ["a is b", "a is a", "a is not b", "a is (lambda c: c)(b)"])
+def test_which_object_one_with_parameters_is(same, value):
+    body = f"    a = {value}\n    b = a if i % 2 else {value}\n    "
+    ours, pythons = {"ys": []}, {"ys": []}
+    stages = f"[1, 2, 3] |> map(lambda x: x + a[0] if {same} and a else -x) |> to_list"
+    if "{0: {" in value:
+        stages = stages.replace("a[0]", "a[0][1]")
+    code = stages.replace("[1, 2, 3] |> map(", "list(map(").replace(") |> to_list", ", [1, 2, 3]))")
+    Session(ours, Options(baseline=False)).run_cell(f"for i in range(9):\n{body}ys.append({stages})")
+    exec(f"for i in range(9):\n{body}ys.append({code})", pythons)
+    assert ours["ys"] == pythons["ys"]
+
+
 def test_captured_lists_are_not_changed_by_functions():
     code = """
 def f(x):
@@ -336,3 +351,19 @@ for i in range(8):
     session.run_cell(code)
     t = [[i, 2**70 if i > 4 else 3, 4] for i in range(8)]
     assert session.namespace["ys"] == [sum(u[x % 3] + 3 + (x in u) for x in [1, 2, 3]) for u in t]
+
+
+@pytest.mark.parametrize("deep", [1, 2, 3])
+def test_large_ones_are_known_by_their_first_items(deep, monkeypatch):
+    """A matrix, a list of matrices, and a list that is in itself are looked at in each turn."""
+    seen: list[object] = []
+    usual = contained.pairs
+    monkeypatch.setattr(contained, "pairs", lambda value: seen.append(value) or usual(value))
+    value: list[object] = [1.0] * 60
+    for _ in range(deep):
+        value = [value] * 60
+    assert not contained.is_small(value)
+    itself: list[object] = []
+    itself.extend([itself] * 60)
+    assert not contained.is_small(itself)
+    assert len(seen) < 20

@@ -24,7 +24,7 @@ from hastega_magic.runtime.sources import BUFFERS, AnyArray, Column, in_memory
 from hastega_magic.syntax.closures.captured import Free
 from hastega_magic.syntax.closures.contained import Where
 from hastega_magic.syntax.closures.numbers import counted
-from hastega_magic.types import FLOAT, FLOAT32, INT, ScalarType
+from hastega_magic.types import FLOAT, FLOAT32, FLOAT64, INT, ScalarType
 
 
 class Again(Exception):
@@ -211,7 +211,7 @@ def owners_of(
 
 
 _ROOMS: Mapping[ScalarType, type[Any]] = {
-    INT: ctypes.c_int64, FLOAT: ctypes.c_double, FLOAT32: ctypes.c_float
+    INT: ctypes.c_int64, FLOAT: ctypes.c_double, FLOAT64: ctypes.c_double, FLOAT32: ctypes.c_float,
 }  # fmt: skip
 
 

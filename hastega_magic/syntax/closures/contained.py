@@ -36,14 +36,16 @@ def is_small(value: Any) -> bool:
 
 def _count(value: Any, deep: int) -> int:
     """How many items it has, those of containers in it as well; more than the most where others are among them."""
-    if not deep or len(value) > _MOST:
-        return _MOST + 1
     found = len(value)
+    if not deep or found > _MOST:
+        return _MOST + 1
     for key, item in pairs(value):
         if type(key) not in _NUMBERS or key != key:
             return _MOST + 1
         if type(item) in _CONTAINERS:
             found += _count(item, deep - 1)
+            if found > _MOST:  # no look at what else there is, as in a matrix or a list that is in itself
+                return found
         elif type(item) not in _NUMBERS:
             return _MOST + 1
     return found

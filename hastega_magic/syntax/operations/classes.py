@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from hastega_magic.errors import NotCompilable
 from hastega_magic.ir.expr import Expr, const
+from hastega_magic.ir.pipeline import FIRST_PARAMETER
 from hastega_magic.syntax.values.graph import Graph
 from hastega_magic.syntax.values.values import Known, Symbolic
 from hastega_magic.types import FLOAT, FLOAT32, FLOAT64, INT, Composite, ScalarType
@@ -20,13 +21,21 @@ def is_instance(graph: Graph, args: Sequence[Symbolic]) -> Symbolic:
         raise NotCompilable("`isinstance` of something that is no number is not compiled")
     graph.only_python("`isinstance`")
     type_ = _TYPES.get(args[0].type)
-    if type_ is None or args[0].op == "const":
+    numpys = (
+        graph.ufuncs and type_ is int and not _is_element(args[0])
+    )  # which count as Python's ints elsewhere
+    if type_ is None or args[0].op == "const" or numpys:
         raise NotCompilable(f"`isinstance` of a {args[0].type.value} is not compiled")
     graph.keep(args[0])
     try:
         return const(issubclass(type_, _classes(args[1])))
     except TypeError as error:
         raise NotCompilable(f"`isinstance`: {error}") from None
+
+
+def _is_element(node: Expr) -> bool:
+    """Whether it is what the function is given, and nothing that is computed or captured."""
+    return node.op == "param" and cast(int, node.value) < FIRST_PARAMETER
 
 
 def _classes(value: Symbolic) -> Any:

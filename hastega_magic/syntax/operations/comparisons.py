@@ -177,15 +177,21 @@ def identical(left: Symbolic, right: Symbolic) -> Expr:
         if any(isinstance(each.value, Listed) and each.value.shared for each in (left, right)):
             raise NotCompilable("`is` compares lists of which one is one of several")
         one, other = left.value, right.value
+        if (is_small(one) and is_small(other)) or _is_opened(one, other):
+            raise NotCompilable("`is` compares containers, which are looked at by what is in them")
         if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
             raise NotCompilable("`is` compares arrays, which may be others in the next run")
-        if is_small(one) and is_small(other):
-            raise NotCompilable("`is` compares containers, which are looked at by what is in them")
         return const(one is other)
     kinds = [node.type for node in (left, right) if isinstance(node, Expr)]
     if len(kinds) == 2 and kinds.count(BOOL) == 1:  # True is no other number
         return FALSE
     raise NotCompilable("`is` compares objects, and numbers have none when compiled: write `==`")
+
+
+def _is_opened(one: object, other: object) -> bool:
+    """Whether both may be one captured dict, of which items are parameters: each look at it gives another object."""
+    built = isinstance(one, Built), isinstance(other, Built)
+    return (all(built) and one is not other) or (any(built) and (is_small(one) or is_small(other)))
 
 
 def _ordered(graph: Graph, op: str, left: Symbolic, right: Symbolic) -> Expr:
