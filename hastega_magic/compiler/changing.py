@@ -17,7 +17,7 @@ from hastega_magic.latest import Latest
 from hastega_magic.records import changed, dataclass
 from hastega_magic.report import units
 from hastega_magic.syntax.closures.around import Where
-from hastega_magic.syntax.closures.contained import is_item, variable_named
+from hastega_magic.syntax.closures.contained import is_item, variable_named, without_items
 from hastega_magic.syntax.closures.numbers import Number, same_number
 from hastega_magic.syntax.closures.numbers_read import items_beside, items_bound, numbers_read
 from hastega_magic.syntax.site import Site
@@ -86,7 +86,8 @@ def in_a_loop(site: Site, numbers: Iterable[Where], given: Iterable[object]) -> 
     """
     if not site.moving:
         return frozenset()
-    return items_bound(given, site.moving).union(where for where in numbers if where[2] in site.moving)
+    found = items_bound(given, site.moving)
+    return found.union(where for where in numbers if variable_named(where[2]) in site.moving)
 
 
 def _same(a: tuple[Number, ...], b: tuple[Number, ...]) -> bool:
@@ -116,7 +117,7 @@ def _sentences(bounds: Iterable[Bound], workspaces: Iterable[Workspace]) -> Iter
         verb, what = ("is", "a constant") if len(constants) == 1 else ("are", "constants")
         yield f"{units.listed(constants)} {verb} {what} of the compiled code; {again}."
     if needed:
-        names = [f"`{name}`" for name in sorted({variable_named(where[2]) for where in needed})]
+        names = [f"`{name}`" for name in sorted({without_items(where[2]) for where in needed})]
         verb, what, it = ("is", "a constant", "it") if len(names) == 1 else ("are", "constants", "them")
         yield (
             f"{units.listed(names)} kept changing, and {verb} {what} of the compiled code all the same, as the loop "
@@ -135,7 +136,7 @@ def tell(bounds: Iterable[Bound], workspaces: Iterable[Workspace], options: Opti
 
 def kept_changing(names: Iterable[str]) -> str:
     """What is said of parameters."""
-    given = [f"`{name}`" for name in dict.fromkeys(map(variable_named, names))]
+    given = [f"`{name}`" for name in dict.fromkeys(map(without_items, names))]
     it = "it" if len(given) == 1 else "them"
     outside = f"the compiled loop is given {it} from outside"
     return f"{units.listed(given)} kept changing: {outside}, so that another change costs no compilation."

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterable
 from hastega_magic.syntax.closures.around import Cell, Name, Walk, Where
 from hastega_magic.syntax.closures.contained import numbers_in, variable_of
 from hastega_magic.syntax.closures.numbers import PARAMETERS, Number
+from hastega_magic.syntax.closures.owners import is_owner
 
 
 def numbers_read(arguments: Iterable[object]) -> dict[Where, tuple[Number, ...]]:
@@ -18,10 +19,16 @@ def numbers_read(arguments: Iterable[object]) -> dict[Where, tuple[Number, ...]]
     found: dict[Where, tuple[Number, ...]] = {}
     for argument in arguments:
         walk.value(argument, None)
-    for each in walk.around:
-        inside = isinstance(each, Cell) or "__builtins__" in each.scope
-        if inside and type(each.value) in PARAMETERS:
+    variables = [each for each in walk.around if isinstance(each, Cell) or "__builtins__" in each.scope]
+    for each in variables:
+        if type(each.value) in PARAMETERS:
             found[each.where] = *found.get(each.where, ()), each.value
+    owners = [each for each in variables if is_owner(each.value)]
+    if owners:
+        walk.attributes()
+    for each in owners:
+        for where, _, number in walk.owned.numbers(each.where, each.value):
+            found[where] = *found.get(where, ()), number
     return found
 
 
