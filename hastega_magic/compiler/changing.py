@@ -16,7 +16,7 @@ from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.latest import Latest
 from hastega_magic.records import changed, dataclass
 from hastega_magic.report import units
-from hastega_magic.syntax.closures.contained import Where, is_item, variable_named
+from hastega_magic.syntax.closures.contained import Where, is_item, variable_named, without_items
 from hastega_magic.syntax.closures.numbers import Number, same_number
 from hastega_magic.syntax.closures.numbers_read import (
     items_bound,
@@ -99,7 +99,8 @@ def in_a_loop(site: Site, numbers: Iterable[Where], given: Iterable[object]) -> 
     """
     if not site.moving:
         return frozenset()
-    return items_bound(given, site.moving).union(where for where in numbers if where[2] in site.moving)
+    found = items_bound(given, site.moving)
+    return found.union(where for where in numbers if variable_named(where[2]) in site.moving)
 
 
 def _others(
@@ -137,7 +138,7 @@ def _sentences(bounds: Iterable[Bound], workspaces: Iterable[Workspace]) -> Iter
         verb, what = ("is", "a constant") if len(constants) == 1 else ("are", "constants")
         yield f"{units.listed(constants)} {verb} {what} of the compiled code; {again}."
     if needed:
-        names = [f"`{name}`" for name in sorted({variable_named(where[2]) for where in needed})]
+        names = [f"`{name}`" for name in sorted({without_items(where[2]) for where in needed})]
         verb, what, it = ("is", "a constant", "it") if len(names) == 1 else ("are", "constants", "them")
         yield (
             f"{units.listed(names)} kept changing, and {verb} {what} of the compiled code all the same, as the loop "
@@ -156,7 +157,7 @@ def tell(bounds: Iterable[Bound], workspaces: Iterable[Workspace], options: Opti
 
 def kept_changing(names: Iterable[str]) -> str:
     """What is said of parameters."""
-    given = [f"`{name}`" for name in dict.fromkeys(map(variable_named, names))]
+    given = [f"`{name}`" for name in dict.fromkeys(map(without_items, names))]
     it = "it" if len(given) == 1 else "them"
     outside = f"the compiled loop is given {it} from outside"
     return f"{units.listed(given)} kept changing: {outside}, so that another change costs no compilation."

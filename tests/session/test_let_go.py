@@ -139,7 +139,7 @@ def test_what_has_not_run_for_long_keeps_no_form() -> None:
 
 def test_code_that_is_compiled_again_for_it_is_not_given_up() -> None:
     session, thing = Session({}, Options(baseline=False, on="simd")), Thing()
-    session.run_cell("def f(t): return [x * t.rate for x in range(3000)]")
+    session.run_cell("def f(*t): return [x * t[0].rate for x in range(3000)]")
     (kept,) = session.memory.nested.values()
     for _ in range(20):
         assert session.namespace["f"](thing) == [x * 3 for x in range(3000)]

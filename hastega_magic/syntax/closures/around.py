@@ -23,6 +23,7 @@ from hastega_magic.syntax.closures.attributes import ABSENT
 from hastega_magic.syntax.closures.contained import Where, is_small
 from hastega_magic.syntax.closures.libraries import is_installed
 from hastega_magic.syntax.closures.numbers import same_number
+from hastega_magic.syntax.closures.owners import Owned
 from hastega_magic.syntax.site import is_ours
 
 SMALL = 64
@@ -185,6 +186,8 @@ class Walk:
         """How often it came past each, and past those lists, by identity."""
         self._seen: set[tuple[int, int]] = set()
         self._owners: list[Any] = []
+        self._found: dict[int, dict[str, Any]] = {}
+        self._routes = Counter[int]()
         self._read: set[str] = set()
 
     def names(self, function: FunctionType) -> None:
@@ -231,9 +234,15 @@ class Walk:
                 if found is ABSENT:
                     continue
                 self.made.append(Attribute(owner, name, found))
+                self._found.setdefault(id(owner), {})[name] = found
                 if isinstance(found, ModuleType):
                     self._unclear()
                 self.value(found.function if isinstance(found, attributes.Method) else found, None)
+
+    @property
+    def owned(self) -> Owned:
+        """What was found of objects so far."""
+        return Owned(self._found, self._routes)
 
     def value(self, value: Any, code: CodeType | None) -> None:
         """Something that code reads."""
@@ -318,6 +327,7 @@ class Walk:
             self._unclear()
 
     def _owner(self, value: Any) -> None:
+        self._routes[id(value)] += 1
         if (id(value), 1) not in self._seen:
             self._seen.add((id(value), 1))
             self._owners.append(value)

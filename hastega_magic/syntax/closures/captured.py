@@ -11,12 +11,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
-from types import CodeType, FunctionType
-from typing import Any, cast
-
-import numpy as np
+from types import FunctionType
+from typing import Any
 
 from hastega_magic.records import dataclass
+from hastega_magic.syntax.closures.arguments import FREE, Function, Value, alike, both_numbers, is_still
 from hastega_magic.syntax.closures.around import (
     ABSENT,
     Attribute,
@@ -30,11 +29,9 @@ from hastega_magic.syntax.closures.around import (
 )
 from hastega_magic.syntax.closures.contained import Shape, Where, found_at, numbers_in, shape_of, variable_of
 from hastega_magic.syntax.closures.holding import is_data
-from hastega_magic.syntax.closures.numbers import PARAMETERS, same_number
+from hastega_magic.syntax.closures.numbers import PARAMETERS
 from hastega_magic.syntax.closures.numpy_errors import Asked, asks
-
-_FREE = object()
-"""Stands for a number or an array that may be any."""
+from hastega_magic.syntax.closures.owners import Fields, attribute_after, is_owner
 
 Read = Callable[[Sequence[Any]], Any]
 """How a variable is read: from an argument, or where it is."""
@@ -50,94 +47,12 @@ class Free:
 
 
 @dataclass(frozen=True)
-class _Function:
-    """A function among the arguments: made anew for each run, perhaps, of the same code."""
-
-    code: CodeType
-    scope: dict[str, Any]
-    defaults: object
-    cells: tuple[object, ...]
-
-    def fits(self, argument: Any) -> bool:
-        if type(argument) is not FunctionType or argument.__code__ is not self.code:
-            return False
-        if argument.__globals__ is not self.scope or argument.__defaults__ is not self.defaults:
-            return False
-        if argument.__kwdefaults__ is not None:
-            return False
-        if not self.cells:
-            return True
-        for cell, value in zip(argument.__closure__ or (), self.cells, strict=True):
-            found = contents(cell)
-            if found is not value and value is not _FREE and not same_number(found, value):
-                return False
-        return True
-
-    def held(self) -> tuple[object, ...]:
-        """What stays alive with it."""
-        defaults = cast("tuple[object, ...]", self.defaults or ())
-        return (*(each for each in self.cells if each is not _FREE), *defaults)
-
-    def conditions(self, argument: str, name: Callable[[object], str]) -> Iterator[str]:
-        if any(each is not _FREE for each in self.cells):
-            yield f"{name(self.fits)}({argument})"
-            return
-        yield f"type({argument}) is {name(FunctionType)} and {argument}.__code__ is {name(self.code)}"
-        yield f"{argument}.__globals__ is {name(self.scope)}"
-        yield f"{argument}.__defaults__ is {name(self.defaults)} and {argument}.__kwdefaults__ is None"
-
-    def resembles(self, argument: Any) -> bool:
-        if type(argument) is not FunctionType or argument.__code__ is not self.code:
-            return False
-        if argument.__globals__ is not self.scope or argument.__defaults__ is not self.defaults:
-            return False
-        pairs = zip(argument.__closure__ or (), self.cells, strict=True)
-        return all(value is _FREE or _alike(contents(cell), value) for cell, value in pairs)
-
-    def changed(self, argument: Any) -> set[Where] | None:
-        """Variables that hold other numbers now; None where anything else is different."""
-        if not isinstance(argument, FunctionType) or not replace(self, cells=(_FREE,) * len(self.cells)).fits(
-            argument
-        ):
-            return None
-        found: set[Where] = set()
-        pairs = zip(self.code.co_freevars, argument.__closure__ or (), self.cells, strict=True)
-        for name, cell, value in pairs:
-            now = contents(cell)
-            if now is value or value is _FREE or same_number(now, value):
-                continue
-            if not _both_numbers(now, value):
-                return None
-            found.add(("cell", id(self.code), name))
-        return found
-
-
-@dataclass(frozen=True)
-class _Value:
-    """An argument that is no function with code of its own."""
-
-    value: Any
-
-    def fits(self, argument: Any) -> bool:
-        return argument is self.value or same_number(argument, self.value)
-
-    def conditions(self, argument: str, name: Callable[[object], str]) -> Iterator[str]:
-        yield _is_still(argument, self.value, name)
-
-    def resembles(self, argument: Any) -> bool:
-        return _alike(argument, self.value)
-
-    def changed(self, argument: Any) -> set[Where] | None:
-        return set() if self.fits(argument) else None
-
-
-@dataclass(frozen=True)
 class Held:
-    """A variable that holds a small container of numbers, which is looked at by what is in it."""
+    """A variable that holds a small container of numbers, or an object, which is looked at by what is in it."""
 
     where: Where
     read: Read
-    shape: Shape
+    shape: Shape | Fields
 
     def fits(self, arguments: Sequence[Any]) -> bool:
         return self.shape.fits(self.read(arguments))
@@ -153,7 +68,7 @@ class Held:
 class Captured:
     """The arguments, and everything that they read."""
 
-    arguments: tuple[_Function | _Value, ...]
+    arguments: tuple[Function | Value, ...]
     around: tuple[Name | Cell, ...]
     made: tuple[Made | Shaped | Attribute | Asked, ...]
     free: tuple[Free, ...] = ()
@@ -175,7 +90,7 @@ class Captured:
             return None
         for each in self.around:
             if not each.holds():
-                if not _both_numbers(each.now(), each.value):
+                if not both_numbers(each.now(), each.value):
                     return None
                 found.add(each.where)
         for each in self.held:
@@ -189,7 +104,7 @@ class Captured:
         """Whether they are of the same code, which reads the same functions, and other values of the same types."""
         return (
             all(known.resembles(each) for known, each in zip(self.arguments, arguments, strict=True))
-            and all(_alike(each.now(), each.value) for each in self.around)
+            and all(alike(each.now(), each.value) for each in self.around)
             and all(each.resembles(arguments) for each in self.held)
             and all(each.holds() for each in self.made)
         )
@@ -217,18 +132,13 @@ class Captured:
         for each in self.around:
             if isinstance(each, Name):
                 now = f"{name(each.scope.get)}({each.name!r}, {name(ABSENT)})"
-                yield _is_still(now, each.value, name)
+                yield is_still(now, each.value, name)
             else:
                 yield f"{name(each.holds)}()"
         for each in self.made:
             yield f"{name(each.holds)}()"
         for each in self.held:
             yield f"{name(each.fits)}(({''.join(f'{argument}, ' for argument in arguments)}))"
-
-
-def _is_still(now: str, value: object, name: Callable[[object], str]) -> str:
-    """Whether an expression gives this value, or an equal number."""
-    return f"((now := {now}) is {name(value)} or {name(same_number)}(now, {name(value)}))"
 
 
 def captured(
@@ -246,7 +156,7 @@ def captured(
     tells of errors.
     """
     walk = Walk(curious, frozenset(map(id, lists)))
-    found: list[_Function | _Value] = []
+    found: list[Function | Value] = []
     try:
         for argument in arguments:
             if isinstance(argument, FunctionType):
@@ -258,28 +168,31 @@ def captured(
                 for value in (*larger, *(argument.__defaults__ or ())):
                     walk.value(value, argument.__code__)
                 code, scope = argument.__code__, argument.__globals__
-                found.append(_Function(code, scope, argument.__defaults__, cells))
+                found.append(Function(code, scope, argument.__defaults__, cells))
             else:
                 walk.value(argument, None)
-                found.append(_Value(argument))
+                found.append(Value(argument))
         walk.attributes()
     except Unclear:
         return None
     if varying and _of_several(found, walk.around) & set(map(variable_of, varying)):
         return None
-    alone = _held_alone(found, walk, [*arrays, *lists])
+    alone = _held_alone(found, walk.around, [*arrays, *lists], walk.arrays)
     if any(id(each) not in alone for each in lists):
         return captured(arguments, varying, curious, arrays, numpys)
-    known = _freed(found, walk, frozenset(varying), alone)
+    owned = walk.owned
+    held = [each for each in _in_variables(found, walk.around) if id(each) in owned.found and is_owner(each)]
+    owners = {} if curious else _held_alone(found, walk.around, held, owned.routes)
+    known = _freed(found, walk, frozenset(varying), alone, owners.keys())
     return replace(known, made=(*known.made, Asked(asks()))) if numpys else known
 
 
-def _of_several(found: Sequence[_Function | _Value], around: Sequence[Name | Cell]) -> set[Where]:
+def _of_several(found: Sequence[Function | Value], around: Sequence[Name | Cell]) -> set[Where]:
     """Variables of functions of one code, each of which may have a number of its own in its variable."""
     own: list[Where] = [
         ("cell", id(each.code), name)
         for each in found
-        if isinstance(each, _Function)
+        if isinstance(each, Function)
         for name in each.code.co_freevars
     ]
     others = {(each.where, id(each.cell)) for each in around if isinstance(each, Cell)}
@@ -287,69 +200,86 @@ def _of_several(found: Sequence[_Function | _Value], around: Sequence[Name | Cel
     return {where for where, count in times.items() if count > 1}
 
 
+def _in_variables(found: Sequence[Function | Value], around: Sequence[Name | Cell]) -> Iterator[object]:
+    for each in found:
+        yield from each.cells if isinstance(each, Function) else ()
+    yield from (each.value for each in around)
+
+
 def _held_alone(
-    found: Sequence[_Function | _Value], walk: Walk, arrays: Iterable[object]
+    found: Sequence[Function | Value],
+    around: Sequence[Name | Cell],
+    objects: Iterable[object],
+    times: Mapping[int, int],
 ) -> dict[int, tuple[Read, ...]]:
-    """Those of the arrays that variables alone hold, by identity, and how each of the variables is read."""
-    reads = {id(array): list[Read]() for array in arrays}
-    if not reads or not reads.keys() <= walk.arrays.keys():
+    """Those of the objects that variables alone hold, by identity, and how each of the variables is read.
+
+    `times`: how often something led to each.
+    """
+    reads = {id(each): list[Read]() for each in objects}
+    if not reads or not reads.keys() <= times.keys():
         return {}  # one that was made of another is not made anew
     for place, known in enumerate(found):
-        for number, value in enumerate(known.cells if isinstance(known, _Function) else ()):
+        for number, value in enumerate(known.cells if isinstance(known, Function) else ()):
             if id(value) in reads:
                 reads[id(value)].append(_from_argument(place, number))
-    for each in walk.around:
+    for each in around:
         if id(each.value) in reads:
             reads[id(each.value)].append(_from_around(each))
-    return {key: tuple(each) for key, each in reads.items() if each and len(each) == walk.arrays[key]}
+    return {key: tuple(each) for key, each in reads.items() if each and len(each) == times[key]}
 
 
 def _freed(
-    found: Sequence[_Function | _Value],
+    found: Sequence[Function | Value],
     walk: Walk,
     varying: frozenset[Where],
     arrays: Mapping[int, tuple[Read, ...]],
+    owners: Collection[int],
 ) -> Captured:
-    """What was found, without the values of these variables, and without these arrays."""
+    """What was found, without the values of these variables, these arrays, and objects by what is read of them."""
     free: dict[Where, Free] = {}
     held: list[Held] = []
+    owned, looked_at = walk.owned, set[int]()
 
-    def look_into(where: Where, value: object, read: Read) -> None:
-        for each, path, number in numbers_in(where, value):
-            if each in varying and type(number) in PARAMETERS:
-                free.setdefault(each, Free(each, _kind(number), _item(read, path)))
-        held.append(Held(where, read, shape_of(where, value, varying)))
+    def looked_into(where: Where, value: object, read: Read) -> bool:
+        if walk.is_small(value):
+            for each, path, number in numbers_in(where, value):
+                if each in varying and type(number) in PARAMETERS:
+                    free.setdefault(each, Free(each, _kind(number), _item(read, path)))
+            held.append(Held(where, read, shape_of(where, value, varying)))
+        elif id(value) in owners:
+            for each, names, number in owned.numbers(where, value):
+                if each in varying:
+                    free.setdefault(each, Free(each, _kind(number), _attribute(read, names)))
+            held.append(Held(where, read, owned.fields(where, value, varying, looked_at.add)))
+        return walk.is_small(value) or id(value) in owners
 
-    small = set(map(id, walk.small))
-    arguments: list[_Function | _Value] = []
+    def is_free(where: Where, value: object, read: Read) -> bool:
+        if where in varying and type(value) in PARAMETERS:
+            free.setdefault(where, Free(where, _kind(value), read))
+            return True
+        return id(value) in arrays or looked_into(where, value, read)
+
+    arguments: list[Function | Value] = []
     for place, known in enumerate(found):
-        if not isinstance(known, _Function):
+        if isinstance(known, Function):
+            names = enumerate(zip(known.code.co_freevars, known.cells, strict=True))
+            cells = tuple(
+                FREE
+                if is_free(("cell", id(known.code), name), value, _from_argument(place, number))
+                else value
+                for number, (name, value) in names
+            )
+            arguments.append(replace(known, cells=cells))
+        else:
             arguments.append(known)
-            continue
-        cells: list[Any] = list(known.cells)
-        for number, name in enumerate(known.code.co_freevars):
-            where = "cell", id(known.code), name
-            if where in varying and type(cells[number]) in PARAMETERS:
-                free.setdefault(where, Free(where, _kind(cells[number]), _from_argument(place, number)))
-                cells[number] = _FREE
-            elif id(cells[number]) in arrays:
-                cells[number] = _FREE
-            elif walk.is_small(cells[number]):
-                look_into(where, cells[number], _from_argument(place, number))
-                cells[number] = _FREE
-        arguments.append(replace(known, cells=tuple(cells)))
-    left: list[Name | Cell] = []
-    for each in walk.around:
-        if each.where in varying and type(each.value) in PARAMETERS:
-            free.setdefault(each.where, Free(each.where, _kind(each.value), _from_around(each)))
-        elif id(each) in small:
-            look_into(each.where, each.value, _from_around(each))
-        elif id(each.value) not in arrays:
-            left.append(each)
+    left = [each for each in walk.around if not is_free(each.where, each.value, _from_around(each))]
     made = [each for each in walk.made if not isinstance(each, Shaped) or id(each.array) not in arrays]
-    kept = [each.value for each in (*left, *arguments) if not isinstance(each, _Function)]
-    kept += [part for each in arguments if isinstance(each, _Function) for part in each.held()]
+    made = [each for each in made if not isinstance(each, Attribute) or id(each.owner) not in looked_at]
+    kept = [each.value for each in (*left, *arguments) if not isinstance(each, Function)]
+    kept += [part for each in arguments if isinstance(each, Function) for part in each.held()]
     kept += [each.owner for each in made if isinstance(each, Attribute)]
+    kept += [part for each in held if isinstance(each.shape, Fields) for part in each.shape.kept()]
     data = bool(walk.arrays) or any(map(is_data, kept))
     return Captured(
         tuple(arguments), tuple(left), tuple(made), tuple(free.values()), data, arrays, tuple(held)
@@ -371,23 +301,12 @@ def _item(read: Read, path: Sequence[object]) -> Read:
     return lambda arguments: found_at(read(arguments), path)
 
 
+def _attribute(read: Read, path: Sequence[str]) -> Read:
+    return lambda arguments: attribute_after(read(arguments), path)
+
+
 def _kind(number: object) -> type:
     return type(number)
-
-
-def _alike(a: object, b: object) -> bool:
-    """Whether they are the same, or values of one kind that cannot be called."""
-    return a is b or (_sort(a) == _sort(b) and (not callable(a) or a == b))
-
-
-def _sort(value: Any) -> object:
-    """The type, and of an array what decides whether loops are compiled for it."""
-    kind = cast("type[object]", type(value))
-    return (kind, value.dtype, value.ndim) if kind is np.ndarray else kind
-
-
-def _both_numbers(a: Any, b: Any) -> bool:
-    return type(a) in PARAMETERS and type(b) in PARAMETERS
 
 
 __all__ = ["Captured", "Free", "captured"]

@@ -69,12 +69,17 @@ def is_item(where: Where) -> bool:
 
 
 def variable_of(where: Where) -> Where:
-    """The variable itself, of an item the one that leads to it."""
+    """The variable itself, of an item or an attribute the one that leads to it."""
     return where[0], where[1], variable_named(where[2])
 
 
 def variable_named(name: str) -> str:
     """The name of the variable."""
+    return without_items(name).partition(".")[0]
+
+
+def without_items(name: str) -> str:
+    """The name of what holds an item, or of an attribute."""
     return name.partition("[")[0]
 
 
@@ -164,5 +169,5 @@ def shape_of(where: Where, value: Any, free: Iterable[Where]) -> Shape:
 
 __all__ = [
     "Number", "Shape", "Where", "found_at", "is_item", "is_small", "item_of", "numbers_in", "pairs", "shape_of",
-    "variable_named", "variable_of",
+    "variable_named", "variable_of", "without_items",
 ]  # fmt: skip

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterable
 from hastega_magic.syntax.closures.around import Cell, Name, Walk
 from hastega_magic.syntax.closures.contained import Where, numbers_in, variable_of
 from hastega_magic.syntax.closures.numbers import PARAMETERS, Number
+from hastega_magic.syntax.closures.owners import is_owner
 
 Numbers = dict[Where, tuple[Number, ...]]
 """By variable, or item of what it holds; there are several where functions of one code have a variable each."""
@@ -35,10 +36,16 @@ def _walked(arguments: Iterable[object]) -> Walk:
 
 
 def _numbers(walk: Walk) -> Numbers:
-    found = Numbers()
-    for each in walk.around:
-        if type(each.value) in PARAMETERS and _is_inside(each):
+    found, variables = Numbers(), list(filter(_is_inside, walk.around))
+    for each in variables:
+        if type(each.value) in PARAMETERS:
             found[each.where] = *found.get(each.where, ()), each.value
+    owners = [each for each in variables if is_owner(each.value)]
+    if owners:
+        walk.attributes()
+    for each in owners:
+        for where, _, number in walk.owned.numbers(each.where, each.value):
+            found[where] = *found.get(where, ()), number
     return found
 
 

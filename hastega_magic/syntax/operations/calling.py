@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from hastega_magic.errors import NotCompilable
 from hastega_magic.ir.expr import Expr, const
 from hastega_magic.syntax.closures import attributes
+from hastega_magic.syntax.closures.owners import attribute_at
 from hastega_magic.syntax.operations import applying, complex_numbers, lists, mappings
 from hastega_magic.syntax.operations.calls import call, check
 from hastega_magic.syntax.operations.generators import consumed, uses_up
@@ -28,7 +29,9 @@ if TYPE_CHECKING:
 def attribute_of(frame: Frame, value: Symbolic, attribute: str, node: ast.expr) -> Symbolic:
     """What `value.attribute` is."""
     if isinstance(value, Known) and isinstance(value.value, ModuleType):
-        name = f"{value.name}.{attribute}"
+        name, held = f"{value.name}.{attribute}", value.value.__dict__
+        if attribute in held:
+            return frame.graph.captured(("global", id(held), attribute), held[attribute], name)
         try:
             return known(getattr(value.value, attribute), name)
         except AttributeError:
@@ -57,6 +60,8 @@ def _plain(frame: Frame, value: Symbolic, name: str) -> Symbolic | None:
     found = attributes.plain(value.value, name)
     if found is attributes.ABSENT or isinstance(found, attributes.Method):
         return None
+    if value.where is not None:
+        return frame.graph.captured(attribute_at(value.where, name), found, f"{value.name}.{name}")
     frame.graph.ufuncs = frame.graph.ufuncs or isinstance(found, NUMPY_NUMBER)
     return (known_item if isinstance(value.value, tuple) else known)(found, f"{value.name}.{name}")
 

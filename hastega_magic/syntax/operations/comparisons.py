@@ -12,6 +12,7 @@ import numpy as np
 from hastega_magic.errors import NotCompilable
 from hastega_magic.ir.expr import Expr, const, make, postorder
 from hastega_magic.syntax.closures.contained import is_small
+from hastega_magic.syntax.closures.owners import is_instance
 from hastega_magic.syntax.operations import complex_numbers
 from hastega_magic.syntax.operations.arithmetic import COMPARE
 from hastega_magic.syntax.reading.functions import described
@@ -181,6 +182,8 @@ def identical(left: Symbolic, right: Symbolic) -> Expr:
             raise NotCompilable("`is` compares containers, which are looked at by what is in them")
         if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
             raise NotCompilable("`is` compares arrays, which may be others in the next run")
+        if left.where != right.where and is_instance(cast(Any, one)) and is_instance(cast(Any, other)):
+            raise NotCompilable("`is` compares objects, which are looked at by what is read of them")
         return const(one is other)
     kinds = [node.type for node in (left, right) if isinstance(node, Expr)]
     if len(kinds) == 2 and kinds.count(BOOL) == 1:  # True is no other number

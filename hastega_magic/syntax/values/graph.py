@@ -33,15 +33,13 @@ from hastega_magic.syntax.values.values import (
     HOLDS_NUMPYS,
     Known,
     Listed,
-    Nested,
     Partly,
-    Poison,
     Record,
     Symbolic,
-    captured_tuple,
     holds_numpys,
     is_none,
     known,
+    located,
     number,
     opened,
 )
@@ -101,11 +99,11 @@ class Graph:
         self.ufuncs = self.ufuncs or isinstance(value, NUMPY_NUMBER)
         varying: Collection[Where] = getattr(self.env, "varying", ())
         if not varying:
-            return known(value, name)
+            return located(value, name, where)
         parameter: Any = cast(Any, self.env).parameter
         if is_small(value) and where in map(variable_of, varying):
             return opened(parameter, where, value, name)
-        return parameter(where, value) or known(value, name)
+        return parameter(where, value) or located(value, name, where)
 
     def looked_up(self, value: Symbolic) -> Symbolic:
         """The value that a name around the function stands for, once more; of lists that is counted."""
@@ -300,7 +298,7 @@ class Graph:
         ):
             raise NotCompilable("the result would be a tuple for some elements and something else for others")
         if isinstance(yes, Known) and isinstance(no, Known):
-            if yes.value is no.value:
+            if yes.value is no.value and yes.where == no.where:
                 return yes
             if (
                 isinstance(yes.value, Record)
@@ -394,7 +392,4 @@ class Graph:
         return leaf("length", INT, slot)
 
 
-__all__ = [
-    "Graph", "Inline", "Known", "Nested", "Poison", "Symbolic", "captured_tuple", "eager",
-    "known", "number",
-]  # fmt: skip
+__all__ = ["Graph", "Inline", "Known", "Symbolic", "eager", "known", "number"]

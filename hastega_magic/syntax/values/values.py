@@ -15,6 +15,7 @@ from hastega_magic.interval import INT64
 from hastega_magic.ir.expr import Expr, Value, const, make, map_value
 from hastega_magic.records import dataclass
 from hastega_magic.syntax.closures.contained import Number, Where, item_of, numbers_in, pairs
+from hastega_magic.syntax.closures.owners import is_owner
 from hastega_magic.syntax.reading.functions import described
 from hastega_magic.types import Complex, Composite, Either, is_redefined
 
@@ -44,6 +45,8 @@ class Known:
 
     value: object
     name: str
+    where: Where | None = None
+    """Of an object that is looked at by its attributes where it is, as far as these may be parameters."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,6 +179,12 @@ def known(value: object, name: str) -> Symbolic:
     if is_redefined(value):
         raise NotCompilable(f"`{name}` is a {type(value).__name__}, a subclass with rules of its own")
     return Known(value, name)
+
+
+def located(value: object, name: str, where: Where) -> Symbolic:
+    """The same of what a variable holds, or an attribute of what it holds."""
+    found = known(value, name)
+    return Known(value, name, where) if isinstance(found, Known) and is_owner(value) else found
 
 
 _OWN_TYPES: tuple[type, ...] = (np.float32, np.complex64)
