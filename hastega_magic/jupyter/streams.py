@@ -40,8 +40,9 @@ class Readers:
         """Let them come to rest where one has something: it may wait for the interpreter, which this thread has."""
         rested = _AT_REST - 1  # nothing came since the cell began
         for _ in range(_MOMENTS):
+            unread = _unread()  # first: what has been taken by then, a clock tells of
             before, self._before = self._before, _worked()
-            rested = rested + 1 if self._before == before and not _unread() else 0
+            rested = rested + 1 if self._before == before and not unread else 0
             if rested == _AT_REST and None not in before:
                 break
             time.sleep(_A_MOMENT)
