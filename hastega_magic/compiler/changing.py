@@ -18,11 +18,7 @@ from hastega_magic.records import changed, dataclass
 from hastega_magic.report import units
 from hastega_magic.syntax.closures.contained import Where, is_item, variable_named, without_items
 from hastega_magic.syntax.closures.numbers import Number, same_number
-from hastega_magic.syntax.closures.numbers_read import (
-    items_bound,
-    numbers_and_items,
-    numbers_read,
-)
+from hastega_magic.syntax.closures.numbers_read import items_bound, numbers_and_items, numbers_read
 from hastega_magic.syntax.site import Site
 from hastega_magic.trace import Trace
 

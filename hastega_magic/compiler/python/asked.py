@@ -69,11 +69,8 @@ def beyond(
 def _looked_at(driver: Driver, run: UnderWay, stages: Sequence[BoundStage], count: int) -> object:
     """What Python computes, and a look at the elements that it took. `count`: of the stages that the loop has."""
     value, asked = run.value, _Counted(elements(run.given))
-    last, mode = stages[max(count, 1) - 1].site, driver.options.int_mode
-    running_one = count > 0 and last.name in ("scan", "cumsum")
-    seen = (
-        _Seen(count) if running_one and mode != "wrap" and all(map(one_by_one, stages[: count + 1])) else None
-    )
+    mode = driver.options.int_mode
+    seen = _Seen(count) if mode != "wrap" and _gives_running_values(stages, count) else None
     why = "an integer may be beyond 64 bits that the stages behind never reach: Python takes one after the other"
     found: object = None
     failed: Exception | None = None
@@ -86,12 +83,18 @@ def _looked_at(driver: Driver, run: UnderWay, stages: Sequence[BoundStage], coun
         if seen is None or seen.beyond is None or failed is not None:
             _look(driver, run, _first(value, asked.count), run.rest)
         elif count == 1 or not _look(driver, run, _first(value, asked.count), run.rest[: count - 1]):
-            _tell(driver, run, running.beyond_told(last.text, seen.beyond, mode))
+            _tell(driver, run, running.beyond_told(stages[count - 1].site.text, seen.beyond, mode))
         if failed is not None:
             raise failed
     finally:
         del failed  # its traceback leads back to this frame
     return found
+
+
+def _gives_running_values(stages: Sequence[BoundStage], count: int) -> bool:
+    """Whether so many stages give running values, which those behind take one by one."""
+    running_one = count > 0 and stages[count - 1].site.name in ("scan", "cumsum")
+    return running_one and all(map(one_by_one, stages[: count + 1]))
 
 
 def _tell(driver: Driver, run: UnderWay, text: str) -> None:

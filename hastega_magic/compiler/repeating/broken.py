@@ -27,12 +27,8 @@ class Broken:
 
     def run(self, source: object, displays: Sequence[Display]) -> object:
         """The value; Again where it must be found another way, as if nothing had run; what an element raises."""
-        if type(source) not in (
-            list,
-            tuple,
-            range,
-            np.ndarray,
-        ):  # another object may show that it is gone through
+        # Another object may show that it is gone through.
+        if type(source) not in (list, tuple, range, np.ndarray):
             raise Again
         value, start = source, 0
         for loop in self.loops:

@@ -15,7 +15,7 @@ from hastega_magic.syntax.closures.numbers import same_number
 Where = tuple[str, int, str]
 """A variable around a function: ("cell", identity of its code, name) or ("global", identity of its globals, name).
 
-Of an item of what it holds the name has what leads to it.
+Of an item or an attribute of what it holds the name has what leads to it: `t[0]`, `o.k`.
 """
 
 Number = bool | int | float

@@ -17,7 +17,8 @@ from hastega_magic.syntax.closures.attributes import Method, fields_of, has_plai
 from hastega_magic.syntax.closures.contained import Where
 from hastega_magic.syntax.closures.numbers import PARAMETERS, same_number
 
-_LETTERS = frozenset({*PARAMETERS, MemberDescriptorType})
+_OF_CLASSES = frozenset({*PARAMETERS, MemberDescriptorType})
+"""Types of what a class holds that make its objects such: numbers, and the places of slots."""
 
 
 def is_owner(value: object) -> bool:
@@ -33,7 +34,7 @@ def is_owner(value: object) -> bool:
     classes = [each for each in kind.__mro__ if each is not object and each is not SimpleNamespace]
     return all(map(is_made, classes)) and (
         bool(fields_of(value))
-        or any(type(held) in _LETTERS for each in classes for held in cast("Any", each).__dict__.values())
+        or any(type(held) in _OF_CLASSES for each in classes for held in cast("Any", each).__dict__.values())
     )
 
 

@@ -21,9 +21,8 @@ def is_instance(graph: Graph, args: Sequence[Symbolic]) -> Symbolic:
         raise NotCompilable("`isinstance` of something that is no number is not compiled")
     graph.only_python("`isinstance`")
     type_ = _TYPES.get(args[0].type)
-    numpys = (
-        graph.ufuncs and type_ is int and not _is_element(args[0])
-    )  # which count as Python's ints elsewhere
+    # NumPy's integers, which count as Python's elsewhere.
+    numpys = graph.ufuncs and type_ is int and not _is_element(args[0])
     if type_ is None or args[0].op == "const" or numpys:
         raise NotCompilable(f"`isinstance` of a {args[0].type.value} is not compiled")
     graph.keep(args[0])

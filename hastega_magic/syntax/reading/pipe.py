@@ -134,12 +134,10 @@ def _explain(message: str, text: Text, span: Span, pipes: set[Place]) -> tuple[s
         place = Span(span.line, shell.start(1), span.line, len(line))
         return f"IPython's commands ({shell[1]}...) do not work in a %%hastega cell: use another one", place
     asks = re.fullmatch(r"(?:.*\|>)?\s*(\?{1,2}\s*[\w.*]+|[\w.*]+\s*\?{1,2})\s*;?\s*", line)
-    if (
-        not asks and line[span.col : span.col + 1] == "?"
-    ):  # behind a stage's arguments, which may begin further up
-        asks = re.fullmatch(
-            r".*?((?:[\w.]+\(.*)?\)\s*\?{1,2})\s*;?\s*", line.rpartition("|>")[2].rjust(len(line))
-        )
+    if not asks and line[span.col : span.col + 1] == "?":
+        # Behind a stage's arguments, which may begin further up.
+        behind = line.rpartition("|>")[2].rjust(len(line))
+        asks = re.fullmatch(r".*?((?:[\w.]+\(.*)?\)\s*\?{1,2})\s*;?\s*", behind)
     if asks:
         place = Span(span.line, asks.start(1), span.line, asks.end(1))
         return "IPython's help (`name?`) does not work in a %%hastega cell: use another one", place
