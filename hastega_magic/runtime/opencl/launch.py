@@ -221,7 +221,9 @@ class Launch:
         """Whole inputs on the device, by column; none where its memory is short."""
         if self.shared or self.chunk_limit:
             return [None] * len(self.columns)
-        return opencl_resident.prepare(self.device, self.columns, self.length, self.wanted, self._spare())
+        return opencl_resident.prepare(
+            self.device, self.columns, self.length, self.wanted, self._spare(), together=not self.memory
+        )
 
     def _kept_results(self, result: LoopResult) -> dict[int, Resident]:
         """Room on the device for whole results, by slot, where a later loop reads them."""

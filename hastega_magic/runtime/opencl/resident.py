@@ -136,11 +136,17 @@ def taken(kept: Iterable[Resident]) -> int:
 
 
 def prepare(
-    device: Device, columns: Sequence[Column], length: int, wanted: Collection[str], most: int
+    device: Device,
+    columns: Sequence[Column],
+    length: int,
+    wanted: Collection[str],
+    most: int,
+    together: bool,
 ) -> list[Resident | None]:
     """For each column the array that is on the device, or room for a wanted one; None where it is not to be kept.
 
-    All that is kept takes at most `most` bytes.
+    All that is kept takes at most `most` bytes. `together`: neighbours are sent once; to be kept each would be sent by
+    itself.
     """
     kept: dict[Hashable, Resident] = device.resident
     found: list[Resident | None] = [None] * len(columns)
@@ -149,9 +155,9 @@ def prepare(
     arrays = {
         slot: column.array(0, length) for slot, column in enumerate(columns) if column.source.kind == "array"
     }
-    near = {slot for each in neighbours(arrays) for slot in (each.first, *each.shifts)}
+    found_near = neighbours(arrays) if together else []
+    near = {slot for each in found_near for slot in (each.first, *each.shifts)}
     for slot, array in arrays.items():
-        # Neighbours are sent once together, and to be kept each would be sent by itself.
         if _key(array) not in kept and columns[slot].source.name in wanted and slot not in near:
             for each in room(device, [(0, array.dtype.name, array)], most).values():
                 kept[each.key] = each
