@@ -201,7 +201,7 @@ class CellRun:
             self.showing.show(value)
 
     def _compile(self, node: ast.Module | ast.Interactive | ast.Expression, mode: str) -> CodeType:
-        return compile(ast.fix_missing_locations(node), self.filename, mode, self.flags, True)
+        return compile(node, self.filename, mode, self.flags, True)
 
     def _compiled(
         self, node: ast.Module | ast.Interactive | ast.Expression, mode: str, key: object

@@ -248,9 +248,9 @@ def _indented(lines: Iterable[Line], by: str = "  ") -> Iterator[Line]:
     return ((by + text, node) for text, node in lines)
 
 
-def _noted(text: str, spans: Iterable[Span]) -> str:
+def _noted(text: str, spans: Sequence[Span]) -> str:
     """The text with the cell's line numbers behind it."""
-    numbers = sorted({span.line for span in spans if span.line > 0})
+    numbers = sorted({span.line for span in spans if span.line > 0}) if spans else ()
     if not numbers:
         return text
     return f"{text:<{_NOTE_COLUMN}}; line{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))}"

@@ -120,6 +120,8 @@ def _order(layers: list[list[str]], links: Sequence[Edge]) -> None:
         for down in (True, False):
             sweep = range(1, len(layers)) if down else range(len(layers) - 2, -1, -1)
             for i in sweep:
+                if len(layers[i]) < 2:  # most layers of most pipelines
+                    continue
                 other = {n: p for p, n in enumerate(layers[i - 1 if down else i + 1])}
                 here = {n: p for p, n in enumerate(layers[i])}
                 mean = {

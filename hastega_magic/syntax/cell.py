@@ -20,6 +20,7 @@ from hastega_magic.errors import CellSyntaxError, Span
 from hastega_magic.records import dataclass
 from hastega_magic.syntax.ordinary.behind import mark_class
 from hastega_magic.syntax.ordinary.comprehension import Ordinary, is_consumed, recognised
+from hastega_magic.syntax.reading.functions import know
 from hastega_magic.syntax.reading.literals import uncallable, wrong_literal
 from hastega_magic.syntax.reading.names import binds, is_pure_source, parameters_of, reads
 from hastega_magic.syntax.reading.pipe import ends_with_semicolon, is_pipe, normalise, parse, spine
@@ -112,6 +113,8 @@ def plan(
         if statement in shown and (isinstance(statement, ast.Expr) or isinstance(items[-1], Plain)):
             items[-1] = replace(items[-1], shown=True)
     futures = _compiled_flags(items, text, filename) & FUTURES
+    if not rewriter.ordinary and not rewriter.rewritten:
+        know(places, rewriter.functions)  # they are as they were read
     lasting = frozenset(rewriter.lasting)
     return CellPlan(tuple(items), rewriter.sites, text, filename, rewriter.ordinary, lasting, futures)
 
@@ -183,6 +186,8 @@ class Rewriter(ast.NodeTransformer):
         self.sites: dict[int, Site] = {}
         self.ordinary: dict[int, Ordinary] = {}
         self.lasting: set[int] = set()
+        self.functions: list[ast.FunctionDef | ast.Lambda] = []
+        self.rewritten = False  # whether a pipeline stands in one of them
         self.refused: dict[Span, str] = {}
         self._depth = 0
         self._each = False
@@ -279,6 +284,8 @@ class Rewriter(ast.NodeTransformer):
 
     def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> ast.AST:
         """Parameters and inner functions hide the stages of their names."""
+        if not isinstance(node, ast.AsyncFunctionDef):
+            self.functions.append(node)
         outer = self.shadowed
         body = [] if isinstance(node, ast.Lambda) else node.body
         inner = [_callables_bound(statement) for statement in body]
@@ -292,6 +299,7 @@ class Rewriter(ast.NodeTransformer):
 
     def _site(self, node: ast.BinOp, bind: bool) -> tuple[Site, ast.Call]:
         """The site of a chain of pipes, and the call that runs it."""
+        self.rewritten |= self._depth > 0
         pipes = spine(node)
         source = pipes[0].left
         span, source_span = self.text.span(node), self.text.span(source)

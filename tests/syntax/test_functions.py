@@ -8,7 +8,10 @@ import pytest
 
 from hastega_magic.errors import NotCompilable, Span
 from hastega_magic.runtime import python as runtime_python
+from hastega_magic.syntax.reading import functions
 from hastega_magic.syntax.reading.functions import ast_of, spreads
+from hastega_magic.syntax.reading.pipe import parse
+from hastega_magic.syntax.site import TRY
 
 
 def test_lambdas_on_one_line_are_told_apart(cell):
@@ -26,6 +29,24 @@ def test_equal_functions_of_two_cells_keep_their_places(cell):
     assert ast_of(first).span == Span(1, 4, 1, 19)
     assert ast_of(second).span == Span(1, 12, 1, 27)
     assert ast_of(first) is ast_of(first)
+
+
+@pytest.mark.parametrize(
+    ("text", "again"),
+    [
+        ("f = lambda x: x + 1\nx |> map(lambda x: x + 2)", False),
+        ("def f(x):\n    return x + 1\nx |> map(_ + 2) |> sum", False),
+        ("f = lambda x: x |> sum", True),
+        ("def f(a=x |> sum):\n    return a", True),
+        ("f = lambda x: x + 1\nsum(y + 1 for y in [x])", True),
+    ],
+)
+def test_a_cell_is_read_again_only_where_its_functions_were_rewritten(cell, monkeypatch, text, again):
+    read: list[str] = []
+    f = cell(text, x=5, **{TRY: lambda *given: None})["f"]
+    monkeypatch.setattr(functions, "parse", lambda text: read.append(text) or parse(text))
+    assert ast_of(f).text in text
+    assert bool(read) is again
 
 
 def test_definitions(cell):

@@ -232,7 +232,8 @@ def evaluating(expression: ast.Expression) -> ast.Expression:
     """What evaluates a statement's source and stages as the usual call of a hook does, without the call."""
     call = cast(ast.Call, expression.body)
     _, source, *stages = call.args
-    pair = ast.Tuple([source, ast.Tuple(stages, ast.Load())], ast.Load())
+    displays = ast.copy_location(ast.Tuple(stages, ast.Load()), call)
+    pair = ast.Tuple([source, displays], ast.Load())
     return ast.Expression(ast.copy_location(pair, call))
 
 

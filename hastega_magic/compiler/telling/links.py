@@ -12,7 +12,7 @@ import sys
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.telling.listings import LOOP, Key, fused_keys, kernel_keys, pass_texts
@@ -50,6 +50,12 @@ class Shown:
     sources: Sequence[Source]
     others: Others
 
+    def is_for(self, places: object, cell: Text) -> bool:
+        """Whether the links are those of a cell: what they lead from stands at the same places of it."""
+        return self.places == places and all(
+            cell.cut(Span(*cast("list[int]", each["span"]))) == each["text"] for each in self.links
+        )
+
 
 def shown(
     compiled: CompiledLoop,
@@ -62,13 +68,13 @@ def shown(
     """Passes, texts and links of a variant for a cell; kept beside it until another cell shows it."""
     body = compiled.bodies[number]
     asked = tuple(name for name in options.compare if name not in ("python", "numpy"))
-    places = (cell, now.spans, [(each.name, each.span) for each in pipelines], asked)
-    known = body.shown if body.shown is not None and body.shown.places == places else None
+    places = (now.spans, [(each.name, each.span) for each in pipelines], asked)
+    text = Text(normalise(cell))
+    known = body.shown if body.shown is not None and body.shown.is_for(places, text) else None
     if known is None or known.sources != now.sources:
         if body.lines is None:
             body.lines = _lines(compiled, body)
         beside, lines = _beside(compiled, number, asked, options)
-        text = Text(normalise(cell))
         links = _links({**body.lines, **lines}, now, pipelines, text) if known is None else known.links
         passes = pass_texts(compiled, now, pipelines, body.kernel)
         known = body.shown = Shown(passes, links, places, now.sources, beside)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 import dis
 import inspect
+import os
 import warnings
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from pathlib import Path
 from types import CodeType, FunctionType
 from typing import TypeVar
 
@@ -192,7 +192,8 @@ def _texts(code: CodeType, name: str) -> Iterator[str]:
 
 def _is_of(code: CodeType, text: str) -> bool:
     """Whether the code is what the text of its file gives: somebody may have edited that since Python read it."""
-    if not Path(code.co_filename).is_file() or any(map(_is_changed, _codes(code))):
+    written = os.path.isfile(code.co_filename)  # noqa: PTH113  pathlib takes three times as long
+    if not written or any(map(_is_changed, _codes(code))):
         return True
     found = _compiled(text)
     here = (each for each in found.get(code.co_firstlineno, ()) if each.co_linetable == code.co_linetable)
@@ -223,21 +224,31 @@ def _compiled(text: str) -> dict[int, list[CodeType]]:
     return found
 
 
-@lru_cache(maxsize=32)
+_read: Latest[str, tuple[Text, dict[int, list[ast.Lambda | ast.FunctionDef]]]] = Latest(32)
+"""The functions of texts by the line that their code objects name."""
+
+
+def know(places: Text, functions: Iterable[ast.Lambda | ast.FunctionDef]) -> None:
+    """Let the functions of a text be found in a tree that was read from it, which nobody is to change any more."""
+    by_line: dict[int, list[ast.Lambda | ast.FunctionDef]] = {}
+    for node in functions:
+        by_line.setdefault(_first_line(node), []).append(node)
+    for nodes in by_line.values():
+        nodes.sort(key=_body)
+    _read.put(places.text, (places, by_line))
+
+
 def _functions_in(text: str) -> tuple[Text, dict[int, list[ast.Lambda | ast.FunctionDef]]]:
-    """The functions of a text by the line that their code objects name."""
     text = normalise(text)
+    known = _read.get(text)
+    if known is not None:
+        return known
     places = Text(text)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # they were given when the text was run
         tree = expand(parse(text), places, "<cell>")
-    functions: dict[int, list[ast.Lambda | ast.FunctionDef]] = {}
-    for node in ast.walk(tree):
-        if isinstance(node, (ast.Lambda, ast.FunctionDef)):
-            functions.setdefault(_first_line(node), []).append(node)
-    for nodes in functions.values():
-        nodes.sort(key=_body)
-    return places, functions
+    know(places, (each for each in ast.walk(tree) if isinstance(each, (ast.Lambda, ast.FunctionDef))))
+    return _functions_in(text)
 
 
 def _innermost(nodes: Sequence[F], code: CodeType) -> F | None:

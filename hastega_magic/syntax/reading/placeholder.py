@@ -7,6 +7,7 @@ object and its tree agree about places.
 from __future__ import annotations
 
 import ast
+import re
 from typing import cast
 
 from hastega_magic.errors import CellSyntaxError
@@ -23,8 +24,12 @@ def expand(tree: ast.Module, text: Text, filename: str) -> ast.Module:
 
     Changes the tree. CellSyntaxError where a stage's function takes more than one element.
     """
-    _Expand(text, filename).visit(tree)
+    if _WRITTEN.search(text.text):
+        _Expand(text, filename).visit(tree)
     return tree
+
+
+_WRITTEN = re.compile(r"\b_\b")
 
 
 def _holds_placeholder(node: ast.AST) -> bool:
