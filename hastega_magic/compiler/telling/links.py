@@ -44,17 +44,21 @@ class Shown:
     `places`: what the links follow from beside the variant itself; `sources`: what the forms name in addition.
     """
 
+    cell: str
     passes: tuple[PassText, ...]
     links: Sequence[Mapping[str, object]]
     places: object
     sources: Sequence[Source]
     others: Others
 
-    def is_for(self, places: object, cell: Text) -> bool:
+    def is_for(self, places: object, cell: str) -> bool:
         """Whether the links are those of a cell: what they lead from stands at the same places of it."""
-        return self.places == places and all(
-            cell.cut(Span(*cast("list[int]", each["span"]))) == each["text"] for each in self.links
-        )
+        if self.places != places or cell == self.cell:
+            return self.places == places
+        text = Text(normalise(cell))
+        spans = [Span(*cast("list[int]", each["span"])) for each in self.links]
+        within = all(each.end_line <= len(text.lines) for each in spans)
+        return within and [text.cut(each) for each in spans] == [each["text"] for each in self.links]
 
 
 def shown(
@@ -69,15 +73,15 @@ def shown(
     body = compiled.bodies[number]
     asked = tuple(name for name in options.compare if name not in ("python", "numpy"))
     places = (now.spans, [(each.name, each.span) for each in pipelines], asked)
-    text = Text(normalise(cell))
-    known = body.shown if body.shown is not None and body.shown.is_for(places, text) else None
+    known = body.shown if body.shown is not None and body.shown.is_for(places, cell) else None
     if known is None or known.sources != now.sources:
         if body.lines is None:
             body.lines = _lines(compiled, body)
+        text = Text(normalise(cell))
         beside, lines = _beside(compiled, number, asked, options)
         links = _links({**body.lines, **lines}, now, pipelines, text) if known is None else known.links
         passes = pass_texts(compiled, now, pipelines, body.kernel)
-        known = body.shown = Shown(passes, links, places, now.sources, beside)
+        known = body.shown = Shown(cell, passes, links, places, now.sources, beside)
     return known
 
 
