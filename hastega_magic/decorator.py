@@ -27,12 +27,13 @@ from hastega_magic.compiler.telling import describe
 from hastega_magic.errors import CellSyntaxError, NotCompilable, Reason, UsageError
 from hastega_magic.frames import leaves, leaving
 from hastega_magic.report import Report, build_report
-from hastega_magic.syntax.cell import FUTURES, Rewriter
+from hastega_magic.syntax.cell import FUTURES
 from hastega_magic.syntax.closures.around import codes
 from hastega_magic.syntax.ordinary.naming import as_written
 from hastega_magic.syntax.reading.functions import Function, definition_of, described
 from hastega_magic.syntax.reading.names import shadowed
 from hastega_magic.syntax.reading.text import Text
+from hastega_magic.syntax.rewriter import Rewriter
 from hastega_magic.syntax.site import BOXED, RUN, TRY, Site, new_site_id
 from hastega_magic.trace import Trace
 

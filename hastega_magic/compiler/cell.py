@@ -25,12 +25,13 @@ from hastega_magic.compiler.repeating.hooks import Displayed, Running
 from hastega_magic.compiler.showing import USUAL, Nothing, Showing
 from hastega_magic.compiler.statement import Bound, bound_of
 from hastega_magic.records import changed
-from hastega_magic.syntax.cell import CellPlan, PipelineStatement, Plain, plan
+from hastega_magic.syntax.cell import CellPlan, plan
 from hastega_magic.syntax.closures.reach import may_read
 from hastega_magic.syntax.ordinary.naming import as_written
 from hastega_magic.syntax.reading.names import reads, shadowed
 from hastega_magic.syntax.reading.text import Text
 from hastega_magic.syntax.reading.texts import make_known
+from hastega_magic.syntax.rewriter import PipelineStatement, Plain
 from hastega_magic.syntax.site import Site
 from hastega_magic.trace import Trace
 

@@ -3,9 +3,12 @@ import ast
 import pytest
 
 from hastega_magic.errors import Span
-from hastega_magic.syntax.cell import PipelineStatement, Plain, binds, plan, reads, suggest
+from hastega_magic.syntax.cell import plan
+from hastega_magic.syntax.reading.names import binds, reads
 from hastega_magic.syntax.reading.pipe import parse
+from hastega_magic.syntax.rewriter import PipelineStatement, Plain
 from hastega_magic.syntax.site import BIND, RUN
+from hastega_magic.syntax.stages import suggest
 
 
 def test_the_design_cell():

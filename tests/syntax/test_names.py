@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hastega_magic.syntax.cell import binds, is_pure_source, plan, reads
+from hastega_magic.syntax.cell import plan
+from hastega_magic.syntax.reading.names import binds, is_pure_source, reads
 from hastega_magic.syntax.reading.pipe import parse
 
 

@@ -31,9 +31,9 @@ from hastega_magic.ir.schedule import BLOCK
 from hastega_magic.latest import Latest
 from hastega_magic.records import changed, dataclass
 from hastega_magic.runtime.columnar import NullsError
-from hastega_magic.syntax.cell import PipelineStatement
 from hastega_magic.syntax.joining.build import BoundStage
 from hastega_magic.syntax.reading.names import is_shadowed
+from hastega_magic.syntax.rewriter import PipelineStatement
 from hastega_magic.syntax.site import Site
 from hastega_magic.trace import Trace
 
