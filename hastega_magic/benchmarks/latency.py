@@ -55,6 +55,7 @@ class Sample:
     first: float
     second: float
     other_n: float
+    other_text: float
     no_baseline: float
     plain_first: float
     plain_second: float
@@ -124,8 +125,10 @@ def sample(n: int, backend: str, threads: int) -> Sample:
         total = kernel.value("total")
         second = kernel.run(cell)
         other_n = kernel.run(_OURS.format(n=n + 7, backend=backend, threads=threads))
+        other_text = kernel.run(cell.replace("ys", "zs"))
         no_baseline = kernel.run(cell.replace("%%hastega", "%%hastega --no-baseline", 1))
-    return Sample(first, second, other_n, no_baseline, plain_first, plain_second, total == plain_total)
+    equal = total == plain_total
+    return Sample(first, second, other_n, other_text, no_baseline, plain_first, plain_second, equal)
 
 
 def rows(n: int | None, backend: str, threads: int, repeat: int) -> list[Row]:
@@ -145,10 +148,15 @@ def table(samples: list[Sample], n: int, threads: int) -> list[Row]:
     over = median([s.first - s.plain_first for s in samples])
     second = median([s.second for s in samples])
     first_note = f"fresh kernel: %load_ext and the first cell; {over:+.3f} s over python"
-    more = second - median([s.plain_second for s in samples])
+    plain_second = median([s.plain_second for s in samples])
+    more = second - plain_second
     least = min(s.second for s in samples) - min(s.plain_second for s in samples)
     second_note = f"the same cell again, display included; {more * 1e3:+.1f} ms over python"
     second_note += f" (least over least {least * 1e3:+.1f} ms)"
+
+    def other(peer: str, seconds: list[float], note: str) -> tuple[str, list[float], str]:
+        return peer, seconds, f"{note}; {(median(seconds) - plain_second) * 1e3:+.1f} ms over python"
+
     figures = (
         ("hastega", [s.first for s in samples], first_note + _verdict(over <= FIRST_LIMIT_S, "0.6 s")),
         ("python", [s.plain_first for s in samples], "fresh kernel: the first cell without hastega"),
@@ -157,7 +165,8 @@ def table(samples: list[Sample], n: int, threads: int) -> list[Row]:
             [s.second for s in samples],
             second_note + _verdict(more <= SECOND_LIMIT_S, "5 ms"),
         ),
-        ("hastega:other-n", [s.other_n for s in samples], "the same cell with another range"),
+        other("hastega:other-n", [s.other_n for s in samples], "the same cell with another range"),
+        other("hastega:other-text", [s.other_text for s in samples], "the same shape with other names"),
         ("hastega:no-baseline", [s.no_baseline for s in samples], "the same cell with --no-baseline"),
         ("python:second", [s.plain_second for s in samples], "the same cell again, without hastega"),
     )

@@ -11,7 +11,7 @@ from hastega_magic.ir.kernel import Assume, Guard
 
 
 def sample(first: float = 0.5, second: float = 0.004, *, equal: bool = True) -> latency.Sample:
-    return latency.Sample(first, second, 0.02, 0.003, 0.1, 0.001, equal)
+    return latency.Sample(first, second, 0.02, 0.015, 0.003, 0.1, 0.001, equal)
 
 
 def test_latency_rows_compare_like_with_like():

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import re
-from bisect import bisect_right
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import TypeGuard
@@ -199,15 +199,16 @@ def _mark(tree: ast.Module, text: str, pipes: set[Place]) -> set[Place]:
     at_line: dict[int, list[tuple[int, Place]]] = {}
     for line, col in pipes:
         at_line.setdefault(line, []).append((places.bytes(line, col), (line, col)))
-    lines = sorted(at_line)
+    order = sorted((line, byte) for line, there in at_line.items() for byte, _ in there)
     found: set[Place] = set()
     pending: list[ast.AST] = [tree]
     while pending:
         node = pending.pop()
         if isinstance(node, (ast.expr, ast.stmt)):
-            # What no pipe stands in is most of a cell.  Decorators stand before their function's first line.
-            above = bisect_right(lines, node.end_lineno or 0) - 1
-            if (above < 0 or lines[above] < node.lineno) and not getattr(node, "decorator_list", ()):
+            # What no pipe stands in is most of a cell. Decorators stand before the place of their function.
+            first = bisect_left(order, (node.lineno, node.col_offset))
+            within = first < len(order) and order[first] < (node.end_lineno or 0, node.end_col_offset or 0)
+            if not within and not getattr(node, "decorator_list", ()):
                 continue
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
             place = _between(node, at_line)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from hastega_magic.errors import NOWHERE, Span
-from hastega_magic.records import cached_property, dataclass
+from hastega_magic.records import cached_property
 
 Place = tuple[int, int]
 """A 1-based line and a 0-based column in characters."""
@@ -32,8 +33,7 @@ _TOKEN = re.compile(
 )
 
 
-@dataclass(frozen=True)
-class Token:
+class Token(NamedTuple):
     """A piece of the text. `depth`: how many brackets are open around it (an opening one counts itself)."""
 
     kind: str
