@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, cast
 
 from hastega_magic.compiler.options import Options
@@ -23,7 +23,7 @@ from hastega_magic.ir.fused import Fused
 from hastega_magic.ir.kernel import Kernel
 from hastega_magic.ir.origins import UNNAMED
 from hastega_magic.ir.pipeline import Pipeline, Source
-from hastega_magic.records import dataclass
+from hastega_magic.records import cached_property, dataclass
 from hastega_magic.report.model import PassText
 from hastega_magic.syntax.reading.pipe import normalise
 from hastega_magic.syntax.reading.text import Text
@@ -78,65 +78,92 @@ def shown(
         if body.lines is None:
             body.lines = _lines(compiled, body)
         text = Text(normalise(cell))
-        beside, lines = _beside(compiled, number, asked, options)
-        links = _links({**body.lines, **lines}, now, pipelines, text) if known is None else known.links
+        beside = _beside(compiled, number, body.lines, asked, options)
+        links = _links(beside.numbers, now, pipelines, text) if known is None else known.links
         passes = pass_texts(compiled, now, pipelines, body.kernel)
-        known = body.shown = Shown(cell, passes, links, places, now.sources, beside)
+        known = body.shown = Shown(cell, passes, links, places, now.sources, beside.others)
     return known
 
 
-def _beside(
-    compiled: CompiledLoop, number: int, asked: tuple[str, ...], options: Options
-) -> tuple[Others, dict[str, Lines]]:
-    """The variant's texts for other back ends, and what their lines belong to; kept for the next cell."""
-    known = compiled.pictures.get(f"others {number}")
-    if isinstance(known, _Beside) and known.asked == asked:
-        return known.others, known.lines
-    found = others(replace(compiled.state, variant=number), compiled.backend, options)
-    lines: dict[str, Lines] = {}
-    for each in found.spellings:
-        lines |= _listed(each.kernel, each.listings, compiled.written)
-    compiled.pictures[f"others {number}"] = _Beside(asked, found, lines)
-    return found, lines
+@dataclass(frozen=True)
+class Numbers:
+    """The lines of all listings that belong to keys; of keys at one place they are found once, wherever it is."""
+
+    lines: Mapping[str, Lines]
+    together: dict[frozenset[Key], dict[str, list[int]]] = field(
+        default_factory=dict[frozenset[Key], dict[str, list[int]]]
+    )
+
+    @cached_property
+    def keys(self) -> tuple[Key, ...]:
+        """All that lines belong to."""
+        return tuple(dict.fromkeys(key for each in self.lines.values() for key in each))
+
+    def of(self, keys: frozenset[Key]) -> Mapping[str, list[int]]:
+        """By listing, the lines of all these keys, in order."""
+        found = self.together.get(keys)
+        if found is None:
+            listings = {name: self.lines.get(name, {}) for name in LISTINGS}
+            found = {
+                name: sorted({line for key in keys for line in lines.get(key, ())})
+                for name, lines in listings.items()
+            }
+            if len(self.together) >= _PLACES:
+                self.together.clear()
+            self.together[keys] = found
+        return found
+
+
+_PLACES = 1000
+"""Places whose lines are kept for a loop: cells that write it in other ways have other keys at one place."""
 
 
 @dataclass(frozen=True)
 class _Beside:
     asked: tuple[str, ...]
     others: Others
-    lines: dict[str, Lines]
+    numbers: Numbers
+
+
+def _beside(
+    compiled: CompiledLoop, number: int, own: Mapping[str, Lines], asked: tuple[str, ...], options: Options
+) -> _Beside:
+    """The variant's texts for other back ends, and what all lines belong to; kept for the next cell."""
+    known = compiled.pictures.get(f"others {number}")
+    if isinstance(known, _Beside) and known.asked == asked:
+        return known
+    found = others(replace(compiled.state, variant=number), compiled.backend, options)
+    lines = {**own}
+    for each in found.spellings:
+        lines |= _listed(each.kernel, each.listings, compiled.written)
+    made = compiled.pictures[f"others {number}"] = _Beside(asked, found, Numbers(lines))
+    return made
 
 
 def _links(
-    lines: Mapping[str, Lines], now: Fused, pipelines: Sequence[Pipeline], cell: Text
+    numbers: Numbers, now: Fused, pipelines: Sequence[Pipeline], cell: Text
 ) -> list[Mapping[str, object]]:
     """An entry for every stretch of the cell that some line came from, in the order of the text."""
-    found: dict[Span, dict[str, set[int]]] = {}
-    for listing, by_key in lines.items():
-        for key, numbers in by_key.items():
-            for span in _spans(key, now, pipelines):
-                found.setdefault(span, {}).setdefault(listing, set()).update(numbers)
+    found: dict[Span, set[Key]] = {}
+    for key in numbers.keys:
+        for span in _spans(key, now, pipelines):
+            found.setdefault(span, set()).add(key)
     _gather(found, pipelines)
     return [
-        {"span": span.to_list(), "text": cell.cut(span)}
-        | {listing: sorted(found[span].get(listing, ())) for listing in LISTINGS}
+        {"span": span.to_list(), "text": cell.cut(span), **numbers.of(frozenset(found[span]))}
         for span in sorted(found)
         if 0 < span.line <= span.end_line <= len(cell.lines)
     ]
 
 
-def _gather(found: dict[Span, dict[str, set[int]]], pipelines: Sequence[Pipeline]) -> None:
+def _gather(found: dict[Span, set[Key]], pipelines: Sequence[Pipeline]) -> None:
     """Let each stage have the lines of all that stands in it, so that its name leads to its code."""
     order = sorted(found)
     for span in {stage.span for each in pipelines for stage in (*each.stages, each.sink)}:
         begun_in = order[bisect_left(order, span[:2]) : bisect_right(order, (*span[2:], sys.maxsize))]
         inside = [found[other] for other in begun_in if other != span and other.within(span)]
-        if span == NOWHERE or not inside:
-            continue
-        own = found.setdefault(span, {})
-        for lines in inside:
-            for listing, numbers in lines.items():
-                own.setdefault(listing, set()).update(numbers)
+        if span != NOWHERE and inside:
+            found.setdefault(span, set()).update(*inside)
 
 
 def _spans(key: Key, now: Fused, pipelines: Sequence[Pipeline]) -> Iterable[Span]:
