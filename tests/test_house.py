@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from hastega_magic.syntax.stages import STAGES
+
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
@@ -64,6 +66,15 @@ def test_links_in_the_documents_lead_somewhere():
         if "://" not in target and not (path.parent / target).exists()
     ]
     assert broken == []
+
+
+@pytest.mark.parametrize("name", ["README.md", "docs/language.md"])
+def test_the_tables_of_stages_have_all_of_them(name):
+    text = (ROOT / name).read_text(encoding="utf-8")
+    written = set(
+        re.findall(r"[`](\w+)", text[text.index("| kind | stages |") : text.index("| observation |")])
+    )
+    assert written == STAGES.keys() - {"tap"}
 
 
 def test_the_changelog_knows_the_version():
