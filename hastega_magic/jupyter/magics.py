@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -245,6 +246,7 @@ class HastegaMagics(Magics):
     def _started(self) -> Session:
         """The session, made with the first cell: with it come NumPy and the compiler."""
         if self._session is None:
+            started = time.perf_counter()
             with uncollected():
                 ahead.make_ready()
                 ahead.import_while_compiling(*_SHOWING)
@@ -252,6 +254,7 @@ class HastegaMagics(Magics):
                 from hastega_magic.session import Session
 
             self._session = Session(self.its_shell.user_ns)
+            self._session.loading = time.perf_counter() - started
         return self._session
 
     def _keep_hook(self, shell: Shell) -> None:
