@@ -17,6 +17,7 @@ from hastega_magic.compiler.options import INT_MODES, Options
 from hastega_magic.errors import HastegaError
 from hastega_magic.errors import UsageError as OptionError
 from hastega_magic.jupyter import arguments, commands
+from hastega_magic.jupyter.awaiting import hearing
 from hastega_magic.jupyter.everywhere import AWAITED, PLAIN, Everywhere, awaits
 from hastega_magic.jupyter.progress import Bar
 from hastega_magic.jupyter.tracebacks import HidingOurs, cell_error, show_without_ours
@@ -96,7 +97,7 @@ class HastegaMagics(Magics):
             options = arguments.options_from(self.everywhere.line, self._defaults())
             if line != AWAITED:
                 return self._run(cell, options, shows=False)
-        return self._run_async(cell, options)
+        return hearing(self._run_async(cell, options))
 
     @contextmanager
     def _hiding_ours(self) -> Generator[None]:
