@@ -52,6 +52,8 @@ class Session:
     namespace: Namespace
     options: Options = field(default_factory=Options)
     last: CellResult | None = None
+    loading: float = 0.0
+    """Seconds that loading the package took, for the report of the cell that waited for it."""
     memory: Memory = field(default_factory=Memory)
     showing: Showing = USUAL
     _kept: Callable[[], Loops] = Loops
@@ -98,6 +100,8 @@ class Session:
     @contextmanager
     def _running(self, cell: CellRun) -> Generator[CellResult]:
         trace, raised = cell.trace, ""
+        trace.beside("load", self.loading)
+        self.loading = 0.0
         value: object = None
         result = CellResult(None, lambda: trace)
         self._kept = Loops

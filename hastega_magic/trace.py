@@ -66,6 +66,11 @@ class Trace:
                 self.add("phase", name="compile", seconds=once, bytes=0)
             self.add("phase", name=name, seconds=took, bytes=size, python=took if by_python else None)
 
+    def beside(self, name: str, seconds: float) -> None:
+        """Note a phase of the cell itself, where it took any time."""
+        if seconds > 0:
+            self.events.append(Event("phase", CELL, {"name": name, "seconds": seconds, "bytes": 0}))
+
     def raised(self, error: BaseException) -> None:
         """Note what a group raised, unless that is this package's own, which is caught on its way."""
         if self.group != CELL and not type(error).__module__.startswith(f"{__package__}."):

@@ -291,6 +291,12 @@ def forget_inputs() -> None:
         opencl.forget_inputs()
 
 
+def seconds_to_begin() -> float:
+    """What the start of OpenCL's drivers took in this process; 0 before it."""
+    opencl = sys.modules.get("hastega_magic.runtime.opencl")
+    return 0.0 if opencl is None else float(opencl.seconds_to_begin())
+
+
 def require(options: Options) -> None:
     """UsageError where the options name a device that does not exist, before anything runs."""
     for name in dict.fromkeys((options.on, *options.compare)):

@@ -9,7 +9,7 @@ from functools import lru_cache, partial
 from types import CodeType
 from typing import TYPE_CHECKING, Any, cast
 
-from hastega_magic.compiler.backends import forget_inputs, require
+from hastega_magic.compiler.backends import forget_inputs, require, seconds_to_begin
 from hastega_magic.compiler.comparing.compare import compare
 from hastega_magic.compiler.course import Course, carried, evaluated
 from hastega_magic.compiler.depth import deeply
@@ -94,6 +94,7 @@ class CellRun:
 
     def course(self) -> Course:
         """Go through the statements; raises what they raise."""
+        begun = seconds_to_begin()
         require(self.options)
         make_known(self.filename, self.text)
         with self.trace.phase("parse"):
@@ -129,6 +130,7 @@ class CellRun:
             hooks.end(self.namespace, running)
             self.turns.tell(self.trace)
             self._tell_ordinary()
+            self.trace.beside("device", seconds_to_begin() - begun)
         compare(self.outcomes, self.options, time.perf_counter() - started, self.trace, self.remembered)
 
     def _plan(self) -> tuple[CellPlan, _Codes]:

@@ -22,6 +22,9 @@ CELL = "%%hastega"
 NAMES = tuple(field.name for field in fields(Options))
 """The options, as the traits of the magics are called too."""
 
+HELP = frozenset({"-h", "--help"})
+"""What is asked for in shells."""
+
 
 class Arguments(argparse.ArgumentParser):
     """A parser that says what is wrong in one line, and names the nearest option."""
@@ -59,6 +62,8 @@ class Arguments(argparse.ArgumentParser):
         if not name.startswith("-"):
             below = ": the cell's code begins on the next line" if self.prog.startswith("%%") else ""
             self.error(f"unexpected {name!r}{below}")
+        if name in HELP:
+            self.error("`%hastega help` tells what there is")
         known = [each for action in self._actions for each in action.option_strings or action.choices or ()]
         self.error(f"there is no option {name}{did_you_mean(name, known)}")
 

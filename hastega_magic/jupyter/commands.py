@@ -13,7 +13,7 @@ from IPython.core.display_functions import (
 from IPython.core.error import UsageError
 
 from hastega_magic.errors import UsageError as OptionError
-from hastega_magic.jupyter.arguments import Arguments, cell_parser, did_you_mean, options_from
+from hastega_magic.jupyter.arguments import HELP, Arguments, cell_parser, did_you_mean, options_from
 from hastega_magic.syntax.stages import STAGES
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def run(line: str, magics: HastegaMagics) -> None:
     """Run a command; UsageError, in one line, for one that does not exist."""
     name, _, rest = line.strip().partition(" ")
-    command = COMMANDS.get(name or "help")
+    command = COMMANDS.get("help" if not name or name in HELP else name)
     if command is not None:
         command(rest, magics)
     else:

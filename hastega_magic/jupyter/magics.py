@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -16,6 +17,7 @@ from hastega_magic.compiler.options import INT_MODES, Options
 from hastega_magic.errors import HastegaError
 from hastega_magic.errors import UsageError as OptionError
 from hastega_magic.jupyter import arguments, commands
+from hastega_magic.jupyter.awaiting import hearing
 from hastega_magic.jupyter.everywhere import AWAITED, PLAIN, Everywhere, awaits
 from hastega_magic.jupyter.progress import Bar
 from hastega_magic.jupyter.tracebacks import HidingOurs, cell_error, show_without_ours
@@ -95,7 +97,7 @@ class HastegaMagics(Magics):
             options = arguments.options_from(self.everywhere.line, self._defaults())
             if line != AWAITED:
                 return self._run(cell, options, shows=False)
-        return self._run_async(cell, options)
+        return hearing(self._run_async(cell, options))
 
     @contextmanager
     def _hiding_ours(self) -> Generator[None]:
@@ -245,6 +247,7 @@ class HastegaMagics(Magics):
     def _started(self) -> Session:
         """The session, made with the first cell: with it come NumPy and the compiler."""
         if self._session is None:
+            started = time.perf_counter()
             with uncollected():
                 ahead.make_ready()
                 ahead.import_while_compiling(*_SHOWING)
@@ -252,6 +255,7 @@ class HastegaMagics(Magics):
                 from hastega_magic.session import Session
 
             self._session = Session(self.its_shell.user_ns)
+            self._session.loading = time.perf_counter() - started
         return self._session
 
     def _keep_hook(self, shell: Shell) -> None:

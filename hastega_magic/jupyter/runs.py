@@ -116,12 +116,10 @@ def picture(lines: Sequence[Line]) -> str:
     bottom = _TOP + len(shown) * (_BAR + 6)
     height = bottom + 22
     body = [svg.text(_PAD, 19, "Time for one element, logarithmic: shorter is faster", bold=True)]
-    for power in range(low, high + 1):
-        x = left + span * (power - low) / (high - low)
+    for place, label in svg.decades(low, high, span, lambda power: units.seconds(10.0**power)):
+        x = left + place
         body.append(svg.path([(x, _TOP), (x, bottom)], stroke="#d9d9d3"))
-        body.append(
-            svg.text(x, bottom + 14, units.seconds(10.0**power), size=10.5, fill=svg.MUTED, anchor="middle")
-        )
+        body.append(svg.text(x, bottom + 14, label, size=svg.DECADE, fill=svg.MUTED, anchor="middle"))
     for number, line in enumerate(shown):
         y = _TOP + number * (_BAR + 6)
         length = max(2.0, span * (math.log10(line.each) - low) / (high - low))

@@ -249,10 +249,10 @@ def baseline_svg(rows: Sequence[Row]) -> str:
         "<rect width='3' height='6' fill='#77776f'/></pattern></defs>"
     )
     body = [hatch]
-    for power in range(low, high + 1):
-        x = left + span * (power - low) / (high - low)
+    for place, label in svg.decades(low, high, span, units.decade):
+        x = left + place
         body.append(svg.path([(x, 8), (x, bottom)], stroke="#d9d9d3"))
-        body.append(svg.text(x, bottom + 14, units.decade(power), size=10.5, fill=svg.MUTED, anchor="middle"))
+        body.append(svg.text(x, bottom + 14, label, size=svg.DECADE, fill=svg.MUTED, anchor="middle"))
     end = WIDTH
     for i, row in enumerate(rows):
         y = 12 + 28 * i

@@ -21,6 +21,7 @@ from hastega_magic.report.model import SCHEMA, Lanes, PipelineReport, Report
 from hastega_magic.report.otherwise import OTHERWISE, told
 from hastega_magic.report.verdict import (
     LEGEND,
+    about,
     backend_name,
     held_against,
     parted,
@@ -80,7 +81,8 @@ def render_html(report: Report, full: bool = False) -> str:
         whole, room = whole + 1, room - len(out[-1])
     out += _heads(report.pipelines[whole:])
     if any(p.baselines for p in report.pipelines):
-        out.append(f'<div style="opacity:0.8;font-size:12px;margin-top:4px">{markup(LEGEND)}</div>')
+        out.append(_faint(markup(LEGEND)))
+    out += (_faint(sentence(shorten(each, _LONG))) for each in about(report.cell)[:many])
     return f'<div dir="ltr" style="line-height:1.5;max-width:1000px">{"".join(out)}</div>'
 
 
@@ -161,6 +163,10 @@ def _sections(pipeline: PipelineReport, limit: int) -> Iterable[str]:
 def _written(pipeline: PipelineReport) -> int:
     """How many stages were written: the first one listed of each statement is its source."""
     return max(0, pipeline.count("stages") - len(pipeline.name.split(", ")))
+
+
+def _faint(text: str) -> str:
+    return f'<div style="opacity:0.8;font-size:12px;margin-top:4px">{text}</div>'
 
 
 def _note(text: str) -> str:

@@ -21,11 +21,16 @@ SCHEMA = 1
 MIME = "application/vnd.hastega.report+json"
 
 PHASES = (
+    "load", "device",
     "parse", "infer", "fuse", "codegen", "compile", "convert_in", "to_device", "kernel", "from_device", "convert_out",
+    "baselines",
 )  # fmt: skip
-"""The names a phase may have, in the order in which they happen."""
+"""The names a phase may have, in the order in which they happen.
 
-COMPILING = frozenset(PHASES[:5])
+Of cells, not of pipelines, are `load` (of this package), `device` (the start of OpenCL's drivers) and `baselines`.
+"""
+
+COMPILING = frozenset(PHASES[2:7])
 """The phases that a cell of the same shape does not pay again; all others are its running time."""
 
 

@@ -7,7 +7,8 @@ finer places cannot be seen, and are written out where they stand: a picture has
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from hastega_magic.report.escape import columns, markup
 
@@ -16,6 +17,9 @@ LINE = "#6a6a64"
 ALARM, ALARM_FILL = "#b3261e", "#fdecea"
 SANS = "font-family='system-ui,Segoe UI,Helvetica,Arial,DejaVu Sans,sans-serif'"
 MONO = "font-family='ui-monospace,Menlo,Consolas,DejaVu Sans Mono,monospace'"
+
+DECADE = 10.5
+"""The size of the labels of a scale."""
 
 
 def document(width: float, height: float, body: Iterable[str]) -> str:
@@ -122,6 +126,15 @@ def arrow_head(x: float, y: float) -> str:
 def text_width(content: str, size: float = 12, *, mono: bool = False) -> float:
     """About how wide a line of text is, in pixels; fonts differ, so boxes leave some room."""
     return columns(content) * size * (0.61 if mono else 0.56)
+
+
+def decades(low: int, high: int, span: float, label: Callable[[int], str]) -> Iterator[tuple[float, str]]:
+    """Where powers of ten stand on a scale of `span` pixels, and their labels: "" for those that would touch others."""
+    step = span / (high - low)
+    labels = {power: label(power) for power in range(low, high + 1)}
+    every = math.ceil((max(text_width(text, DECADE) for text in labels.values()) + 6) / step)
+    for power, text in labels.items():
+        yield step * (power - low), "" if power % every else text
 
 
 def wrapped(content: str, limit: int, lines: int) -> list[str]:

@@ -11,6 +11,7 @@ from hastega_magic.report.model import SCHEMA, PipelineReport, Report
 from hastega_magic.report.otherwise import told
 from hastega_magic.report.verdict import (
     LEGEND,
+    about,
     backend_name,
     held_against,
     parted,
@@ -43,6 +44,10 @@ def render_text(report: Report, width: int = 100) -> str:
     blocks += [_pipeline(p, width) for p in report.pipelines]
     if any(p.baselines for p in report.pipelines):
         blocks.append([f"  {LEGEND}"])
+    if said := about(report.cell):
+        blocks.append(
+            [line for each in said for line in _wrapped(f"  {shorten(each, _LONG)}", width, "    ")]
+        )
     return "\n\n".join("\n".join(block) for block in blocks)
 
 

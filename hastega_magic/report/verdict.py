@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from hastega_magic.records import dataclass
 from hastega_magic.report import units
 from hastega_magic.report.escape import one_line
-from hastega_magic.report.model import COMPILING, Baseline, Phase, PipelineReport, Vector
+from hastega_magic.report.model import COMPILING, Baseline, CellInfo, Phase, PipelineReport, Vector
 from hastega_magic.report.once import once
 
 LEGEND = "✓ checked equal to our result · ≈ extrapolated from a part of the input"
@@ -33,6 +33,17 @@ _STEPS = {
     "convert_out": "convert out",
     "python": "Python",
 }
+
+_BESIDES = {
+    "load": "loading the compiler {}, once",
+    "device": "starting OpenCL {}, once",
+    "parse": "reading the cell {}",
+    "baselines": "timing the baselines {}",
+}
+"""The phases of a cell in words."""
+
+_WAITED = 0.005
+"""Seconds that nobody notices; of a cell's phases that take less together nothing is said."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +79,17 @@ def backend_name(name: str) -> str:
 def phase_name(name: str) -> str:
     """A phase's name in a sentence."""
     return _STEPS.get(name, one_line(name))
+
+
+def about(cell: CellInfo) -> tuple[str, ...]:
+    """The sentences about the cell as a whole: what was waited for beside its pipelines, and its "Why"."""
+    spent = [phase for phase in cell.phases if phase.seconds > 0]
+    said = [_BESIDES.get(each.name, f"{phase_name(each.name)} {{}}") for each in spent]
+    waited = "; ".join(
+        text.format(units.seconds(each.seconds)) for text, each in zip(said, spent, strict=True)
+    )
+    noticed = sum(phase.seconds for phase in spent) >= _WAITED
+    return (*([f"Beside the pipelines: {waited}."] if noticed else []), *map(one_line, cell.why))
 
 
 def parted(phases: Iterable[Phase]) -> Iterator[Phase]:

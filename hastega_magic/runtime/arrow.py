@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from hastega_magic.errors import NotCompilable
 from hastega_magic.records import dataclass
+from hastega_magic.runtime.special import has
 
 AnyArray = npt.NDArray[Any]
 
@@ -108,13 +109,13 @@ class _Owned:
 
 def is_exported(data: object) -> bool:
     """Whether the object hands its memory over: told by its class, as the object may note what it is asked for."""
-    return hasattr(type(data), "__arrow_c_array__") or hasattr(type(data), "__arrow_c_stream__")
+    return has(data, "__arrow_c_array__", "__arrow_c_stream__")
 
 
 def read(data: Any) -> Exported:
     """The object's memory, without a copy; NotCompilable where its elements are no numbers."""
     try:
-        if hasattr(data, "__arrow_c_array__"):
+        if has(data, "__arrow_c_array__"):
             schema_capsule, capsule = data.__arrow_c_array__()
             schema = _Schema.from_address(_pointer(schema_capsule, b"arrow_schema"))
             arrays = [(_Array.from_address(_pointer(capsule, b"arrow_array")), capsule)]

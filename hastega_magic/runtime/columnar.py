@@ -21,6 +21,7 @@ from hastega_magic.errors import HastegaError, NotCompilable
 from hastega_magic.frames import let_through
 from hastega_magic.records import dataclass
 from hastega_magic.runtime import arrow
+from hastega_magic.runtime.special import has
 from hastega_magic.types import STORAGES
 
 AnyArray = npt.NDArray[Any]
@@ -139,11 +140,11 @@ def is_columnar(data: object) -> bool:
             # Of its class: a MultiIndex raises for the array that it has not, and a frame has columns of any name.
             return hasattr(type(data), "array") and hasattr(data, "dtype")
         case "polars":
-            return hasattr(data, "dtype") and hasattr(data, "__arrow_c_stream__")
+            return hasattr(data, "dtype") and has(data, "__arrow_c_stream__")
         case _:
             if not arrow.is_exported(data):
                 return False
-            return (hasattr(data, "type") or hasattr(data, "dtype")) and hasattr(data, "__len__")
+            return (hasattr(data, "type") or hasattr(data, "dtype")) and has(data, "__len__")
 
 
 def gives_numbers(data: Any) -> bool:

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from hastega_magic.records import dataclass
 from hastega_magic.runtime.columnar import numbers
+from hastega_magic.runtime.special import has
 
 _CHUNK = 4096
 """Elements of an array that become Python objects at a time."""
@@ -61,7 +62,7 @@ def iterated(source: Any) -> Iterator[Any]:
     try:
         return iter(source)
     except TypeError as error:
-        if not hasattr(source, "__iter__"):
+        if not has(source, "__iter__"):
             what = "None" if source is None else f"a single {type(source).__name__}"
             error.add_note(f"hastega: {THROUGH}, and is given {what} here")
         raise

@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from hastega_magic.ir.sinks import extreme, spread
 from hastega_magic.runtime.python_calls import Noted, elements, over_tuples
+from hastega_magic.runtime.special import has
 
 _MISSING: Any = object()
 _AT_ONCE = 1 << 16
@@ -345,7 +346,7 @@ def bincount(values: Iterable[Any], /, *, minlength: Any = 0) -> npt.NDArray[np.
 
     ValueError for a negative element, TypeError for one that is no integer.
     """
-    if not hasattr(minlength, "__index__"):
+    if not has(minlength, "__index__"):
         raise TypeError(f"bincount takes a whole number as minlength, not {minlength!r}")
     length = operator.index(minlength)
     if length < 0:

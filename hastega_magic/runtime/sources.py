@@ -23,6 +23,7 @@ from hastega_magic.runtime.objects import lists, wide
 from hastega_magic.runtime.objects.fields import Field
 from hastega_magic.runtime.objects.parts import Part, part_of, read, read_once
 from hastega_magic.runtime.python_calls import iterated
+from hastega_magic.runtime.special import has
 from hastega_magic.runtime.stream import Stream
 from hastega_magic.runtime.strided import Paired, Reading, Strided, strided
 from hastega_magic.types import (
@@ -46,7 +47,6 @@ PIECE = 1 << 20
 _TRIED = 4096
 """Of ints: NumPy looks at the types of all first, and what has larger ones than 64 bits hold seldom begins without."""
 _WIDE = "`{}` holds integers beyond 64 bits"
-
 _LIST_STORAGE: dict[type, tuple[Storage, ScalarType]] = {
     int: (STORAGES["int64"], INT),
     bool: (STORAGES["bool"], BOOL),
@@ -254,9 +254,9 @@ def described(data: object, name: str) -> Column:
         return _of_kind(data, name, type(data[0]))
     if is_columnar(data):
         return _numbers(memory_of(data, name), name, id(data))
-    if hasattr(data, "__array__") and hasattr(data, "dtype") and hasattr(data, "__len__"):
+    if has(data, "__array__") and hasattr(data, "dtype") and has(data, "__len__"):
         return _array(np.asarray(data), name, id(data))
-    if not hasattr(data, "__iter__"):  # what has it may show how often it is asked
+    if not has(data, "__iter__"):  # what has it may show how often it is asked
         iterated(data)
     raise NotCompilable(f"the source is a {type(data).__name__}, whose elements only Python can give")
 

@@ -7,6 +7,7 @@ import difflib
 import itertools
 import math
 import re
+import sys
 import unicodedata
 from collections.abc import Collection, Iterable
 
@@ -34,6 +35,10 @@ _PYTHONS = (
 )
 """Python's own that a value is often handed to."""
 
+_SHORT = {"np": "numpy as np", "pd": "pandas as pd", "pl": "polars as pl", "pa": "pyarrow as pa"}
+_MODULES = sys.stdlib_module_names | {each.partition(" ")[0] for each in _SHORT.values()}
+"""What is often read without an import."""
+
 
 def hint(
     error: NameError | AttributeError,
@@ -58,6 +63,9 @@ def hint(
             "hastega: `_` stands for the element in stages behind `|>`: is one written as `|` or `>` here?"
         )
         return
+    module = (name in _SHORT or name in _MODULES) and any(_has_part(site.text, name) for site in sites)
+    if module:
+        error.add_note(f"hastega: `{name}` is not imported yet: `import {_SHORT.get(name, name)}`")
     for stage in (stage for site in sites for stage in site.stages):
         if not stage.known and stage.name == name:
             near = f"map(math.{name})" if callable(getattr(math, name, None)) else suggest(name, _PYTHONS)
@@ -69,7 +77,7 @@ def hint(
             error.add_note(f"hastega: types are written as strings: `astype({near[0]!r})`")
             _mark(error, text, stage, name)
             return
-        if stage.known and _is_function_over(stage.text, name):
+        if stage.known and not module and _is_function_over(stage.text, name):
             better = f"`{stage.name}(lambda {name}: ...)`, or call the element `_`"
             error.add_note(f"hastega: `{stage.text}` takes a function: write {better}")
             _mark(error, text, stage, name)
@@ -138,6 +146,11 @@ def marked(text: str, span: Span, width: int) -> str:
 def _columns(character: str) -> int:
     """How many columns of a screen it takes; of a tab nobody knows."""
     return 2 if unicodedata.east_asian_width(character) in ("W", "F") else 1
+
+
+def _has_part(pipeline: str, name: str) -> bool:
+    """Whether the text reads an attribute of this name."""
+    return re.search(rf"(?<![\w.]){re.escape(name)}\.", pipeline) is not None
 
 
 def _is_function_over(stage: str, name: str) -> bool:

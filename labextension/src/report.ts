@@ -162,6 +162,9 @@ export interface Report {
   readonly source: string;
   /** Whether a panel would have something to measure. */
   readonly measurable: boolean;
+  /** What was waited for beside the pipelines. */
+  readonly phases: readonly Phase[];
+  readonly why: readonly string[];
   readonly warnings: readonly string[];
   readonly pipelines: readonly Pipeline[];
 }
@@ -174,6 +177,8 @@ export function decode(value: unknown): Report {
     schema: whole(data['schema'], SCHEMA),
     source: text(cell['source']),
     measurable: cell['measurable'] === true,
+    phases: list(cell['phases'], phase),
+    why: list(cell['why'], text),
     warnings: list(cell['warnings'], text),
     pipelines: list(data['pipelines'], pipeline)
   };

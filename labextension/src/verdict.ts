@@ -7,7 +7,7 @@
 
 import { total } from './cut';
 import { oneLine } from './dom';
-import { Baseline, Phase, Pipeline } from './report';
+import { Baseline, Phase, Pipeline, Report } from './report';
 import * as units from './units';
 
 /** How the row of the cell's own back end ends, which was measured as the others were. */
@@ -27,6 +27,16 @@ const PHASES: Readonly<Record<string, string>> = {
   convert_out: 'convert out',
   python: 'Python'
 };
+
+/** The phases of a cell in words. */
+const BESIDES: Readonly<Record<string, (time: string) => string>> = {
+  load: time => `loading the compiler ${time}, once`,
+  device: time => `starting OpenCL ${time}, once`,
+  parse: time => `reading the cell ${time}`,
+  baselines: time => `timing the baselines ${time}`
+};
+/** Seconds that nobody notices; of a cell's phases that take less together nothing is said. */
+const WAITED = 0.005;
 
 /** A piece of a line; `bad` where it names what costs or breaks. */
 export interface Part {
@@ -55,6 +65,17 @@ export function phaseName(name: string): string {
 /** The names that the group assigns. */
 export function title(pipeline: Pipeline): string {
   return oneLine(pipeline.name, 60) || oneLine(pipeline.results.join(', '), 60) || 'pipeline';
+}
+
+/** The sentences about the cell as a whole: what was waited for beside its pipelines, and its "Why". */
+export function about({ phases, why }: Report): string[] {
+  const spent = phases.filter(each => each.seconds > 0);
+  const waited = spent.map(({ name, seconds }) => {
+    const time = units.seconds(seconds);
+    return Object.prototype.hasOwnProperty.call(BESIDES, name) ? BESIDES[name]?.(time) : `${phaseName(name)} ${time}`;
+  });
+  const noticed = spent.reduce((so, each) => so + each.seconds, 0) >= WAITED;
+  return [...(noticed ? [`Beside the pipelines: ${waited.join('; ')}.`] : []), ...why.map(text => oneLine(text))];
 }
 
 function sum(phases: readonly Phase[], compiling: boolean): number {

@@ -13,7 +13,7 @@ import { Pipeline, Report, SCHEMA } from './report';
 import { sizes } from './size';
 import { Tab, tabs } from './tabs';
 import * as units from './units';
-import { reasons, title, verdict } from './verdict';
+import { about, reasons, title, verdict } from './verdict';
 
 /** So many pipelines of a cell are open at first; the others show their verdict and open on a click. */
 const OPEN = 2;
@@ -69,6 +69,7 @@ export function reportView(report: Report, seen: WhenSeen = whenSeen): ReportVie
       stops.push(seen(body, build));
     }
   });
+  root.append(...about(report).slice(0, MOST).map(text => h('div', { class: cls('faint', 'about') }, text)));
   const measure = measureButton(report);
   if (measure !== null) {
     root.append(measure);

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
+import { all, sample } from './page';
+import { show } from './shown';
 import { decode } from '../src/report';
 import { heldAgainst, reasons, verdict } from '../src/verdict';
 
@@ -53,4 +55,18 @@ test('what bounds an element is among the reasons, where it was predicted', () =
   ]);
   assert.match(why({ bound: 'launch' })[1] ?? '', /takes no operation and no byte of memory/);
   assert.deepEqual(why({ operations: 'many' }), ['So it is.']);
+});
+
+test('what a cell waited for beside its pipelines is said once, below them', () => {
+  const phases = [{ name: 'load', seconds: 0.139 }, { name: 'device', seconds: 0.312 }, { name: 'parse', seconds: 0.0011 }, { name: 'baselines', seconds: 1.02 }];
+  const said = (cell: object): (string | null)[] => {
+    show({ ...sample(), cell });
+    return all('.hastega-pipeline ~ .hastega-about').map(each => each.textContent);
+  };
+  assert.deepEqual(said({ phases, why: ['A sentence about the cell.'] }), [
+    'Beside the pipelines: loading the compiler 139 ms, once; starting OpenCL 312 ms, once; reading the cell 1.10 ms; timing the baselines 1.02 s.',
+    'A sentence about the cell.'
+  ]);
+  assert.deepEqual(said({ phases: [{ name: 'parse', seconds: 0.0049 }] }), []);
+  assert.deepEqual(said({ phases: [{ name: 'constructor', seconds: 1 }] }), ['Beside the pipelines: constructor 1.00 s.']);
 });

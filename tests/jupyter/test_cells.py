@@ -174,6 +174,13 @@ def test_the_second_cell_of_a_shape_needs_no_compiling(notebook):
     assert notebook.ns["z"] == sum(t * 5 + 2 for t in range(90))
 
 
+def test_loading_is_a_phase_of_the_first_cell(notebook):
+    first, second = (notebook("y = range(100) |> sum").reports[0]["cell"]["phases"] for _ in range(2))
+    (loading,) = [each for each in first if each["name"] == "load"]
+    assert loading["seconds"] > 0
+    assert "load" not in {each["name"] for each in second}
+
+
 def test_a_barrier_is_named(notebook):
     seen = notebook("log = []\ny = range(5) |> map(lambda x: log.append(x) or x) |> sum")
     assert (notebook.ns["log"], notebook.ns["y"]) == ([0, 1, 2, 3, 4], 10)

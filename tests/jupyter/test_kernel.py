@@ -96,6 +96,20 @@ def test_what_a_cell_awaits(client):
     assert ran.reply["evalue"].endswith("line 2)")
 
 
+@pytest.mark.parametrize("body", ["range(10**12) |> map(_ * 3 % 7) |> sum", "1 |> str\ntime.sleep(50)"])
+def test_where_a_cell_that_awaits_computes_it_is_interrupted(client, body):
+    text = "import asyncio, os, signal, threading, time\nawait asyncio.sleep(0)\n"
+    later = "threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()\n"
+    ran = Ran(client, text + later + body)
+    assert ran.reply["ename"] == "KeyboardInterrupt"
+    assert "hastega_magic" not in "".join(ran.reply["traceback"])
+    assert (
+        Ran(client, "await asyncio.sleep(0)\nsignal.getsignal(signal.SIGINT).__module__").value
+        == "'ipykernel.ipkernel'"
+    )
+    assert Ran(client, "signal.getsignal(signal.SIGINT) is signal.default_int_handler").value == "True"
+
+
 def test_it_says_what_it_is(client):
     client.kernel_info()
     reply = client.get_shell_msg(timeout=30)["content"]

@@ -23,6 +23,8 @@ def one_line(seen):
         ("--nofuse", ["--nofuse", "--no-fuse"]),
         ("--foo", ["--foo"]),
         ("-x", ["-x"]),
+        ("--help", ["%%hastega: `%hastega help` tells what there is"]),
+        ("--on simd -h", ["%%hastega: `%hastega help` tells what there is"]),
         ("--bar=3", ["--bar"]),
         ("--on", ["--on", "argument"]),
         ("--on gpu", ["gpu", "did you mean opencl?"]),
@@ -162,6 +164,7 @@ def test_cache_leaves_to_a_driver_what_it_has(notebook):
     [
         ("reprt", ["reprt", "report"]),
         ("zzz", ["zzz", "report", "cache"]),
+        ("devices --help", ["%hastega devices: `%hastega help` tells what there is"]),
         ("calibrate now", ["now"]),
         ("edit llvm", ["edit", "no %%hastega cell"]),
         ("edit ptx", ["ptx", "llvm", "opencl"]),
@@ -179,3 +182,8 @@ def test_commands_that_do_not_exist(notebook, line, words):
     said = one_line(notebook.run(f"%hastega {line}"))
     assert all(word in said for word in words), said
     assert "next line" not in said
+
+
+@pytest.mark.parametrize("line", ["--help", "-h"])
+def test_help_is_asked_for_as_in_shells_too(notebook, line):
+    assert notebook.run(f"%hastega {line}").out == notebook.run("%hastega help").out

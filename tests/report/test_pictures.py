@@ -11,7 +11,8 @@ from hastega_magic.report.charts import Row, baseline_svg, graph_svg
 from hastega_magic.report.graph import layered
 from hastega_magic.report.listing import changes, excerpt, hot_loop
 from hastega_magic.report.model import Graph, GraphEdge, GraphNode
-from hastega_magic.report.svg import wrapped
+from hastega_magic.report.svg import DECADE, decades, text_width, wrapped
+from hastega_magic.report.units import decade
 
 BOX = (100.0, 30.0)
 
@@ -111,6 +112,16 @@ f:
 \tsubs\tx2, x2, #2
 \tb.ne\t.LBB0_2
 \tret"""
+
+
+@given(st.integers(-10, 2), st.integers(1, 12), st.floats(120, 900))
+def test_labels_of_a_scale_do_not_touch(low, many, span):
+    found = [*decades(low, low + many, span, decade)]
+    assert len(found) == many + 1
+    assert found[-1][0] == pytest.approx(span)
+    shown = [(place, text_width(label, DECADE) / 2) for place, label in found if label]
+    assert all(place + half < other - its for (place, half), (other, its) in pairwise(shown))
+    assert shown or many < 3
 
 
 def test_the_hot_loop_is_the_innermost_with_the_most_vector_work(sample):

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import html
 import json
 import re
 from dataclasses import replace
@@ -7,9 +8,10 @@ from dataclasses import replace
 import pytest
 
 from hastega_magic.report import Report, units
-from hastega_magic.report.escape import columns, one_line, shorten, visible
+from hastega_magic.report.escape import NO_BREAK, columns, one_line, shorten, visible
+from hastega_magic.report.model import Phase
 from hastega_magic.report.text import render_text
-from hastega_magic.report.verdict import reasons, verdict
+from hastega_magic.report.verdict import about, reasons, verdict
 
 GOLDEN = """\
 ys, total   1 fused loop · AVX-512, 8 lanes × 4 · 2 threads · 14.8 ms · 19.7 ms to compile, once
@@ -198,3 +200,19 @@ def test_why_an_option_does_nothing(sample):
     assert f"  {why}" in render_text(report).splitlines()
     assert not any(each in render_text(report) for each in first.why)
     assert Report.from_dict(json.loads(json.dumps(report.to_dict()))) == report
+
+
+def test_what_a_cell_waited_for_beside_its_pipelines_is_said_once(sample):
+    report = sample.logistic()
+    phases = Phase("load", 0.139), Phase("device", 0.312), Phase("parse", 0.0011), Phase("baselines", 1.02)
+    cell = replace(report.cell, phases=phases, why=("A sentence about the cell.",))
+    once = "loading the compiler 139 ms, once; starting OpenCL 312 ms, once"
+    waited = f"Beside the pipelines: {once}; reading the cell 1.10 ms; timing the baselines 1.02 s."
+    told = waited, "A sentence about the cell."
+    assert about(cell) == told
+    text = " ".join(render_text(replace(report, cell=cell)).split())
+    page = html.unescape(replace(report, cell=cell).to_html()).replace(NO_BREAK, " ")
+    for each in told:
+        assert text.count(each) == page.count(each) == 1
+    assert text.endswith(told[-1])
+    assert about(replace(cell, phases=(Phase("parse", 0.0049),), why=())) == ()

@@ -212,3 +212,20 @@ def test_staging_is_bounded_whatever_the_length():
     assert kept
     assert sum(lane.staging_bytes for lane in kept) <= STAGING
     assert sum(lane.device_bytes for lane in kept) <= 200 << 20
+
+
+def test_the_start_of_the_drivers_is_a_phase_of_the_cell_that_waits_for_it(monkeypatch):
+    if not opencl.devices():
+        pytest.skip("there is no device")
+    session = Session({}, Options(on="opencl"))
+    phases = []
+    with monkeypatch.context() as patched:
+        patched.setattr(opencl, "_DRIVERS", opencl._Drivers())
+        for _ in range(2):
+            report = session.run_cell("t = range(5000) |> map(lambda x: x * 3) |> sum").report
+            phases.append({each.name: each.seconds for each in report.cell.phases})
+            assert not {"load", "device", "baselines"} & {each.name for each in report.pipelines[0].phases}
+    first, second = phases
+    assert first["device"] > 0
+    assert first["baselines"] > 0
+    assert "device" not in second

@@ -10,6 +10,7 @@ import pytest
 from hastega_magic.benchmarks import calls
 from hastega_magic.compiler.repeating import prepared, stub
 from hastega_magic.compiler.repeating.stub import USUAL
+from hastega_magic.frames import without_ours
 from hastega_magic.session import Options, Session
 
 pytestmark = pytest.mark.filterwarnings("ignore::hastega_magic.errors.IntegerOverflowWarning")
@@ -209,3 +210,24 @@ def test_a_cell_that_runs_again_has_the_same_text():
     after = stub._compiled.cache_info()
     assert session.namespace["k"] == value
     assert (after.misses, after.hits) == (before.misses, before.hits + 1)
+
+
+def test_an_interrupt_shows_no_frame_of_a_stub(monkeypatch):
+    make = prepared.stub
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    def breaking(*given):
+        found = make(*given)
+        found.__globals__["Left"] = interrupted
+        return found
+
+    monkeypatch.setattr(prepared, "stub", breaking)
+    monkeypatch.setattr(prepared, "HOT", 1)
+    session = Session({"xs": FLOATS}, OPTIONS)
+    with pytest.raises(KeyboardInterrupt) as raised:
+        session.run_cell("while True:\n    xs |> map(lambda x: x + 1) |> sum", "<the cell>")
+    assert any(each.frame.code.name == "stub" for each in raised.traceback)
+    shown = without_ours(raised.value.__traceback__, True, first=1)
+    assert [each.tb_frame.f_code.co_name for each in shown] == ["<module>", "interrupted"]

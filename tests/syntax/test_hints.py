@@ -25,6 +25,13 @@ from hastega_magic.syntax.hints import marked
             "hastega: `_` stands for the element in stages behind `|>`: is one written as `|` or `>` here?",
         ),
         ("[1] |> zzzzzz", "hastega: `zzzzzz` is no stage, and no function of that name is defined"),
+        ("[1] |> map(math.sqrt)", "hastega: `math` is not imported yet: `import math`"),
+        ("np.arange(3) |> map(_ + 1) |> sum", "hastega: `np` is not imported yet: `import numpy as np`"),
+        ("[1] |> pl.Series", "hastega: `pl` is not imported yet: `import polars as pl`"),
+        (
+            "[1] |> map(time + 1)",
+            "hastega: `map(time + 1)` takes a function: write `map(lambda time: ...)`, or call the element `_`",
+        ),
         (
             "[1] |> map(x + 1)",
             "hastega: `map(x + 1)` takes a function: write `map(lambda x: ...)`, or call the element `_`",

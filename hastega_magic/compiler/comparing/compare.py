@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
@@ -45,6 +46,7 @@ def compare(
     """
     if not options.baseline and not options.compare:
         return
+    began = time.perf_counter()
     theirs = any(name not in UNCOMPILED for name in options.compare)
     measured: list[Outcome] = []
     others: list[Prefix] = []
@@ -75,6 +77,8 @@ def compare(
         text = _NOT_COMPARED.format(", ".join(options.compare), _INSIDE)
         inside = {event.group for event in trace.events} - {CELL, *(each.group for each in outcomes)}
         trace.events += [Event("warning", group, {"text": text}) for group in sorted(inside)]
+    if outcomes:
+        trace.beside("baselines", time.perf_counter() - began)
 
 
 def _own(outcome: Outcome, options: Options) -> Options:

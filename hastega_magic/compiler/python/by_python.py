@@ -22,6 +22,7 @@ from hastega_magic.ir.loop import everything
 from hastega_magic.ops import OPS
 from hastega_magic.runtime import python
 from hastega_magic.runtime.sources import Column
+from hastega_magic.runtime.special import has
 from hastega_magic.syntax.closures.numpy_read import numpy_read
 from hastega_magic.types import FLOAT32, INT, Complex
 
@@ -52,7 +53,7 @@ def python_values(loops: Sequence[Loop], workspace: Workspace) -> list[object]:
             used = [workspace.column(next(others)).data for _ in args] if name == "zip" else args
             calls.append((name, callee, used, kwargs))
         found: Any = python.run(value, calls)
-        if hasattr(found, "__len__") and not len(found):
+        if has(found, "__len__") and not len(found):
             raise NotAlike
         named[loop.name] = found  # a name may be assigned twice
         values.append(found)

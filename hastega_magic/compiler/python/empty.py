@@ -19,6 +19,7 @@ from hastega_magic.ir.pipeline import Fn, Pipeline, Sink
 from hastega_magic.runtime import python, results
 from hastega_magic.runtime.python_calls import iterated
 from hastega_magic.runtime.sources import AnyArray
+from hastega_magic.runtime.special import has
 from hastega_magic.syntax.stages import STAGES
 from hastega_magic.types import BOOL, INT, RESULT_STORAGE, ScalarType
 
@@ -102,7 +103,7 @@ def _made(bound: Bound, source: object) -> AnyArray | None:
     from hastega_magic.compiler.sources.drawn import is_of_python, iterable
     from hastega_magic.compiler.sources.places import over_fields
 
-    if is_of_python(source) and not hasattr(source, "__next__"):
+    if is_of_python(source) and not has(source, "__next__"):
         source = iterable(source)
     bound, source = over_fields(bound, source, bound.stages) or (bound, source)
     workspace = Workspace("<empty>")

@@ -29,6 +29,7 @@ from hastega_magic.errors import NOWHERE, PACKAGE, HastegaError, Span, StrictErr
 from hastega_magic.frames import let_through
 from hastega_magic.runtime.columnar import NullsError
 from hastega_magic.runtime.python_calls import THROUGH
+from hastega_magic.runtime.special import has
 from hastega_magic.syntax.hints import marked
 from hastega_magic.syntax.joining.build import BoundStage
 from hastega_magic.syntax.reading.literals import DTYPES, wrong_count
@@ -240,10 +241,7 @@ def _is_sequence(value: object) -> bool:
     """Whether a pipeline may go through it."""
     if isinstance(value, (np.generic, np.ndarray)):  # some have the methods, and nothing to go through
         return np.iterable(cast("object", value))
-    return any(
-        hasattr(value, name)
-        for name in ("__iter__", "__getitem__", "__arrow_c_stream__", "__arrow_c_array__")
-    )
+    return has(value, "__iter__", "__getitem__", "__arrow_c_stream__", "__arrow_c_array__")
 
 
 def _beside(name: str, given: Mapping[str, Any], error: Exception) -> str | None:
@@ -272,7 +270,7 @@ def _beyond(sentence: str, said: str) -> str:
 def _start(name: str, given: Mapping[str, Any], error: Exception) -> str | None:
     value = given.get("start", 0)
     if name == "enumerate":
-        return None if hasattr(value, "__index__") else f"enumerate counts from a whole number, not {value!r}"
+        return None if has(value, "__index__") else f"enumerate counts from a whole number, not {value!r}"
     return (
         f"the sum begins with a number, not {value!r}" if isinstance(value, (str, bytes, bytearray)) else None
     )
@@ -305,7 +303,7 @@ def _freedom(name: str, given: Mapping[str, Any], error: Exception) -> str | Non
 
 def _least(name: str, given: Mapping[str, Any], error: Exception) -> str | None:
     value = given.get("minlength", 0)
-    return None if hasattr(value, "__index__") and value >= 0 else ""
+    return None if has(value, "__index__") and value >= 0 else ""
 
 
 _CHECKS: Mapping[str, Callable[[str, Mapping[str, Any], Exception], str | None]] = {

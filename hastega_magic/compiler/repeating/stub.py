@@ -49,7 +49,8 @@ class _Text:
             self.add(depth, f"if not ({' and '.join(conditions)}):", "    return USUAL")
 
     def made(self) -> Stub:
-        names = {**self.names, "USUAL": USUAL, "Again": Again, "Left": Left}
+        # With the module's name, tracebacks know its frames as ours.
+        names = {**self.names, "USUAL": USUAL, "Again": Again, "Left": Left, "__name__": __name__}
         exec(_compiled("\n".join(self.lines)), names)
         return names["stub"]  # pyright: ignore[reportReturnType]
 

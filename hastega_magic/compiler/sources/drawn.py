@@ -37,6 +37,7 @@ from hastega_magic.runtime.objects.boxes import listed
 from hastega_magic.runtime.objects.drawing import Drawer, Variable, can_watch, drawer
 from hastega_magic.runtime.python_calls import iterated
 from hastega_magic.runtime.sources import BUFFERS, AnyArray
+from hastega_magic.runtime.special import has
 from hastega_magic.syntax.joining.build import BoundStage
 from hastega_magic.syntax.joining.quiet import quiet
 from hastega_magic.trace import Trace
@@ -317,14 +318,14 @@ def goes_its_own_way(value: Any) -> bool:
     if is_of_python(value) or isinstance(value, (Iterator, *BUFFERS)):
         return False
     given = cast(object, value)
-    gives = hasattr(given, "__iter__") or hasattr(given, "__getitem__")
-    return gives and not hasattr(given, "__array__") and not is_columnar(given)
+    gives = has(given, "__iter__", "__getitem__")
+    return gives and not has(given, "__array__") and not is_columnar(given)
 
 
 def iterable(value: object) -> object:
     """The value itself if it can be looked at more than once, else a list of its elements."""
     again = (range, list, tuple, bytes, bytearray, memoryview, array.array)
-    if type(value) in again or isinstance(value, (np.ndarray, ctypes.Array)) or hasattr(value, "__array__"):
+    if type(value) in again or isinstance(value, (np.ndarray, ctypes.Array)) or has(value, "__array__"):
         return cast(object, value)
     return value if is_columnar(value) else list(iterated(value))
 

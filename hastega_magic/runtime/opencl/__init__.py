@@ -10,6 +10,7 @@ import os
 import re
 import sys
 import threading
+import time
 import warnings
 from collections.abc import Hashable, Sequence
 from pathlib import Path
@@ -97,6 +98,8 @@ class _Drivers:
 
     begun: bool = False
     left_behind: bool = False
+    seconds: float = 0.0
+    """What that took in this process, with the import of pyopencl."""
 
 
 _DRIVERS = _Drivers()
@@ -130,8 +133,20 @@ def _found() -> list[tuple[Any, Any]]:
     """Platforms with their devices; an empty list where no driver is installed."""
     if _DRIVERS.left_behind:
         raise UsageError(_FORKED)
-    cl = _opencl()
-    _DRIVERS.begun = True
+    started, cl = time.perf_counter(), _opencl()
+    begun, _DRIVERS.begun = _DRIVERS.begun, True
+    found = _listed(cl)
+    if not begun:
+        _DRIVERS.seconds = time.perf_counter() - started
+    return found
+
+
+def seconds_to_begin() -> float:
+    """What the start of the drivers took in this process; 0 before it."""
+    return _DRIVERS.seconds
+
+
+def _listed(cl: Any) -> list[tuple[Any, Any]]:
     pairs: list[tuple[Any, Any]] = []
     with held_back():  # drivers begin threads
         try:
@@ -380,5 +395,5 @@ def check_text(text: str, target: Target) -> None:
 
 __all__ = [
     "BuildError", "Device", "DeviceError", "DeviceInfo", "check", "check_text", "device", "devices",
-    "driver_version", "forget_inputs", "known_device", "select",
+    "driver_version", "forget_inputs", "known_device", "seconds_to_begin", "select",
 ]  # fmt: skip

@@ -74,6 +74,10 @@
   font-size: 12px;
 }
 
+.hastega-about {
+  margin-top: 4px;
+}
+
 .hastega-verdict {
   font-size: 14px;
   margin-bottom: 4px;
