@@ -44,9 +44,10 @@ class Elements:
 
     def __post_init__(self) -> None:
         """Pair the stages as built with the functions as given."""
-        self._steps = steps_of(self.loop, self.workspace)
         self._around = Surroundings(self.workspace)
-        self._together = Together(self.loop, self.workspace, self._steps, self._around)
+        self._steps = steps_of(self.loop, self.workspace, self._around)
+        checked = self.mode == "checked"
+        self._together = Together(self.loop, self.workspace, self._steps, self._around, checked)
         source = self.loop.pipeline.source
         self._wraps: dict[int, Mapping[Expr, Expr]] = {}
         self._producer = None
@@ -172,16 +173,19 @@ class Elements:
         own = own or isinstance(found, NUMPYS)  # of a captured number
         if self.overflowed and self.mode == "exact" and not own:
             return python_number(found)  # nothing is left to be told
-        if step.turning and self.mode == "exact":
+        if step.turning and not step.own:
             # Turn after turn, the interpreter takes hundreds of times as long as Python, whose value is exact.
             result = python_number(found)
-            wrong = next((each for each in scalars(result) if is_beyond(each)), None)
+            wrong = None if self.mode == "exact" else step.beyond(value)
+            wrong = next(filter(is_beyond, scalars(result)), None) if wrong is None else wrong
         else:
             values = self._values(stage, value)
             if values is None:
                 return python_number(found)
             assert stage.fn is not None
             result, wrong = filled(stage.fn.result, values), _beyond(values)
+            if step.turning and wrong is None and self.mode != "exact":
+                wrong = step.beyond(value)
         if wrong is None:
             # Functions that are the kernel's own have its bits here too, whichever elements share the block.
             return result if own else python_number(found)

@@ -80,8 +80,11 @@ _POSSIBLE = {"map", "filter", "zip", "enumerate", "index", "window"}
 class Together:
     """Evaluates elements of a loop with Python's exact integers."""
 
-    def __init__(self, loop: Loop, workspace: Workspace, steps: Sequence[Step], around: Surroundings) -> None:
+    def __init__(
+        self, loop: Loop, workspace: Workspace, steps: Sequence[Step], around: Surroundings, checked: bool
+    ) -> None:
         self._loop, self._workspace, self._steps, self._around = loop, workspace, steps, around
+        self._checked = checked
         self.possible = {step.stage.kind for step in steps} <= _POSSIBLE
         """Whether the loop has such stages alone; no source of it may be another loop's result."""
 
@@ -161,10 +164,7 @@ class Together:
         if step.turning and not own:
             # Turn after turn, graphs take hundreds of times as long as Python, whose value is exact.
             made = python_numbers(made)
-            wrong = (
-                place for place, each in zip(places, made, strict=True) if any(map(is_beyond, scalars(each)))
-            )
-            return made, next(wrong, None) if looks else None
+            return made, self._turned(step, places, values, made) if looks else None
         if not values or not (own or looks):
             return python_numbers(made), None
         fn = step.stage.fn
@@ -190,6 +190,13 @@ class Together:
             filled(fn.result, dict(zip(roots(fn), each, strict=True))) for each in zip(*found, strict=True)
         ]
         return made, columns.beyond() if looks else None
+
+    def _turned(self, step: Step, places: Sequence[int], values: list[Any], made: list[Any]) -> int | None:
+        """The first element that needs an integer beyond 64 bits in its result, or, to raise, on the way to it."""
+        for place, value, each in zip(places, values, made, strict=True):
+            if any(map(is_beyond, scalars(each))) or (self._checked and step.beyond(value) is not None):
+                return place
+        return None
 
     def _beyond(self, fn: Fn, places: Sequence[int], values: list[Any]) -> int | None:
         """The first element that needs an integer beyond 64 bits: sought in ever longer pieces."""
