@@ -10,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 
 from hastega_magic.compiler.python.naming import BEYOND, named, origin, placed, short, shown
-from hastega_magic.compiler.python.nodes import filled, of_params, roots, scalars
+from hastega_magic.compiler.python.nodes import filled, of_params, roots, scalars, wide_constants
 from hastega_magic.compiler.python.steps import NUMPYS, Surroundings, is_beyond, is_numpys, steps_of
 from hastega_magic.compiler.python.together import Element, Kept, Moved, Together, at, item, kept_of, moved_on
 from hastega_magic.compiler.statement import Loop
@@ -165,10 +165,10 @@ class Elements:
         except Exception as error:
             numpys = isinstance(error, OverflowError) and is_numpys(error)
             values = self._values(stage, value, effects=True) if numpys or step.reading else None
-            if values is None or not (numpys or _beyond(values)):
+            assert stage.fn is not None
+            if values is None or not (numpys or _beyond(values, wide_constants(stage.fn))):
                 error.add_note(self._where(stage, index, start, cast(object, value)))
                 raise
-            assert stage.fn is not None
             found = filled(stage.fn.result, values)
         own = own or isinstance(found, NUMPYS)  # of a captured number
         if self.overflowed and self.mode == "exact" and not own:
@@ -183,7 +183,7 @@ class Elements:
             if values is None:
                 return python_number(found)
             assert stage.fn is not None
-            result, wrong = filled(stage.fn.result, values), _beyond(values)
+            result, wrong = filled(stage.fn.result, values), _beyond(values, wide_constants(stage.fn))
             if step.turning and wrong is None and self.mode != "exact":
                 wrong = step.beyond(value)
         if wrong is None:
@@ -259,9 +259,9 @@ def _alike(value: object, start: object) -> bool:
     return value is start or (type(value) is type(start) and shown(value) == shown(start))
 
 
-def _beyond(values: dict[Expr, Any]) -> int | None:
-    """The first computed integer that no int64 holds."""
-    integers = (found for node, found in values.items() if node.args and node.type is INT)
+def _beyond(values: dict[Expr, Any], wide: Sequence[Expr]) -> int | None:
+    """The first integer that no int64 holds, of those computed and of `wide` constants."""
+    integers = (found for node, found in values.items() if node.type is INT and (node.args or node in wide))
     return next((found for found in integers if is_beyond(found)), None)
 
 

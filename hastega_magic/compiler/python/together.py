@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from hastega_magic.compiler.python.nodes import computed, filled, of_params, roots, scalars
+from hastega_magic.compiler.python.nodes import computed, filled, of_params, roots, scalars, wide_constants
 from hastega_magic.compiler.python.steps import NUMPYS, Step, Surroundings, is_beyond
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
@@ -200,6 +200,8 @@ class Together:
 
     def _beyond(self, fn: Fn, places: Sequence[int], values: list[Any]) -> int | None:
         """The first element that needs an integer beyond 64 bits: sought in ever longer pieces."""
+        if values and wide_constants(fn):
+            return places[0]
         if _fits(fn, values):
             return None
         first, size = 0, _PIECE
