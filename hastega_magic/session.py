@@ -108,7 +108,8 @@ class Session:
         except BaseException as error:
             raised = (error.kind if isinstance(error, CellSyntaxError) else type(error)).__name__
             failing = cell.failing(error)
-            if isinstance(error, NameError) or (failing is None and isinstance(error, AttributeError)):
+            unknown = isinstance(error, NameError) and not isinstance(error, UnboundLocalError)
+            if unknown or (failing is None and isinstance(error, AttributeError)):
                 from hastega_magic.syntax.hints import hint
 
                 site = None if failing is None else failing.site

@@ -97,7 +97,8 @@ class Driver:
         run.through(partial(self._instead, failed=BeyondInt64(beyond), stages=left) if beyond else self.go_on)
         if run.first is None:
             ran = "numpy" if self.options.on == "numpy" else "python"
-            describe.describe_uncompiled(ran, source, self.options, self.trace)
+            options = replace(self.options, int_mode="exact") if run.looked_at else self.options
+            describe.describe_uncompiled(ran, source, options, self.trace)
         else:
             first = replace(run.first[0], cached=False) if run.compiled else run.first[0]
             self.tell(first, run.texts, max(1, len(run.loops)))
@@ -229,7 +230,7 @@ class Driver:
         checked = self.options.int_mode == "checked" and loop.scalars is None
         if not checked or workspace.unasked or self.options.strict or self.tentative:
             return False
-        value = self.left.checked(loop, workspace, str(why))
+        run.looked_at, value = True, self.left.checked(loop, workspace, str(why))
         run.goes_on(value, run.rest[len(loop.stages) :], of_loop=True)
         return True
 

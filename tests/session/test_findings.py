@@ -380,6 +380,7 @@ def test_elements_that_a_mask_hides_are_what_python_has():
         ("a = 1\nx = (range(5)\n     |> map(lambda x: x + yy))", "yy"),
         ("x = source |> sum", "source"),
         ("for i in range(2):\n    y = nn |> sum", "nn"),
+        ("def f(x):\n    if x > 100:\n        y = 1\n    return y\nx = range(5) |> map(f)", "map(f)"),
     ],
 )
 def test_a_caret_stands_under_an_unknown_name(text, under):
