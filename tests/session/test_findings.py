@@ -55,7 +55,7 @@ def test_neighbouring_barriers_take_turns_element_by_element():
 
 @pytest.mark.parametrize("text", ["range(10**19, 10**19 + 3) |> map(_ + 1)", "[3] |> map(lambda x: 1 << 64)"])
 def test_checked_mode_lets_no_wider_integer_through(text):
-    with pytest.raises(OverflowError, match="64 bits|no int64"):
+    with pytest.raises(OverflowError, match=r"64 bits|no int64"):
         run(text, Options(baseline=False, quiet=True, int_mode="checked"))
 
 
