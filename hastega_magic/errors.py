@@ -123,5 +123,9 @@ class BeyondInt64(NotCompilable):
     """A source or a constant holds an integer that no int64 is equal to."""
 
 
+class WideConstant(BeyondInt64):
+    """It is a constant, which elements may need or not."""
+
+
 class IntegerOverflowWarning(RuntimeWarning):
     """Integers left 64 bits; the result is exact all the same, computed by Python."""

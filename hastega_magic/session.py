@@ -112,7 +112,10 @@ class Session:
         except BaseException as error:
             raised = (error.kind if isinstance(error, CellSyntaxError) else type(error)).__name__
             failing = cell.failing(error)
-            if isinstance(error, NameError) or (failing is None and isinstance(error, AttributeError)):
+            unset = isinstance(error, UnboundLocalError)  # which is no misspelt name
+            if (isinstance(error, NameError) and not unset) or (
+                failing is None and isinstance(error, AttributeError)
+            ):
                 from hastega_magic.syntax.hints import hint
 
                 site = None if failing is None else failing.site

@@ -28,7 +28,14 @@ from hastega_magic.compiler.telling.lanes import lane_view
 from hastega_magic.compiler.telling.stacked import MOST, LoopTexts
 from hastega_magic.compiler.under_way import UnderWay
 from hastega_magic.compiler.workspace import Workspace
-from hastega_magic.errors import BeyondInt64, IntegerOverflowWarning, NotCompilable, Reason, StrictError
+from hastega_magic.errors import (
+    BeyondInt64,
+    IntegerOverflowWarning,
+    NotCompilable,
+    Reason,
+    StrictError,
+    WideConstant,
+)
 from hastega_magic.frames import let_through
 from hastega_magic.records import dataclass
 from hastega_magic.runtime.columnar import NullsError
@@ -90,7 +97,8 @@ class Driver:
         run.through(partial(self._instead, failed=BeyondInt64(beyond), stages=left) if beyond else self.go_on)
         if run.first is None:
             ran = "numpy" if self.options.on == "numpy" else "python"
-            describe.describe_uncompiled(ran, source, self.options, self.trace)
+            options = replace(self.options, int_mode="exact") if run.looked_at else self.options
+            describe.describe_uncompiled(ran, source, options, self.trace)
         else:
             first = replace(run.first[0], cached=False) if run.compiled else run.first[0]
             self.tell(first, run.texts, max(1, len(run.loops)))
@@ -204,6 +212,8 @@ class Driver:
                 raise
             failed = error
         try:
+            if isinstance(failed, WideConstant) and self._looks_by_python(run, loop, workspace, failed):
+                return
             exact = isinstance(failed, (BeyondInt64, Unasked, OverflowError))
             self._instead(run, failed, self.left.exact(loop, workspace) if exact else loop.stages)
         finally:
@@ -214,6 +224,15 @@ class Driver:
             alone = replace(loop, bound=here)
             outcome = Outcome([here], execution.values, [alone], execution, self.trace.group, workspace)
             run.goes_on(execution.values[0], left, reason, Part(here, outcome))
+
+    def _looks_by_python(self, run: UnderWay, loop: Loop, workspace: Workspace, why: WideConstant) -> bool:
+        """Whether it went on, Python having looked for elements that need a constant beyond 64 bits."""
+        checked = self.options.int_mode == "checked" and loop.scalars is None
+        if not checked or workspace.unasked or self.options.strict or self.tentative:
+            return False
+        run.looked_at, value = True, self.left.checked(loop, workspace, str(why))
+        run.goes_on(value, run.rest[len(loop.stages) :], of_loop=True)
+        return True
 
     def ran(self, run: UnderWay, loop: Loop, workspace: Workspace, execution: Execution) -> None:
         """Keep what will be told of a loop, the next one of the statement."""

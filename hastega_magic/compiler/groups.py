@@ -24,7 +24,7 @@ from hastega_magic.compiler.telling import describe
 from hastega_magic.compiler.telling.graphs import Pictures
 from hastega_magic.compiler.telling.stacked import LoopTexts
 from hastega_magic.compiler.workspace import Workspace
-from hastega_magic.errors import BeyondInt64, NotCompilable
+from hastega_magic.errors import BeyondInt64, NotCompilable, WideConstant
 from hastega_magic.frames import let_through
 from hastega_magic.passes.fuse import can_fuse
 from hastega_magic.runtime.columnar import NullsError
@@ -108,7 +108,9 @@ def run_group(driver: Driver, group: Group) -> Iterator[Outcome]:
         let_through(error)
         if len(group.loops) == 1 and not isinstance(error, (Separately, BeyondInt64, NotCompilable)):
             raise
-        beyond = str(error) if len(group.loops) == 1 and isinstance(error, BeyondInt64) else ""
+        elements = driver.options.int_mode == "checked" and isinstance(error, WideConstant)
+        alone = len(group.loops) == 1 and isinstance(error, BeyondInt64) and not elements
+        beyond = str(error) if alone else ""
     if execution is None:
         driver.trace.events = [event for event in driver.trace.events if event.group != number]
         yield from _one_by_one(driver, group, beyond)

@@ -151,7 +151,8 @@ def _seems_within(columns: Sequence[Column], assume: Assume) -> bool:
 
 
 _CACHE: OrderedDict[bytes, CompiledLoop] = OrderedDict()
-_CACHE_SIZE = 256
+_CACHE_SIZE = 1024
+"""Loops, of some 0.1 MB each; a cell that has more is compiled anew in each of its runs."""
 _ENDS_MATTER: set[bytes] = set()
 """Shapes that only the very ends of a range prove, so that these belong to the key."""
 

@@ -46,6 +46,8 @@ class UnderWay:
     """Whether the loops ran at once, one handing its elements to the next."""
     drawn: list[object] | None = None
     """The first element that Python drew from an iterator, once it did."""
+    looked_at: bool = False
+    """Whether Python looked at elements as `--int checked` has it."""
     collection: object = None
     """Of Python's own, whose elements the value is; None: the value is what there is to go over."""
 

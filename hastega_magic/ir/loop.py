@@ -52,6 +52,7 @@ class Iteration:
     trouble  condition under which Python must do the element (None: never, or not yet known)
     holds    what is known of the state as a turn begins, over the leaves (None: nothing)
     rare     like trouble, for a condition that is looked at in the first turn and then every EVERY turns, or more often
+    inner    it is one of ours in a function of Python's (`math.comb`), whose user never has the integers on its way
     """
 
     tag: str
@@ -63,13 +64,14 @@ class Iteration:
     trouble: Expr | None = None
     holds: Expr | None = None
     rare: Expr | None = None
+    inner: bool = False
 
     def __repr__(self) -> str:
         hasher = hashlib.blake2b(digest_size=12)
         for node in self.roots():
             hasher.update(node.digest)
         shape = f"{len(self.state)} {len(self.outer)} {len(self.effects)} {self.bounds}"
-        shape = f"{shape} {self.trouble is None} {self.rare is None}"
+        shape = f"{shape} {self.trouble is None} {self.rare is None}{' inner' * self.inner}"
         hasher.update(shape.encode())
         return f"{self.tag}:{hasher.hexdigest()}"
 
@@ -269,6 +271,7 @@ def closed(
     bounds: Sequence[Interval | None],
     hoisted: Callable[[Expr], bool],
     holds: Expr | None = None,
+    inner: bool = False,
 ) -> tuple[Iteration, tuple[Expr, ...], dict[Expr, Expr]]:
     """A body over leaves of its own, made from one whose state are the leaves `state`.
 
@@ -300,6 +303,7 @@ def closed(
             tuple(bounds),
             None,
             None if holds is None else new[holds],
+            inner=inner,
         ), new
 
     body, _ = made("")

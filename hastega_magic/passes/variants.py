@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from hastega_magic.errors import BeyondInt64
+from hastega_magic.errors import WideConstant
 from hastega_magic.interval import INT64_MAX, Interval
 from hastega_magic.ir.expr import Expr, flatten, is_const, leaf
 from hastega_magic.ir.fused import Fused
@@ -57,7 +57,7 @@ def variants(fused: Fused, leaves: Leaves, mode: str) -> Variants:
     roots = list(fused.roots())
     for node in everything(roots):
         if is_const(node) and isinstance(node.value, int) and not -(1 << 63) <= node.value < 1 << 63:
-            raise BeyondInt64(f"the constant {node.value} does not fit in 64 bits")
+            raise WideConstant(f"the constant {node.value} does not fit in 64 bits")
     if mode == "wrap":
         return Variants((guarded(fused, leaves, _Analysis(roots, leaves)(), (), check=False),), True)
     infer = _Analysis(roots, leaves)

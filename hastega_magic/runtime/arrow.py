@@ -119,7 +119,7 @@ def read(data: Any) -> Exported:
             schema_capsule, capsule = data.__arrow_c_array__()
             schema = _Schema.from_address(_pointer(schema_capsule, b"arrow_schema"))
             arrays = [(_Array.from_address(_pointer(capsule, b"arrow_array")), capsule)]
-            return _exported(schema, arrays)
+            return _exported(schema, arrays, data)
         capsule = data.__arrow_c_stream__()
     except (NotImplementedError, TypeError, ValueError, ImportError) as error:
         raise NotCompilable(f"a {type(data).__name__} does not hand its memory over: {error}") from None
@@ -136,7 +136,7 @@ def read(data: Any) -> Exported:
         assert isinstance(owned.struct, _Array)
         found.append((owned.struct, owned))
     assert isinstance(described.struct, _Schema)
-    return _exported(described.struct, found)
+    return _exported(described.struct, found, data)
 
 
 def _checked(code: int, stream: _Stream) -> None:
@@ -145,7 +145,7 @@ def _checked(code: int, stream: _Stream) -> None:
         raise NotCompilable(f"its memory was not handed over: {(told or b'no reason given').decode()}")
 
 
-def _exported(schema: _Schema, arrays: Sequence[tuple[_Array, object]]) -> Exported:
+def _exported(schema: _Schema, arrays: Sequence[tuple[_Array, object]], data: object) -> Exported:
     code = schema.format.decode()
     if schema.dictionary:
         raise NotCompilable("its elements are categories, and only numbers are compiled")
@@ -154,9 +154,12 @@ def _exported(schema: _Schema, arrays: Sequence[tuple[_Array, object]]) -> Expor
         raise NotCompilable(f"its elements are of the type {extension}, and only numbers are compiled")
     if code not in _FORMATS and code != _BITS:
         names = (_KINDS[code[:size]] for size in (2, 1) if code[:size] in _KINDS)
-        raise NotCompilable(
-            f"its elements are {next(names, f'of the Arrow type {code}')}, and only numbers are compiled"
-        )
+        kind = next(names, f"of the Arrow type {code}")
+        if code[:1] == "w" and type(data).__module__.startswith(
+            "polars."
+        ):  # which has no bytes of one length
+            kind = "Python objects"
+        raise NotCompilable(f"its elements are {kind}, and only numbers are compiled")
     bits = code == _BITS
     dtype = np.dtype(_FORMATS.get(code, "bool"))
     found = [_stretch(array, owner, dtype, bits) for array, owner in arrays]

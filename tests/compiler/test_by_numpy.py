@@ -230,3 +230,11 @@ def test_what_numpy_has_no_call_for_names_the_stages():
     (barrier,) = session.last.report.pipelines[0].barriers
     assert barrier.stage == "map(lambda x: x / 2) |> astype('int32')"
     assert list(barrier.span) == [1, 6, 1, 45]
+
+
+@pytest.mark.parametrize("exponent", ["0.5", "k"])
+def test_powers_of_a_half_are_no_roots(exponent: str) -> None:
+    """As NumPy's own are: of -0.0 and of -inf these are others."""
+    session = Session({"math": math, "k": 0.5}, Options(on="numpy", baseline=False, quiet=True))
+    session.run_cell(f"out = [-0.0, float('-inf'), 4.0] |> map(lambda x: math.pow(x, {exponent})) |> to_list")
+    assert repr(session.namespace["out"]) == "[0.0, inf, 2.0]"

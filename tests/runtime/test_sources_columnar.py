@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from hastega_magic.errors import NotCompilable
+from hastega_magic.runtime import arrow
 from hastega_magic.runtime.columnar import NullsError, Part, Pieces, numbers
 from hastega_magic.runtime.python_calls import elements
 from hastega_magic.runtime.sources import described
@@ -288,3 +289,8 @@ def test_an_index_of_tuples_is_gone_through_by_python():
 def test_a_frame_may_have_columns_of_any_name():
     frame = pd.DataFrame({"array": [1, 2], "dtype": [3, 4]})
     assert Session({"frame": frame}).run_cell("frame |> map(len) |> to_list").value == [5, 5]
+
+
+def test_columns_of_python_objects_are_called_that():
+    with pytest.raises(NotCompilable, match="its elements are Python objects"):
+        arrow.read(pl.Series([object(), object()], dtype=pl.Object))

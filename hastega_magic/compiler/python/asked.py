@@ -22,7 +22,7 @@ from hastega_magic.compiler.python.barriers import may_end_early
 from hastega_magic.compiler.python.elements import of_check
 from hastega_magic.compiler.python.in_step import one_by_one
 from hastega_magic.compiler.run import run_loops
-from hastega_magic.errors import BeyondInt64, StrictError
+from hastega_magic.errors import BeyondInt64, StrictError, WideConstant
 from hastega_magic.frames import let_through
 from hastega_magic.interval import INT64_MAX, INT64_MIN
 from hastega_magic.runtime.python_calls import elements
@@ -113,7 +113,15 @@ def _look(driver: Driver, run: UnderWay, first: object, stages: Sequence[BoundSt
         if driver.options.on == "numpy":
             driver.left.by_numpy(run.bound, loop, workspace, first)
             return False
-        execution = run_loops([loop], workspace, driver.options, driver.trace)
+        try:
+            execution = run_loops([loop], workspace, driver.options, driver.trace)
+        except WideConstant as error:
+            if driver.options.int_mode != "checked":
+                return False
+            too_large = str(error)
+        if execution is None:
+            driver.left.checked(loop, workspace, too_large)
+            return False
     except BeyondInt64 as error:
         too_large = str(error)
     except Exception as error:  # Python has its own to say of everything else

@@ -21,7 +21,7 @@ from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.sources.stretches import DECIDED
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
-from hastega_magic.errors import BeyondInt64, HastegaError, NotCompilable
+from hastega_magic.errors import BeyondInt64, HastegaError, NotCompilable, WideConstant
 from hastega_magic.frames import let_through
 from hastega_magic.interval import INT64_MAX
 from hastega_magic.ir.expr import Expr, flatten
@@ -93,10 +93,10 @@ def numpy_value(
 def value_or_checked(
     loop: Loop, workspace: Workspace, options: Options, trace: Trace, probe: bool = False
 ) -> object:
-    """The same, and by Python where NumPy has no calls and `--int checked` has to raise for some elements."""
+    """The same, and by Python where no loop can, and `--int checked` has to raise for some elements."""
     try:
         return numpy_value(loop, workspace, options, trace, probe)
-    except NoNumpyForm:
+    except (NoNumpyForm, WideConstant):
         if options.int_mode != "checked" or loop.scalars is not None:
             raise
     return checked_by_python(loop, workspace, options, probe)

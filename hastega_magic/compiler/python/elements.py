@@ -10,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 
 from hastega_magic.compiler.python.naming import BEYOND, named, origin, placed, short, shown
-from hastega_magic.compiler.python.nodes import filled, of_params, roots, scalars
+from hastega_magic.compiler.python.nodes import filled, of_params, roots, scalars, wide_constants
 from hastega_magic.compiler.python.steps import NUMPYS, Surroundings, is_beyond, is_numpys, steps_of
 from hastega_magic.compiler.python.together import Element, Kept, Moved, Together, at, item, kept_of, moved_on
 from hastega_magic.compiler.statement import Loop
@@ -44,9 +44,10 @@ class Elements:
 
     def __post_init__(self) -> None:
         """Pair the stages as built with the functions as given."""
-        self._steps = steps_of(self.loop, self.workspace)
         self._around = Surroundings(self.workspace)
-        self._together = Together(self.loop, self.workspace, self._steps, self._around)
+        self._steps = steps_of(self.loop, self.workspace, self._around)
+        checked = self.mode == "checked"
+        self._together = Together(self.loop, self.workspace, self._steps, self._around, checked)
         source = self.loop.pipeline.source
         self._wraps: dict[int, Mapping[Expr, Expr]] = {}
         self._producer = None
@@ -164,24 +165,27 @@ class Elements:
         except Exception as error:
             numpys = isinstance(error, OverflowError) and is_numpys(error)
             values = self._values(stage, value, effects=True) if numpys or step.reading else None
-            if values is None or not (numpys or _beyond(values)):
+            assert stage.fn is not None
+            if values is None or not (numpys or _beyond(values, wide_constants(stage.fn))):
                 error.add_note(self._where(stage, index, start, cast(object, value)))
                 raise
-            assert stage.fn is not None
             found = filled(stage.fn.result, values)
         own = own or isinstance(found, NUMPYS)  # of a captured number
         if self.overflowed and self.mode == "exact" and not own:
             return python_number(found)  # nothing is left to be told
-        if step.turning and self.mode == "exact":
+        if step.turning and not step.own:
             # Turn after turn, the interpreter takes hundreds of times as long as Python, whose value is exact.
             result = python_number(found)
-            wrong = next((each for each in scalars(result) if is_beyond(each)), None)
+            wrong = None if self.mode == "exact" else step.beyond(value)
+            wrong = next(filter(is_beyond, scalars(result)), None) if wrong is None else wrong
         else:
             values = self._values(stage, value)
             if values is None:
                 return python_number(found)
             assert stage.fn is not None
-            result, wrong = filled(stage.fn.result, values), _beyond(values)
+            result, wrong = filled(stage.fn.result, values), _beyond(values, wide_constants(stage.fn))
+            if step.turning and wrong is None and self.mode != "exact":
+                wrong = step.beyond(value)
         if wrong is None:
             # Functions that are the kernel's own have its bits here too, whichever elements share the block.
             return result if own else python_number(found)
@@ -255,9 +259,9 @@ def _alike(value: object, start: object) -> bool:
     return value is start or (type(value) is type(start) and shown(value) == shown(start))
 
 
-def _beyond(values: dict[Expr, Any]) -> int | None:
-    """The first computed integer that no int64 holds."""
-    integers = (found for node, found in values.items() if node.args and node.type is INT)
+def _beyond(values: dict[Expr, Any], wide: Sequence[Expr]) -> int | None:
+    """The first integer that no int64 holds, of those computed and of `wide` constants."""
+    integers = (found for node, found in values.items() if node.type is INT and (node.args or node in wide))
     return next((found for found in integers if is_beyond(found)), None)
 
 

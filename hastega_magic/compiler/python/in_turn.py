@@ -11,11 +11,12 @@ from typing import Any, cast
 
 import numpy as np
 
-from hastega_magic.compiler.python.nodes import filled, of_params, roots
+from hastega_magic.compiler.python.looked_at import looked_at
+from hastega_magic.compiler.python.nodes import filled, has_turns, of_params, roots
 from hastega_magic.compiler.python.steps import Surroundings
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
-from hastega_magic.ir.columns import Columns, NotInColumns
+from hastega_magic.ir.columns import Columns
 from hastega_magic.ir.expr import Expr, flatten
 from hastega_magic.ir.interpreter import evaluate
 from hastega_magic.ir.pipeline import Fn
@@ -70,10 +71,7 @@ def wrapped_steps(values: object, loop: Loop, workspace: Workspace) -> object:
 
 
 def first_beyond(values: object, loop: Loop, workspace: Workspace, stage: BoundStage) -> int | None:
-    """The first integer that no int64 holds among those on the way of a step; `stage`: with the exact function.
-
-    None also where steps go turn by turn: what they give is all that is known of them.
-    """
+    """The first integer that no int64 holds among those on the way of a step; `stage`: with the exact function."""
     fn, named = loop.pipeline.sink.fn, STAGES[stage.site.name].bind(stage.args, stage.kwargs)
     if fn is None:
         return None
@@ -81,6 +79,8 @@ def first_beyond(values: object, loop: Loop, workspace: Workspace, stage: BoundS
     begun = [named["init"]] if "init" in named else []
     totals = list(itertools.accumulate([*begun, *taken], cast("Callable[[Any, Any], Any]", named["f"])))
     taken = taken if begun else taken[1:]
+    if has_turns(fn):
+        return next(filter(None, map(looked_at(fn, around), zip(totals, taken, strict=False))), None)
     parted = [_given(fn, *each) for each in zip(totals, taken, strict=False)]
     places = range(len(parted))
     columns = Columns(
@@ -89,7 +89,7 @@ def first_beyond(values: object, loop: Loop, workspace: Workspace, stage: BoundS
     try:
         for node in roots(fn):
             columns.of(node, places)
-    except (NotInColumns, ArithmeticError, ValueError, TypeError):  # Python has given a value all the same
+    except (ArithmeticError, ValueError, TypeError):  # Python has given a value all the same
         return None
     place = columns.beyond()
     if place is None:

@@ -22,7 +22,16 @@ from hastega_magic.compiler.telling import describe
 from hastega_magic.compiler.telling.graphs import Pictures
 from hastega_magic.compiler.under_way import UnderWay
 from hastega_magic.compiler.workspace import Workspace
-from hastega_magic.errors import NOWHERE, BeyondInt64, NotCompilable, Reason, Span, StrictError, UsageError
+from hastega_magic.errors import (
+    NOWHERE,
+    BeyondInt64,
+    NotCompilable,
+    Reason,
+    Span,
+    StrictError,
+    UsageError,
+    WideConstant,
+)
 from hastega_magic.frames import let_through
 from hastega_magic.ir.pipeline import RUNNING_SINKS
 from hastega_magic.records import dataclass
@@ -121,27 +130,43 @@ class LeftOver:
         try:
             with self.trace.phase("kernel"):
                 return numpy_value(loop, workspace, self.options, self.trace)
-        except BeyondInt64:
+        except BeyondInt64 as error:
             if workspace.unasked:
                 raise Unasked from None
-            raise
+            if self.options.int_mode != "checked" or not isinstance(error, WideConstant):
+                raise
+            why = str(error)
         except (NoNumpyForm, NotCompilable) as error:
             why = str(error)
-        sites = [stage.site for stage in loop.stages]
-        if sites:  # any of them may be it
-            span = Span(*sites[0].span[:2], *sites[-1].span[2:])
-            self.tell(" |> ".join(site.text for site in sites), Reason(why, span))
-        else:
-            self.tell(loop.pipeline.source.name, Reason(why))
+        runs = loop.pipeline.sink.kind in RUNNING_SINKS
+        if self.options.int_mode == "checked" and (runs or loop.scalars is None):
+            return self.checked(loop, workspace, why)
+        self._tell_of(loop, why, self.options.int_mode)
+        if workspace.unasked and runs:
+            raise Unasked
+        with self.trace.phase("kernel", by_python=True):
+            return python.run(value, bound.calls(noted(self.exact(loop, workspace))))
+
+    def checked(self, loop: Loop, workspace: Workspace, why: str) -> object:
+        """The loop's value by Python (`why`), its elements having been looked at as `--int checked` has it."""
+        self._tell_of(loop, why, "exact")
         runs = loop.pipeline.sink.kind in RUNNING_SINKS
         if workspace.unasked and runs:
             raise Unasked
         with self.trace.phase("kernel", by_python=True):
-            if runs and self.options.int_mode == "checked":
+            if runs:
                 return steps_checked(loop, workspace, self.options, self.trace)
-            if self.options.int_mode == "checked" and loop.scalars is None:
-                return checked_by_python(loop, workspace, self.options)
-            return python.run(value, bound.calls(noted(self.exact(loop, workspace))))
+            return checked_by_python(loop, workspace, self.options)
+
+    def _tell_of(self, loop: Loop, why: str, mode: str) -> None:
+        """The stages of a loop are Python's; `mode`: as far as it does not reach them."""
+        sites = [stage.site for stage in loop.stages]
+        if sites:  # any of them may be it
+            span = Span(*sites[0].span[:2], *sites[-1].span[2:])
+            text, reason = " |> ".join(site.text for site in sites), Reason(why, span)
+        else:
+            text, reason = loop.pipeline.source.name, Reason(why)
+        describe.describe_barrier(text, reason, self.trace, mode)
 
     def exact(self, loop: Loop, workspace: Workspace) -> list[BoundStage]:
         """The loop's stages, in which NumPy's numbers that functions read count as Python's."""

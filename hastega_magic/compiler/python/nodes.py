@@ -8,6 +8,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from hastega_magic.interval import INT64
 from hastega_magic.ir.expr import Expr, Value, flatten, postorder
 from hastega_magic.ir.loop import everything
 from hastega_magic.ir.pipeline import Fn
@@ -41,8 +42,15 @@ def is_approximate(fn: Fn | None) -> bool:
 
 @lru_cache(_FUNCTIONS)
 def computed(fn: Fn) -> tuple[Expr, ...]:
-    """The nodes that are no leaves."""
-    return tuple(node for node in postorder(roots(fn)) if node.args)
+    """The nodes that are no leaves, and constants beyond 64 bits that are (parts of) what it gives."""
+    return (*wide_constants(fn), *(node for node in postorder(roots(fn)) if node.args))
+
+
+@lru_cache(_FUNCTIONS)
+def wide_constants(fn: Fn) -> tuple[Expr, ...]:
+    """What it gives, whatever the element is, that no int64 holds."""
+    constants = (node for node in roots(fn) if node.op == "const")
+    return tuple(node for node in constants if isinstance(node.value, int) and node.value not in INT64)
 
 
 def roots(fn: Fn) -> Sequence[Expr]:
@@ -91,4 +99,5 @@ __all__ = [
     "roots",
     "scalars",
     "tables_read",
+    "wide_constants",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import field
 from typing import Any, cast
 
@@ -17,7 +17,7 @@ from hastega_magic.errors import HastegaError
 from hastega_magic.interval import INT64
 from hastega_magic.ir.expr import Expr
 from hastega_magic.ir.pipeline import Stage
-from hastega_magic.records import dataclass
+from hastega_magic.records import cached_property, dataclass
 from hastega_magic.runtime.python_calls import spreads
 from hastega_magic.runtime.python_numbers import python_number
 from hastega_magic.syntax.closures.numpy_read import reads_numbers
@@ -32,7 +32,7 @@ class Step:
 
     `own`: its graph has the value, not Python's function: bits that need not be Python's, or (`reading`) NumPy's
     numbers, captured or of such arrays, which count as Python's, where the function has some that wrap, or raise.
-    `turning`: it has a loop of its own, of which Python's value is taken.
+    `turning`: it has a loop of its own, of which Python's value is taken where it is not `own`.
     """
 
     stage: Stage
@@ -40,7 +40,16 @@ class Step:
     own: bool
     reading: bool
     turning: bool
+    around: Surroundings
     _spread: dict[int, bool] = field(default_factory=dict[int, bool])
+
+    @cached_property
+    def beyond(self) -> Callable[[Any], int | None]:
+        """Finds for an element the first integer that no int64 holds, those of its loop's turns among them."""
+        from hastega_magic.compiler.python.looked_at import looked_at
+
+        assert self.stage.fn is not None
+        return looked_at(self.stage.fn, self.around)
 
     def called(self, value: Any) -> Any:
         """What the function gives; over tuples it may take their parts."""
@@ -97,7 +106,7 @@ class _Table:
         return len(self._data)
 
 
-def steps_of(loop: Loop, workspace: Workspace) -> list[Step]:
+def steps_of(loop: Loop, workspace: Workspace, around: Surroundings) -> list[Step]:
     """The stages as built, with the functions as given."""
     numpys = numpys_tables(workspace)
     found: list[Step] = []
@@ -105,7 +114,7 @@ def steps_of(loop: Loop, workspace: Workspace) -> list[Step]:
         function = function_of(stage, owner, loop.pipeline.sink.kind)
         reading = bool(numpys & tables_read(stage.fn)) or reads_numbers(function)
         own = reading or is_approximate(stage.fn)
-        found.append(Step(stage, function, own, reading, not own and has_turns(stage.fn)))
+        found.append(Step(stage, function, own, reading, has_turns(stage.fn), around))
     return found
 
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from hastega_magic.compiler.python.nodes import computed, filled, of_params, roots, scalars
+from hastega_magic.compiler.python.nodes import computed, filled, of_params, roots, scalars, wide_constants
 from hastega_magic.compiler.python.steps import NUMPYS, Step, Surroundings, is_beyond
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
@@ -80,8 +80,11 @@ _POSSIBLE = {"map", "filter", "zip", "enumerate", "index", "window"}
 class Together:
     """Evaluates elements of a loop with Python's exact integers."""
 
-    def __init__(self, loop: Loop, workspace: Workspace, steps: Sequence[Step], around: Surroundings) -> None:
+    def __init__(
+        self, loop: Loop, workspace: Workspace, steps: Sequence[Step], around: Surroundings, checked: bool
+    ) -> None:
         self._loop, self._workspace, self._steps, self._around = loop, workspace, steps, around
+        self._checked = checked
         self.possible = {step.stage.kind for step in steps} <= _POSSIBLE
         """Whether the loop has such stages alone; no source of it may be another loop's result."""
 
@@ -161,10 +164,7 @@ class Together:
         if step.turning and not own:
             # Turn after turn, graphs take hundreds of times as long as Python, whose value is exact.
             made = python_numbers(made)
-            wrong = (
-                place for place, each in zip(places, made, strict=True) if any(map(is_beyond, scalars(each)))
-            )
-            return made, next(wrong, None) if looks else None
+            return made, self._turned(step, places, values, made) if looks else None
         if not values or not (own or looks):
             return python_numbers(made), None
         fn = step.stage.fn
@@ -191,8 +191,17 @@ class Together:
         ]
         return made, columns.beyond() if looks else None
 
+    def _turned(self, step: Step, places: Sequence[int], values: list[Any], made: list[Any]) -> int | None:
+        """The first element that needs an integer beyond 64 bits in its result, or, to raise, on the way to it."""
+        for place, value, each in zip(places, values, made, strict=True):
+            if any(map(is_beyond, scalars(each))) or (self._checked and step.beyond(value) is not None):
+                return place
+        return None
+
     def _beyond(self, fn: Fn, places: Sequence[int], values: list[Any]) -> int | None:
         """The first element that needs an integer beyond 64 bits: sought in ever longer pieces."""
+        if values and wide_constants(fn):
+            return places[0]
         if _fits(fn, values):
             return None
         first, size = 0, _PIECE

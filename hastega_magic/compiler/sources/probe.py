@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hastega_magic.compiler.options import Options
-from hastega_magic.compiler.python.by_numpy import value_or_checked
+from hastega_magic.compiler.python.by_numpy import checked_by_python, value_or_checked
 from hastega_magic.compiler.run import run_loops
 from hastega_magic.compiler.sources.part import stretch
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
+from hastega_magic.errors import WideConstant
 from hastega_magic.frames import let_through
 from hastega_magic.runtime.stream import NotProduced
 from hastega_magic.syntax.joining.build import Probe
@@ -55,7 +56,12 @@ def _value(loop: Loop, workspace: Workspace, options: Options, trace: Trace) -> 
     if options.on == "numpy":
         with trace.phase("kernel"):
             return value_or_checked(loop, workspace, options, trace, probe=True)
-    return run_loops([loop], workspace, options, trace).values[0]
+    try:
+        return run_loops([loop], workspace, options, trace).values[0]
+    except WideConstant:
+        if options.int_mode != "checked":
+            raise
+    return checked_by_python(loop, workspace, options, probe=True)
 
 
 def _stretches(length: int) -> Iterator[tuple[int, int]]:

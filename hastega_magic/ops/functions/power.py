@@ -122,6 +122,11 @@ def _half_columns(x: Any) -> Any:
     return cast("Any", np.where(x == -math.inf, root.dtype.type(math.inf), root))
 
 
+def _columns(x: Any, y: Any) -> Any:
+    """NumPy's power but for the exponent 0.5, for which it takes roots."""
+    return _half_columns(x) if np.ndim(y) == 0 and y == 0.5 else np.power(x, y)
+
+
 def _math(a: float, b: float) -> Any:
     math.pow(a, b)
     return _scalar_power(a, b)
@@ -131,10 +136,10 @@ _APPROXIMATE = frozenset({"approximate"})
 
 ROWS = (
     Op("power", 2, _scalar_power, ufunc_float, numpy=np.power, expand=expansion(power), traits=_APPROXIMATE),
-    Op("float_pow", 2, _operator, ufunc_float, "**", np.power, expand=expansion(power), trouble=_operator_trouble,
+    Op("float_pow", 2, _operator, ufunc_float, "**", _columns, expand=expansion(power), trouble=_operator_trouble,
        traits=_APPROXIMATE),
     Op("half_power", 1, _half_operator, ufunc_float, "", _half_columns, expand=expansion(half_power),
        trouble=_half_trouble, written="** 0.5", traits=_APPROXIMATE),
-    Op("math_pow", 2, _math, math_float, numpy=np.power, expand=expansion(power), trouble=condition(_fails),
+    Op("math_pow", 2, _math, math_float, numpy=_columns, expand=expansion(power), trouble=condition(_fails),
        spellings=(math.pow,), traits=_APPROXIMATE),
 )  # fmt: skip

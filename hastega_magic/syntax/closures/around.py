@@ -134,12 +134,19 @@ def _parts_of(function: Any) -> tuple[object, ...]:
     return function.__code__, function.__defaults__, *_items(function.__kwdefaults__)
 
 
-def _leaves(items: Iterable[object]) -> Iterator[object]:
-    """The items, those of lists and tuples among them behind these."""
+_DEEPEST = 16
+"""Lists within each other that are looked at: one may hold itself."""
+
+
+def _leaves(items: Iterable[object], depth: int = _DEEPEST) -> Iterator[object]:
+    """The items, those of lists and tuples among them behind these; None, which is no number, where they go deeper."""
+    if not depth:
+        yield None
+        return
     for item in items:
         yield item
         if type(item) in (list, tuple):
-            yield from _leaves(cast("list[object]", item))
+            yield from _leaves(cast("list[object]", item), depth - 1)
 
 
 def _items(named: dict[str, Any] | None) -> tuple[object, ...]:

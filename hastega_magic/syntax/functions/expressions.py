@@ -13,7 +13,7 @@ import numpy as np
 from hastega_magic.errors import NOWHERE, NotCompilable
 from hastega_magic.ir.expr import Expr
 from hastega_magic.records import dataclass
-from hastega_magic.syntax.operations import lists
+from hastega_magic.syntax.operations import library, lists
 from hastega_magic.syntax.operations.comparisons import comparison
 from hastega_magic.syntax.operations.mappings import built
 from hastega_magic.syntax.operations.operators import binary, unary
@@ -66,6 +66,11 @@ class Frame:
     def in_cell(self) -> bool:
         """Whether the function's text is the cell being run."""
         return self.syntax.filename == self.graph.env.filename
+
+    @property
+    def inner(self) -> bool:
+        """Whether it is one of ours that stands for a function of Python's."""
+        return self.function.__module__ == library.__name__
 
     def within(self, names: dict[str, Symbolic]) -> Frame:
         """A frame of its own inside this one, which sees its names."""

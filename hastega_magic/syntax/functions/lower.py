@@ -17,6 +17,7 @@ from hastega_magic.ir.pipeline import Fn
 from hastega_magic.latest import Latest
 from hastega_magic.syntax.closures.numpy_read import reads_numbers
 from hastega_magic.syntax.functions.expressions import Frame
+from hastega_magic.syntax.reading.depth import with_room
 from hastega_magic.syntax.reading.functions import ast_of, described, name_of, spreads
 from hastega_magic.syntax.values.environment import Environment
 from hastega_magic.syntax.values.graph import Graph
@@ -127,26 +128,33 @@ def _lowered(
     if arguments is None:
         parts = element if isinstance(element, tuple) and not isinstance(element, Composite) else ()
         arguments = parts if parts and spreads(function, len(parts)) else (element,)
-    graph = Graph(env, _inline)
     try:
-        if isinstance(function, Over):
-            (place,) = arguments
-            items = neighbours(graph, function, cast(Expr, place))
-            result = _inline(graph, spelled(function.function), (items,), {}, predicate=predicate)
-        elif isinstance(function, FunctionType):
-            result = _inline(graph, function, arguments, {}, predicate=predicate)
-        else:
-            from hastega_magic.syntax.operations.calls import call
-
-            result = call(graph, Known(function, name_of(function)), arguments, {})
-            result = graph.truth(result) if predicate else result
-        graph.keep(result)
-        value = _numbers(result, name_of(function))
-        _look_at_numbers(graph, env, function.function if isinstance(function, Over) else function)
+        graph, value = with_room(lambda: _evaluated(function, env, arguments, predicate))
     except RecursionError:
         raise NotCompilable(f"`{name_of(function)}` is nested too deeply") from None
     text, span = _place(function.function if isinstance(function, Over) else function, env)
     return Fn(element, value, tuple(graph.effects), text, span, graph.spans)
+
+
+def _evaluated(
+    function: object, env: Environment, arguments: tuple[Value, ...], predicate: bool
+) -> tuple[Graph, Value]:
+    graph = Graph(env, _inline)
+    if isinstance(function, Over):
+        (place,) = arguments
+        items = neighbours(graph, function, cast(Expr, place))
+        result = _inline(graph, spelled(function.function), (items,), {}, predicate=predicate)
+    elif isinstance(function, FunctionType):
+        result = _inline(graph, function, arguments, {}, predicate=predicate)
+    else:
+        from hastega_magic.syntax.operations.calls import call
+
+        result = call(graph, Known(function, name_of(function)), arguments, {})
+        result = graph.truth(result) if predicate else result
+    graph.keep(result)
+    value = _numbers(result, name_of(function))
+    _look_at_numbers(graph, env, function.function if isinstance(function, Over) else function)
+    return graph, value
 
 
 def _place(function: object, env: Environment) -> tuple[str, Span]:

@@ -161,6 +161,7 @@ class Turns:
             state.bounds,
             lambda node: node in before or (eager(node) and _plain(node)),
             body.holds,
+            frame.inner,
         )
         graph.rename(new)
         loop = turns(loop_body, (live, *state.starts[1:]), from_outside)

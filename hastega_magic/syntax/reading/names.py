@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from types import FunctionType
 
+from hastega_magic.syntax.reading.depth import with_room
 from hastega_magic.syntax.reading.pipe import is_pipe, spine
 from hastega_magic.syntax.stages import STAGES
 
@@ -21,12 +22,12 @@ def reads(node: ast.AST) -> frozenset[str]:
     Parameters, comprehension variables and locals of functions are not free. Stage names in their place
     after `|>` are not names. Names that are assigned before they are read count: the set may be too large.
     """
-    return frozenset(_free(node, frozenset()))
+    return with_room(lambda: frozenset(_free(node, frozenset())))
 
 
 def binds(node: ast.AST) -> frozenset[str]:
     """Names that executing the code may bind, rebind or delete in the scope it stands in."""
-    return frozenset(_bound(node))
+    return with_room(lambda: frozenset(_bound(node)))
 
 
 def parameters_of(function: _Function) -> list[str]:
