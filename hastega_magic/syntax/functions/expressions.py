@@ -58,6 +58,8 @@ class Frame:
     syntax: FunctionSyntax
     names: dict[str, Symbolic]
     enclosing: Frame | None = None
+    own: frozenset[str] = frozenset()
+    """Variables of an inner function, which are not the outer one's of the same name even before they have a value."""
     cells: dict[str, str] = field(default_factory=dict[str, str])
     """Variables that inner functions assign, by the key under which the store has them."""
     _captured: dict[str, Symbolic] = field(default_factory=dict[str, Symbolic])
@@ -67,9 +69,9 @@ class Frame:
         """Whether the function's text is the cell being run."""
         return self.syntax.filename == self.graph.env.filename
 
-    def within(self, names: dict[str, Symbolic]) -> Frame:
-        """A frame of its own inside this one, which sees its names."""
-        return Frame(self.graph, cast(FunctionType, self.function), self.syntax, names, self)
+    def within(self, names: dict[str, Symbolic], own: frozenset[str] = frozenset()) -> Frame:
+        """A frame of its own inside this one, which sees its names, but those that are the inner one's `own`."""
+        return Frame(self.graph, cast(FunctionType, self.function), self.syntax, names, self, own)
 
     def lookup(self, name: str) -> Symbolic:
         """The value of a name: local, of an enclosing function, global, or built in."""
@@ -77,6 +79,8 @@ class Frame:
             return self._read(name, self.graph.store.read(self.cells[name]))
         if name in self.names:
             return self._read(name, self.names[name])
+        if name in self.own:
+            raise NotCompilable(f"the name `{name}` is read before it is assigned")
         if self.enclosing is not None:
             return self.enclosing.lookup(name)
         if name not in self._captured:
