@@ -265,6 +265,8 @@ def test_elements_that_are_left_out_make_no_turns(on):
             "b = 1\ndef g():\n    if v < 4:\n        return v\n    b += v\n    return b\nreturn g()",
             UnboundLocalError,
         ),
+        ("def g(w=table[v]):\n    return w\nreturn v", IndexError),
+        ("def g(a=(v := v - 9), b=1 // v):\n    return a\nreturn v", ZeroDivisionError),
         ("b = 1\ng = lambda w: b + (b := w)\nreturn g(v)", UnboundLocalError),
     ],
 )

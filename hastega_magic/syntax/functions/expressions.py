@@ -268,13 +268,17 @@ class Frame:
         if arguments.kwarg:
             raise NotCompilable(f"`{name}` takes any number of named arguments (**kwargs)")
         positional = [*arguments.posonlyargs, *arguments.args]
-        given = list(zip(reversed(positional), reversed(arguments.defaults), strict=False))
+        first = len(positional) - len(arguments.defaults)
+        given = list(zip(positional[first:], arguments.defaults, strict=True))
         given += [
             (arg, default)
             for arg, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
             if default is not None
         ]
-        defaults = {arg.arg: self.evaluate(default) for arg, default in given}
+        defaults: dict[str, Symbolic] = {}
+        for arg, default in given:
+            defaults[arg.arg] = self.evaluate(default)
+            self.graph.keep(defaults[arg.arg])  # which may raise, whether the function is called or not
         return Known(Nested(node, self, defaults), name)
 
     def _gives_numpy_bool(self, node: ast.expr, value: Symbolic) -> bool:
