@@ -267,6 +267,8 @@ def test_elements_that_are_left_out_make_no_turns(on):
         ),
         ("def g(w=table[v]):\n    return w\nreturn v", IndexError),
         ("def g(a=(v := v - 9), b=1 // v):\n    return a\nreturn v", ZeroDivisionError),
+        ("return 1 if table[v] is None else v", IndexError),
+        ("return v if (v, table[v]) == (0, 3) else 1", IndexError),
         ("b = 1\ng = lambda w: b + (b := w)\nreturn g(v)", UnboundLocalError),
     ],
 )
