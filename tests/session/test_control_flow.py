@@ -260,6 +260,16 @@ def test_elements_that_are_left_out_make_no_turns(on):
         ("best = None\nfor i in range(v - 5):\n    best = i\nreturn best + 1", TypeError),
         ("return max(i for i in range(40 - v))", ValueError),
         ("return (1, 2, 3)[v // 10]", IndexError),
+        ("b = 1\ndef g():\n    b = b + v\n    return b\nreturn g()", UnboundLocalError),
+        (
+            "b = 1\ndef g():\n    if v < 4:\n        return v\n    b += v\n    return b\nreturn g()",
+            UnboundLocalError,
+        ),
+        ("def g(w=table[v]):\n    return w\nreturn v", IndexError),
+        ("def g(a=(v := v - 9), b=1 // v):\n    return a\nreturn v", ZeroDivisionError),
+        ("return 1 if table[v] is None else v", IndexError),
+        ("return v if (v, table[v]) == (0, 3) else 1", IndexError),
+        ("b = 1\ng = lambda w: b + (b := w)\nreturn g(v)", UnboundLocalError),
     ],
 )
 def test_what_a_turn_raises_is_raised(body, error, on):

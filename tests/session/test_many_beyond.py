@@ -44,6 +44,9 @@ PLAIN = {
     "xs |> map(lambda x: x * x) |> chunk(3) |> map(sum) |> to_list": lambda xs: [
         sum(x * x for x in xs[first : first + 3]) for first in range(0, len(xs), 3)
     ],
+    "xs |> window(100) |> map(sum) |> to_list": lambda xs: [
+        sum(xs[first : first + 100]) for first in range(len(xs) - 99)
+    ],
 }
 OTHERS = {
     "xs |> enumerate |> map(lambda i, x: i * x * 1000) |> sum": lambda xs: sum(

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from hastega_magic.compiler.python.nodes import filled, of_params, roots, tables_read
-from hastega_magic.compiler.python.steps import Surroundings, is_numpys, numpys_tables
+from hastega_magic.compiler.python.nodes import filled, of_params, roots
+from hastega_magic.compiler.python.steps import Surroundings, is_numpys, numpys_tables, reads_numpys
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.frames import let_through
@@ -20,7 +20,6 @@ from hastega_magic.ir.expr import Expr, flatten
 from hastega_magic.ir.interpreter import evaluate
 from hastega_magic.ir.pipeline import Fn
 from hastega_magic.runtime.python_numbers import python_number
-from hastega_magic.syntax.closures.numpy_read import reads_numbers
 from hastega_magic.syntax.joining.build import BoundStage
 
 _OF_ELEMENTS = "map", "filter"
@@ -39,7 +38,7 @@ def exactly(loop: Loop, workspace: Workspace) -> list[BoundStage]:
     around, found = Surroundings(workspace), list[BoundStage]()
     for each in loop.stages:
         fn, function = fns.get(id(each.site)), each.args[0] if each.args else None
-        if fn is not None and (numpys & tables_read(fn) or reads_numbers(function)):
+        if fn is not None and reads_numpys(function, fn, numpys):
             found.append(replace(each, args=(_exact(function, fn, around), *each.args[1:])))
         else:
             found.append(each)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import field
 from typing import Any, cast
 
@@ -16,11 +17,12 @@ from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import HastegaError
 from hastega_magic.interval import INT64
 from hastega_magic.ir.expr import Expr
-from hastega_magic.ir.pipeline import Stage
+from hastega_magic.ir.pipeline import Fn, Stage
 from hastega_magic.records import cached_property, dataclass
 from hastega_magic.runtime.python_calls import spreads
 from hastega_magic.runtime.python_numbers import python_number
-from hastega_magic.syntax.closures.numpy_read import reads_numbers
+from hastega_magic.syntax.closures.numpy_read import numpy_read, reads_numbers
+from hastega_magic.syntax.values.neighbours import Over
 
 NUMPYS: Any = (np.integer, np.bool)
 """What a function gives that read a captured number of NumPy's, which counts as Python's."""
@@ -112,7 +114,7 @@ def steps_of(loop: Loop, workspace: Workspace, around: Surroundings) -> list[Ste
     found: list[Step] = []
     for stage, owner in zip(loop.pipeline.stages, loop.built.owners, strict=True):
         function = function_of(stage, owner, loop.pipeline.sink.kind)
-        reading = bool(numpys & tables_read(stage.fn)) or reads_numbers(function)
+        reading = reads_numpys(function, stage.fn, numpys)
         own = reading or is_approximate(stage.fn)
         found.append(Step(stage, function, own, reading, has_turns(stage.fn), around))
     return found
@@ -121,6 +123,13 @@ def steps_of(loop: Loop, workspace: Workspace, around: Surroundings) -> list[Ste
 def numpys_tables(workspace: Workspace) -> set[object]:
     """The numbers of the captured arrays that are NumPy's."""
     return {number for number, each in enumerate(workspace.table_columns) if each.numpys}
+
+
+def reads_numpys(function: object, fn: Fn | None, tables: AbstractSet[object]) -> bool:
+    """Whether a function, whose graph is `fn`, comes by numbers of NumPy's: captured, or of these arrays."""
+    if isinstance(function, Over):  # a window is given to it as Python's numbers
+        return bool(numpy_read([function.function]))
+    return bool(tables & tables_read(fn)) or reads_numbers(function)
 
 
 def is_numpys(error: OverflowError) -> bool:
@@ -133,4 +142,13 @@ def is_beyond(value: object) -> bool:
     return isinstance(value, int) and value not in INT64
 
 
-__all__ = ["NUMPYS", "Step", "Surroundings", "is_beyond", "is_numpys", "numpys_tables", "steps_of"]
+__all__ = [
+    "NUMPYS",
+    "Step",
+    "Surroundings",
+    "is_beyond",
+    "is_numpys",
+    "numpys_tables",
+    "reads_numpys",
+    "steps_of",
+]

@@ -58,6 +58,8 @@ class Frame:
     syntax: FunctionSyntax
     names: dict[str, Symbolic]
     enclosing: Frame | None = None
+    own: frozenset[str] = frozenset()
+    """Variables of an inner function, which are not the outer one's of the same name even before they have a value."""
     cells: dict[str, str] = field(default_factory=dict[str, str])
     """Variables that inner functions assign, by the key under which the store has them."""
     _captured: dict[str, Symbolic] = field(default_factory=dict[str, Symbolic])
@@ -72,9 +74,9 @@ class Frame:
         """Whether it is one of ours that stands for a function of Python's."""
         return self.function.__module__ == library.__name__
 
-    def within(self, names: dict[str, Symbolic]) -> Frame:
-        """A frame of its own inside this one, which sees its names."""
-        return Frame(self.graph, cast(FunctionType, self.function), self.syntax, names, self)
+    def within(self, names: dict[str, Symbolic], own: frozenset[str] = frozenset()) -> Frame:
+        """A frame of its own inside this one, which sees its names, but those that are the inner one's `own`."""
+        return Frame(self.graph, cast(FunctionType, self.function), self.syntax, names, self, own)
 
     def lookup(self, name: str) -> Symbolic:
         """The value of a name: local, of an enclosing function, global, or built in."""
@@ -82,6 +84,8 @@ class Frame:
             return self._read(name, self.graph.store.read(self.cells[name]))
         if name in self.names:
             return self._read(name, self.names[name])
+        if name in self.own:
+            raise NotCompilable(f"the name `{name}` is read before it is assigned")
         if self.enclosing is not None:
             return self.enclosing.lookup(name)
         if name not in self._captured:
@@ -269,13 +273,17 @@ class Frame:
         if arguments.kwarg:
             raise NotCompilable(f"`{name}` takes any number of named arguments (**kwargs)")
         positional = [*arguments.posonlyargs, *arguments.args]
-        given = list(zip(reversed(positional), reversed(arguments.defaults), strict=False))
+        first = len(positional) - len(arguments.defaults)
+        given = list(zip(positional[first:], arguments.defaults, strict=True))
         given += [
             (arg, default)
             for arg, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
             if default is not None
         ]
-        defaults = {arg.arg: self.evaluate(default) for arg, default in given}
+        defaults: dict[str, Symbolic] = {}
+        for arg, default in given:
+            defaults[arg.arg] = self.evaluate(default)
+            self.graph.keep(defaults[arg.arg])  # which may raise, whether the function is called or not
         return Known(Nested(node, self, defaults), name)
 
     def _gives_numpy_bool(self, node: ast.expr, value: Symbolic) -> bool:

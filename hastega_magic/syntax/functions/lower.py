@@ -19,6 +19,7 @@ from hastega_magic.syntax.closures.numpy_read import reads_numbers
 from hastega_magic.syntax.functions.expressions import Frame
 from hastega_magic.syntax.reading.depth import with_room
 from hastega_magic.syntax.reading.functions import ast_of, described, name_of, spreads
+from hastega_magic.syntax.reading.names import own_names
 from hastega_magic.syntax.values.environment import Environment
 from hastega_magic.syntax.values.graph import Graph
 from hastega_magic.syntax.values.neighbours import Over, neighbours, spelled
@@ -202,7 +203,7 @@ def _inline(
         node, code = function.node, function.node
         name = node.name if isinstance(node, ast.FunctionDef) else "lambda"
         bound = _bind(name, node.args, function.defaults, args, kwargs)
-        frame = outer.within(bound)
+        frame = outer.within(bound, own_names(node))
     else:
         name, code, syntax = name_of(function), function.__code__, ast_of(function)
         bound = _bind(name, syntax.node.args, _defaults(function, syntax.node.args), args, kwargs)

@@ -30,6 +30,13 @@ def binds(node: ast.AST) -> frozenset[str]:
     return with_room(lambda: frozenset(_bound(node)))
 
 
+@lru_cache(1024)
+def own_names(function: _Function) -> frozenset[str]:
+    """The variables of a function: its parameters, and what it assigns."""
+    body = [function.body] if isinstance(function, ast.Lambda) else function.body
+    return frozenset(parameters_of(function)) | (_bound_by(body) - _declared(body))
+
+
 def parameters_of(function: _Function) -> list[str]:
     """The names of all parameters."""
     args = function.args
@@ -82,12 +89,11 @@ def _free(node: ast.AST, local: frozenset[str]) -> Iterator[str]:
             yield from _free(value, local)
         case ast.Lambda(args=args, body=body):
             yield from _defaults(args, local)
-            yield from _free(body, local.union(parameters_of(node), _bound(body)))
+            yield from _free(body, local | own_names(node))
         case ast.FunctionDef() | ast.AsyncFunctionDef():
             yield from _all_free([*node.decorator_list, *filter(None, [node.returns])], local)
             yield from _defaults(node.args, local)
-            inner = _bound_by(node.body) - _declared(node.body)
-            yield from _all_free(node.body, local.union(parameters_of(node), inner))
+            yield from _all_free(node.body, local | own_names(node))
         case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
             yield from _free_in_comprehension(node, local)
         case ast.BinOp() if is_pipe(node):
@@ -162,7 +168,7 @@ def _bound_by(nodes: Iterable[ast.AST]) -> frozenset[str]:
     return frozenset(name for node in nodes for name in _bound(node))
 
 
-def _declared(body: Iterable[ast.stmt]) -> frozenset[str]:
+def _declared(body: Iterable[ast.AST]) -> frozenset[str]:
     """Names declared global or nonlocal in a function's body."""
     nodes = (node for statement in body for node in ast.walk(statement))
     found = (node.names for node in nodes if isinstance(node, (ast.Global, ast.Nonlocal)))
