@@ -189,8 +189,9 @@ def _number(text: _Text, number: Number) -> tuple[str, str]:
         conditions.append(f"number in {text.name(number.interval)}")
     text.unless(3, *conditions)
     plain = number.interval is None or number.free.type is int
+    taken = f"number.{number.part}" if number.part else "number"
     # Memory of C's takes no integer of NumPy's.
-    given = "number" if plain else f"{text.name(int)}(number)"
+    given = taken if plain else f"{text.name(int)}(number)"
     text.add(3, f"{text.name(room)}.value = {given}")
     return text.name(ctypes.addressof(room)), "0"
 

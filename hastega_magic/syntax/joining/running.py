@@ -123,11 +123,14 @@ def _begun(loop: Loop, site: StageSite, start: Value, total: Value) -> Iterator[
     """The numbers of what the value so far begins with."""
     numbers = list(zip(_numbers(start), _numbers(total), strict=True))
     for place, (begun, held) in enumerate(numbers):
-        parts: list[Any] = [node.value for node in flatten(begun)]
-        value = complex(*parts) if isinstance(begun, Complex) else parts[0]
         which = f", number {place}" if len(numbers) > 1 else ""
         type_ = cast("ScalarType | Complex", structure(held))
-        yield loop.env.number(f"start of {site.name}{which}", value, type_, loop.whole.count or 0)
+        name, parts, length = f"start of {site.name}{which}", flatten(begun), loop.whole.count or 0
+        if any(map(keeps_changing, parts)):
+            yield cast(Any, loop.env).start(name, parts, type_, length)
+            continue
+        values: list[Any] = [node.value for node in parts]
+        yield loop.env.number(name, complex(*values) if len(values) > 1 else values[0], type_, length)
 
 
 def _numbers(value: Value) -> list[Value]:
