@@ -5,7 +5,7 @@ The code of its functions, the values that they read, the kind and range of the 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import field
 from typing import Any, cast
 
@@ -262,11 +262,13 @@ def sources(bound: Bound) -> list[object]:
     ]
 
 
-def alike(bound: Bound, outcome: Outcome, *, few: bool = False, mended: bool = False) -> Alike | None:
+def alike(
+    bound: Bound, outcome: Outcome, *, few: bool = False, mended: bool = False, free: Collection[Where] = ()
+) -> Alike | None:
     """What decides whether the loop of this outcome fits again; None where it was not one whole loop on the CPU.
 
     `few`: it is only to be called directly, over few elements, which may be any of its sources'. `mended`: also where
-    Python had to help.
+    Python had to help. `free`: arguments that are looked at in each run, and not part of the loop.
     """
     execution, workspace = outcome.execution, outcome.workspace
     if execution is None or len(outcome.loops) != 1:
@@ -290,6 +292,7 @@ def alike(bound: Bound, outcome: Outcome, *, few: bool = False, mended: bool = F
         for key, each in (*((id(each), each) for each in workspace.parameters), *workspace.starts.items())
         if all_read or key in read or is_item(each.where)
     )
+    given_ones |= {*free}
     arrays, lists = captured_arrays(workspace), captured_lists(workspace) if few else []
     known = captured(
         arguments, given_ones, arrays=arrays, numpys=loop.built.numpys, lists=lists, places=places(bound)
@@ -298,9 +301,7 @@ def alike(bound: Bound, outcome: Outcome, *, few: bool = False, mended: bool = F
     if known is None or owned is None:
         return None
     all_numbers, free = numbers_of(workspace, execution), {each.where: each for each in known.free}
-    all_numbers = {
-        key: each for key, each in all_numbers.items() if all_read or key in read or not is_item(each.where)
-    }
+    all_numbers = {key: each for key, each in all_numbers.items() if all_read or key in read}
     for number in all_numbers.values():
         if number.where not in free:
             return None

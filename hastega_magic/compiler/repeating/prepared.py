@@ -8,8 +8,9 @@ loop, from where it is compiled.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import field, replace
+from operator import itemgetter
 from threading import Lock
 from typing import Any
 
@@ -19,6 +20,7 @@ from hastega_magic.compiler.loops import Body
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Outcome
 from hastega_magic.compiler.repeating.alike import Alike, Display, alike, given, sources
+from hastega_magic.compiler.repeating.beginning import begins, from_anywhere
 from hastega_magic.compiler.repeating.few import Before, Few, Troubled, Untold, before, few
 from hastega_magic.compiler.repeating.given_objects import NAN, HoldsNan, exact, hands_elements_on
 from hastega_magic.compiler.repeating.placing import placing
@@ -39,6 +41,7 @@ from hastega_magic.runtime.objects.overlapped import Made, Operand, Overlapped, 
 from hastega_magic.runtime.signals import heard
 from hastega_magic.runtime.sources import Unlike
 from hastega_magic.syntax.closures.contained import Where
+from hastega_magic.syntax.closures.given import argument_of
 from hastega_magic.syntax.joining.build import BoundStage, Built, View
 from hastega_magic.syntax.site import StageSite
 from hastega_magic.trace import Trace
@@ -264,6 +267,22 @@ class Prepared:
         return execution.values[0]
 
 
+@dataclass
+class Begun(Prepared):
+    """The same of a `reduce` in any order from an int on, which is another one in each run: it is put in at the end."""
+
+    combine: Callable[[int, Any], int] = max
+    begins: Callable[[Display], object] = itemgetter(0)
+    """Finds the int in what the stage is given."""
+
+    def run(self, source: object, displays: Sequence[Display]) -> object:
+        """As of every other statement."""
+        begun = self.begins(displays[-1])
+        if type(begun) is not int:
+            raise Again
+        return self.combine(begun, super().run(source, displays))
+
+
 def prepare(
     bound: Bound, outcome: Outcome, options: Options, filename: str, mends: bool = False
 ) -> Prepared | None:
@@ -273,10 +292,17 @@ def prepare(
     """
     if options.repeat != 1 or options.on == "all":
         return None
-    found = alike(bound, outcome, few=True, mended=mends)
+    begun = begins(bound, outcome, options)
+    free = () if begun is None else [argument_of(bound.stages[-1].site, "init")]
+    found = alike(bound, outcome, few=True, mended=mends, free=free)
     if found is None or not found.execution.length:
         return None
     execution, built = found.execution, outcome.loops[0].built
+    if begun is not None:
+        found = changed(found, loop=from_anywhere(found.loop))
+        ready = few(execution, found.loop, options, found.words, None, found.arrays)
+        wide = None if ready is None else spreading(execution, found.slots, found.loop, options, found.arrays)
+        return Begun(found, ready, (), options, filename, spreading=wide, combine=begun[0], begins=begun[1])
     if built.plain or built.even:
         ready = few(execution, found.loop, options, found.words, None, found.arrays)
         if not found.simple:

@@ -26,6 +26,7 @@ from hastega_magic.syntax.functions.lower import lower, parameters
 from hastega_magic.syntax.joining.loop import Cut, Loop, ends, scalar, told
 from hastega_magic.syntax.reading.functions import name_of
 from hastega_magic.syntax.site import StageSite
+from hastega_magic.syntax.stages import STAGES
 from hastega_magic.syntax.values import mixed
 from hastega_magic.syntax.values.graph import known
 from hastega_magic.types import BOOL, FLOAT, FLOAT32, FLOAT64, INT, Complex, Composite, Either, ScalarType
@@ -33,8 +34,8 @@ from hastega_magic.types import BOOL, FLOAT, FLOAT32, FLOAT64, INT, Complex, Com
 
 def reduce(loop: Loop, site: StageSite, given: Mapping[str, Any]) -> None:
     """In parallel, where the function is known not to depend on the order; else in the order of the elements."""
-    kind = None
-    if loop.element is leaf("param", INT, 0) and type(given.get("init", 0)) is int:
+    kind, begun = None, _begins_with(loop)
+    if loop.element is leaf("param", INT, 0) and set(map(type, begun)) <= {int}:
         pair = (leaf("param", INT, 0), leaf("param", INT, 1))
         fn = lower(given["f"], pair, loop.env, pair)
         if isinstance(fn.result, Expr) and not fn.effects:
@@ -43,7 +44,14 @@ def reduce(loop: Loop, site: StageSite, given: Mapping[str, Any]) -> None:
         _running(loop, site, given, "fold")
         return
     ends(loop, site, f"reduce_{kind}")
-    loop.initial = (given["init"],) if "init" in given else ()
+    loop.initial = begun
+
+
+def _begins_with(loop: Loop) -> tuple[object, ...]:
+    """What a `reduce` is given to begin with, itself: what comes of the elements is combined with it afterwards."""
+    assert loop.bound is not None
+    given = STAGES["reduce"].bind(loop.bound.args, loop.bound.kwargs)
+    return (given["init"],) if "init" in given else ()
 
 
 def _of_terms(loop: Loop, site: StageSite, graph: Expr, begun: bool) -> str | None:
