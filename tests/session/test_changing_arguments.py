@@ -198,3 +198,51 @@ def test_literals_are_not_told_of():
     session = Session({"xs": np.arange(20)}, Options(baseline=False))
     report = session.run_cell("y = xs |> clip(3, 9) |> sum").report
     assert not any("clip" in each for each in report.pipelines[0].why)
+
+
+SIZES = (
+    "take(t) |> to_list",
+    "drop(t) |> sum",
+    "step(t) |> to_list",
+    "map(lambda x: x * 2) |> take(t) |> reverse |> to_list",
+    "drop(t) |> take(3) |> max",
+    "take(t) |> var",
+    "drop(t) |> window(2) |> map(sum) |> to_list",
+    "drop(t) |> zip(ys) |> map(lambda a, b: a - b) |> to_list",
+    "zip(ys) |> drop(t) |> map(lambda a, b: a - b) |> sum",
+    "take_while(lambda x: x < 30) |> take(t) |> last",
+    "drop_while(lambda x: x < 4) |> step(t) |> reduce(lambda a, x: a + x, int(t))",
+)
+MORE = (
+    "step(t) |> window(2) |> map(sum) |> to_list",
+    "enumerate |> drop(t) |> to_list",
+    "enumerate(t) |> step(t) |> to_list",
+    "map(lambda x: 60 // (x - 3)) |> drop(t) |> to_list",
+    "window(t) |> map(max) |> to_list",
+    "take(t) |> enumerate |> reverse |> to_list",
+)
+
+
+@pytest.mark.filterwarnings("ignore::hastega_magic.errors.IntegerOverflowWarning")
+@pytest.mark.parametrize("source", [list, np.array, lambda xs: range(1, 21)])
+@pytest.mark.parametrize("text", [*SIZES, *MORE])
+def test_numbers_of_elements(text, source):
+    body = (
+        f"for t in turns:\n    try: found.append((xs |> {text}))\n    except Exception as e: found.append(e)"
+    )
+    turns, xs = (
+        [3, 4, 5, 2, 1, 0, 7, 30, 2**70, True, -1, 2.5, np.int64(4), 6, 3, 8],
+        source([*range(20, 0, -1)]),
+    )
+    expected, found = (run(body, turns, on, xs=xs, ys=[4, 1, 3] * 5) for on in ("python", "simd"))
+    assert list(map(described, found)) == list(map(described, expected))
+
+
+@pytest.mark.parametrize("text", SIZES[:6])
+def test_other_numbers_of_elements_begin_where_the_loop_is_compiled(text, monkeypatch):
+    turns, xs, body = range(2, 16), np.arange(20), f"for t in turns: found.append((xs |> {text}))"
+    expected = run(body, turns, "python", xs=xs)
+    first, usual = [], Repeated._first
+    monkeypatch.setattr(Repeated, "_first", lambda self, *args: first.append(1) or usual(self, *args))
+    assert run(body, turns, xs=xs) == expected
+    assert not first  # the first turn is the cell's own

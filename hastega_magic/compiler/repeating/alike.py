@@ -49,6 +49,7 @@ from hastega_magic.passes.schedule import STREAMED
 from hastega_magic.records import changed, dataclass
 from hastega_magic.syntax.closures.captured import Captured, captured
 from hastega_magic.syntax.closures.contained import Where, is_item
+from hastega_magic.syntax.closures.given import argument_of
 from hastega_magic.syntax.joining.loop import View
 
 Display = tuple[Any, tuple[Any, ...], Mapping[str, Any]]
@@ -292,7 +293,9 @@ def alike(
         for key, each in (*((id(each), each) for each in workspace.parameters), *workspace.starts.items())
         if all_read or key in read or is_item(each.where)
     )
-    given_ones |= {*free}
+    # What a result is combined with stands in the loop, unless somebody sees to it.
+    combined = {argument_of(bound.stages[-1].site, "init")} if loop.built.initial else set[Where]()
+    given_ones = (given_ones - combined) | {*free}
     arrays, lists = captured_arrays(workspace), captured_lists(workspace) if few else []
     known = captured(
         arguments, given_ones, arrays=arrays, numpys=loop.built.numpys, lists=lists, places=places(bound)
@@ -301,7 +304,11 @@ def alike(
     if known is None or owned is None:
         return None
     all_numbers, free = numbers_of(workspace, execution), {each.where: each for each in known.free}
-    all_numbers = {key: each for key, each in all_numbers.items() if all_read or key in read}
+    all_numbers = {
+        key: each
+        for key, each in all_numbers.items()
+        if (all_read and each.where not in combined) or key in read
+    }
     for number in all_numbers.values():
         if number.where not in free:
             return None

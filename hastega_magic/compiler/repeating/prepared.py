@@ -8,7 +8,7 @@ loop, from where it is compiled.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import field, replace
 from operator import itemgetter
 from threading import Lock
@@ -23,7 +23,7 @@ from hastega_magic.compiler.repeating.alike import Alike, Display, alike, given,
 from hastega_magic.compiler.repeating.beginning import begins, from_anywhere
 from hastega_magic.compiler.repeating.few import Before, Few, Troubled, Untold, before, few
 from hastega_magic.compiler.repeating.given_objects import NAN, HoldsNan, exact, hands_elements_on
-from hastega_magic.compiler.repeating.placing import placing
+from hastega_magic.compiler.repeating.placing import placing, sizes
 from hastega_magic.compiler.repeating.reading import Given, Whole
 from hastega_magic.compiler.repeating.slots import Again, Number, as_arrays
 from hastega_magic.compiler.repeating.spreading import Spreading, spreading
@@ -144,7 +144,7 @@ class Prepared:
         # Not where that is handled: it would be the context of what an element raises.
         if not troubled:
             return self._launched(operands, arguments, displays)
-        place = (None, 0) if few.placing is None else few.placing.at(operands, known)
+        place = (None, 0) if few.placing is None else few.placing.at(operands, known, arguments)
         with heard():  # another variant may be compiled
             found = self._launched(operands, arguments, displays, *place, here=True)
         self._follow()
@@ -293,7 +293,7 @@ def prepare(
     if options.repeat != 1 or options.on == "all":
         return None
     begun = begins(bound, outcome, options)
-    free = () if begun is None else [argument_of(bound.stages[-1].site, "init")]
+    free = _sizes(bound, outcome) if begun is None else [argument_of(bound.stages[-1].site, "init")]
     found = alike(bound, outcome, few=True, mended=mends, free=free)
     if found is None or not found.execution.length:
         return None
@@ -319,6 +319,14 @@ def prepare(
     return _placed(bound, outcome, found, options, filename)
 
 
+def _sizes(bound: Bound, outcome: Outcome) -> Collection[Where]:
+    """The numbers of elements that may be others in each run of a loop over few of them."""
+    if len(outcome.loops) != 1 or outcome.execution is None or outcome.execution.length > MOST:
+        return ()
+    built = outcome.loops[0].built
+    return () if built.plain or built.even else sizes(bound)
+
+
 def _of_stretches(bound: Bound, outcome: Outcome, options: Options, filename: str) -> Prepared | None:
     """The same of a loop over parts of arrays of these lengths."""
     found = alike(bound, outcome)
@@ -332,17 +340,20 @@ def _placed(bound: Bound, outcome: Outcome, found: Alike, options: Options, file
     """The same of a loop over elements that stages, or other loops, have chosen."""
     assert outcome.workspace is not None
     built = outcome.loops[0].built
+    free = found.captured.free
     numbers, lock = {number.key: number for number in found.numbers}, Lock()
-    others = before(bound, outcome.workspace, options, numbers, found.arrays, lock) if built.probed else []
+    others = (
+        before(bound, outcome.workspace, options, numbers, found.arrays, lock, free) if built.probed else []
+    )
     if others is None:
         return None
     known = {each.stage: value for each, value in others}
-    where = placing(bound, known)
+    where = placing(bound, known, free=free)
     ready = few(found.execution, found.loop, options, found.words, where, found.arrays, lock)
     operands = sources(bound)
     as_arrays(operands)
     try:
-        view, tail = where.at(operands, known)
+        view, tail = where.at(operands, known, given(bound))
     except Again:
         return None
     if ready is None or tail != built.tail or (built.view is not None and view != built.view):

@@ -143,7 +143,9 @@ def _places(text: _Text, few: Few, before: Sequence[Before]) -> None:
     if few.placing is None:
         text.add(2, "view, tail = None, 0")
     else:
-        text.add(2, f"view, tail = {text.name(few.placing.at)}(sources, {known})", "length = view.count")
+        text.add(
+            2, f"view, tail = {text.name(few.placing.at)}(sources, {known}, arguments)", "length = view.count"
+        )
         text.unless(2, "tail" if few.tailed else "not tail")
     text.unless(2, f"length <= {MOST}")
     if not all(isinstance(each, (Whole, Varying)) for each in few.words):

@@ -226,7 +226,7 @@ def _others(
     for where, new, old in zip(places, now, was, strict=True):
         if is_as_it_was(new, old):
             continue
-        if where is None or not both_numbers(new, old):
+        if where is None or where[0] == "size" or not both_numbers(new, old):
             return None
         found.add(where)
     return found

@@ -35,6 +35,11 @@ def argument_of(site: StageSite, name: str) -> Where:
     return "argument", hash(site.span), f"{name} of {site.name}"
 
 
+def size_of(site: StageSite) -> Where:
+    """Where the number is that says which elements there are: no parameter, but what decides about elements alone."""
+    return "size", hash(site.span), f"n of {site.name}"
+
+
 def default_of(function: FunctionType, name: str) -> Where:
     """Where a parameter's default is."""
     return "default", id(function.__code__), name
@@ -57,7 +62,12 @@ def arguments_of(site: StageSite, args: Sequence[object], kwargs: Mapping[str, o
         return [None] * (len(args) + len(kwargs))
     looked_at = {*row.numbers, *(row.parameters[each] for each in row.functions)}
     names = [*row.parameters[: len(args)], *[""] * (len(args) - len(row.parameters)), *kwargs]
+    if site.name in _SIZED:
+        return [size_of(site) if name == "n" else None for name in names]
     return [argument_of(site, name) if name in looked_at else None for name in names]
+
+
+_SIZED = frozenset({"take", "drop", "step"})
 
 
 def items_of(where: Where, made: functools.partial[Any]) -> list[Where]:
@@ -123,5 +133,5 @@ def _named(read: Read, name: str) -> Read:
 
 __all__ = [
     "Given", "Read", "applied_to", "argument_of", "arguments_of", "default_of", "defaults_given", "given_by",
-    "is_given", "is_partial", "items_of", "values_given",
+    "is_given", "is_partial", "items_of", "size_of", "values_given",
 ]  # fmt: skip

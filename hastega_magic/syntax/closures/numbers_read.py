@@ -47,7 +47,12 @@ def numbers_given(arguments: Sequence[object], places: Places) -> frozenset[Wher
 
 def _given(arguments: Sequence[object], places: Places) -> list[Given]:
     pairs = enumerate(zip_longest(arguments, places))
-    return [each for place, pair in pairs for each in values_given(*pair, itemgetter(place))]
+    return [
+        each
+        for place, pair in pairs
+        for each in values_given(*pair, itemgetter(place))
+        if each.where[0] != "size"
+    ]
 
 
 def _walked(arguments: Iterable[object]) -> Walk:
