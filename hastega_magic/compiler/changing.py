@@ -6,7 +6,8 @@ k = 4        the same cell again                  k is a parameter from now on: 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 
 from hastega_magic.compiler.options import Options
@@ -17,9 +18,15 @@ from hastega_magic.latest import Latest
 from hastega_magic.records import changed, dataclass
 from hastega_magic.report import units
 from hastega_magic.syntax.closures.contained import Where, is_item, variable_named, without_items
+from hastega_magic.syntax.closures.given import is_given
 from hastega_magic.syntax.closures.numbers import Number, same_number
-from hastega_magic.syntax.closures.numbers_read import items_bound, numbers_and_items, numbers_read
-from hastega_magic.syntax.site import Site
+from hastega_magic.syntax.closures.numbers_read import (
+    Places,
+    items_bound,
+    numbers_and_items,
+    numbers_given,
+    numbers_read,
+)
 from hastega_magic.trace import Trace
 
 _STATEMENTS = 256
@@ -49,10 +56,10 @@ class Changing:
 
     def look(self, bound: Bound) -> Bound:
         """The statement with those of its numbers that are to be parameters."""
-        given = tuple(_arguments(bound))
-        now, items = numbers_and_items(given)
+        given, places = _arguments(bound)
+        now, items = numbers_and_items(given, places)
         bound = changed(bound, numbers=now)
-        known, moving = self._known.get(bound.site.text), in_a_loop(bound.site, now, given)
+        known, moving = self._known.get(bound.site.text), in_a_loop(bound, now, given, places)
         if known is None:
             self._known.put(bound.site.text, _Known(now, items, moving))
             return changed(bound, varying=moving)
@@ -88,15 +95,24 @@ class Changing:
                 known.varying |= known.others
 
 
-def in_a_loop(site: Site, numbers: Iterable[Where], given: Iterable[object]) -> frozenset[Where]:
+def in_a_loop(
+    bound: Bound, numbers: Iterable[Where], given: Sequence[object], places: Places
+) -> frozenset[Where]:
     """Those of the captured numbers that a loop around the pipeline changes: they need not be seen to change.
 
-    `given`: the functions, which read them, and tuples and dicts of such.
+    `given`: the functions, which read them, and tuples and dicts of such; `places`: where each of these is.
     """
-    if not site.moving:
+    moving = bound.site.moving
+    if not moving:
         return frozenset()
-    found = items_bound(given, site.moving)
-    return found.union(where for where in numbers if variable_named(where[2]) in site.moving)
+    found = items_bound(given, places, moving)
+    for stage in bound.stages:
+        if not moving.isdisjoint(_WORD.findall(stage.site.text)):
+            found |= numbers_given(stage.given, stage.places)
+    return found.union(where for where in numbers if variable_named(where[2]) in moving)
+
+
+_WORD = re.compile(r"\w+")
 
 
 def _others(
@@ -111,13 +127,16 @@ def _same(a: tuple[Number, ...], b: tuple[Number, ...]) -> bool:
     return len(a) == len(b) and all(map(same_number, a, b))
 
 
-def _arguments(bound: Bound) -> Iterator[object]:
-    for stage in bound.stages:
-        yield from stage.given
+def _arguments(bound: Bound) -> tuple[list[object], list[Where | None]]:
+    """What the stages are given, and where each of it is."""
+    stages = bound.stages
+    return [each for stage in stages for each in stage.given], [
+        each for stage in stages for each in stage.places
+    ]
 
 
 def _numbers(bound: Bound) -> Mapping[Where, tuple[Number, ...]]:
-    return numbers_read(_arguments(bound)) if bound.numbers is None else bound.numbers
+    return numbers_read(*_arguments(bound)) if bound.numbers is None else bound.numbers
 
 
 def _sentences(bounds: Iterable[Bound], workspaces: Iterable[Workspace]) -> Iterator[str]:
@@ -127,7 +146,12 @@ def _sentences(bounds: Iterable[Bound], workspaces: Iterable[Workspace]) -> Iter
     bounds = list(bounds)
     needed = {where for bound in bounds for where in bound.needed | bound.varying} - given
     looked = (_numbers(bound) for bound in bounds)
-    read = [where for numbers in looked for where in numbers if where not in given | needed]
+    read = [
+        where
+        for numbers in looked
+        for where in numbers
+        if where not in given | needed and not is_given(where)
+    ]
     constants = [f"`{name}`" for name in dict.fromkeys(where[2] for where in read)]
     if constants:
         again = "another value when the cell runs again makes it a parameter"

@@ -24,6 +24,8 @@ from hastega_magic.types import BOOL, FLOAT, FLOAT32, FLOAT64, INT, RESULT_STORA
 if TYPE_CHECKING:
     from hastega_magic.compiler.execute import Execution
 
+HALVES = "real", "imag"
+"""Of complex numbers, as attributes."""
 _TYPES: Mapping[type, ScalarType] = {int: INT, float: FLOAT, np.float64: FLOAT64, np.float32: FLOAT32}
 
 
@@ -36,6 +38,8 @@ class Parameter:
     value: int | float | np.float32
     beside: Sequence[int] = ()
     """Ints of the container that it is an item of: as large is each, or may be soon."""
+    part: str = ""
+    """Of complex numbers the attribute that it is, "real" or "imag"."""
 
     @property
     def name(self) -> str:
@@ -51,9 +55,9 @@ class Parameter:
         bits = min(63, -(-max(most.bit_length(), (~least).bit_length(), 1) // 8) * 8)
         return Interval(-(1 << bits) if least < 0 else 0, (1 << bits) - 1)
 
-    def column(self, length: int) -> Column:
-        """The number, held once."""
-        storage = RESULT_STORAGE[self.node.type]
+    def column(self, length: int, type_: ScalarType | None = None) -> Column:
+        """The number, held once, as one of another type if that is given."""
+        storage = RESULT_STORAGE[type_ or self.node.type]
         data = np.broadcast_to(np.array([self.value], storage.name), length)
         key = id(self)
         return Column(
@@ -99,6 +103,8 @@ class Workspace:
     raised: Execution | None = None
     """The run of a loop over it of which an element raised."""
     parameters: list[Parameter] = field(default_factory=list[Parameter])
+    starts: dict[int, Parameter] = field(default_factory=dict[int, Parameter])
+    """Those that running values begin with, by the keys of sources that have them as numbers of the values' types."""
     table_columns: list[TableColumn] = field(default_factory=list[TableColumn])
     columns: dict[tuple[str, int], Column] = field(default_factory=dict[tuple[str, int], Column])
     _parts: dict[_Part, Column] = field(default_factory=dict["_Part", Column])
@@ -176,21 +182,31 @@ class Workspace:
         """The description of a long list, whose elements are looked at when they are converted."""
         return self._known(taken(value, source))
 
-    def parameter(self, where: Where, value: object, beside: Sequence[int] = ()) -> Expr | None:
+    def parameter(self, where: Where, value: object, beside: Sequence[int] = ()) -> Expr | Complex | None:
         """What stands for a captured number that keeps changing; None for one that does not, and for other objects.
 
         Functions of one code may have several numbers under one name. `beside`: as in `Parameter`.
         """
         if where not in self.varying or type(value) not in PARAMETERS:
             return None
+        if type(value) is complex:
+            return Complex(
+                [self._parameter(where, getattr(value, part), FLOAT, part=part) for part in HALVES]
+            )
         type_, value = _TYPES.get(cast("type[Any]", type(value)), INT), counted(value)
         if isinstance(value, int) and value not in INT64:
             return None
+        return self._parameter(where, cast(Any, value), type_, beside)
+
+    def _parameter(
+        self, where: Where, value: Any, type_: ScalarType, beside: Sequence[int] = (), part: str = ""
+    ) -> Expr:
         for known in self.parameters:
-            if known.where == where and known.node.type is type_ and same_number(known.value, value):
+            same = known.where == where and known.part == part
+            if same and known.node.type is type_ and same_number(known.value, value):
                 return known.node
         node = leaf("param", type_, FIRST_PARAMETER + len(self.parameters))
-        self.parameters.append(Parameter(where, node, cast(Any, value), beside))
+        self.parameters.append(Parameter(where, node, value, beside, part))
         return node
 
     def parameter_sources(self, length: int) -> tuple[tuple[Expr, Source], ...]:
@@ -200,6 +216,16 @@ class Workspace:
     def number(self, name: str, value: object, type_: ScalarType | Complex, length: int) -> Source:
         """The description of a number, as a source that has it for all elements."""
         return self._known(number(name, value, type_, length))
+
+    def start(self, name: str, parts: Sequence[Expr], type_: ScalarType | Complex, length: int) -> Source:
+        """The same of a number, or a complex one's two, of which each is a constant or a parameter."""
+        given = {each.node: each for each in self.parameters}
+        values: list[Any] = [given[node].value if node in given else node.value for node in parts]
+        found = self.number(name, complex(*values) if len(parts) > 1 else values[0], type_, length)
+        for source, node in zip(found.parts or (found,), parts, strict=False):
+            if node in given:
+                self.starts[source.key] = given[node]
+        return found
 
     def part(self, source: Source, start: int, step: int, count: int) -> Source:
         """The description of elements start, start + step, ... of a source, `count` of them; the same is made once."""

@@ -151,8 +151,13 @@ def _as_float32(value: Any) -> Any:
         return np.float32(value)
 
 
+def numbering(start: int = 0) -> Callable[[Any], Any]:
+    """A pair of a number from 0 on and an element, with the number that it has from the start on."""
+    return lambda pair: (pair[0] + operator.index(start), pair[1])
+
+
 ELEMENT_FUNCTIONS: Mapping[str, Callable[..., Callable[[Any], Any]]] = {
-    "clip": clipping, "where": choosing, "astype": converting,
+    "clip": clipping, "where": choosing, "astype": converting, "enumerate": numbering,
 }  # fmt: skip
 """What maps an element, by stage: functions of the stage's arguments."""
 

@@ -18,6 +18,7 @@ class Stage:
     parameters  names of its positional arguments, in order; the first `required` must be given
     variadic    any number more may follow
     keywords    argument names that may be given by name only
+    numbers     names of arguments that a loop may be given from outside, where they keep changing
     functions   positions of the arguments that may be functions, in which `_` stands for the element
     sink        it ends the pipeline: what follows is applied to its value
     """
@@ -31,6 +32,7 @@ class Stage:
     keywords: tuple[str, ...] = ()
     functions: tuple[int, ...] = ()
     sink: bool = False
+    numbers: tuple[str, ...] = ()
 
     @property
     def usage(self) -> str:
@@ -84,12 +86,14 @@ _ROWS = (
     Stage("filter", "element", "the elements for which f holds", ("f",), 1, functions=(0,)),
     Stage("zip", "element", "tuples of the elements side by side, as many as the shortest has",
           ("other",), 1, variadic=True),
-    Stage("enumerate", "element", "pairs of a running number and the element", ("start",)),
+    Stage("enumerate", "element", "pairs of a running number and the element", ("start",),
+          numbers=("start",)),
     Stage("astype", "element", "each element as a dtype: int, float, bool or one of NumPy's; OverflowError for an "
           "integer that it does not hold", ("dtype",), 1),
-    Stage("clip", "element", "each element, or the bound that it lies beyond; None is no bound", ("lo", "hi"), 2),
+    Stage("clip", "element", "each element, or the bound that it lies beyond; None is no bound", ("lo", "hi"), 2,
+          numbers=("lo", "hi")),
     Stage("where", "element", "the elements for which f holds; for the others `other`, a value or a function of "
-          "the element", ("f", "other"), 2, functions=(0, 1)),
+          "the element", ("f", "other"), 2, functions=(0, 1), numbers=("other",)),
     Stage("take", "order", "the first n elements", ("n",), 1),
     Stage("drop", "order", "all but the first n elements", ("n",), 1),
     Stage("take_while", "order", "the elements before the first for which f does not hold", ("f",), 1,
@@ -101,12 +105,12 @@ _ROWS = (
     Stage("window", "neighbours", "tuples of n neighbours, one for each place where there are as many", ("n",), 1),
     Stage("chunk", "neighbours", "tuples of n elements, one after the other; the last may be shorter", ("n",), 1),
     Stage("scan", "running", "every value on the way of f of the value so far and each element; without init the "
-          "first element is the first value", ("f", "init"), 1, functions=(0,)),
+          "first element is the first value", ("f", "init"), 1, functions=(0,), numbers=("init",)),
     Stage("cumsum", "running", "the sum of the elements so far, at each of them"),
     Stage("tap", "observation", "f is called once, with all elements so far as one value, and that value goes on",
           ("f",), 1, functions=(0,)),
     Stage("reduce", "sink", "f of the value so far and each element", ("f", "init"), 1, functions=(0,),
-          sink=True),
+          sink=True, numbers=("init",)),
     _sink("sum", "the sum", parameters=("start",)),
     _sink("prod", "the product", "start"),
     _sink("min", "the smallest element", "key", "default"),

@@ -5,7 +5,7 @@ The code of its functions, the values that they read, the kind and range of the 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import field
 from typing import Any, cast
 
@@ -48,7 +48,8 @@ from hastega_magic.ir.pipeline import Pipeline, Source
 from hastega_magic.passes.schedule import STREAMED
 from hastega_magic.records import changed, dataclass
 from hastega_magic.syntax.closures.captured import Captured, captured
-from hastega_magic.syntax.closures.contained import is_item
+from hastega_magic.syntax.closures.contained import Where, is_item
+from hastega_magic.syntax.closures.given import argument_of
 from hastega_magic.syntax.joining.loop import View
 
 Display = tuple[Any, tuple[Any, ...], Mapping[str, Any]]
@@ -249,6 +250,11 @@ def given(bound: Bound) -> list[object]:
     ]
 
 
+def places(bound: Bound) -> list[Where | None]:
+    """Where each of it is, if it may be a parameter, or holds such."""
+    return [each for stage in bound.stages if stage.site.name not in BESIDE for each in stage.places[1:]]
+
+
 def sources(bound: Bound) -> list[object]:
     """What they go through: the source, and those that they are given."""
     return [
@@ -257,11 +263,13 @@ def sources(bound: Bound) -> list[object]:
     ]
 
 
-def alike(bound: Bound, outcome: Outcome, *, few: bool = False, mended: bool = False) -> Alike | None:
+def alike(
+    bound: Bound, outcome: Outcome, *, few: bool = False, mended: bool = False, free: Collection[Where] = ()
+) -> Alike | None:
     """What decides whether the loop of this outcome fits again; None where it was not one whole loop on the CPU.
 
     `few`: it is only to be called directly, over few elements, which may be any of its sources'. `mended`: also where
-    Python had to help.
+    Python had to help. `free`: arguments that are looked at in each run, and not part of the loop.
     """
     execution, workspace = outcome.execution, outcome.workspace
     if execution is None or len(outcome.loops) != 1:
@@ -281,16 +289,25 @@ def alike(bound: Bound, outcome: Outcome, *, few: bool = False, mended: bool = F
     all_read = loop.built.probed
     # Of items that no loop reads the type decided, which is looked at.
     given_ones = frozenset(
-        each.where for each in workspace.parameters if all_read or id(each) in read or is_item(each.where)
+        each.where
+        for key, each in (*((id(each), each) for each in workspace.parameters), *workspace.starts.items())
+        if all_read or key in read or is_item(each.where)
     )
+    # What a result is combined with stands in the loop, unless somebody sees to it.
+    combined = {argument_of(bound.stages[-1].site, "init")} if loop.built.initial else set[Where]()
+    given_ones = (given_ones - combined) | {*free}
     arrays, lists = captured_arrays(workspace), captured_lists(workspace) if few else []
-    known = captured(arguments, given_ones, arrays=arrays, numpys=loop.built.numpys, lists=lists)
+    known = captured(
+        arguments, given_ones, arrays=arrays, numpys=loop.built.numpys, lists=lists, places=places(bound)
+    )
     owned = owners_of(operands, workspace)
     if known is None or owned is None:
         return None
-    all_numbers, free = numbers_of(workspace), {each.where: each for each in known.free}
+    all_numbers, free = numbers_of(workspace, execution), {each.where: each for each in known.free}
     all_numbers = {
-        key: each for key, each in all_numbers.items() if all_read or key in read or not is_item(each.where)
+        key: each
+        for key, each in all_numbers.items()
+        if (all_read and each.where not in combined) or key in read
     }
     for number in all_numbers.values():
         if number.where not in free:
@@ -312,10 +329,10 @@ def alike(bound: Bound, outcome: Outcome, *, few: bool = False, mended: bool = F
     if slots is None or words is None:
         return None
     placed = places_of(operands, owned[0], workspace, loop.built.view) if few and found is None else None
-    places = {id(stage): number for number, stage in enumerate(loop.stages)}
-    if any(id(owner) not in places for owner in loop.built.owners):
+    numbered = {id(stage): number for number, stage in enumerate(loop.stages)}
+    if any(id(owner) not in numbered for owner in loop.built.owners):
         return None
-    owners = tuple(places[id(owner)] for owner in loop.built.owners)
+    owners = tuple(numbered[id(owner)] for owner in loop.built.owners)
     job = without_cell(execution)
     large = min(each.length for each in execution.fused.sources) >= STREAMED
     return Alike(
@@ -350,6 +367,6 @@ def raises_before_zip(pipeline: Pipeline) -> bool:
 
 
 __all__ = [
-    "BESIDE", "Again", "Alike", "Display", "Shape", "alike", "arguments_of", "bare", "given", "raises_before_zip",
-    "renewed", "same_twins", "shape_of", "sources",
+    "BESIDE", "Again", "Alike", "Display", "Shape", "alike", "arguments_of", "bare", "given", "places",
+    "raises_before_zip",    "renewed", "same_twins", "shape_of", "sources",
 ]  # fmt: skip

@@ -25,6 +25,7 @@ from hastega_magic.ir import abi
 from hastega_magic.records import changed, dataclass
 from hastega_magic.runtime.cpu import Program
 from hastega_magic.runtime.cpu.direct import MOST, Direct
+from hastega_magic.syntax.closures.captured import Free
 from hastega_magic.trace import Trace
 
 NOTHING: Mapping[int, object] = {}
@@ -65,7 +66,7 @@ class Few:
         """
         view, tail = None, 0
         if self.placing is not None:
-            view, tail = self.placing.at(operands, known)
+            view, tail = self.placing.at(operands, known, arguments)
             length = view.count or 0
             if length > MOST or bool(tail) != self.tailed:
                 raise Again
@@ -131,10 +132,12 @@ def before(
     numbers: Mapping[int, Number],
     arrays: tuple[Varied, ...],
     lock: Lock,
+    free: Sequence[Free],
 ) -> list[tuple[Before, object]] | None:
     """The loops that went before the statement's own, run again, and what they found; None where one is not to be.
 
     `numbers`: captured ones that keep changing, by key of their source; `arrays`: captured ones that may be others.
+    `free`: what else may be others in each run.
     """
     known: dict[int, object] = {}
     found: list[tuple[Before, object]] = []
@@ -149,7 +152,7 @@ def before(
         execution = run_loops([loop], workspace, options, Trace())
         view = changed(loop, built=changed(loop.built, view=probe.view))
         words = readings(operands, owned[0], numbers, workspace, execution, view)
-        where = placing(bound, known, probe.number)
+        where = placing(bound, known, probe.number, free)
         ready = None if words is None else few(execution, bare(loop), options, words, where, arrays, lock)
         if ready is None or execution.fell_back:
             break

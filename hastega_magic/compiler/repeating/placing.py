@@ -6,6 +6,7 @@ through 26 windows of 30 by the same code.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, cast
 
@@ -13,7 +14,10 @@ from hastega_magic.compiler.repeating.alike import BESIDE
 from hastega_magic.compiler.repeating.slots import Again
 from hastega_magic.compiler.statement import Bound
 from hastega_magic.records import dataclass
-from hastega_magic.syntax.joining.loop import View
+from hastega_magic.syntax.closures.captured import Free
+from hastega_magic.syntax.closures.contained import Where
+from hastega_magic.syntax.closures.given import Read, size_of
+from hastega_magic.syntax.joining.loop import BoundStage, View
 
 _PLACED = frozenset(
     {"take", "drop", "step", "reverse", "window", "chunk", "take_while", "drop_while", "first", "last"}
@@ -25,7 +29,8 @@ _NUMBERED = frozenset({"take", "drop", "step", "window", "chunk"})
 class _Step:
     """A stage that says which elements there are. `number`: its own among the stages; `given`: its argument.
 
-    `operands`: the statement's sources that it adds. `asked`: a loop that went before knows the element's number.
+    `read`: how that is found in another run, where it may be another, if it is at least `least`. `operands`: the
+    statement's sources that it adds. `asked`: a loop that went before knows the element's number.
     """
 
     name: str
@@ -33,6 +38,17 @@ class _Step:
     given: int = 0
     operands: tuple[int, ...] = ()
     asked: bool = False
+    read: Read | None = None
+    least: int = 0
+
+    def size(self, arguments: Sequence[object]) -> int:
+        """The number of elements that it is given; Again for one that it may not be."""
+        if self.read is None:
+            return self.given
+        found = self.read(arguments)
+        if type(found) is not int or found < self.least:
+            raise Again
+        return min(found, sys.maxsize)
 
 
 @dataclass(frozen=True)
@@ -41,25 +57,29 @@ class Placing:
 
     steps: tuple[_Step, ...]
 
-    def at(self, operands: Sequence[Any], known: Mapping[int, object]) -> tuple[View, int]:
+    def at(
+        self, operands: Sequence[Any], known: Mapping[int, object], arguments: Sequence[object]
+    ) -> tuple[View, int]:
         """The elements that the loop uses, and how many are left for a shorter chunk; Again where there are none.
 
-        `known`: by stage number what other loops gave.
+        `known`: by stage number what other loops gave. `arguments`: those of the stages that are no sources.
         """
         view, tail = View(0, 1, len(operands[0])), 0
         for step in self.steps:
             match step.name:
                 case "zip":
+                    if (view.start, view.step) != (0, 1):
+                        raise Again  # the others begin at their own start
                     view = view.at_most(min(len(operands[each]) for each in step.operands))
                 case "dot":
                     if view.count != len(operands[step.operands[0]]):
                         raise Again
                 case "take":
-                    view = view.at_most(step.given)
+                    view = view.at_most(step.size(arguments))
                 case "drop":
-                    view = view.moved(step.given)
+                    view = view.moved(step.size(arguments))
                 case "step":
-                    view = view.every(step.given)
+                    view = view.every(step.size(arguments))
                 case "reverse":
                     view = view.turned()
                 case "window":
@@ -86,8 +106,37 @@ def _found(view: View, step: _Step, number: int | None) -> View:
             return view.at_most(0) if number is None or number < 0 else view.moved(number).at_most(1)
 
 
-def placing(bound: Bound, asked: Collection[int], before: int | None = None) -> Placing:
-    """Of the statement's stages, or of those before number `before`. `asked`: stages for which other loops ran."""
+def sizes(bound: Bound) -> frozenset[Where]:
+    """The numbers of elements that stages are given, and that may be others in each run.
+
+    Not where code has them: as the number of the first element, or as the distance of neighbours.
+    """
+    names = [stage.site.name for stage in bound.stages]
+    if "enumerate" in names:
+        return frozenset()
+    free = {"take", "drop"} if {"window", "chunk"} & {*names} else _LEAST.keys()
+    return frozenset(
+        size_of(each.site) for each in bound.stages if each.site.name in free and _is_large(each)
+    )
+
+
+_LEAST = {"take": 1, "drop": 1, "step": 2}
+"""Smaller ones leave the elements as they are, or none: another loop may be built then."""
+
+
+def _is_large(stage: BoundStage) -> bool:
+    found = next(iter((*stage.args, *stage.kwargs.values())), None)
+    return type(found) is int and found >= _LEAST[stage.site.name]
+
+
+def placing(
+    bound: Bound, asked: Collection[int], before: int | None = None, free: Sequence[Free] = ()
+) -> Placing:
+    """Of the statement's stages, or of those before number `before`.
+
+    `asked`: stages for which other loops ran. `free`: arguments that may be others in each run, and are read in each.
+    """
+    reads = {each.where: each.read for each in free}
     steps: list[_Step] = []
     operands = 1
     for number, stage in enumerate(bound.stages[:before]):
@@ -101,8 +150,9 @@ def placing(bound: Bound, asked: Collection[int], before: int | None = None) -> 
         elif name in _PLACED:
             first = next(iter((*stage.args, *stage.kwargs.values())), None)
             given = cast(Any, first).__index__() if name in _NUMBERED else 0
-            steps.append(_Step(name, number, given, asked=number in asked))
+            read, least = reads.get(size_of(stage.site)), _LEAST.get(name, 0)
+            steps.append(_Step(name, number, given, asked=number in asked, read=read, least=least))
     return Placing(tuple(steps))
 
 
-__all__ = ["Placing", "placing"]
+__all__ = ["Placing", "placing", "sizes"]

@@ -8,8 +8,9 @@ loop, from where it is compiled.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import field, replace
+from operator import itemgetter
 from threading import Lock
 from typing import Any
 
@@ -19,9 +20,10 @@ from hastega_magic.compiler.loops import Body
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Outcome
 from hastega_magic.compiler.repeating.alike import Alike, Display, alike, given, sources
+from hastega_magic.compiler.repeating.beginning import begins, from_anywhere
 from hastega_magic.compiler.repeating.few import Before, Few, Troubled, Untold, before, few
 from hastega_magic.compiler.repeating.given_objects import NAN, HoldsNan, exact, hands_elements_on
-from hastega_magic.compiler.repeating.placing import placing
+from hastega_magic.compiler.repeating.placing import placing, sizes
 from hastega_magic.compiler.repeating.reading import Given, Whole
 from hastega_magic.compiler.repeating.slots import Again, Number, as_arrays
 from hastega_magic.compiler.repeating.spreading import Spreading, spreading
@@ -39,6 +41,7 @@ from hastega_magic.runtime.objects.overlapped import Made, Operand, Overlapped, 
 from hastega_magic.runtime.signals import heard
 from hastega_magic.runtime.sources import Unlike
 from hastega_magic.syntax.closures.contained import Where
+from hastega_magic.syntax.closures.given import argument_of
 from hastega_magic.syntax.joining.build import BoundStage, Built, View
 from hastega_magic.syntax.site import StageSite
 from hastega_magic.trace import Trace
@@ -141,7 +144,7 @@ class Prepared:
         # Not where that is handled: it would be the context of what an element raises.
         if not troubled:
             return self._launched(operands, arguments, displays)
-        place = (None, 0) if few.placing is None else few.placing.at(operands, known)
+        place = (None, 0) if few.placing is None else few.placing.at(operands, known, arguments)
         with heard():  # another variant may be compiled
             found = self._launched(operands, arguments, displays, *place, here=True)
         self._follow()
@@ -264,6 +267,22 @@ class Prepared:
         return execution.values[0]
 
 
+@dataclass
+class Begun(Prepared):
+    """The same of a `reduce` in any order from an int on, which is another one in each run: it is put in at the end."""
+
+    combine: Callable[[int, Any], int] = max
+    begins: Callable[[Display], object] = itemgetter(0)
+    """Finds the int in what the stage is given."""
+
+    def run(self, source: object, displays: Sequence[Display]) -> object:
+        """As of every other statement."""
+        begun = self.begins(displays[-1])
+        if type(begun) is not int:
+            raise Again
+        return self.combine(begun, super().run(source, displays))
+
+
 def prepare(
     bound: Bound, outcome: Outcome, options: Options, filename: str, mends: bool = False
 ) -> Prepared | None:
@@ -273,10 +292,17 @@ def prepare(
     """
     if options.repeat != 1 or options.on == "all":
         return None
-    found = alike(bound, outcome, few=True, mended=mends)
+    begun = begins(bound, outcome, options)
+    free = _sizes(bound, outcome) if begun is None else [argument_of(bound.stages[-1].site, "init")]
+    found = alike(bound, outcome, few=True, mended=mends, free=free)
     if found is None or not found.execution.length:
         return None
     execution, built = found.execution, outcome.loops[0].built
+    if begun is not None:
+        found = changed(found, loop=from_anywhere(found.loop))
+        ready = few(execution, found.loop, options, found.words, None, found.arrays)
+        wide = None if ready is None else spreading(execution, found.slots, found.loop, options, found.arrays)
+        return Begun(found, ready, (), options, filename, spreading=wide, combine=begun[0], begins=begun[1])
     if built.plain or built.even:
         ready = few(execution, found.loop, options, found.words, None, found.arrays)
         if not found.simple:
@@ -293,6 +319,14 @@ def prepare(
     return _placed(bound, outcome, found, options, filename)
 
 
+def _sizes(bound: Bound, outcome: Outcome) -> Collection[Where]:
+    """The numbers of elements that may be others in each run of a loop over few of them."""
+    if len(outcome.loops) != 1 or outcome.execution is None or outcome.execution.length > MOST:
+        return ()
+    built = outcome.loops[0].built
+    return () if built.plain or built.even else sizes(bound)
+
+
 def _of_stretches(bound: Bound, outcome: Outcome, options: Options, filename: str) -> Prepared | None:
     """The same of a loop over parts of arrays of these lengths."""
     found = alike(bound, outcome)
@@ -306,17 +340,20 @@ def _placed(bound: Bound, outcome: Outcome, found: Alike, options: Options, file
     """The same of a loop over elements that stages, or other loops, have chosen."""
     assert outcome.workspace is not None
     built = outcome.loops[0].built
+    free = found.captured.free
     numbers, lock = {number.key: number for number in found.numbers}, Lock()
-    others = before(bound, outcome.workspace, options, numbers, found.arrays, lock) if built.probed else []
+    others = (
+        before(bound, outcome.workspace, options, numbers, found.arrays, lock, free) if built.probed else []
+    )
     if others is None:
         return None
     known = {each.stage: value for each, value in others}
-    where = placing(bound, known)
+    where = placing(bound, known, free=free)
     ready = few(found.execution, found.loop, options, found.words, where, found.arrays, lock)
     operands = sources(bound)
     as_arrays(operands)
     try:
-        view, tail = where.at(operands, known)
+        view, tail = where.at(operands, known, given(bound))
     except Again:
         return None
     if ready is None or tail != built.tail or (built.view is not None and view != built.view):

@@ -15,7 +15,7 @@ import numpy as np
 from hastega_magic.compiler.execute import Execution
 from hastega_magic.compiler.repeating.slots import Again, Number, Slot, slot_of
 from hastega_magic.compiler.statement import Loop
-from hastega_magic.compiler.workspace import Workspace
+from hastega_magic.compiler.workspace import HALVES, Workspace
 from hastega_magic.interval import INT64
 from hastega_magic.ir.pipeline import Source
 from hastega_magic.records import dataclass
@@ -24,7 +24,6 @@ from hastega_magic.runtime.sources import AnyArray
 from hastega_magic.syntax.joining.loop import View
 from hastega_magic.types import FLOAT32
 
-_HALVES = "real", "imag"
 _STRIDES = {"dense": 1, "turned": -1, "even": 2, "odd": 2}
 """Of sources of these layouts the distance of two elements, in elements; native code takes it for granted."""
 
@@ -249,7 +248,7 @@ def _parts(
         ]
     for column, operand, distance in columns:
         halves = column.source.parts
-        named = zip(halves, _HALVES, strict=True) if halves else [(column.source, "")]
+        named = zip(halves, HALVES, strict=True) if halves else [(column.source, "")]
         for source, half in named:
             place = operand, distance, half
             if found.setdefault((source.kind, source.key), place) != place:

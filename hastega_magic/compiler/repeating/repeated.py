@@ -21,7 +21,7 @@ from hastega_magic.compiler.driver import Driver
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Outcome
 from hastega_magic.compiler.python.empty import UNTOLD, of_nothing
-from hastega_magic.compiler.repeating.alike import Again, Display, given
+from hastega_magic.compiler.repeating.alike import Again, Display, given, places
 from hastega_magic.compiler.repeating.anew import Anew
 from hastega_magic.compiler.statement import Bound
 from hastega_magic.compiler.telling.told import Told, remember
@@ -216,9 +216,10 @@ class Repeated:
         if self.constant or self.options.on in ("python", "numpy"):
             return
         before, self._numbers = self._numbers, {}
+        arguments = given(bound), places(bound)
         with suppressed():  # of an object that says what its class is
-            self._numbers = numbers_read(given(bound))
-            moving = in_a_loop(self.site, self._numbers, given(bound))
+            self._numbers = numbers_read(*arguments)
+            moving = in_a_loop(bound, self._numbers, *arguments)
             self.varying |= {each for each in moving if not (self._narrow and is_item(each))}
         if not self._forms:  # they were let go of
             self.varying |= {where for where, was in before.items() if self._numbers.get(where, was) != was}
@@ -228,7 +229,7 @@ class Repeated:
                 self._changed |= changed
                 self.varying |= changed
                 if not self._narrow:
-                    self.varying |= items_beside(given(bound), filter(is_item, changed))
+                    self.varying |= items_beside(*arguments, filter(is_item, changed))
                 return
 
     def taken(self, outcome: Outcome) -> None:

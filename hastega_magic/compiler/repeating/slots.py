@@ -12,7 +12,7 @@ import numpy as np
 from hastega_magic.compiler.execute import Execution
 from hastega_magic.compiler.workspace import Parameter, Workspace
 from hastega_magic.errors import NotCompilable
-from hastega_magic.interval import Interval
+from hastega_magic.interval import INT64, Interval
 from hastega_magic.ir.expr import Expr
 from hastega_magic.ir.pipeline import Source
 from hastega_magic.records import changed, dataclass
@@ -149,6 +149,8 @@ class Number:
     """Of its source."""
     node: Expr
     """What stands for it in functions."""
+    part: str = ""
+    """Of complex numbers the attribute that it is."""
     free: Free | None = None
 
     def words(self, arguments: Sequence[object]) -> tuple[int, int]:
@@ -168,13 +170,13 @@ class Number:
         value = self.free.read(arguments)
         if not self._holds(value):
             raise Again
-        return counted(value)
+        return getattr(value, self.part) if self.part else counted(value)
 
     def now(self, source: Source, arguments: Sequence[object], length: int, workspace: Workspace) -> Source:
         """The description of what it is in this run. `source`: that of another one."""
-        found = Parameter(self.where, self.node, self.value(arguments))
+        found = Parameter(self.where, self.node, self.value(arguments), part=self.part)
         workspace.parameters.append(found)
-        column = Column(changed(source, key=id(found), length=length), found.column(length).data)
+        column = Column(changed(source, key=id(found), length=length), found.column(length, source.type).data)
         workspace.keep(column)
         return column.source
 
@@ -215,18 +217,20 @@ _ROOMS: Mapping[ScalarType, type[Any]] = {
 }  # fmt: skip
 
 
-def numbers_of(workspace: Workspace) -> dict[int, Number]:
+def numbers_of(workspace: Workspace, execution: Execution) -> dict[int, Number]:
     """By key of its source each captured number that is given to the loop."""
-    return {
-        id(each): Number(
-            each.where,
-            each.interval,
-            _ROOMS[each.node.type](),
-            id(each),
-            each.node,
-        )
-        for each in workspace.parameters
+    found = {
+        id(each): _number(each, id(each), each.node.type, each.interval) for each in workspace.parameters
     }
+    for source in execution.fused.sources:
+        if source.layout == "scalar" and (begun := workspace.starts.get(source.key)) is not None:
+            interval = None if begun.interval is None else INT64
+            found[source.key] = _number(begun, source.key, source.type, interval)
+    return found
+
+
+def _number(given: Parameter, key: int, type_: ScalarType, interval: Interval | None) -> Number:
+    return Number(given.where, interval, _ROOMS[type_](), key, given.node, given.part)
 
 
 def slots_of(

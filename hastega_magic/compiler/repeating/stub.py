@@ -144,7 +144,9 @@ def _places(text: _Text, few: Few, before: Sequence[Before]) -> None:
     if few.placing is None:
         text.add(2, "view, tail = None, 0")
     else:
-        text.add(2, f"view, tail = {text.name(few.placing.at)}(sources, {known})", "length = view.count")
+        text.add(
+            2, f"view, tail = {text.name(few.placing.at)}(sources, {known}, arguments)", "length = view.count"
+        )
         text.unless(2, "tail" if few.tailed else "not tail")
     text.unless(2, f"length <= {MOST}")
     if not all(isinstance(each, (Whole, Varying)) for each in few.words):
@@ -190,8 +192,9 @@ def _number(text: _Text, number: Number) -> tuple[str, str]:
         conditions.append(f"number in {text.name(number.interval)}")
     text.unless(3, *conditions)
     plain = number.interval is None or number.free.type is int
+    taken = f"number.{number.part}" if number.part else "number"
     # Memory of C's takes no integer of NumPy's.
-    given = "number" if plain else f"{text.name(int)}(number)"
+    given = taken if plain else f"{text.name(int)}(number)"
     text.add(3, f"{text.name(room)}.value = {given}")
     return text.name(ctypes.addressof(room)), "0"
 

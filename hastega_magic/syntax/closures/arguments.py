@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import functools
+import operator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from types import CodeType, FunctionType
-from typing import Any, cast
+from typing import Any, TypeGuard, cast
 
 import numpy as np
 
 from hastega_magic.records import dataclass
 from hastega_magic.syntax.closures.around import Where, contents
+from hastega_magic.syntax.closures.given import Given, Read, defaults_given, given_by, is_partial
 from hastega_magic.syntax.closures.numbers import PARAMETERS, same_number
 
 FREE = object()
@@ -23,14 +26,14 @@ class Function:
 
     code: CodeType
     scope: dict[str, Any]
-    defaults: object
+    defaults: tuple[object, ...] | None
     cells: tuple[object, ...]
 
     def fits(self, argument: Any) -> bool:
         """Whether compiling this argument would give the same."""
         if type(argument) is not FunctionType or argument.__code__ is not self.code:
             return False
-        if argument.__globals__ is not self.scope or argument.__defaults__ is not self.defaults:
+        if argument.__globals__ is not self.scope or not are_still(argument.__defaults__, self.defaults):
             return False
         if argument.__kwdefaults__ is not None:
             return False
@@ -44,8 +47,7 @@ class Function:
 
     def held(self) -> tuple[object, ...]:
         """What stays alive with it."""
-        defaults = cast("tuple[object, ...]", self.defaults or ())
-        return (*(each for each in self.cells if each is not FREE), *defaults)
+        return tuple(each for each in (*self.cells, *(self.defaults or ())) if each is not FREE)
 
     def conditions(self, argument: str, name: Callable[[object], str]) -> Iterator[str]:
         """What `fits` looks at, as expressions over a variable that holds it."""
@@ -54,33 +56,113 @@ class Function:
             return
         yield f"type({argument}) is {name(FunctionType)} and {argument}.__code__ is {name(self.code)}"
         yield f"{argument}.__globals__ is {name(self.scope)}"
-        yield f"{argument}.__defaults__ is {name(self.defaults)} and {argument}.__kwdefaults__ is None"
+        yield (
+            f"{name(are_still)}({argument}.__defaults__, {name(self.defaults)})"
+            if self.defaults
+            else (f"{argument}.__defaults__ is {name(self.defaults)}")
+        )
+        yield f"{argument}.__kwdefaults__ is None"
 
     def resembles(self, argument: Any) -> bool:
         """Whether it is of the same code, or of the same type."""
-        if type(argument) is not FunctionType or argument.__code__ is not self.code:
-            return False
-        if argument.__globals__ is not self.scope or argument.__defaults__ is not self.defaults:
-            return False
-        pairs = zip(argument.__closure__ or (), self.cells, strict=True)
-        return all(value is FREE or alike(contents(cell), value) for cell, value in pairs)
+        return self._of_this_code(argument) and _all_alike(_values(argument), self._values)
 
     def changed(self, argument: Any) -> set[Where] | None:
         """Variables that hold other numbers now; None where anything else is different."""
-        if not isinstance(argument, FunctionType) or not replace(self, cells=(FREE,) * len(self.cells)).fits(
-            argument
-        ):
+        if not self._of_this_code(argument) or argument.__kwdefaults__ is not None:
             return None
-        found: set[Where] = set()
-        pairs = zip(self.code.co_freevars, argument.__closure__ or (), self.cells, strict=True)
-        for name, cell, value in pairs:
-            now = contents(cell)
-            if now is value or value is FREE or same_number(now, value):
-                continue
-            if not both_numbers(now, value):
-                return None
-            found.add(("cell", id(self.code), name))
-        return found
+        variables: list[Where] = [("cell", id(self.code), name) for name in self.code.co_freevars]
+        variables += [each.where for each in defaults_given(argument, operator.itemgetter(0))]
+        return _others(variables, _values(argument), self._values)
+
+    def given(self, function: FunctionType, read: Read) -> Iterator[Given]:
+        """The variables around the function that this is of, and its defaults."""
+        for place, (name, value) in enumerate(zip(self.code.co_freevars, self.cells, strict=True)):
+            yield Given(("cell", id(self.code), name), value, _cell(read, place))
+        yield from defaults_given(function, read)
+
+    def freed(self, found: Sequence[object]) -> Function:
+        """The same with these in place of what `given` tells of."""
+        defaults = tuple(found[len(self.cells) :])
+        return replace(
+            self,
+            cells=tuple(found[: len(self.cells)]),
+            defaults=defaults if FREE in defaults else self.defaults,
+        )
+
+    def _of_this_code(self, argument: Any) -> TypeGuard[FunctionType]:
+        if type(argument) is not FunctionType or argument.__code__ is not self.code:
+            return False
+        return argument.__globals__ is self.scope and len(argument.__defaults__ or ()) == len(
+            self.defaults or ()
+        )
+
+    @property
+    def _values(self) -> Sequence[object]:
+        return *self.cells, *(self.defaults or ())
+
+
+def _values(function: FunctionType) -> Sequence[object]:
+    return *map(contents, function.__closure__ or ()), *(function.__defaults__ or ())
+
+
+def _cell(read: Read, place: int) -> Read:
+    return lambda arguments: contents(read(arguments).__closure__[place])
+
+
+@dataclass(frozen=True)
+class Applied:
+    """A `functools.partial` among the arguments: what it calls, and what it gives that, by these names in the end."""
+
+    called: Argument
+    names: tuple[str, ...]
+    items: tuple[object, ...]
+    places: tuple[Where, ...]
+
+    def fits(self, argument: Any) -> bool:
+        """Whether compiling this argument would give the same."""
+        return (
+            is_partial(argument)
+            and (*argument.keywords,) == self.names
+            and are_still(given_by(argument), self.items)
+            and self.called.fits(argument.func)
+        )
+
+    def held(self) -> tuple[object, ...]:
+        """What stays alive with it."""
+        return *(each for each in self.items if each is not FREE), *self.called.held()
+
+    def conditions(self, argument: str, name: Callable[[object], str]) -> Iterator[str]:
+        """What `fits` looks at, as expressions over a variable that holds it."""
+        yield f"{name(self.fits)}({argument})"
+
+    def resembles(self, argument: Any) -> bool:
+        """Whether it is of the same code, or of the same type."""
+        return (
+            self._of_this_form(argument)
+            and _all_alike(given_by(argument), self.items)
+            and self.called.resembles(argument.func)
+        )
+
+    def changed(self, argument: Any) -> set[Where] | None:
+        """Variables that hold other numbers now; None where anything else is different."""
+        if not self._of_this_form(argument):
+            return None
+        found, inner = (
+            _others(self.places, given_by(argument), self.items),
+            self.called.changed(argument.func),
+        )
+        return None if found is None or inner is None else found | inner
+
+    def freed(self, found: Sequence[object]) -> Applied:
+        """The same with these in place of what the function has, and is given."""
+        inner = len(found) - len(self.items)
+        return replace(self, called=self.called.freed(found[:inner]), items=tuple(found[inner:]))
+
+    def _of_this_form(self, argument: Any) -> TypeGuard[functools.partial[Any]]:
+        if not is_partial(argument) or (*argument.keywords,) != self.names:
+            return False
+        return len(given_by(argument)) == len(self.items)
 
 
 @dataclass(frozen=True)
@@ -88,22 +170,66 @@ class Value:
     """An argument that is no function with code of its own."""
 
     value: Any
+    where: Where | None = None
+    """Where it is, if it may be a parameter."""
 
     def fits(self, argument: Any) -> bool:
         """Whether compiling this argument would give the same."""
-        return argument is self.value or same_number(argument, self.value)
+        return is_as_it_was(argument, self.value)
+
+    def held(self) -> tuple[object, ...]:
+        """What stays alive with it."""
+        return () if self.value is FREE else (self.value,)
 
     def conditions(self, argument: str, name: Callable[[object], str]) -> Iterator[str]:
         """What `fits` looks at, as expressions over a variable that holds it."""
-        yield is_still(argument, self.value, name)
+        if self.value is not FREE:
+            yield is_still(argument, self.value, name)
 
     def resembles(self, argument: Any) -> bool:
         """Whether it is of the same code, or of the same type."""
-        return alike(argument, self.value)
+        return self.value is FREE or alike(argument, self.value)
 
     def changed(self, argument: Any) -> set[Where] | None:
-        """None where it is another one."""
-        return set() if self.fits(argument) else None
+        """The argument itself where it is another number; None where it is another object."""
+        return _others((self.where,), (cast(object, argument),), (self.value,))
+
+    def freed(self, found: Sequence[object]) -> Value:
+        """The same with this in its place."""
+        return replace(self, value=found[0]) if found else self
+
+
+Argument = Function | Applied | Value
+
+
+def is_as_it_was(now: object, was: object) -> bool:
+    """Whether it is the same, or an equal number, or may be any."""
+    return now is was or was is FREE or same_number(now, was)
+
+
+def are_still(now: Sequence[object] | None, was: Sequence[object] | None) -> bool:
+    """The same of each of several values, or of none."""
+    if now is was:
+        return True
+    return now is not None and was is not None and len(now) == len(was) and all(map(is_as_it_was, now, was))
+
+
+def _all_alike(now: Sequence[object], was: Sequence[object]) -> bool:
+    return all(b is FREE or alike(a, b) for a, b in zip(now, was, strict=True))
+
+
+def _others(
+    places: Sequence[Where | None], now: Sequence[object], was: Sequence[object]
+) -> set[Where] | None:
+    """Where there are other numbers than there were; None where there are other objects."""
+    found: set[Where] = set()
+    for where, new, old in zip(places, now, was, strict=True):
+        if is_as_it_was(new, old):
+            continue
+        if where is None or where[0] == "size" or not both_numbers(new, old):
+            return None
+        found.add(where)
+    return found
 
 
 def is_still(now: str, value: object, name: Callable[[object], str]) -> str:
@@ -127,4 +253,4 @@ def both_numbers(a: Any, b: Any) -> bool:
     return type(a) in PARAMETERS and type(b) in PARAMETERS
 
 
-__all__ = ["FREE", "Function", "Value", "alike", "both_numbers", "is_still"]
+__all__ = ["FREE", "Applied", "Argument", "Function", "Value", "alike", "both_numbers", "is_still"]

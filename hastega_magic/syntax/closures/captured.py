@@ -11,11 +11,22 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
-from types import FunctionType
+from itertools import chain, zip_longest
+from operator import itemgetter
+from types import CodeType, FunctionType
 from typing import Any
 
 from hastega_magic.records import dataclass
-from hastega_magic.syntax.closures.arguments import FREE, Function, Value, alike, both_numbers, is_still
+from hastega_magic.syntax.closures.arguments import (
+    FREE,
+    Applied,
+    Argument,
+    Function,
+    Value,
+    alike,
+    both_numbers,
+    is_still,
+)
 from hastega_magic.syntax.closures.around import (
     ABSENT,
     Attribute,
@@ -28,13 +39,11 @@ from hastega_magic.syntax.closures.around import (
     contents,
 )
 from hastega_magic.syntax.closures.contained import Shape, Where, found_at, numbers_in, shape_of, variable_of
+from hastega_magic.syntax.closures.given import Given, Read, applied_to, defaults_given, given_by, is_partial
 from hastega_magic.syntax.closures.holding import is_data
 from hastega_magic.syntax.closures.numbers import PARAMETERS
 from hastega_magic.syntax.closures.numpy_errors import Asked, asks
 from hastega_magic.syntax.closures.owners import Fields, attribute_after, is_owner
-
-Read = Callable[[Sequence[Any]], Any]
-"""How a variable is read: from an argument, or where it is."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +77,7 @@ class Held:
 class Captured:
     """The arguments, and everything that they read."""
 
-    arguments: tuple[Function | Value, ...]
+    arguments: tuple[Argument, ...]
     around: tuple[Name | Cell, ...]
     made: tuple[Made | Shaped | Attribute | Asked, ...]
     free: tuple[Free, ...] = ()
@@ -148,69 +157,85 @@ def captured(
     arrays: Iterable[object] = (),
     numpys: bool = False,
     lists: Sequence[object] = (),
+    places: Sequence[Where | None] = (),
 ) -> Captured | None:
     """What the arguments of stages are, and read, now; None where that cannot be told by looking at it again.
 
     `varying`: variables whose numbers do not matter; `curious`: what cannot be told does not matter either. `arrays`:
     those that may be any wherever variables alone hold them, and so `lists`. `numpys`: numbers may be NumPy's, which
-    tells of errors.
+    tells of errors. `places`: where each of the arguments is, if it may be a parameter, or holds such.
     """
     walk = Walk(curious, frozenset(map(id, lists)))
-    found: list[Function | Value] = []
+    found: list[Argument] = []
+    given: list[list[Given]] = []
+    """Of each argument all that stands where variables could."""
     try:
-        for argument in arguments:
-            if isinstance(argument, FunctionType):
-                if argument.__kwdefaults__ is not None:
-                    return None
-                cells = tuple(contents(cell) for cell in argument.__closure__ or ())
-                walk.names(argument)
-                larger = [each for each in cells if not walk.is_small(each)]
-                for value in (*larger, *(argument.__defaults__ or ())):
-                    walk.value(value, argument.__code__)
-                code, scope = argument.__code__, argument.__globals__
-                found.append(Function(code, scope, argument.__defaults__, cells))
-            else:
-                walk.value(argument, None)
-                found.append(Value(argument))
+        for place, (argument, where) in enumerate(zip_longest(arguments, places)):
+            known, inside = _look(walk, argument, where, itemgetter(place))
+            found.append(known)
+            given.append(inside)
         walk.attributes()
     except Unclear:
         return None
-    if varying and _of_several(found, walk.around) & set(map(variable_of, varying)):
+    if varying and _of_several(chain(*given), walk) & set(map(variable_of, varying)):
         return None
-    alone = _held_alone(found, walk.around, [*arrays, *lists], walk.arrays)
+    variables = [each for each in chain(*given) if each.where[0] == "cell"]
+    variables += [Given(each.where, each.value, _from_around(each)) for each in walk.around]
+    alone = _held_alone(variables, [*arrays, *lists], walk.arrays)
     if any(id(each) not in alone for each in lists):
-        return captured(arguments, varying, curious, arrays, numpys)
+        return captured(arguments, varying, curious, arrays, numpys, places=places)
     owned = walk.owned
-    held = [each for each in _in_variables(found, walk.around) if id(each) in owned.found and is_owner(each)]
-    owners = {} if curious else _held_alone(found, walk.around, held, owned.routes)
-    known = _freed(found, walk, frozenset(varying), alone, owners.keys())
+    held = [each.value for each in variables if id(each.value) in owned.found and is_owner(each.value)]
+    owners = {} if curious else _held_alone(variables, held, owned.routes)
+    known = _freed(found, given, walk, frozenset(varying), alone, owners.keys())
     return replace(known, made=(*known.made, Asked(asks()))) if numpys else known
 
 
-def _of_several(found: Sequence[Function | Value], around: Sequence[Name | Cell]) -> set[Where]:
+def _look(walk: Walk, argument: Any, where: Where | None, read: Read) -> tuple[Argument, list[Given]]:
+    """An argument as it is now, and what stands in it where variables could."""
+    if isinstance(argument, FunctionType):
+        if argument.__kwdefaults__ is not None:
+            raise Unclear
+        walk.names(argument)
+        cells = tuple(contents(cell) for cell in argument.__closure__ or ())
+        function = Function(argument.__code__, argument.__globals__, argument.__defaults__, cells)
+        given = list(function.given(argument, read))
+        _walk_through(walk, [each.value for each in given], argument.__code__)
+        return function, given
+    if where is not None and is_partial(argument):
+        called, inside = _look(walk, argument.func, None, lambda arguments: read(arguments).func)
+        given, items = list(applied_to(argument, where, read)), given_by(argument)
+        _walk_through(walk, items, None)
+        places = tuple(each.where for each in given)
+        return Applied(called, (*argument.keywords,), items, places), [*inside, *given]
+    if where is None or not walk.is_small(argument):
+        walk.value(argument, None)
+    return Value(argument, where), [] if where is None else [Given(where, argument, read)]
+
+
+def _walk_through(walk: Walk, values: Sequence[object], code: CodeType | None) -> None:
+    for value in values:
+        if not walk.is_small(value):
+            walk.value(value, code)
+
+
+def _of_several(given: Iterable[Given], walk: Walk) -> set[Where]:
     """Variables of functions of one code, each of which may have a number of its own in its variable."""
-    own: list[Where] = [
-        ("cell", id(each.code), name)
-        for each in found
-        if isinstance(each, Function)
-        for name in each.code.co_freevars
-    ]
-    others = {(each.where, id(each.cell)) for each in around if isinstance(each, Cell)}
+    own = [each.where for each in given]
+    others = {(each.where, id(each.cell)) for each in walk.around if isinstance(each, Cell)}
+    called = [each.function for each in walk.made if isinstance(each, Made)]
+    others |= {
+        (each.where, id(function))
+        for function in called
+        if isinstance(function, FunctionType)
+        for each in defaults_given(function, itemgetter(0))
+    }
     times = Counter([*own, *(where for where, _ in others)])
     return {where for where, count in times.items() if count > 1}
 
 
-def _in_variables(found: Sequence[Function | Value], around: Sequence[Name | Cell]) -> Iterator[object]:
-    for each in found:
-        yield from each.cells if isinstance(each, Function) else ()
-    yield from (each.value for each in around)
-
-
 def _held_alone(
-    found: Sequence[Function | Value],
-    around: Sequence[Name | Cell],
-    objects: Iterable[object],
-    times: Mapping[int, int],
+    variables: Iterable[Given], objects: Iterable[object], times: Mapping[int, int]
 ) -> dict[int, tuple[Read, ...]]:
     """Those of the objects that variables alone hold, by identity, and how each of the variables is read.
 
@@ -219,18 +244,15 @@ def _held_alone(
     reads = {id(each): list[Read]() for each in objects}
     if not reads or not reads.keys() <= times.keys():
         return {}  # one that was made of another is not made anew
-    for place, known in enumerate(found):
-        for number, value in enumerate(known.cells if isinstance(known, Function) else ()):
-            if id(value) in reads:
-                reads[id(value)].append(_from_argument(place, number))
-    for each in around:
+    for each in variables:
         if id(each.value) in reads:
-            reads[id(each.value)].append(_from_around(each))
+            reads[id(each.value)].append(each.read)
     return {key: tuple(each) for key, each in reads.items() if each and len(each) == times[key]}
 
 
 def _freed(
-    found: Sequence[Function | Value],
+    found: Sequence[Argument],
+    given: Sequence[Sequence[Given]],
     walk: Walk,
     varying: frozenset[Where],
     arrays: Mapping[int, tuple[Read, ...]],
@@ -260,34 +282,21 @@ def _freed(
             return True
         return id(value) in arrays or looked_into(where, value, read)
 
-    arguments: list[Function | Value] = []
-    for place, known in enumerate(found):
-        if isinstance(known, Function):
-            names = enumerate(zip(known.code.co_freevars, known.cells, strict=True))
-            cells = tuple(
-                FREE
-                if is_free(("cell", id(known.code), name), value, _from_argument(place, number))
-                else value
-                for number, (name, value) in names
-            )
-            arguments.append(replace(known, cells=cells))
-        else:
-            arguments.append(known)
+    arguments = [
+        known.freed([FREE if is_free(each.where, each.value, each.read) else each.value for each in inside])
+        for known, inside in zip(found, given, strict=True)
+    ]
     left = [each for each in walk.around if not is_free(each.where, each.value, _from_around(each))]
     made = [each for each in walk.made if not isinstance(each, Shaped) or id(each.array) not in arrays]
     made = [each for each in made if not isinstance(each, Attribute) or id(each.owner) not in looked_at]
-    kept = [each.value for each in (*left, *arguments) if not isinstance(each, Function)]
-    kept += [part for each in arguments if isinstance(each, Function) for part in each.held()]
+    kept = [each.value for each in left]
+    kept += [part for each in arguments for part in each.held()]
     kept += [each.owner for each in made if isinstance(each, Attribute)]
     kept += [part for each in held if isinstance(each.shape, Fields) for part in each.shape.kept()]
     data = bool(walk.arrays) or any(map(is_data, kept))
     return Captured(
         tuple(arguments), tuple(left), tuple(made), tuple(free.values()), data, arrays, tuple(held)
     )
-
-
-def _from_argument(place: int, number: int) -> Read:
-    return lambda arguments: contents(arguments[place].__closure__[number])
 
 
 def _from_around(each: Name | Cell) -> Read:

@@ -9,11 +9,11 @@ import numpy as np
 
 _COUNTED = {np.float64: float, **{np.dtype(code).type: int for code in "bBhHiIlLqQ"}}
 """What those of NumPy's count as."""
-PARAMETERS = frozenset({int, float, np.float32, *_COUNTED})
+PARAMETERS = frozenset({int, float, complex, np.float32, *_COUNTED})
 """Types of captured numbers of which one that keeps changing is a parameter of compiled code."""
 _NUMBERS = frozenset({bool, np.bool_, *PARAMETERS})
 
-Number = bool | int | float | np.float32
+Number = bool | int | float | complex | np.float32
 """What compiled code may have as a constant, or as a parameter."""
 
 
@@ -27,6 +27,8 @@ def same_number(a: Any, b: Any) -> bool:
     """Whether both are numbers of one type, equal, and of one sign if they are zeros."""
     if type(a) is not type(b) or type(a) not in _NUMBERS or a != b:
         return False
+    if type(a) is complex:
+        return same_number(a.real, b.real) and same_number(a.imag, b.imag)
     return bool(a) or isinstance(a, int) or math.copysign(1.0, a) == math.copysign(1.0, b)
 
 

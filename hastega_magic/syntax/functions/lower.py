@@ -15,6 +15,7 @@ from hastega_magic.errors import NOWHERE, NotCompilable, Span
 from hastega_magic.ir.expr import Expr, Value, constant_text, leaf, made_like
 from hastega_magic.ir.pipeline import Fn
 from hastega_magic.latest import Latest
+from hastega_magic.syntax.closures.given import default_of
 from hastega_magic.syntax.closures.numpy_read import reads_numbers
 from hastega_magic.syntax.functions.expressions import Frame
 from hastega_magic.syntax.reading.depth import with_room
@@ -33,7 +34,6 @@ from hastega_magic.syntax.values.values import (
     Poison,
     Record,
     Symbolic,
-    known,
 )
 from hastega_magic.types import Composite, ScalarType
 
@@ -206,7 +206,7 @@ def _inline(
         frame = outer.within(bound, own_names(node))
     else:
         name, code, syntax = name_of(function), function.__code__, ast_of(function)
-        bound = _bind(name, syntax.node.args, _defaults(function, syntax.node.args), args, kwargs)
+        bound = _bind(name, syntax.node.args, _defaults(graph, function, syntax.node.args), args, kwargs)
         node, frame = syntax.node, Frame(graph, function, syntax, bound)
     if code in graph.active and not _ends(graph, code, args):
         raise NotCompilable(f"`{name}` calls itself")
@@ -264,12 +264,12 @@ def _outer_names(node: ast.Lambda | ast.FunctionDef) -> frozenset[str]:
     return frozenset(found)
 
 
-def _defaults(function: FunctionType, signature: ast.arguments) -> dict[str, Symbolic]:
+def _defaults(graph: Graph, function: FunctionType, signature: ast.arguments) -> dict[str, Symbolic]:
     positional = [arg.arg for arg in (*signature.posonlyargs, *signature.args)]
     defaults = function.__defaults__ or ()
     given = dict(zip(positional[len(positional) - len(defaults) :], defaults, strict=True))
     return {
-        parameter: known(value, parameter)
+        parameter: graph.captured(default_of(function, parameter), value, parameter)
         for parameter, value in {**given, **(function.__kwdefaults__ or {})}.items()
     }
 

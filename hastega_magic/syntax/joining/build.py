@@ -9,6 +9,7 @@ from hastega_magic.ir.pipeline import Pipeline, Sink, Source
 from hastega_magic.records import dataclass
 from hastega_magic.syntax.closures.numpy_errors import asks
 from hastega_magic.syntax.functions.lower import BESIDE_NUMPY, parameters
+from hastega_magic.syntax.joining.given import with_parameters
 from hastega_magic.syntax.joining.loop import BoundStage, Cut, Loop, Probed, View
 from hastega_magic.syntax.joining.rounds import begins_with_numpys, lead_to_digits
 from hastega_magic.syntax.joining.rules import RULES, sink
@@ -162,6 +163,7 @@ def _add(loop: Loop, bound: BoundStage) -> None:
     rule = RULES.get(site.name, sink if row.sink else None)
     if rule is None:
         raise NotCompilable(f"`{site.name}` has no compiled form yet")
+    given = with_parameters(site, row, given, loop.env)
     loop.env.numpy_numbers = loop.env.numpy_numbers or begins_with_numpys(bound)
     rule(loop, site, given)
 

@@ -59,8 +59,16 @@ def _zipped(loop: Loop, site: StageSite, others: tuple[Any, ...]) -> None:
 
 def _enumerate(loop: Loop, site: StageSite, given: Mapping[str, Any]) -> None:
     loop.needs_position()
-    start = integer("enumerate", given.get("start", 0))
-    loop.add(Stage("enumerate", site.text, site.span, number=start), (INT, structure(loop.element)))
+    start = given.get("start", 0)
+    if not isinstance(start, Expr):
+        stage = Stage("enumerate", site.text, site.span, number=integer("enumerate", start))
+        loop.add(stage, (INT, structure(loop.element)))
+        return
+    if start.type is not INT:
+        raise NotCompilable("`enumerate` is given a float, which is no integer")
+    loop.add(Stage("enumerate", site.text, site.span), (INT, structure(loop.element)))
+    number, element = cast("tuple[Expr, Value]", loop.element)
+    _mapped(loop, site, Fn(loop.element, (make("add", number, start), element), (), site.text, site.span))
 
 
 # Elements one by one
@@ -144,7 +152,7 @@ def _within(fn: Fn, limits: Any) -> Fn:
 
 def _alike(number: object, value: Expr, name: str) -> Expr:
     """A constant of the elements' kind; a bool stays one."""
-    if type(number) not in (bool, int, float, np.float64, np.float32):
+    if not isinstance(number, Expr) and type(number) not in (bool, int, float, np.float64, np.float32):
         raise NotCompilable(f"`{name}` is given {told(number)}, which is no number")
     node = cast(Expr, known(number, f"the number given to {name}"))
     plain = (INT,) if value.type.is_float else ()

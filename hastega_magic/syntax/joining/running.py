@@ -26,6 +26,7 @@ from hastega_magic.syntax.functions.lower import lower, parameters
 from hastega_magic.syntax.joining.loop import Cut, Loop, ends, scalar, told
 from hastega_magic.syntax.reading.functions import name_of
 from hastega_magic.syntax.site import StageSite
+from hastega_magic.syntax.stages import STAGES
 from hastega_magic.syntax.values import mixed
 from hastega_magic.syntax.values.graph import known
 from hastega_magic.types import BOOL, FLOAT, FLOAT32, FLOAT64, INT, Complex, Composite, Either, ScalarType
@@ -33,8 +34,8 @@ from hastega_magic.types import BOOL, FLOAT, FLOAT32, FLOAT64, INT, Complex, Com
 
 def reduce(loop: Loop, site: StageSite, given: Mapping[str, Any]) -> None:
     """In parallel, where the function is known not to depend on the order; else in the order of the elements."""
-    kind = None
-    if loop.element is leaf("param", INT, 0) and type(given.get("init", 0)) is int:
+    kind, begun = None, _begins_with(loop)
+    if loop.element is leaf("param", INT, 0) and set(map(type, begun)) <= {int}:
         pair = (leaf("param", INT, 0), leaf("param", INT, 1))
         fn = lower(given["f"], pair, loop.env, pair)
         if isinstance(fn.result, Expr) and not fn.effects:
@@ -43,7 +44,14 @@ def reduce(loop: Loop, site: StageSite, given: Mapping[str, Any]) -> None:
         _running(loop, site, given, "fold")
         return
     ends(loop, site, f"reduce_{kind}")
-    loop.initial = (given["init"],) if "init" in given else ()
+    loop.initial = begun
+
+
+def _begins_with(loop: Loop) -> tuple[object, ...]:
+    """What a `reduce` is given to begin with, itself: what comes of the elements is combined with it afterwards."""
+    assert loop.bound is not None
+    given = STAGES["reduce"].bind(loop.bound.args, loop.bound.kwargs)
+    return (given["init"],) if "init" in given else ()
 
 
 def _of_terms(loop: Loop, site: StageSite, graph: Expr, begun: bool) -> str | None:
@@ -123,11 +131,14 @@ def _begun(loop: Loop, site: StageSite, start: Value, total: Value) -> Iterator[
     """The numbers of what the value so far begins with."""
     numbers = list(zip(_numbers(start), _numbers(total), strict=True))
     for place, (begun, held) in enumerate(numbers):
-        parts: list[Any] = [node.value for node in flatten(begun)]
-        value = complex(*parts) if isinstance(begun, Complex) else parts[0]
         which = f", number {place}" if len(numbers) > 1 else ""
         type_ = cast("ScalarType | Complex", structure(held))
-        yield loop.env.number(f"start of {site.name}{which}", value, type_, loop.whole.count or 0)
+        name, parts, length = f"start of {site.name}{which}", flatten(begun), loop.whole.count or 0
+        if any(map(keeps_changing, parts)):
+            yield cast(Any, loop.env).start(name, parts, type_, length)
+            continue
+        values: list[Any] = [node.value for node in parts]
+        yield loop.env.number(name, complex(*values) if len(values) > 1 else values[0], type_, length)
 
 
 def _numbers(value: Value) -> list[Value]:

@@ -167,6 +167,8 @@ _BITS = 8192
 
 def known(value: object, name: str) -> Symbolic:
     """A captured object: numbers are constants; subclasses of numbers may do as they like, and are not."""
+    if isinstance(value, (Expr, Complex)):  # a parameter already
+        return value
     if type(value) is int and value.bit_length() > _BITS:
         raise NotCompilable(f"`{name}` has more than {_BITS} bits")
     if type(value) in _PLAIN:

@@ -1,0 +1,137 @@
+"""What stages are given as values, looked at as what variables hold is: numbers among it may be parameters.
+
+clip(lo, 255)                      `lo of clip` is what `lo` holds, `hi of clip` is 255
+map(partial(scaled, 3))            `k of scaled` is 3, where `def scaled(k, x)`
+map(lambda x, k=3: x * k)          `k` is 3
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import FunctionType
+from typing import Any, TypeGuard
+
+from hastega_magic.records import dataclass
+from hastega_magic.syntax.closures.contained import Where
+from hastega_magic.syntax.site import StageSite
+from hastega_magic.syntax.stages import STAGES
+
+Read = Callable[[Sequence[Any]], Any]
+"""How a variable is read: from the arguments of all stages, or where it is."""
+
+
+@dataclass(frozen=True)
+class Given:
+    """A value, where it is, and how it is read."""
+
+    where: Where
+    value: Any
+    read: Read
+
+
+def argument_of(site: StageSite, name: str) -> Where:
+    """Where a stage's argument is; stages of one name stand at different places of a statement."""
+    return "argument", hash(site.span), f"{name} of {site.name}"
+
+
+def size_of(site: StageSite) -> Where:
+    """Where the number is that says which elements there are: no parameter, but what decides about elements alone."""
+    return "size", hash(site.span), f"n of {site.name}"
+
+
+def default_of(function: FunctionType, name: str) -> Where:
+    """Where a parameter's default is."""
+    return "default", id(function.__code__), name
+
+
+def is_partial(value: object) -> TypeGuard[functools.partial[Any]]:
+    """Whether it is a `functools.partial`, and none of a subclass."""
+    return type(value) is functools.partial
+
+
+def is_given(where: Where) -> bool:
+    """Whether a stage is given it, in its text: no variable holds it."""
+    return where[0] in ("argument", "default")
+
+
+def arguments_of(site: StageSite, args: Sequence[object], kwargs: Mapping[str, object]) -> list[Where | None]:
+    """Where each of a stage's arguments is; None for those that are never parameters, nor functions."""
+    row = STAGES.get(site.name) if site.known else None
+    if row is None:
+        return [None] * (len(args) + len(kwargs))
+    looked_at = {*row.numbers, *(row.parameters[each] for each in row.functions)}
+    names = [*row.parameters[: len(args)], *[""] * (len(args) - len(row.parameters)), *kwargs]
+    if site.name in _SIZED:
+        return [size_of(site) if name == "n" else None for name in names]
+    return [argument_of(site, name) if name in looked_at else None for name in names]
+
+
+_SIZED = frozenset({"take", "drop", "step"})
+
+
+def items_of(where: Where, made: functools.partial[Any]) -> list[Where]:
+    """Where each of what a `functools.partial` gives its function is, what it gives by name at the end."""
+    called: object = made.func
+    named, name = (), "partial"
+    if isinstance(called, FunctionType):
+        code = called.__code__
+        named, name = code.co_varnames[: code.co_argcount], called.__name__.strip("<>")
+    more = range(len(named) + 1, len(made.args) + 1)
+    names = [*named[: len(made.args)], *(f"argument {each}" for each in more), *made.keywords]
+    return [("argument", hash(where[1:]), f"{each} of {name}") for each in names]
+
+
+def values_given(argument: Any, where: Where | None, read: Read) -> Iterator[Given]:
+    """The values among what a stage is given, in `argument`; `where`: that is."""
+    if isinstance(argument, FunctionType):
+        yield from defaults_given(argument, read)
+    elif where is None:
+        return
+    elif is_partial(argument):
+        yield from values_given(argument.func, None, lambda arguments: read(arguments).func)
+        yield from applied_to(argument, where, read)
+    else:
+        yield Given(where, argument, read)
+
+
+def defaults_given(function: FunctionType, read: Read) -> Iterator[Given]:
+    """The defaults of a function's parameters."""
+    defaults, code = function.__defaults__ or (), function.__code__
+    names = code.co_varnames[code.co_argcount - len(defaults) : code.co_argcount]
+    for place, (name, value) in enumerate(zip(names, defaults, strict=False)):
+        yield Given(default_of(function, name), value, _default(read, place))
+
+
+def applied_to(made: functools.partial[Any], where: Where, read: Read) -> Iterator[Given]:
+    """What a `functools.partial` gives its function."""
+    count = len(made.args)
+    for place, (each, value) in enumerate(zip(items_of(where, made), given_by(made), strict=True)):
+        yield Given(
+            each,
+            value,
+            _item(read, place) if place < count else _named(read, [*made.keywords][place - count]),
+        )
+
+
+def given_by(made: functools.partial[Any]) -> tuple[Any, ...]:
+    """The same in one tuple."""
+    return *made.args, *made.keywords.values()
+
+
+def _default(read: Read, place: int) -> Read:
+    return lambda arguments: read(arguments).__defaults__[place]
+
+
+def _item(read: Read, place: int) -> Read:
+    return lambda arguments: read(arguments).args[place]
+
+
+def _named(read: Read, name: str) -> Read:
+    return lambda arguments: read(arguments).keywords[name]
+
+
+__all__ = [
+    "Given", "Read", "applied_to", "argument_of", "arguments_of", "default_of", "defaults_given", "given_by",
+    "is_given", "is_partial", "items_of", "size_of", "values_given",
+]  # fmt: skip
