@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import enum
 import itertools
 import math
 import weakref
@@ -398,3 +399,11 @@ def test_what_an_object_is_its_class_tells(kind, on):
     assert run("[1, 5] |> zip(xs) |> to_list", on, xs=xs).value == [*zip([1, 5], xs, strict=False)]
     with pytest.raises(TypeError, match="'Refusing' object is not iterable"):
         run("x |> sum", on, x=type("Refusing", (), {"__getattr__": Refusing.__getattr__})())
+
+
+@pytest.mark.parametrize("on", ["parallel", "numpy", "python"])
+def test_what_the_class_of_a_class_has_is_not_the_object_s(on):
+    one = enum.Enum("Colour", "RED").RED  # whose class can be gone through, and has a length
+    with pytest.raises(TypeError, match="not iterable") as raised:
+        run("x |> map(lambda x: 1) |> to_list", on, x=one)
+    assert "a single Colour" in raised.value.__notes__[0]
