@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
 from collections.abc import Callable
 from typing import TypeVar
@@ -25,4 +26,12 @@ def with_room(read: Callable[[], T]) -> T:
         sys.setrecursionlimit(limit)
 
 
-__all__ = ["with_room"]
+def calls_left() -> int:
+    """How many calls deeper Python's limit lets go from here."""
+    frame, depth = inspect.currentframe(), 0
+    while frame is not None:
+        frame, depth = frame.f_back, depth + 1
+    return sys.getrecursionlimit() - depth
+
+
+__all__ = ["calls_left", "with_room"]
