@@ -1,12 +1,14 @@
 """Expressions that nest deeply."""
 
 import sys
+import threading
 
 import pytest
 
 from hastega_magic.compiler import loops
 from hastega_magic.errors import IntegerOverflowWarning
 from hastega_magic.session import Options, Session
+from hastega_magic.syntax.reading.depth import with_room
 
 
 @pytest.mark.parametrize(
@@ -55,6 +57,37 @@ def test_what_is_too_deep_for_the_compiler_is_analysed_once(monkeypatch):
         assert deep(0) == (False, True)
     finally:
         sys.setrecursionlimit(limit)
+
+
+def test_threads_share_the_room_for_calls():
+    limit, inside, left, found = sys.getrecursionlimit(), threading.Barrier(2), threading.Event(), []
+
+    def calls(count):
+        return 1 + calls(count - 1) if count else 0
+
+    def needing(behind):
+        tries = iter([True])
+
+        def read():
+            if next(tries, False):
+                raise RecursionError
+            inside.wait(10)
+            return behind()
+
+        found.append(with_room(read))
+        left.set()
+
+    def after_the_other():
+        left.wait(10)
+        return calls(2000)
+
+    threads = [threading.Thread(target=needing, args=(each,)) for each in (int, after_the_other)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    assert found == [0, 2000]
+    assert sys.getrecursionlimit() == limit
 
 
 def test_sentences_do_not_hold_all_of_a_long_stage():
