@@ -39,16 +39,18 @@ def shown(value: object) -> str:
 
 def placed(text: str, span: Span, stages: Iterable[StageSite]) -> str:
     """A stage among those of its statement: "`map(f)` (cell line 2)", with its column if the line has two such."""
+    name = quoted(text)
     if not span.line:
-        return quoted(text)
-    alike = sum(each.text == text and each.span.line == span.line for each in stages)
+        return name
+    alike = sum(quoted(each.text) == name and each.span.line == span.line for each in stages)
     column = f", column {span.col + 1}" if alike > 1 else ""
-    return f"{quoted(text)} (cell line {span.line}{column})"
+    return f"{name} (cell line {span.line}{column})"
 
 
 def named(text: str, span: Span, stages: Sequence[StageSite]) -> str:
     """The same in few words: its place is told only if the statement has another stage of this text."""
-    return placed(text, span, stages) if sum(each.text == text for each in stages) > 1 else quoted(text)
+    name = quoted(text)
+    return placed(text, span, stages) if sum(quoted(each.text) == name for each in stages) > 1 else name
 
 
 def origin(pipeline: Pipeline, stages: Iterable[StageSite]) -> str:
