@@ -297,4 +297,4 @@ class Rewriter(ast.NodeTransformer):
             raise CellSyntaxError(wrong[1], self.text.text, self.text.span(wrong[0]), self.filename)
 
 
-__all__ = ["PipelineStatement", "Plain", "Rewriter", "callables_bound"]
+__all__ = ["PipelineStatement", "Plain", "callables_bound"]
