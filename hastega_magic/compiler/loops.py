@@ -22,6 +22,7 @@ from hastega_magic.ir.kernel import Assume, Kernel
 from hastega_magic.ir.origins import themselves
 from hastega_magic.ir.pipeline import Pipeline
 from hastega_magic.ir.schedule import UNTUNED, Tuned
+from hastega_magic.latest import Latest
 from hastega_magic.passes.infer import Leaves
 from hastega_magic.passes.pipelines import ANALYSIS, CPU, FUSE, Pass, State
 from hastega_magic.passes.schedule import STREAMED
@@ -30,6 +31,7 @@ from hastega_magic.passes.variants import Variants
 from hastega_magic.records import cached_property, changed, dataclass
 from hastega_magic.runtime.sources import Column
 from hastega_magic.runtime.tables import TableColumn
+from hastega_magic.syntax.reading.depth import calls_left
 from hastega_magic.trace import Trace
 
 
@@ -153,6 +155,9 @@ def _seems_within(columns: Sequence[Column], assume: Assume) -> bool:
 _CACHE: OrderedDict[bytes, CompiledLoop] = OrderedDict()
 _CACHE_SIZE = 1024
 """Loops, of some 0.1 MB each; a cell that has more is compiled anew in each of its runs."""
+_TOO_DEEP: Latest[bytes, int] = Latest(256)
+"""Loops whose analysis went deeper than so many calls, which were left to it."""
+_NESTED = "the expressions of an element are nested too deeply for its compiler"
 _ENDS_MATTER: set[bytes] = set()
 """Shapes that only the very ends of a range prove, so that these belong to the key."""
 
@@ -221,13 +226,14 @@ def compile_loop(
             _CACHE.move_to_end(key)
             _CACHE[key].tuning_key, _CACHE[key].finding = searched, finding
             return _CACHE[key], state.loop, True
+        if (room := _TOO_DEEP.get(key)) is not None and calls_left() <= room:
+            raise NotCompilable(_NESTED)
         leaves = Leaves(tuple(sources) if exact else tuple(map(_rounded, sources)), tuple(limits))
         try:
             compiled = _analyse(replace(state, leaves=leaves, tuned=tuned), options, backend, trace)
         except RecursionError:
-            raise NotCompilable(
-                "the expressions of an element are nested too deeply for its compiler"
-            ) from None
+            _TOO_DEEP.put(key, calls_left())
+            raise NotCompilable(_NESTED) from None
         compiled.key, compiled.structure = key.hex(), structure.hexdigest()
         compiled.tuning_key, compiled.finding = searched, finding
         if compiled.variants.fits or not has_range:

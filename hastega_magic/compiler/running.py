@@ -21,6 +21,7 @@ from hastega_magic.ir.fused import Output
 from hastega_magic.ir.pipeline import RUNNING_SINKS, Fn, Pipeline, Sink, Stage
 from hastega_magic.ir.scan import ROW
 from hastega_magic.ir.schedule import BLOCK
+from hastega_magic.report.escape import quoted
 from hastega_magic.runtime import python
 from hastega_magic.runtime.results import item
 from hastega_magic.runtime.sources import AnyArray
@@ -106,7 +107,7 @@ def told(outputs: Sequence[Output], mode: str = "exact") -> list[str]:
     """What the report says of running sinks."""
     found: list[str] = []
     for output in outputs:
-        text = f"`{output.sink.text}`"
+        text = quoted(output.sink.text)
         kind, floats = output.sink.kind, flatten(output.value)[0].type.is_float
         if regrouped(output) is not None:
             found.append(
@@ -176,7 +177,7 @@ def by_python(
 
 def beyond_told(text: str, beyond: int, mode: str) -> str:
     """The sentence on a running value of a stage that no int64 holds; OverflowError with `--int checked`."""
-    sentence = f"{BEYOND}`{text}`: {short(beyond)}"
+    sentence = f"{BEYOND}{quoted(text)}: {short(beyond)}"
     if mode == "checked":
         raise OverflowError(sentence)
     return f"{sentence}; the stages were computed by Python, exactly"

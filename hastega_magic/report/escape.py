@@ -83,3 +83,12 @@ def shorten(text: str, limit: int) -> str:
     while line and columns(line) > limit - 1:
         line = line[:-1]
     return line + "…"
+
+
+_QUOTED = 120
+"""Columns of code in a sentence: a stage may be as long as a cell."""
+
+
+def quoted(code: str) -> str:
+    """Code of the user's in a sentence: between backticks, cut where it is long."""
+    return f"`{shorten(code, _QUOTED)}`" if len(code) > _QUOTED else f"`{code}`"

@@ -155,10 +155,8 @@ def _exported(schema: _Schema, arrays: Sequence[tuple[_Array, object]], data: ob
     if code not in _FORMATS and code != _BITS:
         names = (_KINDS[code[:size]] for size in (2, 1) if code[:size] in _KINDS)
         kind = next(names, f"of the Arrow type {code}")
-        if code[:1] == "w" and type(data).__module__.startswith(
-            "polars."
-        ):  # which has no bytes of one length
-            kind = "Python objects"
+        if code[:1] == "w" and type(data).__module__.startswith("polars."):
+            kind = "Python objects"  # polars has no bytes of one length
         raise NotCompilable(f"its elements are {kind}, and only numbers are compiled")
     bits = code == _BITS
     dtype = np.dtype(_FORMATS.get(code, "bool"))

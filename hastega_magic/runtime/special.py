@@ -8,8 +8,9 @@ from __future__ import annotations
 
 def has(value: object, *names: str) -> bool:
     """Whether the object has one of the special methods."""
-    kind = type(value)
-    return any(hasattr(kind, name) for name in names)
+    # Not `hasattr` of the class, which has what its own class defines too: those of enums can be gone through.
+    spaces = [vars(each) for each in type(value).__mro__]
+    return any(name in space for name in names for space in spaces)
 
 
 __all__ = ["has"]

@@ -366,35 +366,3 @@ def test_types_without_a_module(on):
     session.run_cell("T = type('T', (), {'__getitem__': lambda self, i: [4, 5, 6][i]})")
     assert not hasattr(session.namespace["T"], "__module__")
     assert session.run_cell("T() |> map(_ + 1) |> sum").value == 18
-
-
-class Attributes(dict):
-    __getattr__ = dict.get
-
-
-class Refusing:
-    def __init__(self, xs):
-        self.xs = xs
-
-    def __iter__(self):
-        return iter(self.xs)
-
-    def __getattr__(self, name):
-        raise RuntimeError(name)
-
-
-class Answering(list):
-    def __getattr__(self, name):
-        return lambda *_, **__: 42
-
-
-@pytest.mark.parametrize("on", ["parallel", "numpy", "python"])
-@pytest.mark.parametrize("kind", [Attributes, Refusing, Answering])
-def test_what_an_object_is_its_class_tells(kind, on):
-    """The object itself may answer to any name."""
-    xs = kind({1: 2, 3: 4} if kind is Attributes else [1, 2, 3])
-    assert run("xs |> map(lambda x: x + 1) |> to_list", on, xs=xs).value == [x + 1 for x in xs]
-    assert run("xs |> sum", on, xs=xs).value == sum(xs)
-    assert run("[1, 5] |> zip(xs) |> to_list", on, xs=xs).value == [*zip([1, 5], xs, strict=False)]
-    with pytest.raises(TypeError, match="'Refusing' object is not iterable"):
-        run("x |> sum", on, x=type("Refusing", (), {"__getattr__": Refusing.__getattr__})())

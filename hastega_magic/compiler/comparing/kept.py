@@ -17,6 +17,7 @@ from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import UsageError
 from hastega_magic.records import dataclass
+from hastega_magic.report.escape import quoted
 
 
 @dataclass(frozen=True)
@@ -105,12 +106,12 @@ def _why(outcome: Outcome) -> str:
     done = sum(len(loop.stages) for loop in outcome.loops)
     stages = [stage for bound in outcome.bounds for stage in bound.stages]
     if done < len(stages) and len(outcome.loops) == 1:
-        first = stages[done].site.text
-        return f"Python computes a part of `{name}`, from `{first}` on: only a whole loop can be run again"
+        first = quoted(stages[done].site.text)
+        return f"Python computes a part of `{name}`, from {first} on: only a whole loop can be run again"
     if len(outcome.loops) > len(outcome.values):
         return f"`{name}` is computed by {len(outcome.loops)} loops, one after the other: only one can be run again"
     made = [stage.site.text for stage in stages if stage.site.name in _OF_THESE]
-    stage = f", because of `{made[-1]}`" if made else ""
+    stage = f", because of {quoted(made[-1])}" if made else ""
     return f"the loop of `{name}` is made for the very elements of its source{stage}: it cannot be run over others"
 
 

@@ -25,6 +25,7 @@ from hastega_magic.compiler.run import run_loops
 from hastega_magic.errors import BeyondInt64, StrictError, WideConstant
 from hastega_magic.frames import let_through
 from hastega_magic.interval import INT64_MAX, INT64_MIN
+from hastega_magic.report.escape import quoted
 from hastega_magic.runtime.python_calls import elements
 from hastega_magic.syntax.joining.build import BoundStage
 
@@ -59,7 +60,7 @@ def beyond(
     """
     options = driver.options
     if driver.tentative:
-        raise StrictError(f"`{run.bound.site.source_text}` is not compiled: {error}") from error
+        raise StrictError(f"{quoted(run.bound.site.source_text)} is not compiled: {error}") from error
     if options.int_mode == "checked" and not options.strict and may_end_early(run.rest):
         run.goes_on(_looked_at(driver, run, [*stages, *run.rest[len(stages) :]], len(stages)), [])
     else:

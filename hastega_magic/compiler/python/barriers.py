@@ -15,6 +15,7 @@ import numpy as np
 from hastega_magic.compiler.python.naming import shown
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import NotCompilable, Reason
+from hastega_magic.report.escape import quoted
 from hastega_magic.runtime.python_calls import Noted
 from hastega_magic.syntax.functions.lower import lower, parameters
 from hastega_magic.syntax.joining.build import BoundStage
@@ -80,7 +81,7 @@ def _noting(stage: BoundStage, function: object) -> object:
         value, after = args[0] if len(args) == 1 else args, ""
         if in_order and len(args) == 2:
             value, after = args[1], f" after {shown(args[0])}"
-        where = f"in `{site.text}` (cell line {site.span.line})"
+        where = f"in {quoted(site.text)} (cell line {site.span.line})"
         error.add_note(f"hastega: element {number}, {shown(value)}{after}, {where}")
         if isinstance(error, TypeError) and not _fits(called, args):
             error.add_note(f"hastega: {_as_given(site.name, value)}")

@@ -35,6 +35,7 @@ from hastega_magic.errors import (
 from hastega_magic.frames import let_through
 from hastega_magic.ir.pipeline import RUNNING_SINKS
 from hastega_magic.records import dataclass
+from hastega_magic.report.escape import quoted
 from hastega_magic.runtime import python
 from hastega_magic.runtime.numpy import NoNumpyForm
 from hastega_magic.syntax.joining.build import BoundStage
@@ -102,7 +103,7 @@ class LeftOver:
         reason = Reason(why, bound.site.span)
         self.tell(bound.site.source_text, reason)
         if self.options.strict:
-            raise StrictError(f"`{bound.site.source_text}` is not compiled: {reason.text}")
+            raise StrictError(f"{quoted(bound.site.source_text)} is not compiled: {reason.text}")
         found, _ = self._in_step(value, noted(stages), Behind(()), watch=watch)
         self.pictures.python(stages, why, bound.site.source_text, value, found)
         return found
@@ -184,7 +185,7 @@ class LeftOver:
             reason = Reason(reason.text, stage.site.span)
         self.tell(stage.site.text, reason)
         if self.options.strict:
-            raise StrictError(f"`{stage.site.text}` is not compiled: {reason.text}")
+            raise StrictError(f"{quoted(stage.site.text)} is not compiled: {reason.text}")
         kind = kind_of(run.value) if stage.site.known else None
         watch = Watch.of(run.bound.stages)
         found, more, behind = self._as_far_as(run, stages, reason.text)

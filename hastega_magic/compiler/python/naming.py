@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from hastega_magic.errors import Span
 from hastega_magic.frames import let_through
 from hastega_magic.ir.pipeline import Pipeline
+from hastega_magic.report.escape import quoted
 from hastega_magic.syntax.site import StageSite
 
 BEYOND = "an integer that no int64 holds in "
@@ -38,22 +39,24 @@ def shown(value: object) -> str:
 
 def placed(text: str, span: Span, stages: Iterable[StageSite]) -> str:
     """A stage among those of its statement: "`map(f)` (cell line 2)", with its column if the line has two such."""
+    name = quoted(text)
     if not span.line:
-        return f"`{text}`"
-    alike = sum(each.text == text and each.span.line == span.line for each in stages)
+        return name
+    alike = sum(quoted(each.text) == name and each.span.line == span.line for each in stages)
     column = f", column {span.col + 1}" if alike > 1 else ""
-    return f"`{text}` (cell line {span.line}{column})"
+    return f"{name} (cell line {span.line}{column})"
 
 
 def named(text: str, span: Span, stages: Sequence[StageSite]) -> str:
     """The same in few words: its place is told only if the statement has another stage of this text."""
-    return placed(text, span, stages) if sum(each.text == text for each in stages) > 1 else f"`{text}`"
+    name = quoted(text)
+    return placed(text, span, stages) if sum(quoted(each.text) == name for each in stages) > 1 else name
 
 
 def origin(pipeline: Pipeline, stages: Iterable[StageSite]) -> str:
     """What gives a loop its elements: the source, or the stage before it."""
     before = next((each.text for each in stages if each.span == pipeline.source_span), None)
-    return pipeline.source.name if before is None else f"what `{before}` gives"
+    return pipeline.source.name if before is None else f"what {quoted(before)} gives"
 
 
 __all__ = ["BEYOND", "named", "origin", "placed", "short", "shown"]

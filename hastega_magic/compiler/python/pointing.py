@@ -27,6 +27,7 @@ from hastega_magic.compiler.python.naming import BEYOND, named, placed
 from hastega_magic.compiler.statement import Bound
 from hastega_magic.errors import NOWHERE, PACKAGE, HastegaError, Span, StrictError
 from hastega_magic.frames import let_through
+from hastega_magic.report.escape import quoted
 from hastega_magic.runtime.columnar import NullsError
 from hastega_magic.runtime.python_calls import THROUGH
 from hastega_magic.runtime.special import has
@@ -123,10 +124,10 @@ def _told(error: Exception, bound: Bound) -> _Found | None:
     found = [
         stage
         for stage in stages
-        if (strict and said.startswith(f"`{stage.text}` is not compiled"))
+        if (strict and said.startswith(f"{quoted(stage.text)} is not compiled"))
         or (beyond and said.startswith(f"{BEYOND}{named(stage.text, stage.span, stages)}: "))
         or f"in {placed(stage.text, stage.span, stages)}" in notes
-        or f"in `{stage.text}` (cell line {stage.span.line})" in notes
+        or f"in {quoted(stage.text)} (cell line {stage.span.line})" in notes
     ]
     return None if not found else _site(found[0]) if len(found) == 1 else _UNCLEAR
 
@@ -375,7 +376,9 @@ def _of_none(before: Sequence[BoundStage], error: Exception) -> str:
     maps = [stage for stage in before if stage.callee is None and stage.site.name == "map"]
     if not maps:
         return "an element is None"
-    return f"an element is None: does the function of `{maps[-1].site.text}` return a value in every case?"
+    return (
+        f"an element is None: does the function of {quoted(maps[-1].site.text)} return a value in every case?"
+    )
 
 
 __all__ = ["add_sentence", "point"]

@@ -368,5 +368,5 @@ def raises_before_zip(pipeline: Pipeline) -> bool:
 
 __all__ = [
     "BESIDE", "Again", "Alike", "Display", "Shape", "alike", "arguments_of", "bare", "given", "places",
-    "raises_before_zip",    "renewed", "same_twins", "shape_of", "sources",
+    "raises_before_zip", "renewed", "same_twins", "shape_of", "sources",
 ]  # fmt: skip

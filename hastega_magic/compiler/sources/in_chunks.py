@@ -13,6 +13,7 @@ from hastega_magic.compiler.sources.drawn import Drawing
 from hastega_magic.compiler.sources.over_pairs import of_pairs
 from hastega_magic.compiler.under_way import UnderWay
 from hastega_magic.errors import StrictError
+from hastega_magic.report.escape import quoted
 from hastega_magic.runtime.python_numbers import python_number
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def in_chunks(driver: Driver, run: UnderWay, source: Iterator[object]) -> None:
     value, why = drawing.run()
     forget_inputs()  # Python may have drawn the last elements
     if why and driver.options.strict:
-        raise StrictError(f"`{run.bound.site.source_text}` is not compiled to its end: {why}")
+        raise StrictError(f"{quoted(run.bound.site.source_text)} is not compiled to its end: {why}")
     if drawing.loop is not None and drawing.execution is not None:
         execution = replace(drawing.execution, length=drawing.elements)
         run.first = execution, drawing.loop

@@ -12,6 +12,7 @@ from typing import Any, cast
 import numpy as np
 
 from hastega_magic.compiler.statement import Bound
+from hastega_magic.report.escape import quoted
 from hastega_magic.runtime.columnar import is_columnar
 from hastega_magic.syntax.joining.build import BoundStage
 
@@ -63,8 +64,8 @@ def within_reach(bound: Bound, source: object) -> tuple[Bound, object]:
         stages = [BoundStage(replace(last.site, name="take"), None, (_count(source),))]
     if _count(source) > _LIMIT and not _may_end(stages):
         raise OverflowError(
-            f"`{bound.site.source_text}` has {_count(source)} elements, and `{stages[-1].site.text}` asks for all of "
-            "them: begin with `take(n)`"
+            f"{quoted(bound.site.source_text)} has {_count(source)} elements, and "
+            f"{quoted(stages[-1].site.text)} asks for all of them: begin with `take(n)`"
         )
     return replace(bound, source=source, stages=tuple(stages)), source
 

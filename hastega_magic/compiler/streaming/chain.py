@@ -39,6 +39,7 @@ from hastega_magic.ir import abi
 from hastega_magic.ir.expr import Expr, Value, flatten, structure
 from hastega_magic.records import dataclass
 from hastega_magic.report import units
+from hastega_magic.report.escape import quoted
 from hastega_magic.runtime.buffers import AnyArray
 from hastega_magic.runtime.produced import Produced, Spent
 from hastega_magic.runtime.stream import PIECE, Cut, NotProduced, Passed, Stream
@@ -254,7 +255,9 @@ def handed_on(driver: Driver, run: UnderWay, loop: Loop, workspace: Workspace) -
             loop, workspace, rest = _without_the_last(driver, run, loop)
         if _either_way(loop, rest):
             reverse, *rest = rest
-            driver.trace.add("why", text=f"`{rest[0].site.text}` is the same without `{reverse.site.text}`.")
+            driver.trace.add(
+                "why", text=f"{quoted(rest[0].site.text)} is the same without `{reverse.site.text}`."
+            )
         elif len(rest) > 1 and _reverses(rest[0]):
             loop, workspace = _turned(driver, run, loop, rest[0])
             rest, chain.turned = rest[1:], True
@@ -287,8 +290,8 @@ def _turned(driver: Driver, run: UnderWay, loop: Loop, reverse: BoundStage) -> t
     turned, _, workspace = driver.longest(run.bound, loop.source, stages, run.bound.varying)
     if turned is None or len(turned.stages) < len(stages):
         raise NotProduced
-    before = stages[place + 1].site.text if place + 1 < len(stages) else "all"
-    driver.trace.add("why", text=f"`{reverse.site.text}` goes before `{before}`: the loop begins at the end.")
+    before = quoted(stages[place + 1].site.text if place + 1 < len(stages) else "all")
+    driver.trace.add("why", text=f"`{reverse.site.text}` goes before {before}: the loop begins at the end.")
     return turned, workspace
 
 

@@ -24,6 +24,7 @@ from hastega_magic.ir.pipeline import RUNNING_SINKS
 from hastega_magic.ir.schedule import BLOCK
 from hastega_magic.passes.variants import is_held
 from hastega_magic.report import units
+from hastega_magic.report.escape import quoted
 from hastega_magic.runtime.buffers import fresh_bytes
 from hastega_magic.trace import Trace
 
@@ -122,7 +123,8 @@ def describe_python(stages: Sequence[str], seconds: float, trace: Trace) -> None
     """How much of the kernel's time is Python's."""
     trace.add("by_python", seconds=seconds)
     if seconds >= NOTABLE:
-        what = f"`{stages[0]}`" if len(stages) == 1 else f"the {len(stages)} stages from `{stages[0]}` on"
+        first = quoted(stages[0])
+        what = first if len(stages) == 1 else f"the {len(stages)} stages from {first} on"
         spent = units.seconds(seconds)
         trace.add(
             "why", text=f"Python took {spent} for {what}; that is a phase of its own, behind the kernel's."

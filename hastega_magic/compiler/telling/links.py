@@ -86,7 +86,7 @@ def shown(
 
 
 @dataclass(frozen=True)
-class Numbers:
+class LineNumbers:
     """The lines of all listings that belong to keys; of keys at one place they are found once, wherever it is."""
 
     lines: Mapping[str, Lines]
@@ -122,7 +122,7 @@ _PLACES = 1000
 class _Beside:
     asked: tuple[str, ...]
     others: Others
-    numbers: Numbers
+    numbers: LineNumbers
 
 
 def _beside(
@@ -136,12 +136,12 @@ def _beside(
     lines = {**own}
     for each in found.spellings:
         lines |= _listed(each.kernel, each.listings, compiled.written)
-    made = compiled.pictures[f"others {number}"] = _Beside(asked, found, Numbers(lines))
+    made = compiled.pictures[f"others {number}"] = _Beside(asked, found, LineNumbers(lines))
     return made
 
 
 def _links(
-    numbers: Numbers, now: Fused, pipelines: Sequence[Pipeline], cell: Text
+    numbers: LineNumbers, now: Fused, pipelines: Sequence[Pipeline], cell: Text
 ) -> list[Mapping[str, object]]:
     """An entry for every stretch of the cell that some line came from, in the order of the text."""
     found: dict[Span, set[Key]] = {}
