@@ -200,6 +200,32 @@ def test_literals_are_not_told_of():
     assert not any("clip" in each for each in report.pipelines[0].why)
 
 
+@pytest.mark.parametrize("begun", [[math.nan], [-math.nan, 2.0], [2.0, math.nan], [complex(math.nan, 1)]])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "map(lambda x, k=i: x * k) |> var",
+        "map(lambda x: x * i) |> var",
+        "drop_while(lambda x: i < x) |> to_list",
+        "drop_while(partial(operator.lt, i)) |> first",
+        "take_while(lambda x, k=i: not x < k) |> sum",
+        "scan(lambda a, x: a + x, i) |> drop_while(lambda x: x < 20) |> to_list",
+    ],
+)
+def test_what_is_no_number_is_a_parameter_once(text, begun):
+    turns = [*begun, 9.0, 2.5, 2 + 3j, "a", 0, 3, math.nan, 4.0]
+    body = (
+        f"for i in turns:\n    try: found.append((xs |> {text}))\n    except Exception as e: found.append(e)"
+    )
+    expected, found = (run(body, turns, on) for on in ("python", "simd"))
+    assert [type(each) for each in found] == [type(each) for each in expected]
+    for each, other in zip(found, expected, strict=True):
+        if isinstance(other, float) and "var" in text:
+            assert each == pytest.approx(other, nan_ok=True)
+        else:
+            assert repr(each) == repr(other)
+
+
 SIZES = (
     "take(t) |> to_list",
     "drop(t) |> sum",
