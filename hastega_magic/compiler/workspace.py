@@ -65,7 +65,7 @@ class Parameter:
         )
 
 
-def _both_nan(a: float, b: float) -> bool:
+def _both_nan(a: Any, b: Any) -> bool:
     """Whether neither is a number, so that nobody can tell which is which."""
     return a != a and b != b
 
