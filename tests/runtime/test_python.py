@@ -191,6 +191,12 @@ def test_errors_are_pythons(name, args, error):
         run([], [stage(name, *args)])
 
 
+def test_reduce_begins_with_what_is_called_init_alone():
+    assert run([1, 2], [stage("reduce", operator.add, init=3)]) == 6
+    with pytest.raises(TypeError, match="other"):
+        run([1, 2], [stage("reduce", operator.add, other=3)])
+
+
 def test_elements_pass_one_by_one():
     seen = []
 

@@ -168,6 +168,21 @@ def test_one_code_with_several_numbers():
     assert run(text, turns) == [sum(XS) * 3 * i * c for i, c in turns]
 
 
+@pytest.mark.parametrize(
+    "stage", ["reduce(f, *a, **k)", "scan(f, *a, **k) |> to_list", "reduce(g, *a, **k)", "reduce(h, *a, **k)"]
+)
+@pytest.mark.parametrize("first", range(5))
+def test_arguments_in_other_places(stage, first):
+    turns = [((n,), {}) for n in (1, 2, 3)]
+    turns += [((), {}), ((), {"init": 4}), ((1, 2), {}), ((), {"init": 5}), ((), {}), ((6,), {"init": 1})]
+    text = (
+        "f, g, h = lambda a, x: a + x, lambda a, x: a * 2 - x, lambda a, x: int(f'{a}') + x\nfor a, k in turns:\n"
+        f"    try: found.append((xs |> {stage}))\n    except Exception as e: found.append(e)"
+    )
+    turns = turns[first:] + turns[:first]
+    assert list(map(described, run(text, turns))) == list(map(described, run(text, turns, "python")))
+
+
 def test_what_code_has_to_know_is_a_constant():
     turns = [(n, 0) for n in range(2, 9)]
     for text in (
