@@ -65,6 +65,11 @@ class Parameter:
         )
 
 
+def _both_nan(a: Any, b: Any) -> bool:
+    """Whether neither is a number, so that nobody can tell which is which."""
+    return a != a and b != b
+
+
 _Part = tuple[tuple[str, int], tuple[int, int, int]]
 
 
@@ -203,7 +208,11 @@ class Workspace:
     ) -> Expr:
         for known in self.parameters:
             same = known.where == where and known.part == part
-            if same and known.node.type is type_ and same_number(known.value, value):
+            if (
+                same
+                and known.node.type is type_
+                and (same_number(known.value, value) or _both_nan(known.value, value))
+            ):
                 return known.node
         node = leaf("param", type_, FIRST_PARAMETER + len(self.parameters))
         self.parameters.append(Parameter(where, node, value, beside, part))

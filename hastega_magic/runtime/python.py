@@ -191,8 +191,11 @@ def _drop(values: Iterator[Any], /, n: int) -> Iterator[Any]:
     return python_stages.dropped(values, python_stages.counted_from(0, "drop", n))
 
 
-def _reduce(values: Iterator[Any], /, f: Callable[[Any, Any], Any], *args: Any, **init: Any) -> Any:
-    return functools.reduce(f, values, *args, *init.values())
+_MISSING: Any = object()
+
+
+def _reduce(values: Iterator[Any], /, f: Callable[[Any, Any], Any], *args: Any, init: Any = _MISSING) -> Any:
+    return functools.reduce(f, values, *args, *(() if init is _MISSING else (init,)))
 
 
 def _count(values: Iterator[Any], /) -> int:

@@ -242,7 +242,8 @@ def _scan(values: Iterator[Any], /, f: Callable[[Any, Any], Any], init: Any = _M
         return f.scanned(values) if init is _MISSING else f.scanned(values, init)
     if init is _MISSING:
         return itertools.accumulate(values, f)
-    return itertools.islice(itertools.accumulate(values, f, initial=init), 1, None)
+    # Not by `initial=`, for which None is none.
+    return itertools.islice(itertools.accumulate(itertools.chain((init,), values), f), 1, None)
 
 
 def _cumsum(values: Iterator[Any], /) -> Iterator[Any]:

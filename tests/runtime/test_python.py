@@ -191,6 +191,12 @@ def test_errors_are_pythons(name, args, error):
         run([], [stage(name, *args)])
 
 
+def test_reduce_begins_with_what_is_called_init_alone():
+    assert run([1, 2], [stage("reduce", operator.add, init=3)]) == 6
+    with pytest.raises(TypeError, match="other"):
+        run([1, 2], [stage("reduce", operator.add, other=3)])
+
+
 def test_elements_pass_one_by_one():
     seen = []
 
@@ -328,3 +334,11 @@ def test_elements_drawn_in_parts_are_all_of_them_and_the_end_is_asked_for_once(c
     assert python_stages.drawn(numbers()) == list(range(count))
     assert asked == [1, 2]
     assert run(range(count), [stage("bincount")]).tolist() == [1] * count
+
+
+def test_running_values_begin_with_none_where_that_is_given():
+    def f(value, x):
+        return x if value is None else value + x
+
+    assert run([1, 2, 3], [stage("scan", f, None), stage("to_list")]) == [1, 3, 6]
+    assert run([], [stage("scan", f, None), stage("to_list")]) == []

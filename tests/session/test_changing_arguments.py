@@ -168,6 +168,21 @@ def test_one_code_with_several_numbers():
     assert run(text, turns) == [sum(XS) * 3 * i * c for i, c in turns]
 
 
+@pytest.mark.parametrize(
+    "stage", ["reduce(f, *a, **k)", "scan(f, *a, **k) |> to_list", "reduce(g, *a, **k)", "reduce(h, *a, **k)"]
+)
+@pytest.mark.parametrize("first", range(5))
+def test_arguments_in_other_places(stage, first):
+    turns = [((n,), {}) for n in (1, 2, 3)]
+    turns += [((), {}), ((), {"init": 4}), ((1, 2), {}), ((), {"init": 5}), ((), {}), ((6,), {"init": 1})]
+    text = (
+        "f, g, h = lambda a, x: a + x, lambda a, x: a * 2 - x, lambda a, x: int(f'{a}') + x\nfor a, k in turns:\n"
+        f"    try: found.append((xs |> {stage}))\n    except Exception as e: found.append(e)"
+    )
+    turns = turns[first:] + turns[:first]
+    assert list(map(described, run(text, turns))) == list(map(described, run(text, turns, "python")))
+
+
 def test_what_code_has_to_know_is_a_constant():
     turns = [(n, 0) for n in range(2, 9)]
     for text in (
@@ -198,6 +213,32 @@ def test_literals_are_not_told_of():
     session = Session({"xs": np.arange(20)}, Options(baseline=False))
     report = session.run_cell("y = xs |> clip(3, 9) |> sum").report
     assert not any("clip" in each for each in report.pipelines[0].why)
+
+
+@pytest.mark.parametrize("begun", [[math.nan], [-math.nan, 2.0], [2.0, math.nan], [complex(math.nan, 1)]])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "map(lambda x, k=i: x * k) |> var",
+        "map(lambda x: x * i) |> var",
+        "drop_while(lambda x: i < x) |> to_list",
+        "drop_while(partial(operator.lt, i)) |> first",
+        "take_while(lambda x, k=i: not x < k) |> sum",
+        "scan(lambda a, x: a + x, i) |> drop_while(lambda x: x < 20) |> to_list",
+    ],
+)
+def test_what_is_no_number_is_a_parameter_once(text, begun):
+    turns = [*begun, 9.0, 2.5, 2 + 3j, "a", 0, 3, math.nan, 4.0]
+    body = (
+        f"for i in turns:\n    try: found.append((xs |> {text}))\n    except Exception as e: found.append(e)"
+    )
+    expected, found = (run(body, turns, on) for on in ("python", "simd"))
+    assert [type(each) for each in found] == [type(each) for each in expected]
+    for each, other in zip(found, expected, strict=True):
+        if isinstance(other, float) and "var" in text:
+            assert each == pytest.approx(other, nan_ok=True)
+        else:
+            assert repr(each) == repr(other)
 
 
 SIZES = (

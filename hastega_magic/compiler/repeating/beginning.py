@@ -33,11 +33,12 @@ def begins(bound: Bound, outcome: Outcome, options: Options) -> Begins | None:
 
 
 def _by_name(display: Display) -> object:
-    return display[2]["init"]
+    return display[2].get("init")
 
 
 def _second(display: Display) -> object:
-    return display[1][1]
+    # Where `*` and `**` stand for arguments, there may be others than in the first run.
+    return display[1][1] if len(display[1]) > 1 else None
 
 
 def from_anywhere(loop: Loop) -> Loop:

@@ -148,6 +148,7 @@ def readings(
     if parts is None:
         return None
     centers = _centers(loop)
+    unread = {*map(id, workspace.parameters), *workspace.starts} - numbers.keys()
     leaves = execution.compiled.state.leaves.sources
     found: list[Words] = []
     for slot, source in enumerate(execution.fused.sources):
@@ -158,6 +159,8 @@ def readings(
             elif source.key in centers:
                 room = ctypes.c_float() if source.type is FLOAT32 else ctypes.c_double()
                 found.append(Found(centers[source.key], room))
+            elif source.key in unread:  # it would stay what it was
+                return None
             else:
                 found.append(Constant(np.array(workspace.column(source).data[:1])))
         elif key in parts and (source.layout in _STRIDES or source.layout == "strided"):

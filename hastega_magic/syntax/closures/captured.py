@@ -112,7 +112,8 @@ class Captured:
     def resembles(self, arguments: Sequence[Any]) -> bool:
         """Whether they are of the same code, which reads the same functions, and other values of the same types."""
         return (
-            all(known.resembles(each) for known, each in zip(self.arguments, arguments, strict=True))
+            len(self.arguments) == len(arguments)  # not where `*` or `**` stands for others
+            and all(known.resembles(each) for known, each in zip(self.arguments, arguments, strict=True))
             and all(alike(each.now(), each.value) for each in self.around)
             and all(each.resembles(arguments) for each in self.held)
             and all(each.holds() for each in self.made)

@@ -11,7 +11,7 @@ from typing import Any, cast
 from hastega_magic.errors import NotCompilable
 from hastega_magic.ir.expr import Expr, Value
 from hastega_magic.ir.pipeline import Sink, Stage
-from hastega_magic.records import dataclass
+from hastega_magic.records import cached_property, dataclass
 from hastega_magic.syntax.closures.contained import Where
 from hastega_magic.syntax.closures.given import arguments_of
 from hastega_magic.syntax.functions.lower import parameters
@@ -36,7 +36,7 @@ class BoundStage:
         """Everything that the stage was given, what is called among it."""
         return self.callee, *self.args, *self.kwargs.values()
 
-    @property
+    @cached_property
     def places(self) -> tuple[Where | None, ...]:
         """Where each of it is, if it may be a parameter of a loop, or holds such."""
         return None, *arguments_of(self.site, self.args, self.kwargs)
