@@ -364,3 +364,12 @@ def test_the_listing_of_a_report_is_taken_too():
     assert "!DI" not in plain
     assert [line for line in plain.splitlines() if line] == [line for line in text.splitlines() if line]
     assert run_edited(choose(session.kept, "ys"), "llvm", listing).equal
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+@pytest.mark.parametrize("stage", ["map(abs) |> sum", "map(lambda z: z * z)", "map(lambda z: z.imag)"])
+def test_complex_numbers_are_read_in_pairs(dtype, stage):
+    session = Session({"zs": np.arange(20_001).astype(dtype) * (1 + 2j)})
+    session.run_cell(f"out = zs |> {stage}", options=Options(on="simd", baseline=False, quiet=True))
+    kept = session.kept[0]
+    assert run_edited(kept, "llvm", text_of(kept, "llvm")).equal
