@@ -1,5 +1,6 @@
 """Edited kernels: what they may be, and what becomes of those that misbehave."""
 
+import math
 import os
 import re
 import signal
@@ -373,3 +374,10 @@ def test_complex_numbers_are_read_in_pairs(dtype, stage):
     session.run_cell(f"out = zs |> {stage}", options=Options(on="simd", baseline=False, quiet=True))
     kept = session.kept[0]
     assert run_edited(kept, "llvm", text_of(kept, "llvm")).equal
+
+
+def test_parts_of_complex_numbers_are_compared_each():
+    nan = complex(math.nan, math.nan)
+    assert module._first(np.array([1j, nan]), np.array([1j, nan])) is None
+    assert module._first(np.array([0j, 0j]), np.array([0j, complex(0.0, -0.0)])) == 1
+    assert module._first(np.array([math.nan]), np.array([-math.nan])) is None
