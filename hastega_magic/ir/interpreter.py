@@ -14,7 +14,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from hastega_magic.frames import let_through, suppressed
+from hastega_magic.frames import let_through
 from hastega_magic.interval import INT64
 from hastega_magic.ir.affine import affine, fits
 from hastega_magic.ir.expr import Expr, Value, flatten
@@ -68,22 +68,19 @@ def run_fused(
         return {output.name: result.value() for output, result in zip(fused.outputs, results, strict=True)}
 
 
-def first_overflow(
-    fused: Fused, element: Sequence[object], tables: Sequence[Sequence[object]] = (), index: int = 0
-) -> tuple[Expr, int] | None:
-    """The first evaluated INT node whose exact value is no int64, with that value; None if there is none.
+def first_beyond(roots: Iterable[Expr], leaves: Callable[[Expr], object]) -> int | None:
+    """The first integer that no int64 holds among the values that the roots need, those of loops' turns among them.
 
-    `element` holds one value per source. Where Python raises, the nodes evaluated before count.
+    Steps of Python's own functions (`math.comb`) are none of them.
     """
-    evaluation = _Evaluation(_element_leaves(element, tables, index))
-    results = [Elements() for _ in fused.outputs]
-    # Whatever the user's operators raise ends the element.
-    with np.errstate(all="ignore"), suppressed():
-        _run_element(fused, evaluation, results)
-    for node, value in (*evaluation.values.items(), *evaluation.most.items()):
-        if node.type is INT and isinstance(value, int) and value not in INT64:
-            return node, value
-    return None
+    evaluation = _Evaluation(leaves)
+    with np.errstate(all="ignore"):
+        for root in roots:
+            evaluation.demand(root)
+            if evaluation.beyond is not None:
+                return evaluation.beyond
+    computed = (value for node, value in evaluation.values.items() if node.args and node.type is INT)
+    return next((value for value in computed if isinstance(value, int) and value not in INT64), None)
 
 
 def element_seen(
@@ -128,8 +125,8 @@ class _Evaluation:
         self.seen = Seen()
         self.values = self.seen.values
         self._watch = watch
-        self.most: dict[Expr, object] = {}
-        """Nodes of loops' bodies whose value left int64 in some turn, with that value."""
+        self.beyond: int | None = None
+        """The first value in turns of loops that left int64."""
         self._leaves = leaves
         self._last: dict[Expr, list[Any]] = {}
 
@@ -211,9 +208,12 @@ class _Evaluation:
                 if condition is None or turn.demand(condition):
                     turn.demand(node)
             state = [turn.demand(node) for node in body.step]
-            for node, value in turn.values.items():
-                if type(value) is int and not _LEAST <= value <= _MOST and node.type is INT:
-                    self.most[node] = value
+            if self.beyond is None and not body.inner:
+                self.beyond = turn.beyond
+                for node, value in turn.values.items() if self.beyond is None else ():
+                    if type(value) is int and not _LEAST <= value <= _MOST and node.type is INT and node.args:
+                        self.beyond = value
+                        break
         return state
 
 

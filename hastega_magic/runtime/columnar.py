@@ -128,7 +128,7 @@ def _cut(part: Part, start: int, stop: int) -> Part:
 
 
 def is_columnar(data: object) -> bool:
-    """Whether the object is a Series or an index of pandas or polars, an Arrow array of any library, or `Pieces`."""
+    """Whether it is a Series, an index or an array of pandas, one of polars or Arrow (of any library), or `Pieces`."""
     if type(data) in (list, tuple, range, np.ndarray, dict, set, str):
         return False
     if isinstance(data, Pieces):
@@ -137,8 +137,8 @@ def is_columnar(data: object) -> bool:
         case "numpy":
             return False
         case "pandas":
-            # Of its class: a MultiIndex raises for the array that it has not, and a frame has columns of any name.
-            return hasattr(type(data), "array") and hasattr(data, "dtype")
+            # Of its class: a frame has columns of any name.
+            return hasattr(type(data), "isna") and hasattr(type(data), "dtype")
         case "polars":
             return hasattr(data, "dtype") and has(data, "__arrow_c_stream__")
         case _:
@@ -191,15 +191,19 @@ def memory_of(data: object, name: str) -> AnyArray | Pieces:
 def numbers(data: object) -> object:
     """Something whose elements are Python's numbers where the object is columnar and holds numbers; else the object.
 
-    Arrow's arrays with missing elements, and of other types, are lists.
+    Arrow's arrays with missing elements, and of other types, are lists; so are those of pandas with missing ones,
+    between which iterating gives NumPy's scalars.
     """
     if not is_columnar(data):
         return data
     try:
         return memory_of(data, "")
-    except (NotCompilable, NullsError):
+    except (NotCompilable, NullsError) as error:
         given: Any = data
-        return given.to_pylist() if hasattr(given, "to_pylist") else data
+        if hasattr(given, "to_pylist"):
+            return given.to_pylist()
+        masked = isinstance(error, NullsError) and _library(data) == "pandas"
+        return given.tolist() if masked else data
 
 
 def _of_pandas(data: Any, name: str) -> AnyArray | Pieces:
@@ -214,7 +218,7 @@ def _of_pandas(data: Any, name: str) -> AnyArray | Pieces:
     if missing:
         raise _nulls(data, name, missing, dtype.kind == "b")
     if hasattr(dtype, "pyarrow_dtype"):
-        return memory_of(data.array.__arrow_array__(), name)
+        return memory_of(getattr(data, "array", data).__arrow_array__(), name)
     return widened(cast(AnyArray, data.to_numpy(dtype=getattr(dtype, "numpy_dtype", None), copy=False)))
 
 

@@ -12,9 +12,10 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
+from hastega_magic.frames import let_through
 from hastega_magic.records import dataclass
-from hastega_magic.runtime.columnar import numbers
-from hastega_magic.runtime.special import has
+from hastega_magic.runtime.columnar import is_columnar, numbers
+from hastega_magic.runtime.special import gives_array, has
 
 _CHUNK = 4096
 """Elements of an array that become Python objects at a time."""
@@ -27,10 +28,13 @@ def elements(source: Any) -> Iterator[Any]:
 
     Arrays of bools, integers, float64 and complex128 (any stride and byte order) give bool, int, float and
     complex; float32 arrays give np.float32; structured arrays give tuples; Series and Arrow arrays what
-    their `to_list` has; arrays of which a mask hides elements NumPy's scalars and `np.ma.masked`. Anything
-    else is iterated as Python does; TypeError where it cannot be.
+    their `to_list` has; other objects that give an array of numbers its elements; arrays of which a mask hides
+    elements NumPy's scalars and `np.ma.masked`. Anything else is iterated as Python does; TypeError where it
+    cannot be.
     """
     source = numbers(source)
+    if not isinstance(source, np.ndarray):
+        source = _array_of(source)
     if not isinstance(source, np.ndarray):
         return iterated(source)
     array = cast("npt.NDArray[Any]", source)
@@ -42,6 +46,18 @@ def elements(source: Any) -> Iterator[Any]:
         chunks = (array[start : start + _CHUNK].tolist() for start in range(0, len(array), _CHUNK))
         return itertools.chain.from_iterable(chunks)
     return iter(array)
+
+
+def _array_of(source: object) -> object:
+    """What a loop reads of an object that is no array and gives one of numbers; else the object."""
+    if not gives_array(source) or is_columnar(source):
+        return source
+    try:
+        array: npt.NDArray[Any] = np.asarray(source)
+    except Exception as error:  # its memory may be a device's
+        let_through(error)
+        return source
+    return array if array.ndim == 1 and array.dtype.kind in "biufc" else source
 
 
 def hides_elements(array: npt.NDArray[Any]) -> bool:

@@ -23,7 +23,7 @@ from hastega_magic.runtime.objects import lists, wide
 from hastega_magic.runtime.objects.fields import Field
 from hastega_magic.runtime.objects.parts import Part, part_of, read, read_once
 from hastega_magic.runtime.python_calls import iterated
-from hastega_magic.runtime.special import has
+from hastega_magic.runtime.special import gives_array, has
 from hastega_magic.runtime.stream import Stream
 from hastega_magic.runtime.strided import Paired, Reading, Strided, strided
 from hastega_magic.types import (
@@ -254,7 +254,7 @@ def described(data: object, name: str) -> Column:
         return _of_kind(data, name, type(data[0]))
     if is_columnar(data):
         return _numbers(memory_of(data, name), name, id(data))
-    if has(data, "__array__") and hasattr(data, "dtype") and has(data, "__len__"):
+    if gives_array(data):
         return _array(np.asarray(data), name, id(data))
     if not has(data, "__iter__"):  # what has it may show how often it is asked
         iterated(data)

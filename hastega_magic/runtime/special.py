@@ -13,4 +13,9 @@ def has(value: object, *names: str) -> bool:
     return any(name in space for name in names for space in spaces)
 
 
-__all__ = ["has"]
+def gives_array(value: object) -> bool:
+    """Whether the object says that it has numbers of one type, and gives them as an array."""
+    return has(value, "__array__") and hasattr(value, "dtype") and has(value, "__len__")
+
+
+__all__ = ["gives_array", "has"]

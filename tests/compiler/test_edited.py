@@ -1,5 +1,6 @@
 """Edited kernels: what they may be, and what becomes of those that misbehave."""
 
+import math
 import os
 import re
 import signal
@@ -364,3 +365,19 @@ def test_the_listing_of_a_report_is_taken_too():
     assert "!DI" not in plain
     assert [line for line in plain.splitlines() if line] == [line for line in text.splitlines() if line]
     assert run_edited(choose(session.kept, "ys"), "llvm", listing).equal
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+@pytest.mark.parametrize("stage", ["map(abs) |> sum", "map(lambda z: z * z)", "map(lambda z: z.imag)"])
+def test_complex_numbers_are_read_in_pairs(dtype, stage):
+    session = Session({"zs": np.arange(20_001).astype(dtype) * (1 + 2j)})
+    session.run_cell(f"out = zs |> {stage}", options=Options(on="simd", baseline=False, quiet=True))
+    kept = session.kept[0]
+    assert run_edited(kept, "llvm", text_of(kept, "llvm")).equal
+
+
+def test_parts_of_complex_numbers_are_compared_each():
+    nan = complex(math.nan, math.nan)
+    assert module._first(np.array([1j, nan]), np.array([1j, nan])) is None
+    assert module._first(np.array([0j, 0j]), np.array([0j, complex(0.0, -0.0)])) == 1
+    assert module._first(np.array([math.nan]), np.array([-math.nan])) is None

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from hastega_magic.ir.expr import const, leaf, make
 from hastega_magic.ir.fused import Effect, Fused, Output
-from hastega_magic.ir.interpreter import element_values, evaluate, first_overflow, run_fused
+from hastega_magic.ir.interpreter import element_values, evaluate, first_beyond, run_fused
 from hastega_magic.ir.pipeline import Sink, Source
 from hastega_magic.ir.reduction import block_prods, block_sums, tree_prod, tree_sum
 from hastega_magic.types import BOOL, FLOAT, FLOAT32, INT
@@ -191,16 +191,19 @@ def test_reductions_do_not_warn_of_what_ieee_defines():
     assert run("sum", F, None, [1e308, 1e308], FLOAT) == math.inf
 
 
-def test_first_overflow():
+def test_first_beyond():
+    def beyond(root, value):
+        return first_beyond([root], {X: value}.__getitem__)
+
     square = make("mul", X, X)
-    fused = loop(("out", "array", make("mod", make("add", square, const(1)), const(7)), None))
-    assert first_overflow(fused, [2**31]) is None
-    assert first_overflow(fused, [2**32]) == (square, 2**64)
-    masked = loop(("out", "array", square, make("lt", X, const(100))))
-    assert first_overflow(masked, [2**32]) is None
-    raising = loop(("out", "array", make("floordiv", square, make("sub", X, X)), None))
-    assert first_overflow(raising, [2**32]) == (square, 2**64)
-    assert first_overflow(loop(("out", "sum", X, None)), [2**63]) == (X, 2**63)
+    rest = make("mod", make("add", square, const(1)), const(7))
+    assert beyond(rest, 2**31) is None
+    assert beyond(rest, 2**32) == 2**64
+    masked = make("select", make("lt", X, const(100)), square, X)
+    assert beyond(masked, 2**32) is None
+    assert beyond(X, 2**63) is None  # it is given, not computed
+    with pytest.raises(ZeroDivisionError):
+        beyond(make("floordiv", square, make("sub", X, X)), 2**32)
 
 
 def test_deep_graphs():

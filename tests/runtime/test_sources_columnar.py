@@ -36,6 +36,8 @@ MAKERS = {
     "pandas, missing allowed": lambda xs: pd.Series(xs, dtype=xs.dtype.name.title().replace("Ui", "UI")),
     "pandas over Arrow": lambda xs: pd.Series(xs, dtype=pd.ArrowDtype(pa.from_numpy_dtype(xs.dtype))),
     "pandas, an index": pd.Index,
+    "pandas, an array": lambda xs: pd.array(xs, dtype=xs.dtype.name.title().replace("Ui", "UI")),
+    "pandas, NumPy's array": lambda xs: pd.Series(xs).array,
     "polars": pl.Series,
     "pyarrow": pa.array,
     "pyarrow, one chunk": lambda xs: pa.chunked_array([xs]),

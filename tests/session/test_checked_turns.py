@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from hastega_magic.compiler.python import looked_at
 from hastega_magic.session import Options, Session
 
 FUNCTIONS = """
@@ -110,3 +111,29 @@ def test_the_report_says_no_more_than_that_python_looked() -> None:
     text = session.run_cell("range(9) |> map(lambda x: x % 10**25) |> sum").report.to_text()
     assert "does not fit in 64 bits" in " ".join(text.split())
     assert "does not reach" not in text
+
+
+def test_functions_whose_text_would_be_too_long_are_looked_at_as_well(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(looked_at, "_LONGEST", 0)
+    for function, element in (("left(x)", 19), ("nested(x)", 3), ("power(x) % 9", 19)):
+        with pytest.raises(OverflowError, match=f"element {element} of range"):
+            run("simd", f"range(22) |> map(lambda x: {function} % 10**25)")
+    expected = [math.comb(66, x) % 7 for x in range(7)]  # steps of comb are nobody's
+    assert run("simd", "range(7) |> map(lambda x: math.comb(66, x) % 10**25 % 7) |> to_list") == expected
+
+
+def test_more_branches_within_each_other_than_python_takes() -> None:
+    branches = "\n".join(f"        elif x * 2**{k % 9} + r == {-k}: r = r + {k}" for k in range(1, 130))
+    text = f"""
+def chain(x):
+    r = 1
+    for k in range(x):
+        if k < 0: r = 0
+{branches}
+        else: r = r * 10
+    return r % 1000
+out = range(22) |> map(lambda x: chain(x) % 10**25)"""
+    with pytest.raises(OverflowError, match="element 19 of range"):
+        Session({}, Options(on="simd", int_mode="checked", baseline=False, quiet=True)).run_cell(text)

@@ -311,13 +311,16 @@ def _differs(own: object, other: object) -> str:
 
 def _first(mine: Any, theirs: Any) -> int | None:
     """Where two arrays first differ: NaN is NaN, and -0.0 is not 0.0."""
-    if mine.dtype.names:
-        places = [_first(mine[name], theirs[name]) for name in mine.dtype.names]
+    parts = [(mine[name], theirs[name]) for name in mine.dtype.names or ()]
+    if mine.dtype.kind == theirs.dtype.kind == "c":
+        parts = [(mine.real, theirs.real), (mine.imag, theirs.imag)]
+    if parts:
+        places = [_first(*each) for each in parts]
         return min((place for place in places if place is not None), default=None)
     differs = mine != theirs
     if mine.dtype.kind == "f" and theirs.dtype.kind == "f":
-        differs &= ~(np.isnan(mine) & np.isnan(theirs))
         differs |= np.signbit(mine) != np.signbit(theirs)
+        differs &= ~(np.isnan(mine) & np.isnan(theirs))
     found = np.flatnonzero(differs)
     return int(found[0]) if len(found) else None
 

@@ -24,6 +24,9 @@ from hastega_magic.types import ScalarType
 
 _PAGE = 4096
 
+HALVES = ("even", "odd")
+"""Layouts of sources that are halves of complex numbers."""
+
 
 @dataclass(frozen=True)
 class Slab:
@@ -115,10 +118,20 @@ def write_columns(
 
 def _write_column(column: Column, length: int, file: IO[bytes]) -> Slab:
     offset = _aligned(file)
-    dtype = column.array(0, 0).dtype
+    dtype, layout = column.array(0, 0).dtype, column.source.layout
     for start in range(0, length, PIECE):
-        file.write(np.ascontiguousarray(column.array(start, min(start + PIECE, length))).data)
-    return Slab(offset, dtype.str, (length,))
+        piece = column.array(start, min(start + PIECE, length))
+        if layout in HALVES:
+            pairs = np.zeros(2 * len(piece), dtype)
+            half_of(pairs, layout)[:] = piece
+            piece = pairs
+        file.write(np.ascontiguousarray(piece).data)
+    return Slab(offset, dtype.str, (length * (2 if layout in HALVES else 1),))
+
+
+def half_of(pairs: AnyArray, layout: str) -> AnyArray:
+    """Where the real or the imaginary parts are: kernels read complex numbers in pairs."""
+    return pairs[HALVES.index(layout) :: 2] if layout in HALVES else pairs
 
 
 def write_tables(
@@ -181,6 +194,6 @@ def _aligned(file: IO[bytes]) -> int:
 
 
 __all__ = [
-    "ResultSlabs", "Slab", "Text", "Trial", "frame_of", "mapped", "read_result", "write", "write_columns",
+    "ResultSlabs", "Slab", "Text", "Trial", "frame_of", "half_of", "mapped", "read_result", "write", "write_columns",
     "write_result", "write_tables",
 ]  # fmt: skip

@@ -25,7 +25,7 @@ from typing import IO, Any
 from hastega_magic.compiler.backends import Backend, Job, backend_of
 from hastega_magic.compiler.editing.kernel_rules import check_llvm
 from hastega_magic.compiler.editing.kernel_rules_opencl import check_opencl
-from hastega_magic.compiler.editing.trial_data import Text, Trial, mapped, write_result
+from hastega_magic.compiler.editing.trial_data import Text, Trial, half_of, mapped, write_result
 from hastega_magic.compiler.options import Options
 from hastega_magic.ir.kernel import TROUBLE, Kernel
 from hastega_magic.ir.schedule import BLOCK
@@ -109,7 +109,7 @@ def _run(
 ) -> None:
     data, results = files
     columns = [
-        Column(source, place if isinstance(place, range) else mapped(place, data))
+        Column(source, place if isinstance(place, range) else half_of(mapped(place, data), source.layout))
         for source, place in trial.columns
     ]
     tables = [TableColumn(table, scalar, mapped(slab, data)) for table, scalar, slab in trial.tables]

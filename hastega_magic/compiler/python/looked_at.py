@@ -20,7 +20,7 @@ import numpy as np
 from hastega_magic.compiler.python.nodes import of_params, roots
 from hastega_magic.frames import let_through
 from hastega_magic.ir.expr import UNROUNDED, Expr, flatten
-from hastega_magic.ir.interpreter import SCALAR, apply
+from hastega_magic.ir.interpreter import SCALAR, apply, first_beyond
 from hastega_magic.ir.loop import iteration, operands
 from hastega_magic.ir.pipeline import Fn
 from hastega_magic.types import INT
@@ -28,7 +28,7 @@ from hastega_magic.types import INT
 _Names = ChainMap[Expr, str]
 """How the text calls what is known; branches and turns have a map of their own in front."""
 
-_LONGEST = 5000
+_LONGEST = 20_000
 """Lines; a node that several branches need may stand in each of them."""
 
 _INFIX = {"add": "+", "sub": "-", "mul": "*", "floordiv": "//", "mod": "%"}
@@ -42,12 +42,12 @@ class _TooLong(Exception):
 def looked_at(fn: Fn, around: Callable[[Expr], object]) -> Callable[[Any], int | None]:
     """Gives for an element the first integer on the way that no int64 holds; None also where something is raised.
 
-    `around`: the values of leaves that are no parameters. Of functions with thousands of branches nothing is told.
+    `around`: the values of leaves that are no parameters. Functions with thousands of branches are interpreted.
     """
     try:
         found = _Text(around).function(fn)
     except _TooLong:
-        return lambda _: None
+        found = partial(_interpreted, fn, around)
 
     def first(value: Any) -> int | None:
         try:
@@ -188,6 +188,11 @@ class _Text:
         self._line(indent, f"if {known[condition]}:")
         self._compute([node], known.new_child(), indent + " ")
         self._line(indent, " pass")
+
+
+def _interpreted(fn: Fn, around: Callable[[Expr], object], *values: Any) -> int | None:
+    known = dict(zip(flatten(fn.params), values, strict=True))
+    return first_beyond(roots(fn), lambda node: known[node] if node in known else around(node))
 
 
 def _first(node: Expr) -> Sequence[Expr]:
