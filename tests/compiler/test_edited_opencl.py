@@ -13,6 +13,14 @@ from tests.compiler import battery
 
 pytest.importorskip("pyopencl")
 
+COLLATZ = """\
+def f(x):
+    n = 0
+    while x > 1:
+        x, n = x // 2 if x % 2 == 0 else 3 * x + 1, n + 1
+    return n
+
+"""
 CELL = "ys = xs |> map(lambda x: x * 3 + 1) |> filter(lambda y: y % 2 == 0)"
 
 
@@ -144,6 +152,16 @@ def test_a_wild_store_kills_the_trial_and_nothing_else(kept, text):
     with pytest.raises(KernelError, match=r"crashed \(SIG\w+\)"):
         run_edited(kept, "opencl", wild)
     assert run_edited(kept, "opencl", text).equal
+
+
+@pytest.mark.parametrize("language", ["llvm", "opencl"])
+@pytest.mark.parametrize("sink", ["sum", "max", "filter(_ > 20)"])
+def test_functions_with_loops_of_their_own(language, sink):
+    session = Session({})
+    session.run_cell(f"{COLLATZ}t = range(1, 9_000) |> map(f) |> {sink}", options=Options(baseline=False))
+    (kept,) = session.kept
+    run = run_edited(kept, language, text_of(kept, language))
+    assert run.equal, run.difference
 
 
 def test_a_cell_that_ran_elsewhere_has_a_kernel_in_either_language():

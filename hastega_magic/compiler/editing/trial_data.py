@@ -13,6 +13,7 @@ from typing import IO
 import numpy as np
 
 from hastega_magic.compiler.options import Options
+from hastega_magic.ir.abi import layout
 from hastega_magic.ir.expr import Expr
 from hastega_magic.ir.kernel import Accumulate, Kernel, Statement, Store
 from hastega_magic.ir.pipeline import Source, Table
@@ -82,10 +83,11 @@ class ResultSlabs:
 def frame_of(kernel: Kernel) -> Kernel:
     """The kernel with leaves instead of graphs, the same one for the same graph."""
     leaves: dict[Expr, Expr] = {}
+    kind = "turns" if layout(kernel).turns else "load"  # kernels with turns are given how many they may make
 
     def leaf(node: Expr) -> Expr:
         if node not in leaves:
-            leaves[node] = Expr("load", (), node.type, len(leaves))  # not interned: it is only to be sent
+            leaves[node] = Expr(kind, (), node.type, len(leaves))  # not interned: it is only to be sent
         return leaves[node]
 
     body: list[Statement] = []
