@@ -13,7 +13,7 @@ from typing import IO
 import numpy as np
 
 from hastega_magic.compiler.options import Options
-from hastega_magic.ir.abi import layout
+from hastega_magic.ir import abi
 from hastega_magic.ir.expr import Expr
 from hastega_magic.ir.kernel import Accumulate, Kernel, Statement, Store
 from hastega_magic.ir.pipeline import Source, Table
@@ -83,7 +83,9 @@ class ResultSlabs:
 def frame_of(kernel: Kernel) -> Kernel:
     """The kernel with leaves instead of graphs, the same one for the same graph."""
     leaves: dict[Expr, Expr] = {}
-    kind = "turns" if layout(kernel).turns else "load"  # kernels with turns are given how many they may make
+    kind = (
+        "turns" if abi.layout(kernel).turns else "load"
+    )  # kernels with turns are given how many they may make
 
     def leaf(node: Expr) -> Expr:
         if node not in leaves:

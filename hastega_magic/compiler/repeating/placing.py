@@ -16,7 +16,7 @@ from hastega_magic.compiler.statement import Bound
 from hastega_magic.records import dataclass
 from hastega_magic.syntax.closures.captured import Free
 from hastega_magic.syntax.closures.contained import Where
-from hastega_magic.syntax.closures.given import Read, size_of
+from hastega_magic.syntax.closures.given import SIZED, Read, size_of
 from hastega_magic.syntax.joining.loop import BoundStage, View
 
 _PLACED = frozenset(
@@ -114,19 +114,15 @@ def sizes(bound: Bound) -> frozenset[Where]:
     names = [stage.site.name for stage in bound.stages]
     if "enumerate" in names:
         return frozenset()
-    free = {"take", "drop"} if {"window", "chunk"} & {*names} else _LEAST.keys()
+    free = {"take", "drop"} if {"window", "chunk"} & {*names} else SIZED.keys()
     return frozenset(
         size_of(each.site) for each in bound.stages if each.site.name in free and _is_large(each)
     )
 
 
-_LEAST = {"take": 1, "drop": 1, "step": 2}
-"""Smaller ones leave the elements as they are, or none: another loop may be built then."""
-
-
 def _is_large(stage: BoundStage) -> bool:
     found = next(iter((*stage.args, *stage.kwargs.values())), None)
-    return type(found) is int and found >= _LEAST[stage.site.name]
+    return type(found) is int and found >= SIZED[stage.site.name]
 
 
 def placing(
@@ -150,7 +146,7 @@ def placing(
         elif name in _PLACED:
             first = next(iter((*stage.args, *stage.kwargs.values())), None)
             given = cast(Any, first).__index__() if name in _NUMBERED else 0
-            read, least = reads.get(size_of(stage.site)), _LEAST.get(name, 0)
+            read, least = reads.get(size_of(stage.site)), SIZED.get(name, 0)
             steps.append(_Step(name, number, given, asked=number in asked, read=read, least=least))
     return Placing(tuple(steps))
 

@@ -62,12 +62,13 @@ def arguments_of(site: StageSite, args: Sequence[object], kwargs: Mapping[str, o
         return [None] * (len(args) + len(kwargs))
     looked_at = {*row.numbers, *(row.parameters[each] for each in row.functions)}
     names = [*row.parameters[: len(args)], *[""] * (len(args) - len(row.parameters)), *kwargs]
-    if site.name in _SIZED:
+    if site.name in SIZED:
         return [size_of(site) if name == "n" else None for name in names]
     return [argument_of(site, name) if name in looked_at else None for name in names]
 
 
-_SIZED = frozenset({"take", "drop", "step"})
+SIZED: Mapping[str, int] = {"take": 1, "drop": 1, "step": 2}
+"""Stages whose number of elements may be another one in each run, and the least: a smaller one leaves all, or none."""
 
 
 def items_of(where: Where, made: functools.partial[Any]) -> list[Where]:
@@ -132,6 +133,6 @@ def _named(read: Read, name: str) -> Read:
 
 
 __all__ = [
-    "Given", "Read", "applied_to", "argument_of", "arguments_of", "default_of", "defaults_given", "given_by",
+    "SIZED", "Given", "Read", "applied_to", "argument_of", "arguments_of", "default_of", "defaults_given", "given_by",
     "is_given", "is_partial", "items_of", "size_of", "values_given",
 ]  # fmt: skip

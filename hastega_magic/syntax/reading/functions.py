@@ -230,12 +230,18 @@ _read: Latest[str, tuple[Text, dict[int, list[ast.Lambda | ast.FunctionDef]]]] =
 
 def know(places: Text, functions: Iterable[ast.Lambda | ast.FunctionDef]) -> None:
     """Let the functions of a text be found in a tree that was read from it, which nobody is to change any more."""
+    _read.put(places.text, (places, _by_line(functions)))
+
+
+def _by_line(
+    functions: Iterable[ast.Lambda | ast.FunctionDef],
+) -> dict[int, list[ast.Lambda | ast.FunctionDef]]:
     by_line: dict[int, list[ast.Lambda | ast.FunctionDef]] = {}
     for node in functions:
         by_line.setdefault(_first_line(node), []).append(node)
     for nodes in by_line.values():
         nodes.sort(key=_body)
-    _read.put(places.text, (places, by_line))
+    return by_line
 
 
 def _functions_in(text: str) -> tuple[Text, dict[int, list[ast.Lambda | ast.FunctionDef]]]:
@@ -247,8 +253,8 @@ def _functions_in(text: str) -> tuple[Text, dict[int, list[ast.Lambda | ast.Func
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # they were given when the text was run
         tree = expand(parse(text), places, "<cell>")
-    know(places, (each for each in ast.walk(tree) if isinstance(each, (ast.Lambda, ast.FunctionDef))))
-    return _functions_in(text)
+    functions = (each for each in ast.walk(tree) if isinstance(each, (ast.Lambda, ast.FunctionDef)))
+    return _read.put(text, (places, _by_line(functions)))
 
 
 def _innermost(nodes: Sequence[F], code: CodeType) -> F | None:
