@@ -5,6 +5,7 @@ import os
 import signal
 import threading
 
+import llvmlite.binding as llvm
 import numpy as np
 import pytest
 
@@ -81,3 +82,14 @@ def test_code_that_llvm_takes_long_to_make_is_not_waited_for(monkeypatch):
     for k in range(30):
         v = np.sin(v) + k
     assert math.isclose(session.namespace["y"], v.max())
+
+
+@pytest.mark.timeout(120)
+def test_what_an_interrupt_has_left_of_llvmlites_lock_is_let_go_of():
+    lock = llvm.ffi.lib._lock._lock
+    lock.acquire()  # as Ctrl-C in the midst of a finaliser's `with` leaves it
+    stages = " ".join(f"|> map(lambda v: math.cos(v) - {k})" for k in range(30))
+    session = Session({"xs": np.arange(1.0, 1000.0), "math": math})
+    session.run_cell(f"y = xs {stages} |> sum", options=Options(baseline=False, quiet=True))
+    assert not lock._is_owned()
+    assert math.isfinite(session.namespace["y"])

@@ -107,8 +107,22 @@ def _jit() -> llvm.LLJIT:
 _LOCK = held_while_forking(threading.RLock())
 _NUMBERS = itertools.count()
 
-if (_llvms := getattr(getattr(getattr(llvm, "ffi", None), "lib", None), "_lock", None)) is not None:
-    free_when_forking(getattr(_llvms, "_lock", _llvms))  # finalisers of its objects take it without ours
+_llvms: Any = getattr(getattr(getattr(llvm, "ffi", None), "lib", None), "_lock", None)
+_llvms = getattr(_llvms, "_lock", _llvms)
+if _llvms is not None:
+    free_when_forking(_llvms)  # finalisers of its objects take it without ours
+
+
+def _let_go_of_llvms() -> None:
+    """Release llvmlite's lock where this thread has it and is not in LLVM.
+
+    Ctrl-C in a finaliser of its objects, as the lock is taken or given back, leaves it taken: another thread that is
+    to compile would wait for ever.
+    """
+    ours: Any = _LOCK
+    if hasattr(_llvms, "_is_owned") and not ours._is_owned():  # noqa: SLF001  no other way to ask a lock
+        while _llvms._is_owned():  # noqa: SLF001
+            _llvms.release()
 
 
 def _parsed(text: str) -> llvm.ModuleRef:
@@ -148,6 +162,7 @@ def compiled() -> float:
 def compile_text(text: str) -> Program:
     """Machine code for the host from a module's text; RuntimeError with LLVM's words if the text is not valid."""
     began = time.perf_counter()
+    _let_go_of_llvms()
     try:
         # LLVM cannot be interrupted.
         return _compiled(text) if len(text) < _LONG else made_aside(lambda: _compiled(text))
