@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 import numpy as np
+import pytest
 from at_once import same_at_once
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
@@ -240,6 +241,16 @@ def as_gpu() -> Iterator[None]:
     finally:
         opencl._described, opencl._DEVICES = described, known
         loops.clear_cache()
+
+
+@contextlib.contextmanager
+def in_form(name: str) -> Iterator[None]:
+    """Cells run on the CPU meanwhile ("parallel"), on OpenCL ("items"), or there in a GPU's form ("groups")."""
+    if name != "parallel":
+        pytest.importorskip("pyopencl")
+    form = as_gpu() if name == "groups" else contextlib.nullcontext()
+    with form, on_backend("parallel" if name == "parallel" else "opencl"):
+        yield
 
 
 # Values

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import math
 import sys
@@ -109,15 +108,6 @@ def about(a, b):
     return battery.close(complex(a), complex(b), 1e-3 if narrow else 1e-10)
 
 
-@contextlib.contextmanager
-def on(name):
-    if name != "parallel":
-        pytest.importorskip("pyopencl")
-    form = battery.as_gpu() if name == "groups" else contextlib.nullcontext()
-    with form, battery.on_backend("parallel" if name == "parallel" else "opencl"):
-        yield
-
-
 @pytest.mark.parametrize(
     ("text", "name"),
     [(text, "parallel") for text in (*EXACT, *ROUNDED)]
@@ -137,7 +127,7 @@ def on(name):
 )
 def test_as_in_python(text, name):
     cell = FUNCTIONS + text
-    with on(name):
+    with battery.in_form(name):
         equal = battery.same if text in EXACT else about
         ran = battery.assert_like_python(cell, NAMES, equal, threads=3, quiet=True)
         for pipeline in ran.report["pipelines"]:
@@ -178,7 +168,7 @@ def test_any_expression(name):
     def wide(text, source):
         battery.assert_like_python(f"zs |> map(lambda z: {text})", {"zs": source}, quiet=True)
 
-    with on(name):
+    with battery.in_form(name):
         wide()
 
 
@@ -227,7 +217,7 @@ def test_sums_have_the_same_bits_everywhere():
         for threads in (1, 3)
         for width in (1, 4, 8)
     }
-    with on("items"):
+    with battery.in_form("items"):
         values.add(battery.run(cell, NAMES).value)
     assert len(values) == 1
 
@@ -310,7 +300,7 @@ def test_many_blocks_of_running_values():
 def test_a_step_that_raises(text, name):
     zs = MANY.copy()
     zs[4_200] = 0
-    with on(name):
+    with battery.in_form(name):
         ran = battery.assert_like_python(text, {"zs": zs})
     assert type(ran.error) is ZeroDivisionError
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
 
 import battery
@@ -146,15 +145,6 @@ ROUNDED = (
 )
 
 
-@contextlib.contextmanager
-def on(name):
-    if name != "parallel":
-        pytest.importorskip("pyopencl")
-    form = battery.as_gpu() if name == "groups" else contextlib.nullcontext()
-    with form, battery.on_backend("parallel" if name == "parallel" else "opencl"):
-        yield
-
-
 @pytest.mark.parametrize(
     ("text", "name"),
     [(text, "parallel") for text in battery.some((*SAME, *ROUNDED), every=3)]
@@ -162,7 +152,7 @@ def on(name):
     + [(SAME[0], "groups"), (ROUNDED[2], "groups")],
 )
 def test_as_in_python(text, name):
-    with on(name):
+    with battery.in_form(name):
         ran = battery.assert_like_python(
             FUNCTIONS + text, NAMES, battery.same if text in SAME else battery.close, threads=3
         )
@@ -234,7 +224,7 @@ def test_sums_have_the_same_bits_everywhere():
         for threads in (1, 3)
         for width in (1, 4, 8)
     }
-    with on("items"):
+    with battery.in_form("items"):
         values.add(battery.run(cell, NAMES).value)
     assert len(values) == 1
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-
 import battery
 import numpy as np
 import pytest
@@ -52,15 +50,6 @@ SUMS = (
 )  # fmt: skip
 
 
-@contextlib.contextmanager
-def on(name):
-    if name != "parallel":
-        pytest.importorskip("pyopencl")
-    form = battery.as_gpu() if name == "groups" else contextlib.nullcontext()
-    with form, battery.on_backend("parallel" if name == "parallel" else "opencl"):
-        yield
-
-
 @pytest.mark.parametrize(
     ("text", "name"),
     [(text, "parallel") for text in SUMS]
@@ -68,7 +57,7 @@ def on(name):
     + [(SUMS[4], "groups"), (SUMS[9], "groups")],
 )
 def test_sums_need_no_python(text, name):
-    with on(name):
+    with battery.in_form(name):
         ran = battery.assert_like_python(text, NAMES, threads=3)
         (pipeline,) = ran.report["pipelines"]
         assert pipeline["loops"] == 1
@@ -99,7 +88,7 @@ linear = st.recursive(
 @battery.examples(10)
 @given(text=linear, xs=battery.int_arrays("int64"), kind=st.sampled_from(("int64", "uint64", "int16")))
 def test_any_sum_is_exact(name, text, xs, kind):
-    with on(name):
+    with battery.in_form(name):
         ys = xs[::-1].astype(kind)
         cell = f"xs |> zip(ys) |> map(lambda x, y: {text}) |> sum"
         battery.assert_like_python(cell, {"xs": np.resize(xs, 90), "ys": np.resize(ys, 90)}, quiet=True)
@@ -152,7 +141,7 @@ PRODUCTS = {
 )
 def test_products(case, name):
     source, alone = PRODUCTS[case]
-    with on(name):
+    with battery.in_form(name):
         ran = battery.assert_like_python("xs |> prod", {"xs": source}, threads=3)
         assert bool(ran.executions[0].recovered) is not alone
         (pipeline,) = ran.report["pipelines"]
@@ -163,5 +152,5 @@ def test_products(case, name):
 @battery.examples(12)
 @given(xs=st.lists(st.sampled_from((1, -1, 2, -3, 7, 2**31, 2**40 + 1, -(2**62), -(2**63))), max_size=80))
 def test_any_product_is_exact(name, xs):
-    with on(name):
+    with battery.in_form(name):
         battery.assert_like_python("xs |> map(lambda x: x + 0) |> prod", {"xs": xs}, quiet=True)

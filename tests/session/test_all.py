@@ -1,7 +1,6 @@
 """`--on all`: the CPU and a device side by side give the bits that the CPU alone gives, whatever befalls the device."""
 
 import threading
-import warnings
 from dataclasses import replace
 
 import machines
@@ -9,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from outcomes import assigned
 
 from hastega_magic.compiler.backend_opencl import OpenCl
 from hastega_magic.compiler.choice import costs, shares, split
@@ -104,17 +104,7 @@ def known(monkeypatch, book):
 
 
 def run(text, names=NAMES, **options):
-    """The names that the cell assigns, what it raises and warns of, and the report's first pipeline."""
-    session = Session(dict(names))
-    error = None
-    with warnings.catch_warnings(record=True) as told:
-        warnings.simplefilter("always")
-        try:
-            session.run_cell(text, options=Options(**{"baseline": False, "on": "all", **options}))
-        except Exception as raised:
-            error = f"{type(raised).__name__}: {raised} {getattr(raised, '__notes__', [])}"
-    made = {name: session.namespace.get(name) for name in "yzwm" if name not in names}
-    return made, (error, [str(each.message) for each in told]), session.last_report.to_dict()["pipelines"][0]
+    return assigned(text, names, **{"on": "all", **options})
 
 
 def same_bits(a, b):

@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from outcomes import outcome
 
 from hastega_magic.compiler.repeating import ordinary
 from hastega_magic.session import Options, Session
@@ -24,21 +25,6 @@ def by_python(text):
     names = {}
     exec(SMALL, names)
     return eval(text, names)
-
-
-def outcome(call):
-    """What a call gives: a value, or an exception's type and text."""
-    try:
-        return sequence(call())
-    except Exception as error:
-        return "raised", type(error), str(error)
-
-
-def sequence(value):
-    """Sets and dicts in an order that tells them apart."""
-    if isinstance(value, dict):
-        return list(value.items())
-    return sorted(value) if isinstance(value, set) else value
 
 
 SOURCES = [

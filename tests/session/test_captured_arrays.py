@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from outcomes import written
 
 from hastega_magic import hastega, pipe
 from hastega_magic.session import Options, Session
@@ -93,16 +94,6 @@ STAGES = [
 ]
 
 
-def outcome(run):
-    try:
-        found = run()
-    except Exception as error:
-        return type(error), str(error)
-    if isinstance(found, np.ndarray):
-        return found.dtype.str, repr(found.tolist())
-    return type(found), repr(found)
-
-
 @pytest.mark.parametrize("stages", STAGES)
 def test_arrays_of_other_kinds_have_code_of_their_own(stages):
     """In any order, every kind after every other; beside each the same by a session that has seen nothing."""
@@ -114,7 +105,7 @@ def test_arrays_of_other_kinds_have_code_of_their_own(stages):
         fresh = {"table": KINDS[number], "other": KINDS[other]}
         names |= fresh
         session(fresh).run_cell(cell)
-        assert outcome(names["run"]) == outcome(fresh["run"])
+        assert written(names["run"]) == written(fresh["run"])
 
 
 def test_one_array_under_two_names_may_become_two():

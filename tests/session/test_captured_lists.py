@@ -4,6 +4,7 @@ import random
 
 import numpy as np
 import pytest
+from outcomes import written
 
 from hastega_magic import hastega
 from hastega_magic.session import Options, Session
@@ -77,16 +78,6 @@ STAGES = [
 ]
 
 
-def outcome(run):
-    try:
-        found = run()
-    except Exception as error:
-        return type(error), str(error)
-    if isinstance(found, np.ndarray):
-        return found.dtype.str, repr(found.tolist())
-    return type(found), repr(found)
-
-
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("stages", STAGES)
 def test_lists_of_other_kinds_have_code_of_their_own(stages):
@@ -99,7 +90,7 @@ def test_lists_of_other_kinds_have_code_of_their_own(stages):
         fresh = {"table": KINDS[number], "other": KINDS[other]}
         names |= fresh
         session(fresh).run_cell(cell)
-        assert outcome(names["run"]) == outcome(fresh["run"])
+        assert written(names["run"]) == written(fresh["run"])
 
 
 def test_one_list_under_two_names_may_become_two():

@@ -5,6 +5,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from outcomes import outcome, sequence
 
 from hastega_magic.compiler.repeating import ordinary
 from hastega_magic.compiler.sources import stretches
@@ -115,21 +116,6 @@ def by_python(text, setting=SETTING):
     names = {}
     exec(setting, names)
     return eval(text, names)
-
-
-def outcome(call):
-    """What a call gives: a value, or an exception's type and text."""
-    try:
-        return sequence(call())
-    except Exception as error:
-        return "raised", type(error), str(error)
-
-
-def sequence(value):
-    """Sets and dicts in an order that tells them apart."""
-    if isinstance(value, dict):
-        return list(value.items())
-    return sorted(value) if isinstance(value, set) else value
 
 
 @pytest.fixture(autouse=True)

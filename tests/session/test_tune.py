@@ -2,12 +2,12 @@
 
 import itertools
 import json
-import warnings
 from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from outcomes import assigned
 
 import hastega_magic
 from hastega_magic.compiler.choice import costs, known, tune
@@ -63,17 +63,7 @@ class Clock:
 
 
 def run(text, names=NAMES, **options):
-    """The names that the cell assigns, what it raises and warns of, and the report's first pipeline."""
-    session = Session(dict(names))
-    error = None
-    with warnings.catch_warnings(record=True) as told:
-        warnings.simplefilter("always")
-        try:
-            session.run_cell(text, options=Options(**{"baseline": False, "on": "parallel", **options}))
-        except Exception as raised:
-            error = f"{type(raised).__name__}: {raised}"
-    made = {name: session.namespace.get(name) for name in "yzwm" if name not in names}
-    return made, (error, [str(each.message) for each in told]), session.last_report.to_dict()["pipelines"][0]
+    return assigned(text, names, **{"on": "parallel", **options})
 
 
 def own_vectors(**options):
