@@ -114,7 +114,7 @@ class Session:
             failing = cell.failing(error)
             unset = isinstance(error, UnboundLocalError)  # which is no misspelt name
             if (isinstance(error, NameError) and not unset) or (
-                failing is None and isinstance(error, AttributeError)
+                failing is None and isinstance(error, (AttributeError, TypeError))
             ):
                 from hastega_magic.syntax.hints import hint
 

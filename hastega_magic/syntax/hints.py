@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterable
 
 from hastega_magic.errors import CellSyntaxError, Span, lines_of
 from hastega_magic.frames import links
+from hastega_magic.syntax.elsewhere import written_here
 from hastega_magic.syntax.reading.literals import DTYPES
 from hastega_magic.syntax.reading.names import reads
 from hastega_magic.syntax.reading.pipe import parse
@@ -41,7 +42,7 @@ _MODULES = sys.stdlib_module_names | {each.partition(" ")[0] for each in _SHORT.
 
 
 def hint(
-    error: NameError | AttributeError,
+    error: NameError | AttributeError | TypeError,
     sites: Collection[Site],
     text: str = "",
     failing: Site | None = None,
@@ -52,6 +53,10 @@ def hint(
     `text` is the cell's, of which a note shows the line, with a caret; `failing`: the pipeline that ran;
     `filename`: how tracebacks call the text.
     """
+    if isinstance(error, TypeError):
+        if _REFUSED.search(str(error)) and (ran := _ran_at(error, text, filename)) is not None:
+            _ask_of_pipes(error, text, ran.line)
+        return
     name: object = error.name  # of an AttributeError whatever the user's code says
     if not isinstance(name, str) or not name:
         return
@@ -67,22 +72,13 @@ def hint(
     if module:
         error.add_note(f"hastega: `{name}` is not imported yet: `import {_SHORT.get(name, name)}`")
     for stage in (stage for site in sites for stage in site.stages):
-        if not stage.known and stage.name == name:
-            near = f"map(math.{name})" if callable(getattr(math, name, None)) else suggest(name, _PYTHONS)
-            meant = f": did you mean {near}?" if near else ", and no function of that name is defined"
-            error.add_note(f"hastega: `{name}` is no stage{meant}")
-            _mark(error, text, stage, name)
-            return
-        if stage.known and stage.name == "astype" and (near := difflib.get_close_matches(name, DTYPES, n=1)):
-            error.add_note(f"hastega: types are written as strings: `astype({near[0]!r})`")
-            _mark(error, text, stage, name)
-            return
-        if stage.known and not module and _is_function_over(stage.text, name):
-            better = f"`{stage.name}(lambda {name}: ...)`, or call the element `_`"
-            error.add_note(f"hastega: `{stage.text}` takes a function: write {better}")
-            _mark(error, text, stage, name)
+        if meant := _of_stage(stage, name, module):
+            error.add_note(f"hastega: {meant[0]}")
+            _mark(error, text, stage, meant[1])
             return
     if (read := _read_at(error, text, filename)) is not None:
+        if name in STAGES and _ask_of_pipes(error, text, read.line):
+            return
         if any(site.span.line <= read.line <= site.span.end_line for site in sites):
             error.add_note(marked(text, read, len(name)))
         return
@@ -94,8 +90,52 @@ def hint(
     _mark_only(error, text, word, sites)
 
 
+def _of_stage(stage: StageSite, name: str, module: bool) -> tuple[str, str] | None:
+    """What is wrong with a stage that reads an undefined name, and where; None: nothing. `module`: it is one's."""
+    if stage.name.startswith(f"{name}.") and (near := written_here(stage.name)):
+        return f"`{stage.name}` is no stage: did you mean {near}?", stage.name
+    if not stage.known and stage.name == name:
+        near = f"map(math.{name})" if callable(getattr(math, name, None)) else written_here(name)
+        near = near or suggest(name, _PYTHONS)
+        meant = f": did you mean {near}?" if near else ", and no function of that name is defined"
+        return f"`{name}` is no stage{meant}", name
+    if stage.known and stage.name == "astype" and (close := difflib.get_close_matches(name, DTYPES, n=1)):
+        return f"types are written as strings: `astype({close[0]!r})`", name
+    if stage.known and not module and _is_function_over(stage.text, name):
+        better = f"`{stage.name}(lambda {name}: ...)`, or call the element `_`"
+        return f"`{stage.text}` takes a function: write {better}", name
+    return None
+
+
+_REFUSED = re.compile(
+    r"unsupported operand type\(s\) for \|:|must have at least two arguments|expected 2 arguments"
+)
+"""What Python says of `xs | sum`, `xs | map(f)` and `xs | filter(f)`."""
+
+
+def _ask_of_pipes(error: NameError | TypeError, text: str, line: int) -> bool:
+    """Note a `|` before a stage's name in a line, which may be meant as `|>`; False where there is none."""
+    written = lines_of(text)[line - 1]
+    found = next((each for each in _NEARLY.finditer(written) if each[1] in STAGES), None)
+    if found is not None:
+        error.add_note(f"hastega: a pipeline is written with `|>`: did you mean `|> {found[1]}`?")
+        error.add_note(marked(text, Span(line, found.start(), line, found.start() + 1), 1))
+    return found is not None
+
+
+_NEARLY = re.compile(r"\|\s*(\w+)")
+
+
 def _read_at(error: NameError, text: str, filename: str) -> Span | None:
     """Where the text reads the name, as the innermost frame has it; None where that is another text's."""
+    place = _ran_at(error, text, filename)
+    if place is None or lines_of(text)[place.line - 1][place.col : place.end_col] != error.name:
+        return None
+    return place
+
+
+def _ran_at(error: Exception, text: str, filename: str) -> Span | None:
+    """What the innermost frame ran, where it stands in one line of the text."""
     *_, last = [None, *links(error.__traceback__)]
     if last is None or last.tb_frame.f_code.co_filename != filename:
         return None
@@ -106,7 +146,7 @@ def _read_at(error: NameError, text: str, filename: str) -> Span | None:
         return None
     written = lines[line - 1].encode()  # Python counts bytes
     start, end = (len(written[:each].decode(errors="replace")) for each in ends)
-    return Span(line, start, line, end) if lines[line - 1][start:end] == error.name else None
+    return Span(line, start, line, end)
 
 
 def _mark_only(

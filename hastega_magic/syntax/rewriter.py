@@ -15,7 +15,7 @@ from hastega_magic.records import dataclass
 from hastega_magic.syntax.ordinary.behind import mark_class
 from hastega_magic.syntax.ordinary.comprehension import Ordinary, is_consumed, recognised
 from hastega_magic.syntax.reading.literals import uncallable, wrong_literal
-from hastega_magic.syntax.reading.names import binds, parameters_of
+from hastega_magic.syntax.reading.names import binds, parameters_of, reads
 from hastega_magic.syntax.reading.pipe import is_pipe, spine
 from hastega_magic.syntax.reading.text import Text
 from hastega_magic.syntax.site import BIND, RUN, Site, StageSite, new_site_id
@@ -282,6 +282,11 @@ class Rewriter(ast.NodeTransformer):
         if starred or any(keyword.arg is None for keyword in keywords):
             return  # only running it will tell
         complaint = STAGES[name].complaint(len(args), [keyword.arg or "" for keyword in keywords])
+        if len(args) == 1 and not keywords and _is_function(args[0], name, complaint is not None):
+            from hastega_magic.syntax.elsewhere import of_a_function
+
+            written = of_a_function(name, self.text.segment(args[0]))
+            complaint = f"{name} takes no function: write `{written}`" if written else complaint
         if complaint:
             raise CellSyntaxError(complaint, self.text.text, span, self.filename)
         function = function_argument(STAGES[name], call) if call else None
@@ -295,6 +300,17 @@ class Rewriter(ast.NodeTransformer):
         wrong = wrong_literal(name, call) if call else None
         if wrong is not None:
             raise CellSyntaxError(wrong[1], self.text.text, self.text.span(wrong[0]), self.filename)
+
+
+def _is_function(node: ast.expr, stage: str, refused: bool) -> bool:
+    """Whether an argument is written as a function; `refused`: the stage takes no such argument at all.
+
+    `_` alone may be the last value that was shown, as a number of elements may be computed from it.
+    """
+    if isinstance(node, ast.Lambda) or (refused and "_" in reads(node)):
+        return True
+    number = stage in ("take", "drop") and not isinstance(node, ast.Compare)
+    return not number and not isinstance(node, ast.Name) and "_" in reads(node)
 
 
 __all__ = ["PipelineStatement", "Plain", "callables_bound"]

@@ -1,0 +1,75 @@
+"""Stages and functions written as other languages write them, of which Python says only that they are no syntax."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from hastega_magic.syntax.reading.names import reads
+from hastega_magic.syntax.reading.text import scan
+from hastega_magic.syntax.stages import STAGES
+
+_STAGE = r"\|>\s*(?P<stage>\w+)"
+_NAMES = r"(?!lambda\b|fn\b)\w+(?:\s*,\s*\w+)*"
+
+_FUNCTIONS = tuple(
+    re.compile(_STAGE + r"\(\s*" + head)
+    for head in (
+        rf"(?:(?:fn|lambda)\b\s*)?\(?\s*(?P<names>{_NAMES})\s*\)?\s*(?:->|=>)",  # x -> x, (a, b) => a, fn x -> x end
+        rf"(?P<names>{_NAMES})\s*:(?!=)",  # x: x + 1
+        rf"func(?:tion)?\s*\(\s*(?P<names>{_NAMES})\s*\)\s*(?:=>)?",  # function(x) x + 1
+        r"\\\s*(?P<names>\w+(?:\s+\w+)*)\s*->",  # \x -> x + 1
+        rf"\|\s*(?P<names>{_NAMES})\s*\|",  # |x| x + 1
+        r"&(?P<names>)",  # &(&1 + 1)
+    )
+)
+_BARE = re.compile(_STAGE + r"[ \t]+(?=[\w'\"])")
+_DOT = re.compile(r"\|>\s*(?P<dot>\.)\s*(?P<stage>\w+)")
+
+
+def as_elsewhere(line: str, col: int) -> tuple[str, int, int] | None:
+    """What is written here in place of what Python could not read in a line, and the columns of it; None: unknown.
+
+    `col`: where Python's parser gave up.
+    """
+    for found in (each for form in _FUNCTIONS for each in form.finditer(line)):
+        name, start = found["stage"], found.end("stage") + 1
+        if name in STAGES and STAGES[name].functions and start <= col <= found.end() + 2:
+            usual = "lambda total, x: ..." if name in ("reduce", "scan") else "lambda x: ..."
+            form = _rewritten(found, line) or usual
+            return f"a function is written otherwise in Python: `{name}({form})`", start, found.end()
+    for found in _BARE.finditer(line):
+        if found["stage"] in STAGES and found.start("stage") <= col <= found.end():
+            said = f"a stage's arguments stand in parentheses: `{found['stage']}(...)`"
+            return said, found.start("stage"), found.end("stage")
+    for found in _DOT.finditer(line):
+        if found.start("dot") <= col <= found.end():
+            said = f"a stage is written without a dot: `|> {found['stage']}`"
+            return said, found.start("dot"), found.end("stage")
+    return None
+
+
+def _rewritten(found: re.Match[str], line: str) -> str | None:
+    """The stage's arguments as Python writes them; None where they do not end in the line, or are none even so."""
+    rest = line[found.end() :]
+    outer = [token for token in scan(rest) if token.depth == 0]
+    stop = next((token.col for token in outer if token.kind == "close"), len(rest))
+    comma = next((token.col for token in outer if token.text == "," and token.col < stop), stop)
+    body = re.sub(r"\s+end$", "", rest[:comma].strip())
+    names = ", ".join(re.findall(r"\w+", found["names"]))
+    function = f"lambda {names}: {body}" if names else re.sub(r"&1\b", "_", body)
+    try:
+        tree = ast.parse(function, mode="eval")
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    if not names:  # in Elixir it stands in parentheses
+        function = ast.unparse(tree)
+    written = function + rest[comma:stop]
+    return written if (names or "_" in reads(tree)) and len(written) <= _SHORT else None
+
+
+_SHORT = 60
+"""A form that is longer is not shown: who has written it knows the rest."""
+
+
+__all__ = ["as_elsewhere"]

@@ -1,0 +1,163 @@
+"""Stages and functions as other languages and libraries write them: what is said instead of bare syntax errors."""
+
+import ast
+import re
+
+import pytest
+
+from hastega_magic.errors import CellSyntaxError
+from hastega_magic.session import Session
+from hastega_magic.syntax import elsewhere
+from hastega_magic.syntax.cell import plan
+from hastega_magic.syntax.stages import STAGES
+
+NAMES = [(name, form) for form, names in elsewhere._ROWS for name in names.split()]
+
+
+def notes(text):
+    with pytest.raises(Exception) as caught:  # noqa: PT011  of any kind
+        Session({"xs": [1, 2, 3]}).run_cell(text)
+    return getattr(caught.value, "__notes__", [])
+
+
+@pytest.mark.parametrize(("name", "form"), NAMES)
+def test_names_that_stages_have_elsewhere(name, form):
+    said, *_ = notes(f"xs |> {name}")
+    assert said == f"hastega: `{name}` is no stage: did you mean {form}?"
+
+
+def test_no_name_is_there_twice_or_is_a_stage_here():
+    plain = [elsewhere._plain(name) for name, _ in NAMES]
+    assert len(set(plain)) == len(plain)
+    assert not set(plain) & {elsewhere._plain(name) for name in STAGES}
+    assert not {name for name, _ in NAMES} & set(
+        vars(__builtins__) if not isinstance(__builtins__, dict) else __builtins__
+    )
+
+
+@pytest.mark.parametrize(
+    "form", [form for form, _ in elsewhere._ROWS if not form.startswith(("a ", "map(f), or", "drop(1), or"))]
+)
+def test_what_is_named_can_be_read(form):
+    found = plan(f"f = g = None\nxs |> {form.replace('lambda x: not ...', 'lambda x: not x')}")
+    assert found.sites
+
+
+@pytest.mark.parametrize(
+    ("written", "near"),
+    [("takeWhile(_ > 1)", "take_while"), ("Enum.map(_ + 1)", "map"), ("Enum.chunk_every(2)", "chunk(n)"),
+     ("Stream.to_list", "to_list"), ("flatMap(str)", "a comprehension, [y for x in xs for y in f(x)]")],
+)  # fmt: skip
+def test_other_spellings_and_modules(written, near):
+    name = re.match(r"[\w.]+", written)[0]
+    said, caret = notes(f"xs |> {written}")
+    assert said == f"hastega: `{name}` is no stage: did you mean {near}?"
+    assert caret == f"    xs |> {written}\n          {'^' * len(name)}"
+
+
+def test_what_the_user_has_defined_is_called():
+    session = Session({"xs": [1, 2, 3], "avg": lambda values: "mine", "Enum": type("Enum", (), {"map": len})})
+    assert session.run_cell("xs |> avg").value == "mine"
+    assert session.run_cell("xs |> Enum.map").value == 3
+
+
+WRITTEN = {
+    "map(x: x+1) |> sum": "map(lambda x: x+1)",
+    "map(x -> x * 2)": "map(lambda x: x * 2)",
+    "map(x => x*(x+1)) |> sum": "map(lambda x: x*(x+1))",
+    "map((x) => {x})": "map(lambda x: {x})",
+    "filter(fn x -> x > 1 end)": "filter(lambda x: x > 1)",
+    "map(&(&1 + 1))": "map(_ + 1)",
+    "map(& &1 * 2)": "map(_ * 2)",
+    "map(|x| x + 1)": "map(lambda x: x + 1)",
+    "map(\\x -> x + 1)": "map(lambda x: x + 1)",
+    "map(lambda x -> x + 1)": "map(lambda x: x + 1)",
+    "map(function(x) { return x; })": "map(lambda x: ...)",
+    "map(&sqrt/1)": "map(lambda x: ...)",
+    "map(x ->": "map(lambda x: ...)",
+    "reduce((a, b) => a + b, 0)": "reduce(lambda a, b: a + b, 0)",
+    "scan(fn a, b -> a + b end)": "scan(lambda a, b: a + b)",
+    "reduce(& &1 + &2)": "reduce(lambda total, x: ...)",
+    f"map(x -> {' + '.join(['x'] * 40)})": "map(lambda x: ...)",
+}
+
+
+def refused(text):
+    with pytest.raises(CellSyntaxError) as caught:
+        plan(text)
+    return caught.value
+
+
+@pytest.mark.parametrize("written", WRITTEN)
+def test_functions_as_others_write_them(written):
+    error = refused(f"xs = [1]\ny = xs |> {written}")
+    assert error.msg == f"a function is written otherwise in Python: `{WRITTEN[written]}`"
+    assert (error.lineno, error.offset) == (2, len("y = xs |> ") + written.index("(") + 2)
+    if "..." not in WRITTEN[written]:
+        plan(f"xs |> {WRITTEN[written]}")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("xs |> map lambda x: x", "a stage's arguments stand in parentheses: `map(...)`"),
+        ("xs |> take 3 |> sum", "a stage's arguments stand in parentheses: `take(...)`"),
+        ("xs |> .map(f)", "a stage is written without a dot: `|> map`"),
+        ("xs |> map(def f(x): x)", "invalid syntax"),
+        ("xs |> map(f) g", "invalid syntax"),
+        ("ys = {x -> 1}; xs |> map(f)", "invalid syntax"),
+        ("xs |> filter(lambda x: x = 1)", 'expression cannot contain assignment, perhaps you meant "=="?'),
+    ],
+)
+def test_other_mistakes(text, said):
+    assert refused(text).msg == said
+
+
+@pytest.mark.parametrize(
+    ("stage", "better"),
+    [
+        ("count(_ > 2)", "filter(_ > 2) |> count"), ("count(lambda x: x > 2)", "filter(lambda x: x > 2) |> count"),
+        ("any(_ > 2)", "map(_ > 2) |> any"), ("sum(_ * 2)", "map(_ * 2) |> sum"),
+        ("sum(lambda x: x)", "map(lambda x: x) |> sum"), ("mean(_ * 2)", "map(_ * 2) |> mean"),
+        ("max(lambda x: -x)", "max(key=lambda x: -x)"), ("first(_ > 1)", "filter(_ > 1) |> first"),
+        ("take(_ < 2)", "take_while(_ < 2)"), ("drop(lambda x: x < 2)", "drop_while(lambda x: x < 2)"),
+        ("cumsum(_ + 1)", "map(_ + 1) |> cumsum"), ("count(_)", "filter(_) |> count"),
+        (f"count(lambda x: {' + '.join(['x'] * 40)})", "filter(f) |> count"),
+    ],
+)  # fmt: skip
+def test_functions_for_stages_that_take_none(stage, better):
+    error = refused(f"xs |> {stage}")
+    assert error.msg == f"{stage.partition('(')[0]} takes no function: write `{better}`"
+    tree = ast.parse(f"f = None\n(xs, {better.replace(' |> ', ', ')})")
+    assert tree.body
+
+
+@pytest.mark.parametrize(
+    ("text", "value"), [("xs |> take(_)", [1, 2]), ("xs |> take(_ - 1)", [1]), ("xs |> sum(_)", 8)]
+)
+def test_the_last_value_may_be_a_number(text, value):
+    found = Session({"xs": [1, 2, 3], "_": 2}).run_cell(text).value
+    assert (found if isinstance(found, int) else list(found)) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "column"),
+    [
+        ("xs | sum", "sum", 3),
+        ("y = xs | map(str)", "map", 7),
+        ("y = (xs | filter(abs) | sum)", "filter", 8),
+        ("xs | count", "count", 3),
+    ],
+)
+def test_a_bar_in_place_of_a_pipe(text, name, column):
+    assert notes(f"z = 1\n{text}") == [
+        f"hastega: a pipeline is written with `|>`: did you mean `|> {name}`?",
+        f"    {text}\n    {' ' * column}^",
+    ]
+
+
+@pytest.mark.parametrize(
+    "text", ["xs | {1}", "map(abs)", "y = [] |> map(abs)\nfilter(abs)", "def f():\n    return xs | 3\nf()"]
+)
+def test_other_errors_are_as_they_are(text):
+    assert notes(text) == []
