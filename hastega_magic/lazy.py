@@ -151,13 +151,21 @@ class Pipe:
 
         @leaving
         def __getattr__(self, name: str) -> Any:
-            near = suggest(name, ("apply", "explain", "run", "to_array"))
+            from hastega_magic.syntax.elsewhere import written_here
+
+            form = written_here(name) or ""
+            stage = form.partition("(")[0].partition(" ")[0] in STAGES
+            near = form.replace(" |> ", ".") if stage else suggest(name, _OTHERS)
             hint = f": did you mean {near}?" if near else ""
             raise AttributeError(f"a pipe has no stage {name!r}{hint}", name=name, obj=None)
 
     else:
         # Its methods are the rows of the table of stages.
         def __getattr__(self, name: str) -> Callable[..., Any]: ...
+
+
+_OTHERS = ("apply", "explain", "run", "to_array")
+"""What a pipe has beside stages."""
 
 
 def pipe(source: object, /, **options: Any) -> Pipe:

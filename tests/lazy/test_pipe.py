@@ -3,6 +3,7 @@
 import copy
 import inspect
 import pickle
+import re
 import subprocess
 import sys
 import warnings
@@ -194,6 +195,16 @@ def test_wrong_names_and_arguments_say_what_is_right():
         pipe([1]).flter(None)
     with pytest.raises(TypeError, match=r"map needs 'f': map\(f\)"):
         pipe([1]).map()
+
+
+@pytest.mark.parametrize(
+    ("name", "near"),
+    [("avg", "mean"), ("fold", "reduce(f, init)"), ("takeWhile", "take_while"), ("count_if", "filter(f).count"),
+     ("explian", "explain")],
+)  # fmt: skip
+def test_names_that_stages_have_elsewhere(name, near):
+    with pytest.raises(AttributeError, match=re.escape(f"no stage {name!r}: did you mean {near}?")):
+        getattr(pipe([1]), name)
 
 
 @pytest.mark.parametrize(
