@@ -42,6 +42,22 @@ class NullsError(HastegaError, ValueError):
         return [f"NullsError: {self}", *getattr(self, "__notes__", ())]
 
 
+_FRAMES = {
+    "pandas": "goes through the names of its columns",
+    "polars": "goes through its columns, one Series after the other",
+}
+"""What iterating over a DataFrame gives."""
+
+
+def not_read(data: object) -> str:
+    """Why Python alone can give the elements of an object, and what of a DataFrame is read."""
+    kind = type(data)
+    gives = _FRAMES.get(kind.__module__.partition(".")[0]) if kind.__name__ == "DataFrame" else None
+    if gives is not None:
+        return f"a DataFrame {gives}: `df['name'] |> ...` goes through the values of one"
+    return f"the source is a {kind.__name__}, whose elements only Python can give"
+
+
 @dataclass(frozen=True)
 class Part:
     """A stretch of memory: `count` elements; of `bits`, eight in a byte, the first is bit `first`."""
@@ -250,4 +266,14 @@ def _library(data: object) -> str:
     return getattr(type(data), "__module__", "").partition(".")[0]
 
 
-__all__ = ["NullsError", "Part", "Pieces", "gives_numbers", "is_columnar", "memory_of", "numbers", "widened"]
+__all__ = [
+    "NullsError",
+    "Part",
+    "Pieces",
+    "gives_numbers",
+    "is_columnar",
+    "memory_of",
+    "not_read",
+    "numbers",
+    "widened",
+]

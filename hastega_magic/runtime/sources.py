@@ -18,7 +18,7 @@ from hastega_magic.ir.pipeline import Source
 from hastega_magic.progress import task
 from hastega_magic.records import dataclass
 from hastega_magic.runtime.addresses import name_of
-from hastega_magic.runtime.columnar import Pieces, is_columnar, memory_of, widened
+from hastega_magic.runtime.columnar import Pieces, is_columnar, memory_of, not_read, widened
 from hastega_magic.runtime.objects import lists, wide
 from hastega_magic.runtime.objects.fields import Field
 from hastega_magic.runtime.objects.parts import Part, part_of, read, read_once
@@ -258,7 +258,7 @@ def described(data: object, name: str) -> Column:
         return _array(np.asarray(data), name, id(data))
     if not has(data, "__iter__"):  # what has it may show how often it is asked
         iterated(data)
-    raise NotCompilable(f"the source is a {type(data).__name__}, whose elements only Python can give")
+    raise NotCompilable(not_read(data))
 
 
 def _range(data: range, name: str) -> Column:
@@ -309,7 +309,7 @@ def _array(data: AnyArray, name: str, key: int) -> Column:
     if type(data) is not np.ndarray:
         raise NotCompilable(f"the source is a {type(data).__name__}, a subclass with rules of its own")
     if data.ndim != 1:
-        raise NotCompilable(f"the source has {data.ndim} dimensions, and its elements are arrays")
+        raise NotCompilable(f"the source has {data.ndim} dimensions, of which `.ravel()` makes one")
     if name_of(data.dtype) in COMPLEX_STORAGES:
         return _complex(data, name, key)
     storage = STORAGES.get(name_of(data.dtype))

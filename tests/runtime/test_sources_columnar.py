@@ -293,6 +293,23 @@ def test_a_frame_may_have_columns_of_any_name():
     assert Session({"frame": frame}).run_cell("frame |> map(len) |> to_list").value == [5, 5]
 
 
+@pytest.mark.parametrize(
+    ("frame", "gives"),
+    [
+        (pd.DataFrame({"a": [1, 2]}), "goes through the names of its columns"),
+        (pl.DataFrame({"a": [1, 2]}), "goes through its columns, one Series after the other"),
+    ],
+)
+def test_what_of_a_frame_is_read(frame, gives):
+    session = Session({"df": frame})
+    session.run_cell("ys = df |> map(_ * 2) |> to_list")
+    [barrier] = session.last.report.pipelines[0].barriers
+    assert barrier.reason == f"a DataFrame {gives}: `df['name'] |> ...` goes through the values of one"
+    session.run_cell("ys = df['a'] |> map(_ * 2) |> to_list")
+    assert session.namespace["ys"] == [2, 4]
+    assert not session.last.report.pipelines[0].barriers
+
+
 def test_columns_of_python_objects_are_called_that():
     with pytest.raises(NotCompilable, match="its elements are Python objects"):
         arrow.read(pl.Series([object(), object()], dtype=pl.Object))
