@@ -2,6 +2,7 @@
 
 import ast
 import re
+from pathlib import Path
 
 import pytest
 
@@ -33,6 +34,14 @@ def test_no_name_is_there_twice_or_is_a_stage_here():
     assert not {name for name, _ in NAMES} & set(
         vars(__builtins__) if not isinstance(__builtins__, dict) else __builtins__
     )
+
+
+def test_the_document_has_the_table():
+    text = (Path(__file__).parents[2] / "docs" / "language.md").read_text(encoding="utf-8")
+    table = text[text.index("| elsewhere | here |") :]
+    rows = re.findall(r"^\| (`.*`) \| (.*) \|$", table, re.MULTILINE)[: len(elsewhere._ROWS)]
+    plain = [(form.replace("\\|", "|").replace("`", ""), names.replace("`", "")) for names, form in rows]
+    assert plain == [(form.replace("`", ""), names) for form, names in elsewhere._ROWS]
 
 
 @pytest.mark.parametrize(
