@@ -1,4 +1,4 @@
-"""`--int checked` among the steps of `scan` and `reduce`: which integer is named."""
+"""`--int checked` among the steps of `scan` and `reduce`: which integer is named, and constants that no int64 holds."""
 
 from __future__ import annotations
 
@@ -15,6 +15,39 @@ def run(on: str, text: str, mode: str = "checked") -> Any:
     session = Session({}, Options(on=on, int_mode=mode, baseline=False, quiet=True))
     session.run_cell(f"out = {text}")
     return session.namespace["out"]
+
+
+@pytest.mark.parametrize("on", PLACES)
+@pytest.mark.parametrize(
+    ("stages", "needs"),
+    [  # with constants that no int64 holds
+        ("scan(lambda a, x: (a * 2**63 + x) % 10**25 % 1000, 0)", 2**63),
+        ("reduce(lambda a, x: (a * 2**62 + x) % 10**25 % 1000, 5)", 5 * 2**62),
+        ("reduce(lambda a, x: a + x if x < 7 else (2**80 + x) % 1000)", 2**80 + 7),
+        ("scan(lambda a, x: 2**80)", 2**80),
+        ("map(lambda x: x + 1) |> scan(lambda a, x: a * 10**25 % 7, 1)", 10**25),
+        ("scan(lambda a, x: (a * 2**63 + x) % 10**25 % 1000, 0) |> take(5)", 2**63),
+    ],
+)
+def test_steps_with_wide_constants_raise(on: str, stages: str, needs: int) -> None:
+    with pytest.raises(OverflowError, match=rf"no int64 holds in .*: {needs}\n"):
+        run(on, f"range(1, 20) |> {stages}")
+
+
+@pytest.mark.parametrize("on", PLACES)
+@pytest.mark.parametrize(
+    "stages",
+    [
+        "scan(lambda a, x: (a * 31 + x) % 10**25 % 1000, 0)",
+        "reduce(lambda a, x: min(a + x, 2**80))",
+        "map(lambda x: x * 2) |> scan(lambda a, x: (a * 31 + x) % 10**25 % 1000)",
+        "scan(lambda a, x: (a * 2**63 + x) % 10**25 % 1000) |> take(1)",
+        "reduce(lambda a, x: a + x if x < 90 else 2**80, 5)",
+    ],
+)
+def test_wide_constants_that_no_step_needs_do_not(on: str, stages: str) -> None:
+    text = f"range(1, 20) |> {stages}"
+    assert repr(run(on, text)) == repr(run("python", text, mode="exact"))
 
 
 @pytest.mark.parametrize("on", PLACES)
