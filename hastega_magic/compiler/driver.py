@@ -225,10 +225,14 @@ class Driver:
             outcome = Outcome([here], execution.values, [alone], execution, self.trace.group, workspace)
             run.goes_on(execution.values[0], left, reason, Part(here, outcome))
 
+    @property
+    def _looks(self) -> bool:
+        """Whether Python may look for integers beyond 64 bits among elements for which there is no loop."""
+        return self.options.int_mode == "checked" and not self.options.strict and not self.tentative
+
     def _looks_by_python(self, run: UnderWay, loop: Loop, workspace: Workspace, why: WideConstant) -> bool:
         """Whether it went on, Python having looked for elements that need a constant beyond 64 bits."""
-        checked = self.options.int_mode == "checked" and loop.scalars is None
-        if not checked or workspace.unasked or self.options.strict or self.tentative:
+        if not self._looks or loop.scalars is not None or workspace.unasked:
             return False
         run.looked_at, value = True, self.left.checked(loop, workspace, str(why))
         run.goes_on(value, run.rest[len(loop.stages) :], of_loop=True)
@@ -269,6 +273,7 @@ class Driver:
     ) -> tuple[Loop | None, Reason | None, Workspace]:
         """The longest loop; numbers that keep changing are constants where it would end earlier without them."""
         workspace = Workspace(self.filename, self.wanted, self.offset, varying=varying, scalars=self.scalars)
+        workspace.checked = self._looks
         loop, reason = None, None
         try:
             loop, reason = self._build(bound, value, stages, workspace)

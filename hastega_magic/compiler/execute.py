@@ -318,8 +318,8 @@ def _running(
             raise NotProduced
         if workspace.unasked and options.int_mode != "wrap":
             raise Unasked
-        checked = execution.compiled.checks_carried
-        return _recovered(loop, output, workspace, options, trace, checked)
+        steps = execution.compiled.checks_carried
+        return _recovered(loop, output, workspace, options, trace, steps)
     elsewhere, fn = execution.backend.language == "opencl", output.sink.fn
     made = output.value if elsewhere or fn is None else fn.result
     length = result.packed_length(slot)
@@ -337,14 +337,17 @@ def _running(
 
 
 def _recovered(
-    loop: Loop, output: Output, workspace: Workspace, options: Options, trace: Trace, checked: bool
+    loop: Loop, output: Output, workspace: Workspace, options: Options, trace: Trace, steps: bool
 ) -> tuple[object, list[str]]:
-    """The value where Python must help, and warnings: of the elements by themselves, then of the steps."""
+    """The value where Python must help, and warnings: of the elements by themselves, then of the steps.
+
+    `steps`: these may need integers beyond 64 bits.
+    """
     elements, told = running.elements_alone(loop), list[str]()
     if elements is not None:
         try:
             made = _on_the_host(elements, workspace, options, trace)
-            told = made.warnings
+            told, steps = made.warnings, False  # whatever is raised now is of the first of them
             behind = running.behind(cast("AnyArray", made.values[0]), loop, workspace)
             found = _on_the_host(*behind, options, trace)
             return found.values[0], told or found.warnings
@@ -352,9 +355,10 @@ def _recovered(
             let_through(error)
             from hastega_magic.compiler.python.elements import of_check
 
-            if of_check(error) or (options.int_mode == "wrap" and not isinstance(error, NotCompilable)):
+            alone = of_check(error) and not steps  # else one before that element may need such an integer
+            if alone or (options.int_mode == "wrap" and not isinstance(error, NotCompilable)):
                 raise
-    value, sentence = running.by_python(loop, workspace, output, options, checked)
+    value, sentence = running.by_python(loop, workspace, output, options, steps)
     return value, told or ([sentence] if sentence else [])
 
 

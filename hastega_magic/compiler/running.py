@@ -148,26 +148,30 @@ def elements_alone(loop: Loop) -> Loop | None:
 
 
 def by_python(
-    loop: Loop, workspace: Workspace, output: Output, options: Options, checked: bool = False
+    loop: Loop, workspace: Workspace, output: Output, options: Options, steps: bool = False
 ) -> tuple[object, str]:
     """The value as Python computes it, where an element needs that; and a sentence if an int is beyond int64.
 
-    OverflowError with `--int checked` for such an int; what elements raise propagates. `checked`: a step may need an
-    int beyond int64 that its value does not show.
+    OverflowError with `--int checked` for the first such int; what elements raise propagates. `steps`: these may need
+    an int beyond int64 that the value does not show.
     """
     from hastega_magic.compiler.python.barriers import noted
     from hastega_magic.compiler.python.exactly import exactly
-    from hastega_magic.compiler.python.in_turn import first_beyond, wrapped_steps, wrapped_value
+    from hastega_magic.compiler.python.in_turn import beyond_in_order, wrapped_steps, wrapped_value
 
-    alone = len(loop.stages) == 1 and output.sink.kind in RUNNING_SINKS
+    runs = output.sink.kind in RUNNING_SINKS
+    alone, checked = runs and len(loop.stages) == 1, runs and options.int_mode == "checked"
     if alone and options.int_mode == "wrap":
         return wrapped_steps(loop.source, loop, workspace), ""
     stages = exactly(loop, workspace)
+    beyond = beyond_in_order(loop, workspace, stages[-1]) if checked else None
+    if beyond is not None:
+        beyond_told(output.sink.text, beyond, options.int_mode)
     calls = [(each.site.name, each.callee, each.args, each.kwargs) for each in noted(stages)]
     value = python.run(loop.source, cast(Any, calls))
     beyond = beyond_int64(value)
-    if beyond is None and alone and checked:
-        beyond = first_beyond(loop.source, loop, workspace, stages[-1])
+    if beyond is None and alone and steps and not checked:
+        beyond = beyond_in_order(loop, workspace, stages[-1])
     if beyond is None:
         return value, ""
     if options.int_mode == "wrap":

@@ -97,6 +97,8 @@ class Workspace:
     """Captured numbers that are to be parameters of the loop, not constants."""
     scalars: frozenset[int] | None = None
     """Identities of the NumPy arrays whose elements are NumPy's scalars, not Python's numbers (None: nobody asks)."""
+    checked: bool = False
+    """Whether steps with constants beyond 64 bits are to be a loop's: Python looks for integers that need these."""
     numpy_numbers: bool = False
     """Whether elements of the loop that is being built may be NumPy's numbers by now, in Python's hands."""
     unasked: bool = False

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from IPython.core.error import UsageError
 from IPython.core.magic import Magics, cell_magic, line_magic, magics_class, no_var_expand
-from traitlets import Bool, Enum, Float, Int, List, Unicode
+from traitlets import Bool, Enum, Float, Int, List, TraitError, Unicode, validate
 
 from hastega_magic.compiler.options import INT_MODES, Options
 from hastega_magic.errors import HastegaError
@@ -68,6 +68,17 @@ class HastegaMagics(Magics):
     tune = Bool(False, help="Whether the fastest schedule of each loop is searched for.").tag(config=True)
     tune_seconds = Float(2.0, min=0.1, max=600.0, help="How long such a search takes.").tag(config=True)
     widgets = Bool(False, help="Whether a panel to measure again is shown.").tag(config=True)
+
+    @validate(*arguments.NAMES)
+    def _only_what_there_is(self, proposal: Mapping[str, Any]) -> object:
+        """What an option cannot be is refused where it is configured, as it is in a cell's first line."""
+        name, value = proposal["trait"].name, proposal["value"]
+        given: dict[str, Any] = {name: tuple(value) if name in ("compare", "show") else value}
+        try:
+            Options(**given)
+        except OptionError as error:
+            raise TraitError(f"HastegaMagics: {error}") from None
+        return value
 
     _session: Session | None = None
     _everywhere: Everywhere | None = None

@@ -55,7 +55,8 @@ def is_held(body: Variant) -> bool:
 def variants(fused: Fused, leaves: Leaves, mode: str) -> Variants:
     """The bodies for an integer mode ("exact" and "checked" guard overflow, "wrap" does not)."""
     roots = list(fused.roots())
-    for node in everything(roots):
+    steps = [root for each in fused.outputs if each.sink.fn is not None for root in each.sink.fn.roots()]
+    for node in everything([*roots, *steps]):
         if is_const(node) and isinstance(node.value, int) and not -(1 << 63) <= node.value < 1 << 63:
             raise WideConstant(f"the constant {node.value} does not fit in 64 bits")
     if mode == "wrap":

@@ -48,6 +48,8 @@ class LoopResult:
     """What the partial results of the blocks before them fold to."""
     numbers: AnyArray | None = None
     """Of the blocks that partial results are of, where windows left few; None: of all, in their order."""
+    packed: AnyArray | int = 0
+    """By group the elements that the blocks of the windows before packed."""
 
     def packed_length(self, slot: int) -> int:
         """How many elements store `slot` holds."""
@@ -59,10 +61,12 @@ class LoopResult:
         assert self.gathered is not None
         blocks = min(self.window, -(-self.length // BLOCK) - self.begin)
         self.gathered.take([rows[:blocks] for rows in self.partials], self.begin)
+        self.packed = self.packed + self.kept[:blocks].sum(axis=0, keepdims=True)
         self.begin += self.window
         if self.begin * BLOCK < self.length:
             return True
         self.partials, self.numbers = self.gathered.rows()
+        self.kept = np.asarray(self.packed)
         self.status = np.zeros(len(self.numbers), np.uint8)
         self.window, self.begin, self.gathered = 0, 0, None
         return False

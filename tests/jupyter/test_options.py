@@ -121,6 +121,37 @@ def test_config_magic_shows_and_sets(notebook):
     assert notebook(CELL).out.count("──") == 1
 
 
+@pytest.mark.parametrize(
+    ("given", "allowed"),
+    [
+        (
+            "on = 'foo'",
+            "there is no back end 'foo'; there are auto, python, numpy, simd, parallel, opencl, all",
+        ),
+        ("on = 'gpu'", "there is no back end 'gpu': did you mean opencl?"),
+        ("compare = ['simd', 'foo']", "'foo'; there are auto, python, numpy"),
+        ("show = ['llwm']", "there is no section 'llwm': did you mean llvm?"),
+        ("int_mode = 'foo'", "any of ['exact', 'checked', 'wrap'], not the str 'foo'"),
+        ("width = 3", "width takes a power of two from 1 to 64, not 3"),
+        ("threads = True", "threads takes a whole number, not True"),
+        ("threads = -1", "should not be less than 0"),
+        ("repeat = 0", "should not be less than 1"),
+        ("device_memory = '2'", "expected an int, not the str '2'"),
+        ("tune_seconds = 0", "should not be less than 0.1"),
+        ("quiet = 'no'", "expected a boolean, not the str 'no'"),
+    ],
+)
+def test_what_cannot_be_is_refused_where_it_is_configured(notebook, caplog, given, allowed):
+    notebook.run(f"%config HastegaMagics.{given}")
+    (record,) = caplog.records
+    assert allowed in record.getMessage()
+    assert "\n" not in record.getMessage()
+    caplog.clear()
+    notebook.run("%config HastegaMagics.strict = True")
+    assert not caplog.records, "what was refused is not kept"
+    assert notebook("sum(range(3))").error is None
+
+
 def test_help_lists_every_option(notebook):
     text = notebook.run("%hastega").out
     for option in ("--on", "--int", "--no-fuse", "--show", "--strict", "report", "cache", "doctor"):

@@ -188,7 +188,7 @@ def run_edited(kept: Kept, language: str, text: str) -> EditedRun:
         )
     result = tried.result
     if result is None or not tried.times:
-        raise _error(tried, text)
+        raise error_of(tried, text)
     edited = Execution(
         original.compiled, execution.fused, [], execution.columns, length, 1, True, original.backend, execution.job
     )  # fmt: skip
@@ -234,7 +234,8 @@ def _trial(
     )  # fmt: skip
 
 
-def _error(tried: Tried, text: str) -> KernelError:
+def error_of(tried: Tried, text: str) -> KernelError:
+    """What is told of a trial that gave no result. `text`: the edited one."""
     if tried.refused is not None:
         found = tried.refused
         reason = f". {found['reason']}" if found["reason"] else ""
@@ -250,11 +251,23 @@ def _error(tried: Tried, text: str) -> KernelError:
         "timing": "while it was timed",
     }
     what = where.get(tried.step, f"while {tried.step}")
-    how = tried.ended or "ended without a result"
+    how = "failed" if tried.broke else tried.ended or "ended without a result"
+    why = tried.broke or _last_words(tried.errors)
     return KernelError(
-        f"the process that tried the edited kernel {how} {what}; this notebook is as it was",
+        f"the process that tried the edited kernel {how} {what}{f' ({why})' if why else ''}; "
+        "this notebook is as it was",
         log=_short(tried.errors),
     )
+
+
+_WORDS = re.compile(r"^(?:LLVM ERROR: |Fatal Python error: |\w*(?:Error|Exception): ).*$", re.MULTILINE)
+"""What LLVM or CPython writes before it ends the process."""
+
+
+def _last_words(errors: str) -> str:
+    """Why a process ended, by what it wrote to stderr; "" where it did not say."""
+    found = _WORDS.findall(errors)
+    return found[-1].strip() if found else ""
 
 
 _IN_LOG = (re.compile(r":(\d+):(\d+): (?:fatal )?error: (.*)"), re.compile(r"error: \S+:(\d+):(\d+): (.*)"))
@@ -325,4 +338,4 @@ def _first(mine: Any, theirs: Any) -> int | None:
     return int(found[0]) if len(found) else None
 
 
-__all__ = ["LANGUAGES", "EditedRun", "KernelError", "run_edited", "text_of"]
+__all__ = ["LANGUAGES", "EditedRun", "KernelError", "error_of", "run_edited", "text_of"]

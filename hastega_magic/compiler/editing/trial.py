@@ -33,7 +33,10 @@ _STEPS = ("starting", "checking", "compiling", "running", "timing")
 
 @dataclass
 class Tried:
-    """What the process said. `ended`: how it ended before it was done, "" if it did not; `step`: the last one begun."""
+    """What the process said. `ended`: how it ended before it was done, "" if it did not; `step`: the last one begun.
+
+    `broke`: what was raised in it that no edit explains; `errors`: the end of what it wrote to stderr.
+    """
 
     step: str = "starting"
     elements: int = 0
@@ -44,6 +47,7 @@ class Tried:
     result: LoopResult | None = None
     slabs: ResultSlabs | None = None
     ended: str = ""
+    broke: str = ""
     errors: str = ""
 
 

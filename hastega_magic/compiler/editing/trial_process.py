@@ -5,6 +5,7 @@ It is started by trial.py, reads a pickled Trial from stdin, and says what it do
     begin     the step that comes next, and for how many elements: should the process die, it was in this one
     refused   a rule that the text breaks (the fields of a Refusal)
     failed    why it cannot be compiled, or what it did that cannot be used; log: the compiler's words
+    broke     what was raised here, in a sentence: the process ends by that
     times     {"original": [seconds, ...], "edited": [seconds, ...]} of whole runs, one after the other
     result    the fields of ResultSlabs: what the edited kernel left, in the file
 """
@@ -52,11 +53,20 @@ def main() -> None:
     def say(**event: object) -> None:
         stream.write(json.dumps(event) + "\n")
 
-    trial: Trial = pickle.load(sys.stdin.buffer)  # noqa: S301  from the process that started this one
-    threading.Thread(target=_die_with_parent, daemon=True).start()
-    _try(trial, say)
+    try:
+        trial: Trial = pickle.load(sys.stdin.buffer)  # noqa: S301  from the process that started this one
+        threading.Thread(target=_die_with_parent, daemon=True).start()
+        _try(trial, say)
+    except Exception as error:
+        say(broke=_sentence(error))
     stream.flush()
-    os._exit(0)  # drivers crash at exit, too, where it no longer matters
+    # Drivers crash at exit, where it no longer matters; CPython does so while another thread waits for stdin.
+    os._exit(0)
+
+
+def _sentence(error: Exception) -> str:
+    """What was raised, in one line: `MemoryError`, `ValueError: mmap length is greater than file size`."""
+    return f"{type(error).__name__}: {' '.join(str(error).split())}".removesuffix(": ")
 
 
 def _die_with_parent() -> None:

@@ -78,6 +78,8 @@ def numpy_value(
     if len(fires) and probe:
         return _asked(loop, workspace, options, output, fires, length, call)
     if len(fires):
+        if options.int_mode == "checked" and loop.pipeline.sink.kind in RUNNING_SINKS:
+            raise NoNumpyForm("elements and steps are looked at for integers beyond 64 bits, in their order")
         return _by_elements(loop, workspace, options, output, fires, length)
     try:
         found = with_initial(loop, _reduced(loop, workspace, options, output, call))
@@ -213,8 +215,6 @@ def _summed(loop: Loop, workspace: Workspace, options: Options, output: Output) 
 
 def steps_checked(loop: Loop, workspace: Workspace, options: Options, trace: Trace) -> object:
     """The value of a running sink that NumPy has no call for, by Python; OverflowError as `--int checked` has it."""
-    from hastega_magic.compiler.python.elements import of_check
-
     output, alone = Output("", loop.pipeline.sink, ()), running.elements_alone(loop)
     if alone is not None:
         try:
@@ -222,9 +222,9 @@ def steps_checked(loop: Loop, workspace: Workspace, options: Options, trace: Tra
             loop, workspace = running.behind(made, loop, workspace)
         except Exception as error:  # Python finds out what is raised first, and takes what has no form
             let_through(error)
-            if of_check(error) or isinstance(error, BeyondInt64):
+            if isinstance(error, BeyondInt64):
                 raise
-    return running.by_python(loop, workspace, output, options, checked=True)[0]
+    return running.by_python(loop, workspace, output, options)[0]
 
 
 def _by_elements(

@@ -163,11 +163,14 @@ class Elements:
                 "a function raises StopIteration, which ends what Python goes through"
             ) from None
         except Exception as error:
-            numpys = isinstance(error, OverflowError) and is_numpys(error)
+            numpys = is_numpys(error)
             values = self._values(stage, value, effects=True) if numpys or step.reading else None
             assert stage.fn is not None
             if values is None or not (numpys or _beyond(values, wide_constants(stage.fn))):
-                error.add_note(self._where(stage, index, start, cast(object, value)))
+                where = self._where(stage, index, start, cast(object, value))
+                if numpys and isinstance(error, AttributeError):
+                    self._raise(stage, value, where)
+                error.add_note(where)
                 raise
             found = filled(stage.fn.result, values)
         own = own or isinstance(found, NUMPYS)  # of a captured number
@@ -213,16 +216,28 @@ class Elements:
 
         `effects`: with those that the result does not need, which may raise.
         """
-        assert stage.fn is not None
         try:
-            leaf = self._leaves(stage.fn.params, value)
-            for path, node in stage.fn.effects if effects else ():
-                if path is None or evaluate([path], leaf)[path]:
-                    evaluate([node], leaf)
-            return evaluate(roots(stage.fn), leaf)
+            return self._evaluated(stage, value, effects)
         except Exception as error:  # Python, which has given a value, is right
             let_through(error)
             return None
+
+    def _raise(self, stage: Stage, value: Any, where: str) -> None:
+        """Raise what the graph raises for an element, for which Python's function lacks what ints have."""
+        try:
+            self._evaluated(stage, value, effects=True)
+        except Exception as error:
+            let_through(error)
+            error.add_note(where)
+            raise error from None
+
+    def _evaluated(self, stage: Stage, value: Any, effects: bool) -> dict[Expr, Any]:
+        assert stage.fn is not None
+        leaf = self._leaves(stage.fn.params, value)
+        for path, node in stage.fn.effects if effects else ():
+            if path is None or evaluate([path], leaf)[path]:
+                evaluate([node], leaf)
+        return evaluate(roots(stage.fn), leaf)
 
     def _wrapped(self, stage: Stage, value: Any) -> Any:
         """The stage's result in two's complement."""

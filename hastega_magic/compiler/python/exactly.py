@@ -50,11 +50,11 @@ def _exact(function: Any, fn: Fn, around: Surroundings) -> Any:
 
     def exact(*values: Any) -> Any:
         found: object = None
-        failed: OverflowError | None = None
+        failed: Exception | None = None
         with np.errstate(all="ignore"):
             try:
                 found = function(*values)
-            except OverflowError as error:
+            except (OverflowError, AttributeError) as error:
                 if not is_numpys(error):
                     raise
                 failed = error
@@ -66,7 +66,7 @@ def _exact(function: Any, fn: Fn, around: Surroundings) -> Any:
             let_through(error)
             if failed is None:
                 return python_number(found)
-            raise failed from None
+            raise (error if isinstance(failed, AttributeError) else failed) from None
         return filled(fn.result, made)
 
     def of_two(one: Any, other: Any) -> Any:

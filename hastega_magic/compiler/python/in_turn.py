@@ -6,20 +6,23 @@ scan(lambda a, x: (a * 3 + x) % 100, 0)      a * 3 may leave 64 bits, and what i
 from __future__ import annotations
 
 import itertools
+import operator
 from collections.abc import Callable, Sequence
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from hastega_magic.compiler.python.looked_at import looked_at
-from hastega_magic.compiler.python.nodes import filled, has_turns, of_params, roots
-from hastega_magic.compiler.python.steps import Surroundings
+from hastega_magic.compiler.python.nodes import filled, has_turns, of_params, roots, wide_constants
+from hastega_magic.compiler.python.steps import Surroundings, is_beyond
+from hastega_magic.compiler.python.together import first_beyond
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
-from hastega_magic.ir.columns import Columns
+from hastega_magic.frames import let_through
 from hastega_magic.ir.expr import Expr, flatten
 from hastega_magic.ir.interpreter import evaluate
 from hastega_magic.ir.pipeline import Fn
+from hastega_magic.ir.schedule import BLOCK
 from hastega_magic.ops.machine import wrap64
 from hastega_magic.passes import wrap
 from hastega_magic.passes.infer import Leaves
@@ -29,6 +32,9 @@ from hastega_magic.runtime.sources import AnyArray
 from hastega_magic.syntax.joining.build import BoundStage
 from hastega_magic.syntax.stages import STAGES
 from hastega_magic.types import INT
+
+if TYPE_CHECKING:
+    from hastega_magic.compiler.python.elements import Elements
 
 
 def wrapped_value(value: Any) -> Any:
@@ -70,32 +76,91 @@ def wrapped_steps(values: object, loop: Loop, workspace: Workspace) -> object:
     return python.run(list(given), [(last.site.name, None, args, {})])
 
 
-def first_beyond(values: object, loop: Loop, workspace: Workspace, stage: BoundStage) -> int | None:
-    """The first integer that no int64 holds among those on the way of a step; `stage`: with the exact function."""
-    fn, named = loop.pipeline.sink.fn, STAGES[stage.site.name].bind(stage.args, stage.kwargs)
-    if fn is None:
-        return None
-    taken, around = list(elements(values)), Surroundings(workspace)
-    begun = [named["init"]] if "init" in named else []
-    totals = list(itertools.accumulate([*begun, *taken], cast("Callable[[Any, Any], Any]", named["f"])))
-    taken = taken if begun else taken[1:]
-    if has_turns(fn):
-        return next(filter(None, map(looked_at(fn, around), zip(totals, taken, strict=False))), None)
-    parted = [_given(fn, *each) for each in zip(totals, taken, strict=False)]
-    places = range(len(parted))
-    columns = Columns(
-        {leaf: {place: parted[place][leaf] for place in places} for leaf in flatten(fn.params)}, around
-    )
+def beyond_in_order(loop: Loop, workspace: Workspace, stage: BoundStage) -> int | None:
+    """The first integer that no int64 holds on the way of the loop's steps; `stage`: theirs, with the exact function.
+
+    None also where an element or a step raises before. OverflowError where an element needs one, as `--int checked`
+    has it, and none of the steps before it does.
+    """
+    from hastega_magic.compiler.python.elements import Elements, of_check
+
+    steps, elements = _Steps(loop, workspace, stage), Elements(loop, workspace, "checked", (loop,))
+    length = min(len(workspace.column(each).data) for each in loop.pipeline.sources)
+    for first in range(0, length, BLOCK):
+        values, failed = _evaluated(elements, first, min(first + BLOCK, length))
+        found = steps.beyond(values)
+        if found is not None or steps.raised:
+            return found
+        if failed is not None:
+            if of_check(failed):
+                raise failed
+            return None
+    return None
+
+
+def _evaluated(elements: Elements, first: int, last: int) -> tuple[list[Any], Exception | None]:
+    """The values of elements number `first` to `last` - 1 that the filters kept; those before one that raises."""
     try:
-        for node in roots(fn):
-            columns.of(node, places)
-    except (ArithmeticError, ValueError, TypeError):  # Python has given a value all the same
-        return None
-    place = columns.beyond()
-    if place is None:
-        return None
-    made = evaluate(roots(fn), lambda node: parted[place][node] if node in parted[place] else around(node))
-    return _wide(made.items())
+        return elements.through(first, last).values, None
+    except Exception as error:
+        let_through(error)
+    values = list[Any]()
+    try:
+        for number in range(first, last):
+            element = elements.at(number)
+            values += [element.value] if element.kept else []
+    except Exception as error:
+        let_through(error)
+        return values, error
+    return values, None
+
+
+class _Steps:
+    """Steps of a running sink that Python takes, in which integers beyond 64 bits are looked for.
+
+    `raised`: whether one has raised, to which no other comes.
+    """
+
+    def __init__(self, loop: Loop, workspace: Workspace, stage: BoundStage) -> None:
+        named = STAGES[stage.site.name].bind(stage.args, stage.kwargs)
+        self.raised = False
+        self._fn, self._around = loop.pipeline.sink.fn, Surroundings(workspace)
+        self._function = cast("Callable[[Any, Any], Any]", named.get("f", operator.add))
+        self._totals = [named["init"]] if "init" in named else list[Any]()
+        self._turned = (
+            None if self._fn is None or not has_turns(self._fn) else looked_at(self._fn, self._around)
+        )
+
+    def beyond(self, values: list[Any]) -> int | None:
+        """The first such integer in the steps to these values."""
+        taken, totals = (values, self._totals) if self._totals else (values[1:], values[:1])
+        try:
+            for value in taken:
+                totals.append(self._function(totals[-1], value))
+        except Exception as error:
+            let_through(error)
+            self.raised = True
+        self._totals = totals[-1:]
+        return self._first(totals, taken)
+
+    def _first(self, totals: list[Any], taken: list[Any]) -> int | None:
+        if self._fn is None:
+            return next(filter(is_beyond, totals), None)
+        pairs = list(zip(totals[:-1], taken, strict=False))  # not that of the step that raised
+        constants = wide_constants(self._fn)
+        if pairs and constants:
+            return cast(int, constants[0].value)
+        if self._turned is not None:
+            return next(filter(None, map(self._turned, pairs)), None)
+        try:
+            place = first_beyond(self._fn, self._around, range(len(pairs)), pairs)
+        except (ArithmeticError, ValueError, TypeError):  # Python has given a value all the same
+            return None
+        if place is None:
+            return None
+        known = _given(self._fn, *pairs[place])
+        made = evaluate(roots(self._fn), lambda node: known[node] if node in known else self._around(node))
+        return _wide(made.items())
 
 
 def _given(fn: Fn, total: Any, value: Any) -> dict[Expr, Any]:
@@ -109,4 +174,4 @@ def _wide(made: Any) -> int | None:
     )
 
 
-__all__ = ["first_beyond", "wrapped_steps", "wrapped_value"]
+__all__ = ["beyond_in_order", "wrapped_steps", "wrapped_value"]

@@ -132,9 +132,16 @@ def reads_numpys(function: object, fn: Fn | None, tables: AbstractSet[object]) -
     return bool(tables & tables_read(fn)) or reads_numbers(function)
 
 
-def is_numpys(error: OverflowError) -> bool:
-    """Whether it is of NumPy's integers, beside one that their type does not hold; Python's own say something else."""
-    return any(words in str(error) for words in ("to convert to C long", "out of bounds for"))
+def is_numpys(error: Exception) -> bool:
+    """Whether it is of NumPy's integers alone: beside one that their type does not hold, or for want of a method.
+
+    Python's own integers have other words for the first, and have the method (`k.bit_length()`).
+    """
+    if isinstance(error, AttributeError):
+        return isinstance(error.obj, np.integer) and hasattr(int, error.name or "")
+    return isinstance(error, OverflowError) and any(
+        words in str(error) for words in ("to convert to C long", "out of bounds for")
+    )
 
 
 def is_beyond(value: object) -> bool:

@@ -178,8 +178,8 @@ class Together:
             wrong = (place for place, each in zip(places, made, strict=True) if is_beyond(each))
             return made, None if fits else next(wrong)
         if not own:
-            return python_numbers(made), self._beyond(fn, places, values)
-        columns = self._columns(fn, places, values)
+            return python_numbers(made), first_beyond(fn, self._around, places, values)
+        columns = _columns(fn, self._around, places, values)
         for condition, node in fn.effects if step.own else ():  # which may raise, as Python's function would
             there = places if condition is None else itertools.compress(places, columns.of(condition, places))
             columns.of(node, list(there))
@@ -198,27 +198,6 @@ class Together:
                 return place
         return None
 
-    def _beyond(self, fn: Fn, places: Sequence[int], values: list[Any]) -> int | None:
-        """The first element that needs an integer beyond 64 bits: sought in ever longer pieces."""
-        if values and wide_constants(fn):
-            return places[0]
-        if _fits(fn, values):
-            return None
-        first, size = 0, _PIECE
-        while first < len(places):
-            there, size = places[first : first + size], 4 * size
-            columns = self._columns(fn, there, values[first : first + len(there)])
-            for node in roots(fn):
-                columns.of(node, there)
-            if (found := columns.beyond()) is not None:
-                return found
-            first += len(there)
-        return None
-
-    def _columns(self, fn: Fn, places: Sequence[int], values: list[Any]) -> Columns:
-        given = {leaf: dict(zip(places, column, strict=True)) for leaf, column in _parted(fn, values)}
-        return Columns(given, self._around)
-
     def _values(self, source: Source, places: Sequence[int]) -> list[Any]:
         """The numbers at these places, which ascend."""
         data = self._workspace.column(source).data
@@ -230,6 +209,34 @@ class Together:
             found = found if isinstance(part, (np.ndarray, range)) else python_numbers(found)
             return found if len(found) == len(places) else [found[place - first] for place in places]
         return python_numbers([data[place] for place in places])
+
+
+def first_beyond(
+    fn: Fn, around: Callable[[Expr], object], places: Sequence[int], values: list[Any]
+) -> int | None:
+    """The first element that needs an integer beyond 64 bits: sought in ever longer pieces.
+
+    places, values   the elements' numbers and what the function is given of them
+    """
+    if values and wide_constants(fn):
+        return places[0]
+    if _fits(fn, values):
+        return None
+    first, size = 0, _PIECE
+    while first < len(places):
+        there, size = places[first : first + size], 4 * size
+        columns = _columns(fn, around, there, values[first : first + len(there)])
+        for node in roots(fn):
+            columns.of(node, there)
+        if (found := columns.beyond()) is not None:
+            return found
+        first += len(there)
+    return None
+
+
+def _columns(fn: Fn, around: Callable[[Expr], object], places: Sequence[int], values: list[Any]) -> Columns:
+    given = {leaf: dict(zip(places, column, strict=True)) for leaf, column in _parted(fn, values)}
+    return Columns(given, around)
 
 
 def _parted(fn: Fn, values: list[Any]) -> Iterator[tuple[Expr, Sequence[Any]]]:
@@ -278,4 +285,15 @@ def item(column: Column, index: int) -> object:
     return python_number(column.data[index])
 
 
-__all__ = ["Block", "Element", "Kept", "Moved", "Together", "at", "item", "kept_of", "moved_on"]
+__all__ = [
+    "Block",
+    "Element",
+    "Kept",
+    "Moved",
+    "Together",
+    "at",
+    "first_beyond",
+    "item",
+    "kept_of",
+    "moved_on",
+]

@@ -135,7 +135,7 @@ def _math(a: float, b: float) -> Any:
 _APPROXIMATE = frozenset({"approximate"})
 
 ROWS = (
-    Op("power", 2, _scalar_power, ufunc_float, numpy=np.power, expand=expansion(power), traits=_APPROXIMATE),
+    Op("power", 2, _scalar_power, ufunc_float, numpy=_columns, expand=expansion(power), traits=_APPROXIMATE),
     Op("float_pow", 2, _operator, ufunc_float, "**", _columns, expand=expansion(power), trouble=_operator_trouble,
        traits=_APPROXIMATE),
     Op("half_power", 1, _half_operator, ufunc_float, "", _half_columns, expand=expansion(half_power),

@@ -57,6 +57,8 @@ class Launch:
     stretch: Stretch | None = None
     result: LoopResult | None = field(default=None)
     _done: int = 0
+    _shared: AnyArray | None = None
+    """What the windows so far have left, as to running values."""
 
     @property
     def ends(self) -> tuple[int, int]:
@@ -68,14 +70,15 @@ class Launch:
 
     def anew(self, kernel: Kernel, program: Program) -> LoopResult:
         """Run the kernel over all blocks, into a new result."""
-        self.result = None
+        self.result = self._shared = None
         return self.run(kernel, program)
 
     def open(self, kernel: Kernel, sought: Sequence[Sought]) -> bool:
         """Whether the loop is so vast that it is to be run window by window; there is room for the first one then."""
-        plan, self.result = abi.layout(kernel), None
+        plan, self.result, self._shared = abi.layout(kernel), None, None
         listed = any(column.source.kind == "list" for column in self.columns)
-        if plan.stores or self.stretch is not None or listed or streamed(self.columns) is not None:
+        stored = any(store.running != "fold" for store in plan.stores)
+        if stored or self.stretch is not None or listed or streamed(self.columns) is not None:
             return False
         window = window_of(plan.folds, -(-self.length // BLOCK))
         self.result = room(plan, self.length, gathered=(window, sought)) if window else None
@@ -86,8 +89,10 @@ class Launch:
         plan = abi.layout(kernel)
         if self.result is None or (blocks is None and not self.result.window):
             self.result = room(plan, self.length, self.stretch, self._beside())
-        result = self.result
-        positions, at, end = np.zeros(plan.shared_words, np.int64), 0, self.ends[1]
+        result, at, end = self.result, 0, self.ends[1]
+        positions = np.zeros(plan.shared_words, np.int64) if self._shared is None else self._shared
+        if result.window and plan.group_count:
+            self._shared = positions
         for start, stop in self._pieces():
             at = stop
             listed = None

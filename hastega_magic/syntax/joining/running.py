@@ -117,7 +117,7 @@ def _running(loop: Loop, site: StageSite, given: Mapping[str, Any], kind: str) -
         if start is None:
             raise NotCompilable(f"`{name_of(given['f'])}` gives another type than the elements have")
         fn = _from_the_second(loop, given["f"], fn, element)
-    _look_at(fn, name_of(given["f"]), kind)
+    _look_at(fn, name_of(given["f"]), kind, getattr(loop.env, "checked", False))
     if kind == "scan" and loop.filtered and affine(fn) is not None:
         raise Cut  # rows of 8 are rows of the elements that are left
     init = (
@@ -148,13 +148,16 @@ def _numbers(value: Value) -> list[Value]:
     return [number for part in value for number in _numbers(part)]
 
 
-def _look_at(fn: Fn, name: str, kind: str) -> None:
-    """NotCompilable for numbers that a step has no room for, or that decide how it is computed."""
+def _look_at(fn: Fn, name: str, kind: str, checked: bool) -> None:
+    """NotCompilable for numbers that a step has no room for, or that decide how it is computed.
+
+    `checked`: none that a step has no room for, as it is Python that looks at the steps.
+    """
     nodes = list(postorder(fn.roots()))
     if kind == "scan" and any(map(keeps_changing, nodes)) and affine(fn) is None and may_be_affine(fn):
         # Rows have other roundings than one element after the other: results are not to hang on runs before.
         raise NotCompilable(f"`{name}` reads a number that keeps changing: it is to be a constant")
-    for node in nodes:
+    for node in () if checked else nodes:
         if node.op == "const" and isinstance(node.value, int) and node.value not in INT64:
             raise NotCompilable(f"the constant {node.value} does not fit in 64 bits")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import math
 from collections.abc import Sequence
 from typing import Any, cast
@@ -77,8 +78,21 @@ def _float_power(graph: Graph, base: Expr, exponent: Expr) -> Expr:
 
 def ufunc_power(graph: Graph, base: Expr, exponent: Expr) -> Expr:
     """np.power: of ints an int; where that wraps around, or NumPy raises, the element is NumPy's."""
-    integral = base.type.is_integral and exponent.type.is_integral
-    return graph.make("np_power" if integral else "power", base, exponent)
+    if base.type.is_integral and exponent.type.is_integral:
+        return graph.make("np_power", base, exponent)
+    found = graph.make("power", base, exponent)
+    if not exponent.type.is_float or not _takes_roots():
+        return found
+    root = graph.make("fsqrt", convert(base, found.type))
+    if exponent.op == "const":
+        return root if exponent.value == 0.5 else found
+    return graph.make("select", graph.make("eq", exponent, const(0.5, exponent.type)), root, found)
+
+
+@functools.cache
+def _takes_roots() -> bool:
+    """Whether this NumPy's power of numbers is the root for an exponent of a half: of -0.0 it is -0.0, of -inf NaN."""
+    return bool(np.signbit(np.power(-0.0, 0.5)))
 
 
 def _constant_power(base: Expr, exponent: Expr) -> Expr:

@@ -1,0 +1,87 @@
+"""`--int checked` among the steps of `scan` and `reduce`: which integer is named, and constants that no int64 holds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from hastega_magic.session import Options, Session
+
+PLACES = ("simd", "numpy", "opencl")
+
+
+def run(on: str, text: str, mode: str = "checked") -> Any:
+    session = Session({}, Options(on=on, int_mode=mode, baseline=False, quiet=True))
+    session.run_cell(f"out = {text}")
+    return session.namespace["out"]
+
+
+@pytest.mark.parametrize("on", PLACES)
+@pytest.mark.parametrize(
+    ("stages", "needs"),
+    [  # with constants that no int64 holds
+        ("scan(lambda a, x: (a * 2**63 + x) % 10**25 % 1000, 0)", 2**63),
+        ("reduce(lambda a, x: (a * 2**62 + x) % 10**25 % 1000, 5)", 5 * 2**62),
+        ("reduce(lambda a, x: a + x if x < 7 else (2**80 + x) % 1000)", 2**80 + 7),
+        ("scan(lambda a, x: 2**80)", 2**80),
+        ("map(lambda x: x + 1) |> scan(lambda a, x: a * 10**25 % 7, 1)", 10**25),
+        ("scan(lambda a, x: (a * 2**63 + x) % 10**25 % 1000, 0) |> take(5)", 2**63),
+    ],
+)
+def test_steps_with_wide_constants_raise(on: str, stages: str, needs: int) -> None:
+    with pytest.raises(OverflowError, match=rf"no int64 holds in .*: {needs}\n"):
+        run(on, f"range(1, 20) |> {stages}")
+
+
+@pytest.mark.parametrize("on", PLACES)
+@pytest.mark.parametrize(
+    "stages",
+    [
+        "scan(lambda a, x: (a * 31 + x) % 10**25 % 1000, 0)",
+        "reduce(lambda a, x: min(a + x, 2**80))",
+        "map(lambda x: x * 2) |> scan(lambda a, x: (a * 31 + x) % 10**25 % 1000)",
+        "scan(lambda a, x: (a * 2**63 + x) % 10**25 % 1000) |> take(1)",
+        "reduce(lambda a, x: a + x if x < 90 else 2**80, 5)",
+    ],
+)
+def test_wide_constants_that_no_step_needs_do_not(on: str, stages: str) -> None:
+    text = f"range(1, 20) |> {stages}"
+    assert repr(run(on, text)) == repr(run("python", text, mode="exact"))
+
+
+@pytest.mark.parametrize("on", PLACES)
+@pytest.mark.parametrize(
+    ("stages", "needs"),
+    [
+        ("reduce(lambda a, x: a * 1000 + x, 0)", 1002003004005006007000),  # not what all steps come to
+        ("reduce(lambda a, x: max(a * 3 - x, 2**62), 0)", 3 * 2**62),
+        ("scan(lambda a, x: a * 2**62 + x, 1)", 2**62 * (2**62 + 1)),  # before what is given for it
+        ("reduce(lambda a, x: a * 2**50 // (x - 15), 1)", 2**50 * (2**50 // -14)),  # before a step raises
+    ],
+)
+def test_the_first_step_is_named(on: str, stages: str, needs: int) -> None:
+    with pytest.raises(OverflowError, match=rf"no int64 holds in .*: {needs}\n"):
+        run(on, f"range(1, 20) |> {stages}")
+
+
+@pytest.mark.parametrize("on", PLACES)
+@pytest.mark.parametrize(
+    ("element", "needs"),
+    [("x * x if x < 5000 else x * 2**60 % 7", 2**80 + 2**42), ("x * x + 1 // (x - 5000)", 3 * 2**80 + 2**43)],
+)
+def test_steps_and_elements_are_looked_at_in_their_order(on: str, element: str, needs: int) -> None:
+    """The step after element 3 comes before element 5000 is asked for, that is to say before what it raises."""
+    stages = f"map(lambda x: {element}) |> reduce(lambda a, x: a * 2**40 + x, 0)"
+    with pytest.raises(OverflowError, match=rf"in `reduce\(.*: {needs}\n"):
+        run(on, f"range(1, 9000) |> {stages}")
+    with pytest.raises((OverflowError, ZeroDivisionError)) as raised:
+        run(on, f"range(1, 9000) |> {stages.replace('2**40', '3 % 1000')}")
+    told = str(raised.value) + "".join(getattr(raised.value, "__notes__", ()))
+    assert "element 4999 of" in told or "element 4999, 5000" in told
+
+
+@pytest.mark.parametrize("on", PLACES)
+def test_running_sums_are_looked_at_in_that_order_too(on: str) -> None:
+    with pytest.raises(OverflowError, match=f"in `cumsum`: {2**63}\n"):
+        run(on, "range(1, 9000) |> map(lambda x: 2**62 + 0 // (x - 5000)) |> cumsum")
