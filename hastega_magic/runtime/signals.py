@@ -10,16 +10,20 @@ statement. Objects of llvmlite have one, and so have the pages of our results.
 
 from __future__ import annotations
 
+import _signal  # pyright: ignore[reportMissingModuleSource]
 import _thread
 import ctypes
 import signal
 import sys
 import threading
 import time
-from collections.abc import Generator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TypeVar
 
 from hastega_magic.frames import signal_behind
+
+T = TypeVar("T")
 
 _CTRL_C = frozenset({signal.SIGINT})
 _HAS_MASKS = hasattr(signal, "pthread_sigmask")
@@ -36,26 +40,24 @@ def leave_to_others() -> None:
         signal.pthread_sigmask(signal.SIG_BLOCK, _CTRL_C)
 
 
-@contextmanager
-def held_back() -> Generator[None]:
-    """The same until the end. Whoever answers Ctrl-C, of the process, does so afterwards too."""
+def held_back(do: Callable[[], T]) -> T:
+    """What `do` gives; meanwhile it is the same. Whoever answers Ctrl-C, of the process, does so afterwards too.
+
+    Another thread may take the signal, and handlers may raise wherever Python looks for signals: behind each call, and
+    where a function of Python's begins, as those of `signal` are. So this is no context, whose end is one; what puts
+    back is C's, and comes first.
+    """
     if not _HAS_MASKS:
-        yield
-        return
-    before, answers = signal.pthread_sigmask(signal.SIG_BLOCK, ()), _get(signal.SIGINT)
-    try:  # handlers of other signals may raise in any of these calls, before they do anything or behind it
-        signal.pthread_sigmask(signal.SIG_BLOCK, _CTRL_C)
-        yield
+        return do()
+    before, answers = _signal.pthread_sigmask(signal.SIG_BLOCK, ()), _get(signal.SIGINT)
+    try:
+        _signal.pthread_sigmask(signal.SIG_BLOCK, _CTRL_C)
+        return do()
     finally:
         try:
-            if _get(signal.SIGINT) != answers:
-                _set(signal.SIGINT, answers)
+            _set(signal.SIGINT, answers)
         finally:
-            try:
-                signal.pthread_sigmask(signal.SIG_SETMASK, before)
-            except BaseException:
-                signal.pthread_sigmask(signal.SIG_SETMASK, before)
-                raise
+            _signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 _AFTER = 0.002

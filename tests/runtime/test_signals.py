@@ -1,13 +1,17 @@
 """Ctrl-C while a driver compiles: a notebook sends it to all processes of the kernel's group."""
 
+import ctypes
+import itertools
 import os
 import signal
 import subprocess
 import sys
 import threading
 import time
+from functools import partial
 
 import pytest
+from interrupting import interrupted
 
 from hastega_magic.interrupts import put_off
 from hastega_magic.runtime import cpu, signals
@@ -38,10 +42,13 @@ def test_a_thread_that_begins_meanwhile_takes_none_either():
 
     found = []
     before = signal.pthread_sigmask(signal.SIG_BLOCK, ())
-    with held_back():
+
+    def begin():
         thread = threading.Thread(target=taken)
         thread.start()
         thread.join()
+
+    held_back(begin)
     assert found == [True]
     assert signal.pthread_sigmask(signal.SIG_BLOCK, ()) == before
 
@@ -90,8 +97,7 @@ def test_what_other_handlers_raise_leaves_ctrl_c_as_it_was(block):
     def run(seconds):
         signal.setitimer(signal.ITIMER_REAL, seconds)
         while True:
-            with block():
-                pass
+            block(lambda: None)
 
     before, answer = signal.signal(signal.SIGALRM, late), signal.getsignal(signal.SIGINT)
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, ())
@@ -108,10 +114,40 @@ def test_what_other_handlers_raise_leaves_ctrl_c_as_it_was(block):
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
 
+@pytest.mark.parametrize("block", [put_off, held_back])
+def test_ctrl_c_at_any_place_leaves_all_as_it_was(block):
+    answer, mask = signal.getsignal(signal.SIGINT), signal.pthread_sigmask(signal.SIG_BLOCK, ())
+    for place in itertools.count():
+        came = interrupted(lambda: block(lambda: [abs(-1), abs(2)]), place)
+        assert signal.getsignal(signal.SIGINT) is answer, place
+        assert signal.pthread_sigmask(signal.SIG_BLOCK, ()) == mask, place
+        if came is None:
+            break
+    assert place > 20
+
+
+@pytest.mark.parametrize("block", [put_off, held_back])
+def test_nor_does_one_that_another_thread_sends_while_the_interpreter_is_held(block):
+    """The next place where Python looks for signals is behind the block's last call: it was where the end began."""
+    hold = ctypes.PyDLL(None).usleep
+    answer, mask = signal.getsignal(signal.SIGINT), signal.pthread_sigmask(signal.SIG_BLOCK, ())
+    sender = threading.Timer(0.02, os.kill, (os.getpid(), signal.SIGINT))
+    sender.start()
+    raised = []
+    try:
+        block(partial(hold, 100_000))
+        time.sleep(20)
+    except KeyboardInterrupt as error:
+        raised.append(error)  # with its traceback, as IPython keeps the last one
+    sender.join()
+    assert raised
+    assert signal.getsignal(signal.SIGINT) is answer
+    assert signal.pthread_sigmask(signal.SIG_BLOCK, ()) == mask
+
+
 def test_threads_put_nothing_off():
     def enter():
-        with put_off():
-            found.append(signal.getsignal(signal.SIGINT))
+        put_off(lambda: found.append(signal.getsignal(signal.SIGINT)))
 
     found, before = [], signal.getsignal(signal.SIGINT)
     thread = threading.Thread(target=enter)

@@ -175,12 +175,15 @@ _LONG = 100_000
 
 
 def _compiled(text: str) -> Program:
-    with _LOCK, put_off():
+    def made() -> Program:
         ahead.compiling()
         image = image_of(text)
         builder = llvm.JITLibraryBuilder().add_object_img(image).add_current_process().export_symbol(ENTRY)
         library = builder.link(_jit(), f"kernel{next(_NUMBERS)}")
         return Program(text, KernelFunction(library[ENTRY]), library, len(image))
+
+    with _LOCK:
+        return put_off(made)
 
 
 @dataclass(frozen=True)
@@ -203,8 +206,8 @@ def listing(text: str) -> Listing:
 
 @lru_cache(8)
 def _listing(text: str, target: Target) -> Listing:
-    with _LOCK, put_off():
-        emitted = _machine(target).emit_assembly(_parsed(text))
+    with _LOCK:
+        emitted = put_off(lambda: _machine(target).emit_assembly(_parsed(text)))
     if _LOCATED not in text:
         return Listing(emitted, (0,) * emitted.count("\n"))
     lines: list[str] = []
