@@ -1,13 +1,16 @@
 """Loops that never end, interrupted: the session goes on, and a report tells what the cell has answered itself."""
 
+import itertools
 import math
 import os
 import signal
 import threading
+import weakref
 
 import llvmlite.binding as llvm
 import numpy as np
 import pytest
+from interrupting import interrupted
 
 from hastega_magic.runtime import cpu
 from hastega_magic.session import Options, Session
@@ -82,6 +85,27 @@ def test_code_that_llvm_takes_long_to_make_is_not_waited_for(monkeypatch):
     for k in range(30):
         v = np.sin(v) + k
     assert math.isclose(session.namespace["y"], v.max())
+
+
+def test_programs_that_nobody_holds_leave_llvmlites_lock_alone():
+    lock, program = llvm.ffi.lib._lock._lock, []
+    text = "define void @hastega(ptr %words, ptr %scratch) { ret void }"
+    for place in itertools.count():
+        program.append(cpu.compile_text(text))
+        came = interrupted(program.clear, place)
+        assert not lock._is_owned(), place
+        if came is None:
+            break
+
+
+def test_llvm_lets_go_of_them_when_it_makes_the_next():
+    text = "define void @hastega(ptr %words, ptr %scratch) { ret void }"
+    program = cpu.compile_text(text)
+    (library,) = (weakref.ref(library) for of, library in cpu._LIBRARIES.values() if of() is program)
+    del program
+    assert library() is not None
+    cpu.compile_text(text)
+    assert library() is None
 
 
 @pytest.mark.timeout(120)
