@@ -51,6 +51,7 @@ def test_who_collects_no_garbage_goes_on_so() -> None:
 
 def test_garbage_is_looked_for_again_wherever_ctrl_c_comes() -> None:
     """Also where it comes as the objects of imported modules become old, which must not leave them frozen."""
+    gc.collect()
     frozen = gc.get_freeze_count()
 
     def imports() -> None:

@@ -44,7 +44,7 @@ else:
             return went
 
         def began(frame: FrameType, event: str, _: object) -> Any:
-            frame.f_trace_opcodes, frame.f_trace_lines = True, False
+            frame.f_trace_opcodes = True
             return went
 
         sys.settrace(began)

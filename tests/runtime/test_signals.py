@@ -114,14 +114,17 @@ def test_what_other_handlers_raise_leaves_ctrl_c_as_it_was(block):
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
 
-@pytest.mark.parametrize("block", [put_off, held_back])
+@pytest.mark.usefixtures("settled")
+@pytest.mark.parametrize("block", [put_off, held_back, signals.heard])
 def test_ctrl_c_at_any_place_leaves_all_as_it_was(block):
     answer, mask = signal.getsignal(signal.SIGINT), signal.pthread_sigmask(signal.SIG_BLOCK, ())
+    hook, kept = sys.unraisablehook, []
     for place in itertools.count():
-        came = interrupted(lambda: block(lambda: [abs(-1), abs(2)]), place)
+        kept.append(interrupted(lambda: block(lambda: [abs(-1), abs(2)]), place))
         assert signal.getsignal(signal.SIGINT) is answer, place
         assert signal.pthread_sigmask(signal.SIG_BLOCK, ()) == mask, place
-        if came is None:
+        assert sys.unraisablehook is hook, place
+        if kept[-1] is None:
             break
     assert place > 20
 
@@ -165,25 +168,23 @@ class Interrupted:
 
 def test_what_a_finaliser_swallows_is_heard_behind_it():
     def run():
-        with signals.heard():
-            made = Interrupted()
-            del made
-            time.sleep(20)
+        made = Interrupted()
+        del made
+        time.sleep(20)
 
     before = sys.unraisablehook
     with pytest.raises(KeyboardInterrupt):
-        run()
+        signals.heard(run)
     assert sys.unraisablehook is before
 
 
 def test_what_is_swallowed_just_before_the_end_is_raised_there():
     def run():
-        with signals.heard():
-            made = Interrupted()
-            del made
+        made = Interrupted()
+        del made
 
     with pytest.raises(KeyboardInterrupt):
-        run()
+        signals.heard(run)
     time.sleep(0.01)  # and does not come once more
 
 
@@ -199,15 +200,14 @@ def test_so_is_what_a_handler_of_another_signal_raises(again):
             signal.raise_signal(signal.SIGALRM)
 
     def run():
-        with signals.heard():
-            made = Timed()
-            del made
-            time.sleep(20 if again else 0.01)
+        made = Timed()
+        del made
+        time.sleep(20 if again else 0.01)
 
     before = signal.signal(signal.SIGALRM, late)
     try:
         with pytest.raises(TimeoutError):
-            run()
+            signals.heard(run)
     finally:
         signal.signal(signal.SIGALRM, before)
 
@@ -220,7 +220,5 @@ def test_other_errors_of_finalisers_are_told_as_ever(monkeypatch):
         def __del__(self):
             raise ValueError("no")
 
-    with signals.heard():
-        made = Failing()
-        del made
+    signals.heard(lambda: bool(Failing()))
     assert len(told) == 1
