@@ -87,8 +87,7 @@ _forks = _Forks()
 def _before() -> None:
     _forks.begun += 1
     if _forks.begun == 1:
-        with put_off():  # a fork would go on without what an interrupt has prevented
-            _wait()
+        put_off(_wait)  # a fork would go on without what an interrupt has prevented
 
 
 def _wait() -> None:

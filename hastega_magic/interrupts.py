@@ -2,32 +2,37 @@
 
 from __future__ import annotations
 
+import _signal  # pyright: ignore[reportMissingModuleSource]
 import signal
 import threading
-from collections.abc import Generator
-from contextlib import contextmanager
+from collections.abc import Callable
 from types import FrameType
+from typing import TypeVar
+
+T = TypeVar("T")
 
 
-@contextmanager
-def put_off() -> Generator[None]:
-    """Python answers Ctrl-C at the end, not between two operations of the block, whichever thread it reached."""
-    answer = signal.getsignal(signal.SIGINT)
+def put_off(do: Callable[[], T]) -> T:
+    """What `do` gives. Python answers Ctrl-C behind it, not between two of its operations, whichever thread it reached.
+
+    No context: Python may answer other signals where the end of one begins, and Ctrl-C would be put off for good.
+    """
+    answer = _signal.getsignal(signal.SIGINT)
     if not callable(answer) or threading.current_thread() is not threading.main_thread():
-        yield  # nobody is interrupted, or nobody here
-        return
-    came: list[FrameType | None] = []
+        return do()  # nobody is interrupted, or nobody here
+    came: dict[int, FrameType | None] = {}
     try:
-        signal.signal(signal.SIGINT, lambda _, frame: came.append(frame))
-        yield
+        _signal.signal(signal.SIGINT, came.__setitem__)  # C's: no other handler interrupts it
+        return do()
     finally:
         try:
-            signal.signal(signal.SIGINT, answer)
+            _signal.signal(signal.SIGINT, answer)
         except BaseException:  # of the handler of another signal
-            signal.signal(signal.SIGINT, answer)
+            _signal.signal(signal.SIGINT, answer)
             raise
-        if came:
-            answer(signal.SIGINT, came[0])
+        finally:
+            if came:
+                answer(signal.SIGINT, came[signal.SIGINT])
 
 
 __all__ = ["put_off"]

@@ -9,7 +9,7 @@ from dataclasses import field
 
 from hastega_magic.compiler.cell import CellRun, Namespace
 from hastega_magic.compiler.comparing.kept import Loops, keep
-from hastega_magic.compiler.course import awaited, gone_through
+from hastega_magic.compiler.course import awaited, gone_through, stepped
 from hastega_magic.compiler.driver import StrictError
 from hastega_magic.compiler.memory import Memory
 from hastega_magic.compiler.options import Options
@@ -63,20 +63,21 @@ class Session:
 
         `filename` is how tracebacks and `linecache` call the text; every text needs one of its own.
         """
-        options = options or self.options
+        return heard(lambda: self._run(text, filename, options or self.options))  # with what it lets go of
+
+    def _run(self, text: str, filename: str | None, options: Options) -> CellResult:
         self.memory.begin()
         brief = self.memory.briefs.of(text, filename, self.namespace, options) if self.showing.usual else None
         given: Given | None = None
         if brief is not None:
             self._kept = Loops
-            with heard():
-                ran = brief.run(self.namespace)
+            ran = brief.run(self.namespace)
             if isinstance(ran, Run):
                 return self._ran(ran)
             given = ran
         name, showing = filename or _name(text), self.showing
         cell = CellRun(self.memory, self.namespace, text, name, options, given=given, showing=showing)
-        with heard(), self._running(cell) as result:
+        with self._running(cell) as result, warned_at(self.namespace, cell.place):
             gone_through(cell.course())
             cell.learn(filename)
         return result
@@ -85,10 +86,13 @@ class Session:
         self, text: str, filename: str | None = None, options: Options | None = None
     ) -> CellResult:
         """The same for a cell that awaits something at its top level."""
-        name, options = filename or _name(text), options or self.options
+        return await stepped(self._run_async(text, filename, options or self.options), heard)
+
+    async def _run_async(self, text: str, filename: str | None, options: Options) -> CellResult:
+        name = filename or _name(text)
         self.memory.begin()
         cell = CellRun(self.memory, self.namespace, text, name, options, awaits=True, showing=self.showing)
-        with heard(), self._running(cell) as result:
+        with self._running(cell) as result, warned_at(self.namespace, cell.place):
             await awaited(cell.course())
         return result
 
@@ -106,8 +110,7 @@ class Session:
         result = CellResult(None, lambda: trace)
         self._kept = Loops
         try:
-            with warned_at(self.namespace, cell.place):
-                yield result
+            yield result
             value = cell.value
         except BaseException as error:
             raised = (error.kind if isinstance(error, CellSyntaxError) else type(error)).__name__

@@ -151,3 +151,12 @@ def identical(a, b) -> bool:
 @pytest.fixture(scope="session")
 def same():
     return identical
+
+
+@pytest.fixture
+def settled() -> Iterator[None]:
+    """No garbage is found meanwhile: an interrupt that comes as it is let go of is lost."""
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()

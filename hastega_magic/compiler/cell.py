@@ -127,6 +127,7 @@ class CellRun:
             self.driver.wanted = frozenset()
             self._flush()
         finally:
+            running.over = True
             hooks.end(self.namespace, running)
             self.turns.tell(self.trace)
             self._tell_ordinary()

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Generator
+from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
-from types import CodeType
-from typing import Any
+from functools import partial
+from types import CodeType, CoroutineType, coroutine
+from typing import Any, TypeVar
+
+T = TypeVar("T")
 
 Course = Generator[Awaitable[object], object, None]
 """Hands out what the cell awaits, and is sent what became of it."""
@@ -65,4 +68,28 @@ async def awaited(course: Course) -> None:
     raise left.pop()
 
 
-__all__ = ["Course", "awaited", "carried", "evaluated", "gone_through"]
+@coroutine
+def stepped(
+    cell: CoroutineType[Any, Any, T], run: Callable[[Callable[[], object]], object]
+) -> Generator[Any, Any, T]:
+    """What the cell gives. `run` calls its steps, each up to where it waits; what it raises is raised in the cell."""
+    step: Callable[[], object] = partial(cell.send, None)
+    while True:
+        try:
+            asked = run(step)
+        except StopIteration as done:
+            return done.value
+        except BaseException as error:
+            if cell.cr_frame is None:  # the cell has raised it
+                raise
+            step = partial(cell.throw, error)
+            continue
+        try:
+            sent = yield asked
+        except BaseException as error:
+            step = partial(cell.throw, error)
+        else:
+            step = partial(cell.send, sent)
+
+
+__all__ = ["Course", "awaited", "carried", "evaluated", "gone_through", "stepped"]

@@ -126,8 +126,8 @@ def build_loop(
         raise
     except NotCompilable as error:
         return Attempt(None, error.reason)
-    with counted(_own_array(value, bound, stages)):
-        built = build(bound.name, source, stages, workspace, known)
+    own = _own_array(value, bound, stages)
+    built = counted(own, lambda: build(bound.name, source, stages, workspace, known))
     if isinstance(source.structure, Either) and built.pipeline is not None and _narrow(built.pipeline):
         return Attempt(None)  # float64 or Python's float beside float32: only the array of results knows
     if built.probe is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING, cast
 
 from IPython.core.getipython import get_ipython
@@ -20,10 +21,11 @@ if TYPE_CHECKING:
 
 def load(shell: Shell) -> None:
     """Register the magics in the shell; once, however often it is called."""
-    with uncollected(), put_off():  # NumPy, imported by half, would be of no use to anybody any more
-        from hastega_magic.jupyter import asking, completer, lines, tracebacks
-        from hastega_magic.jupyter.everywhere import hint
-        from hastega_magic.jupyter.magics import HastegaMagics
+    # NumPy, imported by half, would be of no use to anybody any more.
+    put_off(lambda: uncollected(_import))
+    from hastega_magic.jupyter import asking, completer, lines, tracebacks
+    from hastega_magic.jupyter.everywhere import hint
+    from hastega_magic.jupyter.magics import HastegaMagics
 
     if tracebacks.show_in_shell not in SHOWN:
         SHOWN.append(tracebacks.show_in_shell)
@@ -38,6 +40,11 @@ def load(shell: Shell) -> None:
     shell.events.register("post_run_cell", hint)
     if getattr(getattr(shell, "kernel", None), "pipes_everywhere", False):
         shell.run_line_magic("hastega", "on")
+
+
+def _import() -> None:
+    for name in ("asking", "completer", "lines", "magics"):
+        importlib.import_module(f"{__name__}.{name}")
 
 
 def unload(shell: Shell) -> None:

@@ -6,40 +6,41 @@ which is not asked before the cell does wait: a loop that runs just then would r
 
 from __future__ import annotations
 
+import _signal  # pyright: ignore[reportMissingModuleSource]
 import signal
 import threading
-from collections.abc import Callable, Coroutine, Generator
-from functools import partial
-from types import FrameType, coroutine
+from collections.abc import Awaitable, Callable
+from types import CoroutineType, FrameType
 from typing import Any, TypeVar
+
+from hastega_magic.compiler.course import stepped
 
 T = TypeVar("T")
 
 _Handler = Callable[[int, FrameType | None], Any]
 
 
-@coroutine
-def hearing(cell: Coroutine[Any, Any, T]) -> Generator[Any, Any, T]:
+def hearing(cell: CoroutineType[Any, Any, T]) -> Awaitable[T]:
     """What the cell gives. Ctrl-C raises KeyboardInterrupt where it computes, and is the loop's where it waits."""
-    step: Callable[[], Any] = partial(cell.send, None)
-    while True:
-        loops = _event_loops()
+    return stepped(cell, _computed)
+
+
+def _computed(step: Callable[[], object]) -> object:
+    loops = _event_loops()
+    if loops is None:
+        return step()
+    try:
+        _signal.signal(signal.SIGINT, signal.default_int_handler)
+        return step()
+    finally:
+        # The cell may have put a handler of its own there; the one that was put there here may raise once more.
         try:
-            if loops is not None:
-                signal.signal(signal.SIGINT, signal.default_int_handler)
-            awaited = step()
-        except StopIteration as done:
-            return done.value
-        finally:
-            # The cell may have put a handler of its own there.
-            if loops is not None and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-                signal.signal(signal.SIGINT, loops)
-        try:
-            sent = yield awaited
-        except BaseException as error:
-            step = partial(cell.throw, error)
-        else:
-            step = partial(cell.send, sent)
+            if _signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+                _signal.signal(signal.SIGINT, loops)
+        except BaseException:
+            if _signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+                _signal.signal(signal.SIGINT, loops)
+            raise
 
 
 def _event_loops() -> _Handler | None:

@@ -42,6 +42,16 @@ _SHOWING = (
 """Modules that a report needs, and not what it tells of."""
 
 
+def _sessions() -> type[Session]:
+    """The class, with what a first cell needs: NumPy and the compiler."""
+    ahead.make_ready()
+    ahead.import_while_compiling(*_SHOWING)
+    importlib.import_module("hastega_magic.jupyter.display")
+    from hastega_magic.session import Session
+
+    return Session
+
+
 def taken(result: CellResult) -> object:
     """The value of a cell, which the session must not keep alive."""
     value, result.value = result.value, None
@@ -256,16 +266,10 @@ class HastegaMagics(Magics):
         return values | {name: tuple(values[name]) for name in ("compare", "show")}
 
     def _started(self) -> Session:
-        """The session, made with the first cell: with it come NumPy and the compiler."""
+        """The session, made with the first cell."""
         if self._session is None:
             started = time.perf_counter()
-            with uncollected():
-                ahead.make_ready()
-                ahead.import_while_compiling(*_SHOWING)
-                importlib.import_module("hastega_magic.jupyter.display")
-                from hastega_magic.session import Session
-
-            self._session = Session(self.its_shell.user_ns)
+            self._session = uncollected(_sessions)(self.its_shell.user_ns)
             self._session.loading = time.perf_counter() - started
         return self._session
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import llvmlite.binding as llvm
 
+from hastega_magic.interrupts import put_off
 from hastega_magic.records import dataclass
 from hastega_magic.runtime import cpu
 
@@ -61,6 +62,10 @@ class Module:
 
 def inspect(text: str) -> Module:
     """Read the text; Unreadable where LLVM's parser or verifier refuses it."""
+    return put_off(lambda: _inspected(text))  # Ctrl-C in a finaliser would leave llvmlite's lock taken
+
+
+def _inspected(text: str) -> Module:
     cpu.host()
     try:
         parsed: Any = llvm.parse_assembly(text)

@@ -59,8 +59,7 @@ def inspect() -> OpenClFacts:
     platforms: list[PlatformFacts] = []
     drivers: list[str] = []
     try:
-        with held_back():  # drivers begin threads
-            found: list[Any] = cl.get_platforms()
+        found: list[Any] = held_back(cl.get_platforms)  # drivers begin threads
     except cl.LogicError:  # PLATFORM_NOT_FOUND_KHR
         found = []
     for platform in found:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from queue import Empty, SimpleQueue
 from typing import Generic, TypeVar
 
-from hastega_magic.runtime.signals import leave_to_others
+from hastega_magic.runtime.signals import leave_to_others, no_interrupt
 
 Made = TypeVar("Made")
 
@@ -32,8 +32,9 @@ class Later(Generic[Made]):
             maker = threading.Thread(target=self._run, name="hastega_later")
             try:
                 maker.start()
-            except RuntimeError:  # none can be begun now, or the process ends
+            except RuntimeError as error:  # none can be begun now, or the process ends
                 self._asked = False
+                no_interrupt(error)
             except BaseException:
                 self._asked = False
                 raise
@@ -68,10 +69,12 @@ def made_aside(make: Callable[[], Made]) -> Made:
             raised.put(error)
 
     maker = threading.Thread(target=whole, name="hastega_aside")  # no daemon either
-    before = threading.stack_size(_STACK)
+    before = threading.stack_size()
     try:
+        threading.stack_size(_STACK)
         maker.start()
-    except RuntimeError:
+    except RuntimeError as error:
+        no_interrupt(error)
         return make()
     finally:
         threading.stack_size(before)

@@ -10,16 +10,20 @@ statement. Objects of llvmlite have one, and so have the pages of our results.
 
 from __future__ import annotations
 
+import _signal  # pyright: ignore[reportMissingModuleSource]
 import _thread
 import ctypes
 import signal
 import sys
 import threading
 import time
-from collections.abc import Generator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TypeVar
 
 from hastega_magic.frames import signal_behind
+
+T = TypeVar("T")
 
 _CTRL_C = frozenset({signal.SIGINT})
 _HAS_MASKS = hasattr(signal, "pthread_sigmask")
@@ -36,81 +40,85 @@ def leave_to_others() -> None:
         signal.pthread_sigmask(signal.SIG_BLOCK, _CTRL_C)
 
 
-@contextmanager
-def held_back() -> Generator[None]:
-    """The same until the end. Whoever answers Ctrl-C, of the process, does so afterwards too."""
+def held_back(do: Callable[[], T]) -> T:
+    """What `do` gives; meanwhile it is the same. Whoever answers Ctrl-C, of the process, does so afterwards too.
+
+    Another thread may take the signal, and handlers may raise wherever Python looks for signals: behind each call, and
+    where a function of Python's begins, as those of `signal` are. So this is no context, whose end is one; what puts
+    back is C's, and comes first.
+    """
     if not _HAS_MASKS:
-        yield
-        return
-    before, answers = signal.pthread_sigmask(signal.SIG_BLOCK, ()), _get(signal.SIGINT)
-    try:  # handlers of other signals may raise in any of these calls, before they do anything or behind it
-        signal.pthread_sigmask(signal.SIG_BLOCK, _CTRL_C)
-        yield
+        return do()
+    before, answers = _signal.pthread_sigmask(signal.SIG_BLOCK, ()), _get(signal.SIGINT)
+    try:
+        _signal.pthread_sigmask(signal.SIG_BLOCK, _CTRL_C)
+        return do()
     finally:
         try:
-            if _get(signal.SIGINT) != answers:
-                _set(signal.SIGINT, answers)
+            _set(signal.SIGINT, answers)
         finally:
-            try:
-                signal.pthread_sigmask(signal.SIG_SETMASK, before)
-            except BaseException:
-                signal.pthread_sigmask(signal.SIG_SETMASK, before)
-                raise
+            _signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def no_interrupt(error: RuntimeError) -> None:
+    """Raise the interrupt that `Thread.start` has made the error of: its condition lets go of a lock twice then."""
+    if isinstance(error.__context__, KeyboardInterrupt):
+        raise error.__context__
 
 
 _AFTER = 0.002
 """Seconds after which a finaliser is over, and its caller goes on."""
 
 
-class heard:  # noqa: N801  a context manager, which is made for each cell, and some take microseconds
-    """Ctrl-C that came in a finaliser comes again behind it, at the latest at the end of the block.
+def heard(do: Callable[[], T]) -> T:
+    """What `do` gives. Ctrl-C that came in a finaliser meanwhile comes again behind it, at the latest at the end.
 
     So does another signal whose handler raised something.
     """
+    main = threading.main_thread().ident  # to which Python hands signals
+    if main is None or main != _thread.get_ident():
+        return do()
+    hook = _Hook(main)
+    try:
+        sys.unraisablehook = hook
+        return do()
+    finally:  # what comes from here on is raised where it comes
+        if sys.unraisablehook is hook:
+            sys.unraisablehook = hook.before
+        if hook.swallowed:
+            with suppress(IndexError):  # it has come again
+                raise hook.swallowed.pop()[1]
 
-    __slots__ = ("_before", "_inside", "_swallowed", "_thread")
 
-    def __enter__(self) -> None:
-        """On the main thread, to which Python hands signals."""
-        self._thread = threading.main_thread().ident
-        self._inside = self._thread == _thread.get_ident()
-        self._swallowed: list[tuple[int, BaseException]] = []
-        if self._inside:
-            self._before = sys.unraisablehook
-            sys.unraisablehook = self
+class _Hook:
+    """Stands in the place of `sys.unraisablehook`."""
 
-    def __exit__(self, *raised: object) -> None:
-        """What comes from here on is raised where it comes."""
-        if self._inside:
-            self._inside = False
-            if sys.unraisablehook is self:
-                sys.unraisablehook = self._before
-            if self._swallowed:
-                try:
-                    _, error = self._swallowed.pop()
-                except IndexError:  # it has come again
-                    return
-                raise error
+    __slots__ = ("_thread", "before", "swallowed")
+
+    def __init__(self, thread: int) -> None:
+        self._thread = thread
+        self.before = sys.unraisablehook
+        self.swallowed: list[tuple[int, BaseException]] = []
 
     def __call__(self, told: sys.UnraisableHookArgs, /) -> object:
         """Be told of what a finaliser raised."""
         interrupted = issubclass(told.exc_type, KeyboardInterrupt)
         number = signal.SIGINT if interrupted else signal_behind(told.exc_value)
         if number is None:
-            return self._before(told)
-        self._swallowed.append((number, told.exc_value or told.exc_type()))
+            return self.before(told)
+        self.swallowed.append((number, told.exc_value or told.exc_type()))
         return _thread.start_new_thread(self._again, ())  # here it would be in the finaliser still
 
     def _again(self) -> None:
         time.sleep(_AFTER)
         with suppress(IndexError):  # it was raised at the end
-            number, error = self._swallowed.pop()
+            number, error = self.swallowed.pop()
             if not callable(signal.getsignal(number)):  # a handler for one time
-                self._swallowed.append((number, error))
-            elif self._thread is not None and hasattr(signal, "pthread_kill"):
+                self.swallowed.append((number, error))
+            elif hasattr(signal, "pthread_kill"):
                 signal.pthread_kill(self._thread, number)  # also a call that waits hears it
             else:
                 _thread.interrupt_main(signal.Signals(number))
 
 
-__all__ = ["heard", "held_back", "leave_to_others"]
+__all__ = ["heard", "held_back", "leave_to_others", "no_interrupt"]

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from queue import Empty, SimpleQueue
 
-from hastega_magic.runtime.signals import leave_to_others
+from hastega_magic.runtime.signals import leave_to_others, no_interrupt
 
 SMALL_BLOCKS = 16
 """Up to so many blocks, waking other threads costs more than it gains."""
@@ -78,7 +78,10 @@ def _begin(jobs: Sequence[_Job], threads: int, kind: str = "") -> None:
     """Hand the jobs to the team of so many threads."""
     try:
         team = _team(threads, kind)
-    except RuntimeError:  # from Python 3.12 on, no thread begins any more once the interpreter shuts down
+    except (
+        RuntimeError
+    ) as error:  # from Python 3.12 on, no thread begins any more once the interpreter shuts down
+        no_interrupt(error)
         for job in jobs:
             job.run()
         return

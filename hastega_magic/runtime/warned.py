@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any, TextIO
 
 from hastega_magic.errors import PACKAGE
@@ -61,17 +60,21 @@ def _living(show: Callable[..., Any]) -> Callable[..., Any]:
     return show
 
 
-@contextmanager
-def warned_at(namespace: dict[str, Any], place: Callable[[], Place | None]) -> Generator[None]:
+class warned_at:  # noqa: N801  a context, which Ctrl-C finds begun or not, and over or not
     """Show warnings that name a line of ours at `place`; without one, at the innermost line of the namespace's code.
 
     What is shown once from each line is shown once from each of the user's cells then, not once from ours.
     """
-    show = warnings.showwarning = _Show(namespace, place)
-    try:
-        yield
-    finally:
-        show.end()
+
+    def __init__(self, namespace: dict[str, Any], place: Callable[[], Place | None]) -> None:
+        self._show = _Show(namespace, place)
+
+    def __enter__(self) -> None:
+        warnings.showwarning = self._show
+
+    def __exit__(self, *raised: object) -> None:
+        self._show.place = None  # whatever comes next, it is known to be over
+        self._show.end()
 
 
 def _registry(filename: str) -> dict[Any, Any]:

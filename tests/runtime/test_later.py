@@ -10,8 +10,10 @@ import threading
 import time
 
 import pytest
+from interrupting import interrupted
 
 from hastega_magic.runtime.later import Later, made_aside
+from hastega_magic.runtime.signals import heard
 
 
 def test_it_is_made_once_and_in_the_background():
@@ -84,3 +86,12 @@ def test_an_interrupt_does_not_wait_for_what_is_made_aside():
     assert not done.is_set()
     go.set()
     assert done.wait(60)
+
+
+@pytest.mark.usefixtures("settled")
+def test_later_threads_have_stacks_as_ever_wherever_an_interrupt_comes():
+    before, kept = threading.stack_size(), [KeyboardInterrupt()]
+    while kept[-1] is not None:
+        kept.append(interrupted(lambda: heard(lambda: made_aside(lambda: 1)), len(kept) - 1))
+        assert threading.stack_size() == before, len(kept)
+    assert len(kept) > 50

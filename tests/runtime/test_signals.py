@@ -1,13 +1,17 @@
 """Ctrl-C while a driver compiles: a notebook sends it to all processes of the kernel's group."""
 
+import ctypes
+import itertools
 import os
 import signal
 import subprocess
 import sys
 import threading
 import time
+from functools import partial
 
 import pytest
+from interrupting import interrupted
 
 from hastega_magic.interrupts import put_off
 from hastega_magic.runtime import cpu, signals
@@ -38,10 +42,13 @@ def test_a_thread_that_begins_meanwhile_takes_none_either():
 
     found = []
     before = signal.pthread_sigmask(signal.SIG_BLOCK, ())
-    with held_back():
+
+    def begin():
         thread = threading.Thread(target=taken)
         thread.start()
         thread.join()
+
+    held_back(begin)
     assert found == [True]
     assert signal.pthread_sigmask(signal.SIG_BLOCK, ()) == before
 
@@ -90,8 +97,7 @@ def test_what_other_handlers_raise_leaves_ctrl_c_as_it_was(block):
     def run(seconds):
         signal.setitimer(signal.ITIMER_REAL, seconds)
         while True:
-            with block():
-                pass
+            block(lambda: None)
 
     before, answer = signal.signal(signal.SIGALRM, late), signal.getsignal(signal.SIGINT)
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, ())
@@ -108,10 +114,43 @@ def test_what_other_handlers_raise_leaves_ctrl_c_as_it_was(block):
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
 
+@pytest.mark.usefixtures("settled")
+@pytest.mark.parametrize("block", [put_off, held_back, signals.heard])
+def test_ctrl_c_at_any_place_leaves_all_as_it_was(block):
+    answer, mask = signal.getsignal(signal.SIGINT), signal.pthread_sigmask(signal.SIG_BLOCK, ())
+    hook, kept = sys.unraisablehook, []
+    for place in itertools.count():
+        kept.append(interrupted(lambda: block(lambda: [abs(-1), abs(2)]), place))
+        assert signal.getsignal(signal.SIGINT) is answer, place
+        assert signal.pthread_sigmask(signal.SIG_BLOCK, ()) == mask, place
+        assert sys.unraisablehook is hook, place
+        if kept[-1] is None:
+            break
+    assert place > 20
+
+
+@pytest.mark.parametrize("block", [put_off, held_back])
+def test_nor_does_one_that_another_thread_sends_while_the_interpreter_is_held(block):
+    """The next place where Python looks for signals is behind the block's last call: it was where the end began."""
+    hold = ctypes.PyDLL(None).usleep
+    answer, mask = signal.getsignal(signal.SIGINT), signal.pthread_sigmask(signal.SIG_BLOCK, ())
+    sender = threading.Timer(0.02, os.kill, (os.getpid(), signal.SIGINT))
+    sender.start()
+    raised = []
+    try:
+        block(partial(hold, 100_000))
+        time.sleep(20)
+    except KeyboardInterrupt as error:
+        raised.append(error)  # with its traceback, as IPython keeps the last one
+    sender.join()
+    assert raised
+    assert signal.getsignal(signal.SIGINT) is answer
+    assert signal.pthread_sigmask(signal.SIG_BLOCK, ()) == mask
+
+
 def test_threads_put_nothing_off():
     def enter():
-        with put_off():
-            found.append(signal.getsignal(signal.SIGINT))
+        put_off(lambda: found.append(signal.getsignal(signal.SIGINT)))
 
     found, before = [], signal.getsignal(signal.SIGINT)
     thread = threading.Thread(target=enter)
@@ -129,25 +168,23 @@ class Interrupted:
 
 def test_what_a_finaliser_swallows_is_heard_behind_it():
     def run():
-        with signals.heard():
-            made = Interrupted()
-            del made
-            time.sleep(20)
+        made = Interrupted()
+        del made
+        time.sleep(20)
 
     before = sys.unraisablehook
     with pytest.raises(KeyboardInterrupt):
-        run()
+        signals.heard(run)
     assert sys.unraisablehook is before
 
 
 def test_what_is_swallowed_just_before_the_end_is_raised_there():
     def run():
-        with signals.heard():
-            made = Interrupted()
-            del made
+        made = Interrupted()
+        del made
 
     with pytest.raises(KeyboardInterrupt):
-        run()
+        signals.heard(run)
     time.sleep(0.01)  # and does not come once more
 
 
@@ -163,15 +200,14 @@ def test_so_is_what_a_handler_of_another_signal_raises(again):
             signal.raise_signal(signal.SIGALRM)
 
     def run():
-        with signals.heard():
-            made = Timed()
-            del made
-            time.sleep(20 if again else 0.01)
+        made = Timed()
+        del made
+        time.sleep(20 if again else 0.01)
 
     before = signal.signal(signal.SIGALRM, late)
     try:
         with pytest.raises(TimeoutError):
-            run()
+            signals.heard(run)
     finally:
         signal.signal(signal.SIGALRM, before)
 
@@ -184,7 +220,5 @@ def test_other_errors_of_finalisers_are_told_as_ever(monkeypatch):
         def __del__(self):
             raise ValueError("no")
 
-    with signals.heard():
-        made = Failing()
-        del made
+    signals.heard(lambda: bool(Failing()))
     assert len(told) == 1

@@ -53,6 +53,12 @@ class Running:
         ordinary: Mapping[int, OrdinaryCode] | None = None,
     ) -> None:
         self.sites, self.turns, self.ordinary = sites or {}, turns, ordinary or {}
+        self.over = False
+        """Set where an interrupt cannot come between: what tells that it is over may be interrupted."""
+
+
+def _same(value: object, hook: object) -> bool:
+    return type(value) is type(hook) and value == hook
 
 
 class Hooks:
@@ -79,15 +85,18 @@ class Hooks:
         """A cell begins, whose code finds the hooks in its namespace, and whose report tells of what it runs."""
         hooks = {BIND: displayed, RUN: self.run, TRY: self.attempt, BOXED: boxed}
         with self._changing:
+            self._running = self._others(running)
             if not self._running:
-                self._saved = {name: namespace[name] for name in hooks if name in namespace}
+                there = {name: namespace[name] for name in hooks if name in namespace}
+                # An interrupt may have left ours there, and what is saved is the user's still.
+                self._saved |= {name: it for name, it in there.items() if not _same(it, hooks[name])}
             namespace.update(hooks)
             self._running = weakref.ref(running), *self._running
 
     def end(self, namespace: dict[str, Any], running: Running) -> None:
         """It is over: nobody reads what it would tell. With the last one that runs, the hooks leave the namespace."""
         with self._changing:
-            self._running = tuple(each for each in self._running if each() not in (None, running))
+            self._running = self._others(running)
             if self._running:
                 return
             # Functions of these cells or earlier ones may hold pipelines and be called later: their hooks then stay.
@@ -96,6 +105,11 @@ class Hooks:
                 if name in self._saved:
                     namespace[name] = self._saved[name]
             self._saved = {}
+
+    def _others(self, running: Running) -> tuple[weakref.ref[Running], ...]:
+        """Those that run beside this one."""
+        others = [(each, each()) for each in self._running]
+        return tuple(each for each, it in others if it is not None and it is not running and not it.over)
 
     def run(self, number: int, source: object, *stages: Display) -> object:
         """The value of pipeline `number` over the source."""

@@ -280,8 +280,7 @@ class OrdinaryCode(Repeated):
             self.look(bound)
             bound = replace(bound, varying=self.varying)
             driver = Driver(self.options, self.filename, trace, silent=True, scalars=scalars, tentative=True)
-            with heard():
-                outcome = driver.run_alone(bound, source)
+            outcome = heard(lambda: driver.run_alone(bound, source))
             if outcome.execution is None or (scalars is not None and len(outcome.loops) != 1):
                 raise NotExact("nothing of it is compiled")
             known = outcome.loops[0].scalars if outcome.loops else None

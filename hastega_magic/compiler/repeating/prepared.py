@@ -145,8 +145,8 @@ class Prepared:
         if not troubled:
             return self._launched(operands, arguments, displays)
         place = (None, 0) if few.placing is None else few.placing.at(operands, known, arguments)
-        with heard():  # another variant may be compiled
-            found = self._launched(operands, arguments, displays, *place, here=True)
+        # Another variant may be compiled.
+        found = heard(lambda: self._launched(operands, arguments, displays, *place, here=True))
         self._follow()
         return found
 

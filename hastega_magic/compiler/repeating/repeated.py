@@ -187,8 +187,7 @@ class Repeated:
         driver = Driver(self.options, self.filename, trace, warn_at=self.warn_at, sparing=self._anew.sparing)
         began = time.perf_counter()
         try:
-            with heard():
-                outcome = driver.run_alone(bound, source)
+            outcome = heard(lambda: driver.run_alone(bound, source))
         except Exception:
             self.broke(bound, driver.broken)
             raise

@@ -8,6 +8,7 @@ import math
 import re
 import threading
 import time
+import weakref
 from dataclasses import field
 from functools import cache, lru_cache
 from typing import Any
@@ -63,7 +64,6 @@ class Program:
 
     text: str
     function: ctypes._CFunctionType  # pyright: ignore[reportPrivateUsage]
-    library: object
     code_bytes: int
     pace: Pace = field(default_factory=Pace, compare=False)
     kept: dict[int, Any] = field(default_factory=dict[int, Any], compare=False)
@@ -174,13 +174,28 @@ _LONG = 100_000
 """Texts of so many characters take LLVM a tenth of a second and more, up to seconds."""
 
 
+_LIBRARIES: dict[int, tuple[weakref.ref[Program], object]] = {}
+"""LLVM's part of each program, by the identity of the reference to that."""
+_OVER: list[weakref.ref[Program]] = []
+"""Programs that nobody holds any more. LLVM lets go of their parts when it makes the next: Ctrl-C is put off there, and
+in a finaliser that runs just anywhere it would leave llvmlite's lock taken."""
+
+
 def _compiled(text: str) -> Program:
-    with _LOCK, put_off():
+    def made() -> Program:
         ahead.compiling()
+        while _OVER:
+            del _LIBRARIES[id(_OVER.pop())]
         image = image_of(text)
         builder = llvm.JITLibraryBuilder().add_object_img(image).add_current_process().export_symbol(ENTRY)
         library = builder.link(_jit(), f"kernel{next(_NUMBERS)}")
-        return Program(text, KernelFunction(library[ENTRY]), library, len(image))
+        program = Program(text, KernelFunction(library[ENTRY]), len(image))
+        whole = weakref.ref(program, _OVER.append)
+        _LIBRARIES[id(whole)] = whole, library
+        return program
+
+    with _LOCK:
+        return put_off(made)
 
 
 @dataclass(frozen=True)
@@ -203,8 +218,8 @@ def listing(text: str) -> Listing:
 
 @lru_cache(8)
 def _listing(text: str, target: Target) -> Listing:
-    with _LOCK, put_off():
-        emitted = _machine(target).emit_assembly(_parsed(text))
+    with _LOCK:
+        emitted = put_off(lambda: _machine(target).emit_assembly(_parsed(text)))
     if _LOCATED not in text:
         return Listing(emitted, (0,) * emitted.count("\n"))
     lines: list[str] = []

@@ -18,6 +18,7 @@ from typing import Any, cast
 
 from hastega_magic.errors import HastegaError, NotCompilable, UsageError
 from hastega_magic.forking import held_while_forking
+from hastega_magic.interrupts import put_off
 from hastega_magic.ir.expr import postorder
 from hastega_magic.ir.kernel import Kernel
 from hastega_magic.ir.target import Target
@@ -135,7 +136,7 @@ def _found() -> list[tuple[Any, Any]]:
         raise UsageError(_FORKED)
     started, cl = time.perf_counter(), _opencl()
     begun, _DRIVERS.begun = _DRIVERS.begun, True
-    found = _listed(cl)
+    found = held_back(lambda: _listed(cl))  # drivers begin threads
     if not begun:
         _DRIVERS.seconds = time.perf_counter() - started
     return found
@@ -148,16 +149,15 @@ def seconds_to_begin() -> float:
 
 def _listed(cl: Any) -> list[tuple[Any, Any]]:
     pairs: list[tuple[Any, Any]] = []
-    with held_back():  # drivers begin threads
+    try:
+        platforms = cl.get_platforms()
+    except cl.LogicError:  # PLATFORM_NOT_FOUND_KHR
+        return []
+    for platform in platforms:
         try:
-            platforms = cl.get_platforms()
-        except cl.LogicError:  # PLATFORM_NOT_FOUND_KHR
-            return []
-        for platform in platforms:
-            try:
-                pairs += [(platform, device) for device in platform.get_devices()]
-            except cl.Error:  # a platform without devices
-                continue
+            pairs += [(platform, device) for device in platform.get_devices()]
+        except cl.Error:  # a platform without devices
+            continue
     return pairs
 
 
@@ -256,8 +256,7 @@ class Device:
                 raise DeviceError(_FORKED)
             if self._context is None:
                 try:
-                    with held_back():
-                        self._context = _opencl().Context([self._handle])
+                    self._context = held_back(lambda: _opencl().Context([self._handle]))
                 except _opencl().Error as error:
                     raise DeviceError(f"{self.info.name} cannot be used", str(error)) from None
             return self._context
@@ -265,8 +264,8 @@ class Device:
     def queue(self) -> Any:
         """A new in-order queue that measures its commands."""
         cl = _opencl()
-        with held_back():
-            return cl.CommandQueue(self.context, properties=cl.command_queue_properties.PROFILING_ENABLE)
+        measured = cl.command_queue_properties.PROFILING_ENABLE
+        return held_back(lambda: cl.CommandQueue(self.context, properties=measured))
 
     def options(self, contract: bool) -> list[str]:
         """The compiler's options."""
@@ -282,16 +281,18 @@ class Device:
             key = (text, contract)
             if key not in self._programs:
                 cl = _opencl()
-                try:
-                    with warnings.catch_warnings(), held_back():
-                        warnings.simplefilter("ignore")  # a compiler that says something is not a fault
-                        program = cl.Program(self.context, text).build(options=self.options(contract))
+
+                def build() -> Any:
+                    with warnings.catch_warnings(action="ignore"):  # what a compiler says is no fault
+                        return cl.Program(self.context, text).build(options=self.options(contract))
+
+                try:  # warnings would stay ignored where Ctrl-C comes as that ends
+                    self._programs[key] = put_off(lambda: held_back(build))
                 except cl.Error as error:
                     from hastega_magic.runtime.opencl.said import compilers_words
 
                     sentence = f"the OpenCL compiler of {self.info.name} refused the kernel"
                     raise BuildError(sentence, compilers_words(str(error))) from None
-                self._programs[key] = program
             return self._programs[key]
 
     def is_first(self, text: str, name: str, contract: bool) -> bool:

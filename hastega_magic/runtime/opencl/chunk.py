@@ -260,18 +260,22 @@ class _Chunk:
         if self.launch.device.is_first(code.text, name, code.contract):
             event = self._first(kernel, size, local)
         else:
-            with held_back():  # PoCL compiles anew for another number of work-items
-                event = cl.enqueue_nd_range_kernel(self.lane.queue, kernel, (size,), local)
+            # PoCL compiles anew for another number of work-items.
+            event = held_back(lambda: cl.enqueue_nd_range_kernel(self.lane.queue, kernel, (size,), local))
         self.events.append((KERNEL, event, 0))
 
     def _first(self, kernel: Any, size: int, local: tuple[int]) -> Any:
         """Drivers compile the rest of a kernel when it is first run: time that is not the kernel's."""
-        with self.launch.device.lock, held_back():
+
+        def run() -> tuple[Any, float, float]:
             self.lane.queue.finish()
             began = time.perf_counter()
             event = cl.enqueue_nd_range_kernel(self.lane.queue, kernel, (size,), local)
             event.wait()
-            ran = (event.profile.end - event.profile.start) * 1e-9
+            return event, began, (event.profile.end - event.profile.start) * 1e-9
+
+        with self.launch.device.lock:
+            event, began, ran = held_back(run)
         ended = time.perf_counter()
         self.ledger.host(COMPILE, began, max(began, ended - ran), 0)
         return event

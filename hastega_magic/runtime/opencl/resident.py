@@ -104,9 +104,13 @@ class Resident:
                 kernel = lane.kernel(text, False, "widen")
                 kernel.set_args(self.buffer, wide, np.int64(length))
                 items = -(-length // _ITEMS) * _ITEMS
-                with held_back():
+
+                def run() -> Any:
                     event = cl.enqueue_nd_range_kernel(lane.queue, kernel, (items,), (_ITEMS,))
                     event.wait()
+                    return event
+
+                event = held_back(run)
                 ledger.device(KERNEL, event, 0)
                 self.buffer, self.name = wide, self.array.dtype.name
             return self.buffer

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
-from typing import Any, Protocol, cast
+from typing import Any, Protocol, TypeVar, cast
 
 import numpy as np
 
@@ -18,6 +17,8 @@ from hastega_magic.syntax.closures.contained import Number, Where, item_of, numb
 from hastega_magic.syntax.closures.owners import is_owner
 from hastega_magic.syntax.reading.functions import described
 from hastega_magic.types import Complex, Composite, Either, is_redefined
+
+T = TypeVar("T")
 
 TRUE, FALSE = const(True), const(False)
 
@@ -196,14 +197,17 @@ _OWN_TYPES: tuple[type, ...] = (np.float32, np.complex64)
 _counted: ContextVar[bool] = ContextVar("_counted", default=False)
 
 
-@contextmanager
-def counted(arrays: bool) -> Generator[None]:
-    """Over the elements of arrays, which count as Python's numbers, the items of captured lists do as well."""
-    token = _counted.set(arrays)
+def counted(arrays: bool, do: Callable[[], T]) -> T:
+    """What `do` gives: over elements of arrays, which count as Python's numbers, the items of captured lists do, too.
+
+    No context: Ctrl-C as the end of one begins would leave it so for the pipelines of later cells.
+    """
+    before = _counted.get()
     try:
-        yield
+        _counted.set(arrays)
+        return do()
     finally:
-        _counted.reset(token)
+        _counted.set(before)
 
 
 def known_item(value: object, name: str) -> Symbolic:
