@@ -161,3 +161,22 @@ def test_sources_beyond_64_bits_are_an_error_where_python_is_not_to_go_on(mode, 
     for source in ("zip(big, ones)", "enumerate(big)"):
         with pytest.raises(error, match=f"`{re.escape(source)}` holds integers beyond 64 bits"):
             session.run_cell(f"{source} |> map(lambda a, b: a + b) |> sum", options=Options(int_mode=mode))
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # NumPy's own, where it wraps
+@pytest.mark.parametrize(
+    "text",
+    [
+        "zip(fields, ints) |> map(lambda p, x: p[0] * x) |> sum",
+        "zip(fields, ints) |> map(lambda p, x: p) |> to_list",
+        "enumerate(fields) |> map(lambda k, p: (p[1], k)) |> to_list",
+    ],
+)
+def test_elements_of_structured_arrays_are_numpys(text):
+    fields = np.array([(100, 2.5), (27, 4.5)] * 300, [("a", "i1"), ("b", "f8")])
+    names = {"fields": fields, "ints": [2] * 600}
+    ours, theirs = (
+        Session(dict(names)).run_cell(text, options=Options(on=on, baseline=False)).value
+        for on in ("simd", "python")
+    )
+    assert shape(ours) == shape(theirs)

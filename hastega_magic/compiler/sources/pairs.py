@@ -164,7 +164,8 @@ def sequence_of(iterator: Any) -> Through | None:
         place = [0]  # from Python 3.12 on it is the range that is left, and places are counted from there
     if type(place[0]) is not int:
         return None
-    scalars = type(data) is np.ndarray and cast("np.ndarray[Any, Any]", data).ndim == 1
+    # Elements of structured arrays are `numpy.void`, which no loop has.
+    scalars = type(data) is np.ndarray and data.ndim == 1 and data.dtype.names is None
     return Through(data, place[0], iterator, scalars) if scalars or type(data) in _SEQUENCES else None
 
 
