@@ -26,6 +26,7 @@ from hastega_magic.syntax.operations import (
     ufuncs,
 )
 from hastega_magic.syntax.operations.classes import is_instance
+from hastega_magic.syntax.operations.in_places import in_places
 from hastega_magic.syntax.operations.mappings import mapping
 from hastega_magic.syntax.operations.number_functions import (
     Handler,
@@ -54,7 +55,6 @@ from hastega_magic.syntax.values.values import (
     Range,
     Rule,
     Symbolic,
-    is_none,
     known,
     members,
     number,
@@ -84,14 +84,15 @@ def call(
         return graph.inline(graph, function, args, kwargs)
     if applying.is_named_tuple(function):
         return applying.named_tuple(function, callee.name, args, kwargs)
-    if set(kwargs) == {"key"} and function in (builtins.min, builtins.max) and not is_none(kwargs["key"]):
-        return applying.by_key(graph, function, args, kwargs["key"])
+    if kwargs and (function is builtins.min or function is builtins.max):
+        return applying.optimum(graph, callee, args, kwargs)
     graph.ufuncs = graph.ufuncs or isinstance(function, np.ufunc) or _is_numpy_number(function)
     if mixed.is_mixed(*args):
         return mixed.distributed(graph, args, lambda sides: call(graph, callee, sides, kwargs))
     named_too = next((found for spelled, found in _NAMED if spelled is function), None)
     if named_too is not None:
         return named_too(graph, args, kwargs)
+    args, kwargs = in_places(function, callee.name, args, kwargs)
     row = op_of_callable(function)
     handler = _handler(function)
     if handler in _OVER_ITEMS:
