@@ -7,7 +7,7 @@ import builtins
 import functools
 from collections.abc import Sequence
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 from hastega_magic.errors import NotCompilable
 from hastega_magic.ir.expr import Expr, const
@@ -77,6 +77,8 @@ def called(frame: Frame, node: ast.Call) -> Symbolic:
         return applying.reduced(frame, node)
     if isinstance(function, Known) and function.value is builtins.ord and len(node.args) == 1:
         return _ord(node.args[0])
+    if isinstance(function, Known) and (read := _read_text(function, node)) is not None:
+        return read
     if isinstance(function, Known) and (found := consumed(frame, function.value, node)) is not None:
         return found
     check(function)
@@ -88,6 +90,20 @@ def _ord(node: ast.expr) -> Symbolic:
     if isinstance(node, ast.Constant) and isinstance(node.value, (str, bytes)) and len(node.value) == 1:
         return const(ord(node.value))
     raise NotCompilable("`ord` of something that is no literal is not compiled")
+
+
+def _read_text(function: Known, node: ast.Call) -> Symbolic | None:
+    """The number that a literal text is read as, as in `float("inf")`; None where none is read."""
+    read = cast(Any, function.value)
+    values = [each.value for each in node.args if isinstance(each, ast.Constant)]
+    if not any(read is each for each in (float, int, complex)) or node.keywords:
+        return None
+    if not values or len(values) < len(node.args) or not isinstance(values[0], str):
+        return None
+    try:
+        return known(read(*values), function.name)
+    except (ValueError, TypeError) as error:
+        raise NotCompilable(f"`{function.name}` of this text raises: {error}") from None
 
 
 def _arguments(
