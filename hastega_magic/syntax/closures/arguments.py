@@ -13,7 +13,7 @@ import numpy as np
 
 from hastega_magic.records import dataclass
 from hastega_magic.syntax.closures.around import Where, contents
-from hastega_magic.syntax.closures.given import Given, Read, defaults_given, given_by, is_partial
+from hastega_magic.syntax.closures.given import Given, Read, defaults_given, defaults_of, given_by, is_partial
 from hastega_magic.syntax.closures.numbers import PARAMETERS, same_number
 
 FREE = object()
@@ -28,6 +28,9 @@ class Function:
     scope: dict[str, Any]
     defaults: tuple[object, ...] | None
     cells: tuple[object, ...]
+    names: tuple[str, ...] = ()
+    """Parameters that are given by name alone and have defaults; `named`: these."""
+    named: tuple[object, ...] = ()
 
     def fits(self, argument: Any) -> bool:
         """Whether compiling this argument would give the same."""
@@ -35,7 +38,7 @@ class Function:
             return False
         if argument.__globals__ is not self.scope or not are_still(argument.__defaults__, self.defaults):
             return False
-        if argument.__kwdefaults__ is not None:
+        if not self._fits_by_name(argument):
             return False
         if not self.cells:
             return True
@@ -47,11 +50,11 @@ class Function:
 
     def held(self) -> tuple[object, ...]:
         """What stays alive with it."""
-        return tuple(each for each in (*self.cells, *(self.defaults or ())) if each is not FREE)
+        return tuple(each for each in self._values if each is not FREE)
 
     def conditions(self, argument: str, name: Callable[[object], str]) -> Iterator[str]:
         """What `fits` looks at, as expressions over a variable that holds it."""
-        if any(each is not FREE for each in self.cells):
+        if self.names or any(each is not FREE for each in self.cells):
             yield f"{name(self.fits)}({argument})"
             return
         yield f"type({argument}) is {name(FunctionType)} and {argument}.__code__ is {name(self.code)}"
@@ -69,7 +72,7 @@ class Function:
 
     def changed(self, argument: Any) -> set[Where] | None:
         """Variables that hold other numbers now; None where anything else is different."""
-        if not self._of_this_code(argument) or argument.__kwdefaults__ is not None:
+        if not self._of_this_code(argument):
             return None
         variables: list[Where] = [("cell", id(self.code), name) for name in self.code.co_freevars]
         variables += [each.where for each in defaults_given(argument, operator.itemgetter(0))]
@@ -83,27 +86,33 @@ class Function:
 
     def freed(self, found: Sequence[object]) -> Function:
         """The same with these in place of what `given` tells of."""
-        defaults = tuple(found[len(self.cells) :])
+        by_name = len(found) - len(self.names)
+        defaults = tuple(found[len(self.cells) : by_name])
         return replace(
             self,
             cells=tuple(found[: len(self.cells)]),
             defaults=defaults if FREE in defaults else self.defaults,
+            named=tuple(found[by_name:]),
         )
+
+    def _fits_by_name(self, function: FunctionType) -> bool:
+        named = function.__kwdefaults__ or {}
+        return (*named,) == self.names and are_still((*named.values(),), self.named)
 
     def _of_this_code(self, argument: Any) -> TypeGuard[FunctionType]:
         if type(argument) is not FunctionType or argument.__code__ is not self.code:
             return False
-        return argument.__globals__ is self.scope and len(argument.__defaults__ or ()) == len(
-            self.defaults or ()
-        )
+        if argument.__globals__ is not self.scope or (*(argument.__kwdefaults__ or ()),) != self.names:
+            return False
+        return len(argument.__defaults__ or ()) == len(self.defaults or ())
 
     @property
     def _values(self) -> Sequence[object]:
-        return *self.cells, *(self.defaults or ())
+        return *self.cells, *(self.defaults or ()), *self.named
 
 
 def _values(function: FunctionType) -> Sequence[object]:
-    return *map(contents, function.__closure__ or ()), *(function.__defaults__ or ())
+    return *map(contents, function.__closure__ or ()), *defaults_of(function)
 
 
 def _cell(read: Read, place: int) -> Read:

@@ -195,11 +195,17 @@ def captured(
 def _look(walk: Walk, argument: Any, where: Where | None, read: Read) -> tuple[Argument, list[Given]]:
     """An argument as it is now, and what stands in it where variables could."""
     if isinstance(argument, FunctionType):
-        if argument.__kwdefaults__ is not None:
-            raise Unclear
         walk.names(argument)
         cells = tuple(contents(cell) for cell in argument.__closure__ or ())
-        function = Function(argument.__code__, argument.__globals__, argument.__defaults__, cells)
+        by_name = argument.__kwdefaults__ or {}
+        function = Function(
+            argument.__code__,
+            argument.__globals__,
+            argument.__defaults__,
+            cells,
+            (*by_name,),
+            (*by_name.values(),),
+        )
         given = list(function.given(argument, read))
         _walk_through(walk, [each.value for each in given], argument.__code__)
         return function, given

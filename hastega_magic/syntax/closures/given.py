@@ -2,7 +2,7 @@
 
 clip(lo, 255)                      `lo of clip` is what `lo` holds, `hi of clip` is 255
 map(partial(scaled, 3))            `k of scaled` is 3, where `def scaled(k, x)`
-map(lambda x, k=3: x * k)          `k` is 3
+map(lambda x, k=3: x * k)          `k` is 3, also where it stands behind `*`
 """
 
 from __future__ import annotations
@@ -97,11 +97,19 @@ def values_given(argument: Any, where: Where | None, read: Read) -> Iterator[Giv
 
 
 def defaults_given(function: FunctionType, read: Read) -> Iterator[Given]:
-    """The defaults of a function's parameters."""
+    """The defaults of a function's parameters, those that are given by name alone at the end."""
     defaults, code = function.__defaults__ or (), function.__code__
     names = code.co_varnames[code.co_argcount - len(defaults) : code.co_argcount]
     for place, (name, value) in enumerate(zip(names, defaults, strict=False)):
         yield Given(default_of(function, name), value, _default(read, place))
+    for name, value in (function.__kwdefaults__ or {}).items():
+        yield Given(default_of(function, name), value, _default_by_name(read, name))
+
+
+def defaults_of(function: FunctionType) -> tuple[Any, ...]:
+    """The same in one tuple."""
+    by_name = function.__kwdefaults__
+    return (*(function.__defaults__ or ()), *by_name.values()) if by_name else function.__defaults__ or ()
 
 
 def applied_to(made: functools.partial[Any], where: Where, read: Read) -> Iterator[Given]:
@@ -124,6 +132,10 @@ def _default(read: Read, place: int) -> Read:
     return lambda arguments: read(arguments).__defaults__[place]
 
 
+def _default_by_name(read: Read, name: str) -> Read:
+    return lambda arguments: read(arguments).__kwdefaults__[name]
+
+
 def _item(read: Read, place: int) -> Read:
     return lambda arguments: read(arguments).args[place]
 
@@ -133,6 +145,6 @@ def _named(read: Read, name: str) -> Read:
 
 
 __all__ = [
-    "SIZED", "Given", "Read", "applied_to", "argument_of", "arguments_of", "default_of", "defaults_given", "given_by",
-    "is_given", "is_partial", "items_of", "size_of", "values_given",
+    "SIZED", "Given", "Read", "applied_to", "argument_of", "arguments_of", "default_of", "defaults_given",
+    "defaults_of", "given_by", "is_given", "is_partial", "items_of", "size_of", "values_given",
 ]  # fmt: skip

@@ -11,6 +11,7 @@ from typing import cast
 
 import numpy as np
 
+from hastega_magic.syntax.closures.given import defaults_of
 from hastega_magic.syntax.joining.loop import BoundStage
 from hastega_magic.syntax.values.graph import NUMPY_NUMBER
 
@@ -33,7 +34,7 @@ def _rounds(given: object, seen: set[int]) -> bool:
     if "round" in names or "__round__" in names or _inverts(given.__code__):
         return True
     around = [given.__globals__.get(name) for name in names]
-    return any(_rounds(each, seen) for each in (*around, *_enclosed(given), *(given.__defaults__ or ())))
+    return any(_rounds(each, seen) for each in (*around, *_enclosed(given), *defaults_of(given)))
 
 
 def _names(code: CodeType) -> Iterator[str]:
