@@ -228,6 +228,13 @@ def test_what_defaults_by_name_hold_is_looked_at():
         assert list(map(described, by_loop)) == list(map(described, by_python))
 
 
+def test_a_number_behind_an_array_among_the_defaults():
+    """Arrays are not asked whether they are equal to something."""
+    text = "map(lambda x, t=table, k=i: t[x] * k) |> to_list"
+    turns, table = [(n, 0) for n in range(2, 9)], np.arange(20)
+    assert run(LOOP.format(text), turns, table=table) == [[x * i for x in XS] for i, _ in turns]
+
+
 def test_what_code_has_to_know_is_a_constant():
     turns = [(n, 0) for n in range(2, 9)]
     for text in (

@@ -91,7 +91,7 @@ class Function:
         return replace(
             self,
             cells=tuple(found[: len(self.cells)]),
-            defaults=defaults if FREE in defaults else self.defaults,
+            defaults=defaults if any(each is FREE for each in defaults) else self.defaults,
             named=tuple(found[by_name:]),
         )
 
