@@ -19,7 +19,7 @@ class Stage:
     variadic    any number more may follow
     keywords    argument names that may be given by name only
     numbers     names of arguments that a loop may be given from outside, where they keep changing
-    functions   positions of the arguments that may be functions, in which `_` stands for the element
+    functions   positions of the arguments that may be functions, in which `_` stands for the element; so may a `key`
     sink        it ends the pipeline: what follows is applied to its value
     """
 
@@ -135,10 +135,14 @@ STAGES: dict[str, Stage] = {row.name: row for row in _ROWS}
 """All stages, by name."""
 
 
+_KEYS = frozenset({"key"})
+"""Arguments by name alone that are functions."""
+
+
 def function_arguments(row: Stage, call: ast.Call) -> list[ast.expr]:
     """The expressions of the call that may be functions of the stage, as far as they are written as such."""
     plain = next((i for i, arg in enumerate(call.args) if isinstance(arg, ast.Starred)), len(call.args))
-    names = {row.parameters[position] for position in row.functions}
+    names = {*(row.parameters[position] for position in row.functions), *_KEYS.intersection(row.keywords)}
     found = [call.args[position] for position in row.functions if position < plain]
     return found + [keyword.value for keyword in call.keywords if keyword.arg in names]
 

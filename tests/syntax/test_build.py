@@ -234,7 +234,12 @@ class TestReduce:
         ("range(5) |> fliter(abs)", 0, "did you mean filter", "fliter(abs)"),
         ("range(5) |> sum(3)", 0, "`sum` with `start`", "sum(3)"),
         ("range(5) |> min(key=lambda x: (x, 1))", 0, "`min` by keys that", "min(key=lambda x: (x, 1))"),
-        ("range(5) |> max(default=0)", 0, "`max` with `default`", "max(default=0)"),
+        (
+            "range(5) |> map(lambda x: 1 if x % 2 else 0.5) |> max(default=0)",
+            1,
+            "with `default`",
+            "max(default=0)",
+        ),
         ("range(5) |> enumerate |> max", 1, "of tuples", "max"),
         ("range(5) |> take(0 - 1)", 0, "negative", "take(0 - 1)"),
         ("range(5) |> drop(3 / 2)", 0, "no integer", "drop(3 / 2)"),

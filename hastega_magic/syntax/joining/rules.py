@@ -215,9 +215,16 @@ def _extreme(loop: Loop, site: StageSite, given: Mapping[str, Any]) -> None:
 
 
 def _optimum(loop: Loop, site: StageSite, given: Mapping[str, Any]) -> None:
-    """The smallest or largest element; by a key the first one of which that is, whose number a first loop finds."""
-    if given.get("key") is None or "default" in given:
-        sink(loop, site, {name: value for name, value in given.items() if name != "key" or value is not None})
+    """The smallest or largest element; by a key the first one of which that is, whose number a first loop finds.
+
+    A default is what there is where nothing is left, which is known when the loop has run.
+    """
+    if "default" in given and isinstance(loop.element, Either):
+        raise NotCompilable(
+            f"`{site.name}` of {mixed.described(loop.element)} with `default` is left to Python"
+        )
+    if given.get("key") is None:
+        sink(loop, site, {name: value for name, value in given.items() if name not in ("key", "default")})
         return
     if loop.filtered or loop.tail:
         raise Cut
