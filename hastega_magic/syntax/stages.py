@@ -77,8 +77,10 @@ class Stage:
         return {**named, **kwargs, "rest": tuple(args[len(self.parameters) :])}
 
 
-def _sink(name: str, doc: str, *keywords: str, parameters: tuple[str, ...] = ()) -> Stage:
-    return Stage(name, "sink", doc, parameters, keywords=keywords, sink=True)
+def _sink(
+    name: str, doc: str, *keywords: str, parameters: tuple[str, ...] = (), numbers: tuple[str, ...] = ()
+) -> Stage:
+    return Stage(name, "sink", doc, parameters, keywords=keywords, sink=True, numbers=numbers)
 
 
 _ROWS = (
@@ -111,8 +113,8 @@ _ROWS = (
           ("f",), 1, functions=(0,)),
     Stage("reduce", "sink", "f of the value so far and each element", ("f", "init"), 1, functions=(0,),
           sink=True, numbers=("init",)),
-    _sink("sum", "the sum", parameters=("start",)),
-    _sink("prod", "the product", "start"),
+    _sink("sum", "the sum", parameters=("start",), numbers=("start",)),
+    _sink("prod", "the product", "start", numbers=("start",)),
     _sink("min", "the smallest element", "key", "default"),
     _sink("max", "the largest element", "key", "default"),
     _sink("count", "how many elements there are"),

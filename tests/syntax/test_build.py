@@ -232,7 +232,7 @@ class TestReduce:
         ("range(5) |> map(_ * 2) |> sorted |> sum", 1, "`sorted` is no stage", "sorted"),
         ("range(5) |> map(_ * 2) |> reversed", 1, "(did you mean reverse?)", "reversed"),
         ("range(5) |> fliter(abs)", 0, "did you mean filter", "fliter(abs)"),
-        ("range(5) |> sum(3)", 0, "`sum` with `start`", "sum(3)"),
+        ("range(5) |> sum(3j)", 0, "`sum` from 3j on", "sum(3j)"),
         ("range(5) |> min(key=lambda x: (x, 1))", 0, "`min` by keys that", "min(key=lambda x: (x, 1))"),
         (
             "range(5) |> map(lambda x: 1 if x % 2 else 0.5) |> max(default=0)",

@@ -35,6 +35,15 @@ def argument_of(site: StageSite, name: str) -> Where:
     return "argument", hash(site.span), f"{name} of {site.name}"
 
 
+BEGINNINGS: Mapping[str, str] = {"reduce": "init", "sum": "start", "prod": "start"}
+"""What reductions begin with is their argument of this name."""
+
+
+def beginning_of(site: StageSite) -> Where:
+    """Where that is."""
+    return argument_of(site, BEGINNINGS[site.name])
+
+
 def size_of(site: StageSite) -> Where:
     """Where the number is that says which elements there are: no parameter, but what decides about elements alone."""
     return "size", hash(site.span), f"n of {site.name}"
@@ -145,6 +154,6 @@ def _named(read: Read, name: str) -> Read:
 
 
 __all__ = [
-    "SIZED", "Given", "Read", "applied_to", "argument_of", "arguments_of", "default_of", "defaults_given",
-    "defaults_of", "given_by", "is_given", "is_partial", "items_of", "size_of", "values_given",
+    "BEGINNINGS", "SIZED", "Given", "Read", "applied_to", "argument_of", "arguments_of", "beginning_of", "default_of",
+    "defaults_given", "defaults_of", "given_by", "is_given", "is_partial", "items_of", "size_of", "values_given",
 ]  # fmt: skip
