@@ -13,7 +13,15 @@ import numpy as np
 
 from hastega_magic.records import dataclass
 from hastega_magic.syntax.closures.around import Where, contents
-from hastega_magic.syntax.closures.given import Given, Read, defaults_given, defaults_of, given_by, is_partial
+from hastega_magic.syntax.closures.given import (
+    Given,
+    Read,
+    defaults_given,
+    defaults_of,
+    given_by,
+    is_method,
+    is_partial,
+)
 from hastega_magic.syntax.closures.numbers import PARAMETERS, same_number
 
 FREE = object()
@@ -175,6 +183,47 @@ class Applied:
 
 
 @dataclass(frozen=True)
+class OfObject:
+    """A method among the arguments: its function, and the object that it is of, which is as good as a variable."""
+
+    called: Function
+    owner: object
+    where: Where
+
+    def fits(self, argument: Any) -> bool:
+        """Whether compiling this argument would give the same."""
+        if not is_method(argument) or (self.owner is not FREE and argument.__self__ is not self.owner):
+            return False
+        return self.called.fits(argument.__func__)
+
+    def held(self) -> tuple[object, ...]:
+        """What stays alive with it."""
+        return self.called.held() if self.owner is FREE else (self.owner, *self.called.held())
+
+    def conditions(self, argument: str, name: Callable[[object], str]) -> Iterator[str]:
+        """What `fits` looks at, as expressions over a variable that holds it."""
+        yield f"{name(self.fits)}({argument})"
+
+    def resembles(self, argument: Any) -> bool:
+        """Whether it is of the same code, and its object of the same type."""
+        if not is_method(argument) or not _all_alike((argument.__self__,), (self.owner,)):
+            return False
+        return self.called.resembles(argument.__func__)
+
+    def changed(self, argument: Any) -> set[Where] | None:
+        """Variables that hold other numbers now; None where anything else is different."""
+        if not is_method(argument):
+            return None
+        found = _others((self.where,), (argument.__self__,), (self.owner,))
+        inner = self.called.changed(argument.__func__)
+        return None if found is None or inner is None else found | inner
+
+    def freed(self, found: Sequence[object]) -> OfObject:
+        """The same with these in place of its object, and of what its function has."""
+        return replace(self, called=self.called.freed(found[1:]), owner=found[0])
+
+
+@dataclass(frozen=True)
 class Value:
     """An argument that is no function with code of its own."""
 
@@ -208,7 +257,7 @@ class Value:
         return replace(self, value=found[0]) if found else self
 
 
-Argument = Function | Applied | Value
+Argument = Function | Applied | OfObject | Value
 
 
 def is_as_it_was(now: object, was: object) -> bool:
@@ -262,4 +311,14 @@ def both_numbers(a: Any, b: Any) -> bool:
     return type(a) in PARAMETERS and type(b) in PARAMETERS
 
 
-__all__ = ["FREE", "Applied", "Argument", "Function", "Value", "alike", "both_numbers", "is_still"]
+__all__ = [
+    "FREE",
+    "Applied",
+    "Argument",
+    "Function",
+    "OfObject",
+    "Value",
+    "alike",
+    "both_numbers",
+    "is_still",
+]

@@ -11,7 +11,7 @@ from typing import cast
 
 import numpy as np
 
-from hastega_magic.syntax.closures.given import defaults_of
+from hastega_magic.syntax.closures.given import defaults_of, is_method
 from hastega_magic.syntax.joining.loop import BoundStage
 from hastega_magic.syntax.values.graph import NUMPY_NUMBER
 
@@ -27,6 +27,8 @@ def _rounds(given: object, seen: set[int]) -> bool:
         return True
     if isinstance(given, functools.partial):
         return _rounds(cast("functools.partial[object]", given).func, seen)
+    if is_method(given):
+        return _rounds(given.__func__, seen)
     if not isinstance(given, FunctionType) or id(given.__code__) in seen:
         return False
     seen.add(id(given.__code__))
