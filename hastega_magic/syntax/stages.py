@@ -19,7 +19,7 @@ class Stage:
     variadic    any number more may follow
     keywords    argument names that may be given by name only
     numbers     names of arguments that a loop may be given from outside, where they keep changing
-    functions   positions of the arguments that may be functions, in which `_` stands for the element
+    functions   positions of the arguments that may be functions, in which `_` stands for the element; so may a `key`
     sink        it ends the pipeline: what follows is applied to its value
     """
 
@@ -77,8 +77,10 @@ class Stage:
         return {**named, **kwargs, "rest": tuple(args[len(self.parameters) :])}
 
 
-def _sink(name: str, doc: str, *keywords: str, parameters: tuple[str, ...] = ()) -> Stage:
-    return Stage(name, "sink", doc, parameters, keywords=keywords, sink=True)
+def _sink(
+    name: str, doc: str, *keywords: str, parameters: tuple[str, ...] = (), numbers: tuple[str, ...] = ()
+) -> Stage:
+    return Stage(name, "sink", doc, parameters, keywords=keywords, sink=True, numbers=numbers)
 
 
 _ROWS = (
@@ -111,8 +113,8 @@ _ROWS = (
           ("f",), 1, functions=(0,)),
     Stage("reduce", "sink", "f of the value so far and each element", ("f", "init"), 1, functions=(0,),
           sink=True, numbers=("init",)),
-    _sink("sum", "the sum", parameters=("start",)),
-    _sink("prod", "the product", "start"),
+    _sink("sum", "the sum", parameters=("start",), numbers=("start",)),
+    _sink("prod", "the product", "start", numbers=("start",)),
     _sink("min", "the smallest element", "key", "default"),
     _sink("max", "the largest element", "key", "default"),
     _sink("count", "how many elements there are"),
@@ -135,10 +137,14 @@ STAGES: dict[str, Stage] = {row.name: row for row in _ROWS}
 """All stages, by name."""
 
 
+_KEYS = frozenset({"key"})
+"""Arguments by name alone that are functions."""
+
+
 def function_arguments(row: Stage, call: ast.Call) -> list[ast.expr]:
     """The expressions of the call that may be functions of the stage, as far as they are written as such."""
     plain = next((i for i, arg in enumerate(call.args) if isinstance(arg, ast.Starred)), len(call.args))
-    names = {row.parameters[position] for position in row.functions}
+    names = {*(row.parameters[position] for position in row.functions), *_KEYS.intersection(row.keywords)}
     found = [call.args[position] for position in row.functions if position < plain]
     return found + [keyword.value for keyword in call.keywords if keyword.arg in names]
 

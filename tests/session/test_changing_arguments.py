@@ -36,7 +36,16 @@ STAGES = {
     "partial of a builtin": ("filter(partial(operator.lt, i)) |> to_list", "argument 1 of partial"),
     "default": ("map(lambda x, k=i: x * k) |> to_list", "k"),
     "default in a tuple": ("map(lambda x, k=(i, 2): x * k[0] + k[1]) |> to_list", "k"),
+    "default by name alone": ("map(lambda x, *, k=i: x * k) |> to_list", "k"),
+    "default by name in a tuple": ("map(lambda x, b=3, *, k=(i, 2): x * k[0] + k[1] * b) |> to_list", "k"),
+    "partial of a default by name": (
+        "map(partial(less, k=i)) |> map(lambda x, *, k=5: x * k) |> sum",
+        "k of less",
+    ),
     "sum": ("reduce(lambda a, x: a + x, i)", "init of reduce"),
+    "sum from": ("sum(i)", "start of sum"),
+    "sum from by name": ("filter(lambda x: x > 4) |> sum(start=i)", "start of sum"),
+    "product from": ("map(lambda x: x > 2) |> prod(start=i)", "start of prod"),
     "largest": ("filter(lambda x: x > 4) |> reduce(lambda a, x: max(a, x), init=i)", "init of reduce"),
     "product of none": ("filter(lambda x: x > 40) |> reduce(lambda a, x: a * x, i)", "init of reduce"),
     "fold": ("reduce(lambda a, x: a * 2 - x, i)", "init of reduce"),
@@ -181,6 +190,52 @@ def test_arguments_in_other_places(stage, first):
     )
     turns = turns[first:] + turns[:first]
     assert list(map(described, run(text, turns))) == list(map(described, run(text, turns, "python")))
+
+
+def test_defaults_by_name_that_are_exchanged():
+    """They stand in a dict that may change."""
+    names = {"xs": XS, "found": []}
+    text = (
+        "def f(x, *, k=1, b=2): return x * k + b\n"
+        "for new in turns:\n    f.__kwdefaults__ = new\n    found.append((xs |> map(f) |> to_list))"
+    )
+    turns = [
+        {"k": 2, "b": 3},
+        {"k": 2, "b": 4},
+        {"b": 4, "k": 2},
+        {"k": 0.5, "b": 4},
+        {"b": True, "k": 2},
+        {"k": 3, "b": 1},
+    ]
+    Session({**names, "turns": turns}, QUIET).run_cell(text)
+    expected = [[x * new["k"] + new["b"] for x in XS] for new in turns]
+    assert repr(names["found"]) == repr(expected)
+    names["found"].clear()
+    turns = [{"k": 2, "b": 1}, {"k": 2}]
+    with pytest.raises(TypeError, match="missing 1 required keyword-only argument: 'b'"):
+        Session({**names, "turns": turns}, QUIET).run_cell(text)
+    assert names["found"] == [[x * 2 + 1 for x in XS]]
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_what_defaults_by_name_hold_is_looked_at():
+    """NumPy's numbers in a list, and `round` under another name."""
+    for text in (
+        "xs |> map(lambda x, *, k=[np.int8(100)]: x * k[0] if str(x) else 0) |> map(lambda x: x * 2) |> to_list",
+        "[2.675, 1.005] |> map(np.float64) |> map(lambda x, *, r=round: r(x, len(str(0.5)) - 1)) |> to_list",
+    ):
+        by_python, by_loop = (
+            Session({"xs": XS, "np": np}, Options(baseline=False, quiet=True, on=on)).run_cell(text).value
+            for on in ("python", "simd")
+        )
+        assert list(map(described, by_loop)) == list(map(described, by_python))
+
+
+def test_a_number_behind_an_array_among_the_defaults():
+    """Arrays are not asked whether they are equal to something."""
+    text = "map(lambda x, t=table, k=i: t[x] * k) |> to_list"
+    turns, table = [(n, 0) for n in range(2, 9)], np.arange(20)
+    assert run(LOOP.format(text), turns, table=table) == [[x * i for x in XS] for i, _ in turns]
 
 
 def test_what_code_has_to_know_is_a_constant():

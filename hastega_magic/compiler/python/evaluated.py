@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 from hastega_magic.ir.schedule import BLOCK
 from hastega_magic.ir.sinks import COMBINE
 from hastega_magic.runtime.results import product
+from hastega_magic.runtime.sources import AnyArray
+from hastega_magic.syntax.joining.loop import BoundStage
 
 if TYPE_CHECKING:
     from hastega_magic.compiler.python.elements import Elements, Kept
@@ -77,4 +79,17 @@ class Combined:
         self._before = [self.value]
 
 
-__all__ = ["Blocks", "Combined", "Evaluated"]
+def default_of(stage: BoundStage, counts: AnyArray, blocks: Blocks) -> tuple[object, ...]:
+    """What `min` or `max` gives where no element is left; () where some are, or where Python raises.
+
+    counts  elements that took part, per block, but for `blocks`, which Python has evaluated
+    """
+    if stage.site.name not in ("min", "max") or "default" not in stage.kwargs:
+        return ()
+    left = counts.copy()
+    left[[number for number, _ in blocks]] = 0
+    some = left.any() or any(kept.values for _, kept in blocks)
+    return () if some else (stage.kwargs["default"],)
+
+
+__all__ = ["Blocks", "Combined", "Evaluated", "default_of"]

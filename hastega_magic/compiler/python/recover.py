@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from hastega_magic.compiler.options import Options
-from hastega_magic.compiler.python.evaluated import Blocks, Combined, Evaluated
+from hastega_magic.compiler.python.evaluated import Blocks, Combined, Evaluated, default_of
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import NotCompilable
@@ -191,6 +191,9 @@ class Recovery:
 
     def reduction(self, output: Output, folds: Sequence[int], blocks: Blocks = ()) -> object:
         """The result of a reduction; `blocks` are those that Python evaluates."""
+        if output.sink.kind in ("min", "max"):
+            for default in default_of(self.loop.stages[-1], self._counts(output, folds), blocks):
+                return default
         found: Any = self._reduction(output, folds, blocks)
         if self.options.int_mode == "wrap" and type(found) is int:
             return wrap64(found)

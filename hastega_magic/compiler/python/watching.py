@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
-from types import BuiltinFunctionType, CellType, CodeType, FunctionType, ModuleType
+from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, cast
 
 import numpy as np
@@ -17,6 +17,7 @@ import numpy as np
 from hastega_magic.records import dataclass
 from hastega_magic.runtime.python_calls import Noted
 from hastega_magic.syntax.closures.around import ABSENT, Cell, Name, codes, contents
+from hastega_magic.syntax.closures.given import parts_of
 from hastega_magic.syntax.closures.libraries import is_library
 from hastega_magic.syntax.closures.reach import (
     Endless,
@@ -179,9 +180,8 @@ def _parts(value: Any) -> Iterator[Any] | None:
     """What a function is made of, variables among it; None for anything else."""
     if isinstance(value, FunctionType):
         return _around(value)
-    if isinstance(value, functools.partial):
-        called = cast("functools.partial[Any]", value)
-        return iter((called.func, *called.args, *called.keywords.values()))
+    if isinstance(value, (functools.partial, MethodType)):
+        return iter(parts_of(cast("functools.partial[Any] | MethodType", value)))
     return iter((value.function,)) if isinstance(value, Noted) else None
 
 

@@ -49,7 +49,7 @@ from hastega_magic.passes.schedule import STREAMED
 from hastega_magic.records import changed, dataclass
 from hastega_magic.syntax.closures.captured import Captured, captured
 from hastega_magic.syntax.closures.contained import Where, is_item
-from hastega_magic.syntax.closures.given import argument_of
+from hastega_magic.syntax.closures.given import beginning_of
 from hastega_magic.syntax.joining.loop import View
 
 Display = tuple[Any, tuple[Any, ...], Mapping[str, Any]]
@@ -294,7 +294,7 @@ def alike(
         if all_read or key in read or is_item(each.where)
     )
     # What a result is combined with stands in the loop, unless somebody sees to it.
-    combined = {argument_of(bound.stages[-1].site, "init")} if loop.built.initial else set[Where]()
+    combined = {beginning_of(bound.stages[-1].site)} if loop.built.initial else set[Where]()
     given_ones = (given_ones - combined) | {*free}
     arrays, lists = captured_arrays(workspace), captured_lists(workspace) if few else []
     known = captured(

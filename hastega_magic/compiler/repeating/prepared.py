@@ -41,7 +41,7 @@ from hastega_magic.runtime.objects.overlapped import Made, Operand, Overlapped, 
 from hastega_magic.runtime.signals import heard
 from hastega_magic.runtime.sources import Unlike
 from hastega_magic.syntax.closures.contained import Where
-from hastega_magic.syntax.closures.given import argument_of
+from hastega_magic.syntax.closures.given import beginning_of
 from hastega_magic.syntax.joining.build import BoundStage, Built, View
 from hastega_magic.syntax.site import StageSite
 from hastega_magic.trace import Trace
@@ -293,7 +293,7 @@ def prepare(
     if options.repeat != 1 or options.on == "all":
         return None
     begun = begins(bound, outcome, options)
-    free = _sizes(bound, outcome) if begun is None else [argument_of(bound.stages[-1].site, "init")]
+    free = _sizes(bound, outcome) if begun is None else [beginning_of(bound.stages[-1].site)]
     found = alike(bound, outcome, few=True, mended=mends, free=free)
     if found is None or not found.execution.length:
         return None

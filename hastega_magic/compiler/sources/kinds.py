@@ -14,6 +14,7 @@ from hastega_magic.runtime.objects import lists
 from hastega_magic.runtime.python_calls import hides_elements
 from hastega_magic.syntax.closures import attributes
 from hastega_magic.syntax.closures.around import Attribute, Cell, Name, Walk, contents
+from hastega_magic.syntax.closures.given import defaults_of
 from hastega_magic.syntax.joining.build import BoundStage
 
 Variable = Name | Cell | Attribute
@@ -119,7 +120,7 @@ def _functions(stages: Sequence[BoundStage]) -> Iterator[FunctionType]:
 
 def _own(function: FunctionType) -> tuple[object, ...]:
     """What its variables and defaults hold."""
-    return (*map(contents, function.__closure__ or ()), *(function.__defaults__ or ()))
+    return (*map(contents, function.__closure__ or ()), *defaults_of(function))
 
 
 def _has_scalars(value: Any, wholly: bool, inside: bool = False) -> bool:

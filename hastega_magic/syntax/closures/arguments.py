@@ -13,7 +13,15 @@ import numpy as np
 
 from hastega_magic.records import dataclass
 from hastega_magic.syntax.closures.around import Where, contents
-from hastega_magic.syntax.closures.given import Given, Read, defaults_given, given_by, is_partial
+from hastega_magic.syntax.closures.given import (
+    Given,
+    Read,
+    defaults_given,
+    defaults_of,
+    given_by,
+    is_method,
+    is_partial,
+)
 from hastega_magic.syntax.closures.numbers import PARAMETERS, same_number
 
 FREE = object()
@@ -28,6 +36,9 @@ class Function:
     scope: dict[str, Any]
     defaults: tuple[object, ...] | None
     cells: tuple[object, ...]
+    names: tuple[str, ...] = ()
+    """Parameters that are given by name alone and have defaults; `named`: these."""
+    named: tuple[object, ...] = ()
 
     def fits(self, argument: Any) -> bool:
         """Whether compiling this argument would give the same."""
@@ -35,7 +46,7 @@ class Function:
             return False
         if argument.__globals__ is not self.scope or not are_still(argument.__defaults__, self.defaults):
             return False
-        if argument.__kwdefaults__ is not None:
+        if not self._fits_by_name(argument):
             return False
         if not self.cells:
             return True
@@ -47,11 +58,11 @@ class Function:
 
     def held(self) -> tuple[object, ...]:
         """What stays alive with it."""
-        return tuple(each for each in (*self.cells, *(self.defaults or ())) if each is not FREE)
+        return tuple(each for each in self._values if each is not FREE)
 
     def conditions(self, argument: str, name: Callable[[object], str]) -> Iterator[str]:
         """What `fits` looks at, as expressions over a variable that holds it."""
-        if any(each is not FREE for each in self.cells):
+        if self.names or any(each is not FREE for each in self.cells):
             yield f"{name(self.fits)}({argument})"
             return
         yield f"type({argument}) is {name(FunctionType)} and {argument}.__code__ is {name(self.code)}"
@@ -69,7 +80,7 @@ class Function:
 
     def changed(self, argument: Any) -> set[Where] | None:
         """Variables that hold other numbers now; None where anything else is different."""
-        if not self._of_this_code(argument) or argument.__kwdefaults__ is not None:
+        if not self._of_this_code(argument):
             return None
         variables: list[Where] = [("cell", id(self.code), name) for name in self.code.co_freevars]
         variables += [each.where for each in defaults_given(argument, operator.itemgetter(0))]
@@ -83,27 +94,33 @@ class Function:
 
     def freed(self, found: Sequence[object]) -> Function:
         """The same with these in place of what `given` tells of."""
-        defaults = tuple(found[len(self.cells) :])
+        by_name = len(found) - len(self.names)
+        defaults = tuple(found[len(self.cells) : by_name])
         return replace(
             self,
             cells=tuple(found[: len(self.cells)]),
-            defaults=defaults if FREE in defaults else self.defaults,
+            defaults=defaults if any(each is FREE for each in defaults) else self.defaults,
+            named=tuple(found[by_name:]),
         )
+
+    def _fits_by_name(self, function: FunctionType) -> bool:
+        named = function.__kwdefaults__ or {}
+        return (*named,) == self.names and are_still((*named.values(),), self.named)
 
     def _of_this_code(self, argument: Any) -> TypeGuard[FunctionType]:
         if type(argument) is not FunctionType or argument.__code__ is not self.code:
             return False
-        return argument.__globals__ is self.scope and len(argument.__defaults__ or ()) == len(
-            self.defaults or ()
-        )
+        if argument.__globals__ is not self.scope or (*(argument.__kwdefaults__ or ()),) != self.names:
+            return False
+        return len(argument.__defaults__ or ()) == len(self.defaults or ())
 
     @property
     def _values(self) -> Sequence[object]:
-        return *self.cells, *(self.defaults or ())
+        return *self.cells, *(self.defaults or ()), *self.named
 
 
 def _values(function: FunctionType) -> Sequence[object]:
-    return *map(contents, function.__closure__ or ()), *(function.__defaults__ or ())
+    return *map(contents, function.__closure__ or ()), *defaults_of(function)
 
 
 def _cell(read: Read, place: int) -> Read:
@@ -166,6 +183,47 @@ class Applied:
 
 
 @dataclass(frozen=True)
+class OfObject:
+    """A method among the arguments: its function, and the object that it is of, which is as good as a variable."""
+
+    called: Function
+    owner: object
+    where: Where
+
+    def fits(self, argument: Any) -> bool:
+        """Whether compiling this argument would give the same."""
+        if not is_method(argument) or (self.owner is not FREE and argument.__self__ is not self.owner):
+            return False
+        return self.called.fits(argument.__func__)
+
+    def held(self) -> tuple[object, ...]:
+        """What stays alive with it."""
+        return self.called.held() if self.owner is FREE else (self.owner, *self.called.held())
+
+    def conditions(self, argument: str, name: Callable[[object], str]) -> Iterator[str]:
+        """What `fits` looks at, as expressions over a variable that holds it."""
+        yield f"{name(self.fits)}({argument})"
+
+    def resembles(self, argument: Any) -> bool:
+        """Whether it is of the same code, and its object of the same type."""
+        if not is_method(argument) or not _all_alike((argument.__self__,), (self.owner,)):
+            return False
+        return self.called.resembles(argument.__func__)
+
+    def changed(self, argument: Any) -> set[Where] | None:
+        """Variables that hold other numbers now; None where anything else is different."""
+        if not is_method(argument):
+            return None
+        found = _others((self.where,), (argument.__self__,), (self.owner,))
+        inner = self.called.changed(argument.__func__)
+        return None if found is None or inner is None else found | inner
+
+    def freed(self, found: Sequence[object]) -> OfObject:
+        """The same with these in place of its object, and of what its function has."""
+        return replace(self, called=self.called.freed(found[1:]), owner=found[0])
+
+
+@dataclass(frozen=True)
 class Value:
     """An argument that is no function with code of its own."""
 
@@ -199,7 +257,7 @@ class Value:
         return replace(self, value=found[0]) if found else self
 
 
-Argument = Function | Applied | Value
+Argument = Function | Applied | OfObject | Value
 
 
 def is_as_it_was(now: object, was: object) -> bool:
@@ -253,4 +311,14 @@ def both_numbers(a: Any, b: Any) -> bool:
     return type(a) in PARAMETERS and type(b) in PARAMETERS
 
 
-__all__ = ["FREE", "Applied", "Argument", "Function", "Value", "alike", "both_numbers", "is_still"]
+__all__ = [
+    "FREE",
+    "Applied",
+    "Argument",
+    "Function",
+    "OfObject",
+    "Value",
+    "alike",
+    "both_numbers",
+    "is_still",
+]

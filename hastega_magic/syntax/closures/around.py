@@ -11,7 +11,7 @@ import itertools
 import operator
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from types import BuiltinFunctionType, CellType, CodeType, FunctionType, ModuleType
+from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, cast
 
 import numpy as np
@@ -21,6 +21,7 @@ from hastega_magic.records import dataclass
 from hastega_magic.syntax.closures import attributes
 from hastega_magic.syntax.closures.attributes import ABSENT
 from hastega_magic.syntax.closures.contained import Where, is_small
+from hastega_magic.syntax.closures.given import parts_of
 from hastega_magic.syntax.closures.libraries import is_installed
 from hastega_magic.syntax.closures.numbers import same_number
 from hastega_magic.syntax.closures.owners import Owned
@@ -129,6 +130,8 @@ def _parts_of(function: Any) -> tuple[object, ...]:
         return items if {list, tuple}.isdisjoint(map(type, items)) else tuple(_leaves(items))
     if isinstance(function, type):
         return attributes.parts_of_named_tuple(function)
+    if isinstance(function, MethodType):
+        return parts_of(function)
     if isinstance(function, functools.partial):
         return function.func, function.args, *_items(function.keywords)
     return function.__code__, function.__defaults__, *_items(function.__kwdefaults__)
@@ -260,10 +263,10 @@ class Walk:
                 self._module(value, code)
             case np.ndarray():
                 self._array(cast("np.ndarray[Any, Any]", value))
-            case functools.partial():
-                called = cast("functools.partial[Any]", value)
+            case functools.partial() | MethodType():
+                called: Any = cast(Any, value)
                 self.made.append(Made(called, _parts_of(called)))
-                for part in (called.func, *called.args, *called.keywords.values()):
+                for part in parts_of(called):
                     self.value(part, code)
             case tuple() | type() if attributes.has_plain(value):
                 self._owner(value)

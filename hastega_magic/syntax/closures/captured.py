@@ -14,7 +14,7 @@ from dataclasses import field, replace
 from itertools import chain, zip_longest
 from operator import itemgetter
 from types import CodeType, FunctionType
-from typing import Any
+from typing import Any, cast
 
 from hastega_magic.records import dataclass
 from hastega_magic.syntax.closures.arguments import (
@@ -22,6 +22,7 @@ from hastega_magic.syntax.closures.arguments import (
     Applied,
     Argument,
     Function,
+    OfObject,
     Value,
     alike,
     both_numbers,
@@ -39,7 +40,17 @@ from hastega_magic.syntax.closures.around import (
     contents,
 )
 from hastega_magic.syntax.closures.contained import Shape, Where, found_at, numbers_in, shape_of, variable_of
-from hastega_magic.syntax.closures.given import Given, Read, applied_to, defaults_given, given_by, is_partial
+from hastega_magic.syntax.closures.given import (
+    Given,
+    Read,
+    applied_to,
+    defaults_given,
+    function_given,
+    given_by,
+    is_method,
+    is_partial,
+    owner_given,
+)
 from hastega_magic.syntax.closures.holding import is_data
 from hastega_magic.syntax.closures.numbers import PARAMETERS
 from hastega_magic.syntax.closures.numpy_errors import Asked, asks
@@ -195,14 +206,25 @@ def captured(
 def _look(walk: Walk, argument: Any, where: Where | None, read: Read) -> tuple[Argument, list[Given]]:
     """An argument as it is now, and what stands in it where variables could."""
     if isinstance(argument, FunctionType):
-        if argument.__kwdefaults__ is not None:
-            raise Unclear
         walk.names(argument)
         cells = tuple(contents(cell) for cell in argument.__closure__ or ())
-        function = Function(argument.__code__, argument.__globals__, argument.__defaults__, cells)
+        by_name = argument.__kwdefaults__ or {}
+        function = Function(
+            argument.__code__,
+            argument.__globals__,
+            argument.__defaults__,
+            cells,
+            (*by_name,),
+            (*by_name.values(),),
+        )
         given = list(function.given(argument, read))
         _walk_through(walk, [each.value for each in given], argument.__code__)
         return function, given
+    if is_method(argument):
+        own = owner_given(argument, read)
+        called, inside = _look(walk, argument.__func__, None, function_given(read))
+        _walk_through(walk, [own.value], None)
+        return OfObject(cast(Function, called), own.value, own.where), [own, *inside]
     if where is not None and is_partial(argument):
         called, inside = _look(walk, argument.func, None, lambda arguments: read(arguments).func)
         given, items = list(applied_to(argument, where, read)), given_by(argument)

@@ -67,7 +67,7 @@ def _numbers(walk: Walk, given: Sequence[Given]) -> Numbers:
     for each in (*variables, *given):
         if type(each.value) in PARAMETERS:
             found[each.where] = *found.get(each.where, ()), each.value
-    owners = [each for each in variables if is_owner(each.value)]
+    owners = [each for each in (*variables, *given) if is_owner(each.value)]
     if owners:
         walk.attributes()
     for each in owners:

@@ -13,7 +13,7 @@ import numpy as np
 from hastega_magic.errors import NOWHERE, NotCompilable
 from hastega_magic.ir.expr import Expr
 from hastega_magic.records import dataclass
-from hastega_magic.syntax.operations import library, lists
+from hastega_magic.syntax.operations import library, lists, texts
 from hastega_magic.syntax.operations.comparisons import comparison
 from hastega_magic.syntax.operations.mappings import built
 from hastega_magic.syntax.operations.operators import binary, unary
@@ -311,6 +311,8 @@ class Frame:
             case ast.BoolOp():
                 raise NotCompilable("an operator without operands")
             case ast.Compare(left=left, ops=ops, comparators=comparators):
+                if (found := texts.compared(self, node)) is not None:
+                    return found
                 return comparison(self, self.evaluate(left), ops, comparators)
 
     def _constant(self, value: object) -> Symbolic:

@@ -151,9 +151,10 @@ class Flow:
         frame = self.frame
         match statement:
             case ast.Assign(value=ast.expr() as value) | ast.AnnAssign(value=ast.expr() as value):
-                result = frame.evaluate(value)
+                targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+                result = _assigned(frame, targets, value)
                 frame.graph.keep(result)
-                for target in statement.targets if isinstance(statement, ast.Assign) else [statement.target]:
+                for target in targets:
                     assign(frame, target, result)
             case ast.AugAssign():
                 self._augmented(statement)
@@ -333,6 +334,16 @@ def assign(frame: Frame, target: ast.expr, value: Symbolic) -> None:
             lists.assign_item(frame, target, value)
         case _:
             raise NotCompilable("an attribute is assigned: observation prevents optimisation")
+
+
+def _assigned(frame: Frame, targets: Sequence[ast.expr], value: ast.expr) -> Symbolic:
+    """The value that is assigned; of an iterable that is unpacked at once, as in `a, b = map(f, t)`, all items."""
+    if len(targets) == 1 and isinstance(targets[0], (ast.Tuple, ast.List)):
+        if isinstance(value, ast.GeneratorExp):
+            return lists.comprehension(frame, value)
+        if isinstance(value, ast.Call) and lists.is_iterable(frame, value):
+            return lists.every(frame, value)
+    return frame.evaluate(value)
 
 
 def _without_star(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -229,20 +229,36 @@ def _numbered(frame: Frame, args: Sequence[ast.expr], named: dict[str | None, as
 
 
 def _zipped(frame: Frame, args: Sequence[ast.expr], named: dict[str | None, ast.expr]) -> Items:
-    if named or not args:
-        raise NotCompilable("`zip` is compiled with iterables alone")
+    strict = _is_strict(named)
+    if not args:
+        raise NotCompilable("`zip` is compiled with iterables")
     parts = [_items(frame, arg) for arg in args]
-    short = [_few(part).known for part in parts]
-    if all(known is not None for known in short):
-        return Items(tuple(zip(*(known for known in short if known is not None), strict=False)))
+    short = [known for part in parts if (known := _few(part).known) is not None]
+    if len(short) == len(parts):
+        _check_lengths(map(len, short), strict)
+        return Items(tuple(zip(*short, strict=False)))
     if any(part.known is not None for part in parts):
         raise NotCompilable(
             "a tuple and a loop of unknown length are zipped: an array in its place is compiled"
         )
     pairs = [_from_zero(frame.graph, part) for part in parts]
+    _check_lengths((length for length, _ in pairs), strict)
     length = functools.reduce(lambda a, b: frame.graph.make("min", a, b), [length for length, _ in pairs])
     together = tuple(parts)
     return Items(None, const(0), length, 1, lambda place: tuple(item(place) for _, item in pairs), together)
+
+
+def _is_strict(named: dict[str | None, ast.expr]) -> bool:
+    given = named.get("strict", ast.Constant(False))
+    if set(named) - {"strict"} or not isinstance(given, ast.Constant):
+        raise NotCompilable("`zip` is compiled with iterables, and `strict` as a constant")
+    return bool(given.value)
+
+
+def _check_lengths(lengths: Iterable[object], strict: bool) -> None:
+    """Nodes of one value are the same."""
+    if strict and len(set(lengths)) > 1:
+        raise NotCompilable("`zip` with `strict` is compiled of iterables that are known to be of one length")
 
 
 def _reversed(frame: Frame, args: Sequence[ast.expr], named: dict[str | None, ast.expr]) -> Items:

@@ -15,7 +15,7 @@ from hastega_magic.errors import NOWHERE, NotCompilable, Span
 from hastega_magic.ir.expr import Expr, Value, constant_text, leaf, made_like
 from hastega_magic.ir.pipeline import Fn
 from hastega_magic.latest import Latest
-from hastega_magic.syntax.closures.given import default_of
+from hastega_magic.syntax.closures.given import default_of, is_method, owner_given
 from hastega_magic.syntax.closures.numpy_read import reads_numbers
 from hastega_magic.syntax.functions.expressions import Frame
 from hastega_magic.syntax.reading.depth import with_room
@@ -147,6 +147,10 @@ def _evaluated(
         result = _inline(graph, spelled(function.function), (items,), {}, predicate=predicate)
     elif isinstance(function, FunctionType):
         result = _inline(graph, function, arguments, {}, predicate=predicate)
+    elif is_method(function):
+        own, called = owner_given(function, lambda given: given), cast(FunctionType, function.__func__)
+        owner = graph.captured(own.where, own.value, own.where[2])
+        result = _inline(graph, called, (owner, *arguments), {}, predicate=predicate)
     else:
         from hastega_magic.syntax.operations.calls import call
 
@@ -159,6 +163,7 @@ def _evaluated(
 
 
 def _place(function: object, env: Environment) -> tuple[str, Span]:
+    function = function.__func__ if is_method(function) else function
     if not isinstance(function, FunctionType):
         return name_of(function), NOWHERE
     syntax = ast_of(function)

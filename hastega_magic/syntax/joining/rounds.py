@@ -11,6 +11,7 @@ from typing import cast
 
 import numpy as np
 
+from hastega_magic.syntax.closures.given import defaults_of, is_method
 from hastega_magic.syntax.joining.loop import BoundStage
 from hastega_magic.syntax.values.graph import NUMPY_NUMBER
 
@@ -26,6 +27,8 @@ def _rounds(given: object, seen: set[int]) -> bool:
         return True
     if isinstance(given, functools.partial):
         return _rounds(cast("functools.partial[object]", given).func, seen)
+    if is_method(given):
+        return _rounds(given.__func__, seen)
     if not isinstance(given, FunctionType) or id(given.__code__) in seen:
         return False
     seen.add(id(given.__code__))
@@ -33,7 +36,7 @@ def _rounds(given: object, seen: set[int]) -> bool:
     if "round" in names or "__round__" in names or _inverts(given.__code__):
         return True
     around = [given.__globals__.get(name) for name in names]
-    return any(_rounds(each, seen) for each in (*around, *_enclosed(given), *(given.__defaults__ or ())))
+    return any(_rounds(each, seen) for each in (*around, *_enclosed(given), *defaults_of(given)))
 
 
 def _names(code: CodeType) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Mapping
 from dataclasses import replace
@@ -207,6 +208,39 @@ def _mixed_sink(loop: Loop, site: StageSite, element: Either) -> None:
     ends(loop, site, site.name)
 
 
+def _total(loop: Loop, site: StageSite, given: Mapping[str, Any]) -> None:
+    """A sum or product from a number on: of ints as a `reduce` in any order; of floats it is added to their sum."""
+    begun = running.begins_with(loop)
+    if not begun:
+        sink(loop, site, given)
+        return
+    value, (start,) = scalar(loop, site.name), begun
+    if type(start) is int and value.type.is_integral:
+        if value.type is BOOL:
+            _mapped(loop, site, _as(loop, site, int))
+        ends(loop, site, "reduce_add" if site.name == "sum" else "reduce_mul")
+    elif isinstance(given["start"], Expr):
+        raise NotCompilable(f"`{site.name}` begins with a number that keeps changing: it is to be a constant")
+    elif site.name == "sum" and _may_begin(start) and value.type is not FLOAT32:
+        if value.type.is_integral:
+            _mapped(loop, site, _as(loop, site, float))
+        ends(loop, site, "sum")
+    else:
+        raise NotCompilable(f"`{site.name}` from {told(start)} on is left to Python")
+    loop.initial = begun
+
+
+def _may_begin(start: object) -> bool:
+    """Whether adding it to a sum of floats is adding them to it, but for rounding: not -0.0, which a sum's 0 hides."""
+    if type(start) is int:
+        return abs(start) <= _EXACT
+    return type(start) is float and not (start == 0 and math.copysign(1, start) < 0)
+
+
+_EXACT = 1 << 53
+"""Ints that are floats."""
+
+
 def _extreme(loop: Loop, site: StageSite, given: Mapping[str, Any]) -> None:
     scalar(loop, site.name)
     if loop.filtered:
@@ -215,9 +249,16 @@ def _extreme(loop: Loop, site: StageSite, given: Mapping[str, Any]) -> None:
 
 
 def _optimum(loop: Loop, site: StageSite, given: Mapping[str, Any]) -> None:
-    """The smallest or largest element; by a key the first one of which that is, whose number a first loop finds."""
-    if given.get("key") is None or "default" in given:
-        sink(loop, site, {name: value for name, value in given.items() if name != "key" or value is not None})
+    """The smallest or largest element; by a key the first one of which that is, whose number a first loop finds.
+
+    A default is what there is where nothing is left, which is known when the loop has run.
+    """
+    if "default" in given and isinstance(loop.element, Either):
+        raise NotCompilable(
+            f"`{site.name}` of {mixed.described(loop.element)} with `default` is left to Python"
+        )
+    if given.get("key") is None:
+        sink(loop, site, {name: value for name, value in given.items() if name not in ("key", "default")})
         return
     if loop.filtered or loop.tail:
         raise Cut
@@ -279,6 +320,7 @@ RULES: dict[str, Rule] = {
     "window": rules_order.window, "chunk": rules_order.chunk, "tap": _tap, "reduce": running.reduce,
     "scan": running.scan, "cumsum": running.cumsum,
     "first": rules_order.first, "last": rules_order.last, "argmin": _extreme, "argmax": _extreme,
+    "sum": _total, "prod": _total,
     "min": _optimum, "max": _optimum, "var": _var, "std": _var, "dot": _dot, "bincount": _bincount,
 }  # fmt: skip
 """Sinks without arguments need no rule of their own."""

@@ -22,6 +22,7 @@ from hastega_magic.ir.expr import (
     substitute,
 )
 from hastega_magic.ir.pipeline import Fn, Sink, Source, Stage
+from hastega_magic.syntax.closures.given import BEGINNINGS
 from hastega_magic.syntax.functions.lower import lower, parameters
 from hastega_magic.syntax.joining.loop import Cut, Loop, ends, scalar, told
 from hastega_magic.syntax.reading.functions import name_of
@@ -34,7 +35,7 @@ from hastega_magic.types import BOOL, FLOAT, FLOAT32, FLOAT64, INT, Complex, Com
 
 def reduce(loop: Loop, site: StageSite, given: Mapping[str, Any]) -> None:
     """In parallel, where the function is known not to depend on the order; else in the order of the elements."""
-    kind, begun = None, _begins_with(loop)
+    kind, begun = None, begins_with(loop)
     if loop.element is leaf("param", INT, 0) and set(map(type, begun)) <= {int}:
         pair = (leaf("param", INT, 0), leaf("param", INT, 1))
         fn = lower(given["f"], pair, loop.env, pair)
@@ -47,11 +48,12 @@ def reduce(loop: Loop, site: StageSite, given: Mapping[str, Any]) -> None:
     loop.initial = begun
 
 
-def _begins_with(loop: Loop) -> tuple[object, ...]:
-    """What a `reduce` is given to begin with, itself: what comes of the elements is combined with it afterwards."""
+def begins_with(loop: Loop) -> tuple[object, ...]:
+    """What a reduction is given to begin with, itself: what comes of the elements is combined with it afterwards."""
     assert loop.bound is not None
-    given = STAGES["reduce"].bind(loop.bound.args, loop.bound.kwargs)
-    return (given["init"],) if "init" in given else ()
+    name = loop.bound.site.name
+    given = STAGES[name].bind(loop.bound.args, loop.bound.kwargs)
+    return (given[BEGINNINGS[name]],) if BEGINNINGS[name] in given else ()
 
 
 def _of_terms(loop: Loop, site: StageSite, graph: Expr, begun: bool) -> str | None:

@@ -12,7 +12,7 @@ from hastega_magic.syntax.closures.attributes import is_named_tuple
 from hastega_magic.syntax.operations import lists
 from hastega_magic.syntax.operations.comparisons import compared
 from hastega_magic.syntax.values.graph import Graph
-from hastega_magic.syntax.values.values import Known, Record, Symbolic, known, members
+from hastega_magic.syntax.values.values import NONE, Known, Record, Symbolic, is_none, known, members
 
 if TYPE_CHECKING:
     from hastega_magic.syntax.functions.expressions import Frame
@@ -27,9 +27,25 @@ def apply(graph: Graph, function: Symbolic, *args: Symbolic) -> Symbolic:
     return found
 
 
-def by_key(graph: Graph, function: object, args: Sequence[Symbolic], key: Symbolic) -> Symbolic:
-    """`min` or `max` of several values, of which the first one with the smallest or largest key counts."""
+def optimum(
+    graph: Graph, callee: Known, args: Sequence[Symbolic], kwargs: Mapping[str, Symbolic]
+) -> Symbolic:
+    """`min` or `max` with what is given by name: a key, and what there is where there are no items."""
+    from hastega_magic.syntax.operations.calls import call  # which calls what is here
+
     items = members(args[0]) if len(args) == 1 else args
+    known = {"key", "default"} if len(args) == 1 else {"key"}
+    if not kwargs.keys() <= known or items is None:
+        raise NotCompilable(f"`{callee.name}` is called with keyword arguments")
+    if not items and "default" in kwargs:
+        return kwargs["default"]
+    if is_none(key := kwargs.get("key", NONE)):
+        return call(graph, callee, args, {})
+    return _by_key(graph, callee.value, items, key)
+
+
+def _by_key(graph: Graph, function: object, items: Sequence[Symbolic], key: Symbolic) -> Symbolic:
+    """The first one with the smallest or largest key."""
     if not items:
         raise NotCompilable("`min` or `max` by a key of something that is no tuple or list with items")
     op = ast.Lt() if function is builtins.min else ast.Gt()
@@ -112,4 +128,4 @@ def field(record: Record, name: str) -> Symbolic | None:
     return record.items[fields.index(name)] if name in fields else None
 
 
-__all__ = ["apply", "by_key", "field", "is_named_tuple", "named_tuple", "reduced"]
+__all__ = ["apply", "field", "is_named_tuple", "named_tuple", "optimum", "reduced"]

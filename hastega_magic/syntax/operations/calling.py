@@ -6,20 +6,20 @@ import ast
 import builtins
 import functools
 from collections.abc import Sequence
-from types import ModuleType
-from typing import TYPE_CHECKING
+from types import FunctionType, ModuleType
+from typing import TYPE_CHECKING, Any, cast
 
 from hastega_magic.errors import NotCompilable
 from hastega_magic.ir.expr import Expr, const
 from hastega_magic.syntax.closures import attributes
 from hastega_magic.syntax.closures.owners import attribute_at
-from hastega_magic.syntax.operations import applying, complex_numbers, lists, mappings
+from hastega_magic.syntax.operations import applying, complex_numbers, lists, mappings, texts
 from hastega_magic.syntax.operations.calls import call, check
 from hastega_magic.syntax.operations.generators import consumed, uses_up
 from hastega_magic.syntax.operations.number_functions import METHODS
 from hastega_magic.syntax.values.dimensions import ATTRIBUTES, attribute_of_array
 from hastega_magic.syntax.values.graph import NUMPY_NUMBER
-from hastega_magic.syntax.values.values import Known, Record, Symbolic, known, known_item, number
+from hastega_magic.syntax.values.values import Known, Nested, Record, Symbolic, known, known_item, number
 from hastega_magic.types import Complex
 
 if TYPE_CHECKING:
@@ -77,6 +77,8 @@ def called(frame: Frame, node: ast.Call) -> Symbolic:
         return applying.reduced(frame, node)
     if isinstance(function, Known) and function.value is builtins.ord and len(node.args) == 1:
         return _ord(node.args[0])
+    if isinstance(function, Known) and (read := _read_text(function, node)) is not None:
+        return read
     if isinstance(function, Known) and (found := consumed(frame, function.value, node)) is not None:
         return found
     check(function)
@@ -90,17 +92,48 @@ def _ord(node: ast.expr) -> Symbolic:
     raise NotCompilable("`ord` of something that is no literal is not compiled")
 
 
+def _read_text(function: Known, node: ast.Call) -> Symbolic | None:
+    """The number that a literal text is read as, as in `float("inf")`; None where none is read."""
+    read = cast(Any, function.value)
+    values = [each.value for each in node.args if isinstance(each, ast.Constant)]
+    if not any(read is each for each in (float, int, complex)) or node.keywords:
+        return None
+    if not values or len(values) < len(node.args) or not isinstance(values[0], str):
+        return None
+    try:
+        return known(read(*values), function.name)
+    except (ValueError, TypeError) as error:
+        raise NotCompilable(f"`{function.name}` of this text raises: {error}") from None
+
+
 def _arguments(
     frame: Frame, function: Symbolic, node: ast.Call
 ) -> tuple[Sequence[Symbolic], dict[str, Symbolic]]:
     keyed = any(keyword.arg == "key" for keyword in node.keywords)
-    args = lists.spliced(frame, [_as_tuple(function, arg, keyed, len(node.args) == 1) for arg in node.args])
+    read = isinstance(function, Known) and isinstance(
+        function.value, (FunctionType, Nested, functools.partial)
+    )
+    if read and any(map(texts.is_written, node.args)) and not any(map(_is_starred, node.args)):
+        args = tuple(texts.argument(frame, arg) for arg in node.args)
+    else:
+        args = lists.spliced(
+            frame, [_as_tuple(function, arg, keyed, len(node.args) == 1) for arg in node.args]
+        )
     if any(keyword.arg is None for keyword in node.keywords):
         raise NotCompilable("`**` in a call is not compiled yet")
-    kwargs = {keyword.arg or "": frame.evaluate(keyword.value) for keyword in node.keywords}
+    evaluate = texts.argument if read else _evaluate
+    kwargs = {keyword.arg or "": evaluate(frame, keyword.value) for keyword in node.keywords}
     for value in (*args, *kwargs.values()):
         frame.graph.keep(value)
     return args, kwargs
+
+
+def _is_starred(node: ast.expr) -> bool:
+    return isinstance(node, ast.Starred)
+
+
+def _evaluate(frame: Frame, node: ast.expr) -> Symbolic:
+    return frame.evaluate(node)
 
 
 def _method(frame: Frame, owner: Symbolic, callee: ast.Attribute, node: ast.Call) -> Symbolic:

@@ -8,7 +8,7 @@ import math
 import operator
 from collections.abc import Mapping, Sequence
 from types import FunctionType, ModuleType
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from hastega_magic.errors import NotCompilable
 from hastega_magic.ir.expr import Expr, const
 from hastega_magic.ops import op_of_callable
 from hastega_magic.syntax.closures.attributes import is_made
+from hastega_magic.syntax.closures.given import is_method
 from hastega_magic.syntax.operations import (
     applying,
     arithmetic,
@@ -26,6 +27,7 @@ from hastega_magic.syntax.operations import (
     ufuncs,
 )
 from hastega_magic.syntax.operations.classes import is_instance
+from hastega_magic.syntax.operations.in_places import in_places
 from hastega_magic.syntax.operations.mappings import mapping
 from hastega_magic.syntax.operations.number_functions import (
     Handler,
@@ -54,7 +56,6 @@ from hastega_magic.syntax.values.values import (
     Range,
     Rule,
     Symbolic,
-    is_none,
     known,
     members,
     number,
@@ -76,22 +77,21 @@ def call(
     if not isinstance(callee, Known):
         raise NotCompilable("a number or a tuple is called")
     function = callee.value
-    if isinstance(function, functools.partial):
-        bound = [known(value, callee.name) for value in function.args]
-        named = {name: known(value, name) for name, value in function.keywords.items()}
-        return call(graph, Known(function.func, callee.name), [*bound, *args], {**named, **kwargs})
+    if isinstance(function, functools.partial) or is_method(function):
+        return call(graph, *_applied(callee, function, args, kwargs))
     if isinstance(function, (FunctionType, Nested)):
         return graph.inline(graph, function, args, kwargs)
     if applying.is_named_tuple(function):
         return applying.named_tuple(function, callee.name, args, kwargs)
-    if set(kwargs) == {"key"} and function in (builtins.min, builtins.max) and not is_none(kwargs["key"]):
-        return applying.by_key(graph, function, args, kwargs["key"])
+    if kwargs and (function is builtins.min or function is builtins.max):
+        return applying.optimum(graph, callee, args, kwargs)
     graph.ufuncs = graph.ufuncs or isinstance(function, np.ufunc) or _is_numpy_number(function)
     if mixed.is_mixed(*args):
         return mixed.distributed(graph, args, lambda sides: call(graph, callee, sides, kwargs))
     named_too = next((found for spelled, found in _NAMED if spelled is function), None)
     if named_too is not None:
         return named_too(graph, args, kwargs)
+    args, kwargs = in_places(function, callee.name, args, kwargs)
     row = op_of_callable(function)
     handler = _handler(function)
     if handler in _OVER_ITEMS:
@@ -109,13 +109,29 @@ def call(
     raise NotCompilable(_no_form(callee))
 
 
+def _applied(
+    callee: Known, function: Any, args: Sequence[Symbolic], kwargs: Mapping[str, Symbolic]
+) -> tuple[Known, Sequence[Symbolic], Mapping[str, Symbolic]]:
+    """What a `functools.partial`, or a method of an object, calls, and with what."""
+    if is_method(function):
+        return Known(function.__func__, callee.name), [known(function.__self__, callee.name), *args], kwargs
+    bound = [known(value, callee.name) for value in function.args]
+    named = {name: known(value, name) for name, value in function.keywords.items()}
+    return Known(function.func, callee.name), [*bound, *args], {**named, **kwargs}
+
+
 def check(callee: Symbolic) -> None:
     """NotCompilable for what has no compiled form whatever it is called with, so that the call is to blame."""
     if not isinstance(callee, Known):
         return
     function = callee.value
     read = isinstance(function, (functools.partial, FunctionType, Nested))
-    read = read or applying.is_named_tuple(function) or any(spelled is function for spelled, _ in _NAMED)
+    read = (
+        read
+        or is_method(function)
+        or applying.is_named_tuple(function)
+        or any(spelled is function for spelled, _ in _NAMED)
+    )
     if not read and op_of_callable(function) is None and _handler(function) is None:
         raise NotCompilable(_no_form(callee))
 

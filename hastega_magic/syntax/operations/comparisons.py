@@ -180,6 +180,8 @@ def identical(left: Symbolic, right: Symbolic) -> Expr:
         if any(isinstance(each.value, Listed) and each.value.shared for each in (left, right)):
             raise NotCompilable("`is` compares lists of which one is one of several")
         one, other = left.value, right.value
+        if type(one) is type(other) is str:
+            raise NotCompilable("`is` compares texts, of which the same may be several objects: write `==`")
         if (is_small(one) and is_small(other)) or _is_opened(one, other):
             raise NotCompilable("`is` compares containers, which are looked at by what is in them")
         if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):

@@ -67,13 +67,18 @@ def all_items(frame: Frame, node: ast.expr) -> tuple[Symbolic, ...]:
     if not any(isinstance(each, (ast.Call, ast.NamedExpr)) for each in ast.walk(node)):
         items = members(frame.evaluate(node))
         return every(frame, node) if items is None else items
-    made = frame.peek(node) if isinstance(node, ast.Call) else None
-    if isinstance(made, Known) and any(made.value is each for each in ITERABLES):
+    if isinstance(node, ast.Call) and is_iterable(frame, node):
         return every(frame, node)
     items = members(frame.evaluate(node))
     if items is None:
         raise NotCompilable("something stands behind `*` of which the number of items is not known")
     return items
+
+
+def is_iterable(frame: Frame, node: ast.Call) -> bool:
+    """Whether the call is one of these."""
+    made = frame.peek(node)
+    return isinstance(made, Known) and any(made.value is each for each in ITERABLES)
 
 
 def every(frame: Frame, node: ast.expr) -> tuple[Symbolic, ...]:

@@ -98,6 +98,8 @@ def whole_number(ufunc: np.ufunc, op: str) -> Handler:
 
 def power(graph: Graph, args: Sequence[Symbolic]) -> Symbolic:
     """`pow`, also of three numbers."""
+    if len(args) == 3 and is_none(args[2]):
+        args = args[:2]
     if len(args) == 3:
         return library.power_modulo(graph, args)
     if len(args) != 2:

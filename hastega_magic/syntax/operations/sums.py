@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 
 from hastega_magic.errors import NotCompilable
-from hastega_magic.ir.expr import Expr, const, convert
+from hastega_magic.ir.expr import const, convert
 from hastega_magic.syntax.operations import complex_numbers
 from hastega_magic.syntax.values.graph import Graph
 from hastega_magic.syntax.values.values import Symbolic, number
@@ -63,10 +63,10 @@ def sum_of_tuple(graph: Graph, args: Sequence[Symbolic]) -> Symbolic:
 
 def product_of_tuple(graph: Graph, args: Sequence[Symbolic]) -> Symbolic:
     """math.prod of a tuple's items."""
-    if len(args) != 1 or not isinstance(args[0], tuple) or isinstance(args[0], Composite):
+    if not 1 <= len(args) <= 2 or not isinstance(args[0], tuple) or isinstance(args[0], Composite):
         raise NotCompilable("`math.prod` of something that is no tuple, generator or `range` is not compiled")
     graph.keep(args[0])
-    total: Expr = const(1)
+    total = number(args[1]) if len(args) == 2 else const(1)
     for part in args[0]:
         total = graph.make("mul", total, part)
     return total
