@@ -35,4 +35,13 @@ def put_off(do: Callable[[], T]) -> T:
                 answer(signal.SIGINT, came[signal.SIGINT])
 
 
-__all__ = ["put_off"]
+def begin(thread: threading.Thread) -> None:
+    """Start the thread; Ctrl-C comes behind that.
+
+    In `Thread.start` Python would make a RuntimeError of it at some places, and leave a lock taken at others that the
+    thread waits for: the process would never end.
+    """
+    put_off(thread.start)
+
+
+__all__ = ["begin", "put_off"]

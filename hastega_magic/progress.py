@@ -19,6 +19,7 @@ from contextlib import contextmanager
 from typing import Protocol, Self
 
 from hastega_magic.forking import held_while_forking
+from hastega_magic.interrupts import begin
 
 AFTER = 0.5
 """Seconds before which nothing is shown."""
@@ -137,12 +138,13 @@ class Task:
                 name="hastega-clock",
                 daemon=True,
             )
-            clock.start()
             try:
+                begin(clock)
                 yield
             finally:
                 over.set()
-                clock.join()
+                if clock.ident is not None:
+                    clock.join()
         self.at(until)
 
     def _clock(self, over: threading.Event, seconds: float, until: float) -> None:

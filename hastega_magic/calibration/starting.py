@@ -11,6 +11,8 @@ import contextlib
 import threading
 from typing import Any
 
+from hastega_magic.interrupts import begin
+
 _LONGEST = 4.0
 """Seconds after which a driver is no longer waited for; measuring its device waits for it again."""
 
@@ -24,7 +26,7 @@ class Starting:
         """Begins at once."""
         self._ready = threading.Event()
         self._thread = threading.Thread(target=self._start, name="hastega drivers", daemon=True)
-        self._thread.start()
+        begin(self._thread)
 
     @property
     def ready(self) -> bool:

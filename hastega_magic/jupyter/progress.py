@@ -7,6 +7,8 @@ import sys
 import threading
 from typing import TYPE_CHECKING, Any, cast
 
+from hastega_magic.interrupts import begin
+
 if TYPE_CHECKING:
     from hastega_magic.jupyter.shell import Shell
     from hastega_magic.progress import Task
@@ -40,7 +42,7 @@ class Bar:
             # In a thread: an interrupt in the middle of an import would leave half a module behind.
             if self._importing is None:
                 self._importing = threading.Thread(target=self._import, name="hastega-tqdm", daemon=True)
-                self._importing.start()
+                begin(self._importing)
             return
         bar: Any = self._open() if self._bar is None else self._bar
         # Short pipelines in a loop have one label, and the parts of a task labels of their own.

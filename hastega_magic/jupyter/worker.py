@@ -7,6 +7,7 @@ import ctypes
 import threading
 from collections.abc import Callable
 
+from hastega_magic.interrupts import begin
 from hastega_magic.progress import Cancelled, Listener, listening
 
 
@@ -29,7 +30,7 @@ class Worker:
         self._thread = threading.Thread(
             target=context.run, args=(self._run,), name="hastega-worker", daemon=True
         )
-        self._thread.start()
+        begin(self._thread)
 
     @property
     def running(self) -> bool:

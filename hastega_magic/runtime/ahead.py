@@ -15,6 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from hastega_magic.forking import held_while_forking
+from hastega_magic.interrupts import begin
 
 _LOCK = held_while_forking(threading.Lock())
 
@@ -53,7 +54,7 @@ def _begin(do: Callable[[], object]) -> None:
 
     with suppress(RuntimeError):  # no thread can be begun
         # Not a daemon: a process must not end while a compiler works in it.
-        threading.Thread(target=whole, name="hastega_ahead").start()
+        begin(threading.Thread(target=whole, name="hastega_ahead"))
 
 
 def _load() -> None:

@@ -8,7 +8,8 @@ from collections.abc import Callable
 from queue import Empty, SimpleQueue
 from typing import Generic, TypeVar
 
-from hastega_magic.runtime.signals import leave_to_others, no_interrupt
+from hastega_magic.interrupts import begin
+from hastega_magic.runtime.signals import leave_to_others
 
 Made = TypeVar("Made")
 
@@ -31,12 +32,11 @@ class Later(Generic[Made]):
             # Not a daemon: a process must not end while a compiler works in it.
             maker = threading.Thread(target=self._run, name="hastega_later")
             try:
-                maker.start()
-            except RuntimeError as error:  # none can be begun now, or the process ends
+                begin(maker)
+            except RuntimeError:  # none can be begun now, or the process ends
                 self._asked = False
-                no_interrupt(error)
             except BaseException:
-                self._asked = False
+                self._asked = maker.ident is not None
                 raise
         return self.made
 
@@ -72,9 +72,8 @@ def made_aside(make: Callable[[], Made]) -> Made:
     before = threading.stack_size()
     try:
         threading.stack_size(_STACK)
-        maker.start()
-    except RuntimeError as error:
-        no_interrupt(error)
+        begin(maker)
+    except RuntimeError:
         return make()
     finally:
         threading.stack_size(before)

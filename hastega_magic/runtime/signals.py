@@ -60,12 +60,6 @@ def held_back(do: Callable[[], T]) -> T:
             _signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def no_interrupt(error: RuntimeError) -> None:
-    """Raise the interrupt that `Thread.start` has made the error of: its condition lets go of a lock twice then."""
-    if isinstance(error.__context__, KeyboardInterrupt):
-        raise error.__context__
-
-
 _AFTER = 0.002
 """Seconds after which a finaliser is over, and its caller goes on."""
 
@@ -121,4 +115,4 @@ class _Hook:
                 _thread.interrupt_main(signal.Signals(number))
 
 
-__all__ = ["heard", "held_back", "leave_to_others", "no_interrupt"]
+__all__ = ["heard", "held_back", "leave_to_others"]

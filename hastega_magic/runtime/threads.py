@@ -12,7 +12,8 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from queue import Empty, SimpleQueue
 
-from hastega_magic.runtime.signals import leave_to_others, no_interrupt
+from hastega_magic.interrupts import begin
+from hastega_magic.runtime.signals import leave_to_others
 
 SMALL_BLOCKS = 16
 """Up to so many blocks, waking other threads costs more than it gains."""
@@ -70,7 +71,7 @@ def _team(threads: int, kind: str = "") -> SimpleQueue[_Job]:
             jobs.get().run()
 
     for number in range(threads):
-        threading.Thread(target=work, name=f"hastega{kind}_{number}", daemon=True).start()
+        begin(threading.Thread(target=work, name=f"hastega{kind}_{number}", daemon=True))
     return jobs
 
 
@@ -78,10 +79,7 @@ def _begin(jobs: Sequence[_Job], threads: int, kind: str = "") -> None:
     """Hand the jobs to the team of so many threads."""
     try:
         team = _team(threads, kind)
-    except (
-        RuntimeError
-    ) as error:  # from Python 3.12 on, no thread begins any more once the interpreter shuts down
-        no_interrupt(error)
+    except RuntimeError:  # from Python 3.12 on, no thread begins any more once the interpreter shuts down
         for job in jobs:
             job.run()
         return

@@ -39,7 +39,7 @@ STAGES = {
     "default by name alone": ("map(lambda x, *, k=i: x * k) |> to_list", "k"),
     "default by name in a tuple": ("map(lambda x, b=3, *, k=(i, 2): x * k[0] + k[1] * b) |> to_list", "k"),
     "partial of a default by name": (
-        "map(partial(less, k=i)) |> map(lambda x, *, k=5: x * k) |> sum",
+        "map(partial(less, k=i)) |> map(lambda x, *, k=5: x * k) |> to_list",
         "k of less",
     ),
     "sum": ("reduce(lambda a, x: a + x, i)", "init of reduce"),

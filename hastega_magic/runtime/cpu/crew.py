@@ -19,6 +19,7 @@ from collections.abc import Sequence
 from functools import cache
 
 from hastega_magic.forking import held_while_forking
+from hastega_magic.interrupts import begin
 from hastega_magic.ir import abi
 from hastega_magic.runtime import cpu
 from hastega_magic.runtime.cpu import Program, crew_text
@@ -58,7 +59,7 @@ class _Crew:
             for number in range(1, helpers + 1)
         ]
         for each in self._threads:
-            each.start()
+            begin(each)
 
     def _help(self, number: int) -> None:
         self._call(self._address, ctypes.c_void_p(number))
@@ -104,7 +105,7 @@ class _Crews:
             # Not a daemon: a process must not end while a compiler works in it.
             maker = threading.Thread(target=self._make, args=(helpers,), name="hastega_crew")
             with contextlib.suppress(RuntimeError):  # none can be begun when the process ends
-                maker.start()
+                begin(maker)
 
     def _make(self, helpers: int) -> None:
         with self.lock:  # of two programs made at once one would be lost, and its code with it
