@@ -64,8 +64,10 @@ class Bar:
 
     def _import(self) -> None:
         # `tqdm.auto` silences a warning of its own for a moment: warnings are of all threads, and it may come out then.
-        name = "tqdm.notebook" if self._in_notebook else "tqdm"
-        tqdm: Any = importlib.import_module(name).tqdm
+        module: Any = importlib.import_module("tqdm.notebook" if self._in_notebook else "tqdm")
+        if self._in_notebook and module.IProgress is None:  # ipywidgets cannot be imported: a line has to do
+            self._in_notebook, module = False, importlib.import_module("tqdm")
+        tqdm = module.tqdm
         tqdm.get_lock()  # which takes its time the first time
         # tqdm's own thread, which looks for bars that stand still, is not needed. Of a bar that an interrupt left half
         # made there is nothing to be taken away.

@@ -105,6 +105,17 @@ def test_tqdm_is_imported_in_a_thread_and_the_work_goes_on(shell, at_once):
     bar.close()
 
 
+def test_a_notebook_without_widgets_has_a_line(shell, at_once, capsys, monkeypatch):
+    monkeypatch.setattr(pytest.importorskip("tqdm.notebook"), "IProgress", None)
+    monkeypatch.setattr(shell, "kernel", object(), raising=False)
+    bar = Bar(shell)
+    bar._import()
+    with listening(bar), task("work", 2) as work:
+        work.at(1)
+    bar.close()
+    assert re.search(r"work: +50%\|", capsys.readouterr().err)
+
+
 def test_what_sets_warnings_aside_is_not_imported():
     code = (
         "import sys, types; from hastega_magic.jupyter.progress import Bar; "
