@@ -256,7 +256,7 @@ def _is_strict(named: dict[str | None, ast.expr]) -> bool:
 
 
 def _check_lengths(lengths: Iterable[object], strict: bool) -> None:
-    """Nodes of one value are the same."""
+    """NotCompilable unless `strict` is known to hold: of numbers, or of nodes, of which equal ones are one object."""
     if strict and len(set(lengths)) > 1:
         raise NotCompilable("`zip` with `strict` is compiled of iterables that are known to be of one length")
 
