@@ -166,7 +166,19 @@ def test_a_bar_in_place_of_a_pipe(text, name, column):
 
 
 @pytest.mark.parametrize(
-    "text", ["xs | {1}", "map(abs)", "y = [] |> map(abs)\nfilter(abs)", "def f():\n    return xs | 3\nf()"]
+    "text",
+    [
+        "xs | {1}",
+        "first = 3\n{2} | first",
+        "first = 3\n{2} | first | 3",
+        "'x | sum' | 3",
+        "xs | {1}  # | sum",
+        "map(abs)  # | map",
+        "last = lambda x: x\n{2} | last(3)",
+        "map(abs)",
+        "y = [] |> map(abs)\nfilter(abs)",
+        "def f():\n    return xs | 3\nf()",
+    ],
 )
 def test_other_errors_are_as_they_are(text):
     assert notes(text) == []
