@@ -142,7 +142,14 @@ def test_functions_for_stages_that_take_none(stage, better):
 
 
 @pytest.mark.parametrize(
-    ("text", "value"), [("xs |> take(_)", [1, 2]), ("xs |> take(_ - 1)", [1]), ("xs |> sum(_)", 8)]
+    ("text", "value"),
+    [
+        ("xs |> take(_)", [1, 2]),
+        ("xs |> take(_ - 1)", [1]),
+        ("xs |> sum(_)", 8),
+        ("[xs |> sum(_ * 2) for _ in range(2)]", [6, 8]),
+        ("y = []\nfor _ in range(2):\n    y.append(xs |> sum(_ * 2))\ny", [6, 8]),
+    ],
 )
 def test_the_last_value_may_be_a_number(text, value):
     found = Session({"xs": [1, 2, 3], "_": 2}).run_cell(text).value
