@@ -16,6 +16,7 @@ from traitlets import Bool, Enum, Float, Int, List, TraitError, Unicode, validat
 from hastega_magic.compiler.options import INT_MODES, Options
 from hastega_magic.errors import HastegaError
 from hastega_magic.errors import UsageError as OptionError
+from hastega_magic.interrupts import put_off
 from hastega_magic.jupyter import arguments, commands
 from hastega_magic.jupyter.awaiting import hearing
 from hastega_magic.jupyter.everywhere import AWAITED, PLAIN, Everywhere, awaits
@@ -269,7 +270,8 @@ class HastegaMagics(Magics):
         """The session, made with the first cell."""
         if self._session is None:
             started = time.perf_counter()
-            self._session = uncollected(_sessions)(self.its_shell.user_ns)
+            # Ctrl-C in Python's import may leave its lock taken, for which the threads that import beside it wait.
+            self._session = put_off(lambda: uncollected(_sessions))(self.its_shell.user_ns)
             self._session.loading = time.perf_counter() - started
         return self._session
 

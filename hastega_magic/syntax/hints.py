@@ -55,7 +55,7 @@ def hint(
     """
     if isinstance(error, TypeError):
         if _REFUSED.search(str(error)) and (ran := _ran_at(error, text, filename)) is not None:
-            _ask_of_pipes(error, text, ran.line)
+            _ask_of_pipes(error, text, ran)
         return
     name: object = error.name  # of an AttributeError whatever the user's code says
     if not isinstance(name, str) or not name:
@@ -77,7 +77,7 @@ def hint(
             _mark(error, text, stage, meant[1])
             return
     if (read := _read_at(error, text, filename)) is not None:
-        if name in STAGES and _ask_of_pipes(error, text, read.line):
+        if name in STAGES and _ask_of_pipes(error, text, read):
             return
         if any(site.span.line <= read.line <= site.span.end_line for site in sites):
             error.add_note(marked(text, read, len(name)))
@@ -107,23 +107,31 @@ def _of_stage(stage: StageSite, name: str, module: bool) -> tuple[str, str] | No
     return None
 
 
+_UNION = r"unsupported operand type\(s\) for \|: "
 _REFUSED = re.compile(
-    r"unsupported operand type\(s\) for \|:|must have at least two arguments|expected 2 arguments"
+    _UNION
+    + r".* and '(?:builtin_function_or_method|type)'|must have at least two arguments|expected 2 arguments"
 )
-"""What Python says of `xs | sum`, `xs | map(f)` and `xs | filter(f)`."""
+"""What Python says of `xs | sum`, `xs | map(f)` and `xs | filter(f)`; not where the user has a number of that name."""
 
 
-def _ask_of_pipes(error: NameError | TypeError, text: str, line: int) -> bool:
-    """Note a `|` before a stage's name in a line, which may be meant as `|>`; False where there is none."""
-    written = lines_of(text)[line - 1]
-    found = next((each for each in _NEARLY.finditer(written) if each[1] in STAGES), None)
-    if found is not None:
-        error.add_note(f"hastega: a pipeline is written with `|>`: did you mean `|> {found[1]}`?")
-        error.add_note(marked(text, Span(line, found.start(), line, found.start() + 1), 1))
-    return found is not None
+def _ask_of_pipes(error: NameError | TypeError, text: str, ran: Span) -> bool:
+    """Note the `|` before the stage's name that Python ran there, which may be meant as `|>`; False if none is."""
+    written = lines_of(text)[ran.line - 1]
+    if re.match(_UNION, str(error)):  # what ran has both sides
+        found = _AT_END.search(written[: ran.end_col], ran.col)
+    else:
+        bar = len(written[: ran.col].rstrip()) - 1
+        found = _NEARLY.match(written, bar) if bar >= 0 else None
+    if found is None or found[1] not in STAGES:
+        return False
+    error.add_note(f"hastega: a pipeline is written with `|>`: did you mean `|> {found[1]}`?")
+    error.add_note(marked(text, Span(ran.line, found.start(), ran.line, found.start() + 1), 1))
+    return True
 
 
 _NEARLY = re.compile(r"\|\s*(\w+)")
+_AT_END = re.compile(_NEARLY.pattern + "$")
 
 
 def _read_at(error: NameError, text: str, filename: str) -> Span | None:

@@ -282,7 +282,7 @@ class Rewriter(ast.NodeTransformer):
         if starred or any(keyword.arg is None for keyword in keywords):
             return  # only running it will tell
         complaint = STAGES[name].complaint(len(args), [keyword.arg or "" for keyword in keywords])
-        if len(args) == 1 and not keywords and _is_function(args[0], name, complaint is not None):
+        if len(args) == 1 and not keywords and self._is_function(args[0], name, complaint is not None):
             from hastega_magic.syntax.elsewhere import of_a_function
 
             written = of_a_function(name, self.text.segment(args[0]))
@@ -301,16 +301,16 @@ class Rewriter(ast.NodeTransformer):
         if wrong is not None:
             raise CellSyntaxError(wrong[1], self.text.text, self.text.span(wrong[0]), self.filename)
 
+    def _is_function(self, node: ast.expr, stage: str, refused: bool) -> bool:
+        """Whether an argument is written as a function; `refused`: the stage takes no such argument at all.
 
-def _is_function(node: ast.expr, stage: str, refused: bool) -> bool:
-    """Whether an argument is written as a function; `refused`: the stage takes no such argument at all.
-
-    `_` alone may be the last value that was shown, as a number of elements may be computed from it.
-    """
-    if isinstance(node, ast.Lambda) or (refused and "_" in reads(node)):
-        return True
-    number = stage in ("take", "drop") and not isinstance(node, ast.Compare)
-    return not number and not isinstance(node, ast.Name) and "_" in reads(node)
+        `_` alone may be the last value that was shown, as a number of elements may be computed from it; in a loop
+        over `_` it is the loop's.
+        """
+        if isinstance(node, ast.Lambda) or (refused and "_" in reads(node)):
+            return True
+        number = (stage in ("take", "drop") and not isinstance(node, ast.Compare)) or "_" in self._moving
+        return not number and not isinstance(node, ast.Name) and "_" in reads(node)
 
 
 __all__ = ["PipelineStatement", "Plain", "callables_bound"]

@@ -1,10 +1,13 @@
 """Ctrl-C in a real kernel: answered at once while native code runs, and the kernel lives on."""
 
 import re
+import signal
 import time
 from queue import Empty
 
 import pytest
+
+from hastega_magic.jupyter import magics
 
 LIMIT = 10.0
 """Seconds from the signal to the answer: far less than what is interrupted would take, on a machine however busy."""
@@ -135,3 +138,20 @@ Comparison.measure = told""")
             break
     assert min(times) < LIMIT, times
     kernel.run("Comparison.measure = usual")
+
+
+def test_what_a_first_cell_imports_is_imported_whole(notebook, monkeypatch):
+    """Ctrl-C in Python's import may leave its lock taken, for which a thread that imports beside it waits for good."""
+    make, whole = magics._sessions, []
+
+    def interrupted():
+        signal.raise_signal(signal.SIGINT)
+        whole.append(make())
+        return whole[0]
+
+    monkeypatch.setattr(magics, "_sessions", interrupted)
+    assert isinstance(notebook.run("%%hastega\n[1, 2] |> sum").error, KeyboardInterrupt)
+    assert whole
+    monkeypatch.setattr(magics, "_sessions", make)
+    assert notebook.run("%%hastega\nn = [1, 2] |> sum").error is None
+    assert notebook.shell.user_ns["n"] == 3

@@ -82,6 +82,14 @@ def test_steps_and_elements_are_looked_at_in_their_order(on: str, element: str, 
 
 
 @pytest.mark.parametrize("on", PLACES)
+@pytest.mark.parametrize("sink", ["scan", "reduce"])
+def test_steps_behind_the_first_are_not_computed(on: str, sink: str) -> None:
+    """Squares of squares: the twentieth has millions of digits, the fiftieth none that anybody could hold."""
+    with pytest.raises(OverflowError, match=rf"no int64 holds in .*: {1002004**4}\n"):
+        run(on, f"range(1, 101) |> {sink}(lambda a, x: a * a, 1002004)")
+
+
+@pytest.mark.parametrize("on", PLACES)
 def test_running_sums_are_looked_at_in_that_order_too(on: str) -> None:
     with pytest.raises(OverflowError, match=f"in `cumsum`: {2**63}\n"):
         run(on, "range(1, 9000) |> map(lambda x: 2**62 + 0 // (x - 5000)) |> cumsum")

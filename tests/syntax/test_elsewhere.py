@@ -74,7 +74,13 @@ WRITTEN = {
     "map(x: x+1) |> sum": "map(lambda x: x+1)",
     "map(x -> x * 2)": "map(lambda x: x * 2)",
     "map(x => x*(x+1)) |> sum": "map(lambda x: x*(x+1))",
-    "map((x) => {x})": "map(lambda x: {x})",
+    "map((x) => {x})": "map(lambda x: x)",
+    "map(|x| { x + 1 })": "map(lambda x: x + 1)",
+    "map(x => {x: 1})": "map(lambda x: {x: 1})",
+    "map(x => x ** 2  # the square": "map(lambda x: x ** 2)",
+    "where(x -> x > 1, 0)": "where(lambda x: x > 1, 0)",
+    "where(x -> x > 1, y -> y)": "where(lambda x: ...)",
+    "map((x, x) => x)": "map(lambda x: ...)",
     "filter(fn x -> x > 1 end)": "filter(lambda x: x > 1)",
     "map(&(&1 + 1))": "map(_ + 1)",
     "map(& &1 * 2)": "map(_ * 2)",
@@ -113,6 +119,9 @@ def test_functions_as_others_write_them(written):
         ("xs |> take 3 |> sum", "a stage's arguments stand in parentheses: `take(...)`"),
         ("xs |> .map(f)", "a stage is written without a dot: `|> map`"),
         ("xs |> map(def f(x): x)", "invalid syntax"),
+        ("y = xs |> sum else 0", "invalid syntax"),
+        ("y = xs |> sum for x in xs", "invalid syntax"),
+        ("xs |> sum as y", "invalid syntax"),
         ("xs |> map(f) g", "invalid syntax"),
         ("ys = {x -> 1}; xs |> map(f)", "invalid syntax"),
         ("xs |> filter(lambda x: x = 1)", 'expression cannot contain assignment, perhaps you meant "=="?'),
@@ -142,7 +151,14 @@ def test_functions_for_stages_that_take_none(stage, better):
 
 
 @pytest.mark.parametrize(
-    ("text", "value"), [("xs |> take(_)", [1, 2]), ("xs |> take(_ - 1)", [1]), ("xs |> sum(_)", 8)]
+    ("text", "value"),
+    [
+        ("xs |> take(_)", [1, 2]),
+        ("xs |> take(_ - 1)", [1]),
+        ("xs |> sum(_)", 8),
+        ("[xs |> sum(_ * 2) for _ in range(2)]", [6, 8]),
+        ("y = []\nfor _ in range(2):\n    y.append(xs |> sum(_ * 2))\ny", [6, 8]),
+    ],
 )
 def test_the_last_value_may_be_a_number(text, value):
     found = Session({"xs": [1, 2, 3], "_": 2}).run_cell(text).value
@@ -166,7 +182,19 @@ def test_a_bar_in_place_of_a_pipe(text, name, column):
 
 
 @pytest.mark.parametrize(
-    "text", ["xs | {1}", "map(abs)", "y = [] |> map(abs)\nfilter(abs)", "def f():\n    return xs | 3\nf()"]
+    "text",
+    [
+        "xs | {1}",
+        "first = 3\n{2} | first",
+        "first = 3\n{2} | first | 3",
+        "'x | sum' | 3",
+        "xs | {1}  # | sum",
+        "map(abs)  # | map",
+        "last = lambda x: x\n{2} | last(3)",
+        "map(abs)",
+        "y = [] |> map(abs)\nfilter(abs)",
+        "def f():\n    return xs | 3\nf()",
+    ],
 )
 def test_other_errors_are_as_they_are(text):
     assert notes(text) == []

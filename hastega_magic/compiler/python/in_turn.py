@@ -16,6 +16,7 @@ from hastega_magic.compiler.python.looked_at import looked_at
 from hastega_magic.compiler.python.nodes import filled, has_turns, of_params, roots, wide_constants
 from hastega_magic.compiler.python.steps import Surroundings, is_beyond
 from hastega_magic.compiler.python.together import first_beyond
+from hastega_magic.compiler.running import beyond_int64
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.frames import let_through
@@ -134,14 +135,18 @@ class _Steps:
     def beyond(self, values: list[Any]) -> int | None:
         """The first such integer in the steps to these values."""
         taken, totals = (values, self._totals) if self._totals else (values[1:], values[:1])
+        left: int | None = None
         try:
             for value in taken:
                 totals.append(self._function(totals[-1], value))
+                if (left := beyond_int64(totals[-1])) is not None:
+                    break  # squares of squares are soon too long to be computed
         except Exception as error:
             let_through(error)
             self.raised = True
         self._totals = totals[-1:]
-        return self._first(totals, taken)
+        found = self._first(totals, taken)
+        return left if found is None else found
 
     def _first(self, totals: list[Any], taken: list[Any]) -> int | None:
         if self._fn is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import keyword
 import re
 
 from hastega_magic.syntax.reading.names import reads
@@ -23,7 +24,10 @@ _FUNCTIONS = tuple(
         r"&(?P<names>)",  # &(&1 + 1)
     )
 )
-_BARE = re.compile(_STAGE + r"[ \t]+(?=[\w'\"])")
+_BEHIND = "|".join(sorted({*keyword.kwlist} - {"lambda", "await", "None", "True", "False"}))
+"""What begins no argument: `sum else 0` lacks an `if`, not parentheses."""
+
+_BARE = re.compile(_STAGE + rf"[ \t]+(?!(?:{_BEHIND})\b)(?=[\w'\"])")
 _DOT = re.compile(r"\|>\s*(?P<dot>\.)\s*(?P<stage>\w+)")
 
 
@@ -52,20 +56,25 @@ def as_elsewhere(line: str, col: int) -> tuple[str, int, int] | None:
 def _rewritten(found: re.Match[str], line: str) -> str | None:
     """The stage's arguments as Python writes them; None where they do not end in the line, or are none even so."""
     rest = line[found.end() :]
-    outer = [token for token in scan(rest) if token.depth == 0]
-    stop = next((token.col for token in outer if token.kind == "close"), len(rest))
+    outer = [token for token in scan(rest) if token.depth == 0 or token.kind == "comment"]
+    stop = next((token.col for token in outer if token.kind in ("close", "comment")), len(rest))
     comma = next((token.col for token in outer if token.text == "," and token.col < stop), stop)
     body = re.sub(r"\s+end$", "", rest[:comma].strip())
-    names = ", ".join(re.findall(r"\w+", found["names"]))
-    function = f"lambda {names}: {body}" if names else re.sub(r"&1\b", "_", body)
+    block = re.fullmatch(r"\{([^{}:,]*)\}", body)
+    names = re.findall(r"\w+", found["names"])
+    body = block[1].strip() if names and block else body  # elsewhere its value; here a set
+    function = f"lambda {', '.join(names)}: {body}" if names else re.sub(r"&1\b", "_", body)
+    others = rest[comma:stop].rstrip()
     try:
         tree = ast.parse(function, mode="eval")
+        ast.parse(f"f(0{others})", mode="eval")
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
     if not names:  # in Elixir it stands in parentheses
         function = ast.unparse(tree)
-    written = function + rest[comma:stop]
-    return written if (names or "_" in reads(tree)) and len(written) <= _SHORT else None
+    written = function + others
+    means = len({*names}) == len(names) if names else "_" in reads(tree)
+    return written if means and len(written) <= _SHORT else None
 
 
 _SHORT = 60
