@@ -114,18 +114,7 @@ class CellRun:
         hooks, running = self.memory.hooks, Running(cell.sites, self.turns, self.ordinary)
         try:
             hooks.begin(self.namespace, running)
-            for place, item in enumerate(cell.items):
-                self.driver.wanted = cell.read_from(place)
-                if isinstance(item, PipelineStatement):
-                    yield from self._pipeline(item)
-                else:
-                    self._flush()
-                    yield from self._plain(item)
-                if item.shown and item is not cell.items[-1]:
-                    self._flush()
-                    self._show()
-            self.driver.wanted = frozenset()
-            self._flush()
+            yield from self._items(cell)
         finally:
             running.over = True
             hooks.end(self.namespace, running)
@@ -133,6 +122,21 @@ class CellRun:
             self._tell_ordinary()
             self.trace.beside("device", seconds_to_begin() - begun)
         compare(self.outcomes, self.options, time.perf_counter() - started, self.trace, self.remembered)
+
+    def _items(self, cell: CellPlan) -> Course:
+        # No part of what looks after it: CPython 3.13.0 leaves a `finally` out where Ctrl-C comes as a loop goes on.
+        for place, item in enumerate(cell.items):
+            self.driver.wanted = cell.read_from(place)
+            if isinstance(item, PipelineStatement):
+                yield from self._pipeline(item)
+            else:
+                self._flush()
+                yield from self._plain(item)
+            if item.shown and item is not cell.items[-1]:
+                self._flush()
+                self._show()
+        self.driver.wanted = frozenset()
+        self._flush()
 
     def _plan(self) -> tuple[CellPlan, _Codes]:
         return _planned(self.text, self.filename, shadowed(self.namespace), self.showing.which)

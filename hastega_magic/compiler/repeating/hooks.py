@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 from hastega_magic.compiler.repeating.alike import Display
@@ -57,8 +57,21 @@ class Running:
         """Set where an interrupt cannot come between: what tells that it is over may be interrupted."""
 
 
-def _same(value: object, hook: object) -> bool:
-    return type(value) is type(hook) and value == hook
+# What loops stands in functions of its own: where Ctrl-C comes as a loop in a `with` goes on behind a condition that
+# does not hold, CPython 3.13.0 leaves the lock taken.
+
+
+def _users(namespace: Mapping[str, Any], hooks: Mapping[str, object]) -> dict[str, Any]:
+    """What the user has under the names of the hooks; an interrupt may have left ours there."""
+    there = {name: namespace[name] for name in hooks if name in namespace}
+    return {name: it for name, it in there.items() if type(it) is not type(hooks[name]) or it != hooks[name]}
+
+
+def _put_back(namespace: dict[str, Any], names: Iterable[str], saved: Mapping[str, Any]) -> None:
+    for name in names:
+        namespace.pop(name, None)
+        if name in saved:
+            namespace[name] = saved[name]
 
 
 class Hooks:
@@ -87,9 +100,7 @@ class Hooks:
         with self._changing:
             self._running = self._others(running)
             if not self._running:
-                there = {name: namespace[name] for name in hooks if name in namespace}
-                # An interrupt may have left ours there, and what is saved is the user's still.
-                self._saved |= {name: it for name, it in there.items() if not _same(it, hooks[name])}
+                self._saved |= _users(namespace, hooks)
             namespace.update(hooks)
             self._running = weakref.ref(running), *self._running
 
@@ -100,10 +111,8 @@ class Hooks:
             if self._running:
                 return
             # Functions of these cells or earlier ones may hold pipelines and be called later: their hooks then stay.
-            for name in (BIND,) if self.nested else (BIND, RUN, TRY, BOXED):
-                namespace.pop(name, None)
-                if name in self._saved:
-                    namespace[name] = self._saved[name]
+            names = (BIND,) if self.nested else (BIND, RUN, TRY, BOXED)
+            _put_back(namespace, names, self._saved)
             self._saved = {}
 
     def _others(self, running: Running) -> tuple[weakref.ref[Running], ...]:
