@@ -63,8 +63,8 @@ _ROWS: tuple[tuple[str, str], ...] = (
     ("a comprehension, [y for x in xs for y in f(x)]", "flat_map concat_map mapcat flatten"),
     ("map(str) |> ', '.join", "join mk_string intercalate"),
 )
-"""What is written here, and the names that it has elsewhere: Elixir, Haskell, Scala, Rust, Ruby, JavaScript, SQL,
-itertools, dplyr, pandas and polars."""
+"""What is written here, and the names that it has elsewhere: in Elixir, Haskell, Scala, Rust, Ruby, JavaScript, SQL,
+itertools, dplyr, pandas, polars and others."""
 
 
 def _plain(name: str) -> str:

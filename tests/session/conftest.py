@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
-from hastega_magic.compiler import driver, groups
+from hastega_magic.compiler import backends, driver, groups
 from hastega_magic.compiler.choice import costs, known
 from hastega_magic.compiler.loops import clear_cache
 from hastega_magic.compiler.repeating.brief import Brief, Run
-from hastega_magic.runtime import threads
+from hastega_magic.runtime import threads, windows
+from hastega_magic.runtime.loop_result import LoopResult
 
 REPORTING = ("test_earlier_groups", "test_report_size", "test_stretches")
 """Modules that read listings."""
@@ -84,3 +85,19 @@ def built(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     for module in (driver, groups):
         monkeypatch.setattr(module, "build_loop", counted)
     return seen
+
+
+@pytest.fixture
+def opened(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Small windows; the list gets the first block of each."""
+    found: list[int] = []
+    usual = LoopResult.next_window
+
+    def noted(self: LoopResult) -> bool:
+        found.append(self.begin)
+        return usual(self)
+
+    monkeypatch.setattr(LoopResult, "next_window", noted)
+    monkeypatch.setattr(windows, "WORDS", 64)
+    monkeypatch.setattr(backends, "soon", lambda *given: None)
+    return found

@@ -7,31 +7,13 @@ import math
 import numpy as np
 import pytest
 
-from hastega_magic.compiler import backends
 from hastega_magic.runtime import windows
-from hastega_magic.runtime.loop_result import LoopResult
 from hastega_magic.session import Options, Session
 
 N = 1_300_003
 """More than nine windows of 32 blocks would hold, and no whole number of blocks."""
 
 ON = ["simd", "parallel", "opencl", "all"]
-
-
-@pytest.fixture
-def opened(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Small windows; the list gets the first block of each."""
-    found: list[int] = []
-    usual = LoopResult.next_window
-
-    def noted(self: LoopResult) -> bool:
-        found.append(self.begin)
-        return usual(self)
-
-    monkeypatch.setattr(LoopResult, "next_window", noted)
-    monkeypatch.setattr(windows, "WORDS", 64)
-    monkeypatch.setattr(backends, "soon", lambda *given: None)
-    return found
 
 
 def value(cell: str, on: str = "parallel", **names: object) -> object:

@@ -11,29 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hastega_magic.compiler import backends
 from hastega_magic.runtime import windows
-from hastega_magic.runtime.loop_result import LoopResult
 from hastega_magic.session import Options, Session
 
 N = 5 * 64 * 4096 + 4099
 """Elements of more than five windows, and no whole number of blocks."""
-
-
-@pytest.fixture
-def opened(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Small windows; the list gets the first block of each."""
-    found: list[int] = []
-    usual = LoopResult.next_window
-
-    def noted(self: LoopResult) -> bool:
-        found.append(self.begin)
-        return usual(self)
-
-    monkeypatch.setattr(LoopResult, "next_window", noted)
-    monkeypatch.setattr(windows, "WORDS", 64)
-    monkeypatch.setattr(backends, "soon", lambda *given: None)
-    return found
 
 
 def value(cell: str, on: str = "parallel", repeat: int = 1, **names: object) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 from hastega_magic.errors import NotCompilable
 from hastega_magic.ir.expr import Expr, const
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from hastega_magic.syntax.functions.expressions import Frame
 
 
-def is_written(node: ast.expr) -> bool:
+def is_written(node: ast.expr) -> TypeGuard[ast.Constant]:
     """Whether it is a literal text."""
     return isinstance(node, ast.Constant) and type(node.value) is str
 
@@ -51,9 +51,7 @@ def _text(frame: Frame, node: ast.expr) -> str | None:
 
 def argument(frame: Frame, node: ast.expr) -> Symbolic:
     """What a function of Python's is given: a text, too."""
-    if isinstance(node, ast.Constant) and type(node.value) is str:
-        return Known(node.value, repr(node.value))
-    return frame.evaluate(node)
+    return Known(node.value, repr(node.value)) if is_written(node) else frame.evaluate(node)
 
 
 __all__ = ["argument", "compared", "is_written"]
