@@ -60,7 +60,10 @@ def test_without_a_platform_the_command_that_installs_one_is_named(options, monk
         raise cl.LogicError("clGetPlatformIDs failed: PLATFORM_NOT_FOUND_KHR")
 
     monkeypatch.setattr(cl, "get_platforms", none)
-    with pytest.raises(UsageError, match=r"no OpenCL device was found; `pip install hastega-magic\[pocl\]`"):
+    with pytest.raises(
+        UsageError,
+        match=r"no OpenCL device was found; `pip install hastega-magic\[pocl\]`.*`%hastega doctor`",
+    ):
         run(**options)
 
 

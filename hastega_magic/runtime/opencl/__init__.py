@@ -206,7 +206,7 @@ def _fact(device: Any, name: str) -> Any:
 def select(spec: str, there: Sequence[DeviceInfo]) -> DeviceInfo:
     """The device that `opencl` or `opencl:WHICH` names; UsageError, with the list of those there are."""
     if not there:
-        raise UsageError(f"no OpenCL device was found; {_INSTALL}")
+        raise UsageError(f"no OpenCL device was found; {_INSTALL}; if it is, see `%hastega doctor`")
     _, named, which = spec.partition(":")
     which = which.strip().lower()
     known = "; ".join(f"opencl:{each.number} is {each.name} ({each.kind}, {each.platform})" for each in there)
