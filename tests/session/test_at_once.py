@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pytest
 
+from hastega_magic.compiler.repeating.hooks import Hooks, Running
 from hastega_magic.session import Options, Session
 
 QUIET = Options(quiet=True, baseline=False)
@@ -97,6 +98,18 @@ def test_nothing_of_ours_stays_in_the_namespace() -> None:
     assert {name: each for name, each in session.namespace.items() if name.startswith("__hastega")} == {
         "__hastega_bind__": "mine"
     }
+
+
+def test_one_that_is_over_before_another_begins_and_told_so_after_it_has_ended_takes_nothing_away() -> None:
+    hooks, namespace = Hooks(), {"__hastega_bind__": "mine"}
+    first, second = Running(), Running()
+    hooks.begin(namespace, first)
+    first.over = True
+    hooks.begin(namespace, second)
+    second.over = True
+    hooks.end(namespace, second)
+    hooks.end(namespace, first)
+    assert namespace == {"__hastega_bind__": "mine"}
 
 
 def test_where_they_await_something() -> None:

@@ -67,8 +67,14 @@ def _users(namespace: Mapping[str, Any], hooks: Mapping[str, object]) -> dict[st
     return {name: it for name, it in there.items() if type(it) is not type(hooks[name]) or it != hooks[name]}
 
 
-def _put_back(namespace: dict[str, Any], names: Iterable[str], saved: Mapping[str, Any]) -> None:
+def _put_back(
+    namespace: dict[str, Any], hooks: Mapping[str, object], names: Iterable[str], saved: Mapping[str, Any]
+) -> None:
+    """Take the hooks of these names away; what the user has there stays."""
+    users = _users(namespace, hooks)
     for name in names:
+        if name in users:
+            continue
         namespace.pop(name, None)
         if name in saved:
             namespace[name] = saved[name]
@@ -96,7 +102,7 @@ class Hooks:
 
     def begin(self, namespace: dict[str, Any], running: Running) -> None:
         """A cell begins, whose code finds the hooks in its namespace, and whose report tells of what it runs."""
-        hooks = {BIND: displayed, RUN: self.run, TRY: self.attempt, BOXED: boxed}
+        hooks = self._hooks()
         with self._changing:
             self._running = self._others(running)
             if not self._running:
@@ -105,15 +111,21 @@ class Hooks:
             self._running = weakref.ref(running), *self._running
 
     def end(self, namespace: dict[str, Any], running: Running) -> None:
-        """It is over: nobody reads what it would tell. With the last one that runs, the hooks leave the namespace."""
+        """It is over: nobody reads what it would tell. With the last one that runs, the hooks leave the namespace.
+
+        They may have left by now, with a cell that began when this one was over, and ended before this is called.
+        """
         with self._changing:
             self._running = self._others(running)
             if self._running:
                 return
             # Functions of these cells or earlier ones may hold pipelines and be called later: their hooks then stay.
             names = (BIND,) if self.nested else (BIND, RUN, TRY, BOXED)
-            _put_back(namespace, names, self._saved)
+            _put_back(namespace, self._hooks(), names, self._saved)
             self._saved = {}
+
+    def _hooks(self) -> dict[str, object]:
+        return {BIND: displayed, RUN: self.run, TRY: self.attempt, BOXED: boxed}
 
     def _others(self, running: Running) -> tuple[weakref.ref[Running], ...]:
         """Those that run beside this one."""
