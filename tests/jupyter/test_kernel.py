@@ -32,6 +32,14 @@ def client(tmp_path_factory):
         manager.shutdown_kernel(now=True)
 
 
+def answer(client, request):
+    """What the kernel replies to a request, by its identifier: a busy one replies late to those before it, too."""
+    while True:
+        message = client.get_shell_msg(timeout=30)
+        if message["parent_header"]["msg_id"] == request:
+            return message["content"]
+
+
 class Ran:
     def __init__(self, client, code, **how):
         self.outputs = []
@@ -111,8 +119,7 @@ def test_where_a_cell_that_awaits_computes_it_is_interrupted(client, body):
 
 
 def test_it_says_what_it_is(client):
-    client.kernel_info()
-    reply = client.get_shell_msg(timeout=30)["content"]
+    reply = answer(client, client.kernel_info())
     assert reply["implementation"] == "hastega"
     assert "|>" in reply["banner"]
 
@@ -125,8 +132,7 @@ def test_errors_are_the_users_own(client):
 
 def test_a_cell_is_complete_with_its_pipe(client):
     def complete(code):
-        client.is_complete(code)
-        return client.get_shell_msg(timeout=30)["content"]["status"]
+        return answer(client, client.is_complete(code))["status"]
 
     assert complete("xs |> sum") == "complete"
     assert complete("(xs\n |> map(_ + 1)") == "incomplete"
@@ -134,18 +140,14 @@ def test_a_cell_is_complete_with_its_pipe(client):
 
 
 def test_stages_are_completed(client):
-    client.complete("xs |> to_li")
-    reply = client.get_shell_msg(timeout=30)["content"]
-    assert reply["matches"] == ["to_list"]
+    assert answer(client, client.complete("xs |> to_li"))["matches"] == ["to_list"]
     Ran(client, "def mapped(xs): return xs")
-    client.complete("xs |> map")
-    assert client.get_shell_msg(timeout=30)["content"]["matches"] == ["map", "mapped"]
+    assert answer(client, client.complete("xs |> map"))["matches"] == ["map", "mapped"]
 
 
 def test_stages_are_explained(client):
     def inspect(code):
-        client.inspect(code, len(code))
-        reply = client.get_shell_msg(timeout=30)["content"]
+        reply = answer(client, client.inspect(code, len(code)))
         return reply["data"].get("text/plain", "") if reply["found"] else ""
 
     assert inspect("xs |> window").startswith("window(n)")
