@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from hastega_magic.errors import IntegerOverflowWarning
 from hastega_magic.session import Options, Session
 
 PLACES = ("simd", "numpy", "opencl")
@@ -177,3 +178,32 @@ def test_steps_that_begin_beyond_64_bits_raise(on: str, stages: str) -> None:
 @pytest.mark.parametrize("source", ["[]", "range(1, 20) |> filter(lambda x: x > 50)"])
 def test_no_step_needs_what_it_would_begin_with(on: str, source: str) -> None:
     assert run(on, f"{source} |> reduce(lambda a, x: a * 0 + x, 2**70)") == 2**70
+
+
+@pytest.mark.parametrize("on", PLACES)
+@pytest.mark.parametrize(
+    ("stages", "element", "needs"),
+    [
+        ("enumerate(2**63 - 4)", "4 of range\\(1, 20\\) \\(5\\)", 2**63),
+        (
+            "enumerate(2**63 - 4) |> map(lambda i, x: i % 7 + x) |> sum",
+            "4 of range\\(1, 20\\) \\(5\\)",
+            2**63,
+        ),
+        ("enumerate(2**63 - 4) |> window(2) |> map(lambda a, b: b[0] - a[0])", "4 of .* \\(5\\)", 2**63),
+        ("filter(lambda x: x % 2) |> enumerate(2**63 - 4) |> to_list", "4 of what .* gives \\(9\\)", 2**63),
+        ("enumerate(2**70)", "0 of range\\(1, 20\\) \\(1\\)", 2**70),
+    ],
+)
+def test_numbers_of_elements_are_integers_too(on: str, stages: str, element: str, needs: int) -> None:
+    with pytest.raises(OverflowError, match=rf"in `enumerate.*`: element {element} needs {needs}\n"):
+        run(on, f"range(1, 20) |> {stages}")
+    taken = f"range(1, 20) |> take(4) |> {stages.replace('2**70', '3')}"
+    assert repr(run(on, taken)) == repr(run("python", taken, mode="exact"))
+
+
+@pytest.mark.parametrize("on", PLACES)
+def test_such_numbers_are_warned_of(on: str) -> None:
+    with pytest.warns(IntegerOverflowWarning, match=rf"in `enumerate.*: element 2 of .* needs {2**63};"):
+        found = run(on, "range(3) |> enumerate(2**63 - 2)", mode="exact")
+    assert found.tolist() == [(2**63 - 2, 0), (2**63 - 1, 1), (2**63, 2)]
